@@ -1,0 +1,50 @@
+/** An RRset as the nameserver serves it: `name` is absolute, records are in the nameserver's spelling. */
+export interface PublishedRRset {
+  name: string
+  type: string
+  ttl: number
+  /** Empty: there shall be no such RRset. */
+  records: string[]
+}
+
+/** What is served of a zone, without what the nameserver makes itself (SOA, DNSSEC). */
+export interface PublishedZone {
+  serial: number
+  /** Whether the zone has exactly one active key and NSEC3 as it was created with. */
+  signed: boolean
+  rrsets: PublishedRRset[]
+}
+
+/** A published DNSSEC key: `dnskey` and `ds` are record contents (RFC 4034 §§2, 5), `ds` with digests 2 and 4. */
+export interface Key {
+  dnskey: string
+  ds: string[]
+  flags: number
+  keytype: string
+}
+
+/**
+ * An authoritative nameserver that signs. Zones are absolute names (final dot). Every function rejects with
+ * NameserverFailure, whose kind tells what is known afterwards.
+ */
+export interface Nameserver {
+  /** Creates and signs a zone with these RRsets and this SOA serial; once resolved, it is answered. Not atomic. */
+  createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void>
+  /** Deletes a zone and its keys; resolves when it is gone, also if it never was there. Not atomic. */
+  deleteZone(zone: string): Promise<void>
+  /** Replaces these RRsets and the SOA serial, all or nothing; once resolved, the new state is answered. */
+  publish(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void>
+  /** Whether each publication also works out the zone's order and delegations anew (cost: the zone's size). */
+  setRectify(zone: string, rectify: boolean): Promise<void>
+  /** The published keys. */
+  keys(zone: string): Promise<Key[]>
+  /** The zone's SOA serial as we set it; undefined if there is no such zone or it has no SOA. */
+  serial(zone: string): Promise<number | undefined>
+  /** The whole zone; undefined if there is no such zone. */
+  read(zone: string): Promise<PublishedZone | undefined>
+  /** The serials of all zones. Its cost grows with their number: for repair, never for a request. */
+  serials(): Promise<Map<string, number>>
+  /** Resolves if the nameserver answers and accepts our credentials. */
+  ready(): Promise<void>
+  close(): Promise<void>
+}
