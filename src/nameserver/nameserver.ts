@@ -10,8 +10,10 @@ export interface PublishedRRset {
 /** What is served of a zone, without what the nameserver makes itself (SOA, DNSSEC). */
 export interface PublishedZone {
   serial: number
-  /** Whether the zone has exactly one active key and NSEC3 as it was created with. */
-  signed: boolean
+  /** Whether each publication rectifies the zone. */
+  rectify: boolean
+  /** Whether the zone has its SOA, its one key and its denial parameters: a zone half created or half deleted lacks some. */
+  complete: boolean
   rrsets: PublishedRRset[]
 }
 

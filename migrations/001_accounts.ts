@@ -1,0 +1,21 @@
+import type { Knex } from 'knex'
+
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    create table accounts (
+      id uuid primary key default gen_random_uuid(),
+      created timestamptz not null,
+      email text not null,
+      password_hash text,
+      state text not null constraint accounts_state check (state in ('pending', 'active', 'disabled')),
+      limit_domains integer constraint accounts_limit_domains check (limit_domains >= 0),
+      daily_rate integer constraint accounts_daily_rate check (daily_rate >= 0),
+      credentials_changed timestamptz not null
+    );
+    create unique index accounts_email on accounts (lower(email));
+  `)
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.raw('drop table accounts')
+}

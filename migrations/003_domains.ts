@@ -1,0 +1,35 @@
+import type { Knex } from 'knex'
+
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    create table domains (
+      id bigint generated always as identity primary key,
+      name text not null constraint domains_name unique
+        constraint domains_name_syntax check (name ~ '^([a-z0-9_-]{1,63}\\.)*[a-z0-9-]{1,63}$' and char_length(name) <= 191),
+      owner_id uuid not null references accounts on delete restrict,
+      minimum_ttl integer not null constraint domains_minimum_ttl check (minimum_ttl between 1 and 86400),
+      version bigint not null constraint domains_version check (version between 1 and 4294967295),
+      rectify boolean not null default true,
+      size integer not null constraint domains_size check (size >= 0),
+      created timestamptz not null,
+      published timestamptz not null,
+      touched timestamptz not null
+    );
+    create index domains_owner on domains (owner_id, created, id);
+    create index domains_name_reversed on domains (reverse(name) text_pattern_ops);
+
+    comment on column domains.version is 'the SOA serial at the nameserver; it only grows';
+    comment on column domains.rectify is 'whether each publication of this zone rectifies it (a setting at the nameserver)';
+    comment on column domains.size is 'how many RRsets the domain has';
+
+    create table departed (
+      name text primary key,
+      version bigint not null
+    );
+    comment on table departed is 'versions of deleted domains that ran ahead of the clock: a domain created again starts above';
+  `)
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.raw('drop table departed; drop table domains;')
+}

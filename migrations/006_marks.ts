@@ -1,0 +1,24 @@
+import type { Knex } from 'knex'
+
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    create table marks (
+      zone text primary key,
+      since timestamptz not null,
+      version bigint,
+      grace integer not null constraint marks_grace check (grace >= 0),
+      attempts integer not null default 0,
+      retry_at timestamptz not null,
+      last_error text
+    );
+    create index marks_retry_at on marks (retry_at);
+
+    comment on table marks is 'zones whose published state may differ from the database';
+    comment on column marks.version is 'the SOA serial that was being published; null while a zone is deleted or for an audit';
+    comment on column marks.grace is 'milliseconds in which a request without an answer may still be applied';
+  `)
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.raw('drop table marks')
+}

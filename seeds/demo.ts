@@ -1,0 +1,25 @@
+import { create } from '../src/service/domains.ts'
+import { hashSecret } from '../src/service/authentication.ts'
+import * as accounts from '../src/store/accounts.ts'
+import { transaction } from '../src/store/database.ts'
+import * as domains from '../src/store/domains.ts'
+import * as tokens from '../src/store/tokens.ts'
+import type { System } from '../src/system.ts'
+
+export const DEMO_EMAIL = 'demo@example.test'
+export const DEMO_DOMAIN = 'example.test'
+
+/** Makes sure of an account with a token of this secret that may do everything, and of a domain; keeps what is there. */
+export async function seedDemo(system: System, secret: string): Promise<void> {
+  const now = system.now()
+  const { accountId, tokenId } = await transaction(system.db, async (trx) => {
+    const limitDomains = system.config.limitDomains ?? null
+    const accountId = await accounts.ensure(trx, { email: DEMO_EMAIL, limitDomains, now })
+    const token = { ownerId: accountId, secretHash: hashSecret(secret), name: 'demo', now }
+    return { accountId, tokenId: await tokens.ensure(trx, token) }
+  })
+  if ((await domains.find(system.db, DEMO_DOMAIN)) !== undefined) return
+  const permissions = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
+  const actor = { tokenId, accountId, override: false, ...permissions, autoPolicy: false, policies: [] }
+  await create(system, actor, () => ({ name: DEMO_DOMAIN, problems: {} }))
+}

@@ -1,0 +1,23 @@
+import Koa from 'koa'
+import type { State } from './http/context.ts'
+import { errors } from './http/middleware/errors.ts'
+import { headers } from './http/middleware/headers.ts'
+import { paths } from './http/middleware/paths.ts'
+import { requestLog } from './http/middleware/request-log.ts'
+import { createRouter } from './http/router.ts'
+import type { System } from './system.ts'
+
+/** The HTTP interface of a system: what every request passes, from the outside in. */
+export function createApp(system: System): Koa<State> {
+  const app = new Koa<State>()
+  app.use(async function attachSystem(ctx, next) {
+    ctx.state.system = system
+    await next()
+  })
+  app.use(requestLog)
+  app.use(errors)
+  app.use(headers)
+  app.use(paths)
+  app.use(createRouter(system.config).routes())
+  return app
+}

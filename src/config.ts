@@ -1,0 +1,152 @@
+import ipaddr from 'ipaddr.js'
+import { isIP } from 'node:net'
+
+/** The settings of one process (contract §16), checked and frozen. */
+export interface Config {
+  host: string
+  /** 0: any free port. */
+  port: number
+  dnsPort: number
+  dataFolder: string
+  databaseUrl: string | undefined
+  pdnsApiUrl: string | undefined
+  pdnsApiKey: string | undefined
+  /** Connections to PowerDNS' API; it stalls above 10 in all, over all processes that share it. */
+  pdnsConnections: number
+  /** The secret of the demo account's token. */
+  token: string | undefined
+  /** Without final slash; undefined: taken from each request. */
+  publicUrl: string | undefined
+  /** Absolute names for the apex NS RRset of new domains; the first one is the SOA's primary. */
+  nameServers: string[]
+  minimumTtl: number
+  limitDomains: number | undefined
+  throttle: boolean
+  trustedProxies: [ipaddr.IPv4 | ipaddr.IPv6, number][]
+  /** Octets. */
+  bodyLimit: number
+  /** Seconds, for 503. */
+  retryAfter: number
+  logLevel: string
+}
+
+/** What is wrong with the environment: every problem, a line each. */
+export class ConfigError extends Error {}
+
+const LOG_LEVELS = ['error', 'warn', 'info', 'debug']
+const HOST_NAME = /^(?=.{1,253}\.?$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.?$/
+
+/**
+ * Reads the environment once. Every problem is reported, not only the first.
+ * @throws ConfigError
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const problems: string[] = []
+
+  function setting<T>(name: string, fallback: T, read: (text: string) => T): T {
+    const text = env[name]?.trim()
+    if (text === undefined || text === '') return fallback
+    try {
+      return read(text)
+    } catch (error) {
+      problems.push(`${name}: ${(error as Error).message}`)
+      return fallback
+    }
+  }
+
+  const nameServers = setting('NAMESERVERS', undefined, names)
+  const config: Config = {
+    host: setting('HOST', '127.0.0.1', text),
+    port: setting('PORT', 8080, integer(0, 65535)),
+    dnsPort: setting('DNS_PORT', 5300, integer(0, 65535)),
+    dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', text),
+    databaseUrl: setting('DATABASE_URL', undefined, url('postgres:', 'postgresql:')),
+    pdnsApiUrl: setting('PDNS_API_URL', undefined, url('http:', 'https:')),
+    pdnsApiKey: setting('PDNS_API_KEY', undefined, text),
+    pdnsConnections: setting('PDNS_CONNECTIONS', 8, integer(1, 100)),
+    token: setting('ZONEPLANE_TOKEN', undefined, secret),
+    publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
+    nameServers: nameServers ?? ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
+    minimumTtl: setting('MINIMUM_TTL', 60, integer(1, 3600)),
+    limitDomains: setting<number | undefined>('LIMIT_DOMAINS', 15, (value) =>
+      value === 'none' ? undefined : integer(0, 2 ** 31 - 1)(value),
+    ),
+    throttle: setting('THROTTLE', true, onOff),
+    trustedProxies: setting('TRUSTED_PROXIES', [], networks),
+    bodyLimit: setting('BODY_LIMIT', 16 * 1024 * 1024, integer(1024, 2 ** 30)),
+    retryAfter: setting('RETRY_AFTER', 5, integer(1, 3600)),
+    logLevel: setting('LOG_LEVEL', 'info', oneOf(LOG_LEVELS)),
+  }
+  if ((config.pdnsApiUrl === undefined) !== (config.pdnsApiKey === undefined)) {
+    problems.push('PDNS_API_URL and PDNS_API_KEY: set both or none')
+  }
+  if (config.pdnsApiUrl !== undefined && nameServers === undefined && env['NAMESERVERS'] === undefined) {
+    problems.push('NAMESERVERS: needed with a PowerDNS of your own, e.g. "ns1.example.net, ns2.example.net"')
+  }
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  return Object.freeze(config)
+}
+
+function text(value: string): string {
+  return value
+}
+
+function integer(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = /^\d{1,10}$/.test(value) ? Number(value) : NaN
+    if (!(number >= least && number <= most)) throw new Error(`must be a whole number from ${least} to ${most}`)
+    return number
+  }
+}
+
+function url(...protocols: string[]): (value: string) => string {
+  return (value) => {
+    const protocol = URL.canParse(value) ? new URL(value).protocol : undefined
+    // The value itself may hold a password, so it is not repeated.
+    if (protocol === undefined || !protocols.includes(protocol)) {
+      throw new Error(`must be a URL beginning with ${protocols.map((p) => p + '//').join(' or ')}`)
+    }
+    return value
+  }
+}
+
+function secret(value: string): string {
+  if (!/^[\x21-\x7e]{8,256}$/.test(value)) throw new Error('must be 8 to 256 visible ASCII characters without blanks')
+  return value
+}
+
+function names(value: string): string[] {
+  const list = value.split(/[\s,]+/).filter((name) => name !== '')
+  const bad = list.find((name) => !HOST_NAME.test(name))
+  if (list.length === 0 || bad !== undefined) {
+    throw new Error(`must be host names in lower case, separated by commas${bad === undefined ? '' : `, not "${bad}"`}`)
+  }
+  return list.map((name) => (name.endsWith('.') ? name : `${name}.`))
+}
+
+function networks(value: string): Config['trustedProxies'] {
+  return value
+    .split(/[\s,]+/)
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [address = '', length] = part.split('/', 2)
+      const family = isIP(address)
+      const bits = family === 4 ? 32 : 128
+      if (family === 0 || (length !== undefined && !(/^\d{1,3}$/.test(length) && Number(length) <= bits))) {
+        throw new Error(`must be addresses or networks such as 10.0.0.0/8, separated by commas, not "${part}"`)
+      }
+      return [ipaddr.parse(address), length === undefined ? bits : Number(length)]
+    })
+}
+
+function onOff(value: string): boolean {
+  if (value !== 'on' && value !== 'off') throw new Error('must be "on" or "off"')
+  return value === 'on'
+}
+
+function oneOf(values: string[]): (value: string) => string {
+  return (value) => {
+    if (!values.includes(value)) throw new Error(`must be one of ${values.join(', ')}`)
+    return value
+  }
+}

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { SetupError } from './setup-error.ts'
+
+/** A user of this machine that programs of ours run as. */
+export interface Account {
+  name: string
+  uid: number
+  gid: number
+}
+
+/** A command line that runs a program as another user. */
+export interface Command {
+  file: string
+  args: string[]
+  as: { uid?: number; gid?: number }
+}
+
+export interface RunAs {
+  /** Undefined: as ourselves. */
+  account: Account | undefined
+  /** Linux capabilities that the program gets although it is not root. */
+  capabilities: string[]
+  /** What it gets when we die. */
+  deathSignal: NodeJS.Signals
+}
+
+/** Who shall run what refuses to be root: the first of these users that exists. Undefined if we are not root. */
+export function unprivileged(...names: string[]): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const rows = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+  for (const name of [...names, 'nobody']) {
+    const row = rows.find((fields) => fields[0] === name)
+    if (row && Number(row[2]) > 0) return { name, uid: Number(row[2]), gid: Number(row[3]) }
+  }
+  throw new SetupError('Postgres and PowerDNS do not run as root, and there is no user "nobody" to run them as.')
+}
+
+/** The command line for a program that ends when we do, however we end (where the system can do that). */
+export function commandFor(program: string, args: string[], run: RunAs): Command {
+  const { account, capabilities, deathSignal } = run
+  if (!hasSetpriv()) {
+    return { file: program, args, as: account ? { uid: account.uid, gid: account.gid } : {} }
+  }
+  const options = [`--pdeathsig=${deathSignal.slice(3)}`]
+  if (account) options.push(`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups')
+  if (capabilities.length > 0) {
+    const caps = capabilities.map((name) => `+${name}`).join(',')
+    // Without this bit access(2), which initdb asks about its own program, takes no account of capabilities.
+    options.push(`--inh-caps=${caps}`, `--ambient-caps=${caps}`, '--securebits=+no_setuid_fixup')
+  }
+  return { file: 'setpriv', args: [...options, '--', program, ...args], as: {} }
+}
+
+/**
+ * The capabilities that the account needs to get at these files and folders: none, or, where they lie below a folder
+ * that only root may enter (such as /root), the right to enter every folder.
+ */
+export function capabilitiesToReach(account: Account | undefined, paths: string[]): string[] {
+  for (const capabilities of [[], ['dac_read_search']]) {
+    if (!account || paths.every((path) => reaches(account, capabilities, path))) return capabilities
+  }
+  throw new SetupError(
+    `Postgres and PowerDNS do not run as root, and user "${account!.name}" cannot get at ${paths.join(' and ')}. ` +
+      'Set ZONEPLANE_DATA to a folder that every user may enter, or move the project to such a folder.',
+  )
+}
+
+function reaches(account: Account, capabilities: string[], path: string): boolean {
+  const command = commandFor('test', ['-x', path], { account, capabilities, deathSignal: 'SIGKILL' })
+  if (capabilities.length > 0 && command.file !== 'setpriv') return false
+  return spawnSync(command.file, command.args, { ...command.as, stdio: 'ignore' }).status === 0
+}
+
+let setpriv: boolean | undefined
+
+/** Whether there is util-linux' setpriv (BusyBox has one that can do less). */
+function hasSetpriv(): boolean {
+  setpriv ??= spawnSync('setpriv', ['--pdeathsig=KILL', 'true'], { stdio: 'ignore' }).status === 0
+  return setpriv
+}

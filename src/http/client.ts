@@ -1,0 +1,45 @@
+import ipaddr from 'ipaddr.js'
+import type Koa from 'koa'
+import { isIP } from 'node:net'
+import type { Config } from '../config.ts'
+
+type Proxies = Config['trustedProxies']
+
+/**
+ * Where a request comes from: the peer, or, behind trusted proxies, the right-most address that none of them has
+ * (contract §3.1). IPv4 addresses mapped into IPv6 are IPv4.
+ */
+export function clientAddress(ctx: Koa.Context, proxies: Proxies): string {
+  let address = parse(ctx.req.socket.remoteAddress ?? '')
+  const forwarded = ctx.get('X-Forwarded-For').split(',').reverse()
+  for (const hop of forwarded) {
+    if (address === undefined || !isTrusted(address, proxies)) break
+    const next = parse(hop.trim())
+    if (next === undefined) break
+    address = next
+  }
+  return address?.toString() ?? '0.0.0.0'
+}
+
+/** The URL under which the caller sees us: as configured, else as the request says (contract §1.1). */
+export function baseUrl(ctx: Koa.Context, config: Config): string {
+  if (config.publicUrl !== undefined) return config.publicUrl
+  const peer = parse(ctx.req.socket.remoteAddress ?? '')
+  const trusted = peer !== undefined && isTrusted(peer, config.trustedProxies)
+  const protocol = (trusted && last(ctx.get('X-Forwarded-Proto'))) || 'http'
+  const host = (trusted && last(ctx.get('X-Forwarded-Host'))) || ctx.get('Host')
+  return `${protocol}://${host}`
+}
+
+function last(list: string): string {
+  return list.split(',').at(-1)!.trim()
+}
+
+function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  const bare = text.replace(/%.*$/, '')
+  return isIP(bare) === 0 ? undefined : ipaddr.process(bare)
+}
+
+function isTrusted(address: ipaddr.IPv4 | ipaddr.IPv6, proxies: Proxies): boolean {
+  return proxies.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
+}

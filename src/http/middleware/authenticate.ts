@@ -1,0 +1,53 @@
+import { isUtf8 } from 'node:buffer'
+import { Denied, Unauthenticated } from '../../errors.ts'
+import type { Permission } from '../../service/actor.ts'
+import { authenticate as authenticateSecret } from '../../service/authentication.ts'
+import type { Context, Middleware } from '../context.ts'
+import { clientAddress } from '../client.ts'
+
+/** Lets through who presents a valid token (contract §3.1). */
+export const authenticate: Middleware = async function authenticate(ctx, next) {
+  const secret = presentedSecret(ctx)
+  if (secret === undefined) throw new Unauthenticated('Authentication credentials were not provided.')
+  await identify(ctx, secret)
+  await next()
+}
+
+/** As `authenticate`, but who presents no token may pass, too. */
+export const authenticateIfPresented: Middleware = async function authenticateIfPresented(ctx, next) {
+  const secret = presentedSecret(ctx)
+  if (secret !== undefined) await identify(ctx, secret)
+  await next()
+}
+
+/** Lets through tokens with a permission. */
+export function requires(permission: Permission): Middleware {
+  return async function requires(ctx, next) {
+    if (!ctx.state.actor[permission]) throw new Denied()
+    await next()
+  }
+}
+
+async function identify(ctx: Context, secret: string): Promise<void> {
+  const { system } = ctx.state
+  ctx.state.actor = await authenticateSecret(system, secret, clientAddress(ctx, system.config.trustedProxies))
+}
+
+/** The secret in the `Authorization` header; undefined if there is none of our scheme. */
+function presentedSecret(ctx: Context): string | undefined {
+  const [scheme = '', ...credentials] = ctx
+    .get('Authorization')
+    .split(/\s+/)
+    .filter((part) => part !== '')
+  if (scheme.toLowerCase() !== 'token') return undefined
+  const [secret] = credentials
+  if (secret === undefined) throw new Unauthenticated('Invalid token header. No credentials provided.')
+  if (credentials.length > 1) {
+    throw new Unauthenticated('Invalid token header. Token string should not contain spaces.')
+  }
+  // Node hands headers over octet by octet; a secret is ASCII, or UTF-8 that makes sense.
+  if (!isUtf8(Buffer.from(secret, 'latin1'))) {
+    throw new Unauthenticated('Invalid token header. Token string should not contain invalid characters.')
+  }
+  return secret
+}

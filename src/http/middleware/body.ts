@@ -1,0 +1,64 @@
+import { koaBody, HttpMethodEnum } from 'koa-body'
+import { Invalid } from '../../errors.ts'
+import type { Middleware } from '../context.ts'
+import { Refusal } from '../refusal.ts'
+
+const { POST, PUT, PATCH } = HttpMethodEnum
+
+/**
+ * Reads the body, and leaves it to the handler to ask for its JSON: what is wrong with it is told only after what is
+ * wrong with the resource (contract §1.2). koa-body reads octets of any media type; judging them is ours, because size
+ * goes before media type, and invalid UTF-8 is an error.
+ */
+export function body(limit: number): Middleware {
+  const readOctets = koaBody({
+    json: false,
+    urlencoded: false,
+    textTypes: ['application/octet-stream'],
+    textLimit: limit,
+    encoding: 'latin1',
+    parsedMethods: [POST, PUT, PATCH],
+  })
+  return async function body(ctx, next) {
+    const mediaType = ctx.get('Content-Type')
+    ctx.req.headers['content-type'] = 'application/octet-stream'
+    let failure: Error | undefined
+    try {
+      await readOctets(ctx as Parameters<typeof readOctets>[0], async () => undefined)
+    } catch (error) {
+      failure = refusal(error)
+    }
+    const octets = (ctx.request as { body?: string }).body ?? ''
+    ctx.state.body = () => {
+      if (failure !== undefined) throw failure
+      return octets === '' ? {} : parse(octets, mediaType)
+    }
+    await next()
+  }
+}
+
+function refusal(error: unknown): Refusal {
+  const { status, message } = error as { status?: number; message: string }
+  if (status === 413) return new Refusal(413, 'Payload too large.')
+  if (status === 415) return new Refusal(415, 'Unsupported content encoding in request.')
+  return new Refusal(400, `JSON parse error - the body cannot be read: ${message}`)
+}
+
+/** @param octets one character per octet */
+function parse(octets: string, mediaType: string): unknown {
+  if (mediaType.split(';', 1)[0]!.trim().toLowerCase() !== 'application/json') {
+    throw new Refusal(415, `Unsupported media type "${mediaType}" in request.`)
+  }
+  let json: unknown
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(octets, 'latin1')))
+  } catch (error) {
+    throw new Refusal(400, `JSON parse error - ${reason(error)}`)
+  }
+  if (json === null) throw Invalid.object('No data provided')
+  return json
+}
+
+function reason(error: unknown): string {
+  return error instanceof SyntaxError ? error.message : 'the text is not valid UTF-8'
+}

@@ -1,0 +1,28 @@
+import type Koa from 'koa'
+import { answerEmpty, type State } from '../context.ts'
+
+const EXPOSED = 'Link, Retry-After, Location, ETag, RateLimit, RateLimit-Policy'
+const PREFLIGHT = {
+  'Access-Control-Allow-Headers': 'accept, authorization, content-type, user-agent, x-csrftoken, x-requested-with',
+  'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
+  'Access-Control-Max-Age': '86400',
+}
+
+/** What every response carries (contract §1.6), CORS included; answers preflights. */
+export async function headers(ctx: Koa.ParameterizedContext<State>, next: Koa.Next): Promise<void> {
+  ctx.set('Vary', 'origin')
+  ctx.set('X-Content-Type-Options', 'nosniff')
+  if (ctx.state.system.config.publicUrl?.startsWith('https:')) {
+    ctx.set('Strict-Transport-Security', 'max-age=31536000; includeSubDomains; preload')
+  }
+  if (ctx.get('Origin') !== '') {
+    ctx.set('Access-Control-Allow-Origin', '*')
+    ctx.set('Access-Control-Expose-Headers', EXPOSED)
+    if (ctx.method === 'OPTIONS') ctx.set(PREFLIGHT)
+  }
+  if (ctx.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method') !== '') answerEmpty(ctx, 200)
+  else await next()
+  if (ctx.status >= 200 && ctx.status < 300 && ctx.response.get('Cache-Control') === '') {
+    ctx.set('Cache-Control', 'no-cache')
+  }
+}

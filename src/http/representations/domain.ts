@@ -1,0 +1,26 @@
+import type { Key } from '../../nameserver/nameserver.ts'
+import type { DomainInput, DomainWithKeys } from '../../service/domains.ts'
+import type { Domain } from '../../store/domains.ts'
+import { nonBlankText, readFields } from './fields.ts'
+
+const shape = { name: nonBlankText({ trim: false }) }
+
+/** What a body says about a new domain (contract §7.2). */
+export function readDomain(body: unknown): DomainInput {
+  return readFields(body, shape)
+}
+
+/** A domain as lists show it (contract §7.1). */
+export function presentDomain(domain: Domain) {
+  const { created, published, name, minimumTtl, touched } = domain
+  return { created, published, name, minimum_ttl: minimumTtl, touched }
+}
+
+export function presentDomainWithKeys(domain: DomainWithKeys) {
+  const { created, published, name, keys, minimumTtl, touched } = domain
+  return { created, published, name, keys: keys.map(presentKey), minimum_ttl: minimumTtl, touched }
+}
+
+function presentKey({ dnskey, ds, flags, keytype }: Key) {
+  return { dnskey, ds, flags, keytype, managed: true }
+}

@@ -1,0 +1,124 @@
+import * as yup from 'yup'
+import { Invalid, type Problems } from '../../errors.ts'
+import { INTEGER_TEXT_LENGTH } from '../../limits.ts'
+
+/** The kinds of input fields of contract §1.4, with its texts. */
+
+const NULL = 'This field may not be null.'
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+/** Text; numbers count as their digits. `trim` is for all but the names of domains. */
+export function text({ trim }: { trim: boolean }) {
+  return yup
+    .mixed(isString)
+    .transform((value: unknown) => {
+      const string = typeof value === 'number' ? String(value) : value
+      return trim && typeof string === 'string' ? string.trim() : string
+    })
+    .typeError('Not a valid string.')
+    .nonNullable(NULL)
+    .test('characters', (value, { createError }) => {
+      const problem = value === undefined ? undefined : characterProblem(value)
+      return problem === undefined || createError({ message: problem })
+    })
+}
+
+/** Text that may not be empty. */
+export function nonBlankText({ trim }: { trim: boolean }) {
+  return text({ trim }).test('blank', 'This field may not be blank.', (value) => value !== '')
+}
+
+/** A whole number, also as text or with `.0`. */
+export function integer() {
+  return yup
+    .mixed((value): value is number => Number.isSafeInteger(value))
+    .transform((value: unknown) => {
+      if (typeof value !== 'string' || value.length > INTEGER_TEXT_LENGTH) return value
+      return /^\s*[+-]?\d+(\.0*)?\s*$/.test(value) ? clamp(Number(value)) : value
+    })
+    .typeError(({ originalValue }: { originalValue: unknown }) =>
+      typeof originalValue === 'string' && originalValue.length > INTEGER_TEXT_LENGTH
+        ? 'String value too large.'
+        : 'A valid integer is required.',
+    )
+    .nonNullable(NULL)
+}
+
+/** Integers beyond what a double holds exactly are out of every range here. */
+function clamp(value: number): number {
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value))
+}
+
+/** An array of texts that are not empty; problems name the position (contract §1.4). */
+export function texts() {
+  return yup
+    .mixed((value): value is string[] => Array.isArray(value))
+    .transform((value: unknown) =>
+      Array.isArray(value) ? value.map((item: unknown) => (typeof item === 'string' ? item.trim() : item)) : value,
+    )
+    .typeError(
+      ({ originalValue }: { originalValue: unknown }) =>
+        `Expected a list of items but got type "${typeName(originalValue)}".`,
+    )
+    .nonNullable(NULL)
+    .test('items', (value: unknown[] | undefined, { createError, path }) => {
+      const problems = (value ?? []).flatMap((item, i) => {
+        const problem = itemProblem(item)
+        return problem === undefined ? [] : [new yup.ValidationError(`Item ${i}: ${problem}`, item, path)]
+      })
+      return problems.length === 0 || new yup.ValidationError(problems, value, path) || createError()
+    })
+}
+
+function itemProblem(item: unknown): string | undefined {
+  if (item === null) return NULL
+  if (typeof item !== 'string') return 'Must be a string.'
+  if (item === '') return 'This field may not be blank.'
+  return characterProblem(item)
+}
+
+/** Characters that no text of ours may hold. */
+function characterProblem(value: string): string | undefined {
+  if (value.includes('\0')) return 'Null characters are not allowed.'
+  const surrogate = /[\ud800-\udfff]/u.exec(value)?.[0]
+  if (surrogate === undefined) return undefined
+  return `Surrogate characters are not allowed: U+${surrogate.charCodeAt(0).toString(16).toUpperCase()}.`
+}
+
+/** What a JSON value is called in texts (contract §1.3). */
+export function typeName(value: unknown): string {
+  if (value === null) return 'NoneType'
+  if (Array.isArray(value)) return 'list'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float'
+  return typeof value === 'string' ? 'str' : 'dict'
+}
+
+type Shape = Record<string, yup.Schema>
+type Values<S extends Shape> = { [Name in keyof S]?: Exclude<yup.InferType<S[Name]>, undefined> }
+
+/**
+ * Reads the members that the shape names; others are ignored. A member that is missing, or wrong, is not among the
+ * values; what is wrong is among the problems.
+ * @throws Invalid if the body is not an object
+ */
+export function readFields<S extends Shape>(body: unknown, shape: S): Values<S> & { problems: Problems } {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
+    throw Invalid.object(`Invalid data. Expected a dictionary, but got ${typeName(body)}.`)
+  }
+  const values: Record<string, unknown> = {}
+  const problems: Problems = {}
+  for (const [name, schema] of Object.entries(shape)) {
+    if (!Object.hasOwn(body, name)) continue
+    try {
+      values[name] = schema.validateSync((body as Record<string, unknown>)[name], { abortEarly: false })
+    } catch (error) {
+      if (!(error instanceof yup.ValidationError)) throw error
+      problems[name] = error.errors
+    }
+  }
+  return { ...(values as Values<S>), problems }
+}

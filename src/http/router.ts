@@ -1,0 +1,58 @@
+import Router from '@koa/router'
+import type { Config } from '../config.ts'
+import type { State } from './context.ts'
+import { authenticate, authenticateIfPresented, requires } from './middleware/authenticate.ts'
+import { body } from './middleware/body.ts'
+import { ownDomain } from './middleware/own-domain.ts'
+import { addResource, type Resource } from './resource.ts'
+import * as domains from './routes/domains.ts'
+import * as health from './routes/health.ts'
+import { showIndex } from './routes/index.ts'
+import * as rrsets from './routes/rrsets.ts'
+
+/** Every path of the API. */
+export function createRouter(config: Config): Router<State> {
+  const json = body(config.bodyLimit)
+  const resources: Resource[] = [
+    { path: '/healthz', guards: [], methods: { GET: [health.showLiveness] } },
+    { path: '/readyz', guards: [], methods: { GET: [health.showReadiness] } },
+    { path: '/api/v1', guards: [authenticateIfPresented], methods: { GET: [showIndex] } },
+    {
+      path: '/api/v1/domains',
+      guards: [authenticate],
+      methods: {
+        GET: [domains.listDomains],
+        POST: [requires('permCreateDomain'), json, domains.createDomain],
+      },
+    },
+    {
+      path: '/api/v1/domains/:name',
+      guards: [authenticate],
+      methods: {
+        GET: [domains.showDomain],
+        DELETE: [requires('permDeleteDomain'), domains.deleteDomain],
+      },
+    },
+    {
+      path: '/api/v1/domains/:name/rrsets',
+      guards: [authenticate, ownDomain],
+      methods: {
+        GET: [rrsets.listRRsets],
+        POST: [json, rrsets.createRRset],
+      },
+    },
+    {
+      path: '/api/v1/domains/:name/rrsets/:subname/:type',
+      guards: [authenticate, ownDomain, rrsets.refuseAutomaticType],
+      methods: {
+        GET: [rrsets.showRRset],
+        PUT: [json, rrsets.replaceRRset],
+        PATCH: [json, rrsets.patchRRset],
+        DELETE: [rrsets.deleteRRset],
+      },
+    },
+  ]
+  const router = new Router<State>({ sensitive: true })
+  for (const resource of resources) addResource(router, resource)
+  return router
+}

@@ -1,0 +1,28 @@
+import * as domains from '../../service/domains.ts'
+import { answer, answerEmpty, parameter, type Context } from '../context.ts'
+import { presentDomain, presentDomainWithKeys, readDomain } from '../representations/domain.ts'
+
+export async function listDomains(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  const qname = parameter(ctx, 'owns_qname')
+  const found = qname === undefined ? await domains.list(system, actor) : await domains.owning(system, actor, qname)
+  answer(ctx, 200, found.map(presentDomain))
+}
+
+export async function createDomain(ctx: Context): Promise<void> {
+  const { system, actor, body } = ctx.state
+  const domain = await domains.create(system, actor, () => readDomain(body()))
+  answer(ctx, 201, presentDomainWithKeys(domain))
+}
+
+export async function showDomain(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  const domain = await domains.find(system, actor, ctx.params['name']!)
+  answer(ctx, 200, presentDomainWithKeys(await domains.withKeys(system, domain)))
+}
+
+export async function deleteDomain(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  await domains.remove(system, actor, ctx.params['name']!)
+  answerEmpty(ctx, 204)
+}

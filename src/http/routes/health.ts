@@ -1,0 +1,14 @@
+import { checkHealth } from '../../service/health.ts'
+import { answer, type Context } from '../context.ts'
+
+/** The process runs. */
+export async function showLiveness(ctx: Context): Promise<void> {
+  answer(ctx, 200, { status: 'ok' })
+}
+
+/** The service can do its work. */
+export async function showReadiness(ctx: Context): Promise<void> {
+  const { ready, checks } = await checkHealth(ctx.state.system)
+  answer(ctx, ready ? 200 : 503, { status: ready ? 'ready' : 'unavailable', checks })
+  if (!ready) ctx.set('Retry-After', String(ctx.state.system.config.retryAfter))
+}

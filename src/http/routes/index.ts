@@ -1,0 +1,26 @@
+import type { Actor } from '../../service/actor.ts'
+import { baseUrl } from '../client.ts'
+import { answer, type Context } from '../context.ts'
+
+/** Where to go from here (contract §13). */
+export async function showIndex(ctx: Context): Promise<void> {
+  const base = `${baseUrl(ctx, ctx.state.system.config)}/api/v1`
+  const actor = ctx.state.actor as Actor | undefined
+  if (actor === undefined) {
+    const links = { register: '/auth/', login: '/auth/login/', 'reset-password': '/auth/account/reset-password/' }
+    answer(ctx, 200, absolute(base, links))
+    return
+  }
+  const account = {
+    show: '/auth/account/',
+    delete: '/auth/account/delete/',
+    'change-email': '/auth/account/change-email/',
+    'reset-password': '/auth/account/reset-password/',
+  }
+  const links = { logout: '/auth/logout/', tokens: '/auth/tokens/', domains: '/domains/' }
+  answer(ctx, 200, { account: absolute(base, account), ...absolute(base, links) })
+}
+
+function absolute(base: string, links: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(links).map(([name, path]) => [name, base + path]))
+}

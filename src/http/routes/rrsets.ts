@@ -1,0 +1,58 @@
+import type { Place } from '../../service/policies.ts'
+import * as rrsets from '../../service/rrsets.ts'
+import { answer, answerEmpty, parameter, type Context, type Middleware } from '../context.ts'
+import { presentRRset, readRRset } from '../representations/rrset.ts'
+
+export async function listRRsets(ctx: Context): Promise<void> {
+  const { system, domain } = ctx.state
+  const filter = { subname: parameter(ctx, 'subname'), type: parameter(ctx, 'type') }
+  const found = await rrsets.list(system, domain, filter)
+  answer(
+    ctx,
+    200,
+    found.map((rrset) => presentRRset(domain, rrset)),
+  )
+}
+
+export async function createRRset(ctx: Context): Promise<void> {
+  const { system, actor, domain, body } = ctx.state
+  const rrset = await rrsets.create(system, actor, domain, readRRset(body()))
+  answer(ctx, 201, presentRRset(domain, rrset))
+}
+
+/** Lets through what is not about a type that the service makes itself (contract §1.2, step 5). */
+export const refuseAutomaticType: Middleware = async function refuseAutomaticType(ctx, next) {
+  rrsets.refuseAutomatic(ctx.params['type']!)
+  await next()
+}
+
+export async function showRRset(ctx: Context): Promise<void> {
+  const { system, domain } = ctx.state
+  answer(ctx, 200, presentRRset(domain, await rrsets.get(system, domain, place(ctx))))
+}
+
+export async function replaceRRset(ctx: Context): Promise<void> {
+  await changeRRset(ctx, 'PUT')
+}
+
+export async function patchRRset(ctx: Context): Promise<void> {
+  await changeRRset(ctx, 'PATCH')
+}
+
+async function changeRRset(ctx: Context, method: 'PUT' | 'PATCH'): Promise<void> {
+  const { system, actor, domain, body } = ctx.state
+  const rrset = await rrsets.change(system, actor, domain, place(ctx), method, () => readRRset(body()))
+  if (rrset === undefined) answerEmpty(ctx, 204)
+  else answer(ctx, 200, presentRRset(domain, rrset))
+}
+
+export async function deleteRRset(ctx: Context): Promise<void> {
+  const { system, actor, domain } = ctx.state
+  await rrsets.remove(system, actor, domain, place(ctx))
+  answerEmpty(ctx, 204)
+}
+
+/** The RRset that the path names; its apex forms are translated here (contract §8.2). */
+function place(ctx: Context): Place {
+  return { subname: ctx.params['subname']!.replace(/(\.\.\.|@)$/, ''), type: ctx.params['type']! }
+}

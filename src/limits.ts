@@ -1,0 +1,35 @@
+/** Every size and rate of the contract (§§4, 8.4, 16), by the contract's names. Limits of record contents: dns/. */
+
+export const DOMAIN_NAME_LENGTH = 191
+export const SUBNAME_LENGTH = 178
+export const TYPE_LENGTH = 10
+export const TTL_MAX = 86400
+
+/** An integer given as text may have this many characters (contract §1.4). */
+export const INTEGER_TEXT_LENGTH = 1000
+
+/** TTL of the apex NS RRset that a new domain gets (contract §16), in seconds. */
+export const APEX_NS_TTL = 3600
+
+/** Milliseconds that a write waits for its turn at a domain before it gives up with 503. */
+export const TURN_TIME = 5_000
+
+/**
+ * Up to this many RRsets PowerDNS may rectify the zone with every publication: it costs less than the request itself.
+ * In larger zones it does so only for changes that need it (powerdns.md §1.3: 3 to 7 µs per RRset).
+ */
+export const SMALL_ZONE = 200
+
+/** Milliseconds that PowerDNS is given to answer a request that carries so many RRsets. */
+export function answerTime(rrsets: number): number {
+  return 10_000 + 11 * rrsets
+}
+
+/** Milliseconds after which a request that PowerDNS took but never answered counts as not applied, once it is well. */
+export function graceTime(rrsets: number): number {
+  return 1_500 + 2 * rrsets
+}
+
+/** How many marked zones are repaired side by side, and the milliseconds between two looks at what is due. */
+export const RECONCILE_BATCH = 4
+export const RECONCILE_PAUSE = 1_000

@@ -1,0 +1,104 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { seedDemo, DEMO_DOMAIN } from '../seeds/demo.ts'
+import { ConfigError, readConfig, type Config } from './config.ts'
+import { SetupError } from './dev/setup-error.ts'
+import { startStack, type Stack } from './dev/stack.ts'
+import { createLog } from './log.ts'
+import { closeSystem, createSystem, prepare, serve, StartError } from './server.ts'
+import { generateSecret } from './service/secrets.ts'
+
+// The service's process. Servers that the environment does not name are started privately (dev/); then it is a demo.
+
+try {
+  await main()
+} catch (error) {
+  const expected = error instanceof ConfigError || error instanceof SetupError || error instanceof StartError
+  console.error(expected ? `zoneplane: ${error.message}` : error)
+  process.exitCode = 1
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { fresh: { type: 'boolean', default: false } } })
+  const config = readConfig(process.env)
+  const log = createLog(config.logLevel)
+  // Asked for from now on, so that an early Ctrl-C finds everything stopped, too.
+  const leaving = new Promise<string>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, resolve)
+  })
+
+  const stack = await startStack(config.dataFolder, {
+    postgres: config.databaseUrl === undefined,
+    powerDns: config.pdnsApiUrl === undefined ? { dnsHost: '127.0.0.1', dnsPort: config.dnsPort } : undefined,
+    fresh: values.fresh,
+    progress,
+  })
+  try {
+    const backends = {
+      databaseUrl: config.databaseUrl ?? stack.databaseUrl!,
+      pdnsApiUrl: config.pdnsApiUrl ?? stack.pdnsApiUrl!,
+      pdnsApiKey: config.pdnsApiKey ?? stack.pdnsApiKey!,
+    }
+    const system = createSystem(config, backends, log)
+    try {
+      progress('bringing the database schema up to date')
+      await prepare(system, backends)
+      const secret = demoSecret(config, values.fresh)
+      if (secret !== undefined) await seedDemo(system, secret)
+      const running = await serve(system)
+      try {
+        console.log(welcome(config, running.port, stack, secret))
+        const reason = await Promise.race([leaving, stack.broken])
+        progress(`${reason}: stopping`)
+      } finally {
+        await running.stop()
+      }
+    } finally {
+      await closeSystem(system)
+    }
+  } finally {
+    await stack.stop()
+  }
+}
+
+function progress(text: string): void {
+  console.log(`zoneplane: ${text}`)
+}
+
+/** The demo token's secret: as set, else made once and kept with the private database; without one there is no demo. */
+function demoSecret(config: Config, fresh: boolean): string | undefined {
+  if (config.token !== undefined) return config.token
+  if (config.databaseUrl !== undefined) return undefined
+  const file = join(config.dataFolder, 'token')
+  try {
+    if (!fresh) return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  const secret = generateSecret()
+  writeFileSync(file, `${secret}\n`, { mode: 0o600 })
+  return secret
+}
+
+function welcome(config: Config, port: number, stack: Stack, secret: string | undefined): string {
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host
+  const base = `${config.publicUrl ?? `http://${host}:${port}`}/api/v1`
+  const dns = stack.dnsPort === undefined ? undefined : `${stack.dnsHost} port ${stack.dnsPort}`
+  const lines = ['', 'Zoneplane is ready.', '', `  API    ${base}/`]
+  if (dns !== undefined) lines.push(`  DNS    ${dns}`)
+  if (secret === undefined) return [...lines, ''].join('\n')
+  const collection = `${base}/domains/${DEMO_DOMAIN}/rrsets/`
+  const auth = `-H 'Authorization: Token ${secret}'`
+  const rrset = '{"subname":"www","type":"A","ttl":300,"records":["192.0.2.1"]}'
+  lines.push(
+    `  Token  ${secret}`,
+    '',
+    'Create an RRset, read it back, and ask for it in DNS:',
+    '',
+    `  curl ${auth} -H 'Content-Type: application/json' -d '${rrset}' ${collection}`,
+    `  curl ${auth} ${collection}www/A/`,
+  )
+  if (dns !== undefined) lines.push(`  dig +dnssec @${stack.dnsHost} -p ${stack.dnsPort} www.${DEMO_DOMAIN} A`)
+  return [...lines, ''].join('\n')
+}

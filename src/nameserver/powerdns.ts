@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { NameserverFailure } from '../errors.ts'
+import { answerTime } from '../limits.ts'
+import { Api, type ApiOptions } from './api.ts'
+import type { Key, Nameserver, PublishedRRset, PublishedZone } from './nameserver.ts'
+
+export interface PowerDnsOptions extends ApiOptions {
+  /** The SOA's primary name server: an absolute name. */
+  primary: string
+}
+
+/** No salt, no extra iterations (RFC 9276 §3.1), and not narrow, so that the zone can be transferred. */
+const NSEC3PARAM = '1 0 0 -'
+
+/** The SOA's TTL and, as its last field, that of keys and denials, in seconds; denials live for the lesser (RFC 2308). */
+const SOA_TTL = 300
+const SOA_TIMES = '86400 7200 3600000 3600'
+
+/** How often a deletion that was not acknowledged is repeated. */
+const DELETIONS = 5
+
+interface ZoneAnswer {
+  serial: number
+  dnssec: boolean
+  nsec3param: string
+  api_rectify: boolean
+  rrsets?: { name: string; type: string; ttl: number; records: { content: string }[] }[]
+}
+
+interface KeyAnswer {
+  active: boolean
+  published: boolean
+  dnskey: string
+  cds?: string[]
+  flags: number
+  keytype: string
+}
+
+/** PowerDNS Authoritative 4.7 or later, with one ECDSA key per zone and our own serial in every change (powerdns.md §0). */
+export function createPowerDns(options: PowerDnsOptions): Nameserver {
+  const api = new Api(options)
+
+  async function createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
+    await api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), {
+      name: zone,
+      kind: 'Master',
+      dnssec: true,
+      nsec3param: NSEC3PARAM,
+      soa_edit_api: '',
+      api_rectify: true,
+      nameservers: [],
+      rrsets: [soa(zone, version), ...rrsets].map(replacement),
+    })
+    await flush(zone)
+  }
+
+  async function deleteZone(zone: string): Promise<void> {
+    // A deletion that failed, or whose answer was lost, may be half done: only "absent" is certain.
+    for (let left = DELETIONS; ; left--) {
+      try {
+        await api.call('DELETE', path(zone), answerTime(0))
+        break
+      } catch (error) {
+        const kind = error instanceof NameserverFailure ? error.kind : undefined
+        if (kind === 'absent') break
+        if (kind !== 'failed' || left === 1) throw error
+        await sleep(50)
+      }
+    }
+  }
+
+  async function publish(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
+    // PowerDNS applies the changes in order and checks each against those before it, so removals come first.
+    const removals = rrsets.filter(({ records }) => records.length === 0)
+    const others = rrsets.filter(({ records }) => records.length > 0)
+    await api.call('PATCH', path(zone), answerTime(rrsets.length), {
+      rrsets: [...removals, soa(zone, version), ...others].map(replacement),
+    })
+  }
+
+  async function setRectify(zone: string, rectify: boolean): Promise<void> {
+    await api.call('PUT', path(zone), answerTime(0), { api_rectify: rectify })
+  }
+
+  async function keys(zone: string): Promise<Key[]> {
+    const answer = (await api.call('GET', `${path(zone)}/cryptokeys`, answerTime(0))) as KeyAnswer[]
+    return answer
+      .filter((key) => key.active && key.published)
+      .map(({ dnskey, cds = [], flags, keytype }) => ({ dnskey, ds: cds, flags, keytype }))
+  }
+
+  async function head(zone: string): Promise<ZoneAnswer | undefined> {
+    return ifPresent(api.call('GET', `${path(zone)}?rrsets=false`, answerTime(0)) as Promise<ZoneAnswer>)
+  }
+
+  async function serial(zone: string): Promise<number | undefined> {
+    return (await head(zone))?.serial
+  }
+
+  async function read(zone: string): Promise<PublishedZone | undefined> {
+    const size = 100_000
+    const answer = await ifPresent(api.call('GET', path(zone), answerTime(size)) as Promise<ZoneAnswer>)
+    if (answer === undefined) return undefined
+    const zoneKeys = await ifPresent(keys(zone))
+    const rrsets = (answer.rrsets ?? []).map(({ name, type, ttl, records }) => ({
+      name,
+      type,
+      ttl,
+      records: records.map(({ content }) => content),
+    }))
+    return {
+      serial: answer.serial,
+      rectify: answer.api_rectify,
+      complete:
+        answer.dnssec &&
+        answer.nsec3param === NSEC3PARAM &&
+        zoneKeys?.length === 1 &&
+        rrsets.some(({ type }) => type === 'SOA'),
+      rrsets: rrsets.filter(({ type }) => type !== 'SOA'),
+    }
+  }
+
+  async function serials(): Promise<Map<string, number>> {
+    const answer = (await api.call('GET', '/zones?dnssec=false', answerTime(100_000))) as {
+      name: string
+      serial: number
+    }[]
+    return new Map(answer.map(({ name, serial }) => [name, serial]))
+  }
+
+  async function ready(): Promise<void> {
+    await api.call('GET', '', 5_000)
+  }
+
+  /**
+   * Forgets answers about the zone's names. Without it a name that was asked for before the zone existed stays refused
+   * while the packet cache remembers (powerdns.md §1.4).
+   */
+  async function flush(zone: string): Promise<void> {
+    await api.call('PUT', `/cache/flush?domain=${encodeURIComponent(zone)}`, answerTime(0))
+  }
+
+  function soa(zone: string, version: number): PublishedRRset {
+    const content = `${options.primary} hostmaster.${zone} ${version} ${SOA_TIMES}`
+    return { name: zone, type: 'SOA', ttl: SOA_TTL, records: [content] }
+  }
+
+  return { createZone, deleteZone, publish, setRectify, keys, serial, read, serials, ready, close: () => api.close() }
+}
+
+/** The state an RRset shall have, never a step: repeating it is harmless. PowerDNS wants a TTL for removals, too. */
+function replacement({ name, type, ttl, records }: PublishedRRset): object {
+  return {
+    name,
+    type,
+    ttl,
+    changetype: 'REPLACE',
+    records: records.map((content) => ({ content, disabled: false })),
+  }
+}
+
+/** PowerDNS' zone id; our zone names hold neither `/` nor `=`. */
+function path(zone: string): string {
+  return `/zones/${zone.replaceAll('_', '=5F')}`
+}
+
+/** The answer, or undefined if the zone is absent. */
+async function ifPresent<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof NameserverFailure && error.kind === 'absent') return undefined
+    throw error
+  }
+}

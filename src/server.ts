@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createApp } from './app.ts'
+import type { Config } from './config.ts'
+import { answerTime } from './limits.ts'
+import type { Log } from './log.ts'
+import { createPowerDns } from './nameserver/powerdns.ts'
+import { keepReconciled } from './service/reconcile.ts'
+import { Turns } from './service/turns.ts'
+import { openDatabase } from './store/database.ts'
+import { migrate } from './store/migrate.ts'
+import type { System } from './system.ts'
+import { currentTime } from './time.ts'
+
+/** What the service stands on is not there; the message is for the operator. */
+export class StartError extends Error {}
+
+/** The addresses of what the service stands on. */
+export interface Backends {
+  databaseUrl: string
+  pdnsApiUrl: string
+  pdnsApiKey: string
+}
+
+/** Enough for all writers that PowerDNS can serve at once, and readers beside them. */
+const CONNECTIONS = 20
+const MARK_CONNECTIONS = 4
+
+/** A system of these parts; nothing is connected yet. */
+export function createSystem(config: Config, backends: Backends, log: Log): System {
+  return {
+    config,
+    db: openDatabase(backends.databaseUrl, CONNECTIONS),
+    marksDb: openDatabase(backends.databaseUrl, MARK_CONNECTIONS),
+    nameserver: createPowerDns({
+      url: backends.pdnsApiUrl,
+      key: backends.pdnsApiKey,
+      connections: config.pdnsConnections,
+      primary: config.nameServers[0]!,
+    }),
+    turns: new Turns(),
+    log,
+    now: currentTime,
+  }
+}
+
+export async function closeSystem(system: System): Promise<void> {
+  await system.nameserver.close()
+  await system.db.destroy()
+  await system.marksDb.destroy()
+}
+
+/**
+ * Makes sure that Postgres and PowerDNS answer, and brings the schema up to date.
+ * @throws StartError naming the address tried
+ */
+export async function prepare(system: System, backends: Backends): Promise<void> {
+  await orElse(migrate(system.db), `Postgres at ${place(backends.databaseUrl)}`)
+  await orElse(system.nameserver.ready(), `PowerDNS at ${place(backends.pdnsApiUrl)}`)
+}
+
+async function orElse(attempt: Promise<void>, where: string): Promise<void> {
+  try {
+    await attempt
+  } catch (error) {
+    throw new StartError(`${where} cannot be used: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Host and port of a URL: nothing of it that is secret. */
+function place(url: string): string {
+  const { host, pathname, searchParams } = new URL(url)
+  return `${host === '' ? (searchParams.get('host') ?? 'localhost') : host}${pathname === '/' ? '' : pathname}`
+}
+
+export interface Running {
+  port: number
+  /** Refuses new requests, finishes those that run, and stops reconciling. The system stays open. */
+  stop(): Promise<void>
+}
+
+/** Serves a prepared system over HTTP and keeps it reconciled. @throws StartError */
+export async function serve(system: System): Promise<Running> {
+  const { host, port } = system.config
+  const handle = createApp(system).callback()
+  const server = createServer((request, response) => {
+    void handle(request, response)
+  })
+  answerGarbage(server)
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    throw new StartError(`cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error })
+  }
+  const reconciliation = keepReconciled(system)
+  return {
+    port: (server.address() as AddressInfo).port,
+    async stop() {
+      const closed = once(server, 'close')
+      server.close()
+      const late = new AbortController()
+      void sleep(answerTime(0), undefined, { signal: late.signal }).then(
+        () => {
+          server.closeAllConnections()
+        },
+        () => undefined,
+      )
+      await closed
+      late.abort()
+      await reconciliation.stop()
+    },
+  }
+}
+
+/** What is no HTTP at all is answered as an error of the API, too. */
+function answerGarbage(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const [status, detail] =
+      error.code === 'HPE_HEADER_OVERFLOW'
+        ? ['431 Request Header Fields Too Large', 'Request header too large.']
+        : ['400 Bad Request', 'Bad request.']
+    const body = JSON.stringify({ detail })
+    socket.end(
+      `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
+        `Vary: origin\r\nX-Content-Type-Options: nosniff\r\n\r\n${body}`,
+    )
+  })
+}

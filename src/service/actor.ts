@@ -1,0 +1,17 @@
+import type { Policy } from '../store/tokens.ts'
+
+/** Whom a token acts for, and what it may do (contract §3). */
+export interface Actor {
+  tokenId: string
+  /** The effective account: the bound one of an override token, else the owner. */
+  accountId: string
+  override: boolean
+  permCreateDomain: boolean
+  permDeleteDomain: boolean
+  permManageTokens: boolean
+  autoPolicy: boolean
+  /** Empty: the token writes without restriction. */
+  policies: Policy[]
+}
+
+export type Permission = 'permCreateDomain' | 'permDeleteDomain' | 'permManageTokens'

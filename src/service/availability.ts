@@ -1,0 +1,51 @@
+import { getPublicSuffix } from 'tldts'
+import { isDomainName } from '../dns/names.ts'
+import { DOMAIN_NAME_LENGTH } from '../limits.ts'
+
+/** What speaks against a name before anyone else's domains are looked at, in the contract's order (§7.3). */
+export function nameProblems(name: string): string[] {
+  const problems: string[] = []
+  if (name !== name.toLowerCase()) problems.push(`Invalid value (not lowercase): ${name}`)
+  if (!isDomainName(name)) {
+    problems.push(
+      'Domain names must be labels separated by dots. Labels may consist of up to 63 letters, digits, hyphens, and ' +
+        'underscores. The last label may not contain an underscore.',
+    )
+  }
+  if (name.startsWith('_')) problems.push('Domain names may not begin with an underscore.')
+  if (Array.from(name).length > DOMAIN_NAME_LENGTH) {
+    problems.push(`Ensure this field has no more than ${DOMAIN_NAME_LENGTH} characters.`)
+  }
+  return problems
+}
+
+/** The public suffix above or at a name: the longest in the list, by default the last label (publicsuffix.org). */
+function publicSuffix(name: string): string {
+  return getPublicSuffix(name, { allowPrivateDomains: true, validateHostname: false, extractHostname: false }) ?? name
+}
+
+/** Whether policy allows the name to be anyone's domain: points 1 to 3 of contract §7.3. */
+export function isAllowed(name: string): boolean {
+  if (name === 'internal' || name.endsWith('.internal')) return false
+  const suffix = publicSuffix(name)
+  if (name === suffix) return false
+  const isDirectChild = !name.slice(0, -suffix.length - 1).includes('.')
+  return !(isDirectChild && /^(_|autoconfig\.|autodiscover\.)/.test(name))
+}
+
+/** The name and its ancestors below the public suffix, the longest first; the last one is registrable. */
+export function registrableAncestors(name: string): string[] {
+  const suffix = publicSuffix(name)
+  return suffixes(name).filter((ancestor) => ancestor.length > suffix.length)
+}
+
+/** The registrable domain that a name lies at or below; the name itself if it is a public suffix. */
+export function registrable(name: string): string {
+  return registrableAncestors(name).at(-1) ?? name
+}
+
+/** A name and all its ancestors, the longest first. */
+export function suffixes(name: string): string[] {
+  const labels = name.split('.')
+  return labels.map((_, i) => labels.slice(i).join('.'))
+}

@@ -1,0 +1,133 @@
+import { isDomainName } from '../dns/names.ts'
+import { Denied, Invalid, NotFound, type Problems } from '../errors.ts'
+import { APEX_NS_TTL, DOMAIN_NAME_LENGTH } from '../limits.ts'
+import type { Key } from '../nameserver/nameserver.ts'
+import * as accounts from '../store/accounts.ts'
+import { transaction } from '../store/database.ts'
+import * as store from '../store/domains.ts'
+import type { Domain } from '../store/domains.ts'
+import * as policies from '../store/policies.ts'
+import * as rrsets from '../store/rrsets.ts'
+import type { System } from '../system.ts'
+import { unixTime } from '../time.ts'
+import type { Actor } from './actor.ts'
+import * as availability from './availability.ts'
+import { mayWrite, sees, visibleDomains } from './policies.ts'
+import { nextVersion, settle, underMark } from './publication.ts'
+import { published } from './zones.ts'
+
+export type DomainWithKeys = Domain & { keys: Key[] }
+
+/** What a request says about a new domain: its name, and what is wrong with the shape of its members. */
+export interface DomainInput {
+  name?: string
+  problems: Problems
+}
+
+/** The domain, if it exists for the actor. @throws NotFound */
+export async function find(system: System, actor: Actor, name: string): Promise<Domain> {
+  const domain = isDomainName(name) ? await store.find(system.db, name) : undefined
+  if (domain === undefined || !sees(actor, domain)) throw new NotFound()
+  return domain
+}
+
+export async function withKeys(system: System, domain: Domain): Promise<DomainWithKeys> {
+  return { ...domain, keys: await system.nameserver.keys(`${domain.name}.`) }
+}
+
+/** The actor's domains, newest first. */
+export async function list(system: System, actor: Actor): Promise<Domain[]> {
+  return store.ofAccount(system.db, actor.accountId, visibleDomains(actor))
+}
+
+/** The actor's domain that a name lies in, as an array of one; or of none (contract §7.5). */
+export async function owning(system: System, actor: Actor, qname: string): Promise<Domain[]> {
+  const name = qname.replace(/^\*\./, '').toLowerCase()
+  if (!isDomainName(name) || name.length > DOMAIN_NAME_LENGTH) return []
+  const names = availability.suffixes(name)
+  const domain = await store.longest(system.db, actor.accountId, names, visibleDomains(actor))
+  return domain === undefined ? [] : [domain]
+}
+
+/**
+ * Creates a domain with its apex NS RRset, and its signed zone; all or nothing (contract §7.4).
+ * @param input is asked for once the account is known to have room for a domain (contract §3.2)
+ * @throws Denied, Invalid, Unavailable, NameserverFailure
+ */
+export async function create(system: System, actor: Actor, input: () => DomainInput): Promise<DomainWithKeys> {
+  return system.turns.run(`account ${actor.accountId}`, () =>
+    transaction(system.db, async (trx) => {
+      if (!(await accounts.lockForNewDomain(trx, actor.accountId))) {
+        throw new Denied('Domain limit exceeded. Please contact support to create additional domains.')
+      }
+      const name = await availableName(trx, actor.accountId, input())
+      const now = system.now()
+      const past = await store.past(trx, name)
+      // A zone that is there without a mark was made by somebody else. To be known before a mark of ours says otherwise.
+      if (!past.marked && (await system.nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
+      const version = nextVersion(system, past.version)
+      const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: system.config.nameServers }
+      const row = { name, ownerId: actor.accountId, minimumTtl: system.config.minimumTtl, version, size: 1, now }
+      const domain = await store.insert(trx, row)
+      if (actor.autoPolicy) await policies.allowDomain(trx, actor.tokenId, domain.id, now)
+      await rrsets.write(trx, domain.id, [apexNs], now)
+      return underMark(system, trx, { zone: name, version, rrsets: 1 }, async ({ earlier }) => {
+        if (earlier !== undefined) {
+          await settle(system, earlier)
+          await system.nameserver.deleteZone(`${name}.`)
+        }
+        await system.nameserver.createZone(`${name}.`, version, [published(domain, apexNs)])
+        return withKeys(system, domain)
+      })
+    }),
+  )
+}
+
+/** The name of a new domain, free for this account (contract §7.3); it stays so until the transaction ends. */
+async function availableName(
+  trx: Parameters<typeof store.find>[0],
+  accountId: string,
+  { name, problems }: DomainInput,
+): Promise<string> {
+  if (name === undefined) throw new Invalid({ name: ['This field is required.'], ...problems })
+  const texts = availability.nameProblems(name)
+  if (texts.length > 0) throw new Invalid({ ...problems, name: texts })
+  await store.lockCreation(trx, availability.registrable(name))
+  if ((await store.find(trx, name)) !== undefined)
+    throw new Invalid({ ...problems, name: ['domain with this name already exists.'] })
+  if (Object.keys(problems).length > 0) throw new Invalid(problems)
+  const free =
+    availability.isAllowed(name) &&
+    !(await store.conflicts(trx, accountId, name, availability.registrableAncestors(name).slice(1)))
+  if (!free) throw disallowed()
+  return name
+}
+
+function disallowed(): Invalid {
+  return Invalid.field('name', 'This domain name conflicts with an existing domain, or is disallowed by policy.')
+}
+
+/** Deletes a domain and its zone, if it exists for the actor (contract §7.4). @throws Denied */
+export async function remove(system: System, actor: Actor, name: string): Promise<void> {
+  if (!isDomainName(name)) return
+  await system.turns.run(name, () =>
+    transaction(system.db, async (trx) => {
+      const domain = await store.lock(trx, name)
+      if (domain === undefined || !sees(actor, domain)) return
+      if (!(await mayWriteAll(trx, actor, domain))) throw new Denied()
+      await store.remove(trx, domain, unixTime(system.now()))
+      await underMark(system, trx, { zone: name, version: null, rrsets: domain.size }, async ({ earlier }) => {
+        if (earlier !== undefined) await settle(system, earlier)
+        await system.nameserver.deleteZone(`${name}.`)
+      })
+    }),
+  )
+}
+
+/** Whether the actor may write everything in the domain, its apex NS RRset in any case (contract §6.5). */
+async function mayWriteAll(trx: Parameters<typeof store.find>[0], actor: Actor, domain: Domain): Promise<boolean> {
+  if (actor.policies.length === 0) return true
+  if (actor.policies.some((policy) => policy.domainId === domain.id && !policy.permWrite)) return false
+  const places = [{ subname: '', type: 'NS' }, ...(await rrsets.list(trx, domain.id))]
+  return places.every((place) => mayWrite(actor.policies, domain.id, place))
+}

@@ -1,0 +1,33 @@
+import type { Knex } from 'knex'
+import type { Timestamp } from '../time.ts'
+import { query } from './database.ts'
+
+/** Makes sure that an active account with this address exists, and returns its id. */
+export async function ensure(
+  db: Knex,
+  account: { email: string; limitDomains: number | null; now: Timestamp },
+): Promise<string> {
+  await query(
+    db,
+    `insert into accounts (created, email, state, limit_domains, credentials_changed)
+     values (:now, :email, 'active', :limitDomains, :now) on conflict (lower(email)) do nothing`,
+    account,
+  )
+  const [row] = await query<{ id: string }>(db, 'select id from accounts where lower(email) = lower(:email)', account)
+  return row!.id
+}
+
+/**
+ * Whether the account may have another domain. The account's row stays locked, so that two domains created at once
+ * are counted one after the other.
+ */
+export async function lockForNewDomain(trx: Knex, id: string): Promise<boolean> {
+  await query(trx, 'select from accounts where id = :id for no key update', { id })
+  const [row] = await query<{ free: boolean }>(
+    trx,
+    `select limit_domains is null or limit_domains > (select count(*) from domains where owner_id = accounts.id) as free
+     from accounts where id = :id`,
+    { id },
+  )
+  return row?.free ?? false
+}

@@ -1,0 +1,168 @@
+import type { Knex } from 'knex'
+import type { Timestamp } from '../time.ts'
+import { query } from './database.ts'
+
+export interface Domain {
+  id: number
+  /** Without final dot. */
+  name: string
+  ownerId: string
+  minimumTtl: number
+  /** The SOA serial at the nameserver. */
+  version: number
+  /** Whether the nameserver rectifies the zone with each publication. */
+  rectify: boolean
+  /** How many RRsets there are. */
+  size: number
+  created: Timestamp
+  published: Timestamp
+  touched: Timestamp
+}
+
+const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domains.minimum_ttl as "minimumTtl",
+  domains.version, domains.rectify, domains.size, domains.created, domains.published, domains.touched`
+
+export async function find(db: Knex, name: string): Promise<Domain | undefined> {
+  const [domain] = await query<Domain>(db, `select ${COLUMNS} from domains where name = :name`, { name })
+  return domain
+}
+
+/** The domain, locked for writing until the transaction ends. */
+export async function lock(trx: Knex, name: string): Promise<Domain | undefined> {
+  const [domain] = await query<Domain>(trx, `select ${COLUMNS} from domains where name = :name for no key update`, {
+    name,
+  })
+  return domain
+}
+
+/** The domain, locked for writing; `busy` if another transaction has it. */
+export async function lockIfFree(trx: Knex, name: string): Promise<Domain | 'busy' | undefined> {
+  const [domain] = await query<Domain>(
+    trx,
+    `select ${COLUMNS} from domains where name = :name for no key update skip locked`,
+    { name },
+  )
+  if (domain !== undefined) return domain
+  return (await find(trx, name)) === undefined ? undefined : 'busy'
+}
+
+/** Locks the right to create or judge any domain at or below `registrable` until the transaction ends. */
+export async function lockCreation(trx: Knex, registrable: string): Promise<void> {
+  await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:registrable, 0))', { registrable })
+}
+
+/** As lockCreation; false, at once, if another transaction has it. */
+export async function lockCreationIfFree(trx: Knex, registrable: string): Promise<boolean> {
+  const [row] = await query<{ free: boolean }>(
+    trx,
+    'select pg_try_advisory_xact_lock(hashtextextended(:registrable, 0)) as free',
+    { registrable },
+  )
+  return row!.free
+}
+
+/** The account's domains, newest first; with `ids` only those among them. */
+export async function ofAccount(db: Knex, ownerId: string, ids: number[] | undefined): Promise<Domain[]> {
+  return query<Domain>(
+    db,
+    `select ${COLUMNS} from domains
+     where owner_id = :ownerId ${ids === undefined ? '' : 'and id = any (:ids)'}
+     order by created desc, id desc`,
+    { ownerId, ...(ids && { ids }) },
+  )
+}
+
+/** The longest of these names that is a domain of the account, and among `ids` if given. */
+export async function longest(
+  db: Knex,
+  ownerId: string,
+  names: string[],
+  ids: number[] | undefined,
+): Promise<Domain | undefined> {
+  const [domain] = await query<Domain>(
+    db,
+    `select ${COLUMNS} from domains
+     where name = any (:names) and owner_id = :ownerId ${ids === undefined ? '' : 'and id = any (:ids)'}
+     order by length(name) desc limit 1`,
+    { ownerId, names, ...(ids && { ids }) },
+  )
+  return domain
+}
+
+/** Whether another account owns one of `ancestors`, or a domain below `name`. */
+export async function conflicts(db: Knex, ownerId: string, name: string, ancestors: string[]): Promise<boolean> {
+  const [row] = await query<{ conflict: boolean }>(
+    db,
+    `select exists (select from domains where name = any (:ancestors) and owner_id <> :ownerId)
+       or exists (select from domains where reverse(name) like :below and owner_id <> :ownerId) as conflict`,
+    { ownerId, ancestors, below: [...`.${name}`].reverse().join('').replaceAll('_', '\\_') + '%' },
+  )
+  return row!.conflict
+}
+
+/** The last version of an earlier domain of this name, 0 if none can be in the future; and whether the zone is marked. */
+export async function past(db: Knex, name: string): Promise<{ version: number; marked: boolean }> {
+  const [row] = await query<{ version: number; marked: boolean }>(
+    db,
+    `select coalesce((select version from departed where name = :name), 0) as version,
+       exists (select from marks where zone = :name) as marked`,
+    { name },
+  )
+  return row!
+}
+
+export async function insert(
+  trx: Knex,
+  domain: { name: string; ownerId: string; minimumTtl: number; version: number; size: number; now: Timestamp },
+): Promise<Domain> {
+  const [row] = await query<Domain>(
+    trx,
+    `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
+     values (:name, :ownerId, :minimumTtl, :version, :size, :now, :now, :now) returning ${COLUMNS}`,
+    domain,
+  )
+  return row!
+}
+
+/** A day: further than clocks are apart. */
+const CLOCK_MARGIN = 86_400
+
+/** Deletes the domain with all that hangs on it, and remembers a version that a successor must exceed. */
+export async function remove(trx: Knex, domain: Domain, unixTime: number): Promise<void> {
+  await query(
+    trx,
+    `with gone as (delete from domains where id = :id),
+       past as (delete from departed where version < :past and name <> :name)
+     insert into departed (name, version) values (:name, :version)
+     on conflict (name) do update set version = greatest(departed.version, excluded.version)`,
+    { id: domain.id, name: domain.name, version: domain.version, past: unixTime - CLOCK_MARGIN },
+  )
+}
+
+/** Records what is being published. */
+export async function setPublished(
+  trx: Knex,
+  id: number,
+  state: { version: number; rectify: boolean; growth: number; now: Timestamp },
+): Promise<void> {
+  await query(
+    trx,
+    `update domains set version = :version, rectify = :rectify, size = size + :growth, published = :now, touched = :now
+     where id = :id`,
+    { id, ...state },
+  )
+}
+
+/** Records the version that repair published; for the account nothing happened. */
+export async function setRepaired(trx: Knex, id: number, version: number): Promise<void> {
+  await query(trx, 'update domains set version = :version, rectify = true where id = :id', { id, version })
+}
+
+export async function touch(trx: Knex, id: number, now: Timestamp): Promise<void> {
+  await query(trx, 'update domains set touched = :now where id = :id', { id, now })
+}
+
+/** The versions of all domains. For repair only: the cost grows with the number of domains. */
+export async function versions(db: Knex): Promise<{ name: string; version: number }[]> {
+  return query(db, 'select name, version from domains')
+}

@@ -1,0 +1,84 @@
+import type { Knex } from 'knex'
+import type { Timestamp } from '../time.ts'
+import { query } from './database.ts'
+
+export interface RRset {
+  subname: string
+  type: string
+  ttl: number
+  /** Canonical contents, in the order last written. */
+  records: string[]
+  created: Timestamp
+  touched: Timestamp
+}
+
+/** An RRset's state to be written. */
+export type RRsetState = Pick<RRset, 'subname' | 'type' | 'ttl' | 'records'>
+
+const COLUMNS = 'rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records, rrsets.created, rrsets.touched'
+
+/** All RRsets at these subnames. */
+export async function atSubnames(db: Knex, domainId: number, subnames: string[]): Promise<RRset[]> {
+  return query<RRset>(db, `select ${COLUMNS} from rrsets where domain_id = :domainId and subname = any (:subnames)`, {
+    domainId,
+    subnames,
+  })
+}
+
+/** The domain's RRsets, newest first, as far as they equal what is given of subname and type. */
+export async function list(
+  db: Knex,
+  domainId: number,
+  filter: { subname?: string | undefined; type?: string | undefined } = {},
+): Promise<RRset[]> {
+  return query<RRset>(
+    db,
+    `select ${COLUMNS} from rrsets where domain_id = :domainId
+     ${filter.subname === undefined ? '' : 'and subname = :subname'} ${filter.type === undefined ? '' : 'and type = :type'}
+     order by created desc, id desc`,
+    { domainId, ...filter },
+  )
+}
+
+/** Creates or replaces RRsets and returns them as they are then. One statement, however many. */
+export async function write(trx: Knex, domainId: number, rrsets: RRsetState[], now: Timestamp): Promise<RRset[]> {
+  if (rrsets.length === 0) return []
+  return query<RRset>(
+    trx,
+    `insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+     select :domainId, subname, type, ttl, records, :now, :now
+     from json_to_recordset(:rrsets) as item (subname text, type text, ttl integer, records text[])
+     on conflict on constraint rrsets_identity
+       do update set ttl = excluded.ttl, records = excluded.records, touched = excluded.touched
+     returning ${COLUMNS}`,
+    { domainId, now, rrsets: JSON.stringify(rrsets) },
+  )
+}
+
+/** Deletes RRsets. One statement, however many. */
+export async function remove(trx: Knex, domainId: number, places: Pick<RRset, 'subname' | 'type'>[]): Promise<void> {
+  if (places.length === 0) return
+  await query(
+    trx,
+    `delete from rrsets using json_to_recordset(:places) as gone (subname text, type text)
+     where rrsets.domain_id = :domainId and rrsets.subname = gone.subname and rrsets.type = gone.type`,
+    { domainId, places: JSON.stringify(places.map(({ subname, type }) => ({ subname, type }))) },
+  )
+}
+
+/** Notes accepted writes that changed nothing, and returns the RRsets. One statement, however many. */
+export async function touch(
+  trx: Knex,
+  domainId: number,
+  places: Pick<RRset, 'subname' | 'type'>[],
+  now: Timestamp,
+): Promise<RRset[]> {
+  if (places.length === 0) return []
+  return query<RRset>(
+    trx,
+    `update rrsets set touched = :now from json_to_recordset(:places) as item (subname text, type text)
+     where rrsets.domain_id = :domainId and rrsets.subname = item.subname and rrsets.type = item.type
+     returning ${COLUMNS}`,
+    { domainId, now, places: JSON.stringify(places.map(({ subname, type }) => ({ subname, type }))) },
+  )
+}

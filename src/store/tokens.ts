@@ -1,0 +1,86 @@
+import type { Knex } from 'knex'
+import type { Timestamp } from '../time.ts'
+import { query } from './database.ts'
+
+/** A rule of a token; null matches anything in its place (contract §6). */
+export interface Policy {
+  domainId: number | null
+  subname: string | null
+  type: string | null
+  permWrite: boolean
+}
+
+/** A presented token: what it is, and what speaks against it. */
+export interface PresentedToken {
+  id: string
+  ownerId: string
+  userOverrideId: string | null
+  permCreateDomain: boolean
+  permDeleteDomain: boolean
+  permManageTokens: boolean
+  autoPolicy: boolean
+  /** Neither too old nor unused for too long (contract §5.5). */
+  valid: boolean
+  /** Owner and bound account both are. */
+  active: boolean
+  /** The address lies in one of the token's networks. */
+  allowed: boolean
+  policies: Policy[]
+}
+
+/**
+ * The token with this hash, with its policies. If nothing speaks against its use from `address`, it counts as used
+ * `now`. One statement; it does not wait for the disk: a crash of Postgres may forget the latest `last_used`.
+ */
+export async function present(
+  db: Knex,
+  secretHash: Buffer,
+  address: string,
+  now: Timestamp,
+): Promise<PresentedToken | undefined> {
+  const [token] = await query<PresentedToken>(
+    db,
+    `with token as materialized (
+       select tokens.*,
+         coalesce(tokens.created + tokens.max_age >= :now, true)
+           and coalesce(greatest(tokens.created, tokens.last_used) + tokens.max_unused_period >= :now, true) as valid,
+         owner.state = 'active' and coalesce(bound.state = 'active', true) as active,
+         cast(:address as inet) <<= any (tokens.allowed_subnets) as allowed
+       from tokens
+       join accounts owner on owner.id = tokens.owner_id
+       left join accounts bound on bound.id = tokens.user_override_id
+       where tokens.secret_hash = :secretHash
+     ), used as (
+       update tokens set last_used = :now from token
+       where tokens.id = token.id and token.valid and token.active and token.allowed
+       returning set_config('synchronous_commit', 'off', true)
+     )
+     select id, owner_id as "ownerId", user_override_id as "userOverrideId",
+       perm_create_domain as "permCreateDomain", perm_delete_domain as "permDeleteDomain",
+       perm_manage_tokens as "permManageTokens", auto_policy as "autoPolicy", valid, active, allowed,
+       coalesce((
+         select json_agg(json_build_object('domainId', policies.domain_id, 'subname', policies.subname,
+           'type', policies.type, 'permWrite', policies.perm_write))
+         from policies where policies.token_id = token.id
+       ), '[]') as policies
+     from token left join used on true`,
+    { now, address, secretHash },
+  )
+  return token
+}
+
+/** Makes sure that the account has a token with this hash and all permissions, and returns its id. */
+export async function ensure(
+  db: Knex,
+  token: { ownerId: string; secretHash: Buffer; name: string; now: Timestamp },
+): Promise<string> {
+  await query(
+    db,
+    `insert into tokens
+       (created, owner_id, secret_hash, name, perm_create_domain, perm_delete_domain, perm_manage_tokens)
+     values (:now, :ownerId, :secretHash, :name, true, true, true) on conflict (secret_hash) do nothing`,
+    token,
+  )
+  const [row] = await query<{ id: string }>(db, 'select id from tokens where secret_hash = :secretHash', token)
+  return row!.id
+}

@@ -1,0 +1,24 @@
+import type { Knex } from 'knex'
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+import type { Nameserver } from './nameserver/nameserver.ts'
+import type { Turns } from './service/turns.ts'
+import type { Timestamp } from './time.ts'
+
+/** Everything a running service stands on; handed in, never imported. */
+export interface System {
+  config: Config
+  /** The main pool of connections to Postgres. */
+  db: Knex
+  /**
+   * A small pool for marks alone: a mark is committed while another transaction is open, and transactions that wait
+   * for a second connection from one pool would starve each other.
+   */
+  marksDb: Knex
+  nameserver: Nameserver
+  /** The queues of this process' writers, one per zone. */
+  turns: Turns
+  log: Log
+  /** The clock. */
+  now: () => Timestamp
+}

@@ -1,0 +1,35 @@
+import test from 'ava'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { takeLock, waitForLock } from '../../src/dev/lock.ts'
+import { identify, remember } from '../../src/dev/running.ts'
+import { newFolder } from './folders.ts'
+
+test('a lock is one holder’s until it is released', (t) => {
+  const folder = newFolder()
+  const file = join(folder, 'lock')
+  const lock = takeLock(file)
+  t.deepEqual(takeLock(file), identify(process.pid)!)
+  t.true('release' in lock)
+  if ('release' in lock) lock.release()
+  t.true('release' in takeLock(file))
+  t.deepEqual(readdirSync(folder), ['lock'])
+})
+
+test('the lock of a process that is gone is nobody’s', (t) => {
+  const folder = newFolder()
+  const file = join(folder, 'lock')
+  remember(file, { pid: process.pid, started: 'another time' })
+  t.true('release' in takeLock(file))
+  t.deepEqual(readdirSync(folder), ['lock'])
+})
+
+test('who waits gets it next', async (t) => {
+  const file = join(newFolder(), 'lock')
+  const first = takeLock(file)
+  const second = waitForLock(file, ({ pid }) => {
+    t.is(pid, process.pid)
+    if ('release' in first) first.release()
+  })
+  t.true('release' in (await second))
+})

@@ -1,0 +1,101 @@
+import test from 'ava'
+import { spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startPostgres, type Postgres } from '../../src/dev/postgres.ts'
+import { identify, remember } from '../../src/dev/running.ts'
+import { SetupError } from '../../src/dev/setup-error.ts'
+import { isGone, newFolder, quietly } from './folders.ts'
+
+const options = { durable: false, progress: quietly }
+
+async function ask(postgres: Postgres, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: postgres.url })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+test.serial('data is kept from one start to the next', async (t) => {
+  const folder = newFolder()
+  const first = await startPostgres(folder, { ...options, durable: true })
+  await ask(first, 'create table kept as select 1 as one')
+  await first.stop()
+  await isGone(first.pid)
+  t.deepEqual(readdirSync(folder).sort(), ['data', 'log', 'made-by-zoneplane', 'process'])
+  const second = await startPostgres(folder, options)
+  t.deepEqual(await ask(second, 'select * from kept'), [{ one: 1 }])
+  await second.stop()
+})
+
+test.serial('the durable one keeps what was committed through a power failure, as far as Postgres can', async (t) => {
+  const postgres = await startPostgres(newFolder(), { ...options, durable: true })
+  const sql = `select setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')`
+  t.deepEqual(await ask(postgres, sql), [{ setting: 'on' }, { setting: 'on' }, { setting: 'on' }])
+  await postgres.stop()
+})
+
+test.serial('it starts again after it was killed', async (t) => {
+  const folder = newFolder()
+  const first = await startPostgres(folder, options)
+  await ask(first, 'create table kept as select 1 as one')
+  process.kill(first.pid, 'SIGKILL')
+  await first.exited
+  const second = await startPostgres(folder, options)
+  t.deepEqual(await ask(second, 'select * from kept'), [{ one: 1 }])
+  await second.stop()
+})
+
+test.serial('one that was left behind is ended', async (t) => {
+  const folder = newFolder()
+  const first = await startPostgres(folder, options)
+  // Known by Postgres' own note alone, then by ours.
+  rmSync(join(folder, 'process'))
+  const second = await startPostgres(folder, options)
+  await first.exited
+  const third = await startPostgres(folder, options)
+  await second.exited
+  t.is((await ask(third, 'select 1')).length, 1)
+  await third.stop()
+})
+
+test.serial('what has the number of one that was left behind is not it', async (t) => {
+  const folder = newFolder()
+  await (await startPostgres(folder, options)).stop()
+  const other = spawn('sleep', ['1000'])
+  writeFileSync(join(folder, 'data', 'postmaster.pid'), `${other.pid!}\n${join(folder, 'data')}\n`)
+  remember(join(folder, 'process'), { pid: other.pid!, started: 'another time' })
+  const postgres = await startPostgres(folder, options)
+  t.truthy(identify(other.pid!))
+  other.kill()
+  await postgres.stop()
+})
+
+test.serial('a path too long for a unix socket, with characters that matter elsewhere, will do', async (t) => {
+  const folder = join(newFolder(), `a, "b" ${'c'.repeat(100)}`)
+  const postgres = await startPostgres(folder, options)
+  t.deepEqual(await ask(postgres, 'select 1 as one'), [{ one: 1 }])
+  await postgres.stop()
+})
+
+test.serial('data of a version that is not here is left alone, and said so', async (t) => {
+  const folder = newFolder()
+  mkdirSync(join(folder, 'data'))
+  writeFileSync(join(folder, 'made-by-zoneplane'), '')
+  writeFileSync(join(folder, 'data', 'PG_VERSION'), '9\n')
+  await t.throwsAsync(startPostgres(folder, options), {
+    instanceOf: SetupError,
+    message: /made by PostgreSQL 9; here is/,
+  })
+})
+
+test.serial('a folder with other things in it is refused', async (t) => {
+  const folder = newFolder()
+  writeFileSync(join(folder, 'thesis.txt'), '')
+  await t.throwsAsync(startPostgres(folder, options), { instanceOf: SetupError, message: /not made by Zoneplane/ })
+  t.deepEqual(readdirSync(folder), ['thesis.txt'])
+})

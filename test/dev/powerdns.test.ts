@@ -1,0 +1,90 @@
+import test from 'ava'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { AddressInfo } from 'node:net'
+import { startPowerDns, type PowerDns } from '../../src/dev/powerdns.ts'
+import { SetupError } from '../../src/dev/setup-error.ts'
+import { isGone, newFolder, quietly } from './folders.ts'
+
+const options = { dnsHost: '127.0.0.1', dnsPort: 0, durable: false, progress: quietly }
+
+async function api(powerDns: PowerDns, method: string, path: string, body?: object): Promise<unknown> {
+  const response = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost${path}`, {
+    method,
+    headers: { 'X-API-Key': powerDns.apiKey },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return response.json()
+}
+
+const zone = { name: 'example.test.', kind: 'Master', dnssec: true, nameservers: ['ns.example.test.'] }
+
+test.serial('zones and the key of the API are kept from one start to the next', async (t) => {
+  const folder = newFolder()
+  const first = await startPowerDns(folder, options)
+  await api(first, 'POST', '/zones', zone)
+  await first.stop()
+  await isGone(first.pid)
+  const second = await startPowerDns(folder, options)
+  t.is(second.apiKey, first.apiKey)
+  t.like(await api(second, 'GET', '/zones/example.test.'), { name: 'example.test.', dnssec: true })
+  await second.stop()
+})
+
+test.serial('killed, it starts again on the same ports', async (t) => {
+  const folder = newFolder()
+  const first = await startPowerDns(folder, options)
+  await api(first, 'POST', '/zones', zone)
+  first.kill('SIGKILL')
+  await first.exited
+  const second = await startPowerDns(folder, { ...options, dnsPort: first.dnsPort, apiPort: first.apiPort })
+  t.like(second, { apiUrl: first.apiUrl, dnsPort: first.dnsPort })
+  t.like(await api(second, 'GET', '/zones/example.test.'), { name: 'example.test.' })
+  await second.stop()
+})
+
+test.serial('one that does nothing any more can be stopped, and one that was left behind is ended', async (t) => {
+  const folder = newFolder()
+  const first = await startPowerDns(folder, options)
+  first.kill('SIGSTOP')
+  await first.stop()
+  const second = await startPowerDns(folder, options)
+  second.kill('SIGSTOP')
+  const third = await startPowerDns(folder, options)
+  await second.exited
+  await third.stop()
+  t.pass()
+})
+
+test.serial('the key of the API is nobody else’s to read', async (t) => {
+  const folder = newFolder()
+  const powerDns = await startPowerDns(folder, options)
+  for (const file of ['api-key', 'config/pdns.conf']) t.is(statSync(join(folder, file)).mode & 0o077, 0)
+  if (process.platform === 'linux') {
+    t.false(readFileSync(`/proc/${powerDns.pid}/cmdline`, 'utf8').includes(powerDns.apiKey))
+  }
+  await powerDns.stop()
+})
+
+test.serial('what another program has taken is said', async (t) => {
+  const tcp = createServer().listen(0, '127.0.0.1')
+  await once(tcp, 'listening')
+  const udp = createSocket('udp4').bind(0, '127.0.0.1')
+  await once(udp, 'listening')
+  const tcpPort = (tcp.address() as AddressInfo).port
+  const udpPort = udp.address().port
+  const folder = newFolder()
+  const refused = async (ports: { dnsPort?: number; apiPort?: number }, message: string) => {
+    const error = await t.throwsAsync(startPowerDns(folder, { ...options, ...ports }), { instanceOf: SetupError })
+    t.true(error.message.startsWith(message), error.message)
+  }
+  await refused({ dnsPort: tcpPort }, `127.0.0.1:${tcpPort} (DNS over TCP) is taken`)
+  await refused({ dnsPort: udpPort }, `127.0.0.1:${udpPort} (DNS over UDP) is taken`)
+  await refused({ apiPort: tcpPort }, `127.0.0.1:${tcpPort} (PowerDNS' API) is taken`)
+  t.false(readdirSync(folder).includes('process'))
+  tcp.close()
+  udp.close()
+})

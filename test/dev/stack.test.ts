@@ -1,0 +1,121 @@
+import test from 'ava'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import pg from 'pg'
+import { recall, type Running } from '../../src/dev/running.ts'
+import { SetupError } from '../../src/dev/setup-error.ts'
+import { startStack, type Stack } from '../../src/dev/stack.ts'
+import { isGone, newFolder, quietly } from './folders.ts'
+
+const powerDns = { dnsHost: '127.0.0.1', dnsPort: 0 }
+const options = { postgres: true, powerDns, durable: false, progress: quietly }
+
+async function zones(stack: Stack): Promise<unknown[]> {
+  const response = await fetch(`${stack.pdnsApiUrl!}/api/v1/servers/localhost/zones`, {
+    headers: { 'X-API-Key': stack.pdnsApiKey! },
+  })
+  return (await response.json()) as unknown[]
+}
+
+function processes(folder: string): (Running | undefined)[] {
+  return ['postgres', 'pdns'].map((name) => recall(join(folder, name, 'process')))
+}
+
+test.serial('both start and both stop', async (t) => {
+  const folder = newFolder()
+  const stack = await startStack(folder, options)
+  const [postgres, pdns] = processes(folder)
+  t.truthy(postgres)
+  t.truthy(pdns)
+  const client = new pg.Client({ connectionString: stack.databaseUrl })
+  await client.connect()
+  await client.end()
+  t.deepEqual(await zones(stack), [])
+  await stack.stop()
+  t.deepEqual(processes(folder), [undefined, undefined])
+  t.deepEqual(readdirSync(folder).sort(), ['pdns', 'postgres'])
+})
+
+test.serial('what the caller has is not started', async (t) => {
+  const folder = newFolder()
+  const stack = await startStack(folder, { ...options, postgres: false })
+  t.is(stack.databaseUrl, undefined)
+  t.false(existsSync(join(folder, 'postgres')))
+  await stack.stop()
+  const other = newFolder()
+  const postgres = await startStack(other, { ...options, powerDns: undefined })
+  t.like(postgres, { pdnsApiUrl: undefined, dnsPort: undefined })
+  t.deepEqual(readdirSync(other).sort(), ['lock', 'postgres'])
+  await postgres.stop()
+})
+
+test.serial('a second one on the same folder is refused, and the first one goes on', async (t) => {
+  const folder = newFolder()
+  const stack = await startStack(folder, options)
+  await t.throwsAsync(startStack(folder, options), { instanceOf: SetupError, message: /is in use by process \d+/ })
+  t.deepEqual(await zones(stack), [])
+  await stack.stop()
+})
+
+test.serial('if one cannot start, the other does not go on', async (t) => {
+  const folder = newFolder()
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const taken = { ...powerDns, dnsPort: (server.address() as AddressInfo).port }
+  await t.throwsAsync(startStack(folder, { ...options, powerDns: taken }), {
+    instanceOf: SetupError,
+    message: /is taken/,
+  })
+  t.deepEqual(processes(folder), [undefined, undefined])
+  server.close()
+  await (await startStack(folder, { ...options, powerDns: taken })).stop()
+})
+
+test.serial('one that ends by itself is told of, one that is stopped is not', async (t) => {
+  const folder = newFolder()
+  const stack = await startStack(folder, options)
+  process.kill(processes(folder)[1]!.pid, 'SIGKILL')
+  t.is(await stack.broken, 'PowerDNS has ended by itself')
+  await stack.stop()
+})
+
+test.serial('to begin anew deletes what we made, and nothing else', async (t) => {
+  const folder = newFolder()
+  writeFileSync(join(folder, 'token'), 'kept')
+  const first = await startStack(folder, options)
+  await first.stop()
+  const second = await startStack(folder, { ...options, fresh: true })
+  t.not(second.pdnsApiKey, first.pdnsApiKey)
+  await second.stop()
+  t.is(readFileSync(join(folder, 'token'), 'utf8'), 'kept')
+
+  const foreign = newFolder()
+  mkdirSync(join(foreign, 'postgres'))
+  writeFileSync(join(foreign, 'postgres', 'thesis.txt'), '')
+  const refused = startStack(foreign, { ...options, fresh: true })
+  await t.throwsAsync(refused, { instanceOf: SetupError, message: /not made by Zoneplane/ })
+  t.deepEqual(readdirSync(join(foreign, 'postgres')), ['thesis.txt'])
+})
+
+test.serial('a folder that cannot be made is said', async (t) => {
+  const file = join(newFolder(), 'file')
+  writeFileSync(file, '')
+  const refused = startStack(join(file, 'below'), options)
+  await t.throwsAsync(refused, { instanceOf: SetupError, message: /cannot be written .*ZONEPLANE_DATA/ })
+})
+
+test.serial('nothing outlives a starter that was killed, and the folder can be used again', async (t) => {
+  const folder = newFolder()
+  const starter = spawn(process.execPath, [join(import.meta.dirname, 'starter.js'), folder])
+  await once(starter.stdout, 'data')
+  const [postgres, pdns] = processes(folder)
+  starter.kill('SIGKILL')
+  // Where the system does not see to that, the next start does.
+  if (process.platform === 'linux') await Promise.all([isGone(postgres!.pid), isGone(pdns!.pid)])
+  const stack = await startStack(folder, options)
+  t.deepEqual(await zones(stack), [])
+  await stack.stop()
+})

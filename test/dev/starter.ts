@@ -1,0 +1,8 @@
+import { startStack } from '../../src/dev/stack.ts'
+import { quietly } from './folders.ts'
+
+// A program of its own that starts the servers below the folder of its argument, and then does nothing.
+const powerDns = { dnsHost: '127.0.0.1', dnsPort: 0 }
+await startStack(process.argv[2]!, { postgres: true, powerDns, durable: false, progress: quietly })
+console.log('started')
+setInterval(quietly, 1000)

@@ -1,0 +1,144 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { commandFor } from '../src/dev/account.ts'
+import { removeInstanceFolders } from '../src/dev/instance-folder.ts'
+import { dnsTools, ensureInstalled, postgres, powerDns } from '../src/dev/packages.ts'
+import { startPostgres } from '../src/dev/postgres.ts'
+import { projectFolder } from '../src/dev/project.ts'
+import { identify, recall, remember } from '../src/dev/running.ts'
+import { SetupError } from '../src/dev/setup-error.ts'
+import { openDatabase, query } from '../src/store/database.ts'
+import { migrate } from '../src/store/migrate.ts'
+
+// The test command: a Postgres of its own in a throwaway folder, AVA, and nothing left afterwards.
+// Arguments go to AVA; `--long` alone chooses the long tests.
+
+const PREFIX = 'zoneplane-test-'
+const TESTS = 'build/test'
+const LONG = 'build/test/long/'
+
+let interruptedBy: NodeJS.Signals | undefined
+let ava: ChildProcess | undefined
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    interruptedBy ??= signal
+    if (ava) interrupt(ava)
+  })
+}
+
+try {
+  process.exitCode = await test(process.argv.slice(2))
+} catch (error) {
+  console.error(error instanceof SetupError ? error.message : error)
+  process.exitCode = 1
+}
+if (interruptedBy) process.exitCode = 128 + constants.signals[interruptedBy]
+
+/** Runs the tests in a world of their own; resolves with AVA's exit code. */
+async function test(args: string[]): Promise<number> {
+  await removeLeftOvers()
+  await ensureInstalled([postgres, powerDns, ...dnsTools], progress)
+  const folder = makeFolder()
+  try {
+    const server = await startPostgres(join(folder, 'postgres'), { durable: false, progress })
+    const url = databaseUrl(server.url, 'postgres')
+    await makeTemplate(url)
+    if (interruptedBy) return 1
+    return await runAva(args, { TEST_POSTGRES_URL: url, TEST_FOLDER: folder, TMPDIR: join(folder, 'tmp') })
+  } finally {
+    await removeFolder(folder)
+  }
+}
+
+function progress(text: string): void {
+  console.log(`test: ${text}`)
+}
+
+/** A folder that says whose it is; the users that the servers run as may pass through it. */
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
+  remember(join(folder, 'process'), identify(process.pid)!)
+  chmodSync(folder, 0o711)
+  mkdirSync(join(folder, 'tmp'), { mode: 0o711 })
+  return folder
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  await removeInstanceFolders(folder)
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** Removes what earlier runs left that were killed. */
+async function removeLeftOvers(): Promise<void> {
+  for (const name of readdirSync(tmpdir())) {
+    const folder = join(tmpdir(), name)
+    const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]
+    if (pid === undefined || lstatSync(folder).uid !== process.getuid?.() || !lstatSync(folder).isDirectory()) continue
+    const inUse = readdirSync(folder).includes('process') ? recall(join(folder, 'process')) : identify(Number(pid))
+    if (!inUse) await removeFolder(folder)
+  }
+}
+
+/** The database that every test file gets a copy of. */
+async function makeTemplate(url: string): Promise<void> {
+  const server = openDatabase(url, 1)
+  await query(server, 'create database template_zoneplane template template0').finally(() => server.destroy())
+  const template = openDatabase(databaseUrl(url, 'template_zoneplane'), 1)
+  await migrate(template).finally(() => template.destroy())
+}
+
+function databaseUrl(url: string, database: string): string {
+  const other = new URL(url)
+  other.pathname = `/${database}`
+  return other.href
+}
+
+/** The files to run; AVA's own patterns cannot say "all but these" on the command line. */
+function selection(project: string, args: string[]): string[] {
+  const long = args[0] === '--long'
+  if (args.length > 0 && !long) return args
+  const all = readdirSync(join(project, TESTS), { recursive: true, encoding: 'utf8' })
+  const tests = all.filter((file) => file.endsWith('.test.js')).map((file) => `${TESTS}/${file}`)
+  return [...tests.filter((file) => file.startsWith(LONG) === long).sort(), ...args.slice(1)]
+}
+
+async function runAva(args: string[], environment: Record<string, string>): Promise<number> {
+  const project = projectFolder()
+  const cli = join(project, 'node_modules', 'ava', 'entrypoints', 'cli.mjs')
+  const command = commandFor(process.execPath, [cli, ...selection(project, args)], {
+    account: undefined,
+    capabilities: [],
+    deathSignal: 'SIGKILL',
+  })
+  // In a group of its own: we end it, and its processes with it, before the servers they use.
+  ava = spawn(command.file, command.args, {
+    cwd: project,
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...environment },
+  })
+  const code = await new Promise<number | null>((resolve, reject) => {
+    ava!.once('exit', resolve).once('error', reject)
+  })
+  killGroup(ava)
+  return code ?? 1
+}
+
+/** AVA says what it was at, and ends; if it does not, it is ended. */
+function interrupt(child: ChildProcess): void {
+  child.kill('SIGINT')
+  setTimeout(() => {
+    killGroup(child)
+  }, 5000).unref()
+}
+
+function killGroup(child: ChildProcess): void {
+  try {
+    process.kill(-child.pid!, 'SIGKILL')
+  } catch {
+    // There is nobody left.
+  }
+}
