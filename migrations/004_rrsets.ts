@@ -11,7 +11,7 @@ export async function up(db: Knex): Promise<void> {
       id bigint generated always as identity,
       domain_id bigint not null references domains on delete cascade,
       subname text not null constraint rrsets_subname
-        check (subname ~ '^(|[*]|([*][.])?([a-z0-9_-]{1,63}[.])*[a-z0-9_-]{1,63})$' and char_length(subname) <= 178),
+        check (subname ~ '^(|[*]|([*][.]){0,1}([a-z0-9_-]{1,63}[.])*[a-z0-9_-]{1,63})$' and char_length(subname) <= 178),
       type text not null constraint rrsets_type check (type ~ '^[A-Z][A-Z0-9]{0,9}$'),
       ttl integer not null constraint rrsets_ttl check (ttl between 1 and 86400),
       records text[] not null constraint rrsets_records check (cardinality(records) between 1 and 4091),

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { commandFor, type RunAs } from './account.ts'
-import { end, identify, isRunning, recall, remember } from './running.ts'
+import { end, identify, isRunning, recall, remember, send } from './running.ts'
 import { SetupError } from './setup-error.ts'
 
 /** Signals that end a process, each with the milliseconds it is given. */
@@ -28,7 +28,7 @@ const ours = new Map<number, NodeJS.Signals>()
 
 // What we leave to pdeathsig elsewhere: systems without it, at least when we end in an orderly manner.
 process.on('exit', () => {
-  for (const [pid, signal] of ours) process.kill(pid, signal)
+  for (const [pid, signal] of ours) send(pid, signal)
 })
 
 /** Starts a server in a process group of its own: a Ctrl-C in the terminal is for us, and we stop things in order. */

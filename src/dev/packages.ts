@@ -56,7 +56,10 @@ function missing(requirements: Requirement[]): Requirement[] {
 function whatToInstall(requirements: Requirement[]): string {
   const names = requirements.map(({ what }) => `  - ${what}`).join('\n')
   const packages = requirements.flatMap((requirement) => requirement.packages).join(' ')
-  return `Zoneplane needs, and does not find:\n${names}\nOn Debian or Ubuntu: sudo apt-get install ${packages}`
+  return (
+    `Zoneplane needs, and does not find:\n${names}\nOn Debian or Ubuntu: sudo apt-get install ${packages}\n` +
+    'Zoneplane runs servers of its own; those that a package starts may be stopped and disabled.'
+  )
 }
 
 function hasAll(...names: string[]): boolean {

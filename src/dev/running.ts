@@ -55,7 +55,8 @@ export async function end(running: Running, signals: [NodeJS.Signals, number][])
   }
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+/** Sends a signal to a process that may be gone. */
+export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {

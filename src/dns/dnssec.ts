@@ -33,7 +33,7 @@ const DIGEST_LENGTHS: ReadonlyMap<number, number> = new Map([
 ])
 
 /** The rule over a DS record: digest type 0 is reserved, and a digest has its type's length. */
-export function checkDelegationDigest([, , digestType = '', digest = '']: string[]): void {
+export function checkDigest([, , digestType = '', digest = '']: string[]): void {
   const type = digestType.charCodeAt(0)
   if (type === 0) throw new Unreadable('digest type 0 is reserved')
   const length = DIGEST_LENGTHS.get(type)

@@ -1,6 +1,6 @@
 import { parseIPv4, parseIPv6, printIPv4, printIPv6 } from './addresses.ts'
 import { Refused, Unreadable } from './malformed.ts'
-import { lowerCase, parseName, printName, printNameForPowerDNS, ROOT, takeName } from './names.ts'
+import { lowerCase, parseName, printName, printNameForPowerDNS, takeName } from './names.ts'
 import { escape, rawWord, string, word, type Token } from './presentation.ts'
 
 /** A kind of field: how it reads and prints. Wire form is a string with one character per octet. */
@@ -33,7 +33,9 @@ export function uint(size: 1 | 2 | 4, mnemonics?: ReadonlyMap<string, number>): 
   }
 }
 
+/** A number of one octet. */
 export const u8 = uint(1)
+/** A number of two octets. */
 export const u16 = uint(2)
 
 /** Reads an unsigned decimal number of at most `bits` bits; leading zeros do not matter. */
@@ -46,48 +48,51 @@ export function decimal(text: string, bits: number): number {
   return value
 }
 
+/** An IPv4 address (RFC 1035 §3.4.1). */
 export const ipv4: Field = {
   read: ([token]) => parseIPv4(word(token)),
   take: (wire) => take(wire, 4),
   print: printIPv4,
 }
 
+/** An IPv6 address (RFC 3596 §2.2). */
 export const ipv6: Field = {
   read: ([token]) => parseIPv6(word(token)),
   take: (wire) => take(wire, 16),
   print: printIPv6,
 }
 
-/** A name of any octets, or one that `check` lets pass. */
-function nameField(check: (name: string) => string): Field {
+const HOST = /^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+$/
+const HOST_OR_ROOT = new RegExp(`^\\.$|${HOST.source}`)
+
+/** A name that `alphabet` finds good in its printed form. The field's role is for the error text. */
+function nameField(alphabet = /^/, role = 'name'): Field {
+  function checked(wire: string): string {
+    const text = printName(wire)
+    if (!alphabet.test(text)) throw new Refused(`Cannot parse record contents: invalid ${role}: ${text}`)
+    return wire
+  }
   return {
-    read: ([token]) => check(parseName(rawWord(token))),
-    take: (wire) => check(takeName(wire)),
+    read: ([token]) => checked(parseName(rawWord(token))),
+    take: (wire) => checked(takeName(wire)),
     print: printName,
     printForPowerDNS: printNameForPowerDNS,
     fold: lowerCase,
   }
 }
 
-export const name = nameField((wire) => wire)
+/** A name of any octets (RFC 2181 §11). */
+export const name = nameField()
 
 /** A name of letters, digits, `_`, `-` and `*`, or the root (contract §9.4): what CNAME points to. */
-export const alias = nameField((wire) => allow(wire === ROOT, /^([A-Za-z0-9_*-]+\.)+$/, wire, 'target'))
-
-/** A host name (RFC 1123 §2.1), or the root. The field's role is for the error text. */
-export function hostOrRoot(role: string): Field {
-  return nameField((wire) => allow(wire === ROOT, HOST, wire, role))
-}
+export const alias = nameField(/^\.$|^([A-Za-z0-9_*-]+\.)+$/, 'target')
 
 /** A host name (RFC 1123 §2.1). */
-export const host = nameField((wire) => allow(false, HOST, wire, 'target'))
+export const host = nameField(HOST, 'target')
 
-const HOST = /^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+$/
-
-function allow(exempt: boolean, alphabet: RegExp, wire: string, role: string): string {
-  const text = printName(wire)
-  if (!exempt && !alphabet.test(text)) throw new Refused(`Cannot parse record contents: invalid ${role}: ${text}`)
-  return wire
+/** A host name, or the root, which says that there is none (RFC 2782, 7505). */
+export function hostOrRoot(role: string): Field {
+  return nameField(HOST_OR_ROOT, role)
 }
 
 /** One or more character-strings (RFC 1035 §3.3.14); longer ones are cut into pieces of 255 octets. */

@@ -1,4 +1,4 @@
-import { ALGORITHMS, checkDelegationDigest } from './dnssec.ts'
+import { ALGORITHMS, checkDigest } from './dnssec.ts'
 import { alias, caaTag, hex, host, hostOrRoot, ipv4, ipv6, name, strings, text, u16, u8, uint } from './fields.ts'
 import type { Field } from './fields.ts'
 
@@ -34,14 +34,7 @@ const ROWS: readonly RecordType[] = [
   { number: 16, mnemonic: 'TXT', rfc: '1035', fields: [strings], quoted: true },
   { number: 28, mnemonic: 'AAAA', rfc: '3596, 5952', fields: [ipv6] },
   { number: 33, mnemonic: 'SRV', rfc: '2782', fields: [u16, u16, u16, target] },
-  {
-    number: 43,
-    mnemonic: 'DS',
-    rfc: '4034',
-    fields: [u16, algorithm, u8, hex],
-    check: checkDelegationDigest,
-    apex: 'never',
-  },
+  { number: 43, mnemonic: 'DS', rfc: '4034', fields: [u16, algorithm, u8, hex], check: checkDigest, apex: 'never' },
   { number: 257, mnemonic: 'CAA', rfc: '8659', fields: [u8, caaTag, text] },
 ]
 

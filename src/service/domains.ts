@@ -67,10 +67,10 @@ export async function create(system: System, actor: Actor, input: () => DomainIn
       if (!past.marked && (await system.nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
       const version = nextVersion(system, past.version)
       const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: system.config.nameServers }
-      const row = { name, ownerId: actor.accountId, minimumTtl: system.config.minimumTtl, version, size: 1, now }
+      const row = { name, ownerId: actor.accountId, minimumTtl: system.config.minimumTtl, version, now }
       const domain = await store.insert(trx, row)
       if (actor.autoPolicy) await policies.allowDomain(trx, actor.tokenId, domain.id, now)
-      await rrsets.write(trx, domain.id, [apexNs], now)
+      await rrsets.apply(trx, domain.id, { removed: [], written: [apexNs], growth: 1, version, rectify: true, now })
       return underMark(system, trx, { zone: name, version, rrsets: 1 }, async ({ earlier }) => {
         if (earlier !== undefined) {
           await settle(system, earlier)

@@ -4,12 +4,13 @@ import { RECONCILE_BATCH, RECONCILE_PAUSE } from '../limits.ts'
 import { transaction } from '../store/database.ts'
 import * as domains from '../store/domains.ts'
 import * as marks from '../store/marks.ts'
+import type { Domain } from '../store/domains.ts'
 import * as rrsets from '../store/rrsets.ts'
 import type { System } from '../system.ts'
 import { registrable } from './availability.ts'
 import { differences } from './differences.ts'
-import { equalise, settle } from './publication.ts'
-import { published } from './zones.ts'
+import { settle } from './publication.ts'
+import { published, publishWhole } from './zones.ts'
 
 /** Makes the marked zones that are due equal to the database, and takes their marks away. Returns how many it repaired. */
 export async function reconcile(system: System): Promise<number> {
@@ -38,7 +39,6 @@ async function attempt(system: System, zone: string): Promise<boolean> {
 
 /** Repairs one marked zone, unless somebody is at work on it. */
 async function repair(system: System, name: string): Promise<boolean> {
-  const zone = `${name}.`
   return transaction(system.db, async (trx) => {
     if (!(await domains.lockCreationIfFree(trx, registrable(name)))) return false
     const domain = await domains.lockIfFree(trx, name)
@@ -47,15 +47,12 @@ async function repair(system: System, name: string): Promise<boolean> {
     if (mark === undefined) return false
     await settle(system, mark)
     if (domain === undefined) {
-      await system.nameserver.deleteZone(zone)
+      await system.nameserver.deleteZone(`${name}.`)
     } else {
-      const desired = (await rrsets.list(trx, domain.id)).map((rrset) => published(domain, rrset))
-      const version = await equalise(system, domain, desired)
-      const live = await system.nameserver.read(zone)
-      if (live?.complete !== true || live.serial !== version || differences(desired, live.rrsets).length > 0) {
+      const version = await publishWhole(system, trx, domain)
+      if (await differs(system, { ...domain, version, rectify: true })) {
         throw new NameserverFailure('failed', 'the zone still differs after it was published')
       }
-      await domains.setRepaired(trx, domain.id, version)
     }
     await marks.remove(trx, name)
     system.log.warn('zone repaired', { zone: name, marked: mark.since })
@@ -71,16 +68,21 @@ export async function audit(system: System, { contents }: { contents: boolean })
   const serials = await system.nameserver.serials()
   const suspects: string[] = []
   for (const { name, version } of await domains.versions(system.db)) {
-    if (serials.get(`${name}.`) !== version || (contents && (await differs(system, name)))) suspects.push(name)
+    if (serials.get(`${name}.`) !== version || (contents && (await isOff(system, name)))) suspects.push(name)
   }
   await marks.placeMany(system.db, suspects)
   return suspects
 }
 
-async function differs(system: System, name: string): Promise<boolean> {
-  const live = await system.nameserver.read(`${name}.`)
+async function isOff(system: System, name: string): Promise<boolean> {
   const domain = await domains.find(system.db, name)
-  if (domain === undefined || live?.complete !== true || live.rectify !== domain.rectify) return true
+  return domain === undefined || differs(system, domain)
+}
+
+/** Whether the nameserver has anything else than the database. */
+async function differs(system: System, domain: Domain): Promise<boolean> {
+  const live = await system.nameserver.read(`${domain.name}.`)
+  if (live?.complete !== true || live.serial !== domain.version || live.rectify !== domain.rectify) return true
   const desired = (await rrsets.list(system.db, domain.id)).map((rrset) => published(domain, rrset))
   return differences(desired, live.rrsets).length > 0
 }

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex'
 import { NotFound } from '../errors.ts'
 import { SMALL_ZONE } from '../limits.ts'
 import { parseRdata } from '../dns/rdata.ts'
@@ -30,9 +31,9 @@ export async function writeZone(
 ): Promise<(RRset | undefined)[]> {
   return system.turns.run(name, () =>
     transaction(system.db, async (trx) => {
-      const domain = await domains.lock(trx, name)
+      // One flight; the second statement sees what is there once the first has the lock.
+      const [domain, current] = await Promise.all([domains.lock(trx, name), rrsets.atSubnames(trx, name, subnames)])
       if (domain === undefined || !sees(actor, domain)) throw new NotFound()
-      const current = await rrsets.atSubnames(trx, domain.id, subnames)
       const changes = plan({ domain, current })
       const effective = changes.filter(isEffective)
       const idle = changes.filter((change) => change.after !== undefined && !isEffective(change))
@@ -43,42 +44,41 @@ export async function writeZone(
         if (idle.length > 0) await domains.touch(trx, domain.id, now)
         return arrange(changes, touched)
       }
-      await rrsets.remove(
-        trx,
-        domain.id,
-        effective.filter(({ after }) => after === undefined),
-      )
-      const written = await rrsets.write(
-        trx,
-        domain.id,
-        effective.flatMap(({ after }) => after ?? []),
-        now,
-      )
+      const version = nextVersion(system, domain.version)
       const growth = effective.reduce((sum, { before, after }) => sum + Number(!!after) - Number(!!before), 0)
-
-      const sending = { zone: name, version: nextVersion(system, domain.version), rrsets: effective.length }
-      const state = await underMark(system, trx, sending, async (attempt) => {
+      const rectify = domain.size + growth <= SMALL_ZONE || changesStructure(current, effective)
+      const written = await rrsets.apply(trx, domain.id, {
+        removed: effective.filter(({ after }) => after === undefined),
+        written: effective.flatMap(({ after }) => after ?? []),
+        ...{ growth, version, rectify, now },
+      })
+      await underMark(system, trx, { zone: name, version, rrsets: effective.length }, async (attempt) => {
         if (attempt.earlier !== undefined) {
           await settle(system, attempt.earlier)
-          const desired = (await rrsets.list(trx, domain.id)).map((rrset) => published(domain, rrset))
-          return { version: await equalise(system, domain, desired), rectify: true }
+          await publishWhole(system, trx, domain)
+          return
         }
-        const rectify = domain.size + growth <= SMALL_ZONE || changesStructure(current, effective)
         if (rectify !== domain.rectify) {
           await system.nameserver.setRectify(`${name}.`, rectify)
           attempt.begun = true
         }
         await system.nameserver.publish(
           `${name}.`,
-          sending.version,
+          version,
           effective.map((change) => changed(domain, change)),
         )
-        return { version: sending.version, rectify }
       })
-      await domains.setPublished(trx, domain.id, { ...state, growth, now })
       return arrange(changes, [...touched, ...written])
     }),
   )
+}
+
+/** Makes the zone at the nameserver, which may be anything, what the database says. */
+export async function publishWhole(system: System, trx: Knex, domain: Domain): Promise<number> {
+  const desired = (await rrsets.list(trx, domain.id)).map((rrset) => published(domain, rrset))
+  const version = await equalise(system, domain, desired)
+  await domains.setRepaired(trx, domain.id, version)
+  return version
 }
 
 /** The RRsets that the changes speak of, in their order. */

@@ -23,6 +23,8 @@ export function openDatabase(url: string, size: number): Knex {
       connectionString: url,
       types: { getTypeParser },
       connectionTimeoutMillis: TURN_TIME,
+      // Statements that do not need each other's results are sent together.
+      pipeline: true,
     } as Knex.PgConnectionConfig,
     acquireConnectionTimeout: TURN_TIME,
     pool: {
@@ -57,11 +59,21 @@ function parseTimestamp(text: string): Timestamp {
  */
 export async function query<Row>(db: Knex, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
   try {
-    const result = await db.raw<{ rows: Row[] }>(sql, bindings as Knex.ValueDict)
+    const statement = db.raw<{ rows: Row[] }>(sql, bindings as Knex.ValueDict)
+    const result = await (sql.includes(';') ? statement : statement.options({ name: statementName(sql) }))
     return result.rows
   } catch (error) {
     throw translate(error)
   }
+}
+
+const statementNames = new Map<string, string>()
+
+/** A name for the statement, so that each connection has it parsed and planned once. Their texts are few. */
+function statementName(sql: string): string {
+  const name = statementNames.get(sql) ?? `zoneplane_${statementNames.size}`
+  statementNames.set(sql, name)
+  return name
 }
 
 /** Runs `work` in a transaction that commits if it resolves, and else leaves no trace. Errors are those of `query`. */

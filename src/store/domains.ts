@@ -111,14 +111,15 @@ export async function past(db: Knex, name: string): Promise<{ version: number; m
   return row!
 }
 
+/** Adds a domain without RRsets. */
 export async function insert(
   trx: Knex,
-  domain: { name: string; ownerId: string; minimumTtl: number; version: number; size: number; now: Timestamp },
+  domain: { name: string; ownerId: string; minimumTtl: number; version: number; now: Timestamp },
 ): Promise<Domain> {
   const [row] = await query<Domain>(
     trx,
     `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
-     values (:name, :ownerId, :minimumTtl, :version, :size, :now, :now, :now) returning ${COLUMNS}`,
+     values (:name, :ownerId, :minimumTtl, :version, 0, :now, :now, :now) returning ${COLUMNS}`,
     domain,
   )
   return row!
@@ -139,21 +140,7 @@ export async function remove(trx: Knex, domain: Domain, unixTime: number): Promi
   )
 }
 
-/** Records what is being published. */
-export async function setPublished(
-  trx: Knex,
-  id: number,
-  state: { version: number; rectify: boolean; growth: number; now: Timestamp },
-): Promise<void> {
-  await query(
-    trx,
-    `update domains set version = :version, rectify = :rectify, size = size + :growth, published = :now, touched = :now
-     where id = :id`,
-    { id, ...state },
-  )
-}
-
-/** Records the version that repair published; for the account nothing happened. */
+/** Records what repair published; for the account nothing happened. */
 export async function setRepaired(trx: Knex, id: number, version: number): Promise<void> {
   await query(trx, 'update domains set version = :version, rectify = true where id = :id', { id, version })
 }

@@ -22,21 +22,18 @@ const COLUMNS = 'marks.zone, marks.since, marks.version, marks.grace, marks.atte
  * mark is committed when this resolves.
  */
 export async function place(db: Knex, mark: Pick<Mark, 'zone' | 'version' | 'grace'>): Promise<Mark | undefined> {
-  const [row] = await query<Mark & { fresh: boolean }>(
+  const placed = await query(
     db,
-    `with fresh as (
-       insert into marks (zone, since, version, grace, retry_at)
-       values (:zone, now(), :version, :grace, now() + interval '1 second') on conflict (zone) do nothing returning zone
-     )
-     select ${COLUMNS}, false as fresh from marks where zone = :zone and not exists (select from fresh)`,
+    `insert into marks (zone, since, version, grace, retry_at)
+     values (:zone, now(), :version, :grace, now() + interval '1 second') on conflict (zone) do nothing returning zone`,
     mark,
   )
-  return row
+  return placed.length > 0 ? undefined : find(db, mark.zone)
 }
 
 /** Notes what is sent next to a zone that bears a mark already. */
 export async function replace(db: Knex, mark: Pick<Mark, 'zone' | 'version' | 'grace'>): Promise<void> {
-  await query(db, 'update marks set version = :version, grace = :grace where zone = :zone', mark)
+  await query(db, 'update marks set version = :version, grace = :grace, retry_at = now() where zone = :zone', mark)
 }
 
 export async function remove(db: Knex, zone: string): Promise<void> {

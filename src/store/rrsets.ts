@@ -17,12 +17,14 @@ export type RRsetState = Pick<RRset, 'subname' | 'type' | 'ttl' | 'records'>
 
 const COLUMNS = 'rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records, rrsets.created, rrsets.touched'
 
-/** All RRsets at these subnames. */
-export async function atSubnames(db: Knex, domainId: number, subnames: string[]): Promise<RRset[]> {
-  return query<RRset>(db, `select ${COLUMNS} from rrsets where domain_id = :domainId and subname = any (:subnames)`, {
-    domainId,
-    subnames,
-  })
+/** All RRsets of a domain at these subnames. */
+export async function atSubnames(db: Knex, domainName: string, subnames: string[]): Promise<RRset[]> {
+  return query<RRset>(
+    db,
+    `select ${COLUMNS} from rrsets
+     where domain_id = (select id from domains where name = :domainName) and subname = any (:subnames)`,
+    { domainName, subnames },
+  )
 }
 
 /** The domain's RRsets, newest first, as far as they equal what is given of subname and type. */
@@ -40,29 +42,42 @@ export async function list(
   )
 }
 
-/** Creates or replaces RRsets and returns them as they are then. One statement, however many. */
-export async function write(trx: Knex, domainId: number, rrsets: RRsetState[], now: Timestamp): Promise<RRset[]> {
-  if (rrsets.length === 0) return []
+/** What a write makes of a domain. */
+export interface Outcome {
+  removed: Pick<RRset, 'subname' | 'type'>[]
+  /** Created or replaced. */
+  written: RRsetState[]
+  /** How many RRsets more there are then. */
+  growth: number
+  version: number
+  rectify: boolean
+  now: Timestamp
+}
+
+/** Deletes, creates and replaces RRsets, and returns those written. At most two statements, however many RRsets. */
+export async function apply(trx: Knex, domainId: number, outcome: Outcome): Promise<RRset[]> {
+  const { removed, written, ...state } = outcome
+  if (removed.length > 0) {
+    await query(
+      trx,
+      `delete from rrsets using json_to_recordset(:removed) as gone (subname text, type text)
+       where rrsets.domain_id = :domainId and rrsets.subname = gone.subname and rrsets.type = gone.type`,
+      { domainId, removed: JSON.stringify(removed, ['subname', 'type']) },
+    )
+  }
   return query<RRset>(
     trx,
-    `insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+    `with domain as (
+       update domains set version = :version, rectify = :rectify, size = size + :growth, published = :now, touched = :now
+       where id = :domainId
+     )
+     insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
      select :domainId, subname, type, ttl, records, :now, :now
-     from json_to_recordset(:rrsets) as item (subname text, type text, ttl integer, records text[])
+     from json_to_recordset(:written) as item (subname text, type text, ttl integer, records text[])
      on conflict on constraint rrsets_identity
        do update set ttl = excluded.ttl, records = excluded.records, touched = excluded.touched
      returning ${COLUMNS}`,
-    { domainId, now, rrsets: JSON.stringify(rrsets) },
-  )
-}
-
-/** Deletes RRsets. One statement, however many. */
-export async function remove(trx: Knex, domainId: number, places: Pick<RRset, 'subname' | 'type'>[]): Promise<void> {
-  if (places.length === 0) return
-  await query(
-    trx,
-    `delete from rrsets using json_to_recordset(:places) as gone (subname text, type text)
-     where rrsets.domain_id = :domainId and rrsets.subname = gone.subname and rrsets.type = gone.type`,
-    { domainId, places: JSON.stringify(places.map(({ subname, type }) => ({ subname, type }))) },
+    { domainId, ...state, written: JSON.stringify(written, ['subname', 'type', 'ttl', 'records']) },
   )
 }
 
@@ -79,6 +94,6 @@ export async function touch(
     `update rrsets set touched = :now from json_to_recordset(:places) as item (subname text, type text)
      where rrsets.domain_id = :domainId and rrsets.subname = item.subname and rrsets.type = item.type
      returning ${COLUMNS}`,
-    { domainId, now, places: JSON.stringify(places.map(({ subname, type }) => ({ subname, type }))) },
+    { domainId, now, places: JSON.stringify(places, ['subname', 'type']) },
   )
 }

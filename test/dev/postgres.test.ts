@@ -41,7 +41,7 @@ test.serial('the durable one keeps what was committed through a power failure, a
 
 test.serial('it starts again after it was killed', async (t) => {
   const folder = newFolder()
-  const first = await startPostgres(folder, options)
+  const first = await startPostgres(folder, { ...options, durable: true })
   await ask(first, 'create table kept as select 1 as one')
   process.kill(first.pid, 'SIGKILL')
   await first.exited

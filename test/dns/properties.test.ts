@@ -7,6 +7,7 @@ import { decodeRdata, Malformed, parseRdata, type Rdata } from '../../src/dns/rd
 import { TYPES } from '../../src/dns/types.ts'
 import { EXAMPLES } from './examples/index.ts'
 
+/** More runs want more time: FUZZ_RUNS=100000 npx ava --timeout=30m. */
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 3000)
 
 function chars(text: string): string[] {
@@ -68,7 +69,6 @@ test('reading throws nothing but Malformed, and what is read prints to itself', 
       const rdata = attempt(() => parseRdata(type, text))
       if (!rdata) return
       t.deepEqual(parseRdata(type, rdata.text), rdata)
-      t.deepEqual(parseRdata(type, rdata.backend), rdata)
       t.deepEqual(decodeRdata(type, rdata.wire), rdata)
       if (!/^[ -~]+$/.test(rdata.text)) t.fail(rdata.text)
     }),
