@@ -1,0 +1,67 @@
+import { request, type Dispatcher } from 'undici'
+
+export interface Answer {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  text: string
+  /** The body's JSON; undefined if it is empty or no JSON. */
+  json: unknown
+}
+
+export interface Options {
+  headers?: Record<string, string>
+  /** Sent as it is; without it, `json` is. */
+  body?: string | Buffer
+}
+
+/** Speaks HTTP to the API, as the bearer of a token or as nobody. */
+export class Client {
+  readonly url: string
+  readonly #authorization: Record<string, string>
+
+  constructor(url: string, secret?: string) {
+    this.url = url
+    this.#authorization = secret === undefined ? {} : { authorization: `Token ${secret}` }
+  }
+
+  /** @param path below /api/v1, or from the root if it begins with `//root` */
+  async send(method: string, path: string, json?: unknown, { headers = {}, body }: Options = {}): Promise<Answer> {
+    const content = body ?? (json === undefined ? undefined : JSON.stringify(json))
+    const type = content === undefined || body !== undefined ? {} : { 'content-type': 'application/json' }
+    const answer = await request(this.url + (path.startsWith('//root') ? path.slice(6) : `/api/v1${path}`), {
+      method: method as Dispatcher.HttpMethod,
+      headers: { ...type, ...this.#authorization, ...headers },
+      body: content ?? null,
+    })
+    const text = await answer.body.text()
+    return { status: answer.statusCode, headers: answer.headers, text, json: parse(text) }
+  }
+
+  get(path: string, options?: Options): Promise<Answer> {
+    return this.send('GET', path, undefined, options)
+  }
+
+  post(path: string, json?: unknown, options?: Options): Promise<Answer> {
+    return this.send('POST', path, json, options)
+  }
+
+  put(path: string, json?: unknown, options?: Options): Promise<Answer> {
+    return this.send('PUT', path, json, options)
+  }
+
+  patch(path: string, json?: unknown, options?: Options): Promise<Answer> {
+    return this.send('PATCH', path, json, options)
+  }
+
+  delete(path: string, options?: Options): Promise<Answer> {
+    return this.send('DELETE', path, undefined, options)
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
