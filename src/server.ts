@@ -48,8 +48,8 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
 
 export async function closeSystem(system: System): Promise<void> {
   await system.nameserver.close()
-  await system.db.destroy()
-  await system.marksDb.destroy()
+  await system.db.end()
+  await system.marksDb.end()
 }
 
 /**
@@ -57,7 +57,7 @@ export async function closeSystem(system: System): Promise<void> {
  * @throws StartError naming the address tried
  */
 export async function prepare(system: System, backends: Backends): Promise<void> {
-  await orElse(migrate(system.db), `Postgres at ${place(backends.databaseUrl)}`)
+  await orElse(migrate(backends.databaseUrl), `Postgres at ${place(backends.databaseUrl)}`)
   await orElse(system.nameserver.ready(), `PowerDNS at ${place(backends.pdnsApiUrl)}`)
 }
 

@@ -1,4 +1,4 @@
-import type { Knex } from 'knex'
+import type { Pool } from 'pg'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
@@ -9,12 +9,12 @@ import type { Timestamp } from './time.ts'
 export interface System {
   config: Config
   /** The main pool of connections to Postgres. */
-  db: Knex
+  db: Pool
   /**
    * A small pool for marks alone: a mark is committed while another transaction is open, and transactions that wait
    * for a second connection from one pool would starve each other.
    */
-  marksDb: Knex
+  marksDb: Pool
   nameserver: Nameserver
   /** The queues of this process' writers, one per zone. */
   turns: Turns

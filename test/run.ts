@@ -85,9 +85,8 @@ async function removeLeftOvers(): Promise<void> {
 /** The database that every test file gets a copy of. */
 async function makeTemplate(url: string): Promise<void> {
   const server = openDatabase(url, 1)
-  await query(server, 'create database template_zoneplane template template0').finally(() => server.destroy())
-  const template = openDatabase(databaseUrl(url, 'template_zoneplane'), 1)
-  await migrate(template).finally(() => template.destroy())
+  await query(server, 'create database template_zoneplane template template0').finally(() => server.end())
+  await migrate(databaseUrl(url, 'template_zoneplane'))
 }
 
 function databaseUrl(url: string, database: string): string {

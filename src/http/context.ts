@@ -12,7 +12,7 @@ export interface State {
   route?: string
   /** Set behind `authenticate`. */
   actor: Actor
-  /** The domain named in the path; set behind `ownDomain`. */
+  /** The domain named in the path; set behind `authenticateForDomain`. */
   domain: Domain
   /** The body's JSON; throws what is wrong with the body. Set behind `body`. */
   body: () => unknown

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { State } from './context.ts'
 import { authenticate, authenticateIfPresented, requires } from './middleware/authenticate.ts'
 import { body } from './middleware/body.ts'
-import { ownDomain } from './middleware/own-domain.ts'
+import { authenticateForDomain } from './middleware/authenticate-for-domain.ts'
 import { addResource, type Resource } from './resource.ts'
 import * as domains from './routes/domains.ts'
 import * as health from './routes/health.ts'
@@ -35,7 +35,7 @@ export function createRouter(config: Config): Router<State> {
     },
     {
       path: '/api/v1/domains/:name/rrsets',
-      guards: [authenticate, ownDomain],
+      guards: [authenticateForDomain],
       methods: {
         GET: [rrsets.listRRsets],
         POST: [json, rrsets.createRRset],
@@ -43,7 +43,7 @@ export function createRouter(config: Config): Router<State> {
     },
     {
       path: '/api/v1/domains/:name/rrsets/:subname/:type',
-      guards: [authenticate, ownDomain, rrsets.refuseAutomaticType],
+      guards: [authenticateForDomain, rrsets.refuseAutomaticType],
       methods: {
         GET: [rrsets.showRRset],
         PUT: [json, rrsets.replaceRRset],

@@ -34,7 +34,7 @@ export class Api {
    */
   async call(method: Method, path: string, limit: number, body?: unknown): Promise<unknown> {
     const { status, text } = await this.#exchange(method, path, limit, body)
-    if (status >= 200 && status < 300) return text === '' ? undefined : (JSON.parse(text) as unknown)
+    if (status >= 200 && status < 300) return text === '' ? undefined : parse(text)
     throw new NameserverFailure(kindOf(status), reason(status, text))
   }
 
@@ -68,6 +68,14 @@ export class Api {
         },
       )
     }
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new NameserverFailure('failed', 'PowerDNS answered with something else than JSON', { cause: error })
   }
 }
 

@@ -3,7 +3,7 @@ import { Denied, Invalid, NotFound, type Problems } from '../errors.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH } from '../limits.ts'
 import type { Key } from '../nameserver/nameserver.ts'
 import * as accounts from '../store/accounts.ts'
-import { transaction } from '../store/database.ts'
+import { transaction, type Db } from '../store/database.ts'
 import * as store from '../store/domains.ts'
 import type { Domain } from '../store/domains.ts'
 import * as policies from '../store/policies.ts'
@@ -24,9 +24,13 @@ export interface DomainInput {
   problems: Problems
 }
 
+/** The domain of this name, whoever has it; to be followed by `visible`. */
+export async function lookUp(system: System, name: string): Promise<Domain | undefined> {
+  return isDomainName(name) ? store.find(system.db, name) : undefined
+}
+
 /** The domain, if it exists for the actor. @throws NotFound */
-export async function find(system: System, actor: Actor, name: string): Promise<Domain> {
-  const domain = isDomainName(name) ? await store.find(system.db, name) : undefined
+export function visible(actor: Actor, domain: Domain | undefined): Domain {
   if (domain === undefined || !sees(actor, domain)) throw new NotFound()
   return domain
 }
@@ -84,11 +88,7 @@ export async function create(system: System, actor: Actor, input: () => DomainIn
 }
 
 /** The name of a new domain, free for this account (contract §7.3); it stays so until the transaction ends. */
-async function availableName(
-  trx: Parameters<typeof store.find>[0],
-  accountId: string,
-  { name, problems }: DomainInput,
-): Promise<string> {
+async function availableName(trx: Db, accountId: string, { name, problems }: DomainInput): Promise<string> {
   if (name === undefined) throw new Invalid({ name: ['This field is required.'], ...problems })
   const texts = availability.nameProblems(name)
   if (texts.length > 0) throw new Invalid({ ...problems, name: texts })
@@ -125,7 +125,7 @@ export async function remove(system: System, actor: Actor, name: string): Promis
 }
 
 /** Whether the actor may write everything in the domain, its apex NS RRset in any case (contract §6.5). */
-async function mayWriteAll(trx: Parameters<typeof store.find>[0], actor: Actor, domain: Domain): Promise<boolean> {
+async function mayWriteAll(trx: Db, actor: Actor, domain: Domain): Promise<boolean> {
   if (actor.policies.length === 0) return true
   if (actor.policies.some((policy) => policy.domainId === domain.id && !policy.permWrite)) return false
   const places = [{ subname: '', type: 'NS' }, ...(await rrsets.list(trx, domain.id))]

@@ -1,3 +1,4 @@
+import { query } from '../store/database.ts'
 import { isMigrated } from '../store/migrate.ts'
 import type { System } from '../system.ts'
 
@@ -6,7 +7,7 @@ export type Check = 'ok' | 'unavailable'
 /** What the service stands on, each asked now. Without PowerDNS reads still work, so it alone does not decide. */
 export async function checkHealth(system: System): Promise<{ ready: boolean; checks: Record<string, Check> }> {
   const [database, migrations, powerdns] = await Promise.all([
-    outcome(system.db.raw('select 1')),
+    outcome(query(system.db, 'select 1')),
     outcome(isMigrated(system.db), true),
     outcome(system.nameserver.ready()),
   ])

@@ -1,8 +1,8 @@
-import type { Knex } from 'knex'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure } from '../errors.ts'
 import { graceTime } from '../limits.ts'
 import type { PublishedRRset } from '../nameserver/nameserver.ts'
+import { sendAlong, type Db } from '../store/database.ts'
 import type { Domain } from '../store/domains.ts'
 import * as marks from '../store/marks.ts'
 import type { Mark } from '../store/marks.ts'
@@ -34,7 +34,7 @@ export interface Attempt {
  */
 export async function underMark<T>(
   system: System,
-  trx: Knex,
+  trx: Db,
   sending: Sending,
   push: (attempt: Attempt) => Promise<T>,
 ): Promise<T> {
@@ -47,13 +47,14 @@ export async function underMark<T>(
     await reconsider(system, mark, attempt, error)
     throw error
   }
-  await marks.remove(trx, sending.zone)
+  void sendAlong(marks.remove(trx, sending.zone))
   return result
 }
 
 /** What a failed push means for the mark. */
 async function reconsider(system: System, mark: Parameters<typeof marks.replace>[1], attempt: Attempt, error: unknown) {
-  const kind = error instanceof NameserverFailure ? error.kind : 'unknown'
+  // Other errors come from before anything was sent.
+  const kind = error instanceof NameserverFailure ? error.kind : 'unreachable'
   const nothingSent = attempt.earlier === undefined && !attempt.begun
   if (nothingSent && (kind === 'refused' || kind === 'conflict' || kind === 'unreachable')) {
     await marks.remove(system.marksDb, mark.zone)

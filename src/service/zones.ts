@@ -1,9 +1,8 @@
-import type { Knex } from 'knex'
 import { NotFound } from '../errors.ts'
 import { SMALL_ZONE } from '../limits.ts'
 import { parseRdata } from '../dns/rdata.ts'
 import type { PublishedRRset } from '../nameserver/nameserver.ts'
-import { transaction } from '../store/database.ts'
+import { sendAlong, transaction, type Db } from '../store/database.ts'
 import * as domains from '../store/domains.ts'
 import type { Domain } from '../store/domains.ts'
 import * as rrsets from '../store/rrsets.ts'
@@ -47,34 +46,43 @@ export async function writeZone(
       const version = nextVersion(system, domain.version)
       const growth = effective.reduce((sum, { before, after }) => sum + Number(!!after) - Number(!!before), 0)
       const rectify = domain.size + growth <= SMALL_ZONE || changesStructure(current, effective)
-      const written = await rrsets.apply(trx, domain.id, {
-        removed: effective.filter(({ after }) => after === undefined),
-        written: effective.flatMap(({ after }) => after ?? []),
-        ...{ growth, version, rectify, now },
-      })
-      await underMark(system, trx, { zone: name, version, rrsets: effective.length }, async (attempt) => {
-        if (attempt.earlier !== undefined) {
-          await settle(system, attempt.earlier)
-          await publishWhole(system, trx, domain)
-          return
-        }
-        if (rectify !== domain.rectify) {
-          await system.nameserver.setRectify(`${name}.`, rectify)
-          attempt.begun = true
-        }
-        await system.nameserver.publish(
-          `${name}.`,
-          version,
-          effective.map((change) => changed(domain, change)),
-        )
-      })
+      const storing = sendAlong(
+        rrsets.apply(trx, domain.id, {
+          removed: effective.filter(({ after }) => after === undefined),
+          written: effective.flatMap(({ after }) => after ?? []),
+          ...{ growth, version, rectify, now },
+        }),
+      )
+      const written = await underMark(
+        system,
+        trx,
+        { zone: name, version, rrsets: effective.length },
+        async (attempt) => {
+          const stored = await storing
+          if (attempt.earlier !== undefined) {
+            await settle(system, attempt.earlier)
+            await publishWhole(system, trx, domain)
+            return stored
+          }
+          if (rectify !== domain.rectify) {
+            await system.nameserver.setRectify(`${name}.`, rectify)
+            attempt.begun = true
+          }
+          await system.nameserver.publish(
+            `${name}.`,
+            version,
+            effective.map((change) => changed(domain, change)),
+          )
+          return stored
+        },
+      )
       return arrange(changes, [...touched, ...written])
     }),
   )
 }
 
 /** Makes the zone at the nameserver, which may be anything, what the database says. */
-export async function publishWhole(system: System, trx: Knex, domain: Domain): Promise<number> {
+export async function publishWhole(system: System, trx: Db, domain: Domain): Promise<number> {
   const desired = (await rrsets.list(trx, domain.id)).map((rrset) => published(domain, rrset))
   const version = await equalise(system, domain, desired)
   await domains.setRepaired(trx, domain.id, version)

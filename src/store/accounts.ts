@@ -1,10 +1,9 @@
-import type { Knex } from 'knex'
 import type { Timestamp } from '../time.ts'
-import { query } from './database.ts'
+import { query, type Db } from './database.ts'
 
 /** Makes sure that an active account with this address exists, and returns its id. */
 export async function ensure(
-  db: Knex,
+  db: Db,
   account: { email: string; limitDomains: number | null; now: Timestamp },
 ): Promise<string> {
   await query(
@@ -21,7 +20,7 @@ export async function ensure(
  * Whether the account may have another domain. The account's row stays locked, so that two domains created at once
  * are counted one after the other.
  */
-export async function lockForNewDomain(trx: Knex, id: string): Promise<boolean> {
+export async function lockForNewDomain(trx: Db, id: string): Promise<boolean> {
   await query(trx, 'select from accounts where id = :id for no key update', { id })
   const [row] = await query<{ free: boolean }>(
     trx,

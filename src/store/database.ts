@@ -1,4 +1,3 @@
-import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import { Unavailable } from '../errors.ts'
 import { TURN_TIME } from '../limits.ts'
@@ -6,6 +5,9 @@ import type { Timestamp } from '../time.ts'
 import { violated } from './constraints.ts'
 
 const { types } = pg
+
+/** Where statements run: the pool, each on any connection, or one transaction. */
+export type Db = pg.Pool | pg.PoolClient
 
 /** Settings of every session. What depends on the commit's durability may not be left to the server's defaults. */
 const SESSION = `
@@ -16,27 +18,22 @@ const SESSION = `
 `
 
 /** A pool of at most `size` connections; it connects when first used. */
-export function openDatabase(url: string, size: number): Knex {
-  return knex({
-    client: 'pg',
-    connection: {
-      connectionString: url,
-      types: { getTypeParser },
-      connectionTimeoutMillis: TURN_TIME,
-      // Statements that do not need each other's results are sent together.
-      pipeline: true,
-    } as Knex.PgConnectionConfig,
-    acquireConnectionTimeout: TURN_TIME,
-    pool: {
-      min: 0,
-      max: size,
-      afterCreate: (connection: pg.Client, done: (error: Error | null, connection: pg.Client) => void) => {
-        connection.query(SESSION, (error: Error | null) => {
-          done(error, connection)
-        })
-      },
+export function openDatabase(url: string, size: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: size,
+    connectionTimeoutMillis: TURN_TIME,
+    types: { getTypeParser: getTypeParser as typeof types.getTypeParser },
+    // Statements that do not need each other's results are sent together.
+    pipeline: true,
+    onConnect: async (client) => {
+      await client.query(SESSION)
     },
   })
+  // A connection that breaks is replaced when the next one is needed; who uses it learns from his statement.
+  const ignore = () => undefined
+  pool.on('error', ignore).on('connect', (client) => client.on('error', ignore))
+  return pool
 }
 
 /** Timestamps keep their microseconds (a Date would drop them), bigints are small enough to be numbers here. */
@@ -54,34 +51,84 @@ function parseTimestamp(text: string): Timestamp {
 }
 
 /**
- * Runs one statement and returns its rows.
+ * Runs one statement, whose bindings are written `:name`, and returns its rows.
  * @throws Unavailable if Postgres or a lock is not to be had; what a violated constraint means (constraints.ts)
  */
-export async function query<Row>(db: Knex, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
+export async function query<Row>(db: Db, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
+  const { name, text, order } = prepared(sql)
   try {
-    const statement = db.raw<{ rows: Row[] }>(sql, bindings as Knex.ValueDict)
-    const result = await (sql.includes(';') ? statement : statement.options({ name: statementName(sql) }))
-    return result.rows
+    const result = await db.query({ name, text, values: order.map((binding) => bindings[binding]) })
+    return result.rows as Row[]
   } catch (error) {
     throw translate(error)
   }
 }
 
-const statementNames = new Map<string, string>()
+interface Statement {
+  /** Each connection has a statement parsed and planned once, under this name. */
+  name: string
+  text: string
+  order: string[]
+}
 
-/** A name for the statement, so that each connection has it parsed and planned once. Their texts are few. */
-function statementName(sql: string): string {
-  const name = statementNames.get(sql) ?? `zoneplane_${statementNames.size}`
-  statementNames.set(sql, name)
-  return name
+/** All statements of the program; their texts are few, because values are bound. */
+const statements = new Map<string, Statement>()
+
+function prepared(sql: string): Statement {
+  const known = statements.get(sql)
+  if (known !== undefined) return known
+  const order: string[] = []
+  const text = sql.replace(/(?<![:\w]):([a-zA-Z]+)/g, (_, binding: string) => {
+    if (!order.includes(binding)) order.push(binding)
+    return `$${order.indexOf(binding) + 1}`
+  })
+  const statement = { name: `zoneplane_${statements.size}`, text, order }
+  statements.set(sql, statement)
+  return statement
 }
 
 /** Runs `work` in a transaction that commits if it resolves, and else leaves no trace. Errors are those of `query`. */
-export async function transaction<T>(db: Knex, work: (trx: Knex) => Promise<T>): Promise<T> {
-  try {
-    return await db.transaction(work)
-  } catch (error) {
+export async function transaction<T>(pool: pg.Pool, work: (trx: pg.PoolClient) => Promise<T>): Promise<T> {
+  let broken = true
+  const client = await pool.connect().catch((error: unknown) => {
     throw translate(error)
+  })
+  try {
+    // Not waited for: it travels with the first statement of the work.
+    const begun = client.query('begin')
+    const result = await orRollBack(client, Promise.all([work(client), begun]))
+    const { command } = await client.query('commit')
+    if (command !== 'COMMIT') throw new Error('a statement failed unnoticed, so the transaction was rolled back')
+    broken = false
+    return result[0]
+  } catch (error) {
+    broken = broken && !(error instanceof RolledBack)
+    throw translate(error instanceof RolledBack ? error.cause : error)
+  } finally {
+    client.release(broken)
+  }
+}
+
+/**
+ * Lets a statement travel while something else is waited for. Of a transaction's last statement nothing else need be
+ * waited for than the commit: that fails if the statement does.
+ */
+export function sendAlong<T>(statement: Promise<T>): Promise<T> {
+  statement.catch(() => undefined)
+  return statement
+}
+
+/** The transaction is over, and its connection fit for use. */
+class RolledBack extends Error {}
+
+async function orRollBack<T>(client: pg.PoolClient, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    await client.query('rollback').catch(() => {
+      throw error
+    })
+    throw new RolledBack('rolled back', { cause: error })
   }
 }
 
@@ -96,11 +143,10 @@ function translate(error: unknown): unknown {
   if (violation !== undefined) return violation
   const code = (error as { code?: string }).code ?? ''
   const away =
-    error.name === 'KnexTimeoutError' ||
     CONNECTION_CODES.has(code) ||
     // Class 08: connection; 53: resources; 57: operator's intervention; 25P03: our own limit; 55P03: lock not available.
     /^(08|53|57)|^(25P03|55P03|40001|40P01)$/.test(code) ||
-    /^(Connection terminated|timeout expired|Client has encountered a connection error|Unable to acquire)/.test(
+    /^(Connection terminated|timeout expired|timeout exceeded|Client has encountered|Client was closed|Cannot use a pool)/.test(
       error.message,
     )
   return away ? new Unavailable(`Postgres: ${error.message}`, { cause: error }) : error

@@ -1,6 +1,5 @@
-import type { Knex } from 'knex'
 import type { Timestamp } from '../time.ts'
-import { query } from './database.ts'
+import { query, type Db } from './database.ts'
 
 export interface Domain {
   id: number
@@ -22,13 +21,13 @@ export interface Domain {
 const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domains.minimum_ttl as "minimumTtl",
   domains.version, domains.rectify, domains.size, domains.created, domains.published, domains.touched`
 
-export async function find(db: Knex, name: string): Promise<Domain | undefined> {
+export async function find(db: Db, name: string): Promise<Domain | undefined> {
   const [domain] = await query<Domain>(db, `select ${COLUMNS} from domains where name = :name`, { name })
   return domain
 }
 
 /** The domain, locked for writing until the transaction ends. */
-export async function lock(trx: Knex, name: string): Promise<Domain | undefined> {
+export async function lock(trx: Db, name: string): Promise<Domain | undefined> {
   const [domain] = await query<Domain>(trx, `select ${COLUMNS} from domains where name = :name for no key update`, {
     name,
   })
@@ -36,7 +35,7 @@ export async function lock(trx: Knex, name: string): Promise<Domain | undefined>
 }
 
 /** The domain, locked for writing; `busy` if another transaction has it. */
-export async function lockIfFree(trx: Knex, name: string): Promise<Domain | 'busy' | undefined> {
+export async function lockIfFree(trx: Db, name: string): Promise<Domain | 'busy' | undefined> {
   const [domain] = await query<Domain>(
     trx,
     `select ${COLUMNS} from domains where name = :name for no key update skip locked`,
@@ -47,12 +46,12 @@ export async function lockIfFree(trx: Knex, name: string): Promise<Domain | 'bus
 }
 
 /** Locks the right to create or judge any domain at or below `registrable` until the transaction ends. */
-export async function lockCreation(trx: Knex, registrable: string): Promise<void> {
+export async function lockCreation(trx: Db, registrable: string): Promise<void> {
   await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:registrable, 0))', { registrable })
 }
 
 /** As lockCreation; false, at once, if another transaction has it. */
-export async function lockCreationIfFree(trx: Knex, registrable: string): Promise<boolean> {
+export async function lockCreationIfFree(trx: Db, registrable: string): Promise<boolean> {
   const [row] = await query<{ free: boolean }>(
     trx,
     'select pg_try_advisory_xact_lock(hashtextextended(:registrable, 0)) as free',
@@ -62,7 +61,7 @@ export async function lockCreationIfFree(trx: Knex, registrable: string): Promis
 }
 
 /** The account's domains, newest first; with `ids` only those among them. */
-export async function ofAccount(db: Knex, ownerId: string, ids: number[] | undefined): Promise<Domain[]> {
+export async function ofAccount(db: Db, ownerId: string, ids: number[] | undefined): Promise<Domain[]> {
   return query<Domain>(
     db,
     `select ${COLUMNS} from domains
@@ -74,7 +73,7 @@ export async function ofAccount(db: Knex, ownerId: string, ids: number[] | undef
 
 /** The longest of these names that is a domain of the account, and among `ids` if given. */
 export async function longest(
-  db: Knex,
+  db: Db,
   ownerId: string,
   names: string[],
   ids: number[] | undefined,
@@ -90,7 +89,7 @@ export async function longest(
 }
 
 /** Whether another account owns one of `ancestors`, or a domain below `name`. */
-export async function conflicts(db: Knex, ownerId: string, name: string, ancestors: string[]): Promise<boolean> {
+export async function conflicts(db: Db, ownerId: string, name: string, ancestors: string[]): Promise<boolean> {
   const [row] = await query<{ conflict: boolean }>(
     db,
     `select exists (select from domains where name = any (:ancestors) and owner_id <> :ownerId)
@@ -101,7 +100,7 @@ export async function conflicts(db: Knex, ownerId: string, name: string, ancesto
 }
 
 /** The last version of an earlier domain of this name, 0 if none can be in the future; and whether the zone is marked. */
-export async function past(db: Knex, name: string): Promise<{ version: number; marked: boolean }> {
+export async function past(db: Db, name: string): Promise<{ version: number; marked: boolean }> {
   const [row] = await query<{ version: number; marked: boolean }>(
     db,
     `select coalesce((select version from departed where name = :name), 0) as version,
@@ -113,7 +112,7 @@ export async function past(db: Knex, name: string): Promise<{ version: number; m
 
 /** Adds a domain without RRsets. */
 export async function insert(
-  trx: Knex,
+  trx: Db,
   domain: { name: string; ownerId: string; minimumTtl: number; version: number; now: Timestamp },
 ): Promise<Domain> {
   const [row] = await query<Domain>(
@@ -129,7 +128,7 @@ export async function insert(
 const CLOCK_MARGIN = 86_400
 
 /** Deletes the domain with all that hangs on it, and remembers a version that a successor must exceed. */
-export async function remove(trx: Knex, domain: Domain, unixTime: number): Promise<void> {
+export async function remove(trx: Db, domain: Domain, unixTime: number): Promise<void> {
   await query(
     trx,
     `with gone as (delete from domains where id = :id),
@@ -141,15 +140,15 @@ export async function remove(trx: Knex, domain: Domain, unixTime: number): Promi
 }
 
 /** Records what repair published; for the account nothing happened. */
-export async function setRepaired(trx: Knex, id: number, version: number): Promise<void> {
+export async function setRepaired(trx: Db, id: number, version: number): Promise<void> {
   await query(trx, 'update domains set version = :version, rectify = true where id = :id', { id, version })
 }
 
-export async function touch(trx: Knex, id: number, now: Timestamp): Promise<void> {
+export async function touch(trx: Db, id: number, now: Timestamp): Promise<void> {
   await query(trx, 'update domains set touched = :now where id = :id', { id, now })
 }
 
 /** The versions of all domains. For repair only: the cost grows with the number of domains. */
-export async function versions(db: Knex): Promise<{ name: string; version: number }[]> {
+export async function versions(db: Db): Promise<{ name: string; version: number }[]> {
   return query(db, 'select name, version from domains')
 }

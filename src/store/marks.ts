@@ -1,6 +1,5 @@
-import type { Knex } from 'knex'
 import type { Timestamp } from '../time.ts'
-import { query } from './database.ts'
+import { query, type Db } from './database.ts'
 
 /** A zone whose published state may differ from the database. Times of marks are the database's own. */
 export interface Mark {
@@ -21,7 +20,7 @@ const COLUMNS = 'marks.zone, marks.since, marks.version, marks.grace, marks.atte
  * Marks a zone, and returns the mark that it bears already, if so. To be called on a connection of its own, so that the
  * mark is committed when this resolves.
  */
-export async function place(db: Knex, mark: Pick<Mark, 'zone' | 'version' | 'grace'>): Promise<Mark | undefined> {
+export async function place(db: Db, mark: Pick<Mark, 'zone' | 'version' | 'grace'>): Promise<Mark | undefined> {
   const placed = await query(
     db,
     `insert into marks (zone, since, version, grace, retry_at)
@@ -32,16 +31,16 @@ export async function place(db: Knex, mark: Pick<Mark, 'zone' | 'version' | 'gra
 }
 
 /** Notes what is sent next to a zone that bears a mark already. */
-export async function replace(db: Knex, mark: Pick<Mark, 'zone' | 'version' | 'grace'>): Promise<void> {
+export async function replace(db: Db, mark: Pick<Mark, 'zone' | 'version' | 'grace'>): Promise<void> {
   await query(db, 'update marks set version = :version, grace = :grace, retry_at = now() where zone = :zone', mark)
 }
 
-export async function remove(db: Knex, zone: string): Promise<void> {
+export async function remove(db: Db, zone: string): Promise<void> {
   await query(db, 'delete from marks where zone = :zone', { zone })
 }
 
 /** Marks zones that were found to differ. */
-export async function placeMany(db: Knex, zones: string[]): Promise<void> {
+export async function placeMany(db: Db, zones: string[]): Promise<void> {
   await query(
     db,
     `insert into marks (zone, since, grace, retry_at) select zone, now(), 0, now() from unnest(cast(:zones as text[])) zone
@@ -51,7 +50,7 @@ export async function placeMany(db: Knex, zones: string[]): Promise<void> {
 }
 
 /** Notes that repair did not succeed; it is tried again after a time that doubles up to five minutes. */
-export async function postpone(db: Knex, zone: string, error: string): Promise<void> {
+export async function postpone(db: Db, zone: string, error: string): Promise<void> {
   await query(
     db,
     `update marks set attempts = attempts + 1, last_error = :error,
@@ -62,11 +61,11 @@ export async function postpone(db: Knex, zone: string, error: string): Promise<v
 }
 
 /** The zones whose repair is due, the longest marked first. */
-export async function due(db: Knex, most: number): Promise<Mark[]> {
+export async function due(db: Db, most: number): Promise<Mark[]> {
   return query<Mark>(db, `select ${COLUMNS} from marks where retry_at <= now() order by retry_at limit :most`, { most })
 }
 
-export async function find(db: Knex, zone: string): Promise<Mark | undefined> {
+export async function find(db: Db, zone: string): Promise<Mark | undefined> {
   const [mark] = await query<Mark>(db, `select ${COLUMNS} from marks where zone = :zone`, { zone })
   return mark
 }

@@ -1,6 +1,5 @@
-import type { Knex } from 'knex'
 import type { Timestamp } from '../time.ts'
-import { query } from './database.ts'
+import { query, type Db } from './database.ts'
 
 export interface RRset {
   subname: string
@@ -18,7 +17,7 @@ export type RRsetState = Pick<RRset, 'subname' | 'type' | 'ttl' | 'records'>
 const COLUMNS = 'rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records, rrsets.created, rrsets.touched'
 
 /** All RRsets of a domain at these subnames. */
-export async function atSubnames(db: Knex, domainName: string, subnames: string[]): Promise<RRset[]> {
+export async function atSubnames(db: Db, domainName: string, subnames: string[]): Promise<RRset[]> {
   return query<RRset>(
     db,
     `select ${COLUMNS} from rrsets
@@ -29,7 +28,7 @@ export async function atSubnames(db: Knex, domainName: string, subnames: string[
 
 /** The domain's RRsets, newest first, as far as they equal what is given of subname and type. */
 export async function list(
-  db: Knex,
+  db: Db,
   domainId: number,
   filter: { subname?: string | undefined; type?: string | undefined } = {},
 ): Promise<RRset[]> {
@@ -55,7 +54,7 @@ export interface Outcome {
 }
 
 /** Deletes, creates and replaces RRsets, and returns those written. At most two statements, however many RRsets. */
-export async function apply(trx: Knex, domainId: number, outcome: Outcome): Promise<RRset[]> {
+export async function apply(trx: Db, domainId: number, outcome: Outcome): Promise<RRset[]> {
   const { removed, written, ...state } = outcome
   if (removed.length > 0) {
     await query(
@@ -83,7 +82,7 @@ export async function apply(trx: Knex, domainId: number, outcome: Outcome): Prom
 
 /** Notes accepted writes that changed nothing, and returns the RRsets. One statement, however many. */
 export async function touch(
-  trx: Knex,
+  trx: Db,
   domainId: number,
   places: Pick<RRset, 'subname' | 'type'>[],
   now: Timestamp,

@@ -1,6 +1,5 @@
-import type { Knex } from 'knex'
 import type { Timestamp } from '../time.ts'
-import { query } from './database.ts'
+import { query, type Db } from './database.ts'
 
 /** A rule of a token; null matches anything in its place (contract §6). */
 export interface Policy {
@@ -33,7 +32,7 @@ export interface PresentedToken {
  * `now`. One statement; it does not wait for the disk: a crash of Postgres may forget the latest `last_used`.
  */
 export async function present(
-  db: Knex,
+  db: Db,
   secretHash: Buffer,
   address: string,
   now: Timestamp,
@@ -71,7 +70,7 @@ export async function present(
 
 /** Makes sure that the account has a token with this hash and all permissions, and returns its id. */
 export async function ensure(
-  db: Knex,
+  db: Db,
   token: { ownerId: string; secretHash: Buffer; name: string; now: Timestamp },
 ): Promise<string> {
   await query(

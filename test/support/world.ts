@@ -124,7 +124,7 @@ export async function createDatabase(): Promise<{ url: string; drop: () => Promi
   const name = `test_${randomBytes(6).toString('hex')}`
   const run = async (sql: string) => {
     const db = openDatabase(server, 1)
-    await query(db, sql).finally(() => db.destroy())
+    await query(db, sql).finally(() => db.end())
   }
   await run(`create database ${name} template template_zoneplane`)
   const url = new URL(server)

@@ -7,16 +7,13 @@ import { clientAddress } from '../client.ts'
 
 /** Lets through who presents a valid token (contract §3.1). */
 export const authenticate: Middleware = async function authenticate(ctx, next) {
-  const secret = presentedSecret(ctx)
-  if (secret === undefined) throw new Unauthenticated('Authentication credentials were not provided.')
-  await identify(ctx, secret)
+  await identify(ctx)
   await next()
 }
 
 /** As `authenticate`, but who presents no token may pass, too. */
 export const authenticateIfPresented: Middleware = async function authenticateIfPresented(ctx, next) {
-  const secret = presentedSecret(ctx)
-  if (secret !== undefined) await identify(ctx, secret)
+  if (presentedSecret(ctx) !== undefined) await identify(ctx)
   await next()
 }
 
@@ -28,7 +25,10 @@ export function requires(permission: Permission): Middleware {
   }
 }
 
-async function identify(ctx: Context, secret: string): Promise<void> {
+/** Finds out whom the request acts for. @throws Unauthenticated */
+export async function identify(ctx: Context): Promise<void> {
+  const secret = presentedSecret(ctx)
+  if (secret === undefined) throw new Unauthenticated('Authentication credentials were not provided.')
   const { system } = ctx.state
   ctx.state.actor = await authenticateSecret(system, secret, clientAddress(ctx, system.config.trustedProxies))
 }

@@ -17,7 +17,7 @@ export async function createDomain(ctx: Context): Promise<void> {
 
 export async function showDomain(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
-  const domain = await domains.find(system, actor, ctx.params['name']!)
+  const domain = domains.visible(actor, await domains.lookUp(system, ctx.params['name']!))
   answer(ctx, 200, presentDomainWithKeys(await domains.withKeys(system, domain)))
 }
 
