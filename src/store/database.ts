@@ -4,8 +4,6 @@ import { TURN_TIME } from '../limits.ts'
 import type { Timestamp } from '../time.ts'
 import { violated } from './constraints.ts'
 
-const { types } = pg
-
 /** Where statements run: the pool, each on any connection, or one transaction. */
 export type Db = pg.Pool | pg.PoolClient
 
@@ -17,30 +15,27 @@ const SESSION = `
   set idle_in_transaction_session_timeout = '10min';
 `
 
+/** Timestamps keep their microseconds (a Date would drop them), bigints are small enough to be numbers here. */
+const types = new pg.TypeOverrides()
+types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp)
+types.setTypeParser(pg.types.builtins.INT8, Number)
+
 /** A pool of at most `size` connections; it connects when first used. */
 export function openDatabase(url: string, size: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: size,
     connectionTimeoutMillis: TURN_TIME,
-    types: { getTypeParser: getTypeParser as typeof types.getTypeParser },
+    types,
     // Statements that do not need each other's results are sent together.
     pipeline: true,
-    onConnect: async (client) => {
-      await client.query(SESSION)
-    },
+    // The pool waits for the promise, although the type of this option does not tell.
+    onConnect: (client) => client.query(SESSION) as unknown as undefined,
   })
   // A connection that breaks is replaced when the next one is needed; who uses it learns from his statement.
   const ignore = () => undefined
   pool.on('error', ignore).on('connect', (client) => client.on('error', ignore))
   return pool
-}
-
-/** Timestamps keep their microseconds (a Date would drop them), bigints are small enough to be numbers here. */
-function getTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
-  if (oid === types.builtins.TIMESTAMPTZ) return parseTimestamp
-  if (oid === types.builtins.INT8) return Number
-  return types.getTypeParser(oid, format as 'text')
 }
 
 /** `2026-01-31 12:00:00.12+00`, as Postgres writes it in UTC, to `2026-01-31T12:00:00.120000Z`. */

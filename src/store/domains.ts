@@ -90,11 +90,16 @@ export async function longest(
 
 /** Whether another account owns one of `ancestors`, or a domain below `name`. */
 export async function conflicts(db: Db, ownerId: string, name: string, ancestors: string[]): Promise<boolean> {
+  // Reversed, the names below are those between `name.` and `name/`, the slash being what follows the dot.
   const [row] = await query<{ conflict: boolean }>(
     db,
     `select exists (select from domains where name = any (:ancestors) and owner_id <> :ownerId)
-       or exists (select from domains where reverse(name) like :below and owner_id <> :ownerId) as conflict`,
-    { ownerId, ancestors, below: [...`.${name}`].reverse().join('').replaceAll('_', '\\_') + '%' },
+       or exists (
+         select from domains
+         where reverse(name) ~>~ (reverse(:name) || '.') and reverse(name) ~<~ (reverse(:name) || '/')
+           and owner_id <> :ownerId
+       ) as conflict`,
+    { ownerId, ancestors, name },
   )
   return row!.conflict
 }

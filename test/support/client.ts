@@ -1,4 +1,4 @@
-import { request, type Dispatcher } from 'undici'
+import { request } from 'undici'
 
 export interface Answer {
   status: number
@@ -29,7 +29,7 @@ export class Client {
     const content = body ?? (json === undefined ? undefined : JSON.stringify(json))
     const type = content === undefined || body !== undefined ? {} : { 'content-type': 'application/json' }
     const answer = await request(this.url + (path.startsWith('//root') ? path.slice(6) : `/api/v1${path}`), {
-      method: method as Dispatcher.HttpMethod,
+      method: method,
       headers: { ...type, ...this.#authorization, ...headers },
       body: content ?? null,
     })

@@ -62,7 +62,8 @@ export async function startProxy(target: string): Promise<Proxy> {
   }
 
   async function forward(incoming: IncomingMessage, body: Buffer) {
-    const { 'transfer-encoding': _, ...headers } = incoming.headers
+    const headers = { ...incoming.headers }
+    delete headers['transfer-encoding']
     const onward = request(target + incoming.url!, {
       method: incoming.method,
       headers: { ...headers, 'content-length': body.length },

@@ -24,7 +24,7 @@ export function body(limit: number): Middleware {
     ctx.req.headers['content-type'] = 'application/octet-stream'
     let failure: Error | undefined
     try {
-      await readOctets(ctx as Parameters<typeof readOctets>[0], async () => undefined)
+      await readOctets(ctx, async () => undefined)
     } catch (error) {
       failure = refusal(error)
     }
