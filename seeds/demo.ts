@@ -3,14 +3,18 @@ import { hashSecret } from '../src/service/authentication.ts'
 import * as accounts from '../src/store/accounts.ts'
 import { transaction } from '../src/store/database.ts'
 import * as domains from '../src/store/domains.ts'
+import * as rrsets from '../src/store/rrsets.ts'
 import * as tokens from '../src/store/tokens.ts'
 import type { System } from '../src/system.ts'
 
 export const DEMO_EMAIL = 'demo@example.test'
 export const DEMO_DOMAIN = 'example.test'
 
-/** Makes sure of an account with a token of this secret that may do everything, and of a domain; keeps what is there. */
-export async function seedDemo(system: System, secret: string): Promise<void> {
+/**
+ * Makes sure of an account with a token of this secret that may do everything, and of a domain; keeps what is there.
+ * Returns a subname that the domain does not have yet.
+ */
+export async function seedDemo(system: System, secret: string): Promise<string> {
   const now = system.now()
   const { accountId, tokenId } = await transaction(system.db, async (trx) => {
     const limitDomains = system.config.limitDomains ?? null
@@ -18,8 +22,19 @@ export async function seedDemo(system: System, secret: string): Promise<void> {
     const token = { ownerId: accountId, secretHash: hashSecret(secret), name: 'demo', now }
     return { accountId, tokenId: await tokens.ensure(trx, token) }
   })
-  if ((await domains.find(system.db, DEMO_DOMAIN)) !== undefined) return
   const permissions = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
   const actor = { tokenId, accountId, override: false, ...permissions, autoPolicy: false, policies: [] }
-  await create(system, actor, () => ({ name: DEMO_DOMAIN, problems: {} }))
+  const domain =
+    (await domains.find(system.db, DEMO_DOMAIN)) ??
+    (await create(system, actor, () => ({ name: DEMO_DOMAIN, problems: {} })))
+  return freeSubname(system, domain.id)
+}
+
+/** `www`, or the first of `www2`, `www3`, … that is free. */
+async function freeSubname(system: System, domainId: number): Promise<string> {
+  const taken = new Set((await rrsets.list(system.db, domainId)).map(({ subname }) => subname))
+  for (let i = 1; ; i++) {
+    const subname = i === 1 ? 'www' : `www${i}`
+    if (!taken.has(subname)) return subname
+  }
 }

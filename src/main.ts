@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { seedDemo, DEMO_DOMAIN } from '../seeds/demo.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
+import { demoTools, installIfPossible } from './dev/packages.ts'
 import { SetupError } from './dev/setup-error.ts'
 import { startStack, type Stack } from './dev/stack.ts'
 import { createLog } from './log.ts'
@@ -28,28 +29,23 @@ async function main(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, resolve)
   })
 
-  const stack = await startStack(config.dataFolder, {
-    postgres: config.databaseUrl === undefined,
-    powerDns: config.pdnsApiUrl === undefined ? { dnsHost: '127.0.0.1', dnsPort: config.dnsPort } : undefined,
-    fresh: values.fresh,
-    progress,
-  })
+  const stack = await startPrivateServers(config, values.fresh)
   try {
     const backends = {
-      databaseUrl: config.databaseUrl ?? stack.databaseUrl!,
-      pdnsApiUrl: config.pdnsApiUrl ?? stack.pdnsApiUrl!,
-      pdnsApiKey: config.pdnsApiKey ?? stack.pdnsApiKey!,
+      databaseUrl: config.databaseUrl ?? stack!.databaseUrl!,
+      pdnsApiUrl: config.pdnsApiUrl ?? stack!.pdnsApiUrl!,
+      pdnsApiKey: config.pdnsApiKey ?? stack!.pdnsApiKey!,
     }
     const system = createSystem(config, backends, log)
     try {
       progress('bringing the database schema up to date')
       await prepare(system, backends)
       const secret = demoSecret(config, values.fresh)
-      if (secret !== undefined) await seedDemo(system, secret)
+      const subname = secret === undefined ? undefined : await seedDemo(system, secret)
       const running = await serve(system)
       try {
-        console.log(welcome(config, running.port, stack, secret))
-        const reason = await Promise.race([leaving, stack.broken])
+        console.log(welcome(config, running.port, stack, secret, subname))
+        const reason = await Promise.race(stack === undefined ? [leaving] : [leaving, stack.broken])
         progress(`${reason}: stopping`)
       } finally {
         await running.stop()
@@ -58,8 +54,17 @@ async function main(): Promise<void> {
       await closeSystem(system)
     }
   } finally {
-    await stack.stop()
+    await stack?.stop()
   }
+}
+
+/** Starts the servers that the environment does not name; undefined if it names them all. */
+async function startPrivateServers(config: Config, fresh: boolean): Promise<Stack | undefined> {
+  const postgres = config.databaseUrl === undefined
+  const powerDns = config.pdnsApiUrl === undefined ? { dnsHost: '127.0.0.1', dnsPort: config.dnsPort } : undefined
+  if (!postgres && powerDns === undefined) return undefined
+  await installIfPossible(demoTools, progress)
+  return startStack(config.dataFolder, { postgres, powerDns, fresh, progress })
 }
 
 function progress(text: string): void {
@@ -81,24 +86,24 @@ function demoSecret(config: Config, fresh: boolean): string | undefined {
   return secret
 }
 
-function welcome(config: Config, port: number, stack: Stack, secret: string | undefined): string {
+function welcome(config: Config, port: number, stack?: Stack, secret?: string, subname?: string): string {
   const host = config.host.includes(':') ? `[${config.host}]` : config.host
   const base = `${config.publicUrl ?? `http://${host}:${port}`}/api/v1`
-  const dns = stack.dnsPort === undefined ? undefined : `${stack.dnsHost} port ${stack.dnsPort}`
   const lines = ['', 'Zoneplane is ready.', '', `  API    ${base}/`]
-  if (dns !== undefined) lines.push(`  DNS    ${dns}`)
-  if (secret === undefined) return [...lines, ''].join('\n')
+  const dns = stack?.dnsPort === undefined ? undefined : { host: stack.dnsHost!, port: stack.dnsPort }
+  if (dns !== undefined) lines.push(`  DNS    ${dns.host} port ${dns.port}`)
+  if (secret === undefined || subname === undefined) return [...lines, ''].join('\n')
   const collection = `${base}/domains/${DEMO_DOMAIN}/rrsets/`
-  const auth = `-H 'Authorization: Token ${secret}'`
-  const rrset = '{"subname":"www","type":"A","ttl":300,"records":["192.0.2.1"]}'
+  const curl = `curl -H 'Authorization: Token ${secret}'`
+  const rrset = JSON.stringify({ subname, type: 'A', ttl: 300, records: ['192.0.2.1'] })
   lines.push(
     `  Token  ${secret}`,
     '',
     'Create an RRset, read it back, and ask for it in DNS:',
     '',
-    `  curl ${auth} -H 'Content-Type: application/json' -d '${rrset}' ${collection}`,
-    `  curl ${auth} ${collection}www/A/`,
+    `  ${curl} -H 'Content-Type: application/json' -d '${rrset}' ${collection}`,
+    `  ${curl} ${collection}${subname}/A/`,
   )
-  if (dns !== undefined) lines.push(`  dig +dnssec @${stack.dnsHost} -p ${stack.dnsPort} www.${DEMO_DOMAIN} A`)
+  if (dns !== undefined) lines.push(`  dig +dnssec @${dns.host} -p ${dns.port} ${subname}.${DEMO_DOMAIN} A`)
   return [...lines, ''].join('\n')
 }

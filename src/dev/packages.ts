@@ -31,10 +31,27 @@ export const dnsTools: Requirement[] = [
   { what: 'ldns-verify-zone', isThere: () => hasAll('ldns-verify-zone'), packages: ['ldnsutils'] },
 ]
 
+/** Programs of the commands that `npm start` shows. */
+export const demoTools: Requirement[] = [
+  { what: 'curl', isThere: () => hasAll('curl'), packages: ['curl'] },
+  { what: 'dig', isThere: () => hasAll('dig'), packages: ['bind9-dnsutils'] },
+]
+
+/** Installs what is missing of these where that is possible; nothing depends on them. */
+export async function installIfPossible(requirements: Requirement[], progress: (text: string) => void): Promise<void> {
+  if (!canInstall()) return
+  try {
+    await ensureInstalled(requirements, progress)
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    progress(error.message)
+  }
+}
+
 /** Makes sure of all of these: as root on Debian or Ubuntu by installing what is missing, else by saying what is. */
 export async function ensureInstalled(requirements: Requirement[], progress: (text: string) => void): Promise<void> {
   if (missing(requirements).length === 0) return
-  if (process.getuid?.() !== 0 || !isDebian()) throw new SetupError(whatToInstall(missing(requirements)))
+  if (!canInstall()) throw new SetupError(whatToInstall(missing(requirements)))
   const lock = await waitForLock('/run/zoneplane-install.lock', ({ pid }) => {
     progress(`waiting for process ${pid}, which is installing packages`)
   })
@@ -64,6 +81,10 @@ function whatToInstall(requirements: Requirement[]): string {
 
 function hasAll(...names: string[]): boolean {
   return names.every((name) => findProgram(name) !== undefined)
+}
+
+function canInstall(): boolean {
+  return process.getuid?.() === 0 && isDebian()
 }
 
 function isDebian(): boolean {

@@ -1,0 +1,23 @@
+# The API. What it needs, it is told by the environment; see docker-compose.yml and the README's configuration table.
+FROM node:20-bookworm-slim AS build
+WORKDIR /zoneplane
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=optional
+COPY tsconfig.json ./
+COPY src src
+COPY migrations migrations
+COPY seeds seeds
+COPY test test
+COPY bench bench
+RUN npm run build && npm prune --omit=dev --omit=optional
+
+FROM node:20-bookworm-slim
+WORKDIR /zoneplane
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
+COPY --from=build /zoneplane/package.json ./
+COPY --from=build /zoneplane/node_modules node_modules
+COPY --from=build /zoneplane/build build
+RUN ln -s /zoneplane/build/src/cli.js /usr/local/bin/zoneplane && chmod +x build/src/cli.js
+USER node
+EXPOSE 8080
+CMD ["node", "--enable-source-maps", "build/src/main.js"]
