@@ -1,4 +1,4 @@
-import { latencies, percentile, throughput, type Task } from './measure.ts'
+import { alternating, percentile, throughput, type Task } from './measure.ts'
 import { withWorld, type World } from './world.ts'
 
 // What the service costs beside what PowerDNS costs for the same change, in one run on one machine.
@@ -23,7 +23,8 @@ function zone(worker: number | string): string {
   return `zone${worker}.test`
 }
 
-async function prepare({ api, raw }: World): Promise<void> {
+async function prepare(world: World): Promise<void> {
+  const { api, raw } = world
   for (const worker of Array(PARALLEL).keys()) {
     await api('POST', '/domains/', { name: zone(worker) })
     await raw('POST', '/zones?rrsets=false', rawZone(`raw${worker}.test.`))
@@ -33,8 +34,7 @@ async function prepare({ api, raw }: World): Promise<void> {
     }
   }
   // Both warm up.
-  await latencies(300, change({ api, raw } as World))
-  await latencies(300, rawPatch({ api, raw } as World))
+  await alternating(300, change(world), rawPatch(world))
 }
 
 function rrset(subname: string, i: number) {
@@ -81,14 +81,9 @@ function rawPatch({ raw }: World, worker = 0): Task {
 }
 
 async function oneAtATime(world: World): Promise<void> {
-  const ours: number[] = []
-  const theirs: number[] = []
-  for (let round = 0; round < ROUNDS; round++) {
-    theirs.push(...(await latencies(RUNS, rawPatch(world))))
-    ours.push(...(await latencies(RUNS, change(world))))
-  }
-  compare('one-RRset change, p50', 'ms', median(ours, 0.5), median(theirs, 0.5))
-  compare('one-RRset change, p99', 'ms', median(ours, 0.99), median(theirs, 0.99))
+  const [ours, theirs] = await alternating(RUNS * ROUNDS, change(world), rawPatch(world))
+  compare('one-RRset change, p50', 'ms', percentile(ours!, 0.5), percentile(theirs!, 0.5))
+  compare('one-RRset change, p99', 'ms', percentile(ours!, 0.99), percentile(theirs!, 0.99))
 }
 
 async function parallel(world: World): Promise<void> {
@@ -102,20 +97,26 @@ async function parallel(world: World): Promise<void> {
 }
 
 async function creation({ api, raw }: World): Promise<void> {
-  const theirs = await latencies(RUNS / 2, async (i) => {
-    const name = `rawnew${i}.test.`
-    await raw('POST', '/zones?rrsets=false', rawZone(name))
-    await raw('GET', `/zones/${name}/cryptokeys`)
-    await raw('PUT', `/cache/flush?domain=${name}`)
-  })
-  const ours = await latencies(RUNS / 2, (i) => api('POST', '/domains/', { name: `new${i}.test` }))
-  compare('domain creation, p50', 'ms', percentile(ours, 0.5), percentile(theirs, 0.5))
+  const [ours, theirs] = await alternating(
+    RUNS / 2,
+    (i) => api('POST', '/domains/', { name: `new${i}.test` }),
+    async (i) => {
+      const name = `rawnew${i}.test.`
+      await raw('POST', '/zones?rrsets=false', rawZone(name))
+      await raw('GET', `/zones/${name}/cryptokeys`)
+      await raw('PUT', `/cache/flush?domain=${name}`)
+    },
+  )
+  compare('domain creation, p50', 'ms', percentile(ours!, 0.5), percentile(theirs!, 0.5))
 }
 
 async function reads({ api, raw }: World): Promise<void> {
-  const theirs = await latencies(RUNS, () => raw('GET', '/zones/raw0.test.?rrset_name=host1.raw0.test.&rrset_type=A'))
-  const ours = await latencies(RUNS, () => api('GET', `/domains/${zone(0)}/rrsets/host1/A/`))
-  compare('GET of one RRset, p50', 'ms', percentile(ours, 0.5), percentile(theirs, 0.5))
+  const [ours, theirs] = await alternating(
+    RUNS,
+    () => api('GET', `/domains/${zone(0)}/rrsets/host1/A/`),
+    () => raw('GET', '/zones/raw0.test.?rrset_name=host1.raw0.test.&rrset_type=A'),
+  )
+  compare('GET of one RRset, p50', 'ms', percentile(ours!, 0.5), percentile(theirs!, 0.5))
 
   await api('POST', '/domains/', { name: zone('list') })
   await raw('POST', '/zones?rrsets=false', rawZone('rawlist.test.'))
@@ -123,16 +124,12 @@ async function reads({ api, raw }: World): Promise<void> {
     await api('POST', `/domains/${zone('list')}/rrsets/`, rrset(`host${i}`, i))
     await raw('PATCH', '/zones/rawlist.test.', { rrsets: [rawRRset(`host${i}.rawlist.test.`, 'A', address(i))] })
   }
-  const theirList = await latencies(100, () => raw('GET', '/zones/rawlist.test.'))
-  const ourList = await latencies(100, () => api('GET', `/domains/${zone('list')}/rrsets/`))
-  compare('list of 500 RRsets, p50', 'ms', percentile(ourList, 0.5), percentile(theirList, 0.5))
-}
-
-function median(times: number[], share: number): number {
-  return percentile(
-    times.sort((a, b) => a - b),
-    share,
+  const [ourList, theirList] = await alternating(
+    100,
+    () => api('GET', `/domains/${zone('list')}/rrsets/`),
+    () => raw('GET', '/zones/rawlist.test.'),
   )
+  compare('list of 500 RRsets, p50', 'ms', percentile(ourList!, 0.5), percentile(theirList!, 0.5))
 }
 
 function compare(what: string, unit: string, ours: number, theirs: number): void {

@@ -1,14 +1,19 @@
 export type Task = (i: number) => Promise<unknown>
 
-/** Times of single runs, one after the other, in milliseconds, ascending. */
-export async function latencies(runs: number, task: Task): Promise<number[]> {
-  const times: number[] = []
+/**
+ * Times of single runs in milliseconds, ascending, of tasks that take turns run by run, so that whatever else the
+ * machine does is shared fairly.
+ */
+export async function alternating(runs: number, ...tasks: Task[]): Promise<number[][]> {
+  const times: number[][] = tasks.map(() => [])
   for (let i = 0; i < runs; i++) {
-    const start = performance.now()
-    await task(i)
-    times.push(performance.now() - start)
+    for (const [which, task] of tasks.entries()) {
+      const start = performance.now()
+      await task(i)
+      times[which]!.push(performance.now() - start)
+    }
   }
-  return times.sort((a, b) => a - b)
+  return times.map((list) => list.sort((a, b) => a - b))
 }
 
 /** Runs per second, with so many under way at once; each worker has its own number. */
