@@ -4,6 +4,7 @@ export async function up(db: Knex): Promise<void> {
   await db.raw(`
     create table marks (
       zone text primary key,
+      claim bigint not null generated always as identity,
       since timestamptz not null,
       version bigint,
       grace integer not null constraint marks_grace check (grace >= 0),
@@ -14,6 +15,7 @@ export async function up(db: Knex): Promise<void> {
     create index marks_retry_at on marks (retry_at);
 
     comment on table marks is 'zones whose published state may differ from the database';
+    comment on column marks.claim is 'drawn anew by whoever works on the zone; a mark is taken away only under the last one';
     comment on column marks.version is 'the SOA serial that was being published; null while a zone is deleted or for an audit';
     comment on column marks.grace is 'milliseconds in which a request without an answer may still be applied';
   `)

@@ -25,11 +25,20 @@ export function answerTime(rrsets: number): number {
   return 10_000 + 11 * rrsets
 }
 
+/** Milliseconds that a stopping process gives the requests that run: a turn waited for, and PowerDNS' time. */
+export const STOP_TIME = TURN_TIME + answerTime(0) + 1_000
+
 /** Milliseconds after which a request that PowerDNS took but never answered counts as not applied, once it is well. */
 export function graceTime(rrsets: number): number {
   return 1_500 + 2 * rrsets
 }
 
 /** How many marked zones are repaired side by side, and the milliseconds between two looks at what is due. */
-export const RECONCILE_BATCH = 4
+export const RECONCILERS = 4
 export const RECONCILE_PAUSE = 1_000
+
+/** How many such pauses an operator waits for zones that others are at work on. */
+export const RECONCILE_PATIENCE = 15
+
+/** Milliseconds between two comparisons of all serials: 100,000 zones cost PowerDNS a second. */
+export const AUDIT_PAUSE = 600_000

@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
-import { answerTime } from './limits.ts'
+import { STOP_TIME } from './limits.ts'
 import type { Log } from './log.ts'
 import { createPowerDns } from './nameserver/powerdns.ts'
 import { keepReconciled } from './service/reconcile.ts'
@@ -24,8 +23,9 @@ export interface Backends {
   pdnsApiKey: string
 }
 
-/** Enough for all writers that PowerDNS can serve at once, and readers beside them. */
-const CONNECTIONS = 20
+const CONNECTIONS = 10
+/** Enough for all writers that PowerDNS can serve at once, and some that store what they will send. */
+const WRITER_CONNECTIONS = 16
 const MARK_CONNECTIONS = 4
 
 /** A system of these parts; nothing is connected yet. */
@@ -33,6 +33,7 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
   return {
     config,
     db: openDatabase(backends.databaseUrl, CONNECTIONS),
+    writersDb: openDatabase(backends.databaseUrl, WRITER_CONNECTIONS),
     marksDb: openDatabase(backends.databaseUrl, MARK_CONNECTIONS),
     nameserver: createPowerDns({
       url: backends.pdnsApiUrl,
@@ -48,8 +49,7 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
 
 export async function closeSystem(system: System): Promise<void> {
   await system.nameserver.close()
-  await system.db.end()
-  await system.marksDb.end()
+  await Promise.all([system.db.end(), system.writersDb.end(), system.marksDb.end()])
 }
 
 /**
@@ -101,15 +101,16 @@ export async function serve(system: System): Promise<Running> {
     async stop() {
       const closed = once(server, 'close')
       server.close()
-      const late = new AbortController()
-      void sleep(answerTime(0), undefined, { signal: late.signal }).then(
-        () => {
-          server.closeAllConnections()
-        },
-        () => undefined,
-      )
+      // A connection that is kept alive may not bring new requests once its last one is answered.
+      const idle = setInterval(() => {
+        server.closeIdleConnections()
+      }, 20)
+      const late = setTimeout(() => {
+        server.closeAllConnections()
+      }, STOP_TIME)
       await closed
-      late.abort()
+      clearInterval(idle)
+      clearTimeout(late)
       await reconciliation.stop()
     },
   }

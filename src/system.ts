@@ -10,6 +10,8 @@ export interface System {
   config: Config
   /** The main pool of connections to Postgres. */
   db: Pool
+  /** For transactions that wait for PowerDNS: when it hangs, they may not take the connections of those who read. */
+  writersDb: Pool
   /**
    * A small pool for marks alone: a mark is committed while another transaction is open, and transactions that wait
    * for a second connection from one pool would starve each other.

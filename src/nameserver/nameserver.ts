@@ -9,10 +9,11 @@ export interface PublishedRRset {
 
 /** What is served of a zone, without what the nameserver makes itself (SOA, DNSSEC). */
 export interface PublishedZone {
-  serial: number
+  /** Undefined: it has no SOA. */
+  serial: number | undefined
   /** Whether each publication rectifies the zone. */
   rectify: boolean
-  /** Whether the zone has its SOA, its one key and its denial parameters: a zone half created or half deleted lacks some. */
+  /** Whether the zone has its SOA, a key and its denial parameters: a zone half created or half deleted lacks some. */
   complete: boolean
   rrsets: PublishedRRset[]
 }
@@ -40,7 +41,7 @@ export interface Nameserver {
   setRectify(zone: string, rectify: boolean): Promise<void>
   /** The published keys. */
   keys(zone: string): Promise<Key[]>
-  /** The zone's SOA serial as we set it; undefined if there is no such zone or it has no SOA. */
+  /** The zone's SOA serial as we set it, 0 if it has no SOA; undefined if there is no such zone. */
   serial(zone: string): Promise<number | undefined>
   /** The whole zone; undefined if there is no such zone. */
   read(zone: string): Promise<PublishedZone | undefined>

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { NameserverFailure } from '../errors.ts'
+import { NameserverFailure, type FailureKind } from '../errors.ts'
 import { answerTime } from '../limits.ts'
 import { Api, type ApiOptions } from './api.ts'
 import type { Key, Nameserver, PublishedRRset, PublishedZone } from './nameserver.ts'
@@ -41,7 +41,7 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
   const api = new Api(options)
 
   async function createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
-    await api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), {
+    const creation = api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), {
       name: zone,
       kind: 'Master',
       dnssec: true,
@@ -51,14 +51,19 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
       nameservers: [],
       rrsets: [soa(zone, version), ...rrsets].map(replacement),
     })
-    await flush(zone)
+    // What it refuses may be there nevertheless, in part (powerdns.md §2.3).
+    await orHalfDone(creation, 'refused')
+    await orHalfDone(flush(zone), 'refused', 'absent', 'unreachable')
   }
 
   async function deleteZone(zone: string): Promise<void> {
-    // A deletion that failed, or whose answer was lost, may be half done: only "absent" is certain.
+    // A deletion that failed, in whatever words, may be half done: only "absent" is certain.
     for (let left = DELETIONS; ; left--) {
+      const deletion = api.call('DELETE', path(zone), answerTime(0))
       try {
-        await api.call('DELETE', path(zone), answerTime(0))
+        await (left === DELETIONS
+          ? orHalfDone(deletion, 'refused', 'conflict')
+          : orHalfDone(deletion, 'refused', 'conflict', 'unreachable'))
         break
       } catch (error) {
         const kind = error instanceof NameserverFailure ? error.kind : undefined
@@ -108,14 +113,12 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
       ttl,
       records: records.map(({ content }) => content),
     }))
+    const hasSoa = rrsets.some(({ type }) => type === 'SOA')
     return {
-      serial: answer.serial,
+      serial: hasSoa ? answer.serial : undefined,
       rectify: answer.api_rectify,
-      complete:
-        answer.dnssec &&
-        answer.nsec3param === NSEC3PARAM &&
-        zoneKeys?.length === 1 &&
-        rrsets.some(({ type }) => type === 'SOA'),
+      // More keys than one: somebody is changing them, and would lose them all if this counted as broken.
+      complete: hasSoa && answer.dnssec && answer.nsec3param === NSEC3PARAM && (zoneKeys ?? []).length > 0,
       rrsets: rrsets.filter(({ type }) => type !== 'SOA'),
     }
   }
@@ -162,6 +165,16 @@ function replacement({ name, type, ttl, records }: PublishedRRset): object {
 /** PowerDNS' zone id; our zone names hold neither `/` nor `=`. */
 function path(zone: string): string {
   return `/zones/${zone.replaceAll('_', '=5F')}`
+}
+
+/** Lets failures of these kinds say no more than that it failed: something may have been done nevertheless. */
+async function orHalfDone<T>(answer: Promise<T>, ...kinds: FailureKind[]): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    if (!(error instanceof NameserverFailure) || !kinds.includes(error.kind)) throw error
+    throw new NameserverFailure('failed', error.message, { cause: error })
+  }
 }
 
 /** The answer, or undefined if the zone is absent. */

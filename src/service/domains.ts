@@ -1,9 +1,9 @@
 import { isDomainName } from '../dns/names.ts'
-import { Denied, Invalid, NotFound, type Problems } from '../errors.ts'
+import { Denied, Invalid, NameserverFailure, NotFound, type Problems } from '../errors.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH } from '../limits.ts'
 import type { Key } from '../nameserver/nameserver.ts'
 import * as accounts from '../store/accounts.ts'
-import { transaction, type Db } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import * as store from '../store/domains.ts'
 import type { Domain } from '../store/domains.ts'
 import * as policies from '../store/policies.ts'
@@ -13,7 +13,7 @@ import { unixTime } from '../time.ts'
 import type { Actor } from './actor.ts'
 import * as availability from './availability.ts'
 import { mayWrite, sees, visibleDomains } from './policies.ts'
-import { nextVersion, settle, underMark } from './publication.ts'
+import { clearAway, nextVersion, note, publishing } from './publication.ts'
 import { published } from './zones.ts'
 
 export type DomainWithKeys = Domain & { keys: Key[] }
@@ -60,7 +60,7 @@ export async function owning(system: System, actor: Actor, qname: string): Promi
  */
 export async function create(system: System, actor: Actor, input: () => DomainInput): Promise<DomainWithKeys> {
   return system.turns.run(`account ${actor.accountId}`, () =>
-    transaction(system.db, async (trx) => {
+    publishing(system, async (trx, underMark) => {
       if (!(await accounts.lockForNewDomain(trx, actor.accountId))) {
         throw new Denied('Domain limit exceeded. Please contact support to create additional domains.')
       }
@@ -75,12 +75,13 @@ export async function create(system: System, actor: Actor, input: () => DomainIn
       const domain = await store.insert(trx, row)
       if (actor.autoPolicy) await policies.allowDomain(trx, actor.tokenId, domain.id, now)
       await rrsets.apply(trx, domain.id, { removed: [], written: [apexNs], growth: 1, version, rectify: true, now })
-      return underMark(system, trx, { zone: name, version, rrsets: 1 }, async ({ earlier }) => {
-        if (earlier !== undefined) {
-          await settle(system, earlier)
-          await system.nameserver.deleteZone(`${name}.`)
+      return underMark({ zone: name, version, rrsets: 1 }, async (attempt) => {
+        if (attempt.isDoubtful) {
+          if (!(await clearAway(system, attempt.mark))) throw disallowed()
+          await note(system, attempt.mark, version, 1)
         }
-        await system.nameserver.createZone(`${name}.`, version, [published(domain, apexNs)])
+        await system.nameserver.createZone(`${name}.`, version, [published(domain, apexNs)]).catch(orDisallowed)
+        attempt.begun = true
         return withKeys(system, domain)
       })
     }),
@@ -107,17 +108,22 @@ function disallowed(): Invalid {
   return Invalid.field('name', 'This domain name conflicts with an existing domain, or is disallowed by policy.')
 }
 
+/** Somebody else has made the zone in the meantime. */
+function orDisallowed(error: unknown): never {
+  throw error instanceof NameserverFailure && error.kind === 'conflict' ? disallowed() : error
+}
+
 /** Deletes a domain and its zone, if it exists for the actor (contract §7.4). @throws Denied */
 export async function remove(system: System, actor: Actor, name: string): Promise<void> {
   if (!isDomainName(name)) return
   await system.turns.run(name, () =>
-    transaction(system.db, async (trx) => {
+    publishing(system, async (trx, underMark) => {
       const domain = await store.lock(trx, name)
       if (domain === undefined || !sees(actor, domain)) return
       if (!(await mayWriteAll(trx, actor, domain))) throw new Denied()
       await store.remove(trx, domain, unixTime(system.now()))
-      await underMark(system, trx, { zone: name, version: null, rrsets: domain.size }, async ({ earlier }) => {
-        if (earlier !== undefined) await settle(system, earlier)
+      await underMark({ zone: name, version: null, rrsets: domain.size }, async ({ isDoubtful, mark }) => {
+        if (isDoubtful) await note(system, mark, null, domain.size)
         await system.nameserver.deleteZone(`${name}.`)
       })
     }),

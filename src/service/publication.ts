@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure } from '../errors.ts'
 import { graceTime } from '../limits.ts'
 import type { PublishedRRset } from '../nameserver/nameserver.ts'
-import { sendAlong, type Db } from '../store/database.ts'
+import { sendAlong, transaction, type Db } from '../store/database.ts'
 import type { Domain } from '../store/domains.ts'
 import * as marks from '../store/marks.ts'
 import type { Mark } from '../store/marks.ts'
@@ -21,47 +21,57 @@ export interface Sending {
 
 /** What a push learns about the zone, and may say of it. */
 export interface Attempt {
-  /** A mark was there before: what is served may be anything, and something may still be under way to it. */
-  earlier: Mark | undefined
+  mark: Mark
+  /** The mark was there before: what is served may be anything, though nothing is under way to it any more. */
+  isDoubtful: boolean
   /** To be set once something was applied, so that a refusal of the rest no longer means that nothing was. */
   begun: boolean
 }
 
+/** Runs `push` under a mark. The caller holds the zone's lock until the transaction's end. */
+export type UnderMark = <T>(sending: Sending, push: (attempt: Attempt) => Promise<T>) => Promise<T>
+
 /**
- * Runs `push` under a mark (architecture.md): the mark is committed before anything is sent, and goes with the commit
- * of `trx`. When the push fails, the mark stays unless it is certain that nothing was applied. The caller holds the
- * zone's lock in `trx` until the end.
+ * A transaction in which one zone is pushed, under a mark (architecture.md): the mark is committed before anything is
+ * sent, and goes with the commit. Without commit it stays, unless it is certain that nothing was applied.
  */
-export async function underMark<T>(
-  system: System,
-  trx: Db,
-  sending: Sending,
-  push: (attempt: Attempt) => Promise<T>,
-): Promise<T> {
-  const mark = { zone: sending.zone, version: sending.version, grace: graceTime(sending.rrsets) }
-  const attempt: Attempt = { earlier: await marks.place(system.marksDb, mark), begun: false }
-  let result: T
+export async function publishing<T>(system: System, work: (trx: Db, underMark: UnderMark) => Promise<T>): Promise<T> {
+  let pushed: Mark | undefined
+  const underMark =
+    (trx: Db): UnderMark =>
+    async (sending, push) => {
+      const grace = graceTime(sending.rrsets)
+      const { isNew, ...mark } = await marks.place(system.marksDb, { ...sending, grace })
+      if (!isNew) await settle(system, mark)
+      const attempt: Attempt = { mark, isDoubtful: !isNew, begun: !isNew }
+      const result = await push(attempt).catch(async (error: unknown) => {
+        await reconsider(system, attempt, error)
+        throw error
+      })
+      pushed = mark
+      void sendAlong(marks.remove(trx, mark))
+      return result
+    }
   try {
-    result = await push(attempt)
+    return await transaction(system.writersDb, (trx) => work(trx, underMark(trx)))
   } catch (error) {
-    await reconsider(system, mark, attempt, error)
+    // The transaction has failed after the push. With it the lock may have been lost before, and the mark taken away.
+    if (pushed !== undefined) await marks.keep(system.marksDb, { ...pushed, grace: 0 }, false, reason(error))
     throw error
   }
-  void sendAlong(marks.remove(trx, sending.zone))
-  return result
 }
 
 /** What a failed push means for the mark. */
-async function reconsider(system: System, mark: Parameters<typeof marks.replace>[1], attempt: Attempt, error: unknown) {
+async function reconsider(system: System, { mark, begun }: Attempt, error: unknown): Promise<void> {
   // Other errors come from before anything was sent.
   const kind = error instanceof NameserverFailure ? error.kind : 'unreachable'
-  const nothingSent = attempt.earlier === undefined && !attempt.begun
-  if (nothingSent && (kind === 'refused' || kind === 'conflict' || kind === 'unreachable')) {
-    await marks.remove(system.marksDb, mark.zone)
-  } else if (kind === 'failed' || kind === 'absent') {
-    // It answered, so nothing of ours is under way any more.
-    await marks.replace(system.marksDb, { ...mark, grace: 0 })
+  if (!begun && (kind === 'refused' || kind === 'conflict' || kind === 'unreachable')) {
+    await marks.remove(system.marksDb, mark)
+    return
   }
+  // If it answered, nothing of ours is under way any more.
+  const grace = kind === 'unknown' ? mark.grace : 0
+  await marks.keep(system.marksDb, { ...mark, grace }, false, reason(error))
 }
 
 /** The version that comes after `version`: it never falls behind the clock, nor behind what is served (powerdns.md §0). */
@@ -77,31 +87,58 @@ export async function settle(system: System, mark: Mark): Promise<void> {
   await sleep(mark.grace)
 }
 
+/** Notes in a mark that was there before what is sent next. @throws Unavailable if the zone's lock was lost meanwhile */
+export async function note(system: System, mark: Mark, version: number | null, rrsets: number): Promise<void> {
+  Object.assign(mark, { version, grace: graceTime(rrsets) })
+  await marks.note(system.marksDb, mark)
+}
+
 /**
  * Makes the served zone equal `desired`, whatever is there, and returns its version. Sends nothing if they are equal
- * and the version is the domain's. The version sent is noted in the mark, which exists.
+ * and the version is the domain's, and later than what the mark tells of: what is applied late, against all
+ * expectation, then shows by its serial.
  */
 export async function equalise(
   system: System,
+  mark: Mark,
   domain: Pick<Domain, 'name' | 'version'>,
   desired: PublishedRRset[],
 ): Promise<number> {
   const zone = `${domain.name}.`
   const live = await system.nameserver.read(zone)
-  const version = nextVersion(system, domain.version, live?.serial)
-  const note = (rrsets: number) =>
-    marks.replace(system.marksDb, { zone: domain.name, version, grace: graceTime(rrsets) })
+  const tried = mark.version ?? 0
+  const version = nextVersion(system, Math.max(domain.version, tried), live?.serial)
 
   if (live?.complete !== true) {
-    await note(desired.length)
+    await note(system, mark, version, desired.length)
     if (live !== undefined) await system.nameserver.deleteZone(zone)
     await system.nameserver.createZone(zone, version, desired)
     return version
   }
   const changes = differences(desired, live.rrsets)
-  if (changes.length === 0 && live.serial === domain.version && live.rectify) return live.serial
-  await note(changes.length)
+  if (changes.length === 0 && live.rectify && live.serial === domain.version && tried <= domain.version) {
+    return domain.version
+  }
+  await note(system, mark, version, changes.length)
   if (!live.rectify) await system.nameserver.setRectify(zone, true)
   await system.nameserver.publish(zone, version, changes)
   return version
+}
+
+/**
+ * Removes what a creation that came to nothing has left at the nameserver: a zone with the mark's serial, or without
+ * SOA. Any other was made by somebody else in the meantime, and stays. Returns whether the name is free there now.
+ */
+export async function clearAway(system: System, mark: Mark): Promise<boolean> {
+  const zone = `${mark.zone}.`
+  const live = await system.nameserver.read(zone)
+  if (live === undefined) return true
+  if (live.serial !== undefined && live.serial !== mark.version) return false
+  await note(system, mark, mark.version, live.rrsets.length)
+  await system.nameserver.deleteZone(zone)
+  return true
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -1,28 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure } from '../errors.ts'
-import { RECONCILE_BATCH, RECONCILE_PAUSE } from '../limits.ts'
-import { transaction } from '../store/database.ts'
+import { AUDIT_PAUSE, RECONCILE_PATIENCE, RECONCILE_PAUSE, RECONCILERS } from '../limits.ts'
+import { transaction, type Db } from '../store/database.ts'
 import * as domains from '../store/domains.ts'
 import * as marks from '../store/marks.ts'
+import type { Mark } from '../store/marks.ts'
 import type { Domain } from '../store/domains.ts'
 import * as rrsets from '../store/rrsets.ts'
 import type { System } from '../system.ts'
 import { registrable } from './availability.ts'
 import { differences } from './differences.ts'
-import { settle } from './publication.ts'
+import { clearAway, settle } from './publication.ts'
 import { published, publishWhole } from './zones.ts'
 
 /** Makes the marked zones that are due equal to the database, and takes their marks away. Returns how many it repaired. */
 export async function reconcile(system: System): Promise<number> {
+  const repaired = await Promise.all(Array.from({ length: RECONCILERS }, () => repairDue(system)))
+  return repaired.reduce((sum, some) => sum + some, 0)
+}
+
+/** Repairs one zone after the other, until none is due: what is busy or postponed has its own next time. */
+async function repairDue(system: System, stopping?: AbortSignal): Promise<number> {
   let repaired = 0
-  for (;;) {
-    const due = await marks.due(system.db, RECONCILE_BATCH)
-    const outcomes = await Promise.all(due.map(({ zone }) => attempt(system, zone)))
-    const progress = outcomes.filter((outcome) => outcome).length
-    repaired += progress
-    // What is busy or postponed has its own next time.
-    if (progress === 0) return repaired
+  while (stopping?.aborted !== true) {
+    const zone = await marks.takeDue(system.marksDb)
+    if (zone === undefined) break
+    if (await attempt(system, zone)) repaired++
   }
+  return repaired
 }
 
 /** Whether the zone was repaired; if it cannot be now, it is tried again later. */
@@ -30,34 +35,47 @@ async function attempt(system: System, zone: string): Promise<boolean> {
   try {
     return await repair(system, zone)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    system.log.error('zone not repaired', { zone, reason })
-    await marks.postpone(system.marksDb, zone, reason)
+    system.log.error('zone not repaired', { zone, reason: (error as Error).message })
     return false
   }
 }
 
 /** Repairs one marked zone, unless somebody is at work on it. */
 async function repair(system: System, name: string): Promise<boolean> {
-  return transaction(system.db, async (trx) => {
-    if (!(await domains.lockCreationIfFree(trx, registrable(name)))) return false
-    const domain = await domains.lockIfFree(trx, name)
-    if (domain === 'busy') return false
-    const mark = await marks.find(trx, name)
-    if (mark === undefined) return false
-    await settle(system, mark)
-    if (domain === undefined) {
-      await system.nameserver.deleteZone(`${name}.`)
-    } else {
-      const version = await publishWhole(system, trx, domain)
-      if (await differs(system, { ...domain, version, rectify: true })) {
-        throw new NameserverFailure('failed', 'the zone still differs after it was published')
-      }
-    }
-    await marks.remove(trx, name)
-    system.log.warn('zone repaired', { zone: name, marked: mark.since })
-    return true
-  })
+  let mark: Mark | undefined
+  try {
+    return await transaction(system.writersDb, async (trx) => {
+      const domain = await lockIfFree(trx, name)
+      if (domain === 'busy') return false
+      mark = await marks.claim(system.marksDb, name)
+      if (mark === undefined) return false
+      await settle(system, mark)
+      if (domain !== undefined) await restore(system, trx, mark, domain)
+      else if (!(await clearAway(system, mark))) system.log.warn('zone of somebody else left alone', { zone: name })
+      await marks.remove(trx, mark)
+      system.log.warn('zone repaired', { zone: name, marked: mark.since })
+      return true
+    })
+  } catch (error) {
+    if (mark !== undefined) await marks.keep(system.marksDb, mark, true, (error as Error).message)
+    throw error
+  }
+}
+
+/** The domain, locked, or the right to create it: then there is none until the transaction ends. */
+async function lockIfFree(trx: Db, name: string): Promise<Domain | 'busy' | undefined> {
+  const domain = await domains.lockIfFree(trx, name)
+  if (domain !== undefined) return domain
+  if (!(await domains.lockCreationIfFree(trx, registrable(name)))) return 'busy'
+  // It may have been created just before.
+  return domains.lockIfFree(trx, name)
+}
+
+async function restore(system: System, trx: Db, mark: Mark, domain: Domain): Promise<void> {
+  const version = await publishWhole(system, trx, mark, domain)
+  if (await differs(system, { ...domain, version, rectify: true })) {
+    throw new NameserverFailure('failed', 'the zone still differs after it was published')
+  }
 }
 
 /**
@@ -88,30 +106,53 @@ async function differs(system: System, domain: Domain): Promise<boolean> {
 }
 
 /**
- * Reconciles now and then, until stopped. The first round also looks for differences by serial, for what happened
- * while no process of ours ran.
+ * Looks for differences, and repairs them and whatever else is marked, now.
+ * @returns the zones that were in doubt, and the marks of those among them that could not be repaired
+ */
+export async function reconcileAll(
+  system: System,
+  { contents }: { contents: boolean },
+): Promise<{ doubtful: string[]; left: Mark[] }> {
+  await audit(system, { contents })
+  const doubtful = (await marks.list(system.marksDb)).map(({ zone }) => zone)
+  await marks.hasten(system.marksDb)
+  for (let patience = RECONCILE_PATIENCE; ; patience--) {
+    await reconcile(system)
+    const left = await marks.list(system.marksDb, doubtful)
+    // What was not tried is in the hands of others: a writer, another process that reconciles.
+    if (patience === 0 || left.every(({ attempts }) => attempts > 0)) return { doubtful, left }
+    await sleep(RECONCILE_PAUSE)
+  }
+}
+
+/**
+ * Reconciles now and then, until stopped: repairs what is marked, and looks for differences by serial, at first for
+ * what happened while no process of ours ran.
  */
 export function keepReconciled(system: System): { stop(): Promise<void> } {
   const stopping = new AbortController()
-  const done = (async () => {
-    let audited = false
-    while (!stopping.signal.aborted) {
-      try {
-        if (!audited) {
-          await audit(system, { contents: false })
-          audited = true
-        }
-        await reconcile(system)
-      } catch (error) {
-        system.log.error('reconciliation failed', { reason: (error as Error).message })
-      }
-      await sleep(RECONCILE_PAUSE, undefined, { signal: stopping.signal }).catch(() => undefined)
-    }
-  })()
+  const { signal } = stopping
+  const repair = () => repairDue(system, signal)
+  const loops = Array.from({ length: RECONCILERS }, () => repeat(system, repair, RECONCILE_PAUSE, signal))
+  loops.push(repeat(system, () => audit(system, { contents: false }), AUDIT_PAUSE, signal))
   return {
     async stop() {
       stopping.abort()
-      await done
+      await Promise.all(loops)
     },
+  }
+}
+
+/** Does this work now and then; if it fails, again soon. */
+async function repeat(system: System, work: () => Promise<unknown>, pause: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const next = await work().then(
+      () => pause,
+      (error: unknown) => {
+        system.log.error('reconciliation failed', { reason: (error as Error).message })
+        return RECONCILE_PAUSE
+      },
+    )
+    await sleep(next, undefined, { signal }).catch(() => undefined)
   }
 }

@@ -2,16 +2,17 @@ import { NotFound } from '../errors.ts'
 import { SMALL_ZONE } from '../limits.ts'
 import { parseRdata } from '../dns/rdata.ts'
 import type { PublishedRRset } from '../nameserver/nameserver.ts'
-import { sendAlong, transaction, type Db } from '../store/database.ts'
+import { sendAlong, type Db } from '../store/database.ts'
 import * as domains from '../store/domains.ts'
 import type { Domain } from '../store/domains.ts'
 import * as rrsets from '../store/rrsets.ts'
 import type { RRset } from '../store/rrsets.ts'
+import type { Mark } from '../store/marks.ts'
 import type { System } from '../system.ts'
 import type { Actor } from './actor.ts'
 import { changesStructure, isEffective, nameOf, type Change, type Zone } from './changes.ts'
 import { sees } from './policies.ts'
-import { equalise, nextVersion, settle, underMark } from './publication.ts'
+import { equalise, nextVersion, publishing } from './publication.ts'
 
 /**
  * The one door for record changes: plans under the domain's lock, stores, publishes, commits; all of it or nothing.
@@ -29,7 +30,7 @@ export async function writeZone(
   plan: (zone: Zone) => Change[],
 ): Promise<(RRset | undefined)[]> {
   return system.turns.run(name, () =>
-    transaction(system.db, async (trx) => {
+    publishing(system, async (trx, underMark) => {
       // One flight; the second statement sees what is there once the first has the lock.
       const [domain, current] = await Promise.all([domains.lock(trx, name), rrsets.atSubnames(trx, name, subnames)])
       if (domain === undefined || !sees(actor, domain)) throw new NotFound()
@@ -53,38 +54,35 @@ export async function writeZone(
           ...{ growth, version, rectify, now },
         }),
       )
-      const written = await underMark(
-        system,
-        trx,
-        { zone: name, version, rrsets: effective.length },
-        async (attempt) => {
-          const stored = await storing
-          if (attempt.earlier !== undefined) {
-            await settle(system, attempt.earlier)
-            await publishWhole(system, trx, domain)
-            return stored
-          }
-          if (rectify !== domain.rectify) {
-            await system.nameserver.setRectify(`${name}.`, rectify)
-            attempt.begun = true
-          }
-          await system.nameserver.publish(
-            `${name}.`,
-            version,
-            effective.map((change) => changed(domain, change)),
-          )
+      const sending = { zone: name, version, rrsets: effective.length }
+      const push = underMark(sending, async (attempt) => {
+        const stored = await storing
+        if (attempt.isDoubtful) {
+          await publishWhole(system, trx, attempt.mark, domain)
           return stored
-        },
-      )
+        }
+        if (rectify !== domain.rectify) {
+          await system.nameserver.setRectify(`${name}.`, rectify)
+          attempt.begun = true
+        }
+        await system.nameserver.publish(
+          `${name}.`,
+          version,
+          effective.map((change) => changed(domain, change)),
+        )
+        return stored
+      })
+      // Even if there is no push, storing has ended before the transaction does: else its rest would follow the end.
+      const written = await push.finally(() => storing.catch(() => undefined))
       return arrange(changes, [...touched, ...written])
     }),
   )
 }
 
 /** Makes the zone at the nameserver, which may be anything, what the database says. */
-export async function publishWhole(system: System, trx: Db, domain: Domain): Promise<number> {
+export async function publishWhole(system: System, trx: Db, mark: Mark, domain: Domain): Promise<number> {
   const desired = (await rrsets.list(trx, domain.id)).map((rrset) => published(domain, rrset))
-  const version = await equalise(system, domain, desired)
+  const version = await equalise(system, mark, domain, desired)
   await domains.setRepaired(trx, domain.id, version)
   return version
 }

@@ -104,11 +104,16 @@ export async function conflicts(db: Db, ownerId: string, name: string, ancestors
   return row!.conflict
 }
 
-/** The last version of an earlier domain of this name, 0 if none can be in the future; and whether the zone is marked. */
+/**
+ * A version that a new domain of this name must exceed: that of an earlier domain, or what was last tried under a mark; 0
+ * if none can be in the future. And whether the zone is marked.
+ */
 export async function past(db: Db, name: string): Promise<{ version: number; marked: boolean }> {
   const [row] = await query<{ version: number; marked: boolean }>(
     db,
-    `select coalesce((select version from departed where name = :name), 0) as version,
+    `select coalesce(greatest(
+         (select version from departed where name = :name), (select version from marks where zone = :name)
+       ), 0) as version,
        exists (select from marks where zone = :name) as marked`,
     { name },
   )
@@ -138,7 +143,8 @@ export async function remove(trx: Db, domain: Domain, unixTime: number): Promise
     trx,
     `with gone as (delete from domains where id = :id),
        past as (delete from departed where version < :past and name <> :name)
-     insert into departed (name, version) values (:name, :version)
+     insert into departed (name, version)
+       values (:name, greatest(:version, (select version from marks where zone = :name)))
      on conflict (name) do update set version = greatest(departed.version, excluded.version)`,
     { id: domain.id, name: domain.name, version: domain.version, past: unixTime - CLOCK_MARGIN },
   )

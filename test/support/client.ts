@@ -58,7 +58,8 @@ export class Client {
   }
 }
 
-function parse(text: string): unknown {
+/** JSON, or undefined if it is none. */
+export function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A request that passed through to PowerDNS, or did not. */
 export interface Call {
@@ -17,19 +18,37 @@ export interface Call {
  * - cut: the connection is closed; PowerDNS gets nothing
  * - swallow: PowerDNS carries it out; the connection is closed instead of the answer
  * - hang: nothing happens until the caller gives up
+ * - spoil: PowerDNS carries it out; the caller gets this status
  * - late: PowerDNS carries it out after so many milliseconds, whether the caller still waits or not
+ * - abandoned: the connection is closed at once; PowerDNS carries it out after so many milliseconds
  */
-export type Fate = 'pass' | 'cut' | 'swallow' | 'hang' | { refuse: number } | { late: number }
+export type Fate =
+  | 'pass'
+  | 'cut'
+  | 'swallow'
+  | 'hang'
+  | { refuse: number }
+  | { spoil: number }
+  | { late: number }
+  | { abandoned: number }
 
 export interface Proxy {
   url: string
   /** All calls since the start, or since `calls.length = 0`. */
   calls: Call[]
   /** Decides what happens to each call from now on. */
-  fail(fate: (call: Call) => Fate): void
+  fail(fate: (call: Call) => Fate | Promise<Fate>): void
+  /** Stops the next call of this kind, until it is released. */
+  stop(isIt: (call: Call) => boolean): Stopped
   /** Lets everything pass again. */
   heal(): void
   close(): Promise<void>
+}
+
+/** A call that waits before PowerDNS. */
+export interface Stopped {
+  arrived: Promise<Call>
+  release: (fate: Fate) => void
 }
 
 const BASE = '/api/v1/servers/localhost'
@@ -37,7 +56,8 @@ const BASE = '/api/v1/servers/localhost'
 /** A proxy in front of PowerDNS' API that records and injects faults. */
 export async function startProxy(target: string): Promise<Proxy> {
   const calls: Call[] = []
-  let decide: (call: Call) => Fate = () => 'pass'
+  const stops: { isIt: (call: Call) => boolean; meet: (call: Call) => Promise<Fate> }[] = []
+  let decide: (call: Call) => Fate | Promise<Fate> = () => 'pass'
 
   async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
@@ -45,7 +65,8 @@ export async function startProxy(target: string): Promise<Proxy> {
     const body = Buffer.concat(chunks)
     const call = { method: incoming.method!, path: incoming.url!.replace(BASE, ''), body: body.toString() }
     calls.push(call)
-    const fate = decide(call)
+    const stop = stops.findIndex(({ isIt }) => isIt(call))
+    const fate = await (stop === -1 ? decide(call) : stops.splice(stop, 1)[0]!.meet(call))
     if (fate === 'hang') return
     if (fate === 'cut') {
       outgoing.destroy()
@@ -55,10 +76,16 @@ export async function startProxy(target: string): Promise<Proxy> {
       outgoing.writeHead(fate.refuse, { connection: 'close' }).end('{"error": "injected"}')
       return
     }
-    if (typeof fate === 'object') await new Promise((resolve) => setTimeout(resolve, fate.late))
+    if (typeof fate === 'object' && 'late' in fate) await sleep(fate.late)
+    if (typeof fate === 'object' && 'abandoned' in fate) {
+      outgoing.destroy()
+      await sleep(fate.abandoned)
+    }
     const answer = await forward(incoming, body)
     if (fate === 'swallow') outgoing.destroy()
-    else outgoing.writeHead(answer.status, { ...answer.headers, connection: 'close' }).end(answer.body)
+    else if (typeof fate === 'object' && 'spoil' in fate) {
+      outgoing.writeHead(fate.spoil, { connection: 'close' }).end('{"error": "injected"}')
+    } else outgoing.writeHead(answer.status, { ...answer.headers, connection: 'close' }).end(answer.body)
   }
 
   async function forward(incoming: IncomingMessage, body: Buffer) {
@@ -84,6 +111,20 @@ export async function startProxy(target: string): Promise<Proxy> {
     calls,
     fail(fate) {
       decide = fate
+    },
+    stop(isIt) {
+      let release: Stopped['release'] = () => undefined
+      const arrived = new Promise<Call>((arrive) => {
+        stops.push({
+          isIt,
+          meet: (call) => {
+            arrive(call)
+            return fate
+          },
+        })
+      })
+      const fate = new Promise<Fate>((resolve) => (release = resolve))
+      return { arrived, release }
     },
     heal() {
       decide = () => 'pass'

@@ -132,7 +132,7 @@ export async function createDatabase(): Promise<{ url: string; drop: () => Promi
   return { url: url.href, drop: () => run(`drop database ${name} with (force)`) }
 }
 
-async function createAccount(system: System, url: string, options: AccountOptions = {}): Promise<Account> {
+export async function createAccount(system: System, url: string, options: AccountOptions = {}): Promise<Account> {
   const { limitDomains = null, permCreateDomain = true, permDeleteDomain = true, permManageTokens = true } = options
   const email = `${randomBytes(6).toString('hex')}@example.test`
   const secret = generateSecret()

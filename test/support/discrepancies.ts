@@ -1,0 +1,111 @@
+import { query } from '../../src/store/database.ts'
+import { ask, dataOf } from './dns.ts'
+import type { Site } from './site.ts'
+import { eventually } from './world.ts'
+
+interface PdnsZone {
+  serial: number
+  dnssec: boolean
+  nsec3param: string
+  api_rectify: boolean
+  rrsets: { name: string; type: string; ttl: number; records: { content: string }[] }[]
+}
+
+interface Row {
+  name: string
+  version: number
+  rectify: boolean
+  rrsets: { subname: string; type: string; ttl: number; records: string[] }[]
+}
+
+/**
+ * In what PowerDNS differs from the database, and DNS from both, without a function of the service: an empty array if
+ * in nothing. Knows records whose spelling at PowerDNS is ours.
+ * @param foreign zones at PowerDNS that are somebody else's
+ */
+export async function discrepancies(site: Site, foreign: string[] = []): Promise<string[]> {
+  const domains = await domainsOf(site)
+  const marks = await query<{ zone: string }>(site.system.db, 'select zone from marks')
+  const found = marks.map(({ zone }) => `${zone} is marked`)
+  const zones = (await site.pdns('GET', '/zones?dnssec=false')).json as { name: string }[]
+  const expected = [...domains.map(({ name }) => name), ...foreign]
+  for (const { name } of zones) {
+    if (!expected.includes(name.slice(0, -1))) found.push(`${name} is no domain`)
+  }
+  for (const domain of domains) found.push(...(await inZone(site, domain)))
+  return found
+}
+
+/** The same for one zone, once repair has done its work. */
+export async function discrepanciesOf(site: Site, name: string): Promise<string[]> {
+  await eventually(
+    async () => (await query(site.system.db, 'select from marks where zone = :name', { name })).length === 0,
+  )
+  const [domain] = await domainsOf(site, name)
+  if (domain !== undefined) return inZone(site, domain)
+  const { status } = await site.pdns('GET', `/zones/${name}.`)
+  return status === 404 ? [] : [`${name} is no domain`]
+}
+
+/** Waits until repair has done its work, and tells what differs then. */
+export async function discrepanciesInTheEnd(site: Site, foreign: string[] = []): Promise<string[]> {
+  await eventually(async () => (await query(site.system.db, 'select from marks')).length === 0, 60_000)
+  return discrepancies(site, foreign)
+}
+
+function domainsOf(site: Site, name: string | null = null): Promise<Row[]> {
+  return query<Row>(
+    site.system.db,
+    `select name, version, rectify, (
+       select coalesce(json_agg(json_build_object('subname', subname, 'type', type, 'ttl', ttl, 'records', records)), '[]')
+       from rrsets where domain_id = domains.id
+     ) as rrsets from domains where name = coalesce(:name, name) order by name`,
+    { name },
+  )
+}
+
+async function inZone(site: Site, { name, version, rectify, rrsets }: Row): Promise<string[]> {
+  const { status, json } = await site.pdns('GET', `/zones/${name}.`)
+  if (status !== 200) return [`${name} is not at PowerDNS: ${status}`]
+  const zone = json as PdnsZone
+  const keys = (await site.pdns('GET', `/zones/${name}./cryptokeys`)).json as unknown[]
+  const found: string[] = []
+  const compare = (what: string, stored: unknown, live: unknown) => {
+    if (stored !== live) found.push(`${name}: ${what}: ${String(stored)} in the database, ${String(live)} at PowerDNS`)
+  }
+  compare('serial', version, zone.serial)
+  compare('SOA RRsets', 1, zone.rrsets.filter(({ type }) => type === 'SOA').length)
+  compare('keys', 1, keys.length)
+  compare('signed', true, zone.dnssec)
+  compare('denial', '1 0 0 -', zone.nsec3param)
+  compare('rectify', rectify, zone.api_rectify)
+  const stored = new Map(
+    rrsets.map(({ subname, type, ttl, records }) => [
+      `${subname === '' ? '' : `${subname}.`}${name}. ${type}`,
+      `${ttl} ${[...records].sort().join(' ')}`,
+    ]),
+  )
+  const live = new Map(
+    zone.rrsets.flatMap(({ name, type, ttl, records }) =>
+      type === 'SOA'
+        ? []
+        : [
+            [
+              `${name} ${type}`,
+              `${ttl} ${records
+                .map(({ content }) => content)
+                .sort()
+                .join(' ')}`,
+            ],
+          ],
+    ),
+  )
+  for (const place of new Set([...stored.keys(), ...live.keys()])) compare(place, stored.get(place), live.get(place))
+  for (const { subname, type, records } of rrsets) {
+    if (type !== 'A') continue
+    const answer = await ask(site.powerDns(), `${subname}.${name}`, 'A')
+    compare(`answer for ${subname}`, [...records].sort().join(' '), dataOf(answer, 'A').sort().join(' '))
+    compare(`signature for ${subname}`, 1, dataOf(answer, 'RRSIG').length)
+  }
+  return found
+}
