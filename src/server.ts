@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
+import { commonHeaders } from './http/middleware/headers.ts'
 import { STOP_TIME } from './limits.ts'
 import type { Log } from './log.ts'
 import { createPowerDns } from './nameserver/powerdns.ts'
@@ -85,10 +88,12 @@ export interface Running {
 export async function serve(system: System): Promise<Running> {
   const { host, port } = system.config
   const handle = createApp(system).callback()
-  const server = createServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     void handle(request, response)
-  })
-  answerGarbage(server)
+  }
+  // Without these two, Node would answer a request without Host, or with an unknown expectation, in a way of its own.
+  const server = createServer({ requireHostHeader: false }, answer).on('checkExpectation', answer)
+  answerGarbage(server, system)
   server.listen(port, host)
   try {
     await once(server, 'listening')
@@ -117,20 +122,34 @@ export async function serve(system: System): Promise<Running> {
 }
 
 /** What is no HTTP at all is answered as an error of the API, too. */
-function answerGarbage(server: Server): void {
+function answerGarbage(server: Server, { config }: System): void {
+  const latest = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', (request, response) => latest.set(request.socket, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
-      socket.destroy()
-      return
+    const refuse = () => {
+      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+      else socket.end(refusal(error, config))
     }
-    const [status, detail] =
-      error.code === 'HPE_HEADER_OVERFLOW'
-        ? ['431 Request Header Fields Too Large', 'Request header too large.']
-        : ['400 Bad Request', 'Bad request.']
-    const body = JSON.stringify({ detail })
-    socket.end(
-      `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
-        `Vary: origin\r\nX-Content-Type-Options: nosniff\r\n\r\n${body}`,
-    )
+    // What came before on this connection, and was complete, gets its own answer first.
+    const before = latest.get(socket)
+    if (before?.req.complete === true && !before.closed) before.once('close', refuse)
+    else refuse()
   })
+}
+
+function refusal(error: NodeJS.ErrnoException, config: Config): string {
+  const [status, detail] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'Request header too large.']
+      : ['400 Bad Request', 'Bad request.']
+  const body = JSON.stringify({ detail })
+  const headers = {
+    Connection: 'close',
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+    'X-Request-Id': randomUUID(),
+    ...commonHeaders(config),
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n')
 }

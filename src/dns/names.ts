@@ -85,10 +85,16 @@ export function ownerLength(name: string): number {
 
 /** Whether this may stand as a subname (contract §8.4): empty (the apex), or lower-case labels, the first may be `*`. */
 export function isSubname(text: string): boolean {
-  return text === '' || /^([*]|(([*][.])?([a-z0-9_-]{1,63}[.])*[a-z0-9_-]{1,63}))$/.test(text)
+  if (text === '' || text === '*') return true
+  return labelsMatch(text.replace(/^[*][.]/, ''), /^[a-z0-9_-]{1,63}$/)
 }
 
 /** Whether this has the syntax of a domain's name (contract §7.3), in any case; what else it takes is not looked at. */
 export function isDomainName(text: string): boolean {
-  return /^([a-z0-9_-]{1,63}\.)*[a-z0-9-]{1,63}$/i.test(text)
+  return labelsMatch(text, /^[a-z0-9_-]{1,63}$/i) && !text.slice(text.lastIndexOf('.') + 1).includes('_')
+}
+
+/** Label by label: one expression for them all would need more stack than there is for a text of megabytes. */
+function labelsMatch(text: string, pattern: RegExp): boolean {
+  return text.split('.').every((label) => pattern.test(label))
 }

@@ -27,8 +27,14 @@ export function baseUrl(ctx: Koa.Context, config: Config): string {
   const peer = parse(ctx.req.socket.remoteAddress ?? '')
   const trusted = peer !== undefined && isTrusted(peer, config.trustedProxies)
   const protocol = (trusted && last(ctx.get('X-Forwarded-Proto'))) || 'http'
-  const host = (trusted && last(ctx.get('X-Forwarded-Host'))) || ctx.get('Host')
+  const host = (trusted && last(ctx.get('X-Forwarded-Host'))) || ctx.get('Host') || calledAddress(ctx)
   return `${protocol}://${host}`
+}
+
+/** What was called by who names no host: HTTP/1.0 allows that. */
+function calledAddress({ req: { socket } }: Koa.Context): string {
+  const host = parse(socket.localAddress ?? '')?.toString() ?? 'localhost'
+  return `${host.includes(':') ? `[${host}]` : host}:${socket.localPort ?? 80}`
 }
 
 function last(list: string): string {

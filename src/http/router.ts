@@ -13,6 +13,7 @@ import * as rrsets from './routes/rrsets.ts'
 /** Every path of the API. */
 export function createRouter(config: Config): Router<State> {
   const json = body(config.bodyLimit)
+  const someJson = body(config.bodyLimit, { required: true })
   const resources: Resource[] = [
     { path: '/healthz', guards: [], methods: { GET: [health.showLiveness] } },
     { path: '/readyz', guards: [], methods: { GET: [health.showReadiness] } },
@@ -38,7 +39,7 @@ export function createRouter(config: Config): Router<State> {
       guards: [authenticateForDomain],
       methods: {
         GET: [rrsets.listRRsets],
-        POST: [json, rrsets.createRRset],
+        POST: [someJson, rrsets.createRRset],
       },
     },
     {

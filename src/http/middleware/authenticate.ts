@@ -37,7 +37,7 @@ export async function identify(ctx: Context): Promise<void> {
 function presentedSecret(ctx: Context): string | undefined {
   const [scheme = '', ...credentials] = ctx
     .get('Authorization')
-    .split(/\s+/)
+    .split(/[ \t]+/)
     .filter((part) => part !== '')
   if (scheme.toLowerCase() !== 'token') return undefined
   const [secret] = credentials
@@ -46,8 +46,9 @@ function presentedSecret(ctx: Context): string | undefined {
     throw new Unauthenticated('Invalid token header. Token string should not contain spaces.')
   }
   // Node hands headers over octet by octet; a secret is ASCII, or UTF-8 that makes sense.
-  if (!isUtf8(Buffer.from(secret, 'latin1'))) {
+  const octets = Buffer.from(secret, 'latin1')
+  if (!isUtf8(octets)) {
     throw new Unauthenticated('Invalid token header. Token string should not contain invalid characters.')
   }
-  return secret
+  return octets.toString()
 }

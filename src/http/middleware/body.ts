@@ -9,8 +9,9 @@ const { POST, PUT, PATCH } = HttpMethodEnum
  * Reads the body, and leaves it to the handler to ask for its JSON: what is wrong with it is told only after what is
  * wrong with the resource (contract §1.2). koa-body reads octets of any media type; judging them is ours, because size
  * goes before media type, and invalid UTF-8 is an error.
+ * @param required whether an empty body is an error; else it counts as `{}`
  */
-export function body(limit: number): Middleware {
+export function body(limit: number, { required = false } = {}): Middleware {
   const readOctets = koaBody({
     json: false,
     urlencoded: false,
@@ -27,11 +28,16 @@ export function body(limit: number): Middleware {
       await readOctets(ctx, async () => undefined)
     } catch (error) {
       failure = refusal(error)
+      // What is left of the body is let go by, so that the connection is fit for the next request.
+      ctx.req.unpipe()
+      ctx.req.resume()
     }
     const octets = (ctx.request as { body?: string }).body ?? ''
     ctx.state.body = () => {
       if (failure !== undefined) throw failure
-      return octets === '' ? {} : parse(octets, mediaType)
+      if (octets !== '') return parse(octets, mediaType)
+      if (required) throw noData()
+      return {}
     }
     await next()
   }
@@ -55,8 +61,12 @@ function parse(octets: string, mediaType: string): unknown {
   } catch (error) {
     throw new Refusal(400, `JSON parse error - ${reason(error)}`)
   }
-  if (json === null) throw Invalid.object('No data provided')
+  if (json === null) throw noData()
   return json
+}
+
+function noData(): Invalid {
+  return Invalid.object('No data provided')
 }
 
 function reason(error: unknown): string {

@@ -1,4 +1,5 @@
 import type Koa from 'koa'
+import type { Config } from '../../config.ts'
 import { answerEmpty, type State } from '../context.ts'
 
 const EXPOSED = 'Link, Retry-After, Location, ETag, RateLimit, RateLimit-Policy'
@@ -8,13 +9,19 @@ const PREFLIGHT = {
   'Access-Control-Max-Age': '86400',
 }
 
-/** What every response carries (contract §1.6), CORS included; answers preflights. */
-export async function headers(ctx: Koa.ParameterizedContext<State>, next: Koa.Next): Promise<void> {
-  ctx.set('Vary', 'origin')
-  ctx.set('X-Content-Type-Options', 'nosniff')
-  if (ctx.state.system.config.publicUrl?.startsWith('https:')) {
-    ctx.set('Strict-Transport-Security', 'max-age=31536000; includeSubDomains; preload')
+/** What every response carries, whatever it answers (contract §1.6). */
+export function commonHeaders(config: Config): Record<string, string> {
+  const https = config.publicUrl?.startsWith('https:') === true
+  return {
+    Vary: 'origin',
+    'X-Content-Type-Options': 'nosniff',
+    ...(https && { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains; preload' }),
   }
+}
+
+/** Sets the headers of a response (contract §1.6), CORS included; answers preflights. */
+export async function headers(ctx: Koa.ParameterizedContext<State>, next: Koa.Next): Promise<void> {
+  ctx.set(commonHeaders(ctx.state.system.config))
   if (ctx.get('Origin') !== '') {
     ctx.set('Access-Control-Allow-Origin', '*')
     ctx.set('Access-Control-Expose-Headers', EXPOSED)
@@ -22,7 +29,7 @@ export async function headers(ctx: Koa.ParameterizedContext<State>, next: Koa.Ne
   }
   if (ctx.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method') !== '') answerEmpty(ctx, 200)
   else await next()
-  if (ctx.status >= 200 && ctx.status < 300 && ctx.response.get('Cache-Control') === '') {
+  if (ctx.status >= 200 && ctx.status < 300 && !ctx.res.hasHeader('Cache-Control')) {
     ctx.set('Cache-Control', 'no-cache')
   }
 }

@@ -6,8 +6,17 @@ import { NotFound } from '../../errors.ts'
  * (contract §1.1). Segments that are no UTF-8, or hold a slash, address nothing.
  */
 export async function paths(ctx: Koa.Context, next: Koa.Next): Promise<void> {
-  ctx.path = ctx.path.split('/').map(normalise).join('/')
+  ctx.path = pathOf(ctx).split('/').map(normalise).join('/')
   await next()
+}
+
+/** The path of the request's target; some that HTTP lets through cannot be read, such as `http://[`. */
+function pathOf(ctx: Koa.Context): string {
+  try {
+    return ctx.path
+  } catch {
+    throw new NotFound()
+  }
 }
 
 function normalise(segment: string): string {
