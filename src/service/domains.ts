@@ -16,6 +16,8 @@ import { mayWrite, sees, visibleDomains } from './policies.ts'
 import { nextVersion, settle, underMark } from './publication.ts'
 import { published } from './zones.ts'
 
+export type { Domain, Key }
+
 export type DomainWithKeys = Domain & { keys: Key[] }
 
 /** What a request says about a new domain: its name, and what is wrong with the shape of its members. */
