@@ -1,5 +1,5 @@
 import { isDomainName } from '../dns/names.ts'
-import { Denied, Invalid, NotFound, type Problems } from '../errors.ts'
+import { Denied, Invalid, NameserverFailure, NotFound, type Problems } from '../errors.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH } from '../limits.ts'
 import type { Key } from '../nameserver/nameserver.ts'
 import * as accounts from '../store/accounts.ts'
@@ -84,9 +84,14 @@ export async function create(system: System, actor: Actor, input: () => DomainIn
         }
         await system.nameserver.createZone(`${name}.`, version, [published(domain, apexNs)])
         return withKeys(system, domain)
-      })
+      }).catch(explain)
     }),
   )
+}
+
+/** The nameserver has the zone, which it had not when it was looked at: somebody else made it meanwhile. */
+function explain(error: unknown): never {
+  throw error instanceof NameserverFailure && error.kind === 'conflict' ? disallowed() : error
 }
 
 /** The name of a new domain, free for this account (contract §7.3); it stays so until the transaction ends. */
