@@ -13,13 +13,13 @@ export interface Call {
 /**
  * What shall happen to a call:
  * - pass: it reaches PowerDNS, and the answer the caller
- * - refuse: the caller gets this status; PowerDNS nothing
+ * - refuse: the caller gets this status, and `error` as PowerDNS words it; PowerDNS nothing
  * - cut: the connection is closed; PowerDNS gets nothing
  * - swallow: PowerDNS carries it out; the connection is closed instead of the answer
  * - hang: nothing happens until the caller gives up
  * - late: PowerDNS carries it out after so many milliseconds, whether the caller still waits or not
  */
-export type Fate = 'pass' | 'cut' | 'swallow' | 'hang' | { refuse: number } | { late: number }
+export type Fate = 'pass' | 'cut' | 'swallow' | 'hang' | { refuse: number; error?: string } | { late: number }
 
 export interface Proxy {
   url: string
@@ -52,7 +52,7 @@ export async function startProxy(target: string): Promise<Proxy> {
       return
     }
     if (typeof fate === 'object' && 'refuse' in fate) {
-      outgoing.writeHead(fate.refuse, { connection: 'close' }).end('{"error": "injected"}')
+      outgoing.writeHead(fate.refuse, { connection: 'close' }).end(JSON.stringify({ error: fate.error ?? 'injected' }))
       return
     }
     if (typeof fate === 'object') await new Promise((resolve) => setTimeout(resolve, fate.late))
