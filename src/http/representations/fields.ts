@@ -1,4 +1,5 @@
 import * as yup from 'yup'
+import { MAX_RECORDS } from '../../dns/rrset.ts'
 import { Invalid, type Problems } from '../../errors.ts'
 import { INTEGER_TEXT_LENGTH } from '../../limits.ts'
 
@@ -36,6 +37,7 @@ export function integer() {
   return yup
     .mixed((value): value is number => Number.isSafeInteger(value))
     .transform((value: unknown) => {
+      if (Number.isInteger(value)) return clamp(value as number)
       if (typeof value !== 'string' || value.length > INTEGER_TEXT_LENGTH) return value
       return /^\s*[+-]?\d+(\.0*)?\s*$/.test(value) ? clamp(Number(value)) : value
     })
@@ -65,10 +67,12 @@ export function texts() {
     )
     .nonNullable(NULL)
     .test('items', (value: unknown[] | undefined, { createError, path }) => {
-      const problems = (value ?? []).flatMap((item, i) => {
-        const problem = itemProblem(item)
-        return problem === undefined ? [] : [new yup.ValidationError(`Item ${i}: ${problem}`, item, path)]
-      })
+      const problems: yup.ValidationError[] = []
+      // A body has room for millions of wrong items; beyond so many the list is too long anyway.
+      for (let i = 0; i < (value?.length ?? 0) && problems.length < MAX_RECORDS; i++) {
+        const problem = itemProblem(value![i])
+        if (problem !== undefined) problems.push(new yup.ValidationError(`Item ${i}: ${problem}`, value![i], path))
+      }
       return problems.length === 0 || new yup.ValidationError(problems, value, path) || createError()
     })
 }
