@@ -90,7 +90,7 @@ export function dataOf(answer: DnsAnswer, type: string): unknown[] {
 
 /** The contents that a nameserver answers with, as dig prints them, sorted; signatures are not asked for. */
 export async function lookUp({ dnsHost, dnsPort }: Server, name: string, type: string): Promise<string[]> {
-  const { stdout } = await run('dig', [`@${dnsHost}`, '-p', String(dnsPort), '+short', '+tcp', '+norec', name, type])
+  const { stdout } = await run('dig', [`@${dnsHost}`, '-p', String(dnsPort), '+short', '+tcp', '+noedns', name, type])
   return stdout
     .split('\n')
     .filter((line) => line !== '')
