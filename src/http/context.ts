@@ -1,7 +1,7 @@
 import type Koa from 'koa'
 import type { RouterContext } from '@koa/router'
 import type { Actor } from '../service/actor.ts'
-import type { Domain } from '../store/domains.ts'
+import type { Domain } from '../service/domains.ts'
 import type { System } from '../system.ts'
 
 /** What the middleware in front of a handler has found out. */

@@ -21,7 +21,14 @@ export function nameProblems(name: string): string[] {
 
 /** The public suffix above or at a name: the longest in the list, by default the last label (publicsuffix.org). */
 function publicSuffix(name: string): string {
-  return getPublicSuffix(name, { allowPrivateDomains: true, validateHostname: false, extractHostname: false }) ?? name
+  return (
+    getPublicSuffix(name, {
+      allowPrivateDomains: true,
+      validateHostname: false,
+      extractHostname: false,
+      detectIp: false,
+    }) ?? name
+  )
 }
 
 /** Whether policy allows the name to be anyone's domain: points 1 to 3 of contract §7.3. */

@@ -16,6 +16,8 @@ import { mayWrite, sees, visibleDomains } from './policies.ts'
 import { clearAway, nextVersion, note, publishing } from './publication.ts'
 import { published } from './zones.ts'
 
+export type { Domain, Key }
+
 export type DomainWithKeys = Domain & { keys: Key[] }
 
 /** What a request says about a new domain: its name, and what is wrong with the shape of its members. */
@@ -83,9 +85,14 @@ export async function create(system: System, actor: Actor, input: () => DomainIn
         await system.nameserver.createZone(`${name}.`, version, [published(domain, apexNs)]).catch(orDisallowed)
         attempt.begun = true
         return withKeys(system, domain)
-      })
+      }).catch(explain)
     }),
   )
+}
+
+/** The nameserver has the zone, which it had not when it was looked at: somebody else made it meanwhile. */
+function explain(error: unknown): never {
+  throw error instanceof NameserverFailure && error.kind === 'conflict' ? disallowed() : error
 }
 
 /** The name of a new domain, free for this account (contract §7.3); it stays so until the transaction ends. */

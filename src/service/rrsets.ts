@@ -10,6 +10,8 @@ import { planOne, type Change, type RRsetInput, type Zone } from './changes.ts'
 import { authoriseWrites, type Place } from './policies.ts'
 import { writeZone } from './zones.ts'
 
+export type { RRset }
+
 /** @throws Denied if the service makes RRsets of this type itself (contract §8.9) */
 export function refuseAutomatic(type: string): void {
   if (AUTOMATIC_TYPES.has(type)) throw new Denied(`You cannot tinker with the ${type} RRset.`)

@@ -88,6 +88,15 @@ export function dataOf(answer: DnsAnswer, type: string): unknown[] {
   return answer.answers.flatMap((rr) => (rr.type === (type as RR['type']) && 'data' in rr ? [rr.data] : []))
 }
 
+/** The contents that a nameserver answers with, as dig prints them, sorted; signatures are not asked for. */
+export async function lookUp({ dnsHost, dnsPort }: Server, name: string, type: string): Promise<string[]> {
+  const { stdout } = await run('dig', [`@${dnsHost}`, '-p', String(dnsPort), '+short', '+tcp', '+noedns', name, type])
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .sort()
+}
+
 /**
  * Whether a validating resolver that trusts only this DS accepts what the server says about a name: `delv` prints
  * `fully validated` for answers, and the same of the proofs for denials.
@@ -114,9 +123,7 @@ export async function validate(
     '-a',
     file,
     `+root=${zone}`,
-    '+noall',
-    '+comments',
-    '+answer',
+    '+nocrypto',
     name,
     type,
   ]

@@ -14,7 +14,7 @@ export interface Call {
 /**
  * What shall happen to a call:
  * - pass: it reaches PowerDNS, and the answer the caller
- * - refuse: the caller gets this status; PowerDNS nothing
+ * - refuse: the caller gets this status, and `error` as PowerDNS words it; PowerDNS nothing
  * - cut: the connection is closed; PowerDNS gets nothing
  * - swallow: PowerDNS carries it out; the connection is closed instead of the answer
  * - hang: nothing happens until the caller gives up
@@ -27,7 +27,7 @@ export type Fate =
   | 'cut'
   | 'swallow'
   | 'hang'
-  | { refuse: number }
+  | { refuse: number; error?: string }
   | { spoil: number }
   | { late: number }
   | { abandoned: number }
@@ -73,7 +73,7 @@ export async function startProxy(target: string): Promise<Proxy> {
       return
     }
     if (typeof fate === 'object' && 'refuse' in fate) {
-      outgoing.writeHead(fate.refuse, { connection: 'close' }).end('{"error": "injected"}')
+      outgoing.writeHead(fate.refuse, { connection: 'close' }).end(JSON.stringify({ error: fate.error ?? 'injected' }))
       return
     }
     if (typeof fate === 'object' && 'late' in fate) await sleep(fate.late)

@@ -1,6 +1,4 @@
-import type { Key } from '../../nameserver/nameserver.ts'
-import type { DomainInput, DomainWithKeys } from '../../service/domains.ts'
-import type { Domain } from '../../store/domains.ts'
+import type { Domain, DomainInput, DomainWithKeys, Key } from '../../service/domains.ts'
 import { nonBlankText, readFields } from './fields.ts'
 
 const shape = { name: nonBlankText({ trim: false }) }

@@ -1,7 +1,6 @@
-import type { RRsetInput } from '../../service/changes.ts'
-import type { Domain } from '../../store/domains.ts'
-import type { RRset } from '../../store/rrsets.ts'
-import { nameOf } from '../../service/changes.ts'
+import { nameOf, type RRsetInput } from '../../service/changes.ts'
+import type { Domain } from '../../service/domains.ts'
+import type { RRset } from '../../service/rrsets.ts'
 import { integer, nonBlankText, readFields, text, texts } from './fields.ts'
 
 const shape = {

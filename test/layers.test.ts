@@ -1,0 +1,99 @@
+import test from 'ava'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import ts from 'typescript'
+import { projectFolder } from '../src/dev/project.ts'
+
+const SOURCES = join(projectFolder(), 'src')
+const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+
+/** What a ring may import of ours, besides itself: the arrows of architecture.md, and what every ring stands on. */
+const ARROWS: Record<string, readonly string[]> = {
+  http: ['service', 'dns', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
+  service: ['store', 'nameserver', 'dns', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
+  store: ['errors.ts', 'limits.ts', 'time.ts'],
+  nameserver: ['errors.ts', 'limits.ts', 'time.ts'],
+  dns: [],
+}
+
+/** What every ring stands on, and what it may stand on in turn. `system.ts` names the parts, by type only. */
+const GROUND: Record<string, readonly string[]> = {
+  'errors.ts': [],
+  'limits.ts': [],
+  'time.ts': [],
+  'config.ts': ['limits.ts'],
+  'log.ts': [],
+  'system.ts': [],
+}
+
+/** The files of ours that a file imports or re-exports, below src. */
+function imports(file: string, { types }: { types: boolean }): string[] {
+  const text = readFileSync(join(SOURCES, file), 'utf8')
+  // What is imported by type only is gone once the types are.
+  const code = types ? text : ts.transpile(text, { target: ts.ScriptTarget.ESNext, verbatimModuleSyntax: true })
+  return ts
+    .preProcessFile(code)
+    .importedFiles.map(({ fileName }) => fileName)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => normalize(join(dirname(file), name)))
+}
+
+/** The ring that a file belongs to; of a file in no ring, the file itself. */
+function ringOf(file: string): string {
+  return file.split('/')[0]!
+}
+
+for (const [ring, arrows] of Object.entries(ARROWS)) {
+  test(`${ring} imports ${arrows.length === 0 ? 'nothing of ours' : `only ${arrows.join(', ')}`}, not even types`, (t) => {
+    const files = FILES.filter((file) => ringOf(file) === ring)
+    t.true(files.length > 0)
+    const others = files.flatMap((file) =>
+      imports(file, { types: true })
+        .filter((name) => ringOf(name) !== ring && !arrows.includes(ringOf(name)))
+        .map((name) => `${file} -> ${name}`),
+    )
+    t.deepEqual(others, [])
+  })
+}
+
+test('what every ring stands on imports no ring', (t) => {
+  const others = Object.entries(GROUND).flatMap(([file, allowed]) =>
+    imports(file, { types: file !== 'system.ts' }).filter((name) => !allowed.includes(name)),
+  )
+  t.deepEqual(others, [])
+})
+
+test('no ring imports what puts the rings together, or the development servers', (t) => {
+  const roots = ['main.ts', 'cli.ts', 'server.ts', 'app.ts', 'dev']
+  const others = FILES.filter((file) => ringOf(file) in ARROWS || file in GROUND).flatMap((file) =>
+    imports(file, { types: true }).filter((name) => roots.includes(ringOf(name))),
+  )
+  t.deepEqual(others, [])
+})
+
+test('only the store knows SQL drivers, only the nameserver an HTTP client, and only http Koa', (t) => {
+  const owners: Record<string, string> = { pg: 'store', knex: 'store', undici: 'nameserver', koa: 'http', yup: 'http' }
+  const strangers = FILES.filter((file) => ringOf(file) in ARROWS).flatMap((file) => {
+    const code = ts.transpile(readFileSync(join(SOURCES, file), 'utf8'), { verbatimModuleSyntax: true })
+    return ts
+      .preProcessFile(code)
+      .importedFiles.filter(({ fileName }) => (owners[fileName] ?? ringOf(file)) !== ringOf(file))
+      .map(({ fileName }) => `${file} -> ${fileName}`)
+  })
+  t.deepEqual(strangers, [])
+})
+
+test('modules do not import each other in a circle', (t) => {
+  const graph = new Map(FILES.map((file) => [file, imports(file, { types: false })]))
+  const done = new Set<string>()
+  const circles: string[] = []
+  function visit(file: string, path: string[]): void {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
+    else if (!done.has(file)) {
+      for (const next of graph.get(file) ?? []) visit(next, [...path, file])
+      done.add(file)
+    }
+  }
+  for (const file of FILES) visit(file, [])
+  t.deepEqual(circles, [])
+})

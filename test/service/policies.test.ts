@@ -1,0 +1,109 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { Denied } from '../../src/errors.ts'
+import type { Actor } from '../../src/service/actor.ts'
+import { authoriseWrites, mayWrite, sees, visibleDomains } from '../../src/service/policies.ts'
+import type { Policy } from '../../src/store/tokens.ts'
+
+const DOMAIN = fc.constantFrom(1, 2)
+const SUBNAME = fc.constantFrom('', 'www', '*')
+const TYPE = fc.constantFrom('A', 'TXT')
+const PLACE = fc.record({ subname: SUBNAME, type: TYPE })
+
+/** Policies as the database lets them be: no scope twice, and a default among them. */
+const POLICIES = fc
+  .uniqueArray(
+    fc.record({
+      domainId: fc.option(DOMAIN),
+      subname: fc.option(SUBNAME),
+      type: fc.option(TYPE),
+      permWrite: fc.boolean(),
+    }),
+    { selector: (policy) => JSON.stringify([policy.domainId, policy.subname, policy.type]), maxLength: 20 },
+  )
+  .filter((policies) => policies.some(({ domainId, subname, type }) => (domainId ?? subname ?? type) === null))
+
+/** The order of contract 6.4, in its own words: which members a policy names. */
+const ORDER = ['domain+subname+type', 'domain+subname', 'domain+type', 'domain', 'subname+type', 'subname', 'type', '']
+
+function named({ domainId, subname, type }: Policy): string {
+  const members = { domain: domainId, subname, type }
+  return Object.entries(members)
+    .flatMap(([member, value]) => (value === null ? [] : member))
+    .join('+')
+}
+
+function decide(policies: Policy[], domainId: number, place: { subname: string; type: string }): boolean {
+  for (const step of ORDER) {
+    const hit = policies.find(
+      (policy) =>
+        named(policy) === step &&
+        (policy.domainId ?? domainId) === domainId &&
+        (policy.subname ?? place.subname) === place.subname &&
+        (policy.type ?? place.type) === place.type,
+    )
+    if (hit !== undefined) return hit.permWrite
+  }
+  throw new Error('there is no default policy')
+}
+
+function actor(policies: Policy[], override: boolean): Actor {
+  const permissions = { permCreateDomain: false, permDeleteDomain: false, permManageTokens: false, autoPolicy: false }
+  return { tokenId: 'token', accountId: 'account', override, ...permissions, policies }
+}
+
+test('without policies every RRset may be written', (t) => {
+  t.true(mayWrite([], 1, { subname: '', type: 'A' }))
+})
+
+test('of the policies that match, the first in the order of contract 6.4 decides', (t) => {
+  fc.assert(
+    fc.property(POLICIES, DOMAIN, PLACE, (policies, domainId, place) => {
+      t.is(mayWrite(policies, domainId, place), decide(policies, domainId, place))
+    }),
+    { numRuns: 5000 },
+  )
+})
+
+test('a write is refused if one of its RRsets is forbidden', (t) => {
+  fc.assert(
+    fc.property(POLICIES, DOMAIN, fc.array(PLACE), (policies, domainId, places) => {
+      const allowed = places.every((place) => decide(policies, domainId, place))
+      const authorise = () => {
+        authoriseWrites(actor(policies, false), domainId, places)
+      }
+      if (allowed) t.notThrows(authorise)
+      else t.throws(authorise, { instanceOf: Denied, message: 'Insufficient token permissions.' })
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('an override token with policies sees the domains that they name, whatever they permit', (t) => {
+  fc.assert(
+    fc.property(POLICIES, DOMAIN, (policies, id) => {
+      const named = policies.some(({ domainId }) => domainId === id)
+      t.is(sees(actor(policies, true), { id, ownerId: 'account' }), named)
+      t.is(visibleDomains(actor(policies, true))!.includes(id), named)
+    }),
+  )
+})
+
+test('an override token without policies, and any other token, sees all domains of its account', (t) => {
+  fc.assert(
+    fc.property(POLICIES, DOMAIN, (policies, id) => {
+      for (const someone of [actor([], true), actor(policies, false)]) {
+        t.true(sees(someone, { id, ownerId: 'account' }))
+        t.is(visibleDomains(someone), undefined)
+      }
+    }),
+  )
+})
+
+test('nobody sees the domains of other accounts', (t) => {
+  fc.assert(
+    fc.property(POLICIES, DOMAIN, fc.boolean(), (policies, id, override) => {
+      t.false(sees(actor(policies, override), { id, ownerId: 'another' }))
+    }),
+  )
+})

@@ -1,0 +1,95 @@
+import type { Answer, Client } from './client.ts'
+import { query } from '../../src/store/database.ts'
+import type { World } from './world.ts'
+
+let names = 0
+
+/** A registrable name that no other test of the file has, under a top-level domain that nobody runs. */
+export function freshName(): string {
+  return `d${++names}.test`
+}
+
+/** A new domain of the client's account; returns its name. */
+export async function newDomain(api: Client, name = freshName()): Promise<string> {
+  succeeded(await api.post('/domains/', { name }), 201)
+  return name
+}
+
+export interface RRsetBody {
+  subname?: unknown
+  type?: unknown
+  ttl?: unknown
+  records?: unknown
+}
+
+/** What the API shows of an RRset. */
+export interface ShownRRset {
+  created: string
+  domain: string
+  subname: string
+  name: string
+  records: string[]
+  ttl: number
+  type: string
+  touched: string
+}
+
+/** What the API shows of a domain. */
+export interface ShownDomain {
+  created: string
+  published: string
+  name: string
+  keys: { dnskey: string; ds: string[]; flags: number; keytype: string | null; managed: boolean }[]
+  minimum_ttl: number
+  touched: string
+}
+
+/** An A RRset to be sent, but for what is given. */
+export function rrset(members: RRsetBody = {}): RRsetBody {
+  return { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'], ...members }
+}
+
+/** A new RRset of the domain, as the API shows it. */
+export async function newRRset(api: Client, domain: string, members: RRsetBody = {}): Promise<ShownRRset> {
+  return succeeded(await api.post(`/domains/${domain}/rrsets/`, rrset(members)), 201).json as ShownRRset
+}
+
+export async function domainOf(api: Client, name: string): Promise<ShownDomain> {
+  return succeeded(await api.get(`/domains/${name}/`), 200).json as ShownDomain
+}
+
+/** The answer, if it has the status that the test takes for granted. */
+export function succeeded(answer: Answer, status: number): Answer {
+  if (answer.status !== status) throw new Error(`${answer.status} ${answer.text}`)
+  return answer
+}
+
+/** A rule of a token; what is not given matches anything. */
+export interface PolicyRow {
+  domain?: string
+  subname?: string
+  type?: string
+  write: boolean
+}
+
+/** Gives a token policies, in this order. */
+export async function addPolicies({ system }: World, tokenId: string, ...rows: PolicyRow[]): Promise<void> {
+  for (const { domain = null, subname = null, type = null, write } of rows) {
+    await query(
+      system.db,
+      `insert into policies (created, token_id, domain_id, subname, type, perm_write)
+       values (now(), :tokenId, (select id from domains where name = :domain), :subname, :type, :write)`,
+      { tokenId, domain, subname, type, write },
+    )
+  }
+}
+
+/** Sets what only the operator can set of a domain. */
+export async function setMinimumTtl({ system }: World, domain: string, minimumTtl: number): Promise<void> {
+  await query(system.db, 'update domains set minimum_ttl = :minimumTtl where name = :domain', { domain, minimumTtl })
+}
+
+/** How many requests PowerDNS has got so far that name this zone. */
+export function callsFor({ proxy }: World, domain: string): number {
+  return proxy.calls.filter(({ path }) => path.includes(`${domain}.`)).length
+}

@@ -1,0 +1,25 @@
+import pg from 'pg'
+
+type Query = (this: pg.Client, ...args: unknown[]) => unknown
+
+/** What repair asks now and then, whatever else happens. */
+const REPAIR = /from marks where retry_at/
+
+/** The SQL statements that this process sends while `work` runs, without those of repair. */
+export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const client = pg.Client.prototype as unknown as { query: Query }
+  const { query } = client
+  const statements: string[] = []
+  client.query = function counted(...args) {
+    const text = typeof args[0] === 'string' ? args[0] : (args[0] as { text?: string }).text
+    // Submitting a prepared query object passes here once, with its text.
+    if (text !== undefined && !REPAIR.test(text)) statements.push(text)
+    return query.apply(this, args)
+  }
+  try {
+    await work()
+  } finally {
+    client.query = query
+  }
+  return statements
+}
