@@ -52,11 +52,17 @@ function parseTimestamp(text: string): Timestamp {
 export async function query<Row>(db: Db, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
   const { name, text, order } = prepared(sql)
   try {
-    const result = await db.query({ name, text, values: order.map((binding) => bindings[binding]) })
+    const result = await db.query({ name, text, values: order.map((binding) => bound(bindings, binding)) })
     return result.rows as Row[]
   } catch (error) {
     throw translate(error)
   }
+}
+
+/** A value that is missing is a mistake of the program; null must be said. */
+function bound(bindings: Record<string, unknown>, name: string): unknown {
+  if (bindings[name] === undefined) throw new Error(`no value for :${name}`)
+  return bindings[name]
 }
 
 interface Statement {

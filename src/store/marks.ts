@@ -72,8 +72,12 @@ export async function remove(db: Db, { zone, claim }: Pick<Mark, 'zone' | 'claim
  * outlives his commit.
  * @param isRepair then it is tried again after a time that doubles up to five minutes, else at once
  */
-export async function keep(db: Db, push: Push, isRepair: boolean, error: string): Promise<void> {
-  const { zone, version, grace } = push
+export async function keep(
+  db: Db,
+  { zone, claim, version, grace }: Push & Pick<Mark, 'claim'>,
+  isRepair: boolean,
+  error: string,
+): Promise<void> {
   await query(
     db,
     `insert into marks (zone, since, version, grace, retry_at, last_error)
@@ -85,7 +89,7 @@ export async function keep(db: Db, push: Push, isRepair: boolean, error: string)
        attempts = marks.attempts + :failed,
        last_error = excluded.last_error,
        retry_at = now() + :failed * least(interval '1 second' * power(2, least(marks.attempts, 10)), interval '5 minutes')`,
-    { zone, version, grace, error, failed: isRepair ? 1 : 0 },
+    { zone, claim, version, grace, error, failed: isRepair ? 1 : 0 },
   )
 }
 
