@@ -80,7 +80,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if ((config.pdnsApiUrl === undefined) !== (config.pdnsApiKey === undefined)) {
     problems.push('PDNS_API_URL and PDNS_API_KEY: set both or none')
   }
-  if (config.pdnsApiUrl !== undefined && nameServers === undefined && env['NAMESERVERS'] === undefined) {
+  if (config.pdnsApiUrl !== undefined && !env['NAMESERVERS']?.trim()) {
     problems.push('NAMESERVERS: needed with a PowerDNS of your own, e.g. "ns1.example.net, ns2.example.net"')
   }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
@@ -129,10 +129,11 @@ function networks(value: string): Config['trustedProxies'] {
     .split(/[\s,]+/)
     .filter((part) => part !== '')
     .map((part) => {
-      const [address = '', length] = part.split('/', 2)
+      const [address = '', length, ...more] = part.split('/')
       const family = isIP(address)
       const bits = family === 4 ? 32 : 128
-      if (family === 0 || (length !== undefined && !(/^\d{1,3}$/.test(length) && Number(length) <= bits))) {
+      const isLength = length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits)
+      if (family === 0 || !isLength || more.length > 0) {
         throw new Error(`must be addresses or networks such as 10.0.0.0/8, separated by commas, not "${part}"`)
       }
       return [ipaddr.parse(address), length === undefined ? bits : Number(length)]
