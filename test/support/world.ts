@@ -49,7 +49,8 @@ export interface Account {
 /** Gives a test file its world, from before its first test until after its last. */
 export function useWorld(environment: Record<string, string> = {}): () => World {
   let world: { world: World; close: () => Promise<void> } | undefined
-  test.before('the world is made', async () => {
+  // Serial, so that a file's own preparations come after it.
+  test.serial.before('the world is made', async () => {
     world = await openWorld(environment)
   })
   test.after.always('the world is given back', async () => {

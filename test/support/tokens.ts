@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import { hashSecret } from '../../src/service/authentication.ts'
+import { generateSecret } from '../../src/service/secrets.ts'
+import { query } from '../../src/store/database.ts'
+import { Client } from './client.ts'
+import type { World } from './world.ts'
+
+/** Columns of a token as Postgres reads them. */
+export interface TokenOptions {
+  secret?: string
+  created?: string
+  lastUsed?: string | null
+  /** The id of the account that the token is bound to. */
+  userOverrideId?: string | null
+  maxAge?: string | null
+  maxUnusedPeriod?: string | null
+  allowedSubnets?: string[]
+  permCreateDomain?: boolean
+  permDeleteDomain?: boolean
+  permManageTokens?: boolean
+}
+
+export interface Token {
+  id: string
+  secret: string
+  api: Client
+}
+
+/** A further token of an account. */
+export async function addToken(world: World, ownerId: string, options: TokenOptions = {}): Promise<Token> {
+  const secret = options.secret ?? generateSecret()
+  const columns = {
+    created: world.system.now(),
+    lastUsed: null,
+    userOverrideId: null,
+    maxAge: null,
+    maxUnusedPeriod: null,
+    allowedSubnets: ['0.0.0.0/0', '::/0'],
+    permCreateDomain: false,
+    permDeleteDomain: false,
+    permManageTokens: false,
+    ...options,
+  }
+  const [token] = await query<{ id: string }>(
+    world.system.db,
+    `insert into tokens (created, last_used, secret_hash, owner_id, user_override_id, max_age, max_unused_period,
+       perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets)
+     values (:created, :lastUsed, :hash, :ownerId, :userOverrideId, cast(:maxAge as interval),
+       cast(:maxUnusedPeriod as interval), :permCreateDomain, :permDeleteDomain, :permManageTokens,
+       cast(:allowedSubnets as cidr[])) returning id`,
+    { ...columns, ownerId, hash: hashSecret(secret) },
+  )
+  return { id: token!.id, secret, api: new Client(world.url, secret) }
+}
+
+export interface PolicyOptions {
+  domain?: string
+  subname?: string
+  type?: string
+  permWrite: boolean
+}
+
+/** Policies of a token, in this order: the first one has to be the default. */
+export async function addPolicies(world: World, tokenId: string, policies: PolicyOptions[]): Promise<void> {
+  for (const { domain = null, subname = null, type = null, permWrite } of policies) {
+    await query(
+      world.system.db,
+      `insert into policies (created, token_id, domain_id, subname, type, perm_write)
+       values (:now, :tokenId, (select id from domains where name = :domain), :subname, :type, :permWrite)`,
+      { now: world.system.now(), tokenId, domain, subname, type, permWrite },
+    )
+  }
+}
+
+/** When the token was last used, as the API writes times. */
+export async function lastUsed(world: World, tokenId: string): Promise<string | null> {
+  const [token] = await query<{ at: string | null }>(
+    world.system.db,
+    'select last_used as at from tokens where id = :tokenId',
+    { tokenId },
+  )
+  return token!.at
+}
+
+export async function setState(world: World, accountId: string, state: string): Promise<void> {
+  await query(world.system.db, 'update accounts set state = :state where id = :accountId', { accountId, state })
+}
+
+/** Creates a domain of a name that nobody has, through the API. */
+export async function newDomain(api: Client): Promise<string> {
+  const name = `${randomBytes(6).toString('hex')}.test`
+  const { status, text } = await api.post('/domains/', { name })
+  if (status !== 201) throw new Error(`domain not created: ${text}`)
+  return name
+}
