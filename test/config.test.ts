@@ -1,0 +1,205 @@
+import test from 'ava'
+import { ConfigError, readConfig, type Config } from '../src/config.ts'
+
+// Contract §16, as far as settings come from the environment.
+
+const DEFAULTS: Config = {
+  host: '127.0.0.1',
+  port: 8080,
+  dnsPort: 5300,
+  dataFolder: '.zoneplane',
+  databaseUrl: undefined,
+  pdnsApiUrl: undefined,
+  pdnsApiKey: undefined,
+  pdnsConnections: 8,
+  token: undefined,
+  publicUrl: undefined,
+  nameServers: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
+  minimumTtl: 60,
+  limitDomains: 15,
+  throttle: true,
+  trustedProxies: [],
+  bodyLimit: 16 * 1024 * 1024,
+  retryAfter: 5,
+  logLevel: 'info',
+}
+
+const NAMES = [
+  ...['HOST', 'PORT', 'DNS_PORT', 'ZONEPLANE_DATA', 'DATABASE_URL', 'PDNS_API_URL', 'PDNS_API_KEY', 'PDNS_CONNECTIONS'],
+  ...['ZONEPLANE_TOKEN', 'PUBLIC_URL', 'NAMESERVERS', 'MINIMUM_TTL', 'LIMIT_DOMAINS', 'THROTTLE', 'TRUSTED_PROXIES'],
+  ...['BODY_LIMIT', 'RETRY_AFTER', 'LOG_LEVEL'],
+]
+
+/** The problems of an environment, as the operator reads them. */
+function problems(environment: NodeJS.ProcessEnv): string[] {
+  try {
+    readConfig(environment)
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.message.split('\n')
+  }
+}
+
+test('nothing need be set', (t) => {
+  t.deepEqual(readConfig({}), DEFAULTS)
+})
+
+test('what is set to nothing or blanks counts as not set', (t) => {
+  t.deepEqual(readConfig(Object.fromEntries(NAMES.map((name) => [name, '']))), DEFAULTS)
+  t.deepEqual(readConfig(Object.fromEntries(NAMES.map((name) => [name, ' \t\n']))), DEFAULTS)
+})
+
+test('other variables are of no interest', (t) => {
+  t.deepEqual(readConfig({ PATH: '/bin', port: 'x', ZONEPLANE: 'x' }), DEFAULTS)
+})
+
+test('the configuration is frozen', (t) => {
+  t.true(Object.isFrozen(readConfig({})))
+})
+
+for (const [name, value, member, read] of [
+  ['HOST', '0.0.0.0', 'host', '0.0.0.0'],
+  ['HOST', '::', 'host', '::'],
+  ['PORT', '1', 'port', 1],
+  ['PORT', '65535', 'port', 65535],
+  ['PORT', '0', 'port', 0],
+  ['PORT', ' 80 ', 'port', 80],
+  ['DNS_PORT', '53', 'dnsPort', 53],
+  ['ZONEPLANE_DATA', '/var/lib/zoneplane', 'dataFolder', '/var/lib/zoneplane'],
+  ['DATABASE_URL', 'postgres://u:p@db/zoneplane', 'databaseUrl', 'postgres://u:p@db/zoneplane'],
+  ['DATABASE_URL', 'postgresql:///z?host=/run', 'databaseUrl', 'postgresql:///z?host=/run'],
+  ['PDNS_CONNECTIONS', '1', 'pdnsConnections', 1],
+  ['PDNS_CONNECTIONS', '100', 'pdnsConnections', 100],
+  ['ZONEPLANE_TOKEN', '12345678', 'token', '12345678'],
+  ['ZONEPLANE_TOKEN', '!'.repeat(256), 'token', '!'.repeat(256)],
+  ['PUBLIC_URL', 'https://dns.example.net', 'publicUrl', 'https://dns.example.net'],
+  ['PUBLIC_URL', 'http://dns.example.net:8080//', 'publicUrl', 'http://dns.example.net:8080'],
+  ['NAMESERVERS', 'ns1.example.net', 'nameServers', ['ns1.example.net.']],
+  ['NAMESERVERS', 'b.example., a.example', 'nameServers', ['b.example.', 'a.example.']],
+  ['NAMESERVERS', 'a.example  b.example,c.example', 'nameServers', ['a.example.', 'b.example.', 'c.example.']],
+  ['MINIMUM_TTL', '1', 'minimumTtl', 1],
+  ['MINIMUM_TTL', '3600', 'minimumTtl', 3600],
+  ['LIMIT_DOMAINS', '0', 'limitDomains', 0],
+  ['LIMIT_DOMAINS', '2147483647', 'limitDomains', 2147483647],
+  ['LIMIT_DOMAINS', 'none', 'limitDomains', undefined],
+  ['THROTTLE', 'on', 'throttle', true],
+  ['THROTTLE', 'off', 'throttle', false],
+  ['BODY_LIMIT', '1024', 'bodyLimit', 1024],
+  ['BODY_LIMIT', '1073741824', 'bodyLimit', 1073741824],
+  ['RETRY_AFTER', '1', 'retryAfter', 1],
+  ['RETRY_AFTER', '3600', 'retryAfter', 3600],
+  ['LOG_LEVEL', 'debug', 'logLevel', 'debug'],
+  ['LOG_LEVEL', 'error', 'logLevel', 'error'],
+] as const) {
+  test(`${name}=${value.slice(0, 40)} sets ${member} and nothing else`, (t) => {
+    t.deepEqual(readConfig({ [name]: value }), { ...DEFAULTS, [member]: read })
+  })
+}
+
+test('networks of trusted proxies', (t) => {
+  const { trustedProxies } = readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1 2001:db8::/32,::1' })
+  t.deepEqual(
+    trustedProxies.map(([address, bits]) => `${address.toString()}/${bits}`),
+    ['10.0.0.0/8', '192.0.2.1/32', '2001:db8::/32', '::1/128'],
+  )
+})
+
+test('a PowerDNS of one’s own', (t) => {
+  const environment = { PDNS_API_URL: 'http://pdns:8081', PDNS_API_KEY: 'key', NAMESERVERS: 'ns.example.net' }
+  t.deepEqual(readConfig(environment), {
+    ...DEFAULTS,
+    pdnsApiUrl: 'http://pdns:8081',
+    pdnsApiKey: 'key',
+    nameServers: ['ns.example.net.'],
+  })
+})
+
+const whole = (least: number, most: number) => `must be a whole number from ${least} to ${most}`
+const HOSTS = 'must be host names in lower case, separated by commas'
+const NETWORKS = 'must be addresses or networks such as 10.0.0.0/8, separated by commas'
+const SECRET = 'must be 8 to 256 visible ASCII characters without blanks'
+
+for (const [name, values, text] of [
+  ['PORT', ['-1', '65536', '8080x', '80.0', '0x50', '1e3', 'http', '99999999999'], () => whole(0, 65535)],
+  ['DNS_PORT', ['-1', '65536', '53,54'], () => whole(0, 65535)],
+  ['PDNS_CONNECTIONS', ['0', '101', 'many'], () => whole(1, 100)],
+  ['MINIMUM_TTL', ['0', '3601', '-60'], () => whole(1, 3600)],
+  ['LIMIT_DOMAINS', ['-1', '2147483648', 'None', 'unlimited'], () => whole(0, 2147483647)],
+  ['BODY_LIMIT', ['1023', '1073741825', '16MiB'], () => whole(1024, 1073741824)],
+  ['RETRY_AFTER', ['0', '3601', '5s'], () => whole(1, 3600)],
+  [
+    'DATABASE_URL',
+    ['x', 'mysql://a/b', 'postgres', 'http://a'],
+    () => 'must be a URL beginning with postgres:// or postgresql://',
+  ],
+  [
+    'PUBLIC_URL',
+    ['dns.example.net', 'ftp://a', '//a', 'https://'],
+    () => 'must be a URL beginning with http:// or https://',
+  ],
+  ['THROTTLE', ['yes', 'true', '1', 'ON'], () => 'must be "on" or "off"'],
+  ['LOG_LEVEL', ['verbose', 'INFO', '3'], () => 'must be one of error, warn, info, debug'],
+  ['ZONEPLANE_TOKEN', ['1234567', 'x'.repeat(257), '1234 5678', 'pässword'], () => SECRET],
+  [
+    'NAMESERVERS',
+    ['ns', 'NS.example.net', 'a_b.example', '-a.example', 'a..example', '1 .'],
+    (value: string) => `${HOSTS}, not "${value.split(' ')[0]!}"`,
+  ],
+  ['NAMESERVERS', [',', ', ,'], () => HOSTS],
+  [
+    'TRUSTED_PROXIES',
+    ['x', '10.0.0', '10.0.0.0/33', '::/129', '10.0.0.0/8/8', '10.0.0.0/', '10.0.0.0/-1', '010.0.0.1', '1'],
+    (value: string) => `${NETWORKS}, not "${value}"`,
+  ],
+] as const) {
+  for (const value of values) {
+    test(`${name}=${value.slice(0, 40)} is refused`, (t) => {
+      t.deepEqual(problems({ [name]: value }), [`${name}: ${text(value)}`])
+    })
+  }
+}
+
+test('a URL and a key of PowerDNS belong together', (t) => {
+  const text = 'PDNS_API_URL and PDNS_API_KEY: set both or none'
+  t.deepEqual(problems({ PDNS_API_KEY: 'key' }), [text])
+  t.deepEqual(problems({ PDNS_API_URL: 'http://pdns:8081', NAMESERVERS: 'ns.example.net' }), [text])
+})
+
+test('a URL of PowerDNS is http or https', (t) => {
+  t.deepEqual(problems({ PDNS_API_URL: 'pdns:8081', PDNS_API_KEY: 'key' }), [
+    'PDNS_API_URL: must be a URL beginning with http:// or https://',
+    'PDNS_API_URL and PDNS_API_KEY: set both or none',
+  ])
+})
+
+for (const nameServers of [undefined, '', '  ']) {
+  test(`a PowerDNS of one’s own needs name servers: ${JSON.stringify(nameServers)} is none`, (t) => {
+    const environment = { PDNS_API_URL: 'http://pdns:8081', PDNS_API_KEY: 'key' }
+    t.deepEqual(problems({ ...environment, ...(nameServers !== undefined && { NAMESERVERS: nameServers }) }), [
+      'NAMESERVERS: needed with a PowerDNS of your own, e.g. "ns1.example.net, ns2.example.net"',
+    ])
+  })
+}
+
+test('all problems are reported at once, each with the variable’s name', (t) => {
+  const wrong = NAMES.filter((name) => !['HOST', 'ZONEPLANE_DATA', 'PDNS_API_KEY'].includes(name))
+  const told = problems(Object.fromEntries(wrong.map((name) => [name, ';'])))
+  t.deepEqual(
+    told.map((line) => line.split(':', 1)[0]!),
+    ['NAMESERVERS', ...wrong.filter((name) => name !== 'NAMESERVERS')],
+  )
+})
+
+test('no problem repeats a secret', (t) => {
+  const canary = 'Canary Secret'
+  const told = problems({
+    DATABASE_URL: `mysql://user:${canary}@db/`,
+    PDNS_API_URL: `ftp://user:${canary}@pdns/`,
+    PDNS_API_KEY: canary,
+    ZONEPLANE_TOKEN: canary,
+    PUBLIC_URL: `user:${canary}@host`,
+  })
+  t.true(told.length >= 4)
+  t.false(told.join().includes('Canary'))
+})
