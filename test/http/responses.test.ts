@@ -1,0 +1,254 @@
+import test from 'ava'
+import { exchange, plainRequest } from '../support/raw.ts'
+import { newDomain } from '../support/tokens.ts'
+import { useWorld, withWorld, type Account } from '../support/world.ts'
+import type { Answer } from '../support/client.ts'
+
+// Contract §§1.5 to 1.7: bodies, headers and codes of responses.
+
+const world = useWorld()
+
+let account: Account
+let domain: string
+
+test.before('an account with a domain', async () => {
+  account = await world().account()
+  domain = await newDomain(account.api)
+  const rrset = { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] }
+  await account.api.post(`/domains/${domain}/rrsets/`, rrset)
+})
+
+const rrsets = (rest = '') => `/domains/${domain}/rrsets/${rest}`
+const owner = () => account.api
+const anonymous = () => world().anonymous
+
+/** One request for each kind of answer with a body. */
+const answers: [string, () => Promise<Answer>, number][] = [
+  ['the index', () => anonymous().get('/'), 200],
+  ['the index for a token', () => owner().get('/'), 200],
+  ['a list of domains', () => owner().get('/domains/'), 200],
+  ['a domain', () => owner().get(`/domains/${domain}/`), 200],
+  ['a new domain', () => owner().post('/domains/', { name: `new.${domain}` }), 201],
+  ['a list of RRsets', () => owner().get(rrsets()), 200],
+  ['an RRset', () => owner().get(rrsets('www/A/')), 200],
+  ['a new RRset', () => owner().post(rrsets(), { subname: 'r', type: 'A', ttl: 60, records: ['192.0.2.1'] }), 201],
+  ['a changed RRset', () => owner().patch(rrsets('www/A/'), { ttl: 120 }), 200],
+  ['health', () => anonymous().get('//root/healthz'), 200],
+  ['readiness', () => anonymous().get('//root/readyz'), 200],
+  ['problems of fields', () => owner().post('/domains/', {}), 400],
+  ['a problem of an object', () => owner().post('/domains/', null), 400],
+  ['broken JSON', () => owner().post('/domains/', undefined, json('{')), 400],
+  ['no token', () => anonymous().get('/domains/'), 401],
+  ['an automatic type', () => owner().get(rrsets('@/SOA/')), 403],
+  ['an unrouted path', () => anonymous().get('/nothing/'), 404],
+  ['an absent RRset', () => owner().get(rrsets('nothing/A/')), 404],
+  ['a wrong method', () => owner().patch('/domains/', {}), 405],
+  ['another media type', () => owner().post('/domains/', undefined, { body: 'x' }), 415],
+]
+
+for (const [title, request, status] of answers) {
+  let answer: Promise<Answer> | undefined
+  const get = () => (answer ??= request())
+
+  test.serial(`the answer is compact JSON with the length and media type told: ${title}`, async (t) => {
+    const { status: actual, headers, text, json: body } = await get()
+    t.is(actual, status)
+    t.is(headers['content-type'], 'application/json')
+    t.is(text, JSON.stringify(body))
+    t.is(headers['content-length'], String(Buffer.byteLength(text)))
+    t.is(headers['transfer-encoding'], undefined)
+  })
+
+  test.serial(`the answer has the headers of every response: ${title}`, async (t) => {
+    const { headers } = await get()
+    t.is(headers['vary'], 'origin')
+    t.is(headers['x-content-type-options'], 'nosniff')
+    t.regex(String(headers['x-request-id']), /^[A-Za-z0-9._-]{1,128}$/)
+    t.is(headers['strict-transport-security'], undefined)
+    t.is(headers['www-authenticate'], status === 401 ? 'Token' : undefined)
+    t.is(headers['retry-after'], undefined)
+    for (const name of [
+      'access-control-allow-origin',
+      'access-control-allow-credentials',
+      'link',
+      'location',
+      'etag',
+    ]) {
+      t.is(headers[name], undefined)
+    }
+    t.is(headers['cache-control'], status < 300 ? 'no-cache' : undefined)
+  })
+}
+
+test.serial('Accept is ignored', async (t) => {
+  for (const accept of ['text/html', 'application/xml', 'application/json;q=0', 'x', '']) {
+    const { status, headers } = await owner().get('/domains/', { headers: { accept } })
+    t.deepEqual([status, headers['content-type']], [200, 'application/json'])
+  }
+})
+
+test.serial('an answer is not packed, whatever the client could unpack', async (t) => {
+  const { headers, json: body } = await owner().get('/domains/', { headers: { 'accept-encoding': 'gzip, br' } })
+  t.is(headers['content-encoding'], undefined)
+  t.true(Array.isArray(body))
+})
+
+test.serial('characters beyond ASCII are literal, and the length counts octets', async (t) => {
+  const { text, headers } = await owner().post('/domains/', { name: 'Ä€💩.test' })
+  t.true(text.startsWith('{"name":["Invalid value (not lowercase): Ä€💩.test",'))
+  t.is(headers['content-length'], String(Buffer.byteLength(text)))
+})
+
+test.serial('times have six fraction digits and Z', async (t) => {
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
+  const shown = (await owner().get(`/domains/${domain}/`)).json as Record<string, string>
+  const rrset = (await owner().get(rrsets('www/A/'))).json as Record<string, string>
+  for (const member of ['created', 'published', 'touched']) t.regex(shown[member]!, time)
+  for (const member of ['created', 'touched']) t.regex(rrset[member]!, time)
+})
+
+test.serial('204 has no body, media type or length', async (t) => {
+  for (const [method, path, body] of [
+    ['DELETE', rrsets('absent/A/'), undefined],
+    ['DELETE', '/domains/absent.test/', undefined],
+    ['PATCH', rrsets('gone/A/'), { records: [] }],
+    ['PUT', rrsets('gone/A/'), { subname: 'gone', type: 'A', ttl: 60, records: [] }],
+  ] as const) {
+    if (path.includes('gone')) {
+      await owner().post(rrsets(), { subname: 'gone', type: 'A', ttl: 60, records: ['192.0.2.1'] })
+    }
+    const { status, text, headers } = await owner().send(method, path, body)
+    t.deepEqual([status, text], [204, ''])
+    t.is(headers['content-type'], undefined)
+    t.is(headers['transfer-encoding'], undefined)
+    t.is(headers['content-length'], undefined)
+    t.is(headers['cache-control'], 'no-cache')
+  }
+})
+
+for (const path of ['/domains/', '/', '//root/healthz']) {
+  test.serial(`OPTIONS has no body and no media type: ${path}`, async (t) => {
+    const { status, text, headers } = await anonymous().send('OPTIONS', path)
+    t.deepEqual([status, text], [200, ''])
+    t.is(headers['content-type'], undefined)
+    t.is(headers['content-length'], '0')
+    t.is(headers['cache-control'], 'no-cache')
+  })
+}
+
+for (const [title, path, allow] of [
+  ['index', () => '/', 'GET, HEAD, OPTIONS'],
+  ['domains', () => '/domains/', 'GET, POST, HEAD, OPTIONS'],
+  ['one domain', () => `/domains/${domain}/`, 'GET, DELETE, HEAD, OPTIONS'],
+  ['RRsets', () => rrsets(), 'GET, POST, HEAD, OPTIONS'],
+  ['one RRset', () => rrsets('www/A/'), 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS'],
+  ['liveness', () => '//root/healthz', 'GET, HEAD, OPTIONS'],
+  ['readiness', () => '//root/readyz', 'GET, HEAD, OPTIONS'],
+] as const) {
+  test.serial(`Allow lists the methods of the resource: ${title}`, async (t) => {
+    for (const api of [owner(), anonymous()]) {
+      for (const method of ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH']) {
+        t.is((await api.send(method, path())).headers['allow'], allow, method)
+      }
+    }
+  })
+
+  test.serial(`every other method is 405: ${title}`, async (t) => {
+    for (const method of [
+      'POST',
+      'PUT',
+      'PATCH',
+      'DELETE',
+      'TRACE',
+      'PROPFIND',
+      'LOCK',
+      'PURGE',
+      'M-SEARCH',
+      'QUERY',
+    ]) {
+      if (allow.split(', ').includes(method) || (method === 'QUERY' && process.version.startsWith('v20.'))) continue
+      const { status, text, headers } = await owner().send(method, path())
+      t.deepEqual([status, text], [405, `{"detail":"Method \\"${method}\\" not allowed."}`])
+      t.is(headers['allow'], allow)
+    }
+  })
+
+  test.serial(`HEAD equals GET without the body: ${title}`, async (t) => {
+    for (const api of [owner(), anonymous()]) {
+      const [get, head] = [await api.get(path()), await api.send('HEAD', path())]
+      t.is(head.text, '')
+      t.deepEqual([head.status, same(head.headers)], [get.status, same(get.headers)])
+    }
+  })
+}
+
+for (const [title, path] of [
+  ['an absent RRset', () => rrsets('nothing/A/')],
+  ['an automatic type', () => rrsets('@/SOA/')],
+  ['an unrouted path', () => '/nothing'],
+] as const) {
+  test.serial(`HEAD equals GET without the body, in failure, too: ${title}`, async (t) => {
+    const [get, head] = [await owner().get(path()), await owner().send('HEAD', path())]
+    t.is(head.text, '')
+    t.deepEqual([head.status, same(head.headers)], [get.status, same(get.headers)])
+  })
+}
+
+/** Headers without those that differ from one request or connection to the next. */
+function same(headers: Answer['headers']): Answer['headers'] {
+  return { ...headers, date: undefined, 'x-request-id': undefined, connection: undefined, 'keep-alive': undefined }
+}
+
+for (const given of ['abc', 'A.b_c-9', 'x'.repeat(128), '.', '550e8400-e29b-41d4-a716-446655440000']) {
+  test.serial(`a request's id is taken over: ${given.slice(0, 40)}`, async (t) => {
+    for (const path of ['/', '/nothing/', '/domains/', '/%zz/']) {
+      t.is((await anonymous().get(path, { headers: { 'x-request-id': given } })).headers['x-request-id'], given)
+    }
+  })
+}
+
+for (const given of ['', 'x'.repeat(129), 'a b', 'a,b', 'a/b', 'ä', '{}', 'a\tb', '"a"', 'a:b']) {
+  test.serial(`a request's id that does not fit is replaced: ${JSON.stringify(given.slice(0, 40))}`, async (t) => {
+    const octets = plainRequest('GET /healthz', [`X-Request-Id: ${given}`])
+    const [first, second] = await Promise.all([exchange(world().url, octets), exchange(world().url, octets)])
+    t.regex(first.headers['x-request-id']!, /^[A-Za-z0-9._-]{1,128}$/)
+    t.not(first.headers['x-request-id'], given)
+    t.not(first.headers['x-request-id'], second.headers['x-request-id'])
+  })
+}
+
+test.serial('two ids in one request are none', async (t) => {
+  const { headers } = await exchange(world().url, plainRequest('GET /', ['X-Request-Id: one', 'X-Request-Id: two']))
+  t.false(['one', 'two', 'one, two'].includes(headers['x-request-id']!))
+})
+
+test.serial('with a public URL of https, every response demands https', async (t) => {
+  await withWorld({ PUBLIC_URL: 'https://dns.example.net' }, async (own) => {
+    const { api } = await own.account()
+    const { anonymous: nobody, url } = own
+    const hsts = 'max-age=31536000; includeSubDomains; preload'
+    const all = [
+      nobody.get('/'),
+      nobody.get('/nothing/'),
+      nobody.get('/domains/'),
+      nobody.send('OPTIONS', '/domains/'),
+      nobody.get('//root/healthz'),
+      api.get('/domains/'),
+      api.delete('/domains/absent.test/'),
+      api.post('/domains/', {}),
+    ]
+    for (const { headers } of await Promise.all(all)) t.is(headers['strict-transport-security'], hsts)
+    const garbage = await exchange(url, 'garbage\r\n\r\n')
+    t.deepEqual([garbage.status, garbage.headers['strict-transport-security']], [400, hsts])
+  })
+})
+
+test.serial('with a public URL of http, no response demands https', async (t) => {
+  await withWorld({ PUBLIC_URL: 'http://dns.example.net' }, async ({ anonymous: nobody }) => {
+    t.is((await nobody.get('/')).headers['strict-transport-security'], undefined)
+  })
+})
+
+function json(body: string) {
+  return { body, headers: { 'content-type': 'application/json' } }
+}
