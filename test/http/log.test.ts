@@ -1,0 +1,154 @@
+import test from 'ava'
+import { randomBytes } from 'node:crypto'
+import { exchange, plainRequest } from '../support/raw.ts'
+import { addToken, newDomain } from '../support/tokens.ts'
+import { query } from '../../src/store/database.ts'
+import { eventually, useWorld, withWorld, type Account, type World } from '../support/world.ts'
+
+// One structured line per request, and no secrets in the log.
+
+const world = useWorld({ LOG_LEVEL: 'debug' })
+
+let account: Account
+let domain: string
+
+test.before('an account with a domain', async () => {
+  account = await world().account()
+  domain = await newDomain(account.api)
+})
+
+type Line = Record<string, unknown>
+
+/** All lines that the log has about a request. */
+async function linesOf(request: string, { logged }: World = world()): Promise<Line[]> {
+  await eventually(async () => logged().includes(`"${request}"`))
+  const lines = logged().trim().split('\n')
+  return lines.map((line) => JSON.parse(line) as Line).filter((line) => line['request'] === request)
+}
+
+for (const [method, path, body, route, status, known] of [
+  ['GET', '/', undefined, '/api/v1', 200, true],
+  ['GET', '/domains', undefined, '/api/v1/domains', 200, true],
+  ['HEAD', '/domains/', undefined, '/api/v1/domains', 200, true],
+  ['POST', '/domains/', {}, '/api/v1/domains', 400, true],
+  ['PUT', '/domains/', {}, '/api/v1/domains', 405, true],
+  ['GET', '/domains/DOMAIN/', undefined, '/api/v1/domains/:name', 200, true],
+  ['GET', '/domains/absent.test/rrsets/', undefined, '/api/v1/domains/:name/rrsets', 404, true],
+  ['GET', '/domains/DOMAIN/rrsets/@/SOA/', undefined, '/api/v1/domains/:name/rrsets/:subname/:type', 403, true],
+  ['DELETE', '/domains/DOMAIN/rrsets/no/A/', undefined, '/api/v1/domains/:name/rrsets/:subname/:type', 204, true],
+  ['OPTIONS', '/domains/', undefined, '/api/v1/domains', 200, false],
+  ['GET', '/nothing/', undefined, null, 404, false],
+  ['GET', '/%zz/', undefined, null, 404, false],
+  ['GET', '//root/healthz', undefined, '/healthz', 200, false],
+  ['GET', '//root/readyz/', undefined, '/readyz', 200, false],
+] as const) {
+  test.serial(`one line tells all about a request: ${method} ${path} is ${status}`, async (t) => {
+    const id = randomBytes(8).toString('hex')
+    const options = { headers: { 'x-request-id': id } }
+    t.is((await account.api.send(method, path.replace('DOMAIN', domain), body, options)).status, status)
+    const [line, ...more] = await linesOf(id)
+    t.deepEqual(more, [])
+    const { timestamp, ms, ...rest } = line!
+    t.regex(String(timestamp), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    t.true(typeof ms === 'number' && ms > 0)
+    t.deepEqual(rest, {
+      level: 'info',
+      message: 'request',
+      request: id,
+      ...{ method, route, status },
+      account: known ? account.id : null,
+      token: known ? account.tokenId : null,
+    })
+  })
+}
+
+test.serial('who is not let in is nobody in the log', async (t) => {
+  const { id, secret } = await addToken(world(), account.id, { allowedSubnets: [] })
+  const headers = { 'x-request-id': 'stranger', authorization: `Token ${secret}` }
+  t.is((await world().anonymous.get('/domains/', { headers })).status, 401)
+  const [line] = await linesOf('stranger')
+  t.deepEqual([line!['account'], line!['token'], line!['status']], [null, null, 401])
+  t.false(world().logged().includes(id))
+})
+
+test.serial('of an override token, the log has the bound account', async (t) => {
+  const { id: owner } = await world().account()
+  const { id, api } = await addToken(world(), owner, { userOverrideId: account.id })
+  await api.get('/domains/', { headers: { 'x-request-id': 'bound' } })
+  const [line] = await linesOf('bound')
+  t.deepEqual([line!['account'], line!['token']], [account.id, id])
+})
+
+test.serial('the id in the log is that of the response, also when we made it', async (t) => {
+  const { headers } = await world().anonymous.get('/', { headers: { 'x-request-id': 'not/fit' } })
+  t.is((await linesOf(String(headers['x-request-id']))).length, 1)
+})
+
+test.serial('a preflight is logged', async (t) => {
+  const headers = { 'x-request-id': 'preflight', origin: 'https://a.test', 'access-control-request-method': 'GET' }
+  await world().anonymous.send('OPTIONS', '/nothing/', undefined, { headers })
+  const [line] = await linesOf('preflight')
+  t.deepEqual([line!['method'], line!['route'], line!['status']], ['OPTIONS', null, 200])
+})
+
+test.serial('a request that is given up halfway is logged', async (t) => {
+  const headers = [`Authorization: Token ${account.secret}`, 'X-Request-Id: halfway', 'Content-Length: 100']
+  await exchange(world().url, plainRequest(`POST /api/v1/domains/`, headers) + '{', { end: true })
+  t.is((await linesOf('halfway')).length, 1)
+})
+
+test.serial('no secret appears in the log, wherever it was sent', async (t) => {
+  const canary = `Canary${randomBytes(12).toString('hex')}`
+  await withWorld({ LOG_LEVEL: 'debug' }, async (own) => {
+    const { id } = await own.account()
+    const { api } = await addToken(own, id, { secret: canary, permCreateDomain: true, permDeleteDomain: true })
+    const name = await newDomain(api)
+    const rrsets = `/domains/${name}/rrsets/`
+    const json = { 'content-type': 'application/json' }
+    const send = async () => {
+      await api.get('/domains/')
+      await api.get('/domains/', { headers: { authorization: `Bearer ${canary}` } })
+      await api.get('/domains/', { headers: { authorization: `Token ${canary} ${canary}` } })
+      await api.get('/domains/', { headers: { authorization: `Token x${canary}` } })
+      await api.get('/domains/', { headers: { cookie: canary, 'x-canary': canary, 'user-agent': canary } })
+      await api.get('/', { headers: { 'x-forwarded-for': canary, 'x-forwarded-host': canary, origin: canary } })
+      await api.get('/', { headers: { 'x-request-id': `${canary}/not/fit` } })
+      await api.get(`/domains/?owns_qname=${canary}&token=${canary}&${canary}`)
+      await api.get(`${rrsets}?subname=${canary}&type=${canary}`)
+      await api.get(`/${canary}/`)
+      await api.get(`/${canary}/%zz`)
+      await api.get(`/domains/${canary}/`)
+      await api.get(`${rrsets}${canary}/${canary}/`)
+      await api.delete(`${rrsets}${canary.toLowerCase()}/A/`)
+      await api.post('/domains/', { name: canary, [canary]: canary })
+      await api.post('/domains/', undefined, { body: `{"${canary}`, headers: json })
+      await api.post('/domains/', undefined, { body: canary, headers: { 'content-type': `text/${canary}` } })
+      await api.post('/domains/', undefined, { body: canary, headers: { ...json, 'content-encoding': canary } })
+      await api.post(rrsets, { subname: canary.toLowerCase(), type: 'TXT', ttl: 60, records: [`"${canary}"`] })
+      await api.post(rrsets, { subname: canary, type: canary, ttl: canary, records: [canary] })
+      await api.patch(`${rrsets}${canary.toLowerCase()}/TXT/`, { records: [`"${canary}" "more"`] })
+      await api.delete(`${rrsets}${canary.toLowerCase()}/TXT/`)
+      await exchange(own.url, `${canary} / HTTP/1.1\r\n\r\n`)
+      await exchange(own.url, plainRequest('GET /', [`X ${canary}: ${canary}`]))
+    }
+    await send()
+    // The same when things go wrong, which tells more.
+    own.proxy.fail(() => ({ refuse: 500 }))
+    await send()
+    own.proxy.fail(() => ({ refuse: 422 }))
+    await send()
+    own.proxy.fail(() => 'cut')
+    await send()
+    own.proxy.heal()
+    await query(own.system.db, 'alter table rrsets rename to rrsets_away')
+    await send()
+    await query(own.system.db, 'alter table domains rename to domains_away')
+    await send()
+    await api.get('/', { headers: { 'x-request-id': 'last' } })
+    t.is((await linesOf('last', own)).length, 1)
+    const log = own.logged()
+    t.true(log.includes('"unexpected"') && log.includes('"unavailable"'))
+    t.false(log.toLowerCase().includes(canary.toLowerCase()))
+    t.false(log.includes(own.backends.pdnsApiKey))
+  })
+})
