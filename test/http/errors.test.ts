@@ -107,6 +107,25 @@ test.serial('what PowerDNS refuses is 400 with its reason, and changes nothing',
   t.is(await stored(), before)
 })
 
+test.serial('waiting too long for the turn at a domain is 503, and changes nothing', async (t) => {
+  const before = await stored()
+  const other = await world().system.db.connect()
+  await other.query('begin')
+  await other.query('select from domains where name = $1 for update', [domain])
+  const answers = await Promise.all([
+    account.api.patch(rrsets('www/A/'), { ttl: 999 }),
+    account.api.delete(rrsets('www/A/')),
+    account.api.get(rrsets('www/A/')),
+  ])
+  await other.query('rollback')
+  other.release()
+  t.true(isUnavailable(answers[0], WRITE), answers[0].text)
+  t.true(isUnavailable(answers[1], WRITE), answers[1].text)
+  t.is(answers[2].status, 200)
+  t.is(await stored(), before)
+  t.is((await account.api.patch(rrsets('www/A/'), { ttl: 998 })).status, 200)
+})
+
 for (const [what, breaking, mending] of [
   ['a table is gone', 'alter table rrsets rename to rrsets_away', 'alter table rrsets_away rename to rrsets'],
   ['a column is gone', 'alter table rrsets rename ttl to tt', 'alter table rrsets rename tt to ttl'],
