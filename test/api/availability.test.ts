@@ -1,5 +1,5 @@
-import test from 'ava'
 import { domainOf, freshName, newDomain, succeeded } from '../support/api.ts'
+import { test } from '../support/serial.ts'
 import { useWorld, type Account } from '../support/world.ts'
 
 const world = useWorld()

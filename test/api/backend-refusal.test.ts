@@ -1,6 +1,6 @@
-import test from 'ava'
 import { newDomain, newRRset, rrset, succeeded, type ShownDomain } from '../support/api.ts'
 import { lookUp } from '../support/dns.ts'
+import { test } from '../support/serial.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld()
@@ -13,7 +13,7 @@ const WORDINGS = [
 ]
 
 for (const wording of WORDINGS) {
-  test.serial(`what PowerDNS refuses is told as its reason, and nothing is applied: ${wording}`, async (t) => {
+  test(`what PowerDNS refuses is told as its reason, and nothing is applied: ${wording}`, async (t) => {
     const { api } = await world().account()
     const domain = await newDomain(api)
     const path = `/domains/${domain}/rrsets/`
@@ -41,7 +41,7 @@ for (const wording of WORDINGS) {
   })
 }
 
-test.serial('a refusal leaves no doubt about the zone: the next write is one request', async (t) => {
+test('a refusal leaves no doubt about the zone: the next write is one request', async (t) => {
   const { api } = await world().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`

@@ -1,7 +1,7 @@
-import test from 'ava'
 import { query } from '../../src/store/database.ts'
 import { addPolicies, freshName, newDomain, succeeded, type ShownDomain, type ShownRRset } from '../support/api.ts'
 import { ask, dataOf, lookUp } from '../support/dns.ts'
+import { test } from '../support/serial.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
@@ -112,7 +112,7 @@ test('a zone that PowerDNS has of somebody else is not taken over', async (t) =>
   t.is((await api.get('/domains/')).text, '[]')
 })
 
-test.serial('a zone of somebody else that turns up at the last moment is not taken over', async (t) => {
+test('a zone of somebody else that turns up at the last moment is not taken over', async (t) => {
   const { api } = await world().account()
   const name = freshName()
   world().proxy.fail(({ method, body }) =>
@@ -124,7 +124,7 @@ test.serial('a zone of somebody else that turns up at the last moment is not tak
   t.is((await api.get('/domains/')).text, '[]')
 })
 
-test.serial('a creation that PowerDNS does not carry out leaves nothing behind', async (t) => {
+test('a creation that PowerDNS does not carry out leaves nothing behind', async (t) => {
   const { api, tokenId } = await world().account()
   await addPolicies(world(), tokenId, { write: false })
   await query(world().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })

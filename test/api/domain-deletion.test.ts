@@ -1,7 +1,7 @@
-import test from 'ava'
 import { query } from '../../src/store/database.ts'
 import { addPolicies, callsFor, domainOf, freshName, newDomain, newRRset, succeeded } from '../support/api.ts'
 import { ask, lookUp } from '../support/dns.ts'
+import { test } from '../support/serial.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld()

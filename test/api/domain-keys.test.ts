@@ -1,7 +1,7 @@
-import test from 'ava'
 import { createHash } from 'node:crypto'
 import { domainOf, newDomain, succeeded } from '../support/api.ts'
 import { lookUp, validate } from '../support/dns.ts'
+import { test } from '../support/serial.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld()

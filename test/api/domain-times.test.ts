@@ -1,6 +1,7 @@
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { domainOf, newDomain, newRRset, rrset, succeeded, type ShownDomain } from '../support/api.ts'
 import type { Answer, Client } from '../support/client.ts'
+import { test } from '../support/serial.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld()

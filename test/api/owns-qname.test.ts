@@ -1,5 +1,5 @@
-import test from 'ava'
 import { newDomain, type ShownDomain } from '../support/api.ts'
+import { test } from '../support/serial.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld()

@@ -1,6 +1,6 @@
-import test from 'ava'
-import { newDomain, newRRset, rrset, setMinimumTtl, succeeded, type RRsetBody } from '../support/api.ts'
+import { newDomain, newRRset, rrset, setMinimumTtl, shared, succeeded, type RRsetBody } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
+import { test } from '../support/serial.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld()
@@ -170,10 +170,13 @@ async function zone(): Promise<{ api: Client; domain: string; rrsets: string }> 
   return { api, domain, rrsets: `/domains/${domain}/rrsets/` }
 }
 
+/** A zone that stays as it is new. */
+const untouched = shared(zone)
+
 for (const [members, problems] of [...CREATION, ...ANY]) {
   const texts = Object.values(problems).flat().join(' ')
   test(`POST ${title(members)} is refused: ${texts.slice(0, 80)}`, async (t) => {
-    const { api, rrsets } = await zone()
+    const { api, rrsets } = await untouched()
     const answer = await api.post(rrsets, rrset(members))
     t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
     t.is(((await api.get(rrsets)).json as unknown[]).length, 1)
@@ -193,7 +196,7 @@ for (const method of ['PUT', 'PATCH']) {
 }
 
 test('POST needs type, ttl and records', async (t) => {
-  const { api, rrsets } = await zone()
+  const { api, rrsets } = await untouched()
   const required = ['This field is required.']
   const answer = await api.post(rrsets, {})
   t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ type: required, ttl: required, records: required })])

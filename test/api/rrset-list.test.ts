@@ -1,5 +1,5 @@
-import test from 'ava'
-import { newDomain, newRRset, succeeded, type ShownRRset } from '../support/api.ts'
+import { newDomain, newRRset, shared, succeeded, type ShownRRset } from '../support/api.ts'
+import { test } from '../support/serial.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld()
@@ -89,12 +89,16 @@ test('type and subname filter by exact equality, and combine', async (t) => {
   }
 })
 
+const empty = shared(async () => {
+  const { api } = await world().account()
+  return { api, path: `/domains/${await newDomain(api)}/rrsets/` }
+})
+
 for (const type of AUTOMATIC) {
   const denied = `{"detail":"You cannot tinker with the ${type} RRset."}`
 
   test(`${type} as filter is 403`, async (t) => {
-    const { api } = await world().account()
-    const path = `/domains/${await newDomain(api)}/rrsets/`
+    const { api, path } = await empty()
     for (const query of [`type=${type}`, `type=A&type=${type}`, `subname=www&type=${type}`]) {
       const answer = await api.get(`${path}?${query}`)
       t.deepEqual([answer.status, answer.text], [403, denied], query)
@@ -102,8 +106,7 @@ for (const type of AUTOMATIC) {
   })
 
   test(`${type} in the path of an RRset is 403 for every method`, async (t) => {
-    const { api } = await world().account()
-    const path = `/domains/${await newDomain(api)}/rrsets/`
+    const { api, path } = await empty()
     for (const subname of ['@', 'www']) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
         const body = method === 'GET' ? undefined : {}
@@ -114,8 +117,7 @@ for (const type of AUTOMATIC) {
   })
 
   test(`${type} in a body is 400`, async (t) => {
-    const { api } = await world().account()
-    const path = `/domains/${await newDomain(api)}/rrsets/`
+    const { api, path } = await empty()
     const answer = await api.post(path, { subname: 'www', type, ttl: 3600, records: ['x'] })
     const text = `You cannot tinker with the ${type} RR set. It is managed automatically.`
     t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ type: [text] })])

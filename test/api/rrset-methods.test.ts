@@ -1,6 +1,6 @@
-import test from 'ava'
 import { freshName, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../support/api.ts'
 import { lookUp } from '../support/dns.ts'
+import { test } from '../support/serial.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld()

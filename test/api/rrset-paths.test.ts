@@ -1,6 +1,6 @@
-import test from 'ava'
 import { newDomain, newRRset, type ShownRRset } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
+import { test } from '../support/serial.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld()

@@ -1,8 +1,8 @@
-import test from 'ava'
 import { callsFor, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../support/api.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { lookUp } from '../support/dns.ts'
 import { statementsOf } from '../support/statements.ts'
+import { test } from '../support/serial.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld()
@@ -124,7 +124,7 @@ async function count(write: () => Promise<Answer>, status: number): Promise<numb
   return (await statementsOf(async () => succeeded(await write(), status))).length
 }
 
-test.serial('the number of SQL statements of a write does not depend on how much there is', async (t) => {
+test('the number of SQL statements of a write does not depend on how much there is', async (t) => {
   const { api } = await world().account()
   const [small, big] = [await newDomain(api), await newDomain(api)]
   for (let i = 0; i < 30; i++) await newRRset(api, big, { subname: `n${i}` })

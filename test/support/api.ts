@@ -15,6 +15,12 @@ export async function newDomain(api: Client, name = freshName()): Promise<string
   return name
 }
 
+/** Makes something when it is first asked for, and only then; for tests that leave it as it is. */
+export function shared<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => (made ??= make())
+}
+
 export interface RRsetBody {
   subname?: unknown
   type?: unknown

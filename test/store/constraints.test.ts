@@ -1,0 +1,179 @@
+import test from 'ava'
+import { broken, insert, rrsetRow, useTables, type Row } from '../support/tables.ts'
+
+const tables = useTables()
+
+const ACCOUNTS: [members: Row, constraint: string | undefined][] = [
+  [{}, undefined],
+  [{ state: 'pending' }, undefined],
+  [{ state: 'disabled' }, undefined],
+  [{ state: 'deleted' }, 'accounts_state'],
+  [{ limit_domains: 0 }, undefined],
+  [{ limit_domains: -1 }, 'accounts_limit_domains'],
+  [{ daily_rate: -1 }, 'accounts_daily_rate'],
+]
+
+for (const [members, constraint] of ACCOUNTS) {
+  test(`accounts: ${JSON.stringify(members)} ${constraint === undefined ? 'is accepted' : `breaks ${constraint}`}`, async (t) => {
+    t.is(await broken(tables().account(members)), constraint)
+  })
+}
+
+test('accounts: e-mail addresses are unique without regard to case', async (t) => {
+  await tables().account({ email: 'One@example.test' })
+  t.is(await broken(tables().account({ email: 'oNE@example.test' })), 'accounts_email')
+})
+
+test('accounts: who has domains is not deleted', async (t) => {
+  const account = await tables().account()
+  await tables().domain(account)
+  const deleted = tables().pool.query('delete from accounts where id = $1', [account])
+  t.is(await broken(deleted), 'domains_owner_id_fkey')
+})
+
+const label = (length: number) => 'a'.repeat(length)
+const DOMAINS: [members: Row, constraint: string | undefined][] = [
+  [{ name: 'a.b-c.d_e.test' }, undefined],
+  [{ name: `${label(63)}.test` }, undefined],
+  [{ name: `${label(64)}.test` }, 'domains_name_syntax'],
+  [{ name: `${label(62)}.${label(62)}.${label(62)}.ab` }, undefined],
+  [{ name: `${label(62)}.${label(62)}.${label(62)}.abc` }, 'domains_name_syntax'],
+  [{ name: 'UPPER.test' }, 'domains_name_syntax'],
+  [{ name: 'final.test.' }, 'domains_name_syntax'],
+  [{ name: 'a..test' }, 'domains_name_syntax'],
+  [{ name: 'a.te_st' }, 'domains_name_syntax'],
+  [{ name: '*.test' }, 'domains_name_syntax'],
+  [{ name: 'line.test\n' }, 'domains_name_syntax'],
+  [{ name: 'x.test\ny.test' }, 'domains_name_syntax'],
+  [{ name: '' }, 'domains_name_syntax'],
+  [{ minimum_ttl: 1 }, undefined],
+  [{ minimum_ttl: 86_400 }, undefined],
+  [{ minimum_ttl: 0 }, 'domains_minimum_ttl'],
+  [{ minimum_ttl: 86_401 }, 'domains_minimum_ttl'],
+  [{ version: 0 }, 'domains_version'],
+  [{ version: 2 ** 32 - 1 }, undefined],
+  [{ version: 2 ** 32 }, 'domains_version'],
+  [{ size: -1 }, 'domains_size'],
+]
+
+for (const [members, constraint] of DOMAINS) {
+  const json = JSON.stringify(members)
+  test(`domains: ${json.slice(0, 40)} (${json.length}) ${constraint === undefined ? 'is accepted' : `breaks ${constraint}`}`, async (t) => {
+    t.is(await broken(tables().domain(await tables().account(), members)), constraint)
+  })
+}
+
+test('domains: names are unique over all accounts', async (t) => {
+  await tables().domain(await tables().account(), { name: 'unique.test' })
+  t.is(await broken(tables().domain(await tables().account(), { name: 'unique.test' })), 'domains_name')
+})
+
+const RRSETS: [members: Row, constraint: string | undefined][] = [
+  [{ subname: '' }, undefined],
+  [{ subname: '*' }, undefined],
+  [{ subname: '*._a.b-c' }, undefined],
+  [{ subname: label(63) }, undefined],
+  [{ subname: label(64) }, 'rrsets_subname'],
+  [{ subname: `${label(59)}.${label(59)}.${label(58)}` }, undefined],
+  [{ subname: `${label(59)}.${label(59)}.${label(59)}` }, 'rrsets_subname'],
+  [{ subname: 'A' }, 'rrsets_subname'],
+  [{ subname: '@' }, 'rrsets_subname'],
+  [{ subname: 'a.*' }, 'rrsets_subname'],
+  [{ subname: 'a.' }, 'rrsets_subname'],
+  [{ subname: 'a\n' }, 'rrsets_subname'],
+  [{ type: 'NSEC3PARAM' }, undefined],
+  [{ type: 'a' }, 'rrsets_type'],
+  [{ type: '' }, 'rrsets_type'],
+  [{ type: '1A' }, 'rrsets_type'],
+  [{ type: 'ABCDEFGHIJK' }, 'rrsets_type'],
+  [{ ttl: 1 }, undefined],
+  [{ ttl: 86_400 }, undefined],
+  [{ ttl: 0 }, 'rrsets_ttl'],
+  [{ ttl: 86_401 }, 'rrsets_ttl'],
+  [{ records: [] }, 'rrsets_records'],
+  [{ records: Array(4091).fill('x') }, undefined],
+  [{ records: Array(4092).fill('x') }, 'rrsets_records'],
+]
+
+for (const [members, constraint] of RRSETS) {
+  const json = JSON.stringify(members)
+  test(`rrsets: ${json.slice(0, 40)} (${json.length}) ${constraint === undefined ? 'is accepted' : `breaks ${constraint}`}`, async (t) => {
+    const domain = await tables().domain(await tables().account())
+    t.is(await broken(insert(tables().pool, 'rrsets', rrsetRow(domain, members))), constraint)
+  })
+}
+
+test('rrsets: a type stands once at a name', async (t) => {
+  const domain = await tables().domain(await tables().account())
+  await insert(tables().pool, 'rrsets', rrsetRow(domain))
+  t.is(await broken(insert(tables().pool, 'rrsets', rrsetRow(domain))), 'rrsets_identity')
+})
+
+for (const change of [`subname = 'b'`, `type = 'AAAA'`]) {
+  test(`rrsets: ${change} cannot be set afterwards`, async (t) => {
+    const domain = await tables().domain(await tables().account())
+    await insert(tables().pool, 'rrsets', rrsetRow(domain))
+    const changed = tables().pool.query(`update rrsets set ${change} where domain_id = $1`, [domain])
+    t.is(await broken(changed), 'rrsets_identity_immutable')
+  })
+}
+
+test('rrsets: they go with their domain', async (t) => {
+  const domain = await tables().domain(await tables().account())
+  await insert(tables().pool, 'rrsets', rrsetRow(domain))
+  await tables().pool.query('delete from domains where id = $1', [domain])
+  t.is((await tables().pool.query('select from rrsets where domain_id = $1', [domain])).rowCount, 0)
+})
+
+for (const [first, second] of [
+  ['A', 'CNAME'],
+  ['CNAME', 'TXT'],
+]) {
+  const row = (domain: string, type: string | undefined) => rrsetRow(domain, { type, records: ['x'] })
+
+  test(`rrsets: ${second} does not stand beside ${first}`, async (t) => {
+    const domain = await tables().domain(await tables().account())
+    await insert(tables().pool, 'rrsets', row(domain, first))
+    t.is(await broken(insert(tables().pool, 'rrsets', row(domain, second))), 'rrsets_cname_alone')
+    t.is(await broken(insert(tables().pool, 'rrsets', { ...row(domain, second), subname: 'other' })), undefined)
+  })
+
+  test(`rrsets: ${first} and ${second} cannot be added in one statement`, async (t) => {
+    const domain = await tables().domain(await tables().account())
+    const added = tables().pool.query(
+      `insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+       select $1, 'www', type, 60, '{x}', now(), now() from unnest($2::text[]) type`,
+      [domain, [first, second]],
+    )
+    t.is(await broken(added), 'rrsets_cname_alone')
+  })
+
+  test(`rrsets: two transactions cannot add ${first} and ${second} side by side`, async (t) => {
+    const domain = await tables().domain(await tables().account())
+    const [one, other] = await Promise.all([tables().pool.connect(), tables().pool.connect()])
+    try {
+      await Promise.all([one.query('begin'), other.query('begin')])
+      await insert(one, 'rrsets', row(domain, first))
+      const waiting = broken(insert(other, 'rrsets', row(domain, second)))
+      await one.query('commit')
+      t.is(await waiting, 'rrsets_cname_alone')
+      await other.query('rollback')
+    } finally {
+      one.release()
+      other.release()
+    }
+    const { rows } = await tables().pool.query('select type from rrsets where domain_id = $1', [domain])
+    t.deepEqual(rows, [{ type: first }])
+  })
+}
+
+test('rrsets: a CNAME can take the place of what the same transaction deleted', async (t) => {
+  const domain = await tables().domain(await tables().account())
+  await insert(tables().pool, 'rrsets', rrsetRow(domain))
+  const client = await tables().pool.connect()
+  await client.query('begin')
+  await client.query('delete from rrsets where domain_id = $1', [domain])
+  await insert(client, 'rrsets', rrsetRow(domain, { type: 'CNAME', records: ['a.'] }))
+  t.is(await broken(client.query('commit')), undefined)
+  client.release()
+})

@@ -1,0 +1,100 @@
+import test from 'ava'
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import { openDatabase, query, type Db } from '../../src/store/database.ts'
+import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
+
+const run = promisify(execFile)
+
+/** A database without tables, for one test. */
+async function withEmptyDatabase(work: (url: string, db: Db) => Promise<void>): Promise<void> {
+  const server = openDatabase(process.env['TEST_POSTGRES_URL']!, 1)
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const url = new URL(process.env['TEST_POSTGRES_URL']!)
+  url.pathname = `/${name}`
+  await query(server, `create database ${name} template template0`)
+  const db = openDatabase(url.href, 1)
+  try {
+    await work(url.href, db)
+  } finally {
+    await db.end()
+    await query(server, `drop database ${name} with (force)`)
+    await server.end()
+  }
+}
+
+/** Everything that migrations make, in words that do not depend on when it was made. */
+async function schema(db: Db): Promise<string[]> {
+  const rows = await query<{ line: string }>(
+    db,
+    `select 'column ' || table_name || ' ' || column_name || ' ' || data_type || ' ' || is_nullable || ' '
+         || coalesce(column_default, '') as line
+       from information_schema.columns where table_schema = 'public' and table_name not like 'knex%'
+     union all select 'constraint ' || conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid)
+       from pg_constraint where connamespace = 'public'::regnamespace and conrelid::regclass::text not like 'knex%'
+     union all select 'index ' || indexdef from pg_indexes where schemaname = 'public' and tablename not like 'knex%'
+     union all select 'trigger ' || pg_get_triggerdef(oid) from pg_trigger where not tgisinternal
+     union all select 'function ' || pg_get_functiondef(oid) from pg_proc where pronamespace = 'public'::regnamespace
+     order by 1`,
+  )
+  return rows.map(({ line }) => line)
+}
+
+test('migrations can be applied, undone without trace, and applied again with the same result', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    const first = await schema(db)
+    t.true(first.some((line) => line.startsWith('column domains name text NO')))
+    t.true(await isMigrated(db))
+
+    await unmigrate(url)
+    t.deepEqual(await schema(db), [])
+    t.false(await isMigrated(db))
+
+    await migrate(url)
+    t.deepEqual(await schema(db), first)
+    t.true(await isMigrated(db))
+  })
+})
+
+test('migrating a migrated database changes nothing', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    await query(db, `insert into departed (name, version) values ('kept.test', 1)`)
+    const before = await schema(db)
+    await migrate(url)
+    t.deepEqual(await schema(db), before)
+    t.is((await query(db, 'select from departed')).length, 1)
+  })
+})
+
+test('four connections may migrate at once', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await Promise.all([migrate(url), migrate(url), migrate(url), migrate(url)])
+    t.true(await isMigrated(db))
+    await t.notThrowsAsync(unmigrate(url))
+  })
+})
+
+test('four processes may migrate at once', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    const program = `
+      import { migrate } from ${JSON.stringify(new URL('../../src/store/migrate.js', import.meta.url).href)}
+      await migrate(${JSON.stringify(url)})`
+    const start = () => run(process.execPath, ['--input-type=module', '--eval', program])
+    await Promise.all([start(), start(), start(), start()])
+    t.true(await isMigrated(db))
+    const names = await query<{ name: string }>(db, 'select name from knex_migrations')
+    t.is(new Set(names.map(({ name }) => name)).size, names.length)
+  })
+})
+
+test('undoing and applying at once leaves one or the other', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    await Promise.all([unmigrate(url), migrate(url), unmigrate(url), migrate(url)])
+    const tables = (await schema(db)).length
+    t.is(await isMigrated(db), tables > 0)
+  })
+})

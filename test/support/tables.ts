@@ -1,0 +1,80 @@
+import test from 'ava'
+import type { Pool, PoolClient } from 'pg'
+import { openDatabase } from '../../src/store/database.ts'
+import { createDatabase } from './world.ts'
+
+/** What fills tables directly; every function returns the new row's id. */
+export interface Tables {
+  pool: Pool
+  account(members?: Row): Promise<string>
+  token(ownerId: string, members?: Row): Promise<string>
+  domain(ownerId: string, members?: Row): Promise<string>
+}
+
+export type Row = Record<string, unknown>
+
+let rows = 0
+
+/** Gives a test file a database of its own without anything that writes to it. */
+export function useTables(): () => Tables {
+  let database: Awaited<ReturnType<typeof createDatabase>> | undefined
+  let pool: Pool | undefined
+  test.before('a database is made', async () => {
+    database = await createDatabase()
+    pool = openDatabase(database.url, 10)
+  })
+  test.after.always('the database is dropped', async () => {
+    await pool?.end()
+    await database?.drop()
+  })
+  return () => ({
+    pool: pool!,
+    account: (members = {}) =>
+      insert(pool!, 'accounts', {
+        ...{
+          created: 'now',
+          email: `a${++rows}@example.test`,
+          state: 'active',
+          credentials_changed: 'now',
+          ...members,
+        },
+      }),
+    token: (ownerId, members = {}) =>
+      insert(pool!, 'tokens', {
+        ...{ created: 'now', owner_id: ownerId, secret_hash: Buffer.from(`hash ${++rows}`), ...members },
+      }),
+    domain: (ownerId, members = {}) =>
+      insert(pool!, 'domains', {
+        ...{ name: `d${++rows}.test`, owner_id: ownerId, minimum_ttl: 60, version: 1, size: 0 },
+        ...{ created: 'now', published: 'now', touched: 'now', ...members },
+      }),
+  })
+}
+
+/** Adds a row, and returns its id. */
+export async function insert(db: Pool | PoolClient, table: string, row: Row): Promise<string> {
+  const columns = Object.keys(row)
+  const values = columns.map((_, i) => `$${i + 1}`).join(', ')
+  const sql = `insert into ${table} (${columns.join(', ')}) values (${values}) returning id`
+  const result = await db.query<{ id: string }>(sql, Object.values(row))
+  return result.rows[0]!.id
+}
+
+/** An RRset's row. */
+export function rrsetRow(domainId: string, members: Row = {}): Row {
+  return {
+    ...{ domain_id: domainId, subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] },
+    ...{ created: 'now', touched: 'now', ...members },
+  }
+}
+
+/** The name of the constraint that `work` breaks; undefined if it breaks none. */
+export async function broken(work: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    const { constraint, column, message } = error as { constraint?: string; column?: string; message: string }
+    return constraint ?? column ?? message
+  }
+}
