@@ -74,6 +74,7 @@ export async function writeZone(
           `${name}.`,
           version,
           effective.map((change) => changed(domain, change)),
+          rectify,
         )
         return stored
       })
