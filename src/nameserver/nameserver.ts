@@ -35,8 +35,11 @@ export interface Nameserver {
   createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void>
   /** Deletes a zone and its keys; resolves when it is gone, also if it never was there. Not atomic. */
   deleteZone(zone: string): Promise<void>
-  /** Replaces these RRsets and the SOA serial, all or nothing; once resolved, the new state is answered. */
-  publish(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void>
+  /**
+   * Replaces these RRsets and the SOA serial, all or nothing; once resolved, the new state is answered.
+   * @param rectify what setRectify set last; it must be true if names go
+   */
+  publish(zone: string, version: number, rrsets: PublishedRRset[], rectify: boolean): Promise<void>
   /** Whether each publication also works out the zone's order and delegations anew (cost: the zone's size). */
   setRectify(zone: string, rectify: boolean): Promise<void>
   /** The published keys. */

@@ -3,6 +3,7 @@ import { NameserverFailure, type FailureKind } from '../errors.ts'
 import { answerTime } from '../limits.ts'
 import { Api, type ApiOptions } from './api.ts'
 import type { Key, Nameserver, PublishedRRset, PublishedZone } from './nameserver.ts'
+import { nsec3Label } from './nsec3.ts'
 
 export interface PowerDnsOptions extends ApiOptions {
   /** The SOA's primary name server: an absolute name. */
@@ -74,12 +75,15 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
     }
   }
 
-  async function publish(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
+  async function publish(zone: string, version: number, rrsets: PublishedRRset[], rectify: boolean): Promise<void> {
     // PowerDNS applies the changes in order and checks each against those before it, so removals come first.
     const removals = rrsets.filter(({ records }) => records.length === 0)
     const others = rrsets.filter(({ records }) => records.length > 0)
     await api.call('PATCH', path(zone), answerTime(rrsets.length), {
-      rrsets: [...removals, soa(zone, version), ...others].map(replacement),
+      rrsets: [
+        ...[...removals, soa(zone, version), ...others].map(replacement),
+        ...(rectify ? forgotten(zone, removals) : []),
+      ],
     })
   }
 
@@ -160,6 +164,21 @@ function replacement({ name, type, ttl, records }: PublishedRRset): object {
     changetype: 'REPLACE',
     records: records.map((content) => ({ content, disabled: false })),
   }
+}
+
+/**
+ * Removes what LMDB before 5.0 keeps of the places in the chain of denials when names go: a pair of entries for each,
+ * by its name and by its hash, which would make their denial contradict itself for ever. The names that removals leave
+ * empty go with them. Of names that stay, rectifying makes the entries anew.
+ */
+function forgotten(zone: string, removals: PublishedRRset[]): object[] {
+  const names = new Set<string>()
+  for (const { name } of removals) {
+    for (let rest = name; rest !== zone; rest = rest.slice(rest.indexOf('.') + 1)) names.add(rest)
+  }
+  return [...names]
+    .flatMap((name) => [name, `${nsec3Label(name)}.${zone}`])
+    .map((name) => ({ name, type: 'NSEC3', changetype: 'DELETE' }))
 }
 
 /** PowerDNS' zone id; our zone names hold neither `/` nor `=`. */

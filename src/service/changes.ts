@@ -7,6 +7,7 @@ import { typeProblems } from '../dns/types.ts'
 import { SUBNAME_LENGTH, TTL_MAX } from '../limits.ts'
 import type { Domain } from '../store/domains.ts'
 import type { RRset, RRsetState } from '../store/rrsets.ts'
+import { suffixes } from './availability.ts'
 import type { Place } from './policies.ts'
 
 /** What a request says about one RRset: the members it has, and what is wrong with their shape. */
@@ -154,8 +155,10 @@ export function isEffective({ before, after }: Change): boolean {
 }
 
 /**
- * Whether names, delegations or redirections come or go: then the zone's order and the proofs of what it has not must
- * be worked out anew (powerdns.md §1.3). Contents alone never need it.
+ * Whether the zone's order, its delegations and the proofs of what it has not must be worked out anew (powerdns.md
+ * §1.3): names, delegations or redirections come or go, or something is written at or below a delegation, which
+ * PowerDNS takes for authoritative, and signs, until then. Other contents never need it.
+ * @param current what there is at the subnames of the changes, and at those above them
  */
 export function changesStructure(current: RRset[], changes: Change[]): boolean {
   const before = typesBySubname(current)
@@ -166,7 +169,15 @@ export function changesStructure(current: RRset[], changes: Change[]): boolean {
     else types.add(change.type)
     after.set(change.subname, types)
   }
-  return [...after].some(([subname, types]) => structure(subname, types) !== structure(subname, before.get(subname)))
+  return (
+    [...after].some(([subname, types]) => structure(subname, types) !== structure(subname, before.get(subname))) ||
+    changes.some((change) => change.after !== undefined && change.type !== 'DS' && isDelegated(change.subname, after))
+  )
+}
+
+/** Whether a delegation stands at a subname or above it; a DS there is the parent's own all the same. */
+function isDelegated(subname: string, types: Map<string, Set<string>>): boolean {
+  return suffixes(subname).some((place) => place !== '' && types.get(place)?.has('NS'))
 }
 
 function typesBySubname(rrsets: RRset[]): Map<string, Set<string>> {

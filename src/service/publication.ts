@@ -121,7 +121,7 @@ export async function equalise(
   }
   await note(system, mark, version, changes.length)
   if (!live.rectify) await system.nameserver.setRectify(zone, true)
-  await system.nameserver.publish(zone, version, changes)
+  await system.nameserver.publish(zone, version, changes, true)
   return version
 }
 

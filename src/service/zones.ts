@@ -10,6 +10,7 @@ import type { RRset } from '../store/rrsets.ts'
 import type { Mark } from '../store/marks.ts'
 import type { System } from '../system.ts'
 import type { Actor } from './actor.ts'
+import { suffixes } from './availability.ts'
 import { changesStructure, isEffective, nameOf, type Change, type Zone } from './changes.ts'
 import { sees } from './policies.ts'
 import { equalise, nextVersion, publishing } from './publication.ts'
@@ -32,9 +33,13 @@ export async function writeZone(
   return system.turns.run(name, () =>
     publishing(system, async (trx, underMark) => {
       // One flight; the second statement sees what is there once the first has the lock.
-      const [domain, current] = await Promise.all([domains.lock(trx, name), rrsets.atSubnames(trx, name, subnames)])
+      const [domain, around] = await Promise.all([
+        domains.lock(trx, name),
+        rrsets.atSubnames(trx, name, withAncestors(subnames)),
+      ])
       if (domain === undefined || !sees(actor, domain)) throw new NotFound()
-      const changes = plan({ domain, current })
+      const concerned = new Set(subnames)
+      const changes = plan({ domain, current: around.filter(({ subname }) => concerned.has(subname)) })
       const effective = changes.filter(isEffective)
       const idle = changes.filter((change) => change.after !== undefined && !isEffective(change))
       const now = system.now()
@@ -46,7 +51,7 @@ export async function writeZone(
       }
       const version = nextVersion(system, domain.version)
       const growth = effective.reduce((sum, { before, after }) => sum + Number(!!after) - Number(!!before), 0)
-      const rectify = domain.size + growth <= SMALL_ZONE || changesStructure(current, effective)
+      const rectify = domain.size + growth <= SMALL_ZONE || changesStructure(around, effective)
       const storing = sendAlong(
         rrsets.apply(trx, domain.id, {
           removed: effective.filter(({ after }) => after === undefined),
@@ -69,6 +74,7 @@ export async function writeZone(
           `${name}.`,
           version,
           effective.map((change) => changed(domain, change)),
+          rectify,
         )
         return stored
       })
@@ -85,6 +91,11 @@ export async function publishWhole(system: System, trx: Db, mark: Mark, domain: 
   const version = await equalise(system, mark, domain, desired)
   await domains.setRepaired(trx, domain.id, version)
   return version
+}
+
+/** These subnames and those above them, where a delegation may stand. */
+function withAncestors(subnames: string[]): string[] {
+  return [...new Set(subnames.flatMap(suffixes))]
 }
 
 /** The RRsets that the changes speak of, in their order. */
