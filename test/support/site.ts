@@ -33,6 +33,8 @@ export interface Site {
   system: System
   account: Account
   start(environment?: Record<string, string>): Promise<Service>
+  /** Kills all services. */
+  killServices(): Promise<void>
 }
 
 /** A service in a process of its own. */
@@ -95,11 +97,14 @@ async function openSite(): Promise<{ site: Site; close: () => Promise<void> }> {
       services.push(service)
       return service
     },
+    async killServices() {
+      await Promise.all(services.splice(0).map((service) => service.kill()))
+    },
   }
   return {
     site,
     async close() {
-      await Promise.all(services.map((service) => service.kill()))
+      await site.killServices()
       await closeSystem(system)
       await proxy.close()
       await powerDns.stop()
