@@ -100,7 +100,8 @@ async function isOff(system: System, name: string): Promise<boolean> {
 /** Whether the nameserver has anything else than the database. */
 async function differs(system: System, domain: Domain): Promise<boolean> {
   const live = await system.nameserver.read(`${domain.name}.`)
-  if (live?.complete !== true || live.serial !== domain.version || live.rectify !== domain.rectify) return true
+  if (live?.complete !== true || !live.configured || live.serial !== domain.version || live.rectify !== domain.rectify)
+    return true
   const desired = (await rrsets.list(system.db, domain.id)).map((rrset) => published(domain, rrset))
   return differences(desired, live.rrsets).length > 0
 }
