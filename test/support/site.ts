@@ -26,7 +26,7 @@ export interface Site {
   /** PowerDNS as it runs now. */
   powerDns: () => PowerDns
   /** Starts PowerDNS again after its end: the same zones, on the same ports. */
-  restartPowerDns(): Promise<void>
+  restartPowerDns: () => Promise<void>
   /** Asks PowerDNS itself, past proxy and service. */
   pdns(method: string, path: string, body?: unknown): Promise<{ status: number; json: unknown }>
   /** The same database and PowerDNS, past the proxy, for a look and for service functions; it serves nobody. */
@@ -40,6 +40,8 @@ export interface Site {
 /** A service in a process of its own. */
 export interface Service {
   api: Client
+  /** A client without token. */
+  anonymous: Client
   url: string
   /** What it has said so far. */
   words: () => string
@@ -161,6 +163,7 @@ async function startProcess(
   })
   return {
     api: new Client(url, secret),
+    anonymous: new Client(url),
     url,
     words,
     signal: (signal) => {
