@@ -13,8 +13,10 @@ export interface PublishedZone {
   serial: number | undefined
   /** Whether each publication rectifies the zone. */
   rectify: boolean
-  /** Whether the zone has its SOA, a key and its denial parameters: a zone half created or half deleted lacks some. */
+  /** Whether the zone has its SOA and a key: a zone half created or half deleted lacks one. */
   complete: boolean
+  /** Whether it denies names, and leaves serials alone, as we want. */
+  configured: boolean
   rrsets: PublishedRRset[]
 }
 
@@ -42,6 +44,8 @@ export interface Nameserver {
   publish(zone: string, version: number, rrsets: PublishedRRset[], rectify: boolean): Promise<void>
   /** Whether each publication also works out the zone's order and delegations anew (cost: the zone's size). */
   setRectify(zone: string, rectify: boolean): Promise<void>
+  /** Makes the zone `configured`, and has it rectified by each publication; then publish it. */
+  configure(zone: string): Promise<void>
   /** The published keys. */
   keys(zone: string): Promise<Key[]>
   /** The zone's SOA serial as we set it, 0 if it has no SOA; undefined if there is no such zone. */

@@ -13,6 +13,9 @@ export interface PowerDnsOptions extends ApiOptions {
 /** No salt, no extra iterations (RFC 9276 §3.1), and not narrow, so that the zone can be transferred. */
 const NSEC3PARAM = '1 0 0 -'
 
+/** No serials but ours (`soa_edit_api`), and a zone that is right after each change. */
+const SETTINGS = { kind: 'Master', nsec3param: NSEC3PARAM, soa_edit_api: '', api_rectify: true }
+
 /** The SOA's TTL and, as its last field, that of keys and denials, in seconds; denials live for the lesser (RFC 2308). */
 const SOA_TTL = 300
 const SOA_TIMES = '86400 7200 3600000 3600'
@@ -24,6 +27,7 @@ interface ZoneAnswer {
   serial: number
   dnssec: boolean
   nsec3param: string
+  soa_edit_api: string
   api_rectify: boolean
   rrsets?: { name: string; type: string; ttl: number; records: { content: string }[] }[]
 }
@@ -44,11 +48,8 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
   async function createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
     const creation = api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), {
       name: zone,
-      kind: 'Master',
       dnssec: true,
-      nsec3param: NSEC3PARAM,
-      soa_edit_api: '',
-      api_rectify: true,
+      ...SETTINGS,
       nameservers: [],
       rrsets: [soa(zone, version), ...rrsets].map(replacement),
     })
@@ -91,6 +92,10 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
     await api.call('PUT', path(zone), answerTime(0), { api_rectify: rectify })
   }
 
+  async function configure(zone: string): Promise<void> {
+    await api.call('PUT', path(zone), answerTime(0), SETTINGS)
+  }
+
   async function keys(zone: string): Promise<Key[]> {
     const answer = (await api.call('GET', `${path(zone)}/cryptokeys`, answerTime(0))) as KeyAnswer[]
     return answer
@@ -122,7 +127,8 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
       serial: hasSoa ? answer.serial : undefined,
       rectify: answer.api_rectify,
       // More keys than one: somebody is changing them, and would lose them all if this counted as broken.
-      complete: hasSoa && answer.dnssec && answer.nsec3param === NSEC3PARAM && (zoneKeys ?? []).length > 0,
+      complete: hasSoa && answer.dnssec && (zoneKeys ?? []).length > 0,
+      configured: answer.nsec3param === NSEC3PARAM && answer.soa_edit_api === '',
       rrsets: rrsets.filter(({ type }) => type !== 'SOA'),
     }
   }
@@ -152,7 +158,19 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
     return { name: zone, type: 'SOA', ttl: SOA_TTL, records: [content] }
   }
 
-  return { createZone, deleteZone, publish, setRectify, keys, serial, read, serials, ready, close: () => api.close() }
+  return {
+    createZone,
+    deleteZone,
+    publish,
+    setRectify,
+    configure,
+    keys,
+    serial,
+    read,
+    serials,
+    ready,
+    close: () => api.close(),
+  }
 }
 
 /** The state an RRset shall have, never a step: repeating it is harmless. PowerDNS wants a TTL for removals, too. */

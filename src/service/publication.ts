@@ -116,11 +116,12 @@ export async function equalise(
     return version
   }
   const changes = differences(desired, live.rrsets)
-  if (changes.length === 0 && live.rectify && live.serial === domain.version && tried <= domain.version) {
+  const isConfigured = live.configured && live.rectify
+  if (changes.length === 0 && isConfigured && live.serial === domain.version && tried <= domain.version) {
     return domain.version
   }
   await note(system, mark, version, changes.length)
-  if (!live.rectify) await system.nameserver.setRectify(zone, true)
+  if (!isConfigured) await system.nameserver.configure(zone)
   await system.nameserver.publish(zone, version, changes, true)
   return version
 }

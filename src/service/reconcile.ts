@@ -23,7 +23,7 @@ export async function reconcile(system: System): Promise<number> {
 async function repairDue(system: System, stopping?: AbortSignal): Promise<number> {
   let repaired = 0
   while (stopping?.aborted !== true) {
-    const zone = await marks.takeDue(system.marksDb)
+    const zone = await marks.takeDue(system.db)
     if (zone === undefined) break
     if (await attempt(system, zone)) repaired++
   }
@@ -100,7 +100,8 @@ async function isOff(system: System, name: string): Promise<boolean> {
 /** Whether the nameserver has anything else than the database. */
 async function differs(system: System, domain: Domain): Promise<boolean> {
   const live = await system.nameserver.read(`${domain.name}.`)
-  if (live?.complete !== true || live.serial !== domain.version || live.rectify !== domain.rectify) return true
+  if (live?.complete !== true || !live.configured || live.serial !== domain.version || live.rectify !== domain.rectify)
+    return true
   const desired = (await rrsets.list(system.db, domain.id)).map((rrset) => published(domain, rrset))
   return differences(desired, live.rrsets).length > 0
 }
@@ -114,11 +115,11 @@ export async function reconcileAll(
   { contents }: { contents: boolean },
 ): Promise<{ doubtful: string[]; left: Mark[] }> {
   await audit(system, { contents })
-  const doubtful = (await marks.list(system.marksDb)).map(({ zone }) => zone)
-  await marks.hasten(system.marksDb)
+  const doubtful = (await marks.list(system.db)).map(({ zone }) => zone)
+  await marks.hasten(system.db)
   for (let patience = RECONCILE_PATIENCE; ; patience--) {
     await reconcile(system)
-    const left = await marks.list(system.marksDb, doubtful)
+    const left = await marks.list(system.db, doubtful)
     // What was not tried is in the hands of others: a writer, another process that reconciles.
     if (patience === 0 || left.every(({ attempts }) => attempts > 0)) return { doubtful, left }
     await sleep(RECONCILE_PAUSE)

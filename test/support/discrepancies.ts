@@ -7,6 +7,7 @@ interface PdnsZone {
   serial: number
   dnssec: boolean
   nsec3param: string
+  soa_edit_api: string
   api_rectify: boolean
   rrsets: { name: string; type: string; ttl: number; records: { content: string }[] }[]
 }
@@ -78,6 +79,7 @@ async function inZone(site: Site, { name, version, rectify, rrsets }: Row): Prom
   compare('keys', 1, keys.length)
   compare('signed', true, zone.dnssec)
   compare('denial', '1 0 0 -', zone.nsec3param)
+  compare('serial policy', '', zone.soa_edit_api)
   compare('rectify', rectify, zone.api_rectify)
   const stored = new Map(
     rrsets.map(({ subname, type, ttl, records }) => [

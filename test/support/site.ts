@@ -26,18 +26,22 @@ export interface Site {
   /** PowerDNS as it runs now. */
   powerDns: () => PowerDns
   /** Starts PowerDNS again after its end: the same zones, on the same ports. */
-  restartPowerDns(): Promise<void>
+  restartPowerDns: () => Promise<void>
   /** Asks PowerDNS itself, past proxy and service. */
   pdns(method: string, path: string, body?: unknown): Promise<{ status: number; json: unknown }>
   /** The same database and PowerDNS, past the proxy, for a look and for service functions; it serves nobody. */
   system: System
   account: Account
   start(environment?: Record<string, string>): Promise<Service>
+  /** Kills all services. */
+  killServices(): Promise<void>
 }
 
 /** A service in a process of its own. */
 export interface Service {
   api: Client
+  /** A client without token. */
+  anonymous: Client
   url: string
   /** What it has said so far. */
   words: () => string
@@ -95,11 +99,14 @@ async function openSite(): Promise<{ site: Site; close: () => Promise<void> }> {
       services.push(service)
       return service
     },
+    async killServices() {
+      await Promise.all(services.splice(0).map((service) => service.kill()))
+    },
   }
   return {
     site,
     async close() {
-      await Promise.all(services.map((service) => service.kill()))
+      await site.killServices()
       await closeSystem(system)
       await proxy.close()
       await powerDns.stop()
@@ -156,6 +163,7 @@ async function startProcess(
   })
   return {
     api: new Client(url, secret),
+    anonymous: new Client(url),
     url,
     words,
     signal: (signal) => {

@@ -1,0 +1,206 @@
+import test from 'ava'
+import { audit, reconcileAll } from '../../src/service/reconcile.ts'
+import { query } from '../../src/store/database.ts'
+import { discrepancies, discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import { ask, dataOf } from '../support/dns.ts'
+import { environmentFor, runProgram, useSite, type Service } from '../support/site.ts'
+import { eventually } from '../support/world.ts'
+
+// Somebody changes a zone of ours directly at PowerDNS.
+
+const site = useSite()
+let service: Service
+
+test.serial.before('a service is started', async () => {
+  service = await site().start()
+})
+
+const rrset = (subname: string, ...records: string[]) => ({ subname, type: 'A', ttl: 300, records })
+const replacement = (name: string, type: string, ttl: number, ...contents: string[]) => ({
+  name,
+  type,
+  ttl,
+  changetype: 'REPLACE',
+  records: contents.map((content) => ({ content, disabled: false })),
+})
+
+async function makeDomain(name: string): Promise<void> {
+  await service.api.post('/domains/', { name })
+  await service.api.post(`/domains/${name}/rrsets/`, rrset('www', '192.0.2.1', '192.0.2.2'))
+  await service.api.post(`/domains/${name}/rrsets/`, rrset('mail', '192.0.2.3'))
+}
+
+const keysOf = async (zone: string) => {
+  const keys = (await site().pdns('GET', `/zones/${zone}./cryptokeys`)).json as { dnskey: string }[]
+  return keys.map(({ dnskey }) => dnskey)
+}
+
+const patch = (zone: string, ...rrsets: unknown[]) => site().pdns('PATCH', `/zones/${zone}`, { rrsets })
+
+const changes: {
+  what: string
+  change: (zone: string) => Promise<{ status: number }>
+  showsInSerial: boolean
+  losesKey?: true
+}[] = [
+  {
+    what: 'a record added to an RRset',
+    change: (zone) => patch(zone, replacement(`www.${zone}`, 'A', 300, '192.0.2.1', '192.0.2.2', '192.0.2.9')),
+    showsInSerial: false,
+  },
+  {
+    what: 'a record changed',
+    change: (zone) => patch(zone, replacement(`mail.${zone}`, 'A', 300, '192.0.2.9')),
+    showsInSerial: false,
+  },
+  {
+    what: 'a record removed from an RRset',
+    change: (zone) => patch(zone, replacement(`www.${zone}`, 'A', 300, '192.0.2.2')),
+    showsInSerial: false,
+  },
+  {
+    what: 'a TTL changed',
+    change: (zone) => patch(zone, replacement(`mail.${zone}`, 'A', 301, '192.0.2.3')),
+    showsInSerial: false,
+  },
+  {
+    what: 'an RRset added',
+    change: (zone) => patch(zone, replacement(`new.${zone}`, 'TXT', 300, '"new"')),
+    showsInSerial: false,
+  },
+  {
+    what: 'an RRset removed',
+    change: (zone) => patch(zone, replacement(`mail.${zone}`, 'A', 300)),
+    showsInSerial: false,
+  },
+  {
+    what: 'an RRset and the serial changed',
+    change: (zone) =>
+      patch(
+        zone,
+        replacement(`mail.${zone}`, 'A', 300, '192.0.2.9'),
+        replacement(zone, 'SOA', 300, `a. b. 4000000000 1 1 1 1`),
+      ),
+    showsInSerial: true,
+  },
+  {
+    what: 'the SOA removed',
+    change: (zone) => patch(zone, replacement(zone, 'SOA', 300)),
+    losesKey: true,
+    showsInSerial: true,
+  },
+  {
+    what: 'the zone deleted',
+    change: (zone) => site().pdns('DELETE', `/zones/${zone}`),
+    showsInSerial: true,
+    losesKey: true,
+  },
+  {
+    what: 'the key deleted',
+    change: async (zone) => {
+      const [key] = (await site().pdns('GET', `/zones/${zone}/cryptokeys`)).json as { id: number }[]
+      return site().pdns('DELETE', `/zones/${zone}/cryptokeys/${key!.id}`)
+    },
+    losesKey: true,
+    showsInSerial: false,
+  },
+  {
+    what: 'rectification switched off',
+    change: (zone) => site().pdns('PUT', `/zones/${zone}`, { api_rectify: false }),
+    showsInSerial: false,
+  },
+  {
+    what: 'the policy of serials changed',
+    change: (zone) => site().pdns('PUT', `/zones/${zone}`, { soa_edit_api: 'INCEPTION-INCREMENT' }),
+    showsInSerial: false,
+  },
+  {
+    what: 'the denial’s parameters changed',
+    change: (zone) => site().pdns('PUT', `/zones/${zone}`, { nsec3param: '1 0 5 ab' }),
+    showsInSerial: false,
+  },
+]
+
+changes.forEach(({ what, change, showsInSerial, losesKey }, i) => {
+  test.serial(
+    `${what} behind our back is found by comparing ${showsInSerial ? 'serials' : 'contents'} and put right`,
+    async (t) => {
+      const name = `changed-${i}.example`
+      await makeDomain(name)
+      const keys = await keysOf(name)
+      t.is((await change(`${name}.`)).status, 204)
+      t.not((await discrepancies(site())).length, 0)
+      // Nobody marked it; what is found now, is.
+      t.deepEqual(await query(site().system.db, 'select zone from marks'), [])
+      if (!showsInSerial) t.deepEqual(await audit(site().system, { contents: false }), [])
+      t.deepEqual(await reconcileAll(site().system, { contents: !showsInSerial }), { doubtful: [name], left: [] })
+      t.deepEqual(await discrepancies(site()), [])
+      if (losesKey !== true) t.deepEqual(await keysOf(name), keys)
+    },
+  )
+})
+
+test.serial('if nothing was changed, nothing is found', async (t) => {
+  await makeDomain('unchanged.example')
+  t.deepEqual(await reconcileAll(site().system, { contents: true }), { doubtful: [], left: [] })
+})
+
+test.serial('keys that somebody adds are no reason to make a zone anew', async (t) => {
+  const name = 'rollover.example'
+  await makeDomain(name)
+  await site().pdns('POST', `/zones/${name}./cryptokeys`, { keytype: 'csk', active: true, algorithm: 'ecdsa256' })
+  const before = await keysOf(name)
+  t.is(before.length, 2)
+  t.deepEqual(await reconcileAll(site().system, { contents: true }), { doubtful: [], left: [] })
+  t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 200)
+  t.deepEqual(await keysOf(name), before)
+  t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
+})
+
+test.serial(
+  'a write to a zone that is gone at PowerDNS is answered 503, and the zone comes back by itself',
+  async (t) => {
+    const name = 'gone.example'
+    await makeDomain(name)
+    await site().pdns('DELETE', `/zones/${name}.`)
+    t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 503)
+    t.deepEqual(await discrepanciesInTheEnd(site()), [])
+    t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 200)
+  },
+)
+
+test.serial('a domain whose zone is gone already at PowerDNS can be deleted', async (t) => {
+  const name = 'gone-already.example'
+  await makeDomain(name)
+  await site().pdns('DELETE', `/zones/${name}.`)
+  t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
+  t.deepEqual(await discrepancies(site()), [])
+})
+
+test.serial('a service that starts puts right what the serials give away', async (t) => {
+  await service.kill()
+  const name = 'unchanged.example'
+  await site().pdns('DELETE', `/zones/${name}.`)
+  t.is(dataOf(await ask(site().powerDns(), `www.${name}`, 'A'), 'A').length, 0)
+  service = await site().start()
+  await eventually(async () => service.words().includes(`"zone":"${name}"`))
+  t.deepEqual(await discrepanciesInTheEnd(site()), [])
+})
+
+test.serial(
+  '`zoneplane reconcile` says which zones it repaired, and with --contents looks at what they hold',
+  async (t) => {
+    const env = environmentFor(site().backends)
+    const first = runProgram('cli.js', ['reconcile', '--contents'], env)
+    t.is(await first.ended, 0)
+    t.is(first.words(), 'All zones are as the database says.\n')
+    await patch('unchanged.example.', replacement('www.unchanged.example.', 'A', 300, '192.0.2.9'))
+    const second = runProgram('cli.js', ['reconcile'], env)
+    t.is(await second.ended, 0)
+    t.is(second.words(), 'All zones are as the database says.\n')
+    const third = runProgram('cli.js', ['reconcile', '--contents'], env)
+    t.is(await third.ended, 0)
+    t.is(third.words(), 'unchanged.example: repaired\n')
+    t.deepEqual(await discrepancies(site()), [])
+  },
+)

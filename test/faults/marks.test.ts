@@ -1,0 +1,187 @@
+import test from 'ava'
+import pg from 'pg'
+import { reconcile } from '../../src/service/reconcile.ts'
+import { query } from '../../src/store/database.ts'
+import * as marks from '../../src/store/marks.ts'
+import { discrepancies, discrepanciesOf } from '../support/discrepancies.ts'
+import { useSite, type Service } from '../support/site.ts'
+import { eventually } from '../support/world.ts'
+
+// architecture.md, "The mark before the push".
+
+const site = useSite()
+let service: Service
+
+test.serial.before('a service is started', async () => {
+  service = await site().start()
+})
+
+const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
+const write = (name: string, address: string) => service.api.put(`/domains/${name}/rrsets/www/A/`, rrset(address))
+
+async function makeDomain(name: string): Promise<void> {
+  await service.api.post('/domains/', { name })
+  await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+}
+
+async function markOf(zone: string): Promise<marks.Mark | undefined> {
+  return (await marks.list(site().system.db, [zone]))[0]
+}
+
+/** Changes an RRset at PowerDNS alone. */
+async function spoil(name: string): Promise<void> {
+  const records = [{ content: '192.0.2.99', disabled: false }]
+  const change = { name: `www.${name}.`, type: 'A', ttl: 300, changetype: 'REPLACE', records }
+  await site().pdns('PATCH', `/zones/${name}.`, { rrsets: [change] })
+}
+
+/** Marks zones, for repair that is due at some other time than now. */
+async function mark(names: string[], due = '1 hour'): Promise<void> {
+  await marks.placeMany(site().system.db, names)
+  await query(
+    site().system.db,
+    `update marks set retry_at = now() + cast(:due as interval) where zone = any (:names)`,
+    { names, due },
+  )
+}
+
+test.serial(
+  'a mark is there while PowerDNS is asked, with the serial that it gets, and gone with the answer',
+  async (t) => {
+    const name = 'asked.example'
+    await makeDomain(name)
+    const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+    const answering = write(name, '192.0.2.2')
+    const { body } = await stopped.arrived
+    const before = await markOf(name)
+    t.regex(body, new RegExp(`hostmaster\\.${name}\\. ${before!.version} `))
+    t.true(before!.grace > 0)
+    stopped.release('pass')
+    t.is((await answering).status, 200)
+    t.is(await markOf(name), undefined)
+  },
+)
+
+test.serial('a mark stays as long as the push under it is undecided, however often repair looks at it', async (t) => {
+  const name = 'undecided.example'
+  await makeDomain(name)
+  const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+  const answering = write(name, '192.0.2.2')
+  await stopped.arrived
+  for (let i = 0; i < 3; i++) {
+    await marks.hasten(site().system.db)
+    t.is(await reconcile(site().system), 0)
+    t.truthy(await markOf(name))
+  }
+  stopped.release('pass')
+  t.is((await answering).status, 200)
+  t.deepEqual(await discrepanciesOf(site(), name), [])
+})
+
+test.serial('a write that meets a mark publishes the whole zone', async (t) => {
+  const name = 'whole.example'
+  await makeDomain(name)
+  await spoil(name)
+  await mark([name])
+  const answer = await service.api.post(`/domains/${name}/rrsets/`, { ...rrset('192.0.2.2'), subname: 'other' })
+  t.is(answer.status, 201)
+  t.is(await markOf(name), undefined)
+  t.deepEqual(await discrepancies(site()), [])
+})
+
+test.serial('a deletion that meets a mark takes it away', async (t) => {
+  const name = 'whole.example'
+  await spoil(name)
+  await mark([name])
+  t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
+  t.is(await markOf(name), undefined)
+  t.deepEqual(await discrepancies(site()), [])
+})
+
+test.serial(
+  'a repair that fails is noted, tried later and later, and keeps no other from being repaired',
+  async (t) => {
+    const names = ['hopeless.example', 'hopeful-1.example', 'hopeful-2.example']
+    for (const name of names) {
+      await makeDomain(name)
+      await spoil(name)
+    }
+    site().proxy.fail(({ path }) => (path.includes('hopeless') ? { refuse: 500 } : 'pass'))
+    await mark(names, '0')
+    await eventually(async () => (await markOf(names[0]!))?.attempts === 2)
+    t.is(await markOf(names[1]!), undefined)
+    t.is(await markOf(names[2]!), undefined)
+    t.is((await markOf(names[0]!))?.lastError, 'injected')
+    const sql = `select retry_at - now() > interval '1 second' as "isLater" from marks`
+    t.deepEqual(await query(site().system.db, sql), [{ isLater: true }])
+    site().proxy.heal()
+    await marks.hasten(site().system.db)
+    t.deepEqual(await discrepanciesOf(site(), names[0]!), [])
+  },
+)
+
+test.serial('a repair that hangs keeps no other from being repaired', async (t) => {
+  const names = ['hanging.example', ...Array.from({ length: 9 }, (_, i) => `free-${i}.example`)]
+  for (const name of names) {
+    await makeDomain(name)
+    await spoil(name)
+  }
+  const stopped = site().proxy.stop(({ path }) => path.startsWith('/zones/hanging.example.'))
+  await mark(names.slice(0, 1), '0')
+  await stopped.arrived
+  await mark(names.slice(1), '0')
+  await eventually(async () => (await marks.list(site().system.db)).length === 1)
+  t.is((await marks.list(site().system.db))[0]!.zone, names[0]!)
+  stopped.release('pass')
+  t.deepEqual(await discrepanciesOf(site(), names[0]!), [])
+  t.deepEqual(await discrepancies(site()), [])
+})
+
+test.serial('zones that others are at work on keep no other from being repaired', async (t) => {
+  const names = Array.from({ length: 9 }, (_, i) => `busy-${i}.example`)
+  for (const name of names) await makeDomain(name)
+  const other = new pg.Client(site().backends.databaseUrl)
+  await other.connect()
+  const busy = names.slice(1)
+  await other.query('begin')
+  await other.query('select from domains where name = any ($1) for no key update', [busy])
+  await mark(busy, '-1 hour')
+  await mark(names.slice(0, 1), '0')
+  await eventually(async () => (await markOf(names[0]!)) === undefined)
+  t.is((await marks.list(site().system.db)).length, busy.length)
+  await other.query('rollback')
+  await other.end()
+  for (const name of busy) t.deepEqual(await discrepanciesOf(site(), name), [])
+})
+
+test.serial('two that reconcile at once repair each zone once', async (t) => {
+  const names = Array.from({ length: 8 }, (_, i) => `twice-${i}.example`)
+  for (const name of names) {
+    await makeDomain(name)
+    await spoil(name)
+  }
+  await service.kill()
+  await mark(names, '0')
+  const repaired = await Promise.all([reconcile(site().system), reconcile(site().system)])
+  t.is(repaired[0] + repaired[1], names.length)
+  t.deepEqual(await discrepancies(site()), [])
+})
+
+test.serial('the serial of a repaired zone is above every serial that was tried', async (t) => {
+  const name = 'tried.example'
+  service = await site().start()
+  await makeDomain(name)
+  const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+  const answering = write(name, '192.0.2.2')
+  await stopped.arrived
+  const { version } = (await markOf(name))!
+  stopped.release('cut')
+  t.is((await answering).status, 503)
+  t.deepEqual(await discrepanciesOf(site(), name), [])
+  const [domain] = await query<{ version: number }>(
+    site().system.db,
+    'select version from domains where name = :name',
+    { name },
+  )
+  t.true(domain!.version > version!)
+})
