@@ -31,6 +31,9 @@ const CONNECTIONS = 10
 const WRITER_CONNECTIONS = 16
 const MARK_CONNECTIONS = 4
 
+/** Milliseconds that an idle connection stays open: longer than balancers keep theirs, so that they close it first. */
+const KEEP_ALIVE = 75_000
+
 /** A system of these parts; nothing is connected yet. */
 export function createSystem(config: Config, backends: Backends, log: Log): System {
   return {
@@ -92,7 +95,8 @@ export async function serve(system: System): Promise<Running> {
     void handle(request, response)
   }
   // Without these two, Node would answer a request without Host, or with an unknown expectation, in a way of its own.
-  const server = createServer({ requireHostHeader: false }, answer).on('checkExpectation', answer)
+  const options = { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE }
+  const server = createServer(options, answer).on('checkExpectation', answer)
   answerGarbage(server, system)
   server.listen(port, host)
   try {
