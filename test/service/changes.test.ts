@@ -236,22 +236,40 @@ function structure(rrsets: readonly Place[]): unknown {
   }
 }
 
-test('structure changes exactly when names, delegations, DS or DNAME come or go', (t) => {
+/** Whether an RRset lies at or below a delegation; a DS at a delegation is the parent's own. */
+function isCut({ subname, type }: Place, rrsets: readonly Place[]): boolean {
+  return (
+    type !== 'DS' &&
+    rrsets.some(
+      (cut) =>
+        cut.type === 'NS' && cut.subname !== '' && (subname === cut.subname || subname.endsWith(`.${cut.subname}`)),
+    )
+  )
+}
+
+test('structure changes when names, delegations, DS or DNAME come or go, or a delegated RRset is written', (t) => {
+  const subname = fc.constantFrom('', 'www', 'a.www', 'b.a.www', 'awww', '*')
   const type = fc.constantFrom('A', 'DNAME', 'DS', 'NS', 'TXT')
-  const places = fc.uniqueArray(fc.record({ subname: SUBNAME, type }), {
+  const places = fc.uniqueArray(fc.record({ subname, type }), {
     selector: (place) => `${place.type} ${place.subname}`,
+    maxLength: 6,
   })
   const rrset = (place: Place): RRset => ({ ...place, ttl: 60, records: ['x'], created: TIME, touched: TIME })
   fc.assert(
-    fc.property(places, places, (before, after) => {
-      const current = before.map(rrset)
-      const all = [...before, ...after.filter((place) => at(current, place) === undefined)]
-      const changes = all.map((place): Change => ({
-        ...place,
-        before: at(current, place),
-        after: at(after.map(rrset), place) && { ...rrset(place), rdata: [] },
-      }))
-      t.is(changesStructure(current, changes), JSON.stringify(structure(before)) !== JSON.stringify(structure(after)))
+    fc.property(places, places, fc.boolean(), (before, after, rewritten) => {
+      const [current, later] = [before.map(rrset), after.map(rrset)]
+      const gone = before.filter((place) => at(later, place) === undefined)
+      const written = after.filter((place) => rewritten || at(current, place) === undefined)
+      const changes = [
+        ...gone.map((place): Change => ({ ...place, before: at(current, place), after: undefined })),
+        ...written.map((place): Change => ({
+          ...place,
+          before: at(current, place),
+          after: { ...rrset(place), rdata: [] },
+        })),
+      ]
+      const moved = JSON.stringify(structure(before)) !== JSON.stringify(structure(after))
+      t.is(changesStructure(current, changes), moved || written.some((place) => isCut(place, after)))
     }),
     { numRuns: 5000 },
   )

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { broken, insert, rrsetRow, useTables, type Row } from '../support/tables.ts'
+import type { PoolClient } from 'pg'
+import { broken, brokenAcross, insert, rrsetRow, useTables, type Row } from '../support/tables.ts'
 
 const tables = useTables()
 
@@ -150,18 +151,8 @@ for (const [first, second] of [
 
   test(`rrsets: two transactions cannot add ${first} and ${second} side by side`, async (t) => {
     const domain = await tables().domain(await tables().account())
-    const [one, other] = await Promise.all([tables().pool.connect(), tables().pool.connect()])
-    try {
-      await Promise.all([one.query('begin'), other.query('begin')])
-      await insert(one, 'rrsets', row(domain, first))
-      const waiting = broken(insert(other, 'rrsets', row(domain, second)))
-      await one.query('commit')
-      t.is(await waiting, 'rrsets_cname_alone')
-      await other.query('rollback')
-    } finally {
-      one.release()
-      other.release()
-    }
+    const add = (type: string | undefined) => (client: PoolClient) => insert(client, 'rrsets', row(domain, type))
+    t.is(await brokenAcross(tables().pool, add(first), add(second)), 'rrsets_cname_alone')
     const { rows } = await tables().pool.query('select type from rrsets where domain_id = $1', [domain])
     t.deepEqual(rows, [{ type: first }])
   })

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { broken, insert, useTables, type Row } from '../support/tables.ts'
+import { broken, brokenAcross, insert, useTables, type Row } from '../support/tables.ts'
 
 const tables = useTables()
 
@@ -153,15 +153,12 @@ test('policies: a token with auto_policy and its default policy can be made in o
 test('policies: two transactions cannot each break half of a rule', async (t) => {
   const { token } = await newToken()
   const fallback = await policy(token)
-  const [one, other] = await Promise.all([tables().pool.connect(), tables().pool.connect()])
-  await Promise.all([one.query('begin'), other.query('begin')])
-  await insert(one, 'policies', { created: 'now', token_id: token, type: 'A' })
-  const waiting = broken(other.query('delete from policies where id = $1', [fallback]))
-  await one.query('commit')
-  t.is(await waiting, 'policies_default_first')
-  await other.query('rollback')
-  one.release()
-  other.release()
+  const outcome = await brokenAcross(
+    tables().pool,
+    (client) => insert(client, 'policies', { created: 'now', token_id: token, type: 'A' }),
+    (client) => client.query('delete from policies where id = $1', [fallback]),
+  )
+  t.is(outcome, 'policies_default_first')
 })
 
 test('policies: they name domains of the account that the token acts as', async (t) => {

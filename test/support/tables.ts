@@ -78,3 +78,36 @@ export async function broken(work: Promise<unknown>): Promise<string | undefined
     return constraint ?? column ?? message
   }
 }
+
+/**
+ * Runs `second` in a transaction of its own while the one that ran `first` is open, then commits the first, and returns
+ * what the second broke. That it has to wait is not taken for granted.
+ */
+export async function brokenAcross(
+  pool: Pool,
+  first: (client: PoolClient) => Promise<unknown>,
+  second: (client: PoolClient) => Promise<unknown>,
+): Promise<string | undefined> {
+  const [one, other] = await Promise.all([pool.connect(), pool.connect()])
+  try {
+    await Promise.all([one.query('begin'), other.query('begin')])
+    await first(one)
+    const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const progress = { done: false }
+    const outcome = broken(second(other)).finally(() => (progress.done = true))
+    while (!progress.done && !(await isBlocked(pool, rows[0]!.pid)));
+    await one.query('commit')
+    return (await outcome) ?? (await broken(other.query('commit')))
+  } finally {
+    await other.query('rollback')
+    one.release()
+    other.release()
+  }
+}
+
+async function isBlocked(pool: Pool, pid: number): Promise<boolean> {
+  const { rows } = await pool.query<{ blocked: boolean }>('select cardinality(pg_blocking_pids($1)) > 0 as blocked', [
+    pid,
+  ])
+  return rows[0]!.blocked
+}
