@@ -45,7 +45,14 @@ export async function isMigrated(db: Db): Promise<boolean> {
 
 /** knex' own lock is a row that a killed process leaves behind; this one goes with the connection. */
 async function exclusively(url: string, work: (trx: Knex) => Promise<void>): Promise<void> {
-  const db = knex({ client: 'pg', connection: url, pool: { min: 0, max: 1 }, acquireConnectionTimeout: 60_000 })
+  const db = knex({
+    client: 'pg',
+    connection: url,
+    pool: { min: 0, max: 1 },
+    acquireConnectionTimeout: 60_000,
+    // What fails is thrown, too; knex would print it with its stack.
+    log: { warn: ignore, error: ignore },
+  })
   try {
     await db.transaction(async (trx) => {
       await trx.raw('select pg_advisory_xact_lock(?)', [LOCK])
@@ -54,4 +61,8 @@ async function exclusively(url: string, work: (trx: Knex) => Promise<void>): Pro
   } finally {
     await db.destroy()
   }
+}
+
+function ignore(): void {
+  // Nobody need know.
 }

@@ -42,6 +42,7 @@ export interface Service {
   api: Client
   /** A client without token. */
   anonymous: Client
+  clientOf(secret: string): Client
   url: string
   /** What it has said so far. */
   words: () => string
@@ -164,6 +165,7 @@ async function startProcess(
   return {
     api: new Client(url, secret),
     anonymous: new Client(url),
+    clientOf: (token) => new Client(url, token),
     url,
     words,
     signal: (signal) => {

@@ -1,0 +1,143 @@
+import test from 'ava'
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { removeInstanceFolder } from '../../src/dev/instance-folder.ts'
+import { startPostgres } from '../../src/dev/postgres.ts'
+import { query } from '../../src/store/database.ts'
+import type { Answer } from '../support/client.ts'
+import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import { useSite, type Service } from '../support/site.ts'
+
+// Postgres closes connections, or is gone for a while: 503, never 500, and nothing that was acknowledged is lost.
+
+const site = useSite()
+
+test.afterEach.always(() => site().killServices())
+
+const AWAY = /^\{"detail":"The DNS backend is currently unavailable\. (Nothing was changed; please|Please) retry\."\}$/
+
+const rrset = (subname: string, number: number) => ({
+  subname,
+  type: 'A',
+  ttl: 300,
+  records: [`198.51.${Math.floor(number / 250)}.${number % 250}`],
+})
+
+/** Writes to an RRset of each domain while told to; returns what was acknowledged last, and answers that are wrong. */
+async function keepWriting(service: Service, names: string[], goOn: () => boolean) {
+  const wrong: string[] = []
+  const acknowledged = new Map<string, string>()
+  let successes = 0
+  let failures = 0
+  const isGood = ({ status, text, headers }: Answer, success: number) => {
+    if (status === success) return ++successes > 0
+    failures++
+    if (status !== 503 || !AWAY.test(text) || headers['retry-after'] !== '5') wrong.push(`${status} ${text}`)
+    return false
+  }
+  await Promise.all(
+    names.map(async (name) => {
+      for (let i = 0; goOn(); i++) {
+        const path = `/domains/${name}/rrsets/www/A/`
+        const { records } = rrset('www', i)
+        if (isGood(await service.api.put(path, rrset('www', i)), 200)) acknowledged.set(name, records[0]!)
+        else acknowledged.delete(name)
+        isGood(await service.api.get(path), 200)
+      }
+    }),
+  )
+  return { wrong, acknowledged, successes, failures }
+}
+
+async function makeDomains(service: Service, names: string[]): Promise<void> {
+  for (const name of names) {
+    await service.api.post('/domains/', { name })
+    await service.api.post(`/domains/${name}/rrsets/`, rrset('www', 0))
+  }
+}
+
+test.serial(
+  'if Postgres closes connections in the middle of writes, answers are 503 and nothing is lost',
+  async (t) => {
+    const service = await site().start()
+    const names = Array.from({ length: 6 }, (_, i) => `closed-${i}.example`)
+    await makeDomains(service, names)
+    let rounds = 0
+    const writing = keepWriting(service, names, () => rounds < 30)
+    for (; rounds < 30; rounds++) {
+      await query(
+        site().system.db,
+        `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and random() < 0.5`,
+      )
+      await sleep(Math.random() * 60)
+    }
+    const { wrong, acknowledged } = await writing
+    t.deepEqual(wrong, [])
+    t.deepEqual(await discrepanciesInTheEnd(site()), [])
+    for (const [name, record] of acknowledged) {
+      t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: [record] })
+    }
+    t.is((await service.api.put(`/domains/${names[0]!}/rrsets/www/A/`, rrset('www', 9999))).status, 200)
+  },
+)
+
+test.serial('if a commit’s connection breaks, the answer is 503 and the zone is what the database says', async (t) => {
+  const service = await site().start()
+  const name = 'commit.example'
+  await makeDomains(service, [name])
+  for (let i = 0; i < 3; i++) {
+    const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+    const answering = service.api.put(`/domains/${name}/rrsets/www/A/`, rrset('www', i + 1))
+    await stopped.arrived
+    await query(
+      site().system.db,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and state = 'idle in transaction'`,
+    )
+    stopped.release('pass')
+    t.is((await answering).status, 503)
+    t.deepEqual(await discrepanciesInTheEnd(site()), [])
+    t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['198.51.0.0'] })
+  }
+})
+
+test.serial('while Postgres is away, everything is 503, and when it is back the service goes on', async (t) => {
+  const folder = join(mkdtempSync(join(process.env['TEST_FOLDER']!, 'away-')), 'postgres')
+  const open = () => startPostgres(folder, { durable: false, progress: () => undefined })
+  let postgres = await open()
+  try {
+    const token = 'a-token-for-the-time-being'
+    const service = await site().start({ DATABASE_URL: postgres.url, ZONEPLANE_TOKEN: token })
+    const api = service.clientOf(token)
+    const path = '/domains/example.test/rrsets/'
+    t.is((await api.post(path, rrset('www', 0))).status, 201)
+    let goOn = true
+    const writing = keepWriting({ ...service, api }, ['example.test'], () => goOn)
+    await sleep(200)
+    await postgres.stop()
+    const answer = await api.get(path)
+    t.is(answer.status, 503)
+    t.regex(answer.text, AWAY)
+    t.is((await service.anonymous.get('//root/healthz')).status, 200)
+    const ready = await service.anonymous.get('//root/readyz')
+    t.is(ready.status, 503)
+    t.is(
+      ready.text,
+      '{"status":"unavailable","checks":{"database":"unavailable","migrations":"unavailable","powerdns":"ok"}}',
+    )
+    t.is(ready.headers['retry-after'], '5')
+    postgres = await open()
+    goOn = false
+    const { wrong, successes, failures } = await writing
+    t.deepEqual(wrong, [])
+    t.true(successes > 0 && failures > 0, `${successes} succeeded, ${failures} failed`)
+    t.is((await api.put(`${path}www/A/`, rrset('www', 1))).status, 200)
+    t.is((await api.put(`${path}www/A/`, rrset('www', 2))).status, 200)
+  } finally {
+    await site().killServices()
+    await postgres.stop()
+    await removeInstanceFolder(folder)
+  }
+})

@@ -1,0 +1,189 @@
+import test from 'ava'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { Pool } from 'undici'
+import { query } from '../../src/store/database.ts'
+import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import { environmentFor, runProgram, useSite } from '../support/site.ts'
+import { eventually } from '../support/world.ts'
+
+const site = useSite()
+
+test.afterEach.always(() => site().killServices())
+
+const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
+
+/** A port of this machine where nobody listens. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const refusals: { what: string; env: (port: number) => Record<string, string>; message: (port: number) => RegExp }[] = [
+  {
+    what: 'Postgres is not there',
+    env: (port) => ({ DATABASE_URL: `postgres://user:s3cret@127.0.0.1:${port}/db` }),
+    message: (port) =>
+      new RegExp(`^zoneplane: Postgres at 127\\.0\\.0\\.1:${port}/db cannot be used: .*ECONNREFUSED.*$`, 'm'),
+  },
+  {
+    what: 'Postgres is not there, by name',
+    env: (port) => ({ DATABASE_URL: `postgres://user:s3cret@localhost:${port}/db` }),
+    message: (port) =>
+      new RegExp(`^zoneplane: Postgres at localhost:${port}/db cannot be used: .*ECONNREFUSED.*$`, 'm'),
+  },
+  {
+    what: 'the database is not there',
+    env: () => {
+      const url = new URL(site().backends.databaseUrl)
+      url.pathname = '/nowhere'
+      return { DATABASE_URL: url.href }
+    },
+    message: () => /^zoneplane: Postgres at .*\/nowhere cannot be used: .*database "nowhere" does not exist$/m,
+  },
+  {
+    what: 'PowerDNS is not there',
+    env: (port) => ({ PDNS_API_URL: `http://127.0.0.1:${port}` }),
+    message: (port) =>
+      new RegExp(`^zoneplane: PowerDNS at 127\\.0\\.0\\.1:${port} cannot be used: .*ECONNREFUSED.*$`, 'm'),
+  },
+  {
+    what: 'PowerDNS does not accept the key',
+    env: () => ({ PDNS_API_KEY: 'wrong-s3cret' }),
+    message: () => /^zoneplane: PowerDNS at 127\.0\.0\.1:\d+ cannot be used: PowerDNS answered 401$/m,
+  },
+]
+
+for (const { what, env, message } of refusals) {
+  test(`if ${what}, a message names the address tried, and the exit code is 1`, async (t) => {
+    const port = await freePort()
+    const { ended, words } = runProgram('main.js', [], environmentFor(site().backends, env(port)))
+    t.is(await ended, 1)
+    t.regex(words(), message(port))
+    t.notRegex(words(), /^\s+at /m)
+    t.notRegex(words(), /s3cret/)
+  })
+}
+
+test('if the port is taken, a message names it, and the exit code is 1', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const { ended, words } = runProgram('main.js', [], environmentFor(site().backends, { PORT: String(port) }))
+  t.is(await ended, 1)
+  server.close()
+  t.regex(words(), new RegExp(`^zoneplane: cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*$`, 'm'))
+  t.notRegex(words(), /^\s+at /m)
+})
+
+test('all problems of the environment are told at once, and the exit code is 1', async (t) => {
+  const env = { PORT: 'http', MINIMUM_TTL: '0', THROTTLE: 'maybe', DATABASE_URL: 'mysql://root:s3cret@db/' }
+  const { ended, words } = runProgram('main.js', [], environmentFor(site().backends, env))
+  t.is(await ended, 1)
+  t.is(
+    words(),
+    'zoneplane: PORT: must be a whole number from 0 to 65535\n' +
+      'DATABASE_URL: must be a URL beginning with postgres:// or postgresql://\n' +
+      'MINIMUM_TTL: must be a whole number from 1 to 3600\n' +
+      'THROTTLE: must be "on" or "off"\n',
+  )
+})
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test.serial(
+    `on ${signal} the requests that run are finished, new ones are refused, and the exit code is 0`,
+    async (t) => {
+      const service = await site().start()
+      const name = `stopped-by-${signal.toLowerCase()}.example`
+      await service.api.post('/domains/', { name })
+      const idle = new Pool(service.url, { connections: 1 })
+      t.is((await (await idle.request({ path: '/healthz', method: 'GET' })).body.text()).length, 15)
+      const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+      const answering = service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+      await stopped.arrived
+      service.signal(signal)
+      await eventually(async () =>
+        service.anonymous.get('//root/healthz').then(
+          () => false,
+          () => true,
+        ),
+      )
+      await t.throwsAsync(idle.request({ path: '/healthz', method: 'GET' }), { code: 'ECONNREFUSED' })
+      await idle.destroy()
+      stopped.release('pass')
+      t.is((await answering).status, 201)
+      t.is(await service.ended, 0)
+      t.deepEqual(await discrepanciesInTheEnd(site()), [])
+    },
+  )
+}
+
+test.serial('a stop while PowerDNS does not answer waits for the write’s 503, and the exit code is 0', async (t) => {
+  const service = await site().start()
+  const name = 'hanging.example'
+  await service.api.post('/domains/', { name })
+  const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+  const answering = service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  await stopped.arrived
+  stopped.release('hang')
+  service.signal('SIGTERM')
+  t.is((await answering).status, 503)
+  t.is(await service.ended, 0)
+  t.deepEqual(await query(site().system.db, 'select zone from marks'), [{ zone: name }])
+  await site().start()
+  t.deepEqual(await discrepanciesInTheEnd(site()), [])
+})
+
+test('the command line tells what is wrong with a call, and the exit code is 1', async (t) => {
+  for (const [args, message] of [
+    [[], 'zoneplane: no command given'],
+    [['reconsider'], 'zoneplane: no such command: reconsider'],
+    [['reconcile', '--content'], "zoneplane: Unknown option '--content'"],
+  ] as const) {
+    const { ended, words } = runProgram('cli.js', [...args], environmentFor(site().backends))
+    t.is(await ended, 1)
+    t.true(words().startsWith(message), words())
+    t.regex(words(), /^Usage: zoneplane <command> \[options\]$/m)
+  }
+})
+
+test('the command line tells what it can do', async (t) => {
+  for (const args of [['--help'], ['reconcile', '--help']]) {
+    const { ended, words } = runProgram('cli.js', args, {})
+    t.is(await ended, 0)
+    t.regex(words(), /^ {2}reconcile \[--contents\] /m)
+  }
+})
+
+test('`zoneplane reconcile` asks for the servers to work on', async (t) => {
+  const { ended, words } = runProgram('cli.js', ['reconcile'], { PATH: process.env['PATH'] })
+  t.is(await ended, 1)
+  t.is(
+    words(),
+    'zoneplane: DATABASE_URL, PDNS_API_URL and PDNS_API_KEY must be set: they name the servers to work on\n',
+  )
+})
+
+test('`zoneplane reconcile` names a server that is not there', async (t) => {
+  const port = await freePort()
+  const env = environmentFor(site().backends, { PDNS_API_URL: `http://127.0.0.1:${port}` })
+  const { ended, words } = runProgram('cli.js', ['reconcile'], env)
+  t.is(await ended, 1)
+  t.regex(words(), new RegExp(`^zoneplane: PowerDNS at 127\\.0\\.0\\.1:${port} cannot be used: .*\n$`))
+})
+
+test.serial('`zoneplane reconcile` tells what it could not repair, and the exit code is 1', async (t) => {
+  const service = await site().start()
+  const name = 'unrepaired.example'
+  await service.api.post('/domains/', { name })
+  await service.kill()
+  await site().pdns('DELETE', `/zones/${name}.`)
+  site().proxy.fail(({ method, body }) => (method === 'POST' && body.includes(name) ? { refuse: 500 } : 'pass'))
+  const { ended, words } = runProgram('cli.js', ['reconcile'], environmentFor(site().backends))
+  t.is(await ended, 1)
+  t.regex(words(), /^unrepaired\.example: not repaired: injected$/m)
+})

@@ -1,0 +1,139 @@
+import test from 'ava'
+import { discrepancies, discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import { useSite, type Service } from '../support/site.ts'
+import { createAccount } from '../support/world.ts'
+
+// Two services on one database and one PowerDNS.
+
+const site = useSite()
+let services: [Service, Service]
+
+test.serial.before('two services are started', async () => {
+  // PowerDNS stalls above ten connections, over all that use it.
+  const environment = { PDNS_CONNECTIONS: '4' }
+  services = await Promise.all([site().start(environment), site().start(environment)])
+})
+
+const rrset = (subname: string, ...records: string[]) => ({ subname, type: 'A', ttl: 300, records })
+
+test.serial('writes from both to one zone all succeed and none is lost', async (t) => {
+  const name = 'shared.example'
+  await services[0].api.post('/domains/', { name })
+  const answers = await Promise.all(
+    services.flatMap(({ api }, i) =>
+      Array.from({ length: 15 }, (_, j) => api.post(`/domains/${name}/rrsets/`, rrset(`r${i}-${j}`, `192.0.2.${j}`))),
+    ),
+  )
+  for (const { status } of answers) t.is(status, 201)
+  t.is(((await services[0].api.get(`/domains/${name}/rrsets/`)).json as unknown[]).length, 31)
+  t.deepEqual(await discrepancies(site()), [])
+})
+
+test.serial('writes from both to one RRset all succeed, and the last one stands', async (t) => {
+  const name = 'shared.example'
+  for (const { api } of services) await api.post(`/domains/${name}/rrsets/`, rrset('www', '192.0.2.1'))
+  const answers = await Promise.all(
+    services.flatMap(({ api }, i) =>
+      Array.from({ length: 10 }, (_, j) =>
+        api.put(`/domains/${name}/rrsets/www/A/`, rrset('www', `198.51.100.${100 * i + j}`)),
+      ),
+    ),
+  )
+  for (const { status } of answers) t.is(status, 200)
+  t.deepEqual(await discrepancies(site()), [])
+})
+
+test.serial('of two creations of one RRset at once, one is answered 201 and the other 400', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const path = '/domains/shared.example/rrsets/'
+    const answers = await Promise.all(services.map(({ api }) => api.post(path, rrset(`new-${round}`, '192.0.2.1'))))
+    t.deepEqual(answers.map(({ status }) => status).sort(), [201, 400])
+    t.is(
+      answers.find(({ status }) => status === 400)!.text,
+      '{"non_field_errors":["Another RRset with the same subdomain and type exists for this domain. (Try modifying it.)"]}',
+    )
+  }
+})
+
+for (const isOneAccount of [true, false]) {
+  const whose = isOneAccount ? 'one account' : 'two accounts'
+
+  test.serial(`of two creations of one domain by ${whose} at once, exactly one is answered 201`, async (t) => {
+    const { system } = site()
+    const first = await createAccount(system, services[0].url)
+    const second = isOneAccount
+      ? services[1].clientOf(first.secret)
+      : (await createAccount(system, services[1].url)).api
+    for (let round = 0; round < 5; round++) {
+      const name = `contested-${round}-${isOneAccount}.example`
+      const answers = await Promise.all([first.api, second].map((api) => api.post('/domains/', { name })))
+      t.deepEqual(answers.map(({ status }) => status).sort(), [201, 400])
+      t.is(answers.find(({ status }) => status === 400)!.text, '{"name":["domain with this name already exists."]}')
+    }
+    t.deepEqual(await discrepancies(site()), [])
+  })
+}
+
+test.serial(
+  'a domain and one below it, created by two accounts at once: one is answered 201, the other 400',
+  async (t) => {
+    const { system } = site()
+    const accounts = await Promise.all(services.map(({ url }) => createAccount(system, url)))
+    for (let round = 0; round < 5; round++) {
+      const names = [`family-${round}.example`, `child.family-${round}.example`]
+      const answers = await Promise.all(accounts.map(({ api }, i) => api.post('/domains/', { name: names[i]! })))
+      t.deepEqual(answers.map(({ status }) => status).sort(), [201, 400])
+    }
+    t.deepEqual(await discrepancies(site()), [])
+  },
+)
+
+test.serial(
+  'a deletion and writes at once: the domain is gone, and no write fails otherwise than with 404',
+  async (t) => {
+    const name = 'deleted.example'
+    await services[0].api.post('/domains/', { name })
+    const writes = services.flatMap(({ api }, i) =>
+      Array.from({ length: 6 }, (_, j) => api.post(`/domains/${name}/rrsets/`, rrset(`r${i}-${j}`, '192.0.2.1'))),
+    )
+    t.is((await services[1].api.delete(`/domains/${name}/`)).status, 204)
+    for (const { status } of await Promise.all(writes)) t.true([201, 404].includes(status), String(status))
+    t.is((await services[0].api.get(`/domains/${name}/`)).status, 404)
+    t.deepEqual(await discrepancies(site()), [])
+  },
+)
+
+test.serial(
+  'deleted by one and created again by the other at once, a domain is there or not, and so is its zone',
+  async (t) => {
+    const name = 'fickle.example'
+    for (let round = 0; round < 6; round++) {
+      await services[0].api.post('/domains/', { name })
+      const [deletion, creation] = await Promise.all([
+        services[0].api.delete(`/domains/${name}/`),
+        services[1].api.post('/domains/', { name }),
+      ])
+      t.is(deletion.status, 204)
+      t.true([201, 400].includes(creation.status), String(creation.status))
+      t.is((await services[0].api.get(`/domains/${name}/`)).status, creation.status === 201 ? 200 : 404)
+      t.deepEqual(await discrepancies(site()), [])
+      await services[1].api.delete(`/domains/${name}/`)
+    }
+  },
+)
+
+test.serial('what one of them has left in doubt when it dies, the other one puts right', async (t) => {
+  const name = 'inherited.example'
+  await services[0].api.post('/domains/', { name })
+  await services[0].api.post(`/domains/${name}/rrsets/`, rrset('www', '192.0.2.1'))
+  const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+  const answering = services[0].api
+    .put(`/domains/${name}/rrsets/www/A/`, rrset('www', '192.0.2.2'))
+    .catch(() => undefined)
+  await stopped.arrived
+  await services[0].kill()
+  stopped.release('swallow')
+  await answering
+  t.deepEqual(await discrepanciesInTheEnd(site()), [])
+  t.like((await services[1].api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
+})
