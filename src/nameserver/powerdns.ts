@@ -192,7 +192,7 @@ function replacement({ name, type, ttl, records }: PublishedRRset): object {
 function forgotten(zone: string, removals: PublishedRRset[]): object[] {
   const names = new Set<string>()
   for (const { name } of removals) {
-    for (let rest = name; rest !== zone; rest = rest.slice(rest.indexOf('.') + 1)) names.add(rest)
+    for (let rest = name; rest.endsWith(`.${zone}`); rest = rest.slice(rest.indexOf('.') + 1)) names.add(rest)
   }
   return [...names]
     .flatMap((name) => [name, `${nsec3Label(name)}.${zone}`])
