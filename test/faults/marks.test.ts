@@ -1,6 +1,6 @@
 import test from 'ava'
 import pg from 'pg'
-import { reconcile } from '../../src/service/reconcile.ts'
+import { audit, reconcile } from '../../src/service/reconcile.ts'
 import { query } from '../../src/store/database.ts'
 import * as marks from '../../src/store/marks.ts'
 import { discrepancies, discrepanciesOf } from '../support/discrepancies.ts'
@@ -184,4 +184,21 @@ test.serial('the serial of a repaired zone is above every serial that was tried'
     { name },
   )
   t.true(domain!.version > version!)
+})
+
+test.serial('a push that PowerDNS carries out after all patience shows in the serials', async (t) => {
+  const name = 'belated.example'
+  await makeDomain(name)
+  const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+  const answering = write(name, '192.0.2.2')
+  await stopped.arrived
+  const { grace } = (await markOf(name))!
+  stopped.release({ abandoned: 2 * grace + 1_500 })
+  t.is((await answering).status, 503)
+  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.is((await write(name, '192.0.2.3')).status, 200)
+  await eventually(async () => (await discrepancies(site())).length > 0)
+  t.deepEqual(await audit(site().system, { contents: false }), [name])
+  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.3'] })
 })

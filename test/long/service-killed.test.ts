@@ -1,0 +1,37 @@
+import test from 'ava'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import { useSite, type Service } from '../support/site.ts'
+import { createWorkload } from '../support/workload.ts'
+
+// 60 kills at random moments, while RRsets are written and domains created and deleted.
+
+const site = useSite()
+const workload = createWorkload('killed', 6, 3)
+let service: Service
+
+test.serial.before('a service is started', async () => {
+  service = await site().start()
+})
+
+for (let round = 1; round <= 12; round++) {
+  test.serial(
+    `killed at any moment, a service leaves nothing that is not put right: kills ${5 * round - 4} to ${5 * round}`,
+    async (t) => {
+      for (let kill = 0; kill < 5; kill++) {
+        const running = workload.run(service.api)
+        // The first writes of a process are slow; most kills shall meet it at full speed.
+        await sleep(20 + Math.random() * (kill === 0 ? 100 : 500))
+        await service.kill()
+        t.deepEqual(await running, [])
+        service = await site().start()
+        t.deepEqual(await discrepanciesInTheEnd(site()), [])
+        t.deepEqual(await workload.broken(service.api), [])
+      }
+    },
+  )
+}
+
+test.serial('there was something to lose', (t) => {
+  t.true(workload.counts.acknowledged > 1000, String(workload.counts.acknowledged))
+})
