@@ -2,7 +2,6 @@ import test from 'ava'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { Pool } from 'undici'
-import { query } from '../../src/store/database.ts'
 import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
 import { environmentFor, runProgram, useSite } from '../support/site.ts'
 import { eventually } from '../support/world.ts'
@@ -121,22 +120,6 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     },
   )
 }
-
-test.serial('a stop while PowerDNS does not answer waits for the write’s 503, and the exit code is 0', async (t) => {
-  const service = await site().start()
-  const name = 'hanging.example'
-  await service.api.post('/domains/', { name })
-  const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
-  const answering = service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-  await stopped.arrived
-  stopped.release('hang')
-  service.signal('SIGTERM')
-  t.is((await answering).status, 503)
-  t.is(await service.ended, 0)
-  t.deepEqual(await query(site().system.db, 'select zone from marks'), [{ zone: name }])
-  await site().start()
-  t.deepEqual(await discrepanciesInTheEnd(site()), [])
-})
 
 test('the command line tells what is wrong with a call, and the exit code is 1', async (t) => {
   for (const [args, message] of [

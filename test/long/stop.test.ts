@@ -1,0 +1,27 @@
+import test from 'ava'
+import { query } from '../../src/store/database.ts'
+import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import { useSite } from '../support/site.ts'
+
+const site = useSite()
+
+test.serial('a stop while PowerDNS does not answer waits for the write’s 503, and the exit code is 0', async (t) => {
+  const service = await site().start()
+  const name = 'hanging.example'
+  await service.api.post('/domains/', { name })
+  const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+  const answering = service.api.post(`/domains/${name}/rrsets/`, {
+    subname: 'www',
+    type: 'A',
+    ttl: 300,
+    records: ['192.0.2.1'],
+  })
+  await stopped.arrived
+  stopped.release('hang')
+  service.signal('SIGTERM')
+  t.is((await answering).status, 503)
+  t.is(await service.ended, 0)
+  t.deepEqual(await query(site().system.db, 'select zone from marks'), [{ zone: name }])
+  await site().start()
+  t.deepEqual(await discrepanciesInTheEnd(site()), [])
+})
