@@ -145,10 +145,13 @@ export function badlySigned(message: Message, model: ZoneModel): string[] {
   return [...missing, ...surplus.map(({ name }) => `${name} is signed`)]
 }
 
-/** What `validate` must say of a reply; undefined if a validating resolver would have to ask another server. */
-export function verdictOf({ answers, referral, authority }: Reply): string | undefined {
+/**
+ * What `validate` must say of the reply to a question of this type; undefined if a validating resolver would have to
+ * ask another server.
+ */
+export function verdictOf({ answers, referral, authority }: Reply, type: string): string | undefined {
   if (referral !== undefined) return undefined
   if (answers.length === 0) return 'negative response, fully validated'
-  const finished = authority.includes('SOA') || answers.length > 1 || answers[0]?.type !== 'CNAME'
-  return finished ? 'fully validated' : undefined
+  const leaves = answers.every((rrset) => rrset.type === 'CNAME') && !authority.includes('SOA')
+  return leaves && type !== 'CNAME' ? undefined : 'fully validated'
 }

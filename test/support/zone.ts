@@ -88,7 +88,7 @@ export class Zone {
     for (const [name, type] of questions) {
       const cut = this.model.cutAbove(name)
       const question: Question = cut === undefined ? [name, type] : [cut, 'DS']
-      const expected = verdictOf(this.model.reply(...question))
+      const expected = verdictOf(this.model.reply(...question), question[1])
       if (expected === undefined || this.model.isBelowStrayDs(question[0])) continue
       const verdict = await validate(this.#world.powerDns, this.name, this.ds, ...question)
       t.is(verdict, expected, question.join(' '))
