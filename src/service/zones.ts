@@ -1,5 +1,5 @@
 import { NotFound } from '../errors.ts'
-import { SMALL_ZONE } from '../limits.ts'
+import { SMALL_ZONE, SUBNAME_LENGTH } from '../limits.ts'
 import { parseRdata } from '../dns/rdata.ts'
 import type { PublishedRRset } from '../nameserver/nameserver.ts'
 import { sendAlong, type Db } from '../store/database.ts'
@@ -93,9 +93,10 @@ export async function publishWhole(system: System, trx: Db, mark: Mark, domain: 
   return version
 }
 
-/** These subnames and those above them, where a delegation may stand. */
+/** These subnames and those above them, where a delegation may stand; without those that are too long to be there. */
 function withAncestors(subnames: string[]): string[] {
-  return [...new Set(subnames.flatMap(suffixes))]
+  const storable = subnames.filter(({ length }) => length <= SUBNAME_LENGTH)
+  return [...new Set(storable.flatMap(suffixes))]
 }
 
 /** The RRsets that the changes speak of, in their order. */

@@ -2,7 +2,7 @@ import packet, { type Answer as RR } from 'dns-packet'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -24,6 +24,21 @@ export interface DnsAnswer {
 
 /** Asks a nameserver over UDP, and again over TCP if the answer was cut; signatures are asked for. */
 export async function ask(server: Server, name: string, type: string): Promise<DnsAnswer> {
+  const answer = packet.decode(await exchange(server, name, type))
+  return {
+    rcode: (answer as unknown as { rcode: string }).rcode,
+    answers: answer.answers ?? [],
+    authorities: answer.authorities ?? [],
+  }
+}
+
+/** As `ask`, but returns the message as it came. Without `dnssec`, no signatures are asked for. */
+export async function exchange(
+  server: Server,
+  name: string,
+  type: string,
+  { dnssec = true }: { dnssec?: boolean } = {},
+): Promise<Buffer> {
   const query = packet.encode({
     type: 'query',
     id: Math.floor(Math.random() * 65536),
@@ -33,21 +48,17 @@ export async function ask(server: Server, name: string, type: string): Promise<D
         type: 'OPT',
         name: '.',
         udpPayloadSize: 1232,
-        flags: packet.DNSSEC_OK,
+        flags: dnssec ? packet.DNSSEC_OK : 0,
         options: [],
         extendedRcode: 0,
         ednsVersion: 0,
-        flag_do: true,
+        flag_do: dnssec,
       },
     ],
   })
-  const datagram = packet.decode(await overUdp(server, query))
-  const answer = datagram.flag_tc ? packet.decode(await overTcp(server, query)) : datagram
-  return {
-    rcode: (answer as unknown as { rcode: string }).rcode,
-    answers: answer.answers ?? [],
-    authorities: answer.authorities ?? [],
-  }
+  const datagram = await overUdp(server, query)
+  const truncated = (datagram.readUInt16BE(2) & packet.TRUNCATED_RESPONSE) > 0
+  return truncated ? overTcp(server, query) : datagram
 }
 
 async function overUdp({ dnsHost, dnsPort }: Server, query: Buffer): Promise<Buffer> {
@@ -98,8 +109,10 @@ export async function lookUp({ dnsHost, dnsPort }: Server, name: string, type: s
 }
 
 /**
- * Whether a validating resolver that trusts only this DS accepts what the server says about a name: `delv` prints
- * `fully validated` for answers, and the same of the proofs for denials.
+ * What a validating resolver that trusts only this DS says of an answer, in the words of `delv`: `fully validated` or
+ * `negative response, fully validated` if all of it is proven; else something that holds neither: `unsigned answer`,
+ * `negative response, unsigned answer`, or why there is no answer at all, such as `failed: broken trust chain`.
+ * A referral is no answer, and what a CNAME outside the server leads to is none either.
  * @param ds contents of the zone's DS records
  */
 export async function validate(
@@ -116,32 +129,56 @@ export async function validate(
   })
   const file = join(folder, 'anchors')
   writeFileSync(file, `trust-anchors { ${anchors.join(' ')} };\n`)
-  const args = [
-    `@${server.dnsHost}`,
-    '-p',
-    String(server.dnsPort),
-    '-a',
-    file,
-    `+root=${zone}`,
-    '+nocrypto',
-    name,
-    type,
-  ]
-  const { stdout, stderr } = await run('delv', args).catch(
+  const place = [`@${server.dnsHost}`, '-p', String(server.dnsPort)]
+  const { stdout, stderr } = await run('delv', [...place, '-a', file, `+root=${zone}`, '+nocrypto', name, type]).catch(
     (error: unknown) => error as { stdout: string; stderr: string },
   )
-  return stdout + stderr
+  rmSync(folder, { recursive: true })
+  return verdict(stdout + stderr)
+}
+
+/**
+ * What delv's output comes to. It says `; fully validated` and the like before the first RRset, and again before each
+ * whose standing is another; the last line is a failure, unless a denial is all that there is to tell.
+ */
+function verdict(output: string): string {
+  const failure = /^;; resolution failed: (?!ncache nx(?:domain|rrset)$)(.*)$/m.exec(output)
+  if (failure) return `failed: ${failure[1]}`
+  const standings = [...output.matchAll(/^; ([a-z][a-z ,]*)$/gm)].map(([, words]) => words!)
+  if (standings.length === 0) return `failed: ${output.trim()}`
+  const doubtful = standings.find((words) => !/^(negative response, )?fully validated$/.test(words))
+  return doubtful ?? standings[0]!
+}
+
+/** Asks for a zone transfer; returns the zone as text. */
+export async function transfer(server: Server, zone: string): Promise<string> {
+  const place = [`@${server.dnsHost}`, '-p', String(server.dnsPort)]
+  const { stdout } = await run('dig', [...place, zone, 'AXFR', '+onesoa', '+nocomments', '+nocmd', '+nostats'], {
+    maxBuffer: 2 ** 28,
+  })
+  if (stdout.includes('; Transfer failed')) throw new Error(`no transfer of ${zone}`)
+  return stdout
+}
+
+/**
+ * Lets `ldns-verify-zone` judge a zone as text: its signatures, and the chain of its denials. Rejects with what it says
+ * if the zone is not valid.
+ * @param ds contents of DS records, which the zone's keys must agree with
+ */
+export async function verifyZone(text: string, zone: string, ds: string[] = []): Promise<void> {
+  const folder = mkdtempSync(join(process.env['TEST_FOLDER']!, 'axfr-'))
+  const file = join(folder, 'zone')
+  writeFileSync(file, text)
+  const trusted = ds.flatMap((content, i) => {
+    const anchor = join(folder, `ds-${i}`)
+    writeFileSync(anchor, `${zone}. IN DS ${content}\n`)
+    return ['-k', anchor]
+  })
+  await run('ldns-verify-zone', [...trusted, file])
+  rmSync(folder, { recursive: true })
 }
 
 /** Asks for a zone transfer and lets `ldns-verify-zone` judge it; rejects with what it says if the zone is not valid. */
-export async function verifyTransfer(server: Server, zone: string): Promise<void> {
-  const folder = mkdtempSync(join(process.env['TEST_FOLDER']!, 'axfr-'))
-  const { stdout } = await run(
-    'dig',
-    [`@${server.dnsHost}`, '-p', String(server.dnsPort), zone, 'AXFR', '+onesoa', '+nocomments', '+nocmd', '+nostats'],
-    { maxBuffer: 2 ** 28 },
-  )
-  const file = join(folder, 'zone')
-  writeFileSync(file, stdout)
-  await run('ldns-verify-zone', [file])
+export async function verifyTransfer(server: Server, zone: string, ds?: string[]): Promise<void> {
+  await verifyZone(await transfer(server, zone), zone, ds)
 }

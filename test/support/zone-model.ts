@@ -1,0 +1,157 @@
+import { sorted, unsigned, rrsetsOf, type Message, type ServedRRset } from './wire.ts'
+
+/** What a nameserver says about a name, but for how it proves it. */
+export interface Reply {
+  rcode: string
+  answers: ServedRRset[]
+  /** The RRset that a referral consists of. */
+  referral: ServedRRset | undefined
+  /** The types in the authority section. */
+  authority: string[]
+}
+
+/** Longer chains of CNAMEs than this are not followed here. */
+const CHAIN = 8
+
+/**
+ * A zone as RFC 1034 §4.3.2, RFC 4592 and RFC 5155 §7.2 want it answered, signed with NSEC3 without opt-out. Kept as
+ * plain as can be, because answers are judged by it: names have no escapes, and there is no DNAME.
+ */
+export class ZoneModel {
+  readonly #apex: string
+  /** By absolute name, then type. */
+  readonly #names = new Map<string, Map<string, ServedRRset>>()
+
+  /** @param zone without final dot */
+  constructor(zone: string) {
+    this.#apex = `${zone}.`
+  }
+
+  put(rrset: ServedRRset): void {
+    const types = this.#names.get(rrset.name) ?? new Map<string, ServedRRset>()
+    this.#names.set(rrset.name, types.set(rrset.type, rrset))
+  }
+
+  remove(name: string, type: string): void {
+    const types = this.#names.get(name)
+    types?.delete(type)
+    if (types?.size === 0) this.#names.delete(name)
+  }
+
+  at(name: string): ServedRRset[] {
+    return [...(this.#names.get(name)?.values() ?? [])]
+  }
+
+  get(name: string, type: string): ServedRRset | undefined {
+    return this.#names.get(name)?.get(type)
+  }
+
+  all(): ServedRRset[] {
+    return sorted([...this.#names.values()].flatMap((types) => [...types.values()]))
+  }
+
+  /** The delegation at or above a name. */
+  cutAbove(name: string): string | undefined {
+    return ancestors(name, this.#apex)
+      .reverse()
+      .find((ancestor) => this.#delegates(ancestor))
+  }
+
+  /** Whether a DS stands above a name where nothing is delegated; BIND's validator then expects a delegation. */
+  isBelowStrayDs(name: string): boolean {
+    return ancestors(name, this.#apex)
+      .slice(1)
+      .some((ancestor) => this.#names.get(ancestor)?.has('DS') === true && !this.#delegates(ancestor))
+  }
+
+  reply(name: string, type: string, length = 0): Reply {
+    const cut = this.cutAbove(name)
+    if (cut !== undefined && !(cut === name && type === 'DS')) {
+      const referral = this.get(cut, 'NS')!
+      const proof = this.get(cut, 'DS') === undefined ? 'NSEC3' : 'DS'
+      return { rcode: 'NOERROR', answers: [], referral, authority: ['NS', proof].sort() }
+    }
+    const source = this.#source(name)
+    if (source === undefined) return this.#denial('NXDOMAIN')
+    // That there is no closer match than the wildcard needs a proof, too.
+    const expansion = source === name ? [] : ['NSEC3']
+    const alias = type === 'CNAME' ? undefined : this.get(source, 'CNAME')
+    const found = alias ?? this.get(source, type)
+    if (found === undefined) return this.#denial('NOERROR')
+    const answer = { ...found, name }
+    const target = alias?.records[0]
+    if (target === undefined || !this.#holds(target) || length === CHAIN) {
+      return { rcode: 'NOERROR', answers: [answer], referral: undefined, authority: expansion }
+    }
+    const rest = this.reply(target, type, length + 1)
+    return {
+      ...rest,
+      answers: sorted([answer, ...rest.answers]),
+      authority: [...new Set([...expansion, ...rest.authority])].sort(),
+    }
+  }
+
+  #denial(rcode: string): Reply {
+    return { rcode, answers: [], referral: undefined, authority: ['NSEC3', 'SOA'] }
+  }
+
+  /** The name whose RRsets answer for this one: itself, or a wildcard; undefined if there is neither. */
+  #source(name: string): string | undefined {
+    if (this.#exists(name)) return name
+    const encloser = ancestors(name, this.#apex).find((ancestor) => this.#exists(ancestor)) ?? this.#apex
+    return this.#names.has(`*.${encloser}`) ? `*.${encloser}` : undefined
+  }
+
+  /** Whether a name has RRsets, or names below it that have. */
+  #exists(name: string): boolean {
+    if (name === this.#apex || this.#names.has(name)) return true
+    for (const other of this.#names.keys()) if (other.endsWith(`.${name}`)) return true
+    return false
+  }
+
+  #delegates(name: string): boolean {
+    return name !== this.#apex && this.#names.get(name)?.has('NS') === true
+  }
+
+  #holds(name: string): boolean {
+    return name === this.#apex || name.endsWith(`.${this.#apex}`)
+  }
+}
+
+/** A name and those above it, below the apex, the longest first. */
+export function ancestors(name: string, apex: string): string[] {
+  const names: string[] = []
+  for (let rest = name; rest !== apex && rest.includes('.'); rest = rest.slice(rest.indexOf('.') + 1)) names.push(rest)
+  return names
+}
+
+/** What a message says, in the words of the model. */
+export function replyOf(message: Message): Reply {
+  const authority = rrsetsOf(message.authorities)
+  const types = [...new Set(authority.map(({ type }) => type))].sort()
+  const referral = types.includes('SOA') ? undefined : authority.find(({ type }) => type === 'NS')
+  return { rcode: message.rcode, answers: rrsetsOf(message.answers), referral, authority: types }
+}
+
+/** What should bear a signature and does not, or the other way round: a delegation and glue bear none (RFC 4035 §2.2). */
+export function badlySigned(message: Message, model: ZoneModel): string[] {
+  const { referral } = replyOf(message)
+  const bare = referral === undefined ? [] : [`${referral.name} NS`]
+  const missing = unsigned([...message.answers, ...message.authorities]).filter((place) => !bare.includes(place))
+  const signatures = [...message.authorities, ...message.additionals].filter(({ type }) => type === 'RRSIG')
+  const surplus = signatures.filter(
+    ({ name, rdata }) => model.cutAbove(name) !== undefined && !rdata.startsWith('\0\x2b'),
+  )
+  return [...missing, ...surplus.map(({ name }) => `${name} is signed`)]
+}
+
+/**
+ * What `validate` must say of the reply to a question of this type; undefined if a validating resolver would have to
+ * ask another server.
+ */
+export function verdictOf({ answers, referral, authority }: Reply, type: string): string | undefined {
+  if (referral !== undefined) return undefined
+  if (answers.length === 0) return 'negative response, fully validated'
+  const leaves = answers.every((rrset) => rrset.type === 'CNAME') && !authority.includes('SOA')
+  return leaves && type !== 'CNAME' ? undefined : 'fully validated'
+}
