@@ -64,7 +64,7 @@ export async function closeSystem(system: System): Promise<void> {
  */
 export async function prepare(system: System, backends: Backends): Promise<void> {
   await orElse(migrate(backends.databaseUrl), `Postgres at ${place(backends.databaseUrl)}`)
-  await orElse(system.nameserver.ready(), `PowerDNS at ${place(backends.pdnsApiUrl)}`)
+  await orElse(system.nameserver.probe(), `PowerDNS at ${place(backends.pdnsApiUrl)}`)
 }
 
 async function orElse(attempt: Promise<void>, where: string): Promise<void> {

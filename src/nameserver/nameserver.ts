@@ -56,5 +56,7 @@ export interface Nameserver {
   serials(): Promise<Map<string, number>>
   /** Resolves if the nameserver answers and accepts our credentials. */
   ready(): Promise<void>
+  /** Learns what of the nameserver's ways depends on its version; to be called once, before anything is published. */
+  probe(): Promise<void>
   close(): Promise<void>
 }

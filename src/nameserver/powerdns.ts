@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, type FailureKind } from '../errors.ts'
 import { answerTime } from '../limits.ts'
@@ -44,6 +45,7 @@ interface KeyAnswer {
 /** PowerDNS Authoritative 4.7 or later, with one ECDSA key per zone and our own serial in every change (powerdns.md §0). */
 export function createPowerDns(options: PowerDnsOptions): Nameserver {
   const api = new Api(options)
+  let spell = (content: string) => content
 
   async function createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
     const creation = api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), {
@@ -51,7 +53,7 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
       dnssec: true,
       ...SETTINGS,
       nameservers: [],
-      rrsets: [soa(zone, version), ...rrsets].map(replacement),
+      rrsets: [soa(zone, version), ...rrsets].map((rrset) => replacement(rrset, spell)),
     })
     // What it refuses may be there nevertheless, in part (powerdns.md §2.3).
     await orHalfDone(creation, 'refused')
@@ -82,7 +84,7 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
     const others = rrsets.filter(({ records }) => records.length > 0)
     await api.call('PATCH', path(zone), answerTime(rrsets.length), {
       rrsets: [
-        ...[...removals, soa(zone, version), ...others].map(replacement),
+        ...[...removals, soa(zone, version), ...others].map((rrset) => replacement(rrset, spell)),
         ...(rectify ? forgotten(zone, removals) : []),
       ],
     })
@@ -145,6 +147,25 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
     await api.call('GET', '', 5_000)
   }
 
+  async function probe(): Promise<void> {
+    const zone = `probe-${randomBytes(8).toString('hex')}.zoneplane.invalid.`
+    const probed = { name: zone, type: 'TXT', ttl: SOA_TTL, records: ['"a\\"b"'] }
+    const rrsets = [soa(zone, 1), probed].map((rrset) => replacement(rrset, (content) => content))
+    try {
+      await api.call('POST', '/zones?rrsets=false', answerTime(0), {
+        name: zone,
+        kind: 'Native',
+        nameservers: [],
+        rrsets,
+      })
+    } catch (error) {
+      if (!(error instanceof NameserverFailure && error.kind === 'refused')) throw error
+      spell = escapedTwice
+      return
+    }
+    await deleteZone(zone)
+  }
+
   /**
    * Forgets answers about the zone's names. Without it a name that was asked for before the zone existed stays refused
    * while the packet cache remembers (powerdns.md §1.4).
@@ -169,18 +190,19 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
     read,
     serials,
     ready,
+    probe,
     close: () => api.close(),
   }
 }
 
 /** The state an RRset shall have, never a step: repeating it is harmless. PowerDNS wants a TTL for removals, too. */
-function replacement({ name, type, ttl, records }: PublishedRRset): object {
+function replacement({ name, type, ttl, records }: PublishedRRset, spell: (content: string) => string): object {
   return {
     name,
     type,
     ttl,
     changetype: 'REPLACE',
-    records: records.map((content) => ({ content, disabled: false })),
+    records: records.map((content) => ({ content: spell(content), disabled: false })),
   }
 }
 
@@ -197,6 +219,16 @@ function forgotten(zone: string, removals: PublishedRRset[]): object[] {
   return [...names]
     .flatMap((name) => [name, `${nsec3Label(name)}.${zone}`])
     .map((name) => ({ name, type: 'NSEC3', changetype: 'DELETE' }))
+}
+
+/**
+ * A content for a PowerDNS that takes escapes away once before it reads the content, as 5.1 does (powerdns.md §4):
+ * escapes of characters that mean something must survive that, those of octets that cannot be printed need not.
+ */
+export function escapedTwice(content: string): string {
+  return content.replace(/\\([0-9]{3}|[^])/g, (escape, escaped: string) =>
+    /^[0-9]{3}$/.test(escaped) && !['034', '046', '092'].includes(escaped) ? escape : escape.replaceAll('\\', '\\\\'),
+  )
 }
 
 /** PowerDNS' zone id; our zone names hold neither `/` nor `=`. */

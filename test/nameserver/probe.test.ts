@@ -1,0 +1,69 @@
+import test from 'ava'
+import { createPowerDns, escapedTwice } from '../../src/nameserver/powerdns.ts'
+import { useWorld } from '../support/world.ts'
+
+const world = useWorld()
+
+/** A driver of its own, behind the world's proxy, once it has probed PowerDNS. */
+async function probed() {
+  const { proxy, backends } = world()
+  const options = { url: proxy.url, key: backends.pdnsApiKey, connections: 1, primary: 'ns1.example.test.' }
+  const nameserver = createPowerDns(options)
+  await nameserver.probe()
+  return nameserver
+}
+
+/** What the driver sends as the content of a TXT record. */
+async function sent(content: string): Promise<string> {
+  const { proxy } = world()
+  proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 204 } : 'pass'))
+  const nameserver = await probed()
+  proxy.calls.length = 0
+  const rrset = { name: 'a.example.test.', type: 'TXT', ttl: 60, records: [content] }
+  await nameserver.publish('example.test.', 1, [rrset], false)
+  await nameserver.close()
+  const { rrsets } = JSON.parse(proxy.calls[0]!.body) as { rrsets: { type: string; records: { content: string }[] }[] }
+  return rrsets.find(({ type }) => type === 'TXT')!.records[0]!.content
+}
+
+test.afterEach.always(() => {
+  world().proxy.heal()
+})
+
+test.serial('a PowerDNS that reads contents as they are gets them as they are', async (t) => {
+  t.is(await sent('"a\\"b\\\\c\\001"'), '"a\\"b\\\\c\\001"')
+})
+
+test.serial('a PowerDNS that takes escapes away first gets those that matter twice', async (t) => {
+  const { proxy } = world()
+  proxy.fail(({ method, body }) => {
+    if (method === 'PATCH') return { refuse: 204 }
+    return method === 'POST' && body.includes('zoneplane.invalid') ? { refuse: 422 } : 'pass'
+  })
+  const nameserver = await probed()
+  proxy.calls.length = 0
+  const rrset = { name: 'a.example.test.', type: 'TXT', ttl: 60, records: ['"a\\"b\\\\c\\001"'] }
+  await nameserver.publish('example.test.', 1, [rrset], false)
+  await nameserver.close()
+  t.true(proxy.calls[0]!.body.includes(JSON.stringify('"a\\\\"b\\\\\\\\c\\001"')))
+})
+
+test.serial('the probe leaves nothing behind', async (t) => {
+  const nameserver = await probed()
+  t.deepEqual(
+    [...(await nameserver.serials()).keys()].filter((zone) => zone.endsWith('.invalid.')),
+    [],
+  )
+  await nameserver.close()
+})
+
+test.serial('a PowerDNS that fails at the probe is not taken for either', async (t) => {
+  const { proxy } = world()
+  proxy.fail(() => ({ refuse: 500 }))
+  await t.throwsAsync(probed())
+})
+
+test('escapes of quotes, backslashes and dots are doubled, those of other octets are not', (t) => {
+  t.is(escapedTwice('"\\034\\092\\046\\\\\\"\\010\\255 plain"'), '"\\\\034\\\\092\\\\046\\\\\\\\\\\\"\\010\\255 plain"')
+  t.is(escapedTwice('host\\.master.example.'), 'host\\\\.master.example.')
+})
