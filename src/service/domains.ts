@@ -82,16 +82,16 @@ export async function create(system: System, actor: Actor, input: () => DomainIn
           if (!(await clearAway(system, attempt.mark))) throw disallowed()
           await note(system, attempt.mark, version, 1)
         }
-        await system.nameserver.createZone(`${name}.`, version, [published(domain, apexNs)]).catch(orDisallowed)
+        await system.nameserver.createZone(`${name}.`, version, [published(domain, apexNs)])
         attempt.begun = true
         return withKeys(system, domain)
-      }).catch(explain)
+      }).catch(orDisallowed)
     }),
   )
 }
 
 /** The nameserver has the zone, which it had not when it was looked at: somebody else made it meanwhile. */
-function explain(error: unknown): never {
+function orDisallowed(error: unknown): never {
   throw error instanceof NameserverFailure && error.kind === 'conflict' ? disallowed() : error
 }
 
@@ -113,11 +113,6 @@ async function availableName(trx: Db, accountId: string, { name, problems }: Dom
 
 function disallowed(): Invalid {
   return Invalid.field('name', 'This domain name conflicts with an existing domain, or is disallowed by policy.')
-}
-
-/** Somebody else has made the zone in the meantime. */
-function orDisallowed(error: unknown): never {
-  throw error instanceof NameserverFailure && error.kind === 'conflict' ? disallowed() : error
 }
 
 /** Deletes a domain and its zone, if it exists for the actor (contract §7.4). @throws Denied */

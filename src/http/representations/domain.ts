@@ -1,7 +1,11 @@
 import type { Domain, DomainInput, DomainWithKeys, Key } from '../../service/domains.ts'
-import { nonBlankText, readFields } from './fields.ts'
+import { nonBlankText, readFields, text } from './fields.ts'
 
-const shape = { name: nonBlankText({ trim: false }) }
+const shape = {
+  name: nonBlankText({ trim: false }),
+  // To ignore it would lose records silently.
+  zonefile: text({ trim: true }).test('empty', 'Zone files cannot be imported yet.', (value) => !value),
+}
 
 /** What a body says about a new domain (contract §7.2). */
 export function readDomain(body: unknown): DomainInput {
