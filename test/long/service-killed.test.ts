@@ -20,8 +20,10 @@ for (let round = 1; round <= 12; round++) {
     async (t) => {
       for (let kill = 0; kill < 5; kill++) {
         const running = workload.run(service.api)
-        // The first writes of a process are slow; most kills shall meet it at full speed.
-        await sleep(20 + Math.random() * (kill === 0 ? 100 : 500))
+        // Among its first writes, which are slow, or later at full speed; on any machine after some.
+        const enough = workload.counts.acknowledged + Math.ceil(Math.random() * 40)
+        while (workload.counts.acknowledged < enough) await sleep(1)
+        await sleep(Math.random() * 10)
         await service.kill()
         t.deepEqual(await running, [])
         service = await site().start()
@@ -33,5 +35,5 @@ for (let round = 1; round <= 12; round++) {
 }
 
 test.serial('there was something to lose', (t) => {
-  t.true(workload.counts.acknowledged > 1000, String(workload.counts.acknowledged))
+  t.true(workload.counts.acknowledged > 500, String(workload.counts.acknowledged))
 })
