@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { Unauthenticated } from '../errors.ts'
+import { together, type Db } from '../store/database.ts'
 import * as tokens from '../store/tokens.ts'
 import type { System } from '../system.ts'
 import type { Actor } from './actor.ts'
+import { lookUp, visible, type Domain } from './domains.ts'
 
 /** What is stored of a secret. Secrets are random, so a hash that is quick to compute protects them (architecture.md). */
 export function hashSecret(secret: string): Buffer {
@@ -13,8 +15,13 @@ export function hashSecret(secret: string): Buffer {
  * Whom the secret speaks for, when used from `address`; the token counts as used then (contract §3.1).
  * @throws Unauthenticated
  */
-export async function authenticate(system: System, secret: string, address: string): Promise<Actor> {
-  const token = await tokens.present(system.db, hashSecret(secret), address, system.now())
+export async function authenticate(
+  system: System,
+  secret: string,
+  address: string,
+  db: Db = system.db,
+): Promise<Actor> {
+  const token = await tokens.present(db, hashSecret(secret), address, system.now())
   if (token?.valid !== true) throw new Unauthenticated('Invalid token.')
   if (!token.active) throw new Unauthenticated('User inactive or deleted.')
   if (!token.allowed) throw new Unauthenticated('Invalid token.')
@@ -28,4 +35,23 @@ export async function authenticate(system: System, secret: string, address: stri
     autoPolicy: token.autoPolicy,
     policies: token.policies,
   }
+}
+
+/**
+ * As `authenticate`, and the domain of this name, as far as it exists for the actor. Both are looked up at once; what is
+ * wrong with the token is told first.
+ * @throws Unauthenticated, NotFound
+ */
+export async function authenticateForDomain(
+  system: System,
+  secret: string,
+  address: string,
+  name: string,
+): Promise<{ actor: Actor; domain: Domain }> {
+  const [actor, domain] = await together(system.db, (db) =>
+    Promise.allSettled([authenticate(system, secret, address, db), lookUp(system, name, db)]),
+  )
+  if (actor.status === 'rejected') throw actor.reason
+  if (domain.status === 'rejected') throw domain.reason
+  return { actor: actor.value, domain: visible(actor.value, domain.value) }
 }

@@ -27,8 +27,8 @@ export interface DomainInput {
 }
 
 /** The domain of this name, whoever has it; to be followed by `visible`. */
-export async function lookUp(system: System, name: string): Promise<Domain | undefined> {
-  return isDomainName(name) ? store.find(system.db, name) : undefined
+export async function lookUp(system: System, name: string, db: Db = system.db): Promise<Domain | undefined> {
+  return isDomainName(name) ? store.find(db, name) : undefined
 }
 
 /** The domain, if it exists for the actor. @throws NotFound */

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import pg from 'pg'
 import { Unavailable } from '../errors.ts'
 import { TURN_TIME } from '../limits.ts'
@@ -20,6 +21,15 @@ const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp)
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
+/** Holds back what is written until all that can be written now has been: waking Postgres up is what costs. */
+class GatheringSocket extends Socket {
+  override uncork(): void {
+    process.nextTick(() => {
+      super.uncork()
+    })
+  }
+}
+
 /** A pool of at most `size` connections; it connects when first used. */
 export function openDatabase(url: string, size: number): pg.Pool {
   const pool = new pg.Pool({
@@ -27,8 +37,9 @@ export function openDatabase(url: string, size: number): pg.Pool {
     max: size,
     connectionTimeoutMillis: TURN_TIME,
     types,
-    // Statements that do not need each other's results are sent together.
+    // Statements that do not need each other's results are sent together, in one packet.
     pipeline: true,
+    stream: () => new GatheringSocket(),
     // The pool waits for the promise, although the type of this option does not tell.
     onConnect: (client) => client.query(SESSION) as unknown as undefined,
   })
@@ -88,17 +99,35 @@ function prepared(sql: string): Statement {
   return statement
 }
 
+/** Runs `work` on one connection, so that statements which do not wait for each other travel together. */
+export async function together<T>(pool: pg.Pool, work: (db: Db) => Promise<T>): Promise<T> {
+  const client = await connect(pool)
+  try {
+    return await work(client)
+  } finally {
+    client.release()
+  }
+}
+
+async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  return pool.connect().catch((error: unknown) => {
+    throw translate(error)
+  })
+}
+
+/** As prepared statements, which travel with others; plain ones would not. */
+const BEGIN = { name: 'begin', text: 'begin' }
+const COMMIT = { name: 'commit', text: 'commit' }
+
 /** Runs `work` in a transaction that commits if it resolves, and else leaves no trace. Errors are those of `query`. */
 export async function transaction<T>(pool: pg.Pool, work: (trx: pg.PoolClient) => Promise<T>): Promise<T> {
   let broken = true
-  const client = await pool.connect().catch((error: unknown) => {
-    throw translate(error)
-  })
+  const client = await connect(pool)
   try {
     // Not waited for: it travels with the first statement of the work.
-    const begun = client.query('begin')
+    const begun = client.query(BEGIN)
     const result = await orRollBack(client, Promise.all([work(client), begun]))
-    const { command } = await client.query('commit')
+    const { command } = await client.query(COMMIT)
     if (command !== 'COMMIT') throw new Error('a statement failed unnoticed, so the transaction was rolled back')
     broken = false
     return result[0]

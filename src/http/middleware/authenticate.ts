@@ -25,12 +25,16 @@ export function requires(permission: Permission): Middleware {
   }
 }
 
-/** Finds out whom the request acts for. @throws Unauthenticated */
-export async function identify(ctx: Context): Promise<void> {
+async function identify(ctx: Context): Promise<void> {
+  const { secret, address } = credentials(ctx)
+  ctx.state.actor = await authenticateSecret(ctx.state.system, secret, address)
+}
+
+/** What a request presents to be known by. @throws Unauthenticated if that is nothing of ours */
+export function credentials(ctx: Context): { secret: string; address: string } {
   const secret = presentedSecret(ctx)
   if (secret === undefined) throw new Unauthenticated('Authentication credentials were not provided.')
-  const { system } = ctx.state
-  ctx.state.actor = await authenticateSecret(system, secret, clientAddress(ctx, system.config.trustedProxies))
+  return { secret, address: clientAddress(ctx, ctx.state.system.config.trustedProxies) }
 }
 
 /** The secret in the `Authorization` header; undefined if there is none of our scheme. */
