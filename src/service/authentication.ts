@@ -4,7 +4,7 @@ import { together, type Db } from '../store/database.ts'
 import * as tokens from '../store/tokens.ts'
 import type { System } from '../system.ts'
 import type { Actor } from './actor.ts'
-import { lookUp, visible, type Domain } from './domains.ts'
+import { lookUp, type Domain } from './domains.ts'
 
 /** What is stored of a secret. Secrets are random, so a hash that is quick to compute protects them (architecture.md). */
 export function hashSecret(secret: string): Buffer {
@@ -38,20 +38,19 @@ export async function authenticate(
 }
 
 /**
- * As `authenticate`, and the domain of this name, as far as it exists for the actor. Both are looked up at once; what is
- * wrong with the token is told first.
- * @throws Unauthenticated, NotFound
+ * As `authenticate`, and the domain of this name, whoever has it; to be followed by `visible`. Both are looked up at
+ * once; what is wrong with the token is told first.
  */
-export async function authenticateForDomain(
+export async function authenticateAndLookUp(
   system: System,
   secret: string,
   address: string,
   name: string,
-): Promise<{ actor: Actor; domain: Domain }> {
+): Promise<{ actor: Actor; domain: Domain | undefined }> {
   const [actor, domain] = await together(system.db, (db) =>
     Promise.allSettled([authenticate(system, secret, address, db), lookUp(system, name, db)]),
   )
   if (actor.status === 'rejected') throw actor.reason
   if (domain.status === 'rejected') throw domain.reason
-  return { actor: actor.value, domain: visible(actor.value, domain.value) }
+  return { actor: actor.value, domain: domain.value }
 }

@@ -1,11 +1,13 @@
-import { authenticateForDomain as authenticateSecret } from '../../service/authentication.ts'
+import { authenticateAndLookUp } from '../../service/authentication.ts'
+import { visible } from '../../service/domains.ts'
 import type { Middleware } from '../context.ts'
 import { credentials } from './authenticate.ts'
 
 /** Lets through who presents a valid token, to below a domain that exists for him (contract §1.2, steps 4 and 5). */
 export const authenticateForDomain: Middleware = async function authenticateForDomain(ctx, next) {
-  const { system } = ctx.state
   const { secret, address } = credentials(ctx)
-  Object.assign(ctx.state, await authenticateSecret(system, secret, address, ctx.params['name']!))
+  const { actor, domain } = await authenticateAndLookUp(ctx.state.system, secret, address, ctx.params['name']!)
+  ctx.state.actor = actor
+  ctx.state.domain = visible(actor, domain)
   await next()
 }
