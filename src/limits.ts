@@ -2,7 +2,6 @@
 
 export const DOMAIN_NAME_LENGTH = 191
 export const SUBNAME_LENGTH = 178
-export const TYPE_LENGTH = 10
 export const TTL_MAX = 86400
 
 /** An integer given as text may have this many characters (contract §1.4). */
