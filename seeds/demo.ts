@@ -23,7 +23,16 @@ export async function seedDemo(system: System, secret: string): Promise<string> 
     return { accountId, tokenId: await tokens.ensure(trx, token) }
   })
   const permissions = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
-  const actor = { tokenId, accountId, override: false, ...permissions, autoPolicy: false, policies: [] }
+  const actor = {
+    tokenId,
+    accountId,
+    override: false,
+    ...permissions,
+    mfa: null,
+    mfaPending: false,
+    autoPolicy: false,
+    policies: [],
+  }
   const domain =
     (await domains.find(system.db, DEMO_DOMAIN)) ??
     (await create(system, actor, () => ({ name: DEMO_DOMAIN, problems: {} })))

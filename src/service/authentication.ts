@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Unauthenticated } from '../errors.ts'
+import { Denied, Unauthenticated } from '../errors.ts'
 import { together, type Db } from '../store/database.ts'
 import * as tokens from '../store/tokens.ts'
 import type { System } from '../system.ts'
@@ -29,12 +29,19 @@ export async function authenticate(
     tokenId: token.id,
     accountId: token.userOverrideId ?? token.ownerId,
     override: token.userOverrideId !== null,
+    mfa: token.mfa,
+    mfaPending: token.mfaPending,
     permCreateDomain: token.permCreateDomain,
     permDeleteDomain: token.permDeleteDomain,
     permManageTokens: token.permManageTokens,
     autoPolicy: token.autoPolicy,
     policies: token.policies,
   }
+}
+
+/** @throws Denied if the actor's MFA step is missing (contract §3.2) */
+export function refuseMfaPending(actor: Actor): void {
+  if (actor.mfaPending) throw new Denied()
 }
 
 /**

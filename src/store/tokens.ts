@@ -14,6 +14,10 @@ export interface PresentedToken {
   id: string
   ownerId: string
   userOverrideId: string | null
+  /** null: an API token; else a login token, and whether its MFA step was taken (contract §5.1). */
+  mfa: boolean | null
+  /** A login token without the MFA step, though its account has MFA enabled (contract §3.2). */
+  mfaPending: boolean
   permCreateDomain: boolean
   permDeleteDomain: boolean
   permManageTokens: boolean
@@ -54,7 +58,10 @@ export async function present(
        where tokens.id = token.id and token.valid and token.active and token.allowed
        returning set_config('synchronous_commit', 'off', true)
      )
-     select id, owner_id as "ownerId", user_override_id as "userOverrideId",
+     select id, owner_id as "ownerId", user_override_id as "userOverrideId", mfa,
+       coalesce(not mfa, false) and exists (
+         select from totp_factors factor where factor.account_id = owner_id and factor.last_used is not null
+       ) as "mfaPending",
        perm_create_domain as "permCreateDomain", perm_delete_domain as "permDeleteDomain",
        perm_manage_tokens as "permManageTokens", auto_policy as "autoPolicy", valid, active, allowed,
        coalesce((

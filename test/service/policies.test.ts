@@ -49,7 +49,7 @@ function decide(policies: Policy[], domainId: number, place: { subname: string; 
 
 function actor(policies: Policy[], override: boolean): Actor {
   const permissions = { permCreateDomain: false, permDeleteDomain: false, permManageTokens: false, autoPolicy: false }
-  return { tokenId: 'token', accountId: 'account', override, ...permissions, policies }
+  return { tokenId: 'token', accountId: 'account', override, mfa: null, mfaPending: false, ...permissions, policies }
 }
 
 test('without policies every RRset may be written', (t) => {

@@ -12,6 +12,7 @@ export interface TokenOptions {
   lastUsed?: string | null
   /** The id of the account that the token is bound to. */
   userOverrideId?: string | null
+  mfa?: boolean | null
   maxAge?: string | null
   maxUnusedPeriod?: string | null
   allowedSubnets?: string[]
@@ -33,6 +34,7 @@ export async function addToken(world: World, ownerId: string, options: TokenOpti
     created: world.system.now(),
     lastUsed: null,
     userOverrideId: null,
+    mfa: null,
     maxAge: null,
     maxUnusedPeriod: null,
     allowedSubnets: ['0.0.0.0/0', '::/0'],
@@ -43,9 +45,9 @@ export async function addToken(world: World, ownerId: string, options: TokenOpti
   }
   const [token] = await query<{ id: string }>(
     world.system.db,
-    `insert into tokens (created, last_used, secret_hash, owner_id, user_override_id, max_age, max_unused_period,
+    `insert into tokens (created, last_used, secret_hash, owner_id, user_override_id, mfa, max_age, max_unused_period,
        perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets)
-     values (:created, :lastUsed, :hash, :ownerId, :userOverrideId, cast(:maxAge as interval),
+     values (:created, :lastUsed, :hash, :ownerId, :userOverrideId, :mfa, cast(:maxAge as interval),
        cast(:maxUnusedPeriod as interval), :permCreateDomain, :permDeleteDomain, :permManageTokens,
        cast(:allowedSubnets as cidr[])) returning id`,
     { ...columns, ownerId, hash: hashSecret(secret) },
@@ -92,4 +94,16 @@ export async function newDomain(api: Client): Promise<string> {
   const { status, text } = await api.post('/domains/', { name })
   if (status !== 201) throw new Error(`domain not created: ${text}`)
   return name
+}
+
+/** A TOTP factor of an account, once used or never; its id. */
+export async function addFactor(world: World, accountId: string, { used = true } = {}): Promise<string> {
+  const now = world.system.now()
+  const [factor] = await query<{ id: string }>(
+    world.system.db,
+    `insert into totp_factors (account_id, created, last_used, name, secret)
+     values (:accountId, :now, :lastUsed, :name, :secret) returning id`,
+    { accountId, now, lastUsed: used ? now : null, name: randomBytes(6).toString('hex'), secret: randomBytes(32) },
+  )
+  return factor!.id
 }

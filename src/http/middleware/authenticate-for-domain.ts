@@ -1,4 +1,4 @@
-import { authenticateAndLookUp } from '../../service/authentication.ts'
+import { authenticateAndLookUp, refuseMfaPending } from '../../service/authentication.ts'
 import { visible } from '../../service/domains.ts'
 import type { Middleware } from '../context.ts'
 import { credentials } from './authenticate.ts'
@@ -8,6 +8,7 @@ export const authenticateForDomain: Middleware = async function authenticateForD
   const { secret, address } = credentials(ctx)
   const { actor, domain } = await authenticateAndLookUp(ctx.state.system, secret, address, ctx.params['name']!)
   ctx.state.actor = actor
+  refuseMfaPending(actor)
   ctx.state.domain = visible(actor, domain)
   await next()
 }

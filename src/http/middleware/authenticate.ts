@@ -1,17 +1,24 @@
 import { isUtf8 } from 'node:buffer'
 import { Denied, Unauthenticated } from '../../errors.ts'
 import type { Permission } from '../../service/actor.ts'
-import { authenticate as authenticateSecret } from '../../service/authentication.ts'
+import { authenticate as authenticateSecret, refuseMfaPending } from '../../service/authentication.ts'
 import type { Context, Middleware } from '../context.ts'
 import { clientAddress } from '../client.ts'
 
-/** Lets through who presents a valid token (contract §3.1). */
+/** Lets through who presents a valid token (contract §3.1), and has taken the MFA step if there is one (§3.2). */
 export const authenticate: Middleware = async function authenticate(ctx, next) {
+  await identify(ctx)
+  refuseMfaPending(ctx.state.actor)
+  await next()
+}
+
+/** As `authenticate`, but the MFA step may be missing. */
+export const authenticateBeforeMfa: Middleware = async function authenticateBeforeMfa(ctx, next) {
   await identify(ctx)
   await next()
 }
 
-/** As `authenticate`, but who presents no token may pass, too. */
+/** As `authenticateBeforeMfa`, but who presents no token may pass, too. */
 export const authenticateIfPresented: Middleware = async function authenticateIfPresented(ctx, next) {
   if (presentedSecret(ctx) !== undefined) await identify(ctx)
   await next()
