@@ -34,8 +34,7 @@ export async function seedDemo(system: System, secret: string): Promise<string> 
     policies: [],
   }
   const domain =
-    (await domains.find(system.db, DEMO_DOMAIN)) ??
-    (await create(system, actor, () => ({ name: DEMO_DOMAIN, problems: {} })))
+    (await domains.find(system.db, DEMO_DOMAIN)) ?? (await create(system, actor, { name: DEMO_DOMAIN, problems: {} }))
   return freeSubname(system, domain.id)
 }
 

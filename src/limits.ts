@@ -4,6 +4,17 @@ export const DOMAIN_NAME_LENGTH = 191
 export const SUBNAME_LENGTH = 178
 export const TTL_MAX = 86400
 
+/** What requests are counted under (contract §14). */
+export type Scope =
+  | 'account_management_active'
+  | 'account_management_passive'
+  | 'dyndns'
+  | 'dns_api_cheap'
+  | 'dns_api_expensive'
+  | 'dns_api_per_domain_expensive'
+  | 'user'
+  | 'login_failure'
+
 /** An integer given as text may have this many characters (contract §1.4). */
 export const INTEGER_TEXT_LENGTH = 1000
 

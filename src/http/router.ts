@@ -4,6 +4,7 @@ import type { State } from './context.ts'
 import { authenticate, authenticateIfPresented, requires } from './middleware/authenticate.ts'
 import { body } from './middleware/body.ts'
 import { authenticateForDomain } from './middleware/authenticate-for-domain.ts'
+import { throttle } from './middleware/throttle.ts'
 import { addResource, type Resource } from './resource.ts'
 import * as domains from './routes/domains.ts'
 import * as health from './routes/health.ts'
@@ -17,26 +18,35 @@ export function createRouter(config: Config): Router<State> {
   const resources: Resource[] = [
     { path: '/healthz', guards: [], methods: { GET: [health.showLiveness] } },
     { path: '/readyz', guards: [], methods: { GET: [health.showReadiness] } },
-    { path: '/api/v1', guards: [authenticateIfPresented], methods: { GET: [showIndex] } },
+    { path: '/api/v1', guards: [authenticateIfPresented, throttle('user')], methods: { GET: [showIndex] } },
     {
       path: '/api/v1/domains',
-      guards: [authenticate],
+      guards: [
+        authenticate,
+        requires({ POST: 'permCreateDomain' }),
+        domains.refuseBeyondQuota,
+        throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' }),
+      ],
       methods: {
         GET: [domains.listDomains],
-        POST: [requires('permCreateDomain'), json, domains.createDomain],
+        POST: [json, domains.createDomain],
       },
     },
     {
       path: '/api/v1/domains/:name',
-      guards: [authenticate],
+      guards: [
+        authenticate,
+        requires({ DELETE: 'permDeleteDomain' }),
+        throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' }),
+      ],
       methods: {
         GET: [domains.showDomain],
-        DELETE: [requires('permDeleteDomain'), domains.deleteDomain],
+        DELETE: [domains.deleteDomain],
       },
     },
     {
       path: '/api/v1/domains/:name/rrsets',
-      guards: [authenticateForDomain],
+      guards: [authenticateForDomain, throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })],
       methods: {
         GET: [rrsets.listRRsets],
         POST: [someJson, rrsets.createRRset],
@@ -44,7 +54,11 @@ export function createRouter(config: Config): Router<State> {
     },
     {
       path: '/api/v1/domains/:name/rrsets/:subname/:type',
-      guards: [authenticateForDomain, rrsets.refuseAutomaticType],
+      guards: [
+        authenticateForDomain,
+        rrsets.refuseAutomaticType,
+        throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' }),
+      ],
       methods: {
         GET: [rrsets.showRRset],
         PUT: [json, rrsets.replaceRRset],

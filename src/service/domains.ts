@@ -55,18 +55,26 @@ export async function owning(system: System, actor: Actor, qname: string): Promi
   return domain === undefined ? [] : [domain]
 }
 
+/** @throws Denied if the account has as many domains as it may have */
+export async function refuseBeyondQuota(system: System, actor: Actor): Promise<void> {
+  if (!(await accounts.hasRoom(system.db, actor.accountId))) throw quotaReached()
+}
+
+function quotaReached(): Denied {
+  return new Denied('Domain limit exceeded. Please contact support to create additional domains.')
+}
+
 /**
  * Creates a domain with its apex NS RRset, and its signed zone; all or nothing (contract §7.4).
- * @param input is asked for once the account is known to have room for a domain (contract §3.2)
  * @throws Denied, Invalid, Unavailable, NameserverFailure
  */
-export async function create(system: System, actor: Actor, input: () => DomainInput): Promise<DomainWithKeys> {
+export async function create(system: System, actor: Actor, input: DomainInput): Promise<DomainWithKeys> {
   return system.turns.run(`account ${actor.accountId}`, () =>
     publishing(system, async (trx, underMark) => {
-      if (!(await accounts.lockForNewDomain(trx, actor.accountId))) {
-        throw new Denied('Domain limit exceeded. Please contact support to create additional domains.')
-      }
-      const name = await availableName(trx, actor.accountId, input())
+      await accounts.lock(trx, actor.accountId)
+      // Looked at again, under the lock: domains created at once are counted one after the other.
+      if (!(await accounts.hasRoom(trx, actor.accountId))) throw quotaReached()
+      const name = await availableName(trx, actor.accountId, input)
       const now = system.now()
       const past = await store.past(trx, name)
       // A zone that is there without a mark was made by somebody else. To be known before a mark of ours says otherwise.

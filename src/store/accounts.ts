@@ -16,14 +16,15 @@ export async function ensure(
   return row!.id
 }
 
-/**
- * Whether the account may have another domain. The account's row stays locked, so that two domains created at once
- * are counted one after the other.
- */
-export async function lockForNewDomain(trx: Db, id: string): Promise<boolean> {
+/** Locks the account until the transaction ends. */
+export async function lock(trx: Db, id: string): Promise<void> {
   await query(trx, 'select from accounts where id = :id for no key update', { id })
+}
+
+/** Whether the account may have another domain. */
+export async function hasRoom(db: Db, id: string): Promise<boolean> {
   const [row] = await query<{ free: boolean }>(
-    trx,
+    db,
     `select limit_domains is null or limit_domains > (select count(*) from domains where owner_id = accounts.id) as free
      from accounts where id = :id`,
     { id },

@@ -24,10 +24,11 @@ export const authenticateIfPresented: Middleware = async function authenticateIf
   await next()
 }
 
-/** Lets through tokens with a permission. */
-export function requires(permission: Permission): Middleware {
+/** Lets through tokens with a permission: whatever the method, or with the one that each of these methods needs. */
+export function requires(needed: Permission | Partial<Record<string, Permission>>): Middleware {
   return async function requires(ctx, next) {
-    if (!ctx.state.actor[permission]) throw new Denied()
+    const permission = typeof needed === 'string' ? needed : needed[ctx.method]
+    if (permission !== undefined && !ctx.state.actor[permission]) throw new Denied()
     await next()
   }
 }

@@ -1,5 +1,5 @@
 import * as domains from '../../service/domains.ts'
-import { answer, answerEmpty, parameter, type Context } from '../context.ts'
+import { answer, answerEmpty, parameter, type Context, type Middleware } from '../context.ts'
 import { presentDomain, presentDomainWithKeys, readDomain } from '../representations/domain.ts'
 
 export async function listDomains(ctx: Context): Promise<void> {
@@ -9,9 +9,15 @@ export async function listDomains(ctx: Context): Promise<void> {
   answer(ctx, 200, found.map(presentDomain))
 }
 
+/** Lets through, of those who would create a domain, whose account has room for it (contract §1.2, step 5). */
+export const refuseBeyondQuota: Middleware = async function refuseBeyondQuota(ctx, next) {
+  if (ctx.method === 'POST') await domains.refuseBeyondQuota(ctx.state.system, ctx.state.actor)
+  await next()
+}
+
 export async function createDomain(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
-  const domain = await domains.create(system, actor, () => readDomain(body()))
+  const domain = await domains.create(system, actor, readDomain(body()))
   answer(ctx, 201, presentDomainWithKeys(domain))
 }
 
