@@ -31,3 +31,22 @@ export async function throughput(runs: number, workers: number, task: (worker: n
 export function percentile(sorted: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
 }
+
+/** The head of the table that `compare` writes. */
+export function headings(): void {
+  console.log(row('what', 'Zoneplane', 'raw PowerDNS', 'ratio'))
+}
+
+/** Writes what something costs here and in PowerDNS, and how many times as much that is. */
+export function compare(what: string, unit: string, ours: number, theirs: number): void {
+  console.log(row(what, `${ours.toFixed(2)} ${unit}`, `${theirs.toFixed(2)} ${unit}`, (ours / theirs).toFixed(2)))
+}
+
+/** Writes a figure that PowerDNS has none beside. */
+export function state(what: string, figure: string): void {
+  console.log(row(what, figure))
+}
+
+function row(what: string, ...figures: string[]): string {
+  return [what.padEnd(44), ...figures.map((figure) => figure.padStart(14))].join('')
+}

@@ -1,0 +1,25 @@
+import { alternating, compare, percentile } from './measure.ts'
+import { rawName, rawZone, zone } from './zones.ts'
+import type { World } from './world.ts'
+
+const WARM_UP = 50
+const RUNS = 300
+
+/** Creating domains, beside the same calls to PowerDNS. */
+export async function domainCreation(world: World): Promise<void> {
+  await run(world, WARM_UP, 'early')
+  const [ours, theirs] = await run(world, RUNS, 'new')
+  compare('domain creation, p50', 'ms', percentile(ours!, 0.5), percentile(theirs!, 0.5))
+}
+
+async function run({ api, raw }: World, runs: number, name: string): Promise<number[][]> {
+  return alternating(
+    runs,
+    (i) => api('POST', '/domains/', { name: zone(`${name}${i}`) }),
+    async (i) => {
+      await raw('POST', '/zones?rrsets=false', rawZone(`${name}${i}`))
+      await raw('GET', `/zones/${rawName(`${name}${i}`)}/cryptokeys`)
+      await raw('PUT', `/cache/flush?domain=${rawName(`${name}${i}`)}`)
+    },
+  )
+}
