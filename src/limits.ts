@@ -52,3 +52,8 @@ export const RECONCILE_PATIENCE = 15
 
 /** Milliseconds between two comparisons of all serials: 100,000 zones cost PowerDNS a second. */
 export const AUDIT_PAUSE = 600_000
+
+/** Characters of a password (contract §11.1), and how many may wait to be hashed: about a second's work. */
+export const PASSWORD_LENGTH_MIN = 8
+export const PASSWORD_LENGTH_MAX = 128
+export const HASHES_WAITING = 50

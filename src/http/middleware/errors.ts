@@ -1,5 +1,14 @@
 import type Koa from 'koa'
-import { Denied, Invalid, NameserverFailure, NotFound, Unauthenticated, Unavailable } from '../../errors.ts'
+import {
+  Conflict,
+  Denied,
+  Invalid,
+  NameserverFailure,
+  NotFound,
+  Throttled,
+  Unauthenticated,
+  Unavailable,
+} from '../../errors.ts'
 import { answer, type State } from '../context.ts'
 import { Refusal } from '../refusal.ts'
 
@@ -16,7 +25,11 @@ export async function errors(ctx: Koa.ParameterizedContext<State>, next: Koa.Nex
     else if (error instanceof Refusal) answer(ctx, error.status, { detail: error.message })
     else if (error instanceof NotFound) answer(ctx, 404, { detail: error.message })
     else if (error instanceof Denied) answer(ctx, 403, { detail: error.message })
-    else if (error instanceof Unauthenticated) {
+    else if (error instanceof Conflict) answer(ctx, 409, { detail: error.message })
+    else if (error instanceof Throttled) {
+      ctx.set('Retry-After', String(error.wait))
+      answer(ctx, 429, { detail: error.message })
+    } else if (error instanceof Unauthenticated) {
       ctx.set('WWW-Authenticate', 'Token')
       answer(ctx, 401, { detail: error.message })
     } else if (error instanceof NameserverFailure || error instanceof Unavailable) {

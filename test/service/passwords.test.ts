@@ -1,0 +1,57 @@
+import { hash } from '@node-rs/argon2'
+import test from 'ava'
+import { Throttled } from '../../src/errors.ts'
+import { HASHES_WAITING } from '../../src/limits.ts'
+import { hashPassword, isOutdated, passwordProblems, verifyPassword } from '../../src/service/passwords.ts'
+
+const SHORT = 'This password is too short. It must contain at least 8 characters.'
+const LONG = 'Ensure this field has no more than 128 characters.'
+
+for (const [password, problems] of [
+  ['', [SHORT]],
+  ['1234567', [SHORT]],
+  ['12345678', []],
+  ['\u{1f511}'.repeat(7), [SHORT]],
+  ['\u{1f511}'.repeat(128), []],
+  ['x'.repeat(128), []],
+  ['x'.repeat(129), [LONG]],
+] as const) {
+  test.serial(`a password of ${Array.from(password).length} characters (${password.length} units)`, (t) => {
+    t.deepEqual(passwordProblems(password), problems)
+  })
+}
+
+test.serial('a hash is argon2id with its parameters, differs each time, and verifies its password alone', async (t) => {
+  const [one, two] = [await hashPassword('correct horse'), await hashPassword('correct horse')]
+  t.regex(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  t.not(one, two)
+  t.true(await verifyPassword(one, 'correct horse'))
+  t.false(await verifyPassword(one, 'correct horsf'))
+  t.false(await verifyPassword(one, ''))
+})
+
+test.serial('without a hash no password is right', async (t) => {
+  t.false(await verifyPassword(null, ''))
+  t.false(await verifyPassword(null, 'correct horse'))
+})
+
+test.serial('a hash with other parameters than those of today still verifies, and is known as outdated', async (t) => {
+  t.false(isOutdated(await hashPassword('correct horse')))
+  for (const other of [{ memoryCost: 8192 }, { timeCost: 3 }, { parallelism: 2 }, { algorithm: 1 }]) {
+    const old = await hash('correct horse', { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, ...other })
+    t.true(isOutdated(old), old)
+    t.true(await verifyPassword(old, 'correct horse'))
+  }
+})
+
+test.serial('a few are hashed at once, some wait, and more are told to come again', async (t) => {
+  const asked = Array.from({ length: HASHES_WAITING * 2 }, () => verifyPassword(null, 'guess'))
+  const results = await Promise.allSettled(asked)
+  const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []))
+  t.true(refused.length > 0 && refused.length < HASHES_WAITING)
+  for (const error of refused) {
+    t.true(error instanceof Throttled)
+    t.is(error.message, 'Request was throttled. Expected available in 1 second.')
+  }
+  t.false(await verifyPassword(null, 'guess'))
+})
