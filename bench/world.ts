@@ -32,7 +32,8 @@ export async function withWorld(work: (world: World) => Promise<void>): Promise<
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,
-      PORT: '0',
+      HOST: '127.0.0.1',
+    PORT: '0',
       LIMIT_DOMAINS: 'none',
       ZONEPLANE_DATA: join(folder, 'service'),
       ZONEPLANE_TOKEN: TOKEN,

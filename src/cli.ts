@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from './config.ts'
-import { NameserverFailure, Unavailable } from './errors.ts'
+import { NameserverFailure, StartError, Unavailable } from './errors.ts'
 import { createLog } from './log.ts'
-import { closeSystem, createSystem, prepare, StartError } from './server.ts'
+import { closeSystem, createSystem, prepare } from './server.ts'
 import { reconcileAll } from './service/reconcile.ts'
 import type { System } from './system.ts'
 

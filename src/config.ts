@@ -3,7 +3,8 @@ import { isIP } from 'node:net'
 
 /** The settings of one process (contract §16), checked and frozen. */
 export interface Config {
-  host: string
+  /** Where the API listens; `::` is every address, IPv4 included. */
+  hosts: string[]
   /** 0: any free port. */
   port: number
   dnsPort: number
@@ -56,7 +57,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 
   const nameServers = setting('NAMESERVERS', undefined, names)
   const config: Config = {
-    host: setting('HOST', '127.0.0.1', text),
+    hosts: setting('HOST', ['127.0.0.1', '::1'], addresses),
     port: setting('PORT', 8080, integer(0, 65535)),
     dnsPort: setting('DNS_PORT', 5300, integer(0, 65535)),
     dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', text),
@@ -91,6 +92,16 @@ function text(value: string): string {
   return value
 }
 
+function list(value: string): string[] {
+  return value.split(/[\s,]+/).filter((part) => part !== '')
+}
+
+function addresses(value: string): string[] {
+  const all = list(value)
+  if (all.length === 0) throw new Error('must be addresses to listen on, separated by commas')
+  return all
+}
+
 function integer(least: number, most: number): (value: string) => number {
   return (value) => {
     const number = /^\d{1,10}$/.test(value) ? Number(value) : NaN
@@ -116,28 +127,25 @@ function secret(value: string): string {
 }
 
 function names(value: string): string[] {
-  const list = value.split(/[\s,]+/).filter((name) => name !== '')
-  const bad = list.find((name) => !HOST_NAME.test(name))
-  if (list.length === 0 || bad !== undefined) {
+  const all = list(value)
+  const bad = all.find((name) => !HOST_NAME.test(name))
+  if (all.length === 0 || bad !== undefined) {
     throw new Error(`must be host names in lower case, separated by commas${bad === undefined ? '' : `, not "${bad}"`}`)
   }
-  return list.map((name) => (name.endsWith('.') ? name : `${name}.`))
+  return all.map((name) => (name.endsWith('.') ? name : `${name}.`))
 }
 
 function networks(value: string): Config['trustedProxies'] {
-  return value
-    .split(/[\s,]+/)
-    .filter((part) => part !== '')
-    .map((part) => {
-      const [address = '', length, ...more] = part.split('/')
-      const family = isIP(address)
-      const bits = family === 4 ? 32 : 128
-      const isLength = length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits)
-      if (family === 0 || !isLength || more.length > 0) {
-        throw new Error(`must be addresses or networks such as 10.0.0.0/8, separated by commas, not "${part}"`)
-      }
-      return [ipaddr.parse(address), length === undefined ? bits : Number(length)]
-    })
+  return list(value).map((part) => {
+    const [address = '', length, ...more] = part.split('/')
+    const family = isIP(address)
+    const bits = family === 4 ? 32 : 128
+    const isLength = length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits)
+    if (family === 0 || !isLength || more.length > 0) {
+      throw new Error(`must be addresses or networks such as 10.0.0.0/8, separated by commas, not "${part}"`)
+    }
+    return [ipaddr.parse(address), length === undefined ? bits : Number(length)]
+  })
 }
 
 function onOff(value: string): boolean {

@@ -74,3 +74,6 @@ export class NameserverFailure extends Error {
     this.kind = kind
   }
 }
+
+/** What the service stands on is not there at start; the message is for the operator. */
+export class StartError extends Error {}

@@ -6,8 +6,9 @@ import { ConfigError, readConfig, type Config } from './config.ts'
 import { demoTools, installIfPossible } from './dev/packages.ts'
 import { SetupError } from './dev/setup-error.ts'
 import { startStack, type Stack } from './dev/stack.ts'
+import { StartError } from './errors.ts'
 import { createLog } from './log.ts'
-import { closeSystem, createSystem, prepare, serve, StartError } from './server.ts'
+import { closeSystem, createSystem, prepare, serve } from './server.ts'
 import { generateSecret } from './service/secrets.ts'
 
 // The service's process. Servers that the environment does not name are started privately (dev/); then it is a demo.
@@ -87,7 +88,8 @@ function demoSecret(config: Config, fresh: boolean): string | undefined {
 }
 
 function welcome(config: Config, port: number, stack?: Stack, secret?: string, subname?: string): string {
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host
+  const [address] = config.hosts
+  const host = address!.includes(':') ? `[${address}]` : address
   const base = `${config.publicUrl ?? `http://${host}:${port}`}/api/v1`
   const lines = ['', 'Zoneplane is ready.', '', `  API    ${base}/`]
   const dns = stack?.dnsPort === undefined ? undefined : { host: stack.dnsHost!, port: stack.dnsPort }

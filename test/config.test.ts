@@ -4,7 +4,7 @@ import { ConfigError, readConfig, type Config } from '../src/config.ts'
 // Contract §16, as far as settings come from the environment.
 
 const DEFAULTS: Config = {
-  host: '127.0.0.1',
+  hosts: ['127.0.0.1', '::1'],
   port: 8080,
   dnsPort: 5300,
   dataFolder: '.zoneplane',
@@ -59,8 +59,9 @@ test('the configuration is frozen', (t) => {
 })
 
 for (const [name, value, member, read] of [
-  ['HOST', '0.0.0.0', 'host', '0.0.0.0'],
-  ['HOST', '::', 'host', '::'],
+  ['HOST', '0.0.0.0', 'hosts', ['0.0.0.0']],
+  ['HOST', '::', 'hosts', ['::']],
+  ['HOST', '192.0.2.1, 2001:db8::1', 'hosts', ['192.0.2.1', '2001:db8::1']],
   ['PORT', '1', 'port', 1],
   ['PORT', '65535', 'port', 65535],
   ['PORT', '0', 'port', 0],
@@ -121,6 +122,7 @@ const NETWORKS = 'must be addresses or networks such as 10.0.0.0/8, separated by
 const SECRET = 'must be 8 to 256 visible ASCII characters without blanks'
 
 for (const [name, values, text] of [
+  ['HOST', [',', ', ,'], () => 'must be addresses to listen on, separated by commas'],
   ['PORT', ['-1', '65536', '8080x', '80.0', '0x50', '1e3', 'http', '99999999999'], () => whole(0, 65535)],
   ['DNS_PORT', ['-1', '65536', '53,54'], () => whole(0, 65535)],
   ['PDNS_CONNECTIONS', ['0', '101', 'many'], () => whole(1, 100)],

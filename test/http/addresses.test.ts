@@ -1,4 +1,5 @@
 import test from 'ava'
+import { readConfig } from '../../src/config.ts'
 import { closeSystem } from '../../src/server.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
 import { addToken } from '../support/tokens.ts'
@@ -17,6 +18,7 @@ const SETTINGS = {
   plain: { HOST: '127.0.0.1' },
   both: { HOST: '::' },
   ipv6: { HOST: '::1' },
+  each: { HOST: '127.0.0.1, ::1' },
   proxied: { TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8, 2001:db8:5::/48' },
   proxiedBoth: { HOST: '::', TRUSTED_PROXIES: '127.0.0.1' },
   proxiedElsewhere: { TRUSTED_PROXIES: '192.0.2.1' },
@@ -67,6 +69,8 @@ for (const [setting, allowed, expected] of [
   ['ipv6', ['::2/128'], 401],
   ['ipv6', ['0.0.0.0/0'], 401],
   ['ipv6', [], 401],
+  ['each', ['127.0.0.1/32'], 200],
+  ['each', ['::/0'], 401],
   ['both', ['127.0.0.1/32'], 200],
   ['both', ['::ffff:0:0/96'], 401],
   ['both', ['::/0'], 401],
@@ -75,6 +79,25 @@ for (const [setting, allowed, expected] of [
     t.is(await status(setting, [...allowed]), expected)
   })
 }
+
+for (const setting of ['both', 'each'] as const) {
+  test.serial(`a caller over IPv6 reaches ${setting}, and is told by his address`, async (t) => {
+    t.is(await status(setting, ['::1/128'], [], '::1'), 200)
+    t.is(await status(setting, ['::/0'], [], '::1'), 200)
+    t.is(await status(setting, ['::2/128', '0.0.0.0/0', '::ffff:0:0/96'], [], '::1'), 401)
+  })
+}
+
+test('without a setting, the service listens on the loopback addresses of both families', async (t) => {
+  const { hosts } = readConfig({})
+  const { system, running } = await startService(world().backends, { HOST: hosts.join() })
+  for (const host of ['127.0.0.1', '::1']) {
+    const url = `http://127.0.0.1:${running.port}`
+    t.is((await exchange(url, plainRequest('GET /healthz'), { host })).status, 200, host)
+  }
+  await running.stop()
+  await closeSystem(system)
+})
 
 /** What was forwarded, header by header, and the address that counts. */
 for (const [setting, forwarded, address] of [

@@ -121,6 +121,7 @@ async function openSite(): Promise<{ site: Site; close: () => Promise<void> }> {
 export function environmentFor(backends: Backends, more: Record<string, string> = {}): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'],
+    HOST: '127.0.0.1',
     PORT: '0',
     DATABASE_URL: backends.databaseUrl,
     PDNS_API_URL: backends.pdnsApiUrl,

@@ -114,7 +114,7 @@ export async function startService(
 ): Promise<{ system: System; running: Running; logged: () => string }> {
   const lines: string[] = []
   const stream = new PassThrough().on('data', (line: Buffer) => lines.push(line.toString()))
-  const config = readConfig({ PORT: '0', ...environment })
+  const config = readConfig({ HOST: '127.0.0.1', PORT: '0', ...environment })
   const system = createSystem(config, backends, createLog(config.logLevel, stream))
   return { system, running: await serve(system), logged: () => lines.join('') }
 }

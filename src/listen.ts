@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Config } from './config.ts'
+import { StartError } from './errors.ts'
+import { commonHeaders } from './http/middleware/headers.ts'
+import { STOP_TIME } from './limits.ts'
+import type { System } from './system.ts'
+
+/** Milliseconds that an idle connection stays open: longer than balancers keep theirs, so that they close it first. */
+const KEEP_ALIVE = 75_000
+
+export interface Listener {
+  /** The same one on every address. */
+  port: number
+  /** Refuses new requests and finishes those that run. */
+  close(): Promise<void>
+}
+
+/** Serves HTTP on every address of the configuration. @throws StartError */
+export async function listen(system: System, answer: RequestListener): Promise<Listener> {
+  const { hosts, port } = system.config
+  const servers: Server[] = []
+  for (const host of hosts) {
+    const server = createHttpServer(system, answer)
+    try {
+      await open(server, host, servers[0] === undefined ? port : portOf(servers[0]))
+      servers.push(server)
+    } catch (error) {
+      if (lacksIPv6(host, error) && hosts.length > 1) continue
+      await Promise.all(servers.map(close))
+      throw new StartError(`cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error })
+    }
+  }
+  return {
+    port: portOf(servers[0]!),
+    async close() {
+      await Promise.all(servers.map(close))
+    },
+  }
+}
+
+function createHttpServer(system: System, answer: RequestListener): Server {
+  // Without these two, Node would answer a request without Host, or with an unknown expectation, in a way of its own.
+  const options = { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE }
+  const server = createServer(options, answer).on('checkExpectation', answer)
+  answerGarbage(server, system)
+  return server
+}
+
+async function open(server: Server, host: string, port: number): Promise<void> {
+  // Without an address, Node listens on `::`, or on 0.0.0.0 where there is no IPv6.
+  server.listen({ port, ...(host !== '::' && { host }) })
+  await once(server, 'listening')
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}
+
+/** Whether the failure comes from a machine without IPv6: it has not even the loopback address. */
+function lacksIPv6(host: string, error: unknown): boolean {
+  return host === '::1' && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? '')
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  // A connection that is kept alive may not bring new requests once its last one is answered.
+  const idle = setInterval(() => {
+    server.closeIdleConnections()
+  }, 20)
+  const late = setTimeout(() => {
+    server.closeAllConnections()
+  }, STOP_TIME)
+  await closed
+  clearInterval(idle)
+  clearTimeout(late)
+}
+
+/** What is no HTTP at all is answered as an error of the API, too. */
+function answerGarbage(server: Server, { config }: System): void {
+  const latest = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', (request, response) => latest.set(request.socket, response))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const refuse = () => {
+      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+      else socket.end(refusal(error, config))
+    }
+    // What came before on this connection, and was complete, gets its own answer first.
+    const before = latest.get(socket)
+    if (before?.req.complete === true && !before.closed) before.once('close', refuse)
+    else refuse()
+  })
+}
+
+function refusal(error: NodeJS.ErrnoException, config: Config): string {
+  const [status, detail] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'Request header too large.']
+      : ['400 Bad Request', 'Bad request.']
+  const body = JSON.stringify({ detail })
+  const headers = {
+    Connection: 'close',
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+    'X-Request-Id': randomUUID(),
+    ...commonHeaders(config),
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n')
+}
