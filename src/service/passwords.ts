@@ -4,11 +4,11 @@ import { availableParallelism } from 'node:os'
 import { Throttled } from '../errors.ts'
 import { HASHES_WAITING, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../limits.ts'
 
-/** The package names its algorithms for the compiler only. */
-const ARGON2ID = 2
+/** What the package makes unless told otherwise. */
+const KIND = '$argon2id$'
 
 /** OWASP's first choice of argon2id parameters; RFC 9106 tells what they mean. Kept with each hash. */
-const PARAMETERS = { algorithm: ARGON2ID, memoryCost: 19_456, timeCost: 2, parallelism: 1 } satisfies Options
+const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } satisfies Options
 
 /** Never more than half of the processors hash, so that the rest of the service goes on whoever tries passwords. */
 const AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2))
@@ -39,6 +39,7 @@ export async function verifyPassword(passwordHash: string | null, password: stri
 
 /** Whether a hash was made with other parameters than those of today. */
 export function isOutdated(passwordHash: string): boolean {
+  if (!passwordHash.startsWith(KIND)) return true
   const made = parseOptions(passwordHash)
   return Object.entries(PARAMETERS).some(([name, value]) => made[name as keyof typeof PARAMETERS] !== value)
 }
