@@ -13,7 +13,7 @@ import { unixTime } from '../time.ts'
 import type { Actor } from './actor.ts'
 import * as availability from './availability.ts'
 import { mayWrite, sees, visibleDomains } from './policies.ts'
-import { clearAway, nextVersion, note, publishing } from './publication.ts'
+import { clearAway, nextVersion, note, publishing, type UnderMark } from './publication.ts'
 import { published } from './zones.ts'
 
 export type { Domain, Key }
@@ -25,6 +25,9 @@ export interface DomainInput {
   name?: string
   problems: Problems
 }
+
+/** The account that a domain is created for, and the token that is to write it by its auto policy. */
+type Creator = { accountId: string } & ({ autoPolicy: false } | { autoPolicy: true; tokenId: string })
 
 /** The domain of this name, whoever has it; to be followed by `visible`. */
 export async function lookUp(system: System, name: string, db: Db = system.db): Promise<Domain | undefined> {
@@ -70,32 +73,41 @@ function quotaReached(): Denied {
  */
 export async function create(system: System, actor: Actor, input: DomainInput): Promise<DomainWithKeys> {
   return system.turns.run(`account ${actor.accountId}`, () =>
-    publishing(system, async (trx, underMark) => {
-      await accounts.lock(trx, actor.accountId)
-      // Looked at again, under the lock: domains created at once are counted one after the other.
-      if (!(await accounts.hasRoom(trx, actor.accountId))) throw quotaReached()
-      const name = await availableName(trx, actor.accountId, input)
-      const now = system.now()
-      const past = await store.past(trx, name)
-      // A zone that is there without a mark was made by somebody else. To be known before a mark of ours says otherwise.
-      if (!past.marked && (await system.nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
-      const version = nextVersion(system, past.version)
-      const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: system.config.nameServers }
-      const row = { name, ownerId: actor.accountId, minimumTtl: system.config.minimumTtl, version, now }
-      const domain = await store.insert(trx, row)
-      if (actor.autoPolicy) await policies.allowDomain(trx, actor.tokenId, domain.id, now)
-      await rrsets.apply(trx, domain.id, { removed: [], written: [apexNs], growth: 1, version, rectify: true, now })
-      return underMark({ zone: name, version, rrsets: 1 }, async (attempt) => {
-        if (attempt.isDoubtful) {
-          if (!(await clearAway(system, attempt.mark))) throw disallowed()
-          await note(system, attempt.mark, version, 1)
-        }
-        await system.nameserver.createZone(`${name}.`, version, [published(domain, apexNs)])
-        attempt.begun = true
-        return withKeys(system, domain)
-      }).catch(orDisallowed)
-    }),
+    publishing(system, (trx, underMark) => add(system, trx, underMark, actor, input)),
   )
+}
+
+/** As `create`, in a transaction that does more. */
+export async function add(
+  system: System,
+  trx: Db,
+  underMark: UnderMark,
+  { accountId, ...creator }: Creator,
+  input: DomainInput,
+): Promise<DomainWithKeys> {
+  await accounts.lock(trx, accountId)
+  // Looked at again, under the lock: domains created at once are counted one after the other.
+  if (!(await accounts.hasRoom(trx, accountId))) throw quotaReached()
+  const name = await availableName(trx, accountId, input)
+  const now = system.now()
+  const past = await store.past(trx, name)
+  // A zone that is there without a mark was made by somebody else. To be known before a mark of ours says otherwise.
+  if (!past.marked && (await system.nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
+  const version = nextVersion(system, past.version)
+  const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: system.config.nameServers }
+  const row = { name, ownerId: accountId, minimumTtl: system.config.minimumTtl, version, now }
+  const domain = await store.insert(trx, row)
+  if (creator.autoPolicy) await policies.allowDomain(trx, creator.tokenId, domain.id, now)
+  await rrsets.apply(trx, domain.id, { removed: [], written: [apexNs], growth: 1, version, rectify: true, now })
+  return underMark({ zone: name, version, rrsets: 1 }, async (attempt) => {
+    if (attempt.isDoubtful) {
+      if (!(await clearAway(system, attempt.mark))) throw disallowed()
+      await note(system, attempt.mark, version, 1)
+    }
+    await system.nameserver.createZone(`${name}.`, version, [published(domain, apexNs)])
+    attempt.begun = true
+    return withKeys(system, domain)
+  }).catch(orDisallowed)
 }
 
 /** The nameserver has the zone, which it had not when it was looked at: somebody else made it meanwhile. */
