@@ -1,4 +1,5 @@
 import { Unreadable } from './malformed.ts'
+import { decodeUint, encodeUint, toHex } from './octets.ts'
 
 /** Reads an IPv4 address into its 4 octets: four decimals, no leading zeros, no short forms. */
 export function parseIPv4(text: string): string {
@@ -21,16 +22,23 @@ export function parseIPv6(text: string): string {
   if (halves.length > 2 || (halves.length === 2 ? given > 7 : given !== 8)) fail()
   const groups = [...before, ...Array<string>(8 - given).fill('0'), ...after]
   if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) fail()
-  return groups.map((group) => pair(parseInt(group, 16))).join('')
+  return groups.map((group) => encodeUint(parseInt(group, 16), 2)).join('')
 }
 
 /** Prints 16 octets as an IPv6 address (RFC 5952), but always in hex: PowerDNS refuses dots in AAAA. */
 export function printIPv6(wire: string): string {
-  const groups = Array.from({ length: 8 }, (_, i) => number(wire.slice(2 * i, 2 * i + 2)).toString(16))
+  const groups = Array.from({ length: 8 }, (_, i) => decodeUint(wire.slice(2 * i, 2 * i + 2)).toString(16))
   const zeros = longestZeros(groups)
   if (zeros.length < 2) return groups.join(':')
   const end = zeros.start + zeros.length
   return `${groups.slice(0, zeros.start).join(':')}::${groups.slice(end).join(':')}`
+}
+
+/** Prints 16 octets as inet_ntop(3) does, and so PowerDNS outside AAAA: embedded IPv4 addresses have dots. */
+export function printIPv6Dotted(wire: string): string {
+  const text = printIPv6(wire)
+  const embeds = /^::(ffff:)?[0-9a-f]+:[0-9a-f]+$/.exec(text)
+  return embeds ? `::${embeds[1] ?? ''}${printIPv4(wire.slice(12))}` : text
 }
 
 /** The first of the longest runs of zero groups. */
@@ -47,15 +55,7 @@ function longestZeros(groups: string[]): { start: number; length: number } {
 /** `192.0.2.1` as the last two groups of an IPv6 address. */
 function hexTail(dotted: string): string {
   const wire = parseIPv4(dotted)
-  return `${number(wire.slice(0, 2)).toString(16)}:${number(wire.slice(2)).toString(16)}`
-}
-
-function pair(group: number): string {
-  return String.fromCharCode(group >> 8, group & 255)
-}
-
-function number(wire: string): number {
-  return (wire.charCodeAt(0) << 8) + wire.charCodeAt(1)
+  return `${toHex(wire.slice(0, 2))}:${toHex(wire.slice(2))}`
 }
 
 function fail(): never {

@@ -1,7 +1,19 @@
 import { parseIPv4, parseIPv6, printIPv4, printIPv6 } from './addresses.ts'
 import { Refused, Unreadable } from './malformed.ts'
 import { lowerCase, parseName, printName, printNameForPowerDNS, takeName } from './names.ts'
-import { escape, rawWord, string, word, type Token } from './presentation.ts'
+import {
+  counted,
+  decodeUint,
+  encodeUint,
+  fromBase64,
+  fromHex,
+  take,
+  takeCounted,
+  takeSome,
+  toBase64,
+  toHex,
+} from './octets.ts'
+import { quote, rawWord, string, word, type Token } from './presentation.ts'
 
 /** A kind of field: how it reads and prints. Wire form is a string with one character per octet. */
 export interface Field {
@@ -25,11 +37,10 @@ export function uint(size: 1 | 2 | 4, mnemonics?: ReadonlyMap<string, number>): 
   return {
     read([token]) {
       const text = word(token)
-      const value = mnemonics?.get(text.toUpperCase()) ?? decimal(text, bits)
-      return Array.from({ length: size }, (_, i) => String.fromCharCode((value >>> (bits - 8 - 8 * i)) & 255)).join('')
+      return encodeUint(mnemonics?.get(text.toUpperCase()) ?? decimal(text, bits), size)
     },
     take: (wire) => take(wire, size),
-    print: (octets) => String(parseInt(toHex(octets), 16)),
+    print: (octets) => String(decodeUint(octets)),
   }
 }
 
@@ -37,6 +48,8 @@ export function uint(size: 1 | 2 | 4, mnemonics?: ReadonlyMap<string, number>): 
 export const u8 = uint(1)
 /** A number of two octets. */
 export const u16 = uint(2)
+/** A number of four octets. */
+export const u32 = uint(4)
 
 /** Reads an unsigned decimal number of at most `bits` bits; leading zeros do not matter. */
 export function decimal(text: string, bits: number): number {
@@ -84,6 +97,9 @@ function nameField(alphabet = /^/, role = 'name'): Field {
 /** A name of any octets (RFC 2181 §11). */
 export const name = nameField()
 
+/** A name in a type newer than RFC 4034: its case counts when records are compared (RFC 6840 §5.1). */
+export const exactName: Field = { ...name, fold: (octets) => octets }
+
 /** A name of letters, digits, `_`, `-` and `*`, or the root (contract §9.4): what CNAME points to. */
 export const alias = nameField(/^\.$|^([A-Za-z0-9_*-]+\.)+$/, 'target')
 
@@ -93,6 +109,17 @@ export const host = nameField(HOST, 'target')
 /** A host name, or the root, which says that there is none (RFC 2782, 7505). */
 export function hostOrRoot(role: string): Field {
   return nameField(HOST_OR_ROOT, role)
+}
+
+/** One character-string (RFC 1035 §3.3). */
+export const characterString: Field = {
+  read([token]) {
+    const octets = string(token)
+    if (octets.length > 255) throw new Unreadable('the string is longer than 255 octets')
+    return counted(octets)
+  },
+  take: takeCounted,
+  print: (octets) => quote(octets.slice(1)),
 }
 
 /** One or more character-strings (RFC 1035 §3.3.14); longer ones are cut into pieces of 255 octets. */
@@ -130,7 +157,7 @@ export const text: Field = {
     if (octets === '') throw new Unreadable('the value is empty')
     return octets
   },
-  take: some,
+  take: takeSome,
   print: quote,
 }
 
@@ -149,46 +176,35 @@ function caaTagged(octets: string): string {
 }
 
 /** All of the rest, in hex. */
-export const hex: Field = {
+export const hex: Field = { rest: true, read: (tokens) => fromHex(digits(tokens)), take: takeSome, print: toHex }
+
+/** All of the rest, in base64. */
+export const base64: Field = {
   rest: true,
-  read(tokens) {
-    if (tokens.length === 0) throw new Unreadable('expecting another identifier')
-    return fromHex(tokens.map(word).join(''))
-  },
-  take: some,
-  print: toHex,
+  read: (tokens) => fromBase64(digits(tokens)),
+  take: takeSome,
+  print: toBase64,
 }
 
-/** The octets that an even number of hex digits stands for. */
-export function fromHex(digits: string): string {
-  if (digits.length % 2 > 0) throw new Unreadable('Odd-length string')
-  if (!/^[0-9a-f]*$/i.test(digits)) throw new Unreadable('Non-hexadecimal digit found')
-  return Buffer.from(digits, 'hex').toString('latin1')
+/** Words that are one, with blanks inside. */
+function digits(tokens: Token[]): string {
+  if (tokens.length === 0) throw new Unreadable('expecting another identifier')
+  return tokens.map(word).join('')
 }
 
-function toHex(octets: string): string {
-  return Buffer.from(octets, 'latin1').toString('hex')
-}
-
-function quote(octets: string): string {
-  return `"${escape(octets, /["\\]|[^\x20-\x7e]/g)}"`
-}
-
-/** Puts the octet in front that counts the others. */
-function counted(octets: string): string {
-  return String.fromCharCode(octets.length) + octets
-}
-
-function takeCounted(wire: string): string {
-  return take(wire, 1 + take(wire, 1).charCodeAt(0))
-}
-
-function take(wire: string, size: number): string {
-  if (wire.length < size) throw new Unreadable('the data ends too early')
-  return wire.slice(0, size)
-}
-
-function some(wire: string): string {
-  take(wire, 1)
-  return wire
+/** So many groups of so many hex digits, with `separator` between them. */
+export function groups(count: number, size: 2 | 4, separator: '-' | ':'): Field {
+  const group = `[0-9a-f]{${size}}`
+  const pattern = new RegExp(`^${group}(${separator}${group}){${count - 1}}$`, 'i')
+  return {
+    read([token]) {
+      const text = word(token)
+      if (!pattern.test(text)) {
+        throw new Unreadable(`expecting ${count} groups of ${size} hex digits, separated by "${separator}"`)
+      }
+      return fromHex(text.replaceAll(separator, ''))
+    },
+    take: (wire) => take(wire, (count * size) / 2),
+    print: (octets) => toHex(octets).match(new RegExp(group, 'g'))!.join(separator),
+  }
 }

@@ -4,6 +4,8 @@ import { Unquoted, Unreadable } from './malformed.ts'
 export interface Token {
   raw: string
   quoted: boolean
+  /** No blank stands between the item before and this one. */
+  joined: boolean
 }
 
 const BLANKS = ' \t\r'
@@ -20,6 +22,7 @@ export function lexRecord(text: string): Token[] {
   const tokens: Token[] = []
   let depth = 0
   let at = 0
+  let ended = -1
   while (at < text.length) {
     const char = text.charAt(at)
     if (BLANKS.includes(char)) at++
@@ -37,8 +40,8 @@ export function lexRecord(text: string): Token[] {
       const end = scan(text, start, quoted ? '"\n' : WORD_ENDS)
       if (quoted && text[end] === '\n') throw new Unquoted('unexpected line break')
       if (quoted && end === text.length) throw new Unreadable('Text input ended unexpectedly.')
-      tokens.push({ raw: text.slice(start, end), quoted })
-      at = quoted ? end + 1 : end
+      tokens.push({ raw: text.slice(start, end), quoted, joined: at === ended })
+      at = ended = quoted ? end + 1 : end
     }
   }
   if (depth > 0) throw new Unquoted('unbalanced parentheses')
@@ -66,6 +69,11 @@ export function escape(octets: string, pattern: RegExp): string {
   return octets.replace(pattern, (octet) =>
     octet > ' ' && octet < '\x7f' ? `\\${octet}` : `\\${String(octet.charCodeAt(0)).padStart(3, '0')}`,
   )
+}
+
+/** Writes octets as a quoted string. */
+export function quote(octets: string): string {
+  return `"${escape(octets, /["\\]|[^\x20-\x7e]/g)}"`
 }
 
 /** The text of a bare word, escapes as written. */

@@ -1,5 +1,6 @@
-import { decimal, fromHex } from './fields.ts'
+import { decimal } from './fields.ts'
 import { Malformed, Unquoted, Unreadable } from './malformed.ts'
+import { fromHex } from './octets.ts'
 import { lexRecord, word, type Token } from './presentation.ts'
 import { TYPES, type RecordType } from './types.ts'
 
@@ -91,9 +92,14 @@ function present({ fields, check }: RecordType, octets: string[]): Rdata {
     return { text, backend: field.printForPowerDNS?.(own) ?? text, key: field.fold?.(own) ?? own }
   })
   return {
-    text: of.map(({ text }) => text).join(' '),
-    backend: of.map(({ backend }) => backend).join(' '),
+    text: spaced(of.map(({ text }) => text)),
+    backend: spaced(of.map(({ backend }) => backend)),
     wire,
     key: of.map(({ key }) => key).join(''),
   }
+}
+
+/** The fields one after the other; an empty list leaves no trace. */
+function spaced(fields: string[]): string {
+  return fields.filter((text) => text !== '').join(' ')
 }

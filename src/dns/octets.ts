@@ -1,0 +1,59 @@
+import { Unreadable } from './malformed.ts'
+
+// Wire form is a string with one character per octet.
+
+/** The octets of an unsigned number, the highest first. */
+export function encodeUint(value: number, size: 1 | 2 | 4): string {
+  return Array.from({ length: size }, (_, i) => String.fromCharCode((value >>> (8 * (size - 1 - i))) & 255)).join('')
+}
+
+/** The unsigned number that up to four octets stand for. */
+export function decodeUint(octets: string): number {
+  return Array.from(octets).reduce((value, octet) => 256 * value + octet.charCodeAt(0), 0)
+}
+
+/** The first octets of `wire`. */
+export function take(wire: string, size: number): string {
+  if (wire.length < size) throw new Unreadable('the data ends too early')
+  return wire.slice(0, size)
+}
+
+/** All octets of `wire`, of which there must be some. */
+export function takeSome(wire: string): string {
+  take(wire, 1)
+  return wire
+}
+
+/** Puts the octet in front that counts the others (RFC 1035 §3.3), of which there are up to 255. */
+export function counted(octets: string): string {
+  return String.fromCharCode(octets.length) + octets
+}
+
+/** The octets at the beginning of `wire` that its first octet counts, and that octet. */
+export function takeCounted(wire: string): string {
+  return take(wire, 1 + take(wire, 1).charCodeAt(0))
+}
+
+/** The octets that an even number of hex digits stands for. */
+export function fromHex(digits: string): string {
+  if (digits.length % 2 > 0) throw new Unreadable('Odd-length string')
+  if (!/^[0-9a-f]*$/i.test(digits)) throw new Unreadable('Non-hexadecimal digit found')
+  return Buffer.from(digits, 'hex').toString('latin1')
+}
+
+/** Octets in hex, lower case. */
+export function toHex(octets: string): string {
+  return Buffer.from(octets, 'latin1').toString('hex')
+}
+
+/** The octets that base64 (RFC 4648 §4) stands for. Spare bits of the last digit do not matter. */
+export function fromBase64(digits: string): string {
+  if (/[^A-Za-z0-9+/=]/.test(digits)) throw new Unreadable('Non-base64 digit found')
+  if (digits.length % 4 > 0 || !/^[^=]*={0,2}$/.test(digits)) throw new Unreadable('Incorrect padding')
+  return Buffer.from(digits, 'base64').toString('latin1')
+}
+
+/** Octets in base64. */
+export function toBase64(octets: string): string {
+  return Buffer.from(octets, 'latin1').toString('base64')
+}
