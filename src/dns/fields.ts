@@ -19,6 +19,8 @@ import { quote, rawWord, string, word, type Token } from './presentation.ts'
 export interface Field {
   /** It reads all tokens that are left; other fields read one. */
   rest?: true
+  /** It is a name, which a zone file may give without its end. */
+  isName?: true
   /** Reads presentation form into wire form. */
   read(tokens: Token[]): string
   /** Takes the field off the beginning of the wire form of what is left of the record. */
@@ -86,6 +88,7 @@ function nameField(alphabet = /^/, role = 'name'): Field {
     return wire
   }
   return {
+    isName: true,
     read: ([token]) => checked(parseName(rawWord(token))),
     take: (wire) => checked(takeName(wire)),
     print: printName,

@@ -33,6 +33,17 @@ export function parseName(text: string): string {
   return wire
 }
 
+/**
+ * The absolute form of a name as a zone file writes it (RFC 1035 §5.1): what has no final dot goes on with the origin,
+ * `@` stands for it.
+ */
+export function absolute(raw: string, origin: string): string {
+  if (raw === '@') return origin
+  if (/(?<!\\)(?:\\\\)*\\$/.test(raw)) throw new Unreadable('Text input is malformed.')
+  if (/(?<!\\)(?:\\\\)*\.$/.test(raw)) return raw
+  return origin === '.' ? `${raw}.` : `${raw}.${origin}`
+}
+
 /** Takes the name at the beginning of `wire`; compressed names are refused (RFC 3597 §4). */
 export function takeName(wire: string): string {
   for (let at = 0; at < wire.length; at += 1 + wire.charCodeAt(at)) {
@@ -82,6 +93,11 @@ export function lowerCase(name: string): string {
 export function ownerLength(name: string): number {
   return name === '.' ? 1 : name.length + 1
 }
+
+/** What isSubname wants, in the words of the contract (§8.4). */
+export const SUBNAME_RULE =
+  "Subname can only use (lowercase) a-z, 0-9, ., -, and _, may start with a '*.', or just be '*'. Components may not " +
+  'exceed 63 characters.'
 
 /** Whether this may stand as a subname (contract §8.4): empty (the apex), or lower-case labels, the first may be `*`. */
 export function isSubname(text: string): boolean {

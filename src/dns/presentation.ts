@@ -1,4 +1,4 @@
-import { Unquoted, Unreadable } from './malformed.ts'
+import { BadLine, Malformed, Unquoted, Unreadable } from './malformed.ts'
 
 /** One item of a record: a bare word, or the inside of a quoted string; escapes are as written. */
 export interface Token {
@@ -8,49 +8,142 @@ export interface Token {
   joined: boolean
 }
 
+/** What stands between tokens and means something: parentheses, a line break, the beginning of a comment. */
+type Sign = '(' | ')' | '\n' | ';'
+
+/** What is written on one line, or on several of them that parentheses make one. */
+export interface LogicalLine {
+  tokens: Token[]
+  /** Where it begins, from 1. */
+  number: number
+  /** It begins with a blank. */
+  indented: boolean
+}
+
+/** The longest rdata: its length must fit 16 bits (RFC 1035 §3.2.1). */
+export const MAX_RDATA = 65_535
+
+/** What no record needs: more tokens, signs included, than two for an octet; a token longer than four for an octet. */
+const MAX_ITEMS = 2 * MAX_RDATA + 100
+const MAX_TOKEN = 4 * MAX_RDATA
+
 const BLANKS = ' \t\r'
-const WORD_ENDS = BLANKS + '\n"();'
+const SIGNS = '\n();'
+const WORD_ENDS = BLANKS + SIGNS + '"'
+
+/** Takes a text in presentation format apart (RFC 1035 §5.1). Time is linear in the length of the text. */
+class Scanner {
+  readonly #text: string
+  #at = 0
+  /** Where the last token ended. */
+  #ended = -1
+
+  constructor(text: string) {
+    if (text.includes('\0')) throw new Unreadable('Null characters are not allowed.')
+    // Encoding a lone surrogate as UTF-8 would silently put U+FFFD in its place.
+    if (!text.isWellFormed()) throw new Unreadable('Surrogate characters are not allowed.')
+    this.#text = text
+  }
+
+  /** Whether a blank is next. */
+  get isAtBlank(): boolean {
+    return this.#at < this.#text.length && ' \t'.includes(this.#text.charAt(this.#at))
+  }
+
+  /** The next token or sign; undefined at the end. */
+  next(): Token | Sign | undefined {
+    const text = this.#text
+    while (this.#at < text.length && BLANKS.includes(text.charAt(this.#at))) this.#at++
+    if (this.#at === text.length) return undefined
+    const char = text.charAt(this.#at)
+    if (SIGNS.includes(char)) {
+      this.#at++
+      return char as Sign
+    }
+    const quoted = char === '"'
+    const start = quoted ? this.#at + 1 : this.#at
+    const end = scan(text, start, quoted ? '"\n' : WORD_ENDS)
+    if (end - start > MAX_TOKEN) throw new Unreadable(`the record is longer than ${MAX_RDATA} octets`)
+    if (quoted && text[end] === '\n') throw new Unquoted('unexpected line break')
+    if (quoted && end === text.length) throw new Unreadable('Text input ended unexpectedly.')
+    const joined = this.#at === this.#ended
+    this.#at = this.#ended = quoted ? end + 1 : end
+    return { raw: text.slice(start, end), quoted, joined }
+  }
+
+  /** Goes to the end of the line. */
+  skipLine(): void {
+    const end = this.#text.indexOf('\n', this.#at)
+    this.#at = end === -1 ? this.#text.length : end
+  }
+}
 
 /**
- * The tokens of one record (RFC 1035 §5.1). Balanced parentheses count as blanks; comments and line breaks, which
- * only a zone file has, are refused. Time is linear in the length of the text.
+ * The tokens of one record. Balanced parentheses count as blanks; comments and line breaks, which only a zone file has,
+ * are refused.
  */
 export function lexRecord(text: string): Token[] {
-  if (text.includes('\0')) throw new Unreadable('Null characters are not allowed.')
-  // Encoding a lone surrogate as UTF-8 would silently put U+FFFD in its place.
-  if (!text.isWellFormed()) throw new Unreadable('Surrogate characters are not allowed.')
+  const scanner = new Scanner(text)
   const tokens: Token[] = []
   let depth = 0
-  let at = 0
-  let ended = -1
-  while (at < text.length) {
-    const char = text.charAt(at)
-    if (BLANKS.includes(char)) at++
-    else if (char === '\n') throw new Unquoted('unexpected line break')
-    else if (char === ';') throw new Unquoted('";" must be quoted, comments are not allowed')
-    else if (char === '(') {
-      depth++
-      at++
-    } else if (char === ')') {
+  for (let item = scanner.next(); item !== undefined; item = scanner.next()) {
+    if (item === '\n') throw new Unquoted('unexpected line break')
+    else if (item === ';') throw new Unquoted('";" must be quoted, comments are not allowed')
+    else if (item === '(') depth++
+    else if (item === ')') {
       if (--depth < 0) throw new Unquoted('unbalanced parentheses')
-      at++
-    } else {
-      const quoted = char === '"'
-      const start = quoted ? at + 1 : at
-      const end = scan(text, start, quoted ? '"\n' : WORD_ENDS)
-      if (quoted && text[end] === '\n') throw new Unquoted('unexpected line break')
-      if (quoted && end === text.length) throw new Unreadable('Text input ended unexpectedly.')
-      tokens.push({ raw: text.slice(start, end), quoted, joined: at === ended })
-      at = ended = quoted ? end + 1 : end
-    }
+    } else tokens.push(item)
   }
   if (depth > 0) throw new Unquoted('unbalanced parentheses')
   return tokens
 }
 
-/** The position of the first unescaped character out of `ends`, or the end of the text. */
-function scan(text: string, at: number, ends: string): number {
-  while (at < text.length && !ends.includes(text.charAt(at))) at += text[at] === '\\' ? 2 : 1
+/** The lines of a zone file, one after the other, empty ones included. @throws Unreadable, BadLine */
+export function* lexLines(text: string): Generator<LogicalLine, void> {
+  const scanner = new Scanner(text)
+  for (let number = 1, item: ReturnType<Scanner['next']>; ; number++) {
+    const line: LogicalLine = { tokens: [], number, indented: scanner.isAtBlank }
+    let items = 0
+    let depth = 0
+    /** Where the outermost of the open parentheses is. */
+    let opened = number
+    for (;;) {
+      item = inLine(number, () => scanner.next())
+      if (item === undefined || (item === '\n' && depth === 0)) break
+      if (++items > MAX_ITEMS) throw new BadLine(line.number)
+      if (item === ';') scanner.skipLine()
+      else if (item === '\n') number++
+      else if (item === '(') {
+        if (depth++ === 0) opened = number
+      } else if (item === ')') {
+        if (--depth < 0) throw new BadLine(number)
+      } else {
+        line.tokens.push(item)
+        // A line break may be escaped.
+        if (item.raw.includes('\n')) number += item.raw.split('\n').length - 1
+      }
+    }
+    if (depth > 0) throw new BadLine(opened)
+    yield line
+    if (item === undefined) return
+  }
+}
+
+/** Runs `work`; what it cannot read is in this line. */
+export function inLine<T>(number: number, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Unreadable || error instanceof Malformed) throw new BadLine(number, { cause: error })
+    throw error
+  }
+}
+
+/** The position of the first unescaped character out of `ends`, or the end of the text, or one too far for a token. */
+function scan(text: string, start: number, ends: string): number {
+  const last = Math.min(text.length, start + MAX_TOKEN + 1)
+  let at = start
+  while (at < last && !ends.includes(text.charAt(at))) at += text[at] === '\\' ? 2 : 1
   return Math.min(at, text.length)
 }
 

@@ -1,13 +1,11 @@
 import { decimal } from './fields.ts'
 import { Malformed, Unquoted, Unreadable } from './malformed.ts'
+import { absolute } from './names.ts'
 import { fromHex } from './octets.ts'
-import { lexRecord, word, type Token } from './presentation.ts'
+import { lexRecord, MAX_RDATA, word, type Token } from './presentation.ts'
 import { TYPES, type RecordType } from './types.ts'
 
 export { Malformed } from './malformed.ts'
-
-/** The longest rdata: its length must fit 16 bits (RFC 1035 §3.2.1). */
-export const MAX_RDATA = 65_535
 
 /** The content of one record in all its forms. */
 export interface Rdata {
@@ -26,7 +24,20 @@ export function parseRdata(type: string, text: string): Rdata {
   return explained(type, (row) => {
     const tokens = lexRecord(text)
     if (row.quoted && tokens.some((token) => !token.quoted)) throw new Unquoted('expecting a string')
-    return present(row, isGeneric(tokens) ? split(row, readGeneric(tokens)) : read(row, tokens))
+    return present(row, readAny(row, tokens))
+  })
+}
+
+/**
+ * Reads the tokens of a record in a zone file, where names may be relative to `origin` and strings need no quotes;
+ * throws Malformed.
+ */
+export function readRdata(type: string, tokens: Token[], origin: string): Rdata {
+  return explained(type, (row) => {
+    const written = tokens.map((token, i) =>
+      row.fields[i]?.isName && !token.quoted ? { ...token, raw: absolute(token.raw, origin) } : token,
+    )
+    return present(row, readAny(row, isGeneric(tokens) ? tokens : written))
   })
 }
 
@@ -48,6 +59,11 @@ function explained(type: string, work: (row: RecordType) => Rdata): Rdata {
     if (error instanceof Unreadable) throw new Malformed(`Record content for type ${type} malformed: ${error.message}`)
     throw error
   }
+}
+
+/** The wire form of each field, from tokens of either form. */
+function readAny(row: RecordType, tokens: Token[]): string[] {
+  return isGeneric(tokens) ? split(row, readGeneric(tokens)) : read(row, tokens)
 }
 
 /** The wire form of each field, from tokens. */

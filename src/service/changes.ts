@@ -1,5 +1,5 @@
 import { Invalid, type Problems } from '../errors.ts'
-import { isSubname, ownerLength } from '../dns/names.ts'
+import { isSubname, ownerLength, SUBNAME_RULE } from '../dns/names.ts'
 import { conflictProblem, type Neighbour } from '../dns/node.ts'
 import { Malformed, parseRdata, type Rdata } from '../dns/rdata.ts'
 import { rrsetProblems, sizeProblems } from '../dns/rrset.ts'
@@ -95,12 +95,7 @@ function subnameProblems(domain: Domain, subname: string | undefined, method: Me
     texts.push(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
   }
   if (subname !== subname.toLowerCase()) texts.push(`Invalid value (not lowercase): ${subname}`)
-  if (!isSubname(subname)) {
-    texts.push(
-      "Subname can only use (lowercase) a-z, 0-9, ., -, and _, may start with a '*.', or just be '*'. Components may " +
-        'not exceed 63 characters.',
-    )
-  }
+  if (!isSubname(subname)) texts.push(SUBNAME_RULE)
   if (texts.length === 0 && ownerLength(nameOf(domain, subname)) > 255) {
     texts.push('This field combined with the domain name must not exceed 255 characters.')
   }

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { decodeRdata, Malformed, MAX_RDATA, parseRdata } from '../../src/dns/rdata.ts'
+import { MAX_RDATA } from '../../src/dns/presentation.ts'
+import { decodeRdata, Malformed, parseRdata } from '../../src/dns/rdata.ts'
 import { Refused } from '../../src/dns/malformed.ts'
 import { TYPES } from '../../src/dns/types.ts'
 import { EXAMPLES } from './examples/index.ts'

@@ -1,0 +1,206 @@
+import { BadLine, Refused, Unreadable } from './malformed.ts'
+import { absolute, isSubname, lowerCase, parseName, printName, ROOT, SUBNAME_RULE } from './names.ts'
+import { inLine, lexLines, rawWord, word, type LogicalLine, type Token } from './presentation.ts'
+import { readRdata, type Rdata } from './rdata.ts'
+import { rrsetProblems } from './rrset.ts'
+import { AUTOMATIC_TYPES, TYPES, typeProblems } from './types.ts'
+
+/** The most records of a zone file; so many fit the memory that a request may use. */
+export const MAX_ZONE_RECORDS = 250_000
+
+/** The longest TTL that can be read, in seconds; it needs 32 bits. */
+const MAX_TTL = 2 ** 32 - 1
+
+/** Types that exist, and that the API does not have; other words in their place are mistakes. */
+const UNSUPPORTED_TYPES: ReadonlySet<string> = new Set(
+  (
+    'A6 ALIAS AMTRELAY ANAME ATMA AVC BRID CLA DOA DSYNC EID GID GPOS HHIT HIP IPN IPSECKEY ISDN LUA MB MD MF MG ' +
+    'MINFO MR NIMLOC NINFO NSAP NSAP-PTR NULL NXNAME NXT PX RESINFO RKEY RT SIG SINK TA TALINK UID UINFO UNSPEC ' +
+    'WALLET WKS X25 ZONEMD'
+  ).split(' '),
+)
+
+const SECONDS: Record<string, number> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 }
+
+/** An RRset of a zone file: records that a message shall hold no twice are one. */
+export interface ZoneFileRRset {
+  subname: string
+  type: string
+  /** The lowest one of its records; undefined if nothing in the file gives any. */
+  ttl: number | undefined
+  rdata: Rdata[]
+  /** What the rules of the API say against it, in their words. */
+  problems: string[]
+}
+
+/** The zone file cannot be imported; the message is the whole text for the user (contract §7.7). */
+export class ZoneFileError extends Error {}
+
+/**
+ * Reads a zone file (RFC 1035 §5, RFC 2308 §4) for a domain, which is its first origin. Without the records outside of
+ * the domain, and those that the service makes itself. It hands over after every line, so that its caller can let
+ * others have their turn, and returns the RRsets in the order of their first records.
+ * @param domain without final dot
+ * @throws ZoneFileError
+ */
+export function* readZoneFile(text: string, domain: string): Generator<void, ZoneFileRRset[]> {
+  const reader = new Reader(domain)
+  try {
+    for (const line of lexLines(text.replace(/^\ufeff/, ''))) {
+      inLine(line.number, () => {
+        reader.read(line)
+      })
+      yield
+    }
+  } catch (error) {
+    if (error instanceof BadLine) throw new ZoneFileError(`Zonefile contains syntax error in line ${error.number}.`)
+    if (error instanceof Unreadable) throw new ZoneFileError(`Could not parse zonefile: ${error.message}`)
+    throw error
+  }
+  return yield* reader.finish()
+}
+
+/** What is known while a zone file is read from top to bottom. */
+class Reader {
+  readonly #domain: string
+  /** On the wire. */
+  readonly #apex: string
+  #origin: string
+  /** The subname that the last record belongs to; undefined if it is outside of the domain. */
+  #owner: string | undefined = ''
+  #defaultTtl: number | undefined
+  #lastTtl: number | undefined
+  #records = 0
+  readonly #rrsets = new Map<string, ZoneFileRRset>()
+
+  constructor(domain: string) {
+    this.#domain = domain
+    this.#origin = `${domain}.`
+    this.#apex = parseName(this.#origin)
+  }
+
+  read({ tokens, indented, number }: LogicalLine): void {
+    const [first] = tokens
+    if (first === undefined) return
+    if (!indented && !first.quoted && first.raw.startsWith('$')) this.#obey(tokens)
+    else {
+      if (!indented) this.#owner = this.#subnameOf(parseName(absolute(rawWord(first), this.#origin)))
+      if (this.#owner !== undefined) this.#add(this.#owner, tokens.slice(indented ? 0 : 1), number)
+    }
+  }
+
+  /** Carries out a directive. */
+  #obey([directive, ...values]: Token[]): void {
+    const [value, surplus] = values
+    if (surplus !== undefined) throw new Unreadable('expected end of line')
+    switch (word(directive).toUpperCase()) {
+      case '$ORIGIN':
+        this.#origin = absolute(rawWord(value), this.#origin)
+        parseName(this.#origin)
+        break
+      case '$TTL':
+        this.#defaultTtl = readTtl(word(value))
+        break
+      default:
+        throw new Unreadable('unknown directive')
+    }
+  }
+
+  #add(subname: string, tokens: Token[], line: number): void {
+    const { ttl, type, content } = this.#take(tokens)
+    if (type === 'SOA' && subname !== '') {
+      throw new ZoneFileError(`Zonefile includes an SOA record for a name different from ${this.#domain}.`)
+    }
+    if (type === 'SOA') {
+      const minimum = readTtl(word(content[6]))
+      // Before there was $TTL, it was the TTL of what has none (RFC 2308 §4).
+      this.#defaultTtl ??= minimum
+    }
+    if (isOurs(subname, type)) return
+    if (++this.#records > MAX_ZONE_RECORDS) {
+      throw new ZoneFileError(`Could not parse zonefile: it has more than ${MAX_ZONE_RECORDS} records`)
+    }
+    if (!isSubname(subname)) throw new ZoneFileError(`Could not parse zonefile: line ${line}: ${SUBNAME_RULE}`)
+
+    const place = `${type} ${subname}`
+    const rrset = this.#rrsets.get(place) ?? { subname, type, ttl, rdata: [], problems: typeProblems(type) }
+    this.#rrsets.set(place, rrset)
+    if (ttl !== undefined && ttl < (rrset.ttl ?? Infinity)) rrset.ttl = ttl
+    if (!TYPES.has(type)) return
+    try {
+      rrset.rdata.push(readRdata(type, content, this.#origin))
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      // Only the first one is told (contract §8.5, layer 5).
+      if (rrset.problems.length === 0) rrset.problems.push(error.message)
+    }
+  }
+
+  /** TTL, class and type of a record, and what follows; TTL and class may be missing, or the other way round. */
+  #take(tokens: Token[]): { ttl: number | undefined; type: string; content: Token[] } {
+    let explicit: number | undefined
+    let hasClass = false
+    for (const [i, token] of tokens.entries()) {
+      const text = word(token)
+      if (explicit === undefined && /^[0-9]/.test(text)) this.#lastTtl = explicit = readTtl(text)
+      else if (!hasClass && text.toUpperCase() === 'IN') hasClass = true
+      else {
+        const type = text.toUpperCase()
+        if (!isType(type)) throw new Unreadable('unknown type')
+        return { ttl: explicit ?? this.#defaultTtl ?? this.#lastTtl, type, content: tokens.slice(i + 1) }
+      }
+    }
+    throw new Unreadable('expecting a type')
+  }
+
+  /** The subname of an absolute name on the wire, in lower case; undefined if it is outside of the domain. */
+  #subnameOf(wire: string): string | undefined {
+    const name = lowerCase(wire)
+    for (let at = 0; at < name.length; at += 1 + name.charCodeAt(at)) {
+      if (name.slice(at) === this.#apex) return at === 0 ? '' : printName(name.slice(0, at) + ROOT).slice(0, -1)
+    }
+    return undefined
+  }
+
+  /** All RRsets, with what can only be said of them as a whole. */
+  *finish(): Generator<void, ZoneFileRRset[]> {
+    const rrsets = [...this.#rrsets.values()]
+    const counts = new Map<string, number>()
+    for (const { subname } of rrsets) counts.set(subname, (counts.get(subname) ?? 0) + 1)
+    for (const rrset of rrsets) {
+      const { subname, type, problems } = rrset
+      // At the apex there are SOA and NS in any case.
+      if (type === 'CNAME' && (subname === '' || counts.get(subname)! > 1)) {
+        throw new ZoneFileError('No other records with the same name are allowed alongside a CNAME record.')
+      }
+      const keys = new Set<string>()
+      rrset.rdata = rrset.rdata.filter(({ key }) => keys.size < keys.add(key).size)
+      if (problems.length === 0) {
+        const name = subname === '' ? `${this.#domain}.` : `${subname}.${this.#domain}.`
+        problems.push(...(rrsetProblems({ type, name, apex: subname === '', rdata: rrset.rdata })?.texts ?? []))
+      }
+      yield
+    }
+    return rrsets
+  }
+}
+
+/** Whether the service makes the records of this type itself, there or anywhere (contract §7.7). */
+function isOurs(subname: string, type: string): boolean {
+  return AUTOMATIC_TYPES.has(type) || ['DNSKEY', 'CDS', 'CDNSKEY'].includes(type) || (type === 'NS' && subname === '')
+}
+
+/** Whether there is such a type, supported or not; other words are mistakes. */
+function isType(type: string): boolean {
+  const isKnown = TYPES.has(type) || AUTOMATIC_TYPES.has(type) || UNSUPPORTED_TYPES.has(type)
+  return isKnown || /^TYPE[0-9]{1,5}$/.test(type)
+}
+
+/** Reads a TTL: seconds, or numbers with units such as `1w2d3h4m5s`. */
+function readTtl(text: string): number {
+  const pieces = /^[0-9]{1,20}$/.test(text) ? [`${text}s`] : text.slice(0, 100).match(/[0-9]{1,20}[wdhms]/gi)
+  if (pieces === null || pieces.join('').length < text.length) throw new Unreadable('expecting a TTL')
+  const ttl = pieces.reduce((sum, piece) => sum + Number(piece.slice(0, -1)) * SECONDS[piece.at(-1)!.toLowerCase()]!, 0)
+  if (ttl > MAX_TTL) throw new Unreadable(`the TTL is longer than ${MAX_TTL} seconds`)
+  return ttl
+}
