@@ -19,6 +19,8 @@ COPY --from=build /zoneplane/package.json ./
 COPY --from=build /zoneplane/node_modules node_modules
 COPY --from=build /zoneplane/build build
 RUN ln -s /zoneplane/build/src/cli.js /usr/local/bin/zoneplane && chmod +x build/src/cli.js
+# Where mails are written as long as there is no MAIL_URL.
+RUN mkdir .zoneplane && chown node .zoneplane
 USER node
 EXPOSE 8080
 CMD ["node", "--enable-source-maps", "build/src/main.js"]

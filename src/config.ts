@@ -23,6 +23,10 @@ export interface Config {
   minimumTtl: number
   limitDomains: number | undefined
   throttle: boolean
+  /** The SMTP server; undefined: mails are files in the data folder. */
+  mailUrl: string | undefined
+  /** The sender's address. */
+  mailFrom: string
   trustedProxies: [ipaddr.IPv4 | ipaddr.IPv6, number][]
   /** Octets. */
   bodyLimit: number
@@ -73,6 +77,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       value === 'none' ? undefined : integer(0, 2 ** 31 - 1)(value),
     ),
     throttle: setting('THROTTLE', true, onOff),
+    mailUrl: setting('MAIL_URL', undefined, mailServer),
+    mailFrom: setting('MAIL_FROM', 'zoneplane@zoneplane.test', address),
     trustedProxies: setting('TRUSTED_PROXIES', [], networks),
     bodyLimit: setting('BODY_LIMIT', 16 * 1024 * 1024, integer(1024, 2 ** 30)),
     retryAfter: setting('RETRY_AFTER', 5, integer(1, 3600)),
@@ -83,6 +89,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
   if (config.pdnsApiUrl !== undefined && !env['NAMESERVERS']?.trim()) {
     problems.push('NAMESERVERS: needed with a PowerDNS of your own, e.g. "ns1.example.net, ns2.example.net"')
+  }
+  if (config.mailUrl !== undefined && !env['MAIL_FROM']?.trim()) {
+    problems.push('MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net')
   }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return Object.freeze(config)
@@ -119,6 +128,33 @@ function url(...protocols: string[]): (value: string) => string {
     }
     return value
   }
+}
+
+function mailServer(value: string): string {
+  const parts = /^smtps?:/.test(value) && URL.canParse(value) ? new URL(value) : undefined
+  const isServer =
+    parts !== undefined &&
+    parts.hostname !== '' &&
+    /^\/?$/.test(parts.pathname + parts.search + parts.hash) &&
+    (parts.username === '') === (parts.password === '') &&
+    isPercentEncoded(parts.username + parts.password)
+  if (!isServer) throw new Error('must be smtp://[user:password@]host[:port] or the same with smtps://')
+  return value
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function address(value: string): string {
+  if (!/^[^\s@<>()",:;\\[\]]+@[^\s@<>()",:;\\[\]]+$/.test(value))
+    throw new Error('must be an e-mail address, without a name')
+  return value
 }
 
 function secret(value: string): string {

@@ -77,3 +77,14 @@ export class NameserverFailure extends Error {
 
 /** What the service stands on is not there at start; the message is for the operator. */
 export class StartError extends Error {}
+
+/** A mail was not handed over, or nobody knows whether it was. The message is for logs and holds nothing secret. */
+export class MailFailure extends Error {
+  /** Nobody has this address: to try again is of no use. */
+  readonly isFinal: boolean
+
+  constructor(message: string, { isFinal = false } = {}) {
+    super(message)
+    this.isFinal = isFinal
+  }
+}

@@ -57,3 +57,21 @@ export const AUDIT_PAUSE = 600_000
 export const PASSWORD_LENGTH_MIN = 8
 export const PASSWORD_LENGTH_MAX = 128
 export const HASHES_WAITING = 50
+
+/** Milliseconds after which work that goes on by itself is tried again when it failed. */
+export const RECOVERY_PAUSE = 1_000
+
+/** How many mails are sent side by side, and the milliseconds between two looks at what is due. */
+export const MAIL_SENDERS = 2
+export const MAIL_PAUSE = 1_000
+
+/** Milliseconds until a mail that could not be sent is tried again: so many at first, doubling up to an hour. */
+export const MAIL_FIRST_DELAY = 1_000
+export const MAIL_LAST_DELAY = 3_600_000
+
+/** Milliseconds after which a mail that could not be sent is given up: two days. */
+export const MAIL_LIFETIME = 2 * 86_400_000
+
+/** Milliseconds that a mail server is given to be connected to, and to answer. */
+export const MAIL_CONNECT_TIME = 20_000
+export const MAIL_ANSWER_TIME = 120_000

@@ -1,9 +1,14 @@
+import { join } from 'node:path'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { StartError } from './errors.ts'
 import { listen } from './listen.ts'
 import type { Log } from './log.ts'
+import { createFolderMailer } from './mail/folder.ts'
+import type { Mailer } from './mail/mailer.ts'
+import { createSmtpMailer } from './mail/smtp.ts'
 import { createPowerDns } from './nameserver/powerdns.ts'
+import { keepSending } from './service/mail.ts'
 import { keepReconciled } from './service/reconcile.ts'
 import { Turns } from './service/turns.ts'
 import { openDatabase } from './store/database.ts'
@@ -36,10 +41,17 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
       connections: config.pdnsConnections,
       primary: config.nameServers[0]!,
     }),
+    mailer: createMailer(config),
     turns: new Turns(),
     log,
     now: currentTime,
   }
+}
+
+function createMailer({ mailUrl, mailFrom, dataFolder }: Config): Mailer {
+  return mailUrl === undefined
+    ? createFolderMailer(join(dataFolder, 'mails'), mailFrom)
+    : createSmtpMailer(mailUrl, mailFrom)
 }
 
 export async function closeSystem(system: System): Promise<void> {
@@ -72,22 +84,21 @@ function place(url: string): string {
 
 export interface Running {
   port: number
-  /** Refuses new requests, finishes those that run, and stops reconciling. The system stays open. */
+  /** Refuses new requests, finishes those that run, and stops what goes on beside them. The system stays open. */
   stop(): Promise<void>
 }
 
-/** Serves a prepared system over HTTP and keeps it reconciled. @throws StartError */
+/** Serves a prepared system over HTTP, keeps it reconciled, and sends its mails. @throws StartError */
 export async function serve(system: System): Promise<Running> {
   const handle = createApp(system).callback()
   const listener = await listen(system, (request, response) => {
     void handle(request, response)
   })
-  const reconciliation = keepReconciled(system)
+  const activities = [keepReconciled(system), keepSending(system)]
   return {
     port: listener.port,
     async stop() {
-      await listener.close()
-      await reconciliation.stop()
+      await Promise.all([listener.close(), ...activities.map((activity) => activity.stop())])
     },
   }
 }

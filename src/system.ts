@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
+import type { Mailer } from './mail/mailer.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
 import type { Turns } from './service/turns.ts'
 import type { Timestamp } from './time.ts'
@@ -10,7 +11,7 @@ export interface System {
   config: Config
   /** The main pool of connections to Postgres. */
   db: Pool
-  /** For transactions that wait for PowerDNS: when it hangs, they may not take the connections of those who read. */
+  /** For transactions that wait for others: when PowerDNS hangs, they may not take the connections of those who read. */
   writersDb: Pool
   /**
    * A small pool for marks alone: a mark is committed while another transaction is open, and transactions that wait
@@ -18,6 +19,7 @@ export interface System {
    */
   marksDb: Pool
   nameserver: Nameserver
+  mailer: Mailer
   /** The queues of this process' writers, one per zone. */
   turns: Turns
   log: Log

@@ -18,6 +18,8 @@ const DEFAULTS: Config = {
   minimumTtl: 60,
   limitDomains: 15,
   throttle: true,
+  mailUrl: undefined,
+  mailFrom: 'zoneplane@zoneplane.test',
   trustedProxies: [],
   bodyLimit: 16 * 1024 * 1024,
   retryAfter: 5,
@@ -26,8 +28,8 @@ const DEFAULTS: Config = {
 
 const NAMES = [
   ...['HOST', 'PORT', 'DNS_PORT', 'ZONEPLANE_DATA', 'DATABASE_URL', 'PDNS_API_URL', 'PDNS_API_KEY', 'PDNS_CONNECTIONS'],
-  ...['ZONEPLANE_TOKEN', 'PUBLIC_URL', 'NAMESERVERS', 'MINIMUM_TTL', 'LIMIT_DOMAINS', 'THROTTLE', 'TRUSTED_PROXIES'],
-  ...['BODY_LIMIT', 'RETRY_AFTER', 'LOG_LEVEL'],
+  ...['ZONEPLANE_TOKEN', 'PUBLIC_URL', 'NAMESERVERS', 'MINIMUM_TTL', 'LIMIT_DOMAINS', 'THROTTLE', 'MAIL_URL'],
+  ...['MAIL_FROM', 'TRUSTED_PROXIES', 'BODY_LIMIT', 'RETRY_AFTER', 'LOG_LEVEL'],
 ]
 
 /** The problems of an environment, as the operator reads them. */
@@ -86,6 +88,7 @@ for (const [name, value, member, read] of [
   ['LIMIT_DOMAINS', 'none', 'limitDomains', undefined],
   ['THROTTLE', 'on', 'throttle', true],
   ['THROTTLE', 'off', 'throttle', false],
+  ['MAIL_FROM', 'dns@example.net', 'mailFrom', 'dns@example.net'],
   ['BODY_LIMIT', '1024', 'bodyLimit', 1024],
   ['BODY_LIMIT', '1073741824', 'bodyLimit', 1073741824],
   ['RETRY_AFTER', '1', 'retryAfter', 1],
@@ -144,6 +147,26 @@ for (const [name, values, text] of [
   ['LOG_LEVEL', ['verbose', 'INFO', '3'], () => 'must be one of error, warn, info, debug'],
   ['ZONEPLANE_TOKEN', ['1234567', 'x'.repeat(257), '1234 5678', 'pässword'], () => SECRET],
   [
+    'MAIL_URL',
+    [
+      'mail.example.net',
+      'http://a',
+      'smtp:',
+      'smtp://',
+      'smtp://a/b',
+      'smtp://a?pool=true',
+      'smtp://user@a',
+      'smtp://user:%zz@a',
+      'smtp://a b',
+    ],
+    () => 'must be smtp://[user:password@]host[:port] or the same with smtps://',
+  ],
+  [
+    'MAIL_FROM',
+    ['me', '@', 'me@', '@example.net', 'a b@example.net', 'Me <me@example.net>', 'a@b,c@d'],
+    () => 'must be an e-mail address, without a name',
+  ],
+  [
     'NAMESERVERS',
     ['ns', 'NS.example.net', 'a_b.example', '-a.example', 'a..example', '1 .'],
     (value: string) => `${HOSTS}, not "${value.split(' ')[0]!}"`,
@@ -160,6 +183,14 @@ for (const [name, values, text] of [
       t.deepEqual(problems({ [name]: value }), [`${name}: ${text(value)}`])
     })
   }
+}
+
+for (const mailUrl of ['smtp://mail', 'smtp://mail:587/', 'smtps://user:p%40ss@[::1]:465']) {
+  test(`MAIL_URL=${mailUrl} needs MAIL_FROM`, (t) => {
+    t.deepEqual(problems({ MAIL_URL: mailUrl }), ['MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net'])
+    const config = readConfig({ MAIL_URL: mailUrl, MAIL_FROM: 'dns@example.net' })
+    t.deepEqual(config, { ...DEFAULTS, mailUrl, mailFrom: 'dns@example.net' })
+  })
 }
 
 test('a URL and a key of PowerDNS belong together', (t) => {
@@ -200,6 +231,7 @@ test('no problem repeats a secret', (t) => {
     PDNS_API_URL: `ftp://user:${canary}@pdns/`,
     PDNS_API_KEY: canary,
     ZONEPLANE_TOKEN: canary,
+    MAIL_URL: `http://user:${canary}@host`,
     PUBLIC_URL: `user:${canary}@host`,
   })
   t.true(told.length >= 4)

@@ -13,6 +13,7 @@ const ARROWS: Record<string, readonly string[]> = {
   service: ['store', 'nameserver', 'dns', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
   store: ['errors.ts', 'limits.ts', 'time.ts'],
   nameserver: ['errors.ts', 'limits.ts', 'time.ts'],
+  mail: ['errors.ts', 'limits.ts', 'time.ts'],
   dns: [],
 }
 
@@ -71,8 +72,15 @@ test('no ring imports what puts the rings together, or the development servers',
   t.deepEqual(others, [])
 })
 
-test('only the store knows SQL drivers, only the nameserver an HTTP client, and only http Koa', (t) => {
-  const owners: Record<string, string> = { pg: 'store', knex: 'store', undici: 'nameserver', koa: 'http', yup: 'http' }
+test('only the store knows SQL drivers, only the nameserver an HTTP client, only http Koa, and only mail SMTP', (t) => {
+  const owners: Record<string, string> = {
+    pg: 'store',
+    knex: 'store',
+    undici: 'nameserver',
+    koa: 'http',
+    yup: 'http',
+    nodemailer: 'mail',
+  }
   const strangers = FILES.filter((file) => ringOf(file) in ARROWS).flatMap((file) => {
     const code = ts.transpile(readFileSync(join(SOURCES, file), 'utf8'), { verbatimModuleSyntax: true })
     return ts

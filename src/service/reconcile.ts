@@ -11,6 +11,7 @@ import type { System } from '../system.ts'
 import { registrable } from './availability.ts'
 import { differences } from './differences.ts'
 import { clearAway, settle } from './publication.ts'
+import { repeat, type Activity } from './repeat.ts'
 import { published, publishWhole } from './zones.ts'
 
 /** Makes the marked zones that are due equal to the database, and takes their marks away. Returns how many it repaired. */
@@ -130,30 +131,17 @@ export async function reconcileAll(
  * Reconciles now and then, until stopped: repairs what is marked, and looks for differences by serial, at first for
  * what happened while no process of ours ran.
  */
-export function keepReconciled(system: System): { stop(): Promise<void> } {
+export function keepReconciled(system: System): Activity {
   const stopping = new AbortController()
   const { signal } = stopping
   const repair = () => repairDue(system, signal)
-  const loops = Array.from({ length: RECONCILERS }, () => repeat(system, repair, RECONCILE_PAUSE, signal))
-  loops.push(repeat(system, () => audit(system, { contents: false }), AUDIT_PAUSE, signal))
+  const often = (work: () => Promise<unknown>, pause: number) => repeat(system, 'reconciliation', work, pause, signal)
+  const loops = Array.from({ length: RECONCILERS }, () => often(repair, RECONCILE_PAUSE))
+  loops.push(often(() => audit(system, { contents: false }), AUDIT_PAUSE))
   return {
     async stop() {
       stopping.abort()
       await Promise.all(loops)
     },
-  }
-}
-
-/** Does this work now and then; if it fails, again soon. */
-async function repeat(system: System, work: () => Promise<unknown>, pause: number, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const next = await work().then(
-      () => pause,
-      (error: unknown) => {
-        system.log.error('reconciliation failed', { reason: (error as Error).message })
-        return RECONCILE_PAUSE
-      },
-    )
-    await sleep(next, undefined, { signal }).catch(() => undefined)
   }
 }

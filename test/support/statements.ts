@@ -2,10 +2,10 @@ import pg from 'pg'
 
 type Query = (this: pg.Client, ...args: unknown[]) => unknown
 
-/** What repair asks now and then, whatever else happens. */
-const REPAIR = /from marks where retry_at/
+/** What is asked now and then, whatever else happens. */
+const POLLING = /from (marks|mails)\s+where retry_at/
 
-/** The SQL statements that this process sends while `work` runs, without those of repair. */
+/** The SQL statements that this process sends while `work` runs, without those of repair and of sending mails. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const client = pg.Client.prototype as unknown as { query: Query }
   const { query } = client
@@ -13,7 +13,7 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
   client.query = function counted(...args) {
     const text = typeof args[0] === 'string' ? args[0] : (args[0] as { text?: string }).text
     // Submitting a prepared query object passes here once, with its text.
-    if (text !== undefined && !REPAIR.test(text)) statements.push(text)
+    if (text !== undefined && !POLLING.test(text)) statements.push(text)
     return query.apply(this, args)
   }
   try {

@@ -1,0 +1,230 @@
+import test from 'ava'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { closeSystem, createSystem } from '../../src/server.ts'
+import { sendDue } from '../../src/service/mail.ts'
+import { query, transaction } from '../../src/store/database.ts'
+import * as mails from '../../src/store/mails.ts'
+import type { System } from '../../src/system.ts'
+import type { Timestamp } from '../../src/time.ts'
+import { startMailServer, type MailServer } from '../support/mail-server.ts'
+import { lettersTo } from '../support/mails.ts'
+import { createDatabase } from '../support/world.ts'
+
+// The queue, its clock moved by hand. Each test empties it.
+
+/** What the table says of a mail. */
+interface Row {
+  text: string | null
+  attempts: number
+  retryAt: Timestamp | null
+  lastError: string | null
+}
+
+const START = '2026-01-31T12:00:00.000000Z'
+const TEXT = 'Hello.\n\nhttps://dns.example.net/a-secret-link/\n'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let server: MailServer
+let now = START
+/** Two processes that send to the server, and one that writes files. */
+let system: System
+let other: System
+let withFolder: System
+let log = ''
+
+test.before(async () => {
+  database = await createDatabase()
+  server = await startMailServer()
+  const smtp = { MAIL_URL: `smtp://127.0.0.1:${server.port}`, MAIL_FROM: 'dns@example.net' }
+  system = open(smtp)
+  other = open(smtp)
+  withFolder = open({ ZONEPLANE_DATA: mkdtempSync(join(process.env['TEST_FOLDER']!, 'data-')) })
+})
+
+test.after.always(async () => {
+  await Promise.all([system, other, withFolder].map(closeSystem))
+  await server.close()
+  await database.drop()
+})
+
+test.beforeEach(async () => {
+  await query(system.db, 'delete from mails')
+  server.received.length = 0
+  delete server.refuse.recipient
+  delete server.refuse.data
+  now = START
+  log = ''
+})
+
+/** A system that serves nobody: nothing is sent unless it is told to. */
+function open(environment: Record<string, string>): System {
+  const stream = new PassThrough().on('data', (line: Buffer) => (log += line.toString()))
+  const backends = { databaseUrl: database.url, pdnsApiUrl: 'http://127.0.0.1:1', pdnsApiKey: 'key' }
+  return { ...createSystem(readConfig(environment), backends, createLog('info', stream)), now: () => now }
+}
+
+async function queue(to: string): Promise<void> {
+  await mails.queue(system.db, { to, subject: 'A subject', text: TEXT, now })
+}
+
+async function rowOf(to: string): Promise<Row | undefined> {
+  const [row] = await query<Row>(
+    system.db,
+    'select text, attempts, retry_at as "retryAt", last_error as "lastError" from mails where recipient = :to',
+    { to },
+  )
+  return row
+}
+
+function later(seconds: number): Timestamp {
+  return new Date(Date.parse(START) + seconds * 1000).toISOString().replace('Z', '000Z')
+}
+
+const arrived = () => server.received.map(({ to }) => to[0])
+
+test.serial('a mail is sent, and gone from the table', async (t) => {
+  await queue('one@example.test')
+  await sendDue(system)
+  t.deepEqual(arrived(), ['one@example.test'])
+  t.is(await rowOf('one@example.test'), undefined)
+  await sendDue(system)
+  t.is(server.received.length, 1)
+})
+
+test.serial('a mail whose transaction comes to nothing is not sent', async (t) => {
+  const error = new Error('changed my mind')
+  const failed = transaction(system.db, async (trx) => {
+    await mails.queue(trx, { to: 'one@example.test', subject: '', text: TEXT, now })
+    throw error
+  })
+  t.is(await t.throwsAsync(failed), error)
+  await sendDue(system)
+  t.deepEqual(arrived(), [])
+})
+
+test.serial('mails are sent in the order in which they became due', async (t) => {
+  for (const [i, to] of ['a@example.test', 'b@example.test', 'c@example.test'].entries()) {
+    now = later(-i)
+    await queue(to)
+  }
+  now = START
+  await sendDue(system)
+  t.deepEqual(arrived(), ['c@example.test', 'b@example.test', 'a@example.test'])
+})
+
+test.serial('several senders in two processes send each mail once', async (t) => {
+  const all = Array.from({ length: 40 }, (_, i) => `person-${i}@example.test`)
+  for (const to of all) await queue(to)
+  await Promise.all([sendDue(system), sendDue(system), sendDue(other), sendDue(other)])
+  t.deepEqual(arrived().sort(), all.sort())
+  t.deepEqual(await query(system.db, 'select from mails'), [])
+})
+
+test.serial(
+  'what cannot be sent is tried again after twice the time, at most an hour, and given up after two days',
+  async (t) => {
+    server.refuse.recipient = '451 4.3.0 Come back later'
+    await queue('one@example.test')
+    const delays: number[] = []
+    let row = await rowOf('one@example.test')
+    while (row!.retryAt !== null) {
+      t.is(row!.text, TEXT)
+      now = row!.retryAt
+      await sendDue(system)
+      row = await rowOf('one@example.test')
+      t.is(row!.lastError, 'EENVELOPE: RCPT TO: 451 4.3.0 Come back later')
+      if (row!.retryAt !== null) delays.push((Date.parse(row!.retryAt) - Date.parse(now)) / 1000)
+    }
+    t.deepEqual(delays.slice(0, 13), [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600])
+    t.deepEqual([...new Set(delays.slice(12))], [3600])
+    t.true(Date.parse(now) - Date.parse(START) > 2 * 86_400_000)
+    t.true(Date.parse(now) - Date.parse(START) <= 2 * 86_400_000 + 3_600_000)
+    // What is left tells why, and nothing secret.
+    t.deepEqual(row, { ...row!, text: null, retryAt: null, attempts: delays.length + 1 })
+    t.is(log.split('"message":"mail not sent"').length - 1, delays.length)
+    t.is(log.split('"message":"mail given up"').length - 1, 1)
+    t.false(log.includes('a-secret-link'))
+    now = later(10 * 86_400)
+    delete server.refuse.recipient
+    await sendDue(system)
+    t.deepEqual(arrived(), [])
+  },
+)
+
+test.serial('a mail that is not due yet waits, and others do not wait for it', async (t) => {
+  server.refuse.recipient = '451 4.3.0 Come back later'
+  await queue('one@example.test')
+  await sendDue(system)
+  delete server.refuse.recipient
+  await queue('two@example.test')
+  await sendDue(system)
+  t.deepEqual(arrived(), ['two@example.test'])
+  now = later(0.999)
+  await sendDue(system)
+  t.is(server.received.length, 1)
+  now = later(1)
+  await sendDue(system)
+  t.deepEqual(arrived(), ['two@example.test', 'one@example.test'])
+})
+
+for (const [words, isFinal] of [
+  ['550 5.1.1 No such user', true],
+  ['553 5.1.3 Bad address', true],
+  ['554 5.7.1 Relay access denied', false],
+  ['550 No such user', false],
+  ['450 4.1.1 No such user now', false],
+] as const) {
+  test.serial(`a recipient refused with ${words} is ${isFinal ? 'given up at once' : 'tried again'}`, async (t) => {
+    server.refuse.recipient = words
+    await queue('one@example.test')
+    await sendDue(system)
+    const row = await rowOf('one@example.test')
+    t.deepEqual(row, {
+      text: isFinal ? null : TEXT,
+      attempts: 1,
+      retryAt: isFinal ? null : later(1),
+      lastError: `EENVELOPE: RCPT TO: ${words}`,
+    })
+    t.true(log.includes(isFinal ? 'mail given up' : 'mail not sent'))
+  })
+}
+
+test.serial('of what a server says once it has seen the mail, only its codes are kept', async (t) => {
+  server.refuse.data = '554 5.7.1 Spam: https://dns.example.net/a-secret-link/'
+  await queue('one@example.test')
+  await sendDue(system)
+  t.is((await rowOf('one@example.test'))!.lastError, 'EMESSAGE: DATA: 554 5.7.1')
+  t.true(log.includes('mail not sent'))
+  t.false(log.includes('secret'))
+})
+
+test.serial('without a mail server a mail is a file that nobody else can read', async (t) => {
+  const folder = join(withFolder.config.dataFolder, 'mails')
+  await queue('one@example.test')
+  await sendDue(withFolder)
+  t.deepEqual(lettersTo(withFolder, 'one@example.test'), [
+    { date: START, from: 'zoneplane@zoneplane.test', to: 'one@example.test', subject: 'A subject', text: TEXT },
+  ])
+  t.is(await rowOf('one@example.test'), undefined)
+  const names = readdirSync(folder)
+  t.is(names.length, 1)
+  t.is(statSync(folder).mode & 0o777, 0o700)
+  t.is(statSync(join(folder, names[0]!)).mode & 0o777, 0o600)
+})
+
+test.serial('a folder that cannot be written delays, too', async (t) => {
+  const folder = join(withFolder.config.dataFolder, 'mails')
+  rmSync(folder, { recursive: true, force: true })
+  writeFileSync(folder, '')
+  await queue('one@example.test')
+  await sendDue(withFolder)
+  t.regex((await rowOf('one@example.test'))!.lastError!, /^EEXIST/)
+  rmSync(folder)
+  now = later(1)
+  await sendDue(withFolder)
+  t.is(lettersTo(withFolder, 'one@example.test').length, 1)
+})

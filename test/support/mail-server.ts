@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import PostalMime, { type Email } from 'postal-mime'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+
+/** What the server was given: the envelope, and the mail as read by a program that reads mails. */
+export interface Received {
+  from: string
+  to: string[]
+  /** Who has logged in to send it. */
+  user: string | undefined
+  /** Whether it came over TLS. */
+  encrypted: boolean
+  raw: string
+  mail: Email
+}
+
+/** A real mail server, that takes what it is given unless it is told to refuse. */
+export interface MailServer {
+  port: number
+  /** In the order of arrival. */
+  received: Received[]
+  /** Refuses a mail at this point with these words, or not; `data`: once it is there. */
+  refuse: { recipient?: string; data?: string }
+  /** Ends all connections, and takes none. */
+  close(): Promise<void>
+}
+
+/** What an SMTP server says when it refuses. */
+class Refusal extends Error {
+  readonly responseCode: number
+
+  constructor(words: string) {
+    super(words.slice(4))
+    this.responseCode = Number(words.slice(0, 3))
+  }
+}
+
+/** @param port 0: any that is free */
+export async function startMailServer(port = 0, options: SMTPServerOptions = {}): Promise<MailServer> {
+  const received: Received[] = []
+  const refuse: MailServer['refuse'] = {}
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    closeTimeout: 100,
+    onRcptTo(_address, _session, done) {
+      done(refuse.recipient === undefined ? null : new Refusal(refuse.recipient))
+    },
+    onData(stream, session, done) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        const raw = Buffer.concat(chunks).toString()
+        const { mailFrom, rcptTo } = session.envelope
+        const from = mailFrom === false ? '' : mailFrom.address
+        const to = rcptTo.map(({ address }) => address)
+        void PostalMime.parse(raw).then((mail) => {
+          if (refuse.data !== undefined) {
+            done(new Refusal(refuse.data))
+            return
+          }
+          received.push({ from, to, user: session.user as string | undefined, encrypted: session.secure, raw, mail })
+          done()
+        })
+      })
+    },
+    ...options,
+  })
+  server.on('error', () => undefined)
+  server.listen(port, '127.0.0.1')
+  await once(server.server, 'listening')
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    received,
+    refuse,
+    async close() {
+      await new Promise<void>((resolve) => {
+        server.close(resolve)
+      })
+    },
+  }
+}

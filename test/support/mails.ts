@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { System } from '../../src/system.ts'
+import { eventually } from './world.ts'
+
+/** A mail as a file shows it. */
+export interface Letter {
+  date: string
+  from: string
+  to: string
+  subject: string
+  text: string
+}
+
+/** The mails that were written for an address so far, oldest first. */
+export function lettersTo(system: System, address: string): Letter[] {
+  return readFolder(system.mailer.place)
+    .map(parseLetter)
+    .filter(({ to }) => to === address)
+}
+
+/** The latest mail to an address, once there are so many. */
+export async function letterTo(system: System, address: string, count = 1): Promise<Letter> {
+  await eventually(async () => lettersTo(system, address).length >= count)
+  return lettersTo(system, address).at(-1)!
+}
+
+function readFolder(folder: string): string[] {
+  try {
+    const complete = readdirSync(folder).filter((name) => name.endsWith('.txt'))
+    return complete.sort().map((name) => readFileSync(join(folder, name), 'utf8'))
+  } catch (error) {
+    // It is made for the first mail.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+export function parseLetter(file: string): Letter {
+  const match = /^Date: (.*)\nFrom: (.*)\nTo: (.*)\nSubject: (.*)\n\n([^]*)$/.exec(file)
+  if (match === null) throw new Error(`no letter: ${file}`)
+  const [, date, from, to, subject, text] = match as unknown as string[]
+  return { date: date!, from: from!, to: to!, subject: subject!, text: text! }
+}
