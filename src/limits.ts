@@ -15,6 +15,9 @@ export type Scope =
   | 'user'
   | 'login_failure'
 
+/** Entries of a list that are answered at once (contract §4). */
+export const PAGE_SIZE = 500
+
 /** An integer given as text may have this many characters (contract §1.4). */
 export const INTEGER_TEXT_LENGTH = 1000
 

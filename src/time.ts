@@ -12,3 +12,17 @@ export function currentTime(): Timestamp {
 export function unixTime(time: Timestamp): number {
   return Math.floor(Date.parse(time) / 1000)
 }
+
+/** Microseconds since the epoch. */
+export function microseconds(time: Timestamp): bigint {
+  return BigInt(Date.parse(`${time.slice(0, 19)}Z`)) * 1000n + BigInt(time.slice(20, 26))
+}
+
+/** What `microseconds` came from; undefined if that lies outside the years 1 to 9999. */
+export function fromMicroseconds(count: bigint): Timestamp | undefined {
+  const fraction = ((count % 1_000_000n) + 1_000_000n) % 1_000_000n
+  const second = new Date(Number((count - fraction) / 1000n))
+  const year = second.getUTCFullYear()
+  if (!(year >= 1 && year <= 9999)) return undefined
+  return `${second.toISOString().slice(0, 19)}.${String(fraction).padStart(6, '0')}Z`
+}

@@ -12,6 +12,7 @@ import type { System } from '../system.ts'
 import { unixTime } from '../time.ts'
 import type { Actor } from './actor.ts'
 import * as availability from './availability.ts'
+import type { Cursor, Page } from './pages.ts'
 import { mayWrite, sees, visibleDomains } from './policies.ts'
 import { clearAway, nextVersion, note, publishing, type UnderMark } from './publication.ts'
 import { published } from './zones.ts'
@@ -44,13 +45,29 @@ export async function withKeys(system: System, domain: Domain): Promise<DomainWi
   return { ...domain, keys: await system.nameserver.keys(`${domain.name}.`) }
 }
 
-/** The actor's domains, newest first. */
-export async function list(system: System, actor: Actor): Promise<Domain[]> {
-  return store.ofAccount(system.db, actor.accountId, visibleDomains(actor))
+/** A page of the actor's domains, newest first; with `qname` only the one that this name lies in (contract §7.5). */
+export async function list(
+  system: System,
+  actor: Actor,
+  { qname, cursor }: { qname?: string | undefined; cursor?: Cursor | undefined },
+): Promise<Page<Domain>> {
+  if (qname === undefined) return store.page(system.db, actor.accountId, visibleDomains(actor), cursor)
+  const found = await owning(system, actor, qname)
+  if (cursor === undefined) return { rows: found, newer: undefined, older: undefined }
+  const ids = found.map(({ id }) => id)
+  return store.page(system.db, actor.accountId, ids, cursor)
 }
 
-/** The actor's domain that a name lies in, as an array of one; or of none (contract §7.5). */
-export async function owning(system: System, actor: Actor, qname: string): Promise<Domain[]> {
+/** How many domains there are for the actor. */
+export async function count(system: System, actor: Actor): Promise<number> {
+  const ids = visibleDomains(actor)
+  return ids === undefined
+    ? accounts.countDomains(system.db, actor.accountId)
+    : store.count(system.db, actor.accountId, ids)
+}
+
+/** The actor's domain that a name lies in, as an array of one; or of none. */
+async function owning(system: System, actor: Actor, qname: string): Promise<Domain[]> {
   const name = qname.replace(/^\*\./, '').toLowerCase()
   if (!isDomainName(name) || name.length > DOMAIN_NAME_LENGTH) return []
   const names = availability.suffixes(name)
@@ -138,9 +155,12 @@ function disallowed(): Invalid {
 /** Deletes a domain and its zone, if it exists for the actor (contract §7.4). @throws Denied */
 export async function remove(system: System, actor: Actor, name: string): Promise<void> {
   if (!isDomainName(name)) return
-  await system.turns.run(name, () =>
+  const inTurn = <T>(work: () => Promise<T>) =>
+    system.turns.run(name, () => system.turns.run(`account ${actor.accountId}`, work))
+  await inTurn(() =>
     publishing(system, async (trx, underMark) => {
-      const domain = await store.lock(trx, name)
+      // The account first, as in creation: the number of its domains changes.
+      const [, domain] = await Promise.all([accounts.lock(trx, actor.accountId), store.lock(trx, name)])
       if (domain === undefined || !sees(actor, domain)) return
       if (!(await mayWriteAll(trx, actor, domain))) throw new Denied()
       await store.remove(trx, domain, unixTime(system.now()))

@@ -3,10 +3,11 @@ import { isSubname } from '../dns/names.ts'
 import { Denied, Invalid, NameserverFailure, NotFound } from '../errors.ts'
 import type { Domain } from '../store/domains.ts'
 import * as store from '../store/rrsets.ts'
-import type { RRset } from '../store/rrsets.ts'
+import type { Filter, RRset } from '../store/rrsets.ts'
 import type { System } from '../system.ts'
 import type { Actor } from './actor.ts'
 import { planOne, type Change, type RRsetInput, type Zone } from './changes.ts'
+import type { Cursor, Page } from './pages.ts'
 import { authoriseWrites, type Place } from './policies.ts'
 import { writeZone } from './zones.ts'
 
@@ -17,15 +18,17 @@ export function refuseAutomatic(type: string): void {
   if (AUTOMATIC_TYPES.has(type)) throw new Denied(`You cannot tinker with the ${type} RRset.`)
 }
 
-/** The RRsets of a domain, newest first, as far as they equal what is given (contract §8.8). */
-export async function list(
-  system: System,
-  domain: Domain,
-  filter: { subname?: string | undefined; type?: string | undefined },
-): Promise<RRset[]> {
+/** A page of a domain's RRsets, newest first, as far as they equal what is given (contract §8.8). */
+export async function list(system: System, domain: Domain, filter: Filter, cursor?: Cursor): Promise<Page<RRset>> {
   if (filter.type !== undefined) refuseAutomatic(filter.type)
-  if (!isStorable(filter)) return []
-  return store.list(system.db, domain.id, filter)
+  if (!isStorable(filter)) return { rows: [], newer: undefined, older: undefined }
+  return store.page(system.db, domain.id, filter, cursor)
+}
+
+/** How many RRsets the domain has, as far as they equal what is given. */
+export async function count(system: System, domain: Domain, filter: Filter): Promise<number> {
+  if (filter.subname === undefined && filter.type === undefined) return domain.size
+  return store.count(system.db, domain.id, filter)
 }
 
 /** @throws NotFound */

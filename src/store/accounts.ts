@@ -25,9 +25,14 @@ export async function lock(trx: Db, id: string): Promise<void> {
 export async function hasRoom(db: Db, id: string): Promise<boolean> {
   const [row] = await query<{ free: boolean }>(
     db,
-    `select limit_domains is null or limit_domains > (select count(*) from domains where owner_id = accounts.id) as free
-     from accounts where id = :id`,
+    'select limit_domains is null or limit_domains > domains as free from accounts where id = :id',
     { id },
   )
   return row?.free ?? false
+}
+
+/** How many domains the account has. */
+export async function countDomains(db: Db, id: string): Promise<number> {
+  const [row] = await query<{ domains: number }>(db, 'select domains from accounts where id = :id', { id })
+  return row?.domains ?? 0
 }

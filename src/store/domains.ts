@@ -1,5 +1,7 @@
 import type { Timestamp } from '../time.ts'
+import type { Pool } from 'pg'
 import { query, type Db } from './database.ts'
+import { page as pageOf, type Cursor, type Page } from './pages.ts'
 
 export interface Domain {
   id: number
@@ -60,15 +62,26 @@ export async function lockCreationIfFree(trx: Db, registrable: string): Promise<
   return row!.free
 }
 
-/** The account's domains, newest first; with `ids` only those among them. */
-export async function ofAccount(db: Db, ownerId: string, ids: number[] | undefined): Promise<Domain[]> {
-  return query<Domain>(
+/** A page of the account's domains, newest first; with `ids` only those among them. */
+export async function page(
+  pool: Pool,
+  ownerId: string,
+  ids: number[] | undefined,
+  cursor: Cursor | undefined,
+): Promise<Page<Domain>> {
+  const condition = `owner_id = :ownerId ${ids === undefined ? '' : 'and id = any (:ids)'}`
+  const bindings = { ownerId, ...(ids && { ids }) }
+  return pageOf<Domain>(pool, { table: 'domains', columns: COLUMNS, conditions: [condition], bindings }, cursor)
+}
+
+/** How many of these domains are the account's. */
+export async function count(db: Db, ownerId: string, ids: number[]): Promise<number> {
+  const [row] = await query<{ n: number }>(
     db,
-    `select ${COLUMNS} from domains
-     where owner_id = :ownerId ${ids === undefined ? '' : 'and id = any (:ids)'}
-     order by created desc, id desc`,
-    { ownerId, ...(ids && { ids }) },
+    'select count(*) as n from domains where owner_id = :ownerId and id = any (:ids)',
+    { ownerId, ids },
   )
+  return row!.n
 }
 
 /** The longest of these names that is a domain of the account, and among `ids` if given. */

@@ -1,5 +1,7 @@
 import type { Timestamp } from '../time.ts'
+import type { Pool } from 'pg'
 import { query, type Db } from './database.ts'
+import { page as pageOf, type Cursor, type Page } from './pages.ts'
 
 export interface RRset {
   subname: string
@@ -26,19 +28,34 @@ export async function atSubnames(db: Db, domainName: string, subnames: string[])
   )
 }
 
-/** The domain's RRsets, newest first, as far as they equal what is given of subname and type. */
-export async function list(
-  db: Db,
-  domainId: number,
-  filter: { subname?: string | undefined; type?: string | undefined } = {},
-): Promise<RRset[]> {
-  return query<RRset>(
-    db,
-    `select ${COLUMNS} from rrsets where domain_id = :domainId
-     ${filter.subname === undefined ? '' : 'and subname = :subname'} ${filter.type === undefined ? '' : 'and type = :type'}
-     order by created desc, id desc`,
-    { domainId, ...filter },
-  )
+/** What an RRset has to equal. */
+export interface Filter {
+  subname?: string | undefined
+  type?: string | undefined
+}
+
+/** The domain's RRsets that pass the filter. */
+export async function list(db: Db, domainId: number, filter: Filter = {}): Promise<RRset[]> {
+  return query<RRset>(db, `select ${COLUMNS} from rrsets where ${passing(filter)}`, { domainId, ...filter })
+}
+
+/** A page of them, newest first. */
+export async function page(pool: Pool, domainId: number, filter: Filter, cursor?: Cursor): Promise<Page<RRset>> {
+  const columns = `${COLUMNS}, rrsets.id`
+  const list = { table: 'rrsets', columns, conditions: [passing(filter)], bindings: { domainId, ...filter } }
+  return pageOf<RRset>(pool, list, cursor)
+}
+
+/** How many they are. */
+export async function count(db: Db, domainId: number, filter: Filter): Promise<number> {
+  const sql = `select count(*) as n from rrsets where ${passing(filter)}`
+  const [row] = await query<{ n: number }>(db, sql, { domainId, ...filter })
+  return row!.n
+}
+
+function passing({ subname, type }: Filter): string {
+  return `domain_id = :domainId ${subname === undefined ? '' : 'and subname = :subname'}
+     ${type === undefined ? '' : 'and type = :type'}`
 }
 
 /** What a write makes of a domain. */

@@ -1,12 +1,18 @@
 import * as domains from '../../service/domains.ts'
 import { answer, answerEmpty, parameter, type Context, type Middleware } from '../context.ts'
+import { answerList } from '../pages.ts'
 import { presentDomain, presentDomainWithKeys, readDomain } from '../representations/domain.ts'
 
 export async function listDomains(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
   const qname = parameter(ctx, 'owns_qname')
-  const found = qname === undefined ? await domains.list(system, actor) : await domains.owning(system, actor, qname)
-  answer(ctx, 200, found.map(presentDomain))
+  await answerList(ctx, {
+    ids: 'numbers',
+    filters: ['owns_qname'],
+    page: (cursor) => domains.list(system, actor, { qname, cursor }),
+    total: () => domains.count(system, actor),
+    present: presentDomain,
+  })
 }
 
 /** Lets through, of those who would create a domain, whose account has room for it (contract §1.2, step 5). */

@@ -1,17 +1,19 @@
 import type { Place } from '../../service/policies.ts'
 import * as rrsets from '../../service/rrsets.ts'
 import { answer, answerEmpty, parameter, type Context, type Middleware } from '../context.ts'
+import { answerList } from '../pages.ts'
 import { presentRRset, readRRset } from '../representations/rrset.ts'
 
 export async function listRRsets(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state
   const filter = { subname: parameter(ctx, 'subname'), type: parameter(ctx, 'type') }
-  const found = await rrsets.list(system, domain, filter)
-  answer(
-    ctx,
-    200,
-    found.map((rrset) => presentRRset(domain, rrset)),
-  )
+  await answerList(ctx, {
+    ids: 'numbers',
+    filters: ['subname', 'type'],
+    page: (cursor) => rrsets.list(system, domain, filter, cursor),
+    total: () => rrsets.count(system, domain, filter),
+    present: (rrset) => presentRRset(domain, rrset),
+  })
 }
 
 export async function createRRset(ctx: Context): Promise<void> {
