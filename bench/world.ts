@@ -33,7 +33,7 @@ export async function withWorld(work: (world: World) => Promise<void>): Promise<
     env: {
       ...process.env,
       HOST: '127.0.0.1',
-    PORT: '0',
+      PORT: '0',
       LIMIT_DOMAINS: 'none',
       ZONEPLANE_DATA: join(folder, 'service'),
       ZONEPLANE_TOKEN: TOKEN,
