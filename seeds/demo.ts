@@ -31,6 +31,7 @@ export async function seedDemo(system: System, secret: string): Promise<string> 
     mfa: null,
     mfaPending: false,
     autoPolicy: false,
+    dailyRate: null,
     policies: [],
   }
   const domain =

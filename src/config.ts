@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { isIP } from 'node:net'
+import { DAY, RATE_REQUESTS_MAX, RATE_SECONDS_MAX, RATES, SCOPES, type Rate, type Scope } from './limits.ts'
 
 /** The settings of one process (contract §16), checked and frozen. */
 export interface Config {
@@ -27,6 +28,9 @@ export interface Config {
   mailUrl: string | undefined
   /** The sender's address. */
   mailFrom: string
+  /** Where requests are counted: in each process for itself, or by all in Postgres. */
+  throttleStore: 'memory' | 'postgres'
+  throttleRates: Record<Scope, readonly Rate[]>
   trustedProxies: [ipaddr.IPv4 | ipaddr.IPv6, number][]
   /** Octets. */
   bodyLimit: number
@@ -39,6 +43,7 @@ export interface Config {
 export class ConfigError extends Error {}
 
 const LOG_LEVELS = ['error', 'warn', 'info', 'debug']
+const STORES = ['memory', 'postgres'] as const
 const HOST_NAME = /^(?=.{1,253}\.?$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.?$/
 
 /**
@@ -79,6 +84,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     throttle: setting('THROTTLE', true, onOff),
     mailUrl: setting('MAIL_URL', undefined, mailServer),
     mailFrom: setting('MAIL_FROM', 'zoneplane@zoneplane.test', address),
+    throttleStore: setting('THROTTLE_STORE', 'memory', oneOf(STORES)),
+    throttleRates: setting('THROTTLE_RATES', RATES, throttleRates),
     trustedProxies: setting('TRUSTED_PROXIES', [], networks),
     bodyLimit: setting('BODY_LIMIT', 16 * 1024 * 1024, integer(1024, 2 ** 30)),
     retryAfter: setting('RETRY_AFTER', 5, integer(1, 3600)),
@@ -184,14 +191,53 @@ function networks(value: string): Config['trustedProxies'] {
   })
 }
 
+const UNITS: Record<string, number> = { s: 1, min: 60, h: 3600, d: DAY }
+
+/** `user=50000/d; dyndns=20/2min, 100/h`: the rates of the scopes that are named; of the others as they were. */
+function throttleRates(value: string): Config['throttleRates'] {
+  const rates = { ...RATES }
+  const named = new Set<Scope>()
+  const problems: string[] = []
+  for (const part of value.split(';').filter((each) => each.trim() !== '')) {
+    const [name = '', ...list] = part.split('=').map((each) => each.trim())
+    const scope = SCOPES.find((each) => each === name)
+    if (scope === undefined) problems.push(`there is no scope "${name}", only ${SCOPES.join(', ')}`)
+    else if (named.has(scope)) problems.push(`${scope} is set twice`)
+    else {
+      named.add(scope)
+      const read = list
+        .join('=')
+        .split(',')
+        .map((each) => [each.trim(), rate(each.trim())] as const)
+      rates[scope] = read.flatMap(([, each]) => each ?? [])
+      problems.push(...read.filter(([, each]) => each === undefined).map(([text]) => `${scope} cannot be "${text}"`))
+    }
+  }
+  if (named.size === 0 && problems.length === 0) problems.push('no scope is named')
+  if (problems.length > 0) throw new Error(`must be such as ${EXAMPLE}: ${problems.join('; ')}`)
+  return rates
+}
+
+const EXAMPLE = '"dyndns=20/2min; dns_api_cheap=100/s, 500/min"'
+
+/** `20/2min`: a rate that can be counted; else undefined. */
+function rate(value: string): Rate | undefined {
+  const [, requests, count, unit = ''] = /^(\d{1,7})\/(\d{0,7})(s|min|h|d)$/.exec(value) ?? []
+  const read = { requests: Number(requests), seconds: Number(count === '' ? 1 : count) * (UNITS[unit] ?? NaN) }
+  const isCountable =
+    read.requests >= 1 && read.requests <= RATE_REQUESTS_MAX && read.seconds >= 1 && read.seconds <= RATE_SECONDS_MAX
+  return isCountable ? read : undefined
+}
+
 function onOff(value: string): boolean {
   if (value !== 'on' && value !== 'off') throw new Error('must be "on" or "off"')
   return value === 'on'
 }
 
-function oneOf(values: string[]): (value: string) => string {
+function oneOf<T extends string>(values: readonly T[]): (value: string) => T {
   return (value) => {
-    if (!values.includes(value)) throw new Error(`must be one of ${values.join(', ')}`)
-    return value
+    const known = values.find((each) => each === value)
+    if (known === undefined) throw new Error(`must be one of ${values.join(', ')}`)
+    return known
   }
 }

@@ -5,15 +5,73 @@ export const SUBNAME_LENGTH = 178
 export const TTL_MAX = 86400
 
 /** What requests are counted under (contract §14). */
-export type Scope =
-  | 'account_management_active'
-  | 'account_management_passive'
-  | 'dyndns'
-  | 'dns_api_cheap'
-  | 'dns_api_expensive'
-  | 'dns_api_per_domain_expensive'
-  | 'user'
-  | 'login_failure'
+export const SCOPES = [
+  'account_management_active',
+  'account_management_passive',
+  'dyndns',
+  'dns_api_cheap',
+  'dns_api_expensive',
+  'dns_api_per_domain_expensive',
+  'user',
+  'login_failure',
+] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** So many requests in any window of so many seconds. */
+export interface Rate {
+  requests: number
+  seconds: number
+}
+
+const SECOND = 1
+const MINUTE = 60
+const HOUR = 3600
+export const DAY = 86_400
+
+/** The rates of each scope, where no setting says otherwise; all of them must allow a request. */
+export const RATES: Record<Scope, readonly Rate[]> = {
+  account_management_active: [{ requests: 3, seconds: MINUTE }],
+  account_management_passive: [
+    { requests: 500, seconds: MINUTE },
+    { requests: 6_000, seconds: HOUR },
+  ],
+  dyndns: [{ requests: 20, seconds: 2 * MINUTE }],
+  dns_api_cheap: [
+    { requests: 100, seconds: SECOND },
+    { requests: 500, seconds: MINUTE },
+  ],
+  dns_api_expensive: [
+    { requests: 100, seconds: SECOND },
+    { requests: 3_000, seconds: MINUTE },
+    { requests: 10_000, seconds: HOUR },
+  ],
+  dns_api_per_domain_expensive: [
+    { requests: 20, seconds: SECOND },
+    { requests: 150, seconds: MINUTE },
+    { requests: 1_000, seconds: HOUR },
+    { requests: 3_000, seconds: DAY },
+  ],
+  user: [{ requests: 20_000, seconds: DAY }],
+  login_failure: [
+    { requests: 10, seconds: MINUTE },
+    { requests: 100, seconds: HOUR },
+  ],
+}
+
+/** What a rate may be set to: its requests are remembered one by one, for as long as its window lasts. */
+export const RATE_REQUESTS_MAX = 1_000_000
+export const RATE_SECONDS_MAX = 31 * DAY
+
+/** How many counted requests a process remembers, all callers together: 8 octets each. */
+export const COUNTED_MAX = 8_000_000
+
+/** Milliseconds that a store of counts is given to answer, and that it is left alone after it could not. */
+export const COUNTING_TIME = 1_000
+export const COUNTING_PAUSE = 5_000
+
+/** Milliseconds between two deletions of what is past in the database's store of counts, and how much it may hold. */
+export const COUNTS_SWEEP = 600_000
+export const STORED_COUNTS_MAX = 10_000_000
 
 /** Entries of a list that are answered at once (contract §4). */
 export const PAGE_SIZE = 500

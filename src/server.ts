@@ -9,6 +9,9 @@ import type { Mailer } from './mail/mailer.ts'
 import { createSmtpMailer } from './mail/smtp.ts'
 import { createPowerDns } from './nameserver/powerdns.ts'
 import { keepSending } from './service/mail.ts'
+import type { Counters } from './service/counters.ts'
+import { MemoryCounters } from './service/memory-counters.ts'
+import { PostgresCounters } from './service/postgres-counters.ts'
 import { keepReconciled } from './service/reconcile.ts'
 import { Turns } from './service/turns.ts'
 import { openDatabase } from './store/database.ts'
@@ -27,6 +30,7 @@ const CONNECTIONS = 10
 /** Enough for all writers that PowerDNS can serve at once, and some that store what they will send. */
 const WRITER_CONNECTIONS = 16
 const MARK_CONNECTIONS = 4
+const COUNTER_CONNECTIONS = 4
 
 /** A system of these parts; nothing is connected yet. */
 export function createSystem(config: Config, backends: Backends, log: Log): System {
@@ -42,6 +46,7 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
       primary: config.nameServers[0]!,
     }),
     mailer: createMailer(config),
+    counters: createCounters(config, backends, log),
     turns: new Turns(),
     log,
     now: currentTime,
@@ -54,8 +59,15 @@ function createMailer({ mailUrl, mailFrom, dataFolder }: Config): Mailer {
     : createSmtpMailer(mailUrl, mailFrom)
 }
 
+function createCounters(config: Config, { databaseUrl }: Backends, log: Log): Counters | undefined {
+  if (!config.throttle) return undefined
+  if (config.throttleStore === 'memory') return new MemoryCounters()
+  return new PostgresCounters(openDatabase(databaseUrl, COUNTER_CONNECTIONS), log)
+}
+
 export async function closeSystem(system: System): Promise<void> {
   await system.nameserver.close()
+  await system.counters?.close()
   await Promise.all([system.db.end(), system.writersDb.end(), system.marksDb.end()])
 }
 

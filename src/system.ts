@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
+import type { Counters } from './service/counters.ts'
 import type { Turns } from './service/turns.ts'
 import type { Timestamp } from './time.ts'
 
@@ -20,6 +21,8 @@ export interface System {
   marksDb: Pool
   nameserver: Nameserver
   mailer: Mailer
+  /** Where requests are counted; undefined: they are not, and all may pass. */
+  counters: Counters | undefined
   /** The queues of this process' writers, one per zone. */
   turns: Turns
   log: Log

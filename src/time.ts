@@ -8,6 +8,11 @@ export function currentTime(): Timestamp {
   return `${second}.${String(microseconds % 1_000_000).padStart(6, '0')}Z`
 }
 
+/** Milliseconds since the epoch; what is less than one is dropped. */
+export function milliseconds(time: Timestamp): number {
+  return Date.parse(time)
+}
+
 /** Whole seconds since the epoch. */
 export function unixTime(time: Timestamp): number {
   return Math.floor(Date.parse(time) / 1000)

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { RATES } from '../src/limits.ts'
 import { ConfigError, readConfig, type Config } from '../src/config.ts'
 
 // Contract §16, as far as settings come from the environment.
@@ -20,6 +21,8 @@ const DEFAULTS: Config = {
   throttle: true,
   mailUrl: undefined,
   mailFrom: 'zoneplane@zoneplane.test',
+  throttleStore: 'memory',
+  throttleRates: RATES,
   trustedProxies: [],
   bodyLimit: 16 * 1024 * 1024,
   retryAfter: 5,
@@ -29,7 +32,7 @@ const DEFAULTS: Config = {
 const NAMES = [
   ...['HOST', 'PORT', 'DNS_PORT', 'ZONEPLANE_DATA', 'DATABASE_URL', 'PDNS_API_URL', 'PDNS_API_KEY', 'PDNS_CONNECTIONS'],
   ...['ZONEPLANE_TOKEN', 'PUBLIC_URL', 'NAMESERVERS', 'MINIMUM_TTL', 'LIMIT_DOMAINS', 'THROTTLE', 'MAIL_URL'],
-  ...['MAIL_FROM', 'TRUSTED_PROXIES', 'BODY_LIMIT', 'RETRY_AFTER', 'LOG_LEVEL'],
+  ...['MAIL_FROM', 'THROTTLE_STORE', 'THROTTLE_RATES', 'TRUSTED_PROXIES', 'BODY_LIMIT', 'RETRY_AFTER', 'LOG_LEVEL'],
 ]
 
 /** The problems of an environment, as the operator reads them. */
@@ -89,6 +92,24 @@ for (const [name, value, member, read] of [
   ['THROTTLE', 'on', 'throttle', true],
   ['THROTTLE', 'off', 'throttle', false],
   ['MAIL_FROM', 'dns@example.net', 'mailFrom', 'dns@example.net'],
+  ['THROTTLE_STORE', 'postgres', 'throttleStore', 'postgres'],
+  ['THROTTLE_RATES', 'user=50000/d', 'throttleRates', { ...RATES, user: [{ requests: 50000, seconds: 86400 }] }],
+  [
+    'THROTTLE_RATES',
+    ' dyndns = 20/2min , 100/h ;; user=1/s,1000000/31d; ',
+    'throttleRates',
+    {
+      ...RATES,
+      dyndns: [
+        { requests: 20, seconds: 120 },
+        { requests: 100, seconds: 3600 },
+      ],
+      user: [
+        { requests: 1, seconds: 1 },
+        { requests: 1_000_000, seconds: 31 * 86400 },
+      ],
+    },
+  ],
   ['BODY_LIMIT', '1024', 'bodyLimit', 1024],
   ['BODY_LIMIT', '1073741824', 'bodyLimit', 1073741824],
   ['RETRY_AFTER', '1', 'retryAfter', 1],
@@ -144,6 +165,7 @@ for (const [name, values, text] of [
     () => 'must be a URL beginning with http:// or https://',
   ],
   ['THROTTLE', ['yes', 'true', '1', 'ON'], () => 'must be "on" or "off"'],
+  ['THROTTLE_STORE', ['Postgres', 'redis', 'both'], () => 'must be one of memory, postgres'],
   ['LOG_LEVEL', ['verbose', 'INFO', '3'], () => 'must be one of error, warn, info, debug'],
   ['ZONEPLANE_TOKEN', ['1234567', 'x'.repeat(257), '1234 5678', 'pässword'], () => SECRET],
   [
@@ -192,6 +214,37 @@ for (const mailUrl of ['smtp://mail', 'smtp://mail:587/', 'smtps://user:p%40ss@[
     t.deepEqual(config, { ...DEFAULTS, mailUrl, mailFrom: 'dns@example.net' })
   })
 }
+
+const RATES_LIKE = 'THROTTLE_RATES: must be such as "dyndns=20/2min; dns_api_cheap=100/s, 500/min": '
+
+for (const value of [
+  '',
+  '5',
+  '5/',
+  '/s',
+  '0/s',
+  '1/0s',
+  '1/day',
+  '1.5/s',
+  '-1/s',
+  '1/32d',
+  '1000001/d',
+  '1 /s',
+  '1/s=2/s',
+]) {
+  test(`THROTTLE_RATES=user=${value} is refused`, (t) => {
+    t.deepEqual(problems({ THROTTLE_RATES: `user=${value}` }), [`${RATES_LIKE}user cannot be "${value}"`])
+  })
+}
+
+test('everything that is wrong with rates is told', (t) => {
+  t.deepEqual(problems({ THROTTLE_RATES: ' ;; ' }), [`${RATES_LIKE}no scope is named`])
+  t.deepEqual(problems({ THROTTLE_RATES: 'user=1/s; dns=1/s; user=2/s; dyndns=1/s, x, 2/y' }), [
+    `${RATES_LIKE}there is no scope "dns", only account_management_active, account_management_passive, dyndns, ` +
+      'dns_api_cheap, dns_api_expensive, dns_api_per_domain_expensive, user, login_failure; user is set twice; ' +
+      'dyndns cannot be "x"; dyndns cannot be "2/y"',
+  ])
+})
 
 test('a URL and a key of PowerDNS belong together', (t) => {
   const text = 'PDNS_API_URL and PDNS_API_KEY: set both or none'

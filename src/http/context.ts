@@ -1,7 +1,6 @@
 import type Koa from 'koa'
 import type { RouterContext } from '@koa/router'
 import type { Actor } from '../service/actor.ts'
-import type { Scope } from '../limits.ts'
 import type { Domain } from '../service/domains.ts'
 import type { System } from '../system.ts'
 
@@ -15,8 +14,6 @@ export interface State {
   actor: Actor
   /** The domain named in the path; set behind `authenticateForDomain`. */
   domain: Domain
-  /** What the request is counted under; set behind `throttle`. */
-  scope?: Scope
   /** The body's JSON; throws what is wrong with the body. Set behind `body`. */
   body: () => unknown
 }

@@ -6,6 +6,8 @@ export interface Actor {
   /** The effective account: the bound one of an override token, else the owner. */
   accountId: string
   override: boolean
+  /** Requests that the account may make in a day, where it has a limit of its own. */
+  dailyRate: number | null
   /** null: an API token; else a login token, and whether its MFA step was taken. */
   mfa: boolean | null
   /** A login token whose MFA step is missing: it may do next to nothing. */

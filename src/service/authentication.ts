@@ -29,6 +29,7 @@ export async function authenticate(
     tokenId: token.id,
     accountId: token.userOverrideId ?? token.ownerId,
     override: token.userOverrideId !== null,
+    dailyRate: token.dailyRate,
     mfa: token.mfa,
     mfaPending: token.mfaPending,
     permCreateDomain: token.permCreateDomain,

@@ -14,6 +14,8 @@ export interface PresentedToken {
   id: string
   ownerId: string
   userOverrideId: string | null
+  /** That of the bound account, else of the owner. */
+  dailyRate: number | null
   /** null: an API token; else a login token, and whether its MFA step was taken (contract §5.1). */
   mfa: boolean | null
   /** A login token without the MFA step, though its account has MFA enabled (contract §3.2). */
@@ -44,7 +46,7 @@ export async function present(
   const [token] = await query<PresentedToken>(
     db,
     `with token as materialized (
-       select tokens.*,
+       select tokens.*, case when bound.id is null then owner.daily_rate else bound.daily_rate end as daily_rate,
          coalesce(tokens.created + tokens.max_age >= :now, true)
            and coalesce(greatest(tokens.created, tokens.last_used) + tokens.max_unused_period >= :now, true) as valid,
          owner.state = 'active' and coalesce(bound.state = 'active', true) as active,
@@ -58,7 +60,7 @@ export async function present(
        where tokens.id = token.id and token.valid and token.active and token.allowed
        returning set_config('synchronous_commit', 'off', true)
      )
-     select id, owner_id as "ownerId", user_override_id as "userOverrideId", mfa,
+     select id, owner_id as "ownerId", user_override_id as "userOverrideId", daily_rate as "dailyRate", mfa,
        coalesce(not mfa, false) and exists (
          select from totp_factors factor where factor.account_id = owner_id and factor.last_used is not null
        ) as "mfaPending",

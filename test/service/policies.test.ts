@@ -48,7 +48,13 @@ function decide(policies: Policy[], domainId: number, place: { subname: string; 
 }
 
 function actor(policies: Policy[], override: boolean): Actor {
-  const permissions = { permCreateDomain: false, permDeleteDomain: false, permManageTokens: false, autoPolicy: false }
+  const permissions = {
+    permCreateDomain: false,
+    permDeleteDomain: false,
+    permManageTokens: false,
+    autoPolicy: false,
+    dailyRate: null,
+  }
   return { tokenId: 'token', accountId: 'account', override, mfa: null, mfaPending: false, ...permissions, policies }
 }
 

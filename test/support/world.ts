@@ -115,7 +115,7 @@ export async function startService(
   const lines: string[] = []
   const stream = new PassThrough().on('data', (line: Buffer) => lines.push(line.toString()))
   const data = mkdtempSync(join(process.env['TEST_FOLDER']!, 'data-'))
-  const config = readConfig({ HOST: '127.0.0.1', PORT: '0', ZONEPLANE_DATA: data, ...environment })
+  const config = readConfig({ HOST: '127.0.0.1', PORT: '0', ZONEPLANE_DATA: data, THROTTLE: 'off', ...environment })
   const system = createSystem(config, backends, createLog(config.logLevel, stream))
   return { system, running: await serve(system), logged: () => lines.join('') }
 }
