@@ -34,8 +34,6 @@ export async function withWorld(work: (world: World) => Promise<void>): Promise<
       ...process.env,
       HOST: '127.0.0.1',
       PORT: '0',
-      HOST: '127.0.0.1',
-      PORT: '0',
       THROTTLE: 'off',
       LIMIT_DOMAINS: 'none',
       ZONEPLANE_DATA: join(folder, 'service'),
