@@ -1,11 +1,14 @@
 /** What is wrong with one object: texts per field; `non_field_errors` for the object as a whole (contract §2.1). */
 export type Problems = Record<string, string[]>
 
-/** The input breaks the rules. `problems` is already the body: one object, or one per item in request order. */
+/**
+ * The input breaks the rules. `problems` is already the body: one object, or one per item in request order. The latter
+ * may be worked out anew by each iteration: those of a large request would take more memory than there is.
+ */
 export class Invalid extends Error {
-  readonly problems: Problems | Problems[]
+  readonly problems: Problems | Iterable<Problems>
 
-  constructor(problems: Problems | Problems[]) {
+  constructor(problems: Problems | Iterable<Problems>) {
     super('invalid input')
     this.problems = problems
   }
@@ -19,6 +22,9 @@ export class Invalid extends Error {
     return new Invalid({ [field]: texts })
   }
 }
+
+/** What the caller made a condition of his request does not hold (contract §15.1). */
+export class PreconditionFailed extends Error {}
 
 /** No valid credentials were presented. */
 export class Unauthenticated extends Error {}
@@ -68,10 +74,13 @@ export type FailureKind = 'refused' | 'conflict' | 'absent' | 'unreachable' | 'f
 /** The nameserver did not do what it was asked to. The message is for logs; of a refusal it is PowerDNS' reason. */
 export class NameserverFailure extends Error {
   readonly kind: FailureKind
+  /** The RRset that was refused, by its absolute name, if PowerDNS told. */
+  readonly rrset: { name: string; type: string } | undefined
 
-  constructor(kind: FailureKind, message: string, options?: ErrorOptions) {
+  constructor(kind: FailureKind, message: string, options?: ErrorOptions & { rrset?: NameserverFailure['rrset'] }) {
     super(message, options)
     this.kind = kind
+    this.rrset = options?.rrset
   }
 }
 

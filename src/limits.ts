@@ -82,6 +82,12 @@ export const INTEGER_TEXT_LENGTH = 1000
 /** TTL of the apex NS RRset that a new domain gets (contract §16), in seconds. */
 export const APEX_NS_TTL = 3600
 
+/** Milliseconds of work on one request after which all others have a turn. */
+export const SLICE = 10
+
+/** Of items with the same subname and type, each names at most so many others: else the answer grows with their square. */
+export const NAMED_POSITIONS = 100
+
 /** Milliseconds that a write waits for its turn at a domain before it gives up with 503. */
 export const TURN_TIME = 5_000
 

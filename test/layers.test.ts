@@ -9,10 +9,21 @@ const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter
 
 /** What a ring may import of ours, besides itself: the arrows of architecture.md, and what every ring stands on. */
 const ARROWS: Record<string, readonly string[]> = {
-  http: ['service', 'dns', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
-  service: ['store', 'nameserver', 'dns', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
-  store: ['errors.ts', 'limits.ts', 'time.ts'],
-  nameserver: ['errors.ts', 'limits.ts', 'time.ts'],
+  http: ['service', 'dns', 'errors.ts', 'limits.ts', 'slices.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
+  service: [
+    'store',
+    'nameserver',
+    'dns',
+    'errors.ts',
+    'limits.ts',
+    'slices.ts',
+    'time.ts',
+    'config.ts',
+    'log.ts',
+    'system.ts',
+  ],
+  store: ['errors.ts', 'limits.ts', 'slices.ts', 'time.ts'],
+  nameserver: ['errors.ts', 'limits.ts', 'slices.ts', 'time.ts'],
   mail: ['errors.ts', 'limits.ts', 'time.ts'],
   dns: [],
 }
@@ -21,6 +32,7 @@ const ARROWS: Record<string, readonly string[]> = {
 const GROUND: Record<string, readonly string[]> = {
   'errors.ts': [],
   'limits.ts': [],
+  'slices.ts': ['limits.ts'],
   'time.ts': [],
   'config.ts': ['limits.ts'],
   'log.ts': [],

@@ -89,6 +89,11 @@ export function lowerCase(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
+/** The absolute name of an RRset's owner. */
+export function nameOf(domain: { name: string }, subname: string): string {
+  return subname === '' ? `${domain.name}.` : `${subname}.${domain.name}.`
+}
+
 /** The octets on the wire of an absolute owner name; without escapes, which subnames and domains cannot contain. */
 export function ownerLength(name: string): number {
   return name === '.' ? 1 : name.length + 1

@@ -6,6 +6,7 @@ import { body } from './middleware/body.ts'
 import { authenticateForDomain } from './middleware/authenticate-for-domain.ts'
 import { throttle } from './middleware/throttle.ts'
 import { addResource, type Resource } from './resource.ts'
+import { readItem } from './representations/rrset.ts'
 import * as domains from './routes/domains.ts'
 import * as health from './routes/health.ts'
 import { showIndex } from './routes/index.ts'
@@ -14,7 +15,7 @@ import * as rrsets from './routes/rrsets.ts'
 /** Every path of the API. */
 export function createRouter(config: Config): Router<State> {
   const json = body(config.bodyLimit)
-  const someJson = body(config.bodyLimit, { required: true })
+  const rrsetJson = body(config.bodyLimit, { required: true, readItem })
   const resources: Resource[] = [
     { path: '/healthz', guards: [], methods: { GET: [health.showLiveness] } },
     { path: '/readyz', guards: [], methods: { GET: [health.showReadiness] } },
@@ -49,7 +50,9 @@ export function createRouter(config: Config): Router<State> {
       guards: [authenticateForDomain, throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })],
       methods: {
         GET: [rrsets.listRRsets],
-        POST: [someJson, rrsets.createRRset],
+        POST: [rrsetJson, rrsets.createRRsets],
+        PUT: [rrsetJson, rrsets.replaceRRsets],
+        PATCH: [rrsetJson, rrsets.patchRRsets],
       },
     },
     {

@@ -29,13 +29,15 @@ export class Api {
 
   /**
    * @param limit milliseconds for everything: waiting for a connection, sending, the answer
+   * @param body to be sent as JSON; or text that is JSON already
    * @returns the answer's JSON; undefined where it is empty
    * @throws NameserverFailure
    */
   async call(method: Method, path: string, limit: number, body?: unknown): Promise<unknown> {
     const { status, text } = await this.#exchange(method, path, limit, body)
     if (status >= 200 && status < 300) return text === '' ? undefined : parse(text)
-    throw new NameserverFailure(kindOf(status), reason(status, text))
+    const message = reason(status, text)
+    throw new NameserverFailure(kindOf(status), message, { rrset: named(message) })
   }
 
   async close(): Promise<void> {
@@ -53,7 +55,7 @@ export class Api {
         method,
         path: this.#path + path,
         headers: { 'x-api-key': this.#key, ...(body !== undefined && { 'content-type': 'application/json' }) },
-        body: body === undefined ? null : JSON.stringify(body),
+        body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
         signal: AbortSignal.timeout(limit),
         headersTimeout: 0,
         bodyTimeout: 0,
@@ -93,6 +95,12 @@ const NOT_CONNECTED = new Set([
 
 function neverSent(error: unknown): boolean {
   return NOT_CONNECTED.has((error as { code?: string }).code ?? '')
+}
+
+/** The RRset that a refusal speaks of, in any of PowerDNS' wordings (powerdns.md §2.2). */
+function named(message: string): { name: string; type: string } | undefined {
+  const [, name, type] = /(?:Record|RRset) (\S+?)(?:\/| IN )([A-Z0-9]+)/.exec(message) ?? []
+  return name === undefined || type === undefined ? undefined : { name, type }
 }
 
 function reason(status: number, text: string): string {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, type FailureKind } from '../errors.ts'
 import { answerTime } from '../limits.ts'
+import { jsonArray } from '../slices.ts'
 import { Api, type ApiOptions } from './api.ts'
 import type { Key, Nameserver, PublishedRRset, PublishedZone } from './nameserver.ts'
 import { nsec3Label } from './nsec3.ts'
@@ -82,12 +83,13 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
     // PowerDNS applies the changes in order and checks each against those before it, so removals come first.
     const removals = rrsets.filter(({ records }) => records.length === 0)
     const others = rrsets.filter(({ records }) => records.length > 0)
-    await api.call('PATCH', path(zone), answerTime(rrsets.length), {
-      rrsets: [
-        ...[...removals, soa(zone, version), ...others].map((rrset) => replacement(rrset, spell)),
-        ...(rectify ? forgotten(zone, removals) : []),
-      ],
-    })
+    function* changes() {
+      for (const rrset of removals) yield replacement(rrset, spell)
+      yield replacement(soa(zone, version), spell)
+      for (const rrset of others) yield replacement(rrset, spell)
+      if (rectify) yield* forgotten(zone, removals)
+    }
+    await api.call('PATCH', path(zone), answerTime(rrsets.length), `{"rrsets":${await jsonArray(changes())}}`)
   }
 
   async function setRectify(zone: string, rectify: boolean): Promise<void> {
@@ -211,14 +213,16 @@ function replacement({ name, type, ttl, records }: PublishedRRset, spell: (conte
  * by its name and by its hash, which would make their denial contradict itself for ever. The names that removals leave
  * empty go with them. Of names that stay, rectifying makes the entries anew.
  */
-function forgotten(zone: string, removals: PublishedRRset[]): object[] {
+function* forgotten(zone: string, removals: PublishedRRset[]): Generator<object> {
   const names = new Set<string>()
   for (const { name } of removals) {
-    for (let rest = name; rest.endsWith(`.${zone}`); rest = rest.slice(rest.indexOf('.') + 1)) names.add(rest)
+    for (let rest = name; rest.endsWith(`.${zone}`); rest = rest.slice(rest.indexOf('.') + 1)) {
+      if (names.has(rest)) break
+      names.add(rest)
+      yield { name: rest, type: 'NSEC3', changetype: 'DELETE' }
+      yield { name: `${nsec3Label(rest)}.${zone}`, type: 'NSEC3', changetype: 'DELETE' }
+    }
   }
-  return [...names]
-    .flatMap((name) => [name, `${nsec3Label(name)}.${zone}`])
-    .map((name) => ({ name, type: 'NSEC3', changetype: 'DELETE' }))
 }
 
 /**

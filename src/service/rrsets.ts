@@ -4,11 +4,15 @@ import { Denied, Invalid, NameserverFailure, NotFound } from '../errors.ts'
 import type { Domain } from '../store/domains.ts'
 import * as store from '../store/rrsets.ts'
 import type { Filter, RRset } from '../store/rrsets.ts'
+import { inSlices } from '../slices.ts'
 import type { System } from '../system.ts'
 import type { Actor } from './actor.ts'
-import { planOne, type Change, type RRsetInput, type Zone } from './changes.ts'
+import { planMany, refusals, type ItemInput } from './bulk.ts'
+import { planOne, type Change, type Zone } from './changes.ts'
+import { examineMany, examineOne, type Conditions } from './conditions.ts'
 import type { Cursor, Page } from './pages.ts'
 import { authoriseWrites, type Place } from './policies.ts'
+import type { Method, RRsetInput } from './rrset-input.ts'
 import { writeZone } from './zones.ts'
 
 export type { RRset }
@@ -38,14 +42,19 @@ export async function get(system: System, domain: Domain, place: Place): Promise
   return rrset
 }
 
-/** Creates one RRset. @throws Invalid, Denied */
-export async function create(system: System, actor: Actor, domain: Domain, input: RRsetInput): Promise<RRset> {
-  const subnames = input.subname !== undefined && !isSubname(input.subname) ? [] : [input.subname ?? '']
-  const rrset = await writeOne(system, actor, domain, subnames, (zone) =>
-    planOne(zone, 'POST', input, undefined, (place) => {
-      authoriseWrites(actor, domain.id, [place])
-    }),
-  )
+/** Creates one RRset. @throws Invalid, Denied, PreconditionFailed */
+export async function create(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  input: RRsetInput,
+  conditions: Conditions,
+): Promise<RRset> {
+  const rrset = await writeOne(system, actor, domain, subnamesOf([input]), (zone) => {
+    const change = planOne(zone, 'POST', input, undefined, authorisation(actor, domain))
+    examineMany(zone, [change], conditions)
+    return change
+  })
   return rrset!
 }
 
@@ -53,7 +62,7 @@ export async function create(system: System, actor: Actor, domain: Domain, input
  * Replaces (PUT) or changes (PATCH) one RRset; without records it is deleted.
  * @param input is asked for only when the RRset is known to exist and to be the caller's to write (contract §1.2)
  * @returns undefined if the RRset is deleted
- * @throws NotFound, Invalid, Denied
+ * @throws NotFound, Invalid, Denied, PreconditionFailed
  */
 export async function change(
   system: System,
@@ -62,41 +71,95 @@ export async function change(
   place: Place,
   method: 'PUT' | 'PATCH',
   input: () => RRsetInput,
+  conditions: Conditions,
 ): Promise<RRset | undefined> {
   if (!isStorable(place)) throw new NotFound()
   return writeOne(system, actor, domain, [place.subname], (zone) => {
     if (present(zone, place) === undefined) throw new NotFound()
     authoriseWrites(actor, domain.id, [place])
-    return planOne(zone, method, input(), place, () => undefined)
+    const change = planOne(zone, method, input(), place, () => undefined)
+    examineOne(change, conditions)
+    return change
   })
 }
 
-/** Deletes one RRset, if it exists. @throws Denied */
-export async function remove(system: System, actor: Actor, domain: Domain, place: Place): Promise<void> {
-  if (!isStorable(place)) return
+/** Deletes one RRset, if it exists. @throws Denied, PreconditionFailed */
+export async function remove(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  place: Place,
+  conditions: Conditions,
+): Promise<void> {
+  if (!isStorable(place)) {
+    examineOne({ ...place, before: undefined, after: undefined }, conditions)
+    return
+  }
   await writeOne(system, actor, domain, [place.subname], (zone) => {
     const before = present(zone, place)
     if (before !== undefined) authoriseWrites(actor, domain.id, [place])
-    return { ...place, before, after: undefined }
+    const change = { ...place, before, after: undefined }
+    examineOne(change, conditions)
+    return change
   })
+}
+
+/**
+ * Creates, replaces, changes and deletes RRsets as contract §8.7 says; all or none.
+ * @returns those that are there then, in the order of the request
+ * @throws Invalid with the problems of each item, Denied, PreconditionFailed
+ */
+export async function writeMany(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  method: Method,
+  inputs: ItemInput[],
+  conditions: Conditions,
+): Promise<RRset[]> {
+  let changes: Change[] = []
+  try {
+    const rrsets = await writeZone(system, actor, domain.name, subnamesOf(inputs), async (zone) => {
+      changes = await inSlices(planMany(zone, method, inputs, authorisation(actor, domain)))
+      examineMany(zone, changes, conditions)
+      return changes
+    })
+    return rrsets.filter((rrset) => rrset !== undefined)
+  } catch (error) {
+    if (isRefusal(error)) throw new Invalid(refusals(domain, changes, error))
+    throw error
+  }
+}
+
+/** The subnames that a request speaks of, as far as anything can be there. */
+function* subnamesOf(inputs: RRsetInput[]): Generator<string> {
+  for (const { subname = '' } of inputs) if (isSubname(subname)) yield subname
+}
+
+function authorisation(actor: Actor, domain: Domain): (place: Place) => void {
+  return (place) => {
+    authoriseWrites(actor, domain.id, [place])
+  }
 }
 
 async function writeOne(
   system: System,
   actor: Actor,
   domain: Domain,
-  subnames: string[],
+  subnames: Iterable<string>,
   plan: (zone: Zone) => Change,
 ): Promise<RRset | undefined> {
   try {
     const [rrset] = await writeZone(system, actor, domain.name, subnames, (zone) => [plan(zone)])
     return rrset
   } catch (error) {
-    if (error instanceof NameserverFailure && error.kind === 'refused') {
-      throw Invalid.object(`The DNS backend refused this RRset: ${error.message}`)
-    }
+    if (isRefusal(error)) throw Invalid.object(`The DNS backend refused this RRset: ${error.message}`)
     throw error
   }
+}
+
+function isRefusal(error: unknown): error is NameserverFailure {
+  return error instanceof NameserverFailure && error.kind === 'refused'
 }
 
 function present(zone: Zone, place: Place): RRset | undefined {

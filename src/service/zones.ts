@@ -1,19 +1,23 @@
 import { NotFound } from '../errors.ts'
 import { SMALL_ZONE, SUBNAME_LENGTH } from '../limits.ts'
+import { nameOf } from '../dns/names.ts'
 import { parseRdata } from '../dns/rdata.ts'
 import type { PublishedRRset } from '../nameserver/nameserver.ts'
 import { sendAlong, type Db } from '../store/database.ts'
 import * as domains from '../store/domains.ts'
 import type { Domain } from '../store/domains.ts'
 import * as rrsets from '../store/rrsets.ts'
-import type { RRset } from '../store/rrsets.ts'
+import type { RRset, RRsetState } from '../store/rrsets.ts'
 import type { Mark } from '../store/marks.ts'
+import { inSlices, mapped, type Work } from '../slices.ts'
 import type { System } from '../system.ts'
+import type { Timestamp } from '../time.ts'
 import type { Actor } from './actor.ts'
 import { suffixes } from './availability.ts'
-import { changesStructure, isEffective, nameOf, type Change, type Zone } from './changes.ts'
+import { isEffective, type Change, type Zone } from './changes.ts'
 import { sees } from './policies.ts'
 import { equalise, nextVersion, publishing } from './publication.ts'
+import { changesStructure } from './structure.ts'
 
 /**
  * The one door for record changes: plans under the domain's lock, stores, publishes, commits; all of it or nothing.
@@ -27,60 +31,48 @@ export async function writeZone(
   system: System,
   actor: Actor,
   name: string,
-  subnames: string[],
-  plan: (zone: Zone) => Change[],
+  subnames: Iterable<string>,
+  plan: (zone: Zone) => Change[] | Promise<Change[]>,
 ): Promise<(RRset | undefined)[]> {
+  const concerned = new Set<string>()
+  const looked = await inSlices(withAncestors(subnames, concerned))
   return system.turns.run(name, () =>
     publishing(system, async (trx, underMark) => {
       // One flight; the second statement sees what is there once the first has the lock.
-      const [domain, around] = await Promise.all([
-        domains.lock(trx, name),
-        rrsets.atSubnames(trx, name, withAncestors(subnames)),
-      ])
+      const [domain, around] = await Promise.all([domains.lock(trx, name), rrsets.atSubnames(trx, name, looked)])
       if (domain === undefined || !sees(actor, domain)) throw new NotFound()
-      const concerned = new Set(subnames)
-      const changes = plan({ domain, current: around.filter(({ subname }) => concerned.has(subname)) })
-      const effective = changes.filter(isEffective)
-      const idle = changes.filter((change) => change.after !== undefined && !isEffective(change))
+      const changes = await plan({ domain, current: around.filter(({ subname }) => concerned.has(subname)) })
+      const { effective, idle, removed, written, growth } = await inSlices(sorted(changes))
       const now = system.now()
 
-      const touched = await rrsets.touch(trx, domain.id, idle, now)
+      await rrsets.touch(trx, domain.id, idle, now)
       if (effective.length === 0) {
         if (idle.length > 0) await domains.touch(trx, domain.id, now)
-        return arrange(changes, touched)
+        return inSlices(mapped(changes, (change) => outcome(change, now)))
       }
       const version = nextVersion(system, domain.version)
-      const growth = effective.reduce((sum, { before, after }) => sum + Number(!!after) - Number(!!before), 0)
-      const rectify = domain.size + growth <= SMALL_ZONE || changesStructure(around, effective)
+      const rectify = domain.size + growth <= SMALL_ZONE || (await inSlices(changesStructure(around, effective)))
       const storing = sendAlong(
-        rrsets.apply(trx, domain.id, {
-          removed: effective.filter(({ after }) => after === undefined),
-          written: effective.flatMap(({ after }) => after ?? []),
-          ...{ growth, version, rectify, now },
-        }),
+        rrsets.apply(trx, domain.id, { removed, written, ...{ growth, version, rectify, now } }),
       )
       const sending = { zone: name, version, rrsets: effective.length }
       const push = underMark(sending, async (attempt) => {
-        const stored = await storing
         if (attempt.isDoubtful) {
+          await storing
           await publishWhole(system, trx, attempt.mark, domain)
-          return stored
+          return
         }
+        const toPublish = await inSlices(mapped(effective, (change) => changed(domain, change)))
+        await storing
         if (rectify !== domain.rectify) {
           await system.nameserver.setRectify(`${name}.`, rectify)
           attempt.begun = true
         }
-        await system.nameserver.publish(
-          `${name}.`,
-          version,
-          effective.map((change) => changed(domain, change)),
-          rectify,
-        )
-        return stored
+        await system.nameserver.publish(`${name}.`, version, toPublish, rectify)
       })
       // Even if there is no push, storing has ended before the transaction does: else its rest would follow the end.
-      const written = await push.finally(() => storing.catch(() => undefined))
-      return arrange(changes, [...touched, ...written])
+      await push.finally(() => storing.catch(() => undefined))
+      return inSlices(mapped(changes, (change) => outcome(change, now)))
     }),
   )
 }
@@ -93,23 +85,56 @@ export async function publishWhole(system: System, trx: Db, mark: Mark, domain: 
   return version
 }
 
-/** These subnames and those above them, where a delegation may stand; without those that are too long to be there. */
-function withAncestors(subnames: string[]): string[] {
-  const storable = subnames.filter(({ length }) => length <= SUBNAME_LENGTH)
-  return [...new Set(storable.flatMap(suffixes))]
+/**
+ * These subnames and those above them, where a delegation may stand; without those that are too long to be there.
+ * @param found where the subnames themselves are added
+ */
+function* withAncestors(subnames: Iterable<string>, found: Set<string>): Work<string[]> {
+  const all = new Set<string>()
+  for (const subname of subnames) {
+    if (subname.length <= SUBNAME_LENGTH && !found.has(subname)) for (const suffix of suffixes(subname)) all.add(suffix)
+    found.add(subname)
+    yield
+  }
+  return [...all]
 }
 
-/** The RRsets that the changes speak of, in their order. */
-function arrange(changes: Change[], present: RRset[]): (RRset | undefined)[] {
-  const byPlace = new Map(present.map((rrset) => [`${rrset.type} ${rrset.subname}`, rrset]))
-  return changes.map(({ type, subname }) => byPlace.get(`${type} ${subname}`))
+/** What a plan comes to: `idle` are the RRsets that are accepted as they are. */
+interface Sorted {
+  effective: Change[]
+  idle: Change[]
+  removed: Change[]
+  written: RRsetState[]
+  /** How many RRsets more there are then. */
+  growth: number
+}
+
+function* sorted(changes: Change[]): Work<Sorted> {
+  const all: Sorted = { effective: [], idle: [], removed: [], written: [], growth: 0 }
+  for (const change of changes) {
+    const { before, after } = change
+    if (isEffective(change)) {
+      all.effective.push(change)
+      if (after === undefined) all.removed.push(change)
+      else all.written.push(after)
+      all.growth += Number(after !== undefined) - Number(before !== undefined)
+    } else if (after !== undefined) all.idle.push(change)
+    yield
+  }
+  return all
+}
+
+/** The RRset that a change leaves. One that is accepted as it is keeps the order of its records. */
+function outcome(change: Change, now: Timestamp): RRset | undefined {
+  const { before, after } = change
+  if (after === undefined) return undefined
+  if (before !== undefined && !isEffective(change)) return { ...before, touched: now }
+  const { subname, type, ttl, records } = after
+  return { subname, type, ttl, records, created: before?.created ?? now, touched: now }
 }
 
 /** A stored RRset as the nameserver shall serve it. */
-export function published(
-  domain: Pick<Domain, 'name'>,
-  { subname, type, ttl, records }: rrsets.RRsetState,
-): PublishedRRset {
+export function published(domain: Pick<Domain, 'name'>, { subname, type, ttl, records }: RRsetState): PublishedRRset {
   return { name: nameOf(domain, subname), type, ttl, records: records.map((text) => parseRdata(type, text).backend) }
 }
 

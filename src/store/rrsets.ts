@@ -1,5 +1,6 @@
 import type { Timestamp } from '../time.ts'
 import type { Pool } from 'pg'
+import { jsonArray } from '../slices.ts'
 import { query, type Db } from './database.ts'
 import { page as pageOf, type Cursor, type Page } from './pages.ts'
 
@@ -70,18 +71,18 @@ export interface Outcome {
   now: Timestamp
 }
 
-/** Deletes, creates and replaces RRsets, and returns those written. At most two statements, however many RRsets. */
-export async function apply(trx: Db, domainId: number, outcome: Outcome): Promise<RRset[]> {
+/** Deletes, creates and replaces RRsets. At most two statements, however many RRsets. */
+export async function apply(trx: Db, domainId: number, outcome: Outcome): Promise<void> {
   const { removed, written, ...state } = outcome
   if (removed.length > 0) {
     await query(
       trx,
       `delete from rrsets using json_to_recordset(:removed) as gone (subname text, type text)
        where rrsets.domain_id = :domainId and rrsets.subname = gone.subname and rrsets.type = gone.type`,
-      { domainId, removed: JSON.stringify(removed, ['subname', 'type']) },
+      { domainId, removed: await jsonArray(removed, ['subname', 'type']) },
     )
   }
-  return query<RRset>(
+  await query(
     trx,
     `with domain as (
        update domains set version = :version, rectify = :rectify, size = size + :growth, published = :now, touched = :now
@@ -91,25 +92,23 @@ export async function apply(trx: Db, domainId: number, outcome: Outcome): Promis
      select :domainId, subname, type, ttl, records, :now, :now
      from json_to_recordset(:written) as item (subname text, type text, ttl integer, records text[])
      on conflict on constraint rrsets_identity
-       do update set ttl = excluded.ttl, records = excluded.records, touched = excluded.touched
-     returning ${COLUMNS}`,
-    { domainId, ...state, written: JSON.stringify(written, ['subname', 'type', 'ttl', 'records']) },
+       do update set ttl = excluded.ttl, records = excluded.records, touched = excluded.touched`,
+    { domainId, ...state, written: await jsonArray(written, ['subname', 'type', 'ttl', 'records']) },
   )
 }
 
-/** Notes accepted writes that changed nothing, and returns the RRsets. One statement, however many. */
+/** Notes accepted writes that changed nothing. One statement, however many. */
 export async function touch(
   trx: Db,
   domainId: number,
   places: Pick<RRset, 'subname' | 'type'>[],
   now: Timestamp,
-): Promise<RRset[]> {
-  if (places.length === 0) return []
-  return query<RRset>(
+): Promise<void> {
+  if (places.length === 0) return
+  await query(
     trx,
     `update rrsets set touched = :now from json_to_recordset(:places) as item (subname text, type text)
-     where rrsets.domain_id = :domainId and rrsets.subname = item.subname and rrsets.type = item.type
-     returning ${COLUMNS}`,
-    { domainId, now, places: JSON.stringify(places, ['subname', 'type']) },
+     where rrsets.domain_id = :domainId and rrsets.subname = item.subname and rrsets.type = item.type`,
+    { domainId, now, places: await jsonArray(places, ['subname', 'type']) },
   )
 }

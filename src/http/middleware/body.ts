@@ -1,7 +1,14 @@
 import { koaBody, HttpMethodEnum } from 'koa-body'
 import { Invalid } from '../../errors.ts'
+import { inSlices } from '../../slices.ts'
 import type { Middleware } from '../context.ts'
+import { parseJson } from '../json.ts'
 import { Refusal } from '../refusal.ts'
+
+export interface BodyOptions {
+  required?: boolean
+  readItem?: (item: unknown) => unknown
+}
 
 const { POST, PUT, PATCH } = HttpMethodEnum
 
@@ -10,8 +17,12 @@ const { POST, PUT, PATCH } = HttpMethodEnum
  * wrong with the resource (contract §1.2). koa-body reads octets of any media type; judging them is ours, because size
  * goes before media type, and invalid UTF-8 is an error.
  * @param required whether an empty body is an error; else it counts as `{}`
+ * @param readItem what each item of a body that is an array is turned into
  */
-export function body(limit: number, { required = false } = {}): Middleware {
+export function body(
+  limit: number,
+  { required = false, readItem = (item: unknown) => item }: BodyOptions = {},
+): Middleware {
   const readOctets = koaBody({
     json: false,
     urlencoded: false,
@@ -32,12 +43,18 @@ export function body(limit: number, { required = false } = {}): Middleware {
       ctx.req.unpipe()
       ctx.req.resume()
     }
-    const octets = (ctx.request as { body?: string }).body ?? ''
+    const request = ctx.request as { body?: string }
+    let json: unknown
+    try {
+      if (failure === undefined) json = await parse(request.body ?? '', mediaType, required, readItem)
+    } catch (error) {
+      failure = error as Error
+    }
+    // A large body is not to be kept beside what it says.
+    delete request.body
     ctx.state.body = () => {
       if (failure !== undefined) throw failure
-      if (octets !== '') return parse(octets, mediaType)
-      if (required) throw noData()
-      return {}
+      return json
     }
     await next()
   }
@@ -51,13 +68,23 @@ function refusal(error: unknown): Refusal {
 }
 
 /** @param octets one character per octet */
-function parse(octets: string, mediaType: string): unknown {
+async function parse(
+  octets: string,
+  mediaType: string,
+  required: boolean,
+  readItem: (item: unknown) => unknown,
+): Promise<unknown> {
+  if (octets === '') {
+    if (required) throw noData()
+    return {}
+  }
   if (mediaType.split(';', 1)[0]!.trim().toLowerCase() !== 'application/json') {
     throw new Refusal(415, `Unsupported media type "${mediaType}" in request.`)
   }
   let json: unknown
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(octets, 'latin1')))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(octets, 'latin1'))
+    json = await inSlices(parseJson(text, readItem))
   } catch (error) {
     throw new Refusal(400, `JSON parse error - ${reason(error)}`)
   }

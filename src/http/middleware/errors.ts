@@ -5,11 +5,13 @@ import {
   Invalid,
   NameserverFailure,
   NotFound,
+  PreconditionFailed,
+  type Problems,
   Throttled,
   Unauthenticated,
   Unavailable,
 } from '../../errors.ts'
-import { answer, type State } from '../context.ts'
+import { answer, answerInPieces, type State } from '../context.ts'
 import { Refusal } from '../refusal.ts'
 
 const AWAY = 'The DNS backend is currently unavailable.'
@@ -21,8 +23,9 @@ export async function errors(ctx: Koa.ParameterizedContext<State>, next: Koa.Nex
     if (ctx.status === 404 && ctx.body == null) throw new NotFound()
   } catch (error) {
     const { log, config } = ctx.state.system
-    if (error instanceof Invalid) answer(ctx, 400, error.problems)
+    if (error instanceof Invalid) await answerInvalid(ctx, error)
     else if (error instanceof Refusal) answer(ctx, error.status, { detail: error.message })
+    else if (error instanceof PreconditionFailed) answer(ctx, 412, { detail: 'Precondition failed.' })
     else if (error instanceof NotFound) answer(ctx, 404, { detail: error.message })
     else if (error instanceof Denied) answer(ctx, 403, { detail: error.message })
     else if (error instanceof Conflict) answer(ctx, 409, { detail: error.message })
@@ -45,4 +48,13 @@ export async function errors(ctx: Koa.ParameterizedContext<State>, next: Koa.Nex
       answer(ctx, 500, { detail: 'Internal Server Error.' })
     }
   }
+}
+
+async function answerInvalid(ctx: Koa.Context, { problems }: Invalid): Promise<void> {
+  if (isList(problems)) await answerInPieces(ctx, 400, problems)
+  else answer(ctx, 400, problems)
+}
+
+function isList(problems: Invalid['problems']): problems is Iterable<Problems> {
+  return Symbol.iterator in problems
 }

@@ -1,7 +1,10 @@
-import { nameOf, type RRsetInput } from '../../service/changes.ts'
+import { nameOf } from '../../dns/names.ts'
+import { Invalid } from '../../errors.ts'
+import type { ItemInput } from '../../service/bulk.ts'
 import type { Domain } from '../../service/domains.ts'
+import type { RRsetInput } from '../../service/rrset-input.ts'
 import type { RRset } from '../../service/rrsets.ts'
-import { integer, nonBlankText, readFields, text, texts } from './fields.ts'
+import { integer, nonBlankText, readFields, text, texts, typeName } from './fields.ts'
 
 const shape = {
   subname: text({ trim: true }),
@@ -13,6 +16,30 @@ const shape = {
 /** What a body says about one RRset (contract §8.1). */
 export function readRRset(body: unknown): RRsetInput {
   return readFields(body, shape)
+}
+
+/** What an item of a bulk request says (contract §8.7, stages a and b). */
+export function readItem(item: unknown): ItemInput {
+  if (item === null || typeof item !== 'object' || Array.isArray(item)) {
+    return placeless({ non_field_errors: [`Expected a dictionary, but got ${typeName(item)}.`] })
+  }
+  const problems: Record<string, string[]> = {}
+  for (const member of ['subname', 'type']) {
+    const value: unknown = Object.hasOwn(item, member) ? (item as Record<string, unknown>)[member] : ''
+    if (value === null) problems[member] = ['This field may not be null.']
+    else if (typeof value !== 'string') problems[member] = [`Expected a string, but got ${typeName(value)}.`]
+  }
+  return Object.keys(problems).length > 0 ? placeless(problems) : readRRset(item)
+}
+
+function placeless(problems: ItemInput['problems']): ItemInput {
+  return { isPlaceless: true, problems }
+}
+
+/** The items of a bulk request. @throws Invalid if the body is no array */
+export function itemsOf(body: unknown): ItemInput[] {
+  if (!Array.isArray(body)) throw Invalid.object(`Expected a list of items but got ${typeName(body)}.`)
+  return body as ItemInput[]
 }
 
 export function presentRRset(domain: Domain, { created, subname, records, ttl, type, touched }: RRset) {

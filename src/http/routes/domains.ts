@@ -1,4 +1,6 @@
+import { tagOfDomain } from '../../service/conditions.ts'
 import * as domains from '../../service/domains.ts'
+import { setTag } from '../conditional.ts'
 import { answer, answerEmpty, parameter, type Context, type Middleware } from '../context.ts'
 import { answerList } from '../pages.ts'
 import { presentDomain, presentDomainWithKeys, readDomain } from '../representations/domain.ts'
@@ -30,7 +32,9 @@ export async function createDomain(ctx: Context): Promise<void> {
 export async function showDomain(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
   const domain = domains.visible(actor, await domains.lookUp(system, ctx.params['name']!))
-  answer(ctx, 200, presentDomainWithKeys(await domains.withKeys(system, domain)))
+  const withKeys = await domains.withKeys(system, domain)
+  setTag(ctx, tagOfDomain(domain))
+  answer(ctx, 200, presentDomainWithKeys(withKeys))
 }
 
 export async function deleteDomain(ctx: Context): Promise<void> {

@@ -1,8 +1,11 @@
 import type { Place } from '../../service/policies.ts'
+import { tagOf } from '../../service/conditions.ts'
 import * as rrsets from '../../service/rrsets.ts'
-import { answer, answerEmpty, parameter, type Context, type Middleware } from '../context.ts'
+import type { RRset } from '../../service/rrsets.ts'
+import { conditions, setTag } from '../conditional.ts'
+import { answer, answerEmpty, answerInPieces, parameter, type Context, type Middleware } from '../context.ts'
 import { answerList } from '../pages.ts'
-import { presentRRset, readRRset } from '../representations/rrset.ts'
+import { itemsOf, presentRRset, readRRset } from '../representations/rrset.ts'
 
 export async function listRRsets(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state
@@ -16,10 +19,34 @@ export async function listRRsets(ctx: Context): Promise<void> {
   })
 }
 
-export async function createRRset(ctx: Context): Promise<void> {
+/** Creates one RRset, or many. */
+export async function createRRsets(ctx: Context): Promise<void> {
   const { system, actor, domain, body } = ctx.state
-  const rrset = await rrsets.create(system, actor, domain, readRRset(body()))
+  const json = body()
+  if (Array.isArray(json)) {
+    await writeMany(ctx, 'POST', 201)
+    return
+  }
+  const rrset = await rrsets.create(system, actor, domain, readRRset(json), conditions(ctx))
   answer(ctx, 201, presentRRset(domain, rrset))
+}
+
+export async function replaceRRsets(ctx: Context): Promise<void> {
+  await writeMany(ctx, 'PUT', 200)
+}
+
+export async function patchRRsets(ctx: Context): Promise<void> {
+  await writeMany(ctx, 'PATCH', 200)
+}
+
+async function writeMany(ctx: Context, method: 'POST' | 'PUT' | 'PATCH', status: number): Promise<void> {
+  const { system, actor, domain, body } = ctx.state
+  const written = await rrsets.writeMany(system, actor, domain, method, itemsOf(body()), conditions(ctx))
+  await answerInPieces(ctx, status, {
+    *[Symbol.iterator]() {
+      for (const rrset of written) yield presentRRset(domain, rrset)
+    },
+  })
 }
 
 /** Lets through what is not about a type that the service makes itself (contract §1.2, step 5). */
@@ -30,7 +57,12 @@ export const refuseAutomaticType: Middleware = async function refuseAutomaticTyp
 
 export async function showRRset(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state
-  answer(ctx, 200, presentRRset(domain, await rrsets.get(system, domain, place(ctx))))
+  answerRRset(ctx, await rrsets.get(system, domain, place(ctx)))
+}
+
+function answerRRset(ctx: Context, rrset: RRset): void {
+  setTag(ctx, tagOf(rrset))
+  answer(ctx, 200, presentRRset(ctx.state.domain, rrset))
 }
 
 export async function replaceRRset(ctx: Context): Promise<void> {
@@ -43,14 +75,14 @@ export async function patchRRset(ctx: Context): Promise<void> {
 
 async function changeRRset(ctx: Context, method: 'PUT' | 'PATCH'): Promise<void> {
   const { system, actor, domain, body } = ctx.state
-  const rrset = await rrsets.change(system, actor, domain, place(ctx), method, () => readRRset(body()))
+  const rrset = await rrsets.change(system, actor, domain, place(ctx), method, () => readRRset(body()), conditions(ctx))
   if (rrset === undefined) answerEmpty(ctx, 204)
-  else answer(ctx, 200, presentRRset(domain, rrset))
+  else answerRRset(ctx, rrset)
 }
 
 export async function deleteRRset(ctx: Context): Promise<void> {
   const { system, actor, domain } = ctx.state
-  await rrsets.remove(system, actor, domain, place(ctx))
+  await rrsets.remove(system, actor, domain, place(ctx), conditions(ctx))
   answerEmpty(ctx, 204)
 }
 

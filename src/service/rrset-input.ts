@@ -1,0 +1,84 @@
+import type { Problems } from '../errors.ts'
+import { isSubname, nameOf, ownerLength, SUBNAME_RULE } from '../dns/names.ts'
+import { sizeProblems } from '../dns/rrset.ts'
+import { typeProblems } from '../dns/types.ts'
+import { SUBNAME_LENGTH, TTL_MAX } from '../limits.ts'
+import type { Domain } from '../store/domains.ts'
+import type { Place } from './policies.ts'
+
+/** What a request says about one RRset: the members it has, and what is wrong with their shape. */
+export interface RRsetInput {
+  subname?: string
+  type?: string
+  ttl?: number
+  records?: string[]
+  problems: Problems
+}
+
+export type Method = 'POST' | 'PUT' | 'PATCH'
+
+/** Where an RRset of a request is, or is to be. */
+export interface Spot {
+  /** The RRset that the path names; of RRsets in a collection, undefined. */
+  target: Place | undefined
+  exists: boolean
+}
+
+const REQUIRED = 'This field is required.'
+
+/** Everything that is wrong with the fields (contract §8.5, layer 1; §8.7, stage d). */
+export function fieldProblems(domain: Domain, method: Method, input: RRsetInput, { target, exists }: Spot): Problems {
+  // Of an RRset that exists, or goes, PATCH need not say everything.
+  const isPartial = method === 'PATCH' && (exists || input.records?.length === 0)
+  const rules: Record<string, (() => string[]) | undefined> = {
+    subname: () => subnameProblems(domain, input.subname, method, target),
+    type: () => typeFieldProblems(input.type, method, target),
+    ttl: () => ttlProblems(domain, input.ttl, isPartial),
+    records: () => recordsProblems(input.records, method, isPartial),
+  }
+  const problems: Problems = {}
+  for (const [field, rule] of Object.entries(rules)) {
+    const texts = input.problems[field] ?? rule!()
+    if (texts.length > 0) problems[field] = texts
+  }
+  return problems
+}
+
+function subnameProblems(domain: Domain, subname: string | undefined, method: Method, target?: Place): string[] {
+  if (subname === undefined) return method === 'PUT' && target !== undefined ? [REQUIRED] : []
+  const texts: string[] = []
+  if (Array.from(subname).length > SUBNAME_LENGTH) {
+    texts.push(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
+  }
+  if (subname !== subname.toLowerCase()) texts.push(`Invalid value (not lowercase): ${subname}`)
+  if (!isSubname(subname)) texts.push(SUBNAME_RULE)
+  if (texts.length === 0 && ownerLength(nameOf(domain, subname)) > 255) {
+    texts.push('This field combined with the domain name must not exceed 255 characters.')
+  }
+  // The apex may be written "" in a path that names it by other means.
+  if (texts.length === 0 && target !== undefined && subname !== target.subname && subname !== '') {
+    texts.push('Can only be written on create.')
+  }
+  return texts
+}
+
+function typeFieldProblems(type: string | undefined, method: Method, target?: Place): string[] {
+  if (type === undefined) return method === 'PATCH' && target !== undefined ? [] : [REQUIRED]
+  if (target !== undefined && type === target.type) return []
+  const texts = typeProblems(type)
+  if (texts.length === 0 && target !== undefined) texts.push('Can only be written on create.')
+  return texts
+}
+
+function ttlProblems(domain: Domain, ttl: number | undefined, isPartial: boolean): string[] {
+  if (ttl === undefined) return isPartial ? [] : [REQUIRED]
+  if (ttl > TTL_MAX) return [`Ensure this value is less than or equal to ${TTL_MAX}.`]
+  if (ttl < domain.minimumTtl) return [`Ensure this value is greater than or equal to ${domain.minimumTtl}.`]
+  return []
+}
+
+function recordsProblems(records: string[] | undefined, method: Method, isPartial: boolean): string[] {
+  if (records === undefined) return isPartial ? [] : [REQUIRED]
+  if (records.length === 0) return method === 'POST' ? ['This field must not be empty when using POST.'] : []
+  return sizeProblems(records)
+}
