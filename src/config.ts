@@ -24,6 +24,8 @@ export interface Config {
   minimumTtl: number
   limitDomains: number | undefined
   throttle: boolean
+  /** Whether strangers have to solve one. */
+  captcha: boolean
   /** The SMTP server; undefined: mails are files in the data folder. */
   mailUrl: string | undefined
   /** The sender's address. */
@@ -82,6 +84,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       value === 'none' ? undefined : integer(0, 2 ** 31 - 1)(value),
     ),
     throttle: setting('THROTTLE', true, onOff),
+    captcha: setting('CAPTCHA', false, onOff),
     mailUrl: setting('MAIL_URL', undefined, mailServer),
     mailFrom: setting('MAIL_FROM', 'zoneplane@zoneplane.test', address),
     throttleStore: setting('THROTTLE_STORE', 'memory', oneOf(STORES)),

@@ -125,6 +125,19 @@ export const PASSWORD_LENGTH_MIN = 8
 export const PASSWORD_LENGTH_MAX = 128
 export const HASHES_WAITING = 50
 
+/** Symbols in a captcha, and the seconds in which it can be answered (contract §11.2). */
+export const CAPTCHA_LENGTH = 6
+export const CAPTCHA_VALIDITY = 86_400
+
+/** Seconds for which a TOTP code stands, and how many such steps a clock may be ahead or behind (contract §12). */
+export const TOTP_STEP = 30
+export const TOTP_DRIFT = 1
+
+/** Octets of a TOTP factor's secret, characters of its name, digits of its codes (contract §§12, 16). */
+export const TOTP_SECRET_LENGTH = 32
+export const TOTP_NAME_LENGTH = 64
+export const TOTP_DIGITS = 6
+
 /** Milliseconds after which work that goes on by itself is tried again when it failed. */
 export const RECOVERY_PAUSE = 1_000
 

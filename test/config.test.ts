@@ -19,6 +19,7 @@ const DEFAULTS: Config = {
   minimumTtl: 60,
   limitDomains: 15,
   throttle: true,
+  captcha: false,
   mailUrl: undefined,
   mailFrom: 'zoneplane@zoneplane.test',
   throttleStore: 'memory',
@@ -31,7 +32,16 @@ const DEFAULTS: Config = {
 
 const NAMES = [
   ...['HOST', 'PORT', 'DNS_PORT', 'ZONEPLANE_DATA', 'DATABASE_URL', 'PDNS_API_URL', 'PDNS_API_KEY', 'PDNS_CONNECTIONS'],
-  ...['ZONEPLANE_TOKEN', 'PUBLIC_URL', 'NAMESERVERS', 'MINIMUM_TTL', 'LIMIT_DOMAINS', 'THROTTLE', 'MAIL_URL'],
+  ...[
+    'ZONEPLANE_TOKEN',
+    'PUBLIC_URL',
+    'NAMESERVERS',
+    'MINIMUM_TTL',
+    'LIMIT_DOMAINS',
+    'THROTTLE',
+    'CAPTCHA',
+    'MAIL_URL',
+  ],
   ...['MAIL_FROM', 'THROTTLE_STORE', 'THROTTLE_RATES', 'TRUSTED_PROXIES', 'BODY_LIMIT', 'RETRY_AFTER', 'LOG_LEVEL'],
 ]
 
@@ -91,6 +101,8 @@ for (const [name, value, member, read] of [
   ['LIMIT_DOMAINS', 'none', 'limitDomains', undefined],
   ['THROTTLE', 'on', 'throttle', true],
   ['THROTTLE', 'off', 'throttle', false],
+  ['CAPTCHA', 'on', 'captcha', true],
+  ['CAPTCHA', 'off', 'captcha', false],
   ['MAIL_FROM', 'dns@example.net', 'mailFrom', 'dns@example.net'],
   ['THROTTLE_STORE', 'postgres', 'throttleStore', 'postgres'],
   ['THROTTLE_RATES', 'user=50000/d', 'throttleRates', { ...RATES, user: [{ requests: 50000, seconds: 86400 }] }],
@@ -166,6 +178,7 @@ for (const [name, values, text] of [
   ],
   ['THROTTLE', ['yes', 'true', '1', 'ON'], () => 'must be "on" or "off"'],
   ['THROTTLE_STORE', ['Postgres', 'redis', 'both'], () => 'must be one of memory, postgres'],
+  ['CAPTCHA', ['yes', 'image'], () => 'must be "on" or "off"'],
   ['LOG_LEVEL', ['verbose', 'INFO', '3'], () => 'must be one of error, warn, info, debug'],
   ['ZONEPLANE_TOKEN', ['1234567', 'x'.repeat(257), '1234 5678', 'pässword'], () => SECRET],
   [

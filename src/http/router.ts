@@ -7,6 +7,7 @@ import { authenticateForDomain } from './middleware/authenticate-for-domain.ts'
 import { throttle } from './middleware/throttle.ts'
 import { addResource, type Resource } from './resource.ts'
 import { readItem } from './representations/rrset.ts'
+import { createCaptcha } from './routes/captcha.ts'
 import * as domains from './routes/domains.ts'
 import * as health from './routes/health.ts'
 import { showIndex } from './routes/index.ts'
@@ -16,10 +17,16 @@ import * as rrsets from './routes/rrsets.ts'
 export function createRouter(config: Config): Router<State> {
   const json = body(config.bodyLimit)
   const rrsetJson = body(config.bodyLimit, { required: true, readItem })
+  const captcha: Resource = {
+    path: '/api/v1/captcha',
+    guards: [],
+    methods: { POST: [throttle('account_management_passive'), authenticateIfPresented, json, createCaptcha] },
+  }
   const resources: Resource[] = [
     { path: '/healthz', guards: [], methods: { GET: [health.showLiveness] } },
     { path: '/readyz', guards: [], methods: { GET: [health.showReadiness] } },
     { path: '/api/v1', guards: [authenticateIfPresented, throttle('user')], methods: { GET: [showIndex] } },
+    ...(config.captcha ? [captcha] : []),
     {
       path: '/api/v1/domains',
       guards: [

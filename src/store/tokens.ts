@@ -92,3 +92,8 @@ export async function ensure(
   const [row] = await query<{ id: string }>(db, 'select id from tokens where secret_hash = :secretHash', token)
   return row!.id
 }
+
+/** Notes that the MFA step of a login token was taken. */
+export async function passMfa(trx: Db, id: string): Promise<void> {
+  await query(trx, 'update tokens set mfa = true where id = :id and mfa is not null', { id })
+}

@@ -5,7 +5,7 @@ import { INTEGER_TEXT_LENGTH } from '../../limits.ts'
 
 /** The kinds of input fields of contract §1.4, with its texts. */
 
-const NULL = 'This field may not be null.'
+export const NULL = 'This field may not be null.'
 
 function isString(value: unknown): value is string {
   return typeof value === 'string'

@@ -1,0 +1,18 @@
+import type { Knex } from 'knex'
+
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    create table captchas (
+      id uuid primary key default gen_random_uuid(),
+      created timestamptz not null,
+      solution text not null
+    );
+    create index captchas_created on captchas (created);
+
+    comment on table captchas is 'challenges that nobody has answered yet';
+  `)
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.raw('drop table captchas')
+}
