@@ -2,7 +2,7 @@ import { parseIPv4, parseIPv6, printIPv4, printIPv6Dotted } from './addresses.ts
 import { decimal, type Field } from './fields.ts'
 import { Unreadable } from './malformed.ts'
 import { counted, decodeUint, encodeUint, fromBase64, take, takeCounted, takeSome, toBase64 } from './octets.ts'
-import { escape, quote, string, word, type Token } from './presentation.ts'
+import { quote, string, word, type Token } from './presentation.ts'
 
 /** How the value of a parameter is read, checked and printed. */
 interface Value {
@@ -49,7 +49,7 @@ const alpn: Value = {
   },
   print(octets) {
     const list = splitCounted(octets).map((id) => id.replace(/[\\,]/g, '\\$&'))
-    return `=${escape(list.join(','), /[^\x21-\x5b\x5d-\x7e]/g)}`
+    return `=${list.join(',').replaceAll('\\', '\\\\')}`
   },
 }
 
@@ -118,9 +118,9 @@ const LAST_PRINTED = 6
 /** The parameters of SVCB and HTTPS (RFC 9460 §2.2), sorted by key. */
 export const parameters: Field = {
   rest: true,
-  read: (tokens) => encode(readParameters(tokens)),
+  read: (tokens) => encode(checked(readParameters(tokens))),
   take(wire) {
-    check(decode(wire))
+    checked(decode(wire))
     return wire
   },
   print: (octets) => [...decode(octets)].map(([key, value]) => keyName(key) + valueOf(key).print(value)).join(' '),
@@ -169,13 +169,14 @@ function decode(wire: string): Map<number, string> {
   return params
 }
 
-function check(params: Map<number, string>): void {
+function checked(params: Map<number, string>): Map<number, string> {
   for (const [key, value] of params) valueOf(key).check(value)
   const missing = pieces(params.get(MANDATORY) ?? '', 2)
     .map(decodeUint)
     .find((key) => !params.has(key))
   if (missing !== undefined) throw new Unreadable(`${keyName(missing)} is mandatory, but not there`)
   if (params.has(NO_DEFAULT_ALPN) && !params.has(ALPN)) throw new Unreadable('no-default-alpn needs alpn')
+  return params
 }
 
 function keyNumber(name: string): number {
@@ -211,9 +212,10 @@ function splitList(text: string): string[] {
 
 function protocol(id: string): string {
   if (id === '' || id.length > 255) throw new Unreadable('a protocol of alpn has 1 to 255 octets')
-  // PowerDNS before 5.0 does not take them, however they are written.
-  if (/[\0-\x20"();\x7f]/.test(id))
-    throw new Unreadable('a protocol of alpn cannot hold blanks, quotes, ";", "(" and ")"')
+  // Others PowerDNS before 5.0 does not read back, however they are written.
+  if (/[^!#-'*-:<-~]/.test(id)) {
+    throw new Unreadable('a protocol of alpn is of visible ASCII characters other than quotes, ";", "(" and ")"')
+  }
   return id
 }
 

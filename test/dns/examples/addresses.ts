@@ -101,3 +101,177 @@ export const AAAA: Examples = {
     ['"::1"', malformed('AAAA', 'expecting an identifier')],
   ],
 }
+
+export const APL: Examples = {
+  accepted: [
+    '1:192.168.32.0/21 !1:192.168.38.0/28',
+    '1:192.168.42.0/26 1:192.168.42.64/26 !1:192.168.42.128/25',
+    '1:127.0.0.1/32 1:172.16.64.0/22',
+    '1:224.0.0.0/4 2:ff00::/8',
+    '1:0.0.0.0/0',
+    '2:::/0',
+    '!2:2001:db8::1/128',
+    '2:::ffff:192.0.2.0/120',
+    '2:::192.0.2.1/128',
+    '2:::ffff/128',
+    '1:192.0.2.0/24 1:192.0.2.0/24',
+    ['1:10.1.2.3/8', '1:10.0.0.0/8'],
+    ['1:255.255.255.255/31', '1:255.255.255.254/31'],
+    ['2:2001:db8:ffff::/33', '2:2001:db8:8000::/33'],
+    ['1:192.0.2.255/0', '1:0.0.0.0/0'],
+    ['2:FF00:0:0:0:0::/8  !1:192.168.38.0/28', '2:ff00::/8 !1:192.168.38.0/28'],
+    ['2:0:0:0:0:0:ffff:c000:200/120', '2:::ffff:192.0.2.0/120'],
+    ['01:192.0.2.1/032', '1:192.0.2.1/32'],
+    ['(1:192.0.2.1/32)', '1:192.0.2.1/32'],
+    ['\\033\\049:192.0.2.0\\04724', '!1:192.0.2.0/24'],
+    ['\\# 7 0001 15 03 c0a820', '1:192.168.32.0/21'],
+    ['\\# 4 0001 00 80', '!1:0.0.0.0/0'],
+  ],
+  rejected: [
+    ['()', malformed('APL', 'expecting another identifier')],
+    ['1:192.0.2.1', malformed('APL', 'expecting [!]family:address/prefix length, got "1:192.0.2.1"')],
+    ['192.0.2.1/32', malformed('APL', 'expecting [!]family:address/prefix length, got "192.0.2.1/32"')],
+    ['1:192.0.2.1/', malformed('APL', 'expecting [!]family:address/prefix length, got "1:192.0.2.1/"')],
+    ['1:192.0.2.1/-1', malformed('APL', 'expecting [!]family:address/prefix length, got "1:192.0.2.1/-1"')],
+    ['!!1:192.0.2.1/32', malformed('APL', 'expecting [!]family:address/prefix length, got "!!1:192.0.2.1/32"')],
+    ['! 1:192.0.2.1/32', malformed('APL', 'expecting [!]family:address/prefix length, got "!"')],
+    ['1:192.0.2.1/33', malformed('APL', 'a prefix of family 1 is not longer than 32 bits')],
+    ['2:::/129', malformed('APL', 'a prefix of family 2 is not longer than 128 bits')],
+    ['1:192.0.2.1/256', malformed('APL', '256 is not an unsigned 8-bit integer')],
+    ['65536:192.0.2.1/32', malformed('APL', '65536 is not an unsigned 16-bit integer')],
+    ['3:192.0.2.1/32', malformed('APL', 'address family 3 is neither 1 (IPv4) nor 2 (IPv6)')],
+    ['0:192.0.2.1/32', malformed('APL', 'address family 0 is neither 1 (IPv4) nor 2 (IPv6)')],
+    ['1:::1/32', malformed('APL', 'Text input is malformed.')],
+    ['2:192.0.2.1/32', malformed('APL', 'Text input is malformed.')],
+    ['1:192.0.2/24', malformed('APL', 'Text input is malformed.')],
+    ['"1:192.0.2.1/32"', malformed('APL', 'expecting an identifier')],
+    ['\\# 0', malformed('APL', 'the data ends too early')],
+    [
+      '\\# 7 0001 14 03 c0a828',
+      malformed('APL', 'the data of a prefix has bits beyond its length, or zeros at its end'),
+    ],
+    ['\\# 6 0001 15 02 c000', malformed('APL', 'the data of a prefix has bits beyond its length, or zeros at its end')],
+    [
+      '\\# 9 0001 20 05 c000020101',
+      malformed('APL', 'the data of a prefix has bits beyond its length, or zeros at its end'),
+    ],
+    ['\\# 6 0001 15 03 c0a8', malformed('APL', 'the data ends too early')],
+    ['\\# 3 000115', malformed('APL', 'the data ends too early')],
+  ],
+}
+
+export const L32: Examples = {
+  accepted: [
+    '10 10.1.2.0',
+    '65535 10.1.2.0',
+    '0 0.0.0.0',
+    '1 255.255.255.255',
+    '20 10.1.4.0',
+    ['010  10.1.2.0', '10 10.1.2.0'],
+    ['10\t10.1.2.0', '10 10.1.2.0'],
+    ['10 (10.1.2.0)', '10 10.1.2.0'],
+    ['00000 10.1.2.0', '0 10.1.2.0'],
+    ['10 10\\.1.2.0', '10 10.1.2.0'],
+    ['\\0490 10.1.2.0', '10 10.1.2.0'],
+    ['\\# 6 000A 0a010200', '10 10.1.2.0'],
+  ],
+  rejected: [
+    ['10.1.2.0', malformed('L32', 'expecting an integer')],
+    ['10', malformed('L32', 'expecting an identifier')],
+    ['10 10.1.2', malformed('L32', 'Text input is malformed.')],
+    ['10 10.1.2.256', malformed('L32', 'Text input is malformed.')],
+    ['10 10.1.02.0', malformed('L32', 'Text input is malformed.')],
+    ['10 ::1', malformed('L32', 'Text input is malformed.')],
+    ['65536 10.1.2.0', malformed('L32', '65536 is not an unsigned 16-bit integer')],
+    ['-1 10.1.2.0', malformed('L32', 'expecting an integer')],
+    ['10 10.1.2.0 10.1.4.0', malformed('L32', 'expected end of record, got "10.1.4.0"')],
+    ['10 "10.1.2.0"', malformed('L32', 'expecting an identifier')],
+    ['\\# 5 000a0a0102', malformed('L32', 'the data ends too early')],
+    ['\\# 7 000a0a01020000', malformed('L32', 'the data is longer than the record')],
+  ],
+}
+
+/** Examples of NID and L64, which are alike. */
+function identifiers(type: string): Examples {
+  const groups = malformed(type, 'expecting 4 groups of 4 hex digits, separated by ":"')
+  return {
+    accepted: [
+      '10 0014:4fff:ff20:ee64',
+      '20 2001:0db8:1140:1000',
+      '0 0000:0000:0000:0000',
+      '65535 ffff:ffff:ffff:ffff',
+      ['010 2001:0Db8:2140:2000', '10 2001:0db8:2140:2000'],
+      ['10 0014:4FFF:FF20:EE64', '10 0014:4fff:ff20:ee64'],
+      ['10  0014:4fff:ff20:ee64', '10 0014:4fff:ff20:ee64'],
+      ['10\t0014:4fff:ff20:ee64 ', '10 0014:4fff:ff20:ee64'],
+      ['(10 0014:4fff:ff20:ee64)', '10 0014:4fff:ff20:ee64'],
+      ['10 0014\\:4fff:ff20:ee64', '10 0014:4fff:ff20:ee64'],
+      ['10 001\\052:4fff:ff20:ee64', '10 0014:4fff:ff20:ee64'],
+      ['\\# 10 000a 00144FFFFF20EE64', '10 0014:4fff:ff20:ee64'],
+    ],
+    rejected: [
+      ['10 14:4fff:ff20:ee64', groups],
+      ['10 ::ee64', groups],
+      ['10 0014:4fff:ff20', groups],
+      ['10 0014:4fff:ff20:ee64:0000', groups],
+      ['10 0014:4fff:ff20:ee6g', groups],
+      ['10 0014-4fff-ff20-ee64', groups],
+      ['10 00144fffff20ee64', groups],
+      ['10 0014:4fff:ff20:ee640', groups],
+      ['10 2001:db8:1140:1000', groups],
+      ['0014:4fff:ff20:ee64', malformed(type, 'expecting an integer')],
+      ['10', malformed(type, 'expecting an identifier')],
+      ['65536 0014:4fff:ff20:ee64', malformed(type, '65536 is not an unsigned 16-bit integer')],
+      ['10 0014:4fff:ff20:ee64 1', malformed(type, 'expected end of record, got "1"')],
+      ['10 "0014:4fff:ff20:ee64"', malformed(type, 'expecting an identifier')],
+      ['\\# 9 000a00144fffff20ee', malformed(type, 'the data ends too early')],
+    ],
+  }
+}
+
+export const NID = identifiers('NID')
+export const L64 = identifiers('L64')
+
+/** Examples of EUI48 and EUI64, given the octets. */
+function euis(type: string, octets: string[]): Examples {
+  const address = octets.join('-')
+  const groups = malformed(type, `expecting ${octets.length} groups of 2 hex digits, separated by "-"`)
+  return {
+    accepted: [
+      address,
+      octets.map(() => '00').join('-'),
+      octets.map(() => 'ff').join('-'),
+      octets.map(() => 'a0').join('-'),
+      [address.toUpperCase(), address],
+      [` ${address}`, address],
+      [`${address}\t`, address],
+      [`(${address})`, address],
+      [`( ${address}\r )`, address],
+      [address.replace('-', '\\-'), address],
+      [address.replace('-', '\\045'), address],
+      [`\\# ${octets.length} ${octets.join('').toUpperCase()}`, address],
+      [`\\# 0${octets.length} ${octets.join(' ')}`, address],
+    ],
+    rejected: [
+      [octets.join(':'), groups],
+      [octets.join(''), groups],
+      [octets.join('.'), groups],
+      [octets.slice(1).join('-'), groups],
+      [`${address}-00`, groups],
+      [`${address}-`, groups],
+      [`-${address}`, groups],
+      [address.replace('-', ''), groups],
+      [address.replace('0', 'g'), groups],
+      [address.replace('00', '0'), groups],
+      [octets.join(' '), malformed(type, `expected end of record, got "${octets[1]}"`)],
+      [`${address} ${address}`, malformed(type, `expected end of record, got "${address}"`)],
+      [`"${address}"`, malformed(type, 'expecting an identifier')],
+      ['()', malformed(type, 'expecting an identifier')],
+      [`\\# ${octets.length - 1} ${octets.slice(1).join('')}`, malformed(type, 'the data ends too early')],
+      [`\\# ${octets.length + 1} ${octets.join('')}00`, malformed(type, 'the data is longer than the record')],
+    ],
+  }
+}
+
+export const EUI48 = euis('EUI48', ['00', '00', '5e', '00', '53', '2a'])
+export const EUI64 = euis('EUI64', ['00', '00', '5e', 'ef', '10', '00', '00', '2a'])

@@ -13,3 +13,4 @@ export function malformed(type: string, reason: string): string {
 
 export const NOT_QUALIFIED = 'Hostname must be fully qualified (i.e., end in a dot: "example.com.")'
 export const TOO_LONG = 'Hostname must be no longer than 255 characters'
+export const IDN = 'A DNS label is not ASCII; write it in Punycode ("xn--...").'

@@ -1,4 +1,4 @@
-import { malformed, NOT_QUALIFIED, TOO_LONG, type Examples } from './examples.ts'
+import { IDN, malformed, NOT_QUALIFIED, TOO_LONG, type Examples } from './examples.ts'
 
 const LABEL = 'a'.repeat(63)
 /** 255 octets on the wire, the longest name. */
@@ -8,8 +8,6 @@ const ENDLESS = `${LABEL}.${LABEL}.${LABEL}.${'b'.repeat(62)}.`
 function invalid(role: string, name: string): string {
   return `Cannot parse record contents: invalid ${role}: ${name}`
 }
-
-const IDN = 'A DNS label is not ASCII; write it in Punycode ("xn--...").'
 
 export const CNAME: Examples = {
   accepted: [
@@ -206,3 +204,128 @@ export const SRV: Examples = {
     [`0 0 0 ${ENDLESS}`, TOO_LONG],
   ],
 }
+
+export const DNAME: Examples = {
+  accepted: [
+    '.',
+    'target.example.com.',
+    'Target.Example.COM.',
+    '*.example.com.',
+    '_tcp.example.com.',
+    '-x-.example.com.',
+    'a\\032b.example.',
+    'a\\.b.example.',
+    '\\;\\"\\(\\)\\@\\$.example.',
+    '\\000\\255.',
+    LONGEST,
+    ['\\116arget.example.', 'target.example.'],
+    ['(target.example.)', 'target.example.'],
+    ['a\\ b.', 'a\\032b.'],
+    ['\\# 8 06 746172676574 00', 'target.'],
+  ],
+  rejected: [
+    ['target.example.com', NOT_QUALIFIED],
+    ['@', NOT_QUALIFIED],
+    ['target\\.', NOT_QUALIFIED],
+    ['"target.example.com."', malformed('DNAME', 'expecting an identifier')],
+    ['()', malformed('DNAME', 'expecting an identifier')],
+    ['10 target.example.com.', malformed('DNAME', 'expected end of record, got "target.example.com."')],
+    ['a..', malformed('DNAME', 'A DNS label is empty.')],
+    ['.a.', malformed('DNAME', 'A DNS label is empty.')],
+    [`${LABEL}a.`, malformed('DNAME', 'A DNS label is > 63 octets long.')],
+    [ENDLESS, TOO_LONG],
+    ['\u00fc.', malformed('DNAME', IDN)],
+    ['\\256.', malformed('DNAME', 'Text input is malformed.')],
+    ['a.;', malformed('DNAME', '";" must be quoted, comments are not allowed')],
+    ['\\# 2 c000', malformed('DNAME', 'A DNS label is > 63 octets long.')],
+    ['\\# 0', malformed('DNAME', 'the name is not complete')],
+  ],
+}
+
+export const RP: Examples = {
+  accepted: [
+    '. .',
+    'louie.trantor.umd.edu. lam1.people.umd.edu.',
+    'hostmaster.example.com. .',
+    '. ops.example.com.',
+    'host\\.master.example.org. txt.example.org.',
+    'Admin.Example.com. Txt.Example.com.',
+    'EXAMPLE\\000foo. a\\032b.',
+    'a\\@b. c\\$d.',
+    `${LONGEST} ${LONGEST}`,
+    ['a.  b.', 'a. b.'],
+    ['a.\tb.', 'a. b.'],
+    ['(a. b.)', 'a. b.'],
+    ['a@b. c$d.', 'a\\@b. c\\$d.'],
+    ['\\097. \\b.', 'a. b.'],
+    ['host\\046master.example.org. .', 'host\\.master.example.org. .'],
+    ['\\# 4 0161 00 00', 'a. .'],
+  ],
+  rejected: [
+    ['a.', malformed('RP', 'expecting an identifier')],
+    ['()', malformed('RP', 'expecting an identifier')],
+    ['a. b. c.', malformed('RP', 'expected end of record, got "c."')],
+    ['hostmaster@example.com .', NOT_QUALIFIED],
+    ['a b.', NOT_QUALIFIED],
+    ['a. b', NOT_QUALIFIED],
+    ['a. @', NOT_QUALIFIED],
+    ['"a." b.', malformed('RP', 'expecting an identifier')],
+    ['a. "b."', malformed('RP', 'expecting an identifier')],
+    ['a.. b.', malformed('RP', 'A DNS label is empty.')],
+    [`a. ${LABEL}a.`, malformed('RP', 'A DNS label is > 63 octets long.')],
+    [`a. ${ENDLESS}`, TOO_LONG],
+    ['\u00e4. b.', malformed('RP', IDN)],
+    ['a. \\999.', malformed('RP', 'Text input is malformed.')],
+    ['\\# 3 0161 00', malformed('RP', 'the name is not complete')],
+    ['\\# 5 0161 00 00 00', malformed('RP', 'the data is longer than the record')],
+  ],
+}
+
+/** Examples of AFSDB, KX and LP: a number and any name. */
+function numbered(type: string): Examples {
+  return {
+    accepted: [
+      '0 .',
+      '1 example.com.',
+      '65535 example.com.',
+      '2 x.FEMTO.edu.',
+      '10 10.1.1.2.',
+      '1 *.example.com.',
+      '1 _x-.example.com.',
+      '10 a\\;\\"\\(\\)\\@\\$b.example.',
+      '10 a\\.b\\\\c\\032d\\200.example.',
+      `10 ${LONGEST}`,
+      ['02 x.FEMTO.edu.', '2 x.FEMTO.edu.'],
+      ['010 010.1.1.2.', '10 010.1.1.2.'],
+      ['1\texample.com.', '1 example.com.'],
+      ['( 1 example.com. )', '1 example.com.'],
+      ['\\049 \\101xample.com.', '1 example.com.'],
+      ['1 a@b.', '1 a\\@b.'],
+      ['\\# 5 0001 016100', '1 a.'],
+    ],
+    rejected: [
+      ['example.com.', malformed(type, 'expecting an integer')],
+      ['1', malformed(type, 'expecting an identifier')],
+      ['()', malformed(type, 'expecting an identifier')],
+      ['1 example.com', NOT_QUALIFIED],
+      ['1 @', NOT_QUALIFIED],
+      ['65536 example.com.', malformed(type, '65536 is not an unsigned 16-bit integer')],
+      ['-1 example.com.', malformed(type, 'expecting an integer')],
+      ['1.0 example.com.', malformed(type, 'expecting an integer')],
+      ['"1" example.com.', malformed(type, 'expecting an identifier')],
+      ['1 "example.com."', malformed(type, 'expecting an identifier')],
+      ['1 a. b.', malformed(type, 'expected end of record, got "b."')],
+      ['1 a..', malformed(type, 'A DNS label is empty.')],
+      [`1 ${LABEL}a.`, malformed(type, 'A DNS label is > 63 octets long.')],
+      [`1 ${ENDLESS}`, TOO_LONG],
+      ['1 \u00fc.', malformed(type, IDN)],
+      ['1 \\1.', malformed(type, 'Text input is malformed.')],
+      ['\\# 2 0001', malformed(type, 'the name is not complete')],
+      ['\\# 1 00', malformed(type, 'the data ends too early')],
+    ],
+  }
+}
+
+export const AFSDB = numbered('AFSDB')
+export const KX = numbered('KX')
+export const LP = numbered('LP')
