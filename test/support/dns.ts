@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { TYPES } from '../../src/dns/types.ts'
 
 const run = promisify(execFile)
 
@@ -42,7 +43,7 @@ export async function exchange(
   const query = packet.encode({
     type: 'query',
     id: Math.floor(Math.random() * 65536),
-    questions: [{ type: type as 'A', name: name.replace(/\.$/, '') }],
+    questions: [{ type: codeOf(type) as 'A', name: name.replace(/\.$/, '') }],
     additionals: [
       {
         type: 'OPT',
@@ -59,6 +60,12 @@ export async function exchange(
   const datagram = await overUdp(server, query)
   const truncated = (datagram.readUInt16BE(2) & packet.TRUNCATED_RESPONSE) > 0
   return truncated ? overTcp(server, query) : datagram
+}
+
+/** The type as `dns-packet` takes it, which has no name for some. */
+function codeOf(type: string): string {
+  const row = TYPES.get(type)
+  return row ? `UNKNOWN_${row.number}` : type
 }
 
 async function overUdp({ dnsHost, dnsPort }: Server, query: Buffer): Promise<Buffer> {
