@@ -29,9 +29,8 @@ export interface ServedRRset {
   records: string[]
 }
 
-const OTHER_TYPES = {
-  SOA: 6, OPT: 41, RRSIG: 46, NSEC: 47, DNSKEY: 48, NSEC3: 50, NSEC3PARAM: 51, CDS: 59, CDNSKEY: 60,
-} // prettier-ignore
+/** The types that the API does not have. */
+const OTHER_TYPES = { SOA: 6, OPT: 41, RRSIG: 46, NSEC: 47, NSEC3: 50, NSEC3PARAM: 51 }
 const MNEMONICS = new Map([
   ...Object.entries(OTHER_TYPES).map(([mnemonic, number]) => [number, mnemonic] as const),
   ...[...TYPES.values()].map(({ number, mnemonic }) => [number, mnemonic] as const),
@@ -171,7 +170,12 @@ export async function servedSerial(server: Server, zone: string): Promise<number
   return Buffer.from(rdata.slice(-20, -16), 'latin1').readUInt32BE()
 }
 
-/** All RRsets that a zone transfer brings, but those that the nameserver makes itself. */
+/** Whether the nameserver adds records of its own to this RRset. */
+export function isMixed(zone: string, name: string, type: string): boolean {
+  return name === `${zone}.` && ['DNSKEY', 'CDS', 'CDNSKEY'].includes(type)
+}
+
+/** All RRsets that a zone transfer brings, but those that the nameserver makes, or adds to, itself. */
 export async function transferred(server: Server, zone: string): Promise<ServedRRset[]> {
   const question = packet.streamEncode({ type: 'query', id: 1, questions: [{ type: 'AXFR', name: zone }] })
   const socket = connect(server.dnsPort, server.dnsHost)
@@ -190,8 +194,7 @@ export async function transferred(server: Server, zone: string): Promise<ServedR
     // The SOA comes first, and once more at the end (RFC 5936 §2.2).
     if (records.filter(({ type }) => type === 'SOA').length < 2) continue
     socket.destroy()
-    const made = new Set(Object.keys(OTHER_TYPES))
-    return rrsetsOf(records.filter(({ type }) => !made.has(type)))
+    return rrsetsOf(records).filter(({ name, type }) => !(type in OTHER_TYPES || isMixed(zone, name, type)))
   }
   throw new Error(`the transfer of ${zone} broke off`)
 }

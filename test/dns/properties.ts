@@ -1,0 +1,196 @@
+import fc from 'fast-check'
+import { deepStrictEqual as same, strictEqual as is, match } from 'node:assert'
+import { isIPv4, isIPv6 } from 'node:net'
+import { lexRecord } from '../../src/dns/presentation.ts'
+import { decodeRdata, Malformed, parseRdata, type Rdata } from '../../src/dns/rdata.ts'
+import { TYPES } from '../../src/dns/types.ts'
+import { RECORD } from './arbitraries.ts'
+import { EXAMPLES } from './examples/index.ts'
+
+function chars(text: string): string[] {
+  return Array.from(text)
+}
+
+/** Characters that mean something in some field, and some that should not. */
+const NASTY = fc.constantFrom(
+  ...chars('\\"();@$.,:*-_+=/!0129afgmzANTZ \t\r\n\0\x7füß\u{1f600}\ud800'),
+  '\\#',
+  '\\032',
+  '\\256',
+  '\\092',
+  '::',
+  'key1=',
+)
+
+const TYPE = fc.constantFrom(...TYPES.keys())
+const OCTETS = fc.string({ unit: fc.nat(255).map((octet) => String.fromCharCode(octet)) })
+
+/** A type and one of its accepted examples, canonical. */
+const EXAMPLE = fc.constantFrom(
+  ...[...EXAMPLES].flatMap(([type, { accepted }]) =>
+    accepted.map((example): [string, string] => [type, typeof example === 'string' ? example : example[1]]),
+  ),
+)
+
+const VALID = fc.oneof({ arbitrary: EXAMPLE, weight: 3 }, RECORD)
+
+/** Some characters to put in, to replace or to take out. */
+const EDITS = fc.array(fc.record({ at: fc.nat(), cut: fc.nat(2), put: fc.option(NASTY) }), {
+  minLength: 1,
+  maxLength: 3,
+})
+
+function edited(text: string, edits: { at: number; cut: number; put: string | null }[]): string {
+  return edits.reduce((was, { at, cut, put }) => {
+    const start = at % (was.length + 1)
+    return was.slice(0, start) + (put ?? '') + was.slice(start + cut)
+  }, text)
+}
+
+const MUTATED = fc.tuple(EXAMPLE, EDITS).map(([[type, text], edits]): [string, string] => [type, edited(text, edits)])
+
+const RANDOM = fc.tuple(TYPE, fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: NASTY })))
+
+const ANY = fc.oneof({ arbitrary: MUTATED, weight: 4 }, RANDOM, VALID)
+
+function attempt(work: () => Rdata): Rdata | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Malformed) return undefined
+    throw error
+  }
+}
+
+const canonical = fc.property(ANY, ([type, text]) => {
+  const rdata = attempt(() => parseRdata(type, text))
+  if (!rdata) return
+  same(parseRdata(type, rdata.text), rdata)
+  same(decodeRdata(type, rdata.wire), rdata)
+  match(rdata.text, /^[ -~]+$/)
+})
+
+const WIRES = fc.oneof(
+  fc.tuple(TYPE, OCTETS),
+  fc.tuple(EXAMPLE, fc.nat(), fc.nat(2), OCTETS).map(([[type, text], at, cut, put]): [string, string] => {
+    const { wire } = parseRdata(type, text)
+    const start = at % (wire.length + 1)
+    return [type, wire.slice(0, start) + put + wire.slice(start + cut)]
+  }),
+)
+
+const decoding = fc.property(WIRES, ([type, wire]) => {
+  const rdata = attempt(() => decodeRdata(type, wire))
+  if (!rdata) return
+  is(rdata.wire, wire)
+  same(parseRdata(type, rdata.text), rdata)
+  if (!TYPES.get(type)?.quoted) {
+    same(parseRdata(type, `\\# ${wire.length} ${Buffer.from(wire, 'latin1').toString('hex')}`), rdata)
+  }
+})
+
+/** How many words at the beginning of a record are numbers, and nothing else. */
+const NUMBERS: Record<string, number> = {
+  AFSDB: 1, CAA: 1, CDNSKEY: 3, CDS: 3, CERT: 3, CSYNC: 2, DLV: 3, DNSKEY: 3, DS: 3, HTTPS: 1, KX: 1, L32: 1, L64: 1,
+  LOC: 3, LP: 1, MX: 1, NAPTR: 2, NID: 1, SMIMEA: 3, SRV: 3, SSHFP: 2, SVCB: 1, TLSA: 3, URI: 2,
+} // prettier-ignore
+
+/** Types whose word behind the numbers is of hex digits, in any case. */
+const HEX = new Set(['AAAA', 'CDS', 'DLV', 'DS', 'EUI48', 'EUI64', 'L64', 'NID', 'SMIMEA', 'SSHFP', 'TLSA'])
+
+/** Types whose word behind the numbers may be split by blanks. */
+const SPLIT = new Set([
+  'CDNSKEY', 'CDS', 'CERT', 'DHCID', 'DLV', 'DNSKEY', 'DS', 'OPENPGPKEY', 'SMIMEA', 'SSHFP', 'TLSA',
+]) // prettier-ignore
+
+const BLANK = fc.constantFrom(' ', '  ', '\t', '\r ', ' () ', '(\t)')
+/** One choice for each character; they repeat. */
+const CHOICES = fc.array(fc.nat(11), { minLength: 1, maxLength: 40 })
+
+/** A character, or an escaped one, in the form `\DDD`. */
+function ddd(piece: string): string {
+  if (/^\\[0-9]/.test(piece)) return piece
+  return `\\${String(piece.charCodeAt(piece.length - 1)).padStart(3, '0')}`
+}
+
+const spelling = fc.property(VALID, CHOICES, BLANK, fc.boolean(), ([type, given], choices, blank, wrapped) => {
+  const { text } = parseRdata(type, given)
+  let turn = 0
+  const choice = () => choices[turn++ % choices.length]!
+  const numbers = NUMBERS[type] ?? 0
+  const words = lexRecord(text).map(({ raw, quoted, joined }, at) => {
+    const zeros = at < numbers ? '0'.repeat(choice() % 3) : ''
+    // A dot that is escaped does not end a label.
+    const respelt = raw.replace(/\\[0-9]{3}|\\.|[^.]/g, (piece) => {
+      const cased = HEX.has(type) && at === numbers && choice() > 6 ? piece.toUpperCase() : piece
+      const split = SPLIT.has(type) && at === numbers && choice() > 9 ? blank : ''
+      return split + (choice() > 9 ? ddd(cased) : cased)
+    })
+    return (joined ? '' : blank) + (quoted ? `"${respelt}"` : zeros + respelt)
+  })
+  const spelt = words.join('')
+  same(parseRdata(type, wrapped ? ` ( ${spelt} ) ` : spelt), parseRdata(type, text), spelt)
+})
+
+/** Types whose names are compared without regard to case (RFC 4034 §6.2, contract §9.5). */
+const FOLDED = new Set(['NS', 'CNAME', 'PTR', 'DNAME', 'MX', 'RP', 'AFSDB', 'KX', 'SRV'])
+
+/** The canonical text, which stands for one wire form alone, without what does not count. */
+function folded(type: string, text: string): string {
+  if (FOLDED.has(type)) return text.toLowerCase()
+  if (type !== 'NAPTR') return text
+  const name = text.lastIndexOf(' ')
+  return text.slice(0, name) + text.slice(name).toLowerCase()
+}
+
+const PAIR = VALID.chain(([type, text]) =>
+  fc.tuple(
+    fc.constant(type),
+    fc.constant(text),
+    fc.oneof(
+      fc.constantFrom(text.toUpperCase(), text.toLowerCase(), text.replace('a', 'A'), text.replace('E', 'e')),
+      EDITS.map((edits) => edited(text, edits)),
+    ),
+  ),
+)
+
+const duplicates = fc.property(PAIR, ([type, one, other]) => {
+  const a = attempt(() => parseRdata(type, one))
+  const b = attempt(() => parseRdata(type, other))
+  if (!a || !b) return
+  is(a.text === b.text, a.wire === b.wire)
+  is(a.key === b.key, folded(type, a.text) === folded(type, b.text))
+})
+
+const IPV4 = fc.oneof(fc.ipV4(), fc.ipV4Extended(), fc.string({ unit: fc.constantFrom(...chars('0125.9x')) }))
+const IPV6 = fc.oneof(fc.ipV6(), fc.string({ unit: fc.constantFrom(...chars('0:'), '::', 'fF', '12345', '1:', '.1') }))
+
+const addresses = fc.property(IPV4, IPV6, (four, six) => {
+  const word = /^[^ \t\r\n"();\\]+$/
+  if (word.test(four)) is(attempt(() => parseRdata('A', four))?.text, isIPv4(four) ? four : undefined)
+  if (word.test(six)) is(attempt(() => parseRdata('AAAA', six)) !== undefined, isIPv6(six), six)
+})
+
+const GROUPS = fc.array(fc.oneof(fc.constant(0), fc.nat(0xffff)), { minLength: 8, maxLength: 8 })
+
+const compressed = fc.property(GROUPS, (groups) => {
+  const text = groups.map((value) => value.toString(16)).join(':')
+  is(`[${parseRdata('AAAA', text).text}]`, new URL(`http://[${text}]/`).hostname)
+})
+
+/** What holds for all records, as sentences; each is checked as often as one says. */
+export const PROPERTIES: [sentence: string, check: (numRuns: number) => void][] = (
+  [
+    ['reading throws nothing but Malformed, and what is read prints to itself', canonical],
+    ['decoding throws nothing but Malformed, and what is decoded encodes to the same octets', decoding],
+    ['spelling does not change the octets', spelling],
+    ['two records are duplicates exactly if they are the same but for the case of names', duplicates],
+    ['addresses are those that the system knows, and no others', addresses],
+    ['IPv6 addresses print as a URL prints them', compressed],
+  ] as [string, fc.IProperty<unknown>][]
+).map(([sentence, property]) => [
+  sentence,
+  (numRuns) => {
+    fc.assert(property, { numRuns })
+  },
+])
