@@ -21,6 +21,8 @@ export interface Config {
   publicUrl: string | undefined
   /** Absolute names for the apex NS RRset of new domains; the first one is the SOA's primary. */
   nameServers: string[]
+  /** Names, without final dot, under which every account may register direct children. */
+  localPublicSuffixes: string[]
   minimumTtl: number
   limitDomains: number | undefined
   throttle: boolean
@@ -66,7 +68,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     }
   }
 
-  const nameServers = setting('NAMESERVERS', undefined, names)
+  const nameServers = setting('NAMESERVERS', ['ns1.zoneplane.test', 'ns2.zoneplane.test'], names)
   const config: Config = {
     hosts: setting('HOST', ['127.0.0.1', '::1'], addresses),
     port: setting('PORT', 8080, integer(0, 65535)),
@@ -78,7 +80,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     pdnsConnections: setting('PDNS_CONNECTIONS', 8, integer(1, 100)),
     token: setting('ZONEPLANE_TOKEN', undefined, secret),
     publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
-    nameServers: nameServers ?? ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
+    nameServers: nameServers.map((name) => `${name}.`),
+    localPublicSuffixes: setting('LOCAL_PUBLIC_SUFFIXES', [], names),
     minimumTtl: setting('MINIMUM_TTL', 60, integer(1, 3600)),
     limitDomains: setting<number | undefined>('LIMIT_DOMAINS', 15, (value) =>
       value === 'none' ? undefined : integer(0, 2 ** 31 - 1)(value),
@@ -172,13 +175,14 @@ function secret(value: string): string {
   return value
 }
 
+/** Host names, without final dot. */
 function names(value: string): string[] {
   const all = list(value)
   const bad = all.find((name) => !HOST_NAME.test(name))
   if (all.length === 0 || bad !== undefined) {
     throw new Error(`must be host names in lower case, separated by commas${bad === undefined ? '' : `, not "${bad}"`}`)
   }
-  return all.map((name) => (name.endsWith('.') ? name : `${name}.`))
+  return all.map((name) => name.replace(/\.$/, ''))
 }
 
 function networks(value: string): Config['trustedProxies'] {

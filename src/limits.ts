@@ -82,6 +82,9 @@ export const INTEGER_TEXT_LENGTH = 1000
 /** TTL of the apex NS RRset that a new domain gets (contract §16), in seconds. */
 export const APEX_NS_TTL = 3600
 
+/** TTL of the DS RRset that delegates a domain below a local public suffix (contract §7.6), in seconds. */
+export const DELEGATION_DS_TTL = 300
+
 /** Milliseconds of work on one request after which all others have a turn. */
 export const SLICE = 10
 

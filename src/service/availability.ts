@@ -19,36 +19,47 @@ export function nameProblems(name: string): string[] {
   return problems
 }
 
-/** The public suffix above or at a name: the longest in the list, by default the last label (publicsuffix.org). */
-function publicSuffix(name: string): string {
-  return (
-    getPublicSuffix(name, {
-      allowPrivateDomains: true,
-      validateHostname: false,
-      extractHostname: false,
-      detectIp: false,
-    }) ?? name
-  )
+/**
+ * The public suffix above or at a name: the longest in the list or among the local ones, by default the last label
+ * (publicsuffix.org).
+ * @param local suffixes under which this service lets every account register (contract §7.6)
+ */
+function publicSuffix(name: string, local: readonly string[]): string {
+  const global = getPublicSuffix(name, {
+    allowPrivateDomains: true,
+    validateHostname: false,
+    extractHostname: false,
+    detectIp: false,
+  })
+  return suffixes(name).find((suffix) => suffix === global || local.includes(suffix)) ?? name
 }
 
 /** Whether policy allows the name to be anyone's domain: points 1 to 3 of contract §7.3. */
-export function isAllowed(name: string): boolean {
+export function isAllowed(name: string, local: readonly string[]): boolean {
   if (name === 'internal' || name.endsWith('.internal')) return false
-  const suffix = publicSuffix(name)
-  if (name === suffix) return false
+  const suffix = publicSuffix(name, local)
+  if (name === suffix) return local.includes(name)
   const isDirectChild = !name.slice(0, -suffix.length - 1).includes('.')
   return !(isDirectChild && /^(_|autoconfig\.|autodiscover\.)/.test(name))
 }
 
-/** The name and its ancestors below the public suffix, the longest first; the last one is registrable. */
-export function registrableAncestors(name: string): string[] {
-  const suffix = publicSuffix(name)
+/** The name and its ancestors below the public suffix, the longest first. */
+export function registrableAncestors(name: string, local: readonly string[]): string[] {
+  const suffix = publicSuffix(name, local)
   return suffixes(name).filter((ancestor) => ancestor.length > suffix.length)
 }
 
-/** The registrable domain that a name lies at or below; the name itself if it is a public suffix. */
+/**
+ * The domain registrable in the world at large that a name lies at or below; the name itself if it is a public suffix.
+ * Names that can conflict have it in common.
+ */
 export function registrable(name: string): string {
-  return registrableAncestors(name).at(-1) ?? name
+  return registrableAncestors(name, []).at(-1) ?? name
+}
+
+/** The local public suffix that a name is a direct child of (contract §7.6). */
+export function localParent(name: string, local: readonly string[]): string | undefined {
+  return local.find((suffix) => suffix === suffixes(name)[1])
 }
 
 /** A name and all its ancestors, the longest first. */

@@ -82,7 +82,7 @@ function key(subname: string, type: string): string {
 
 /** What one item changes, or what is wrong with it: the stages of contract §8.7. @throws Denied */
 function plan(view: View, i: number, authorise: Authorise): Change | { problems: Problems } {
-  const { domain, method, inputs, placed, stored } = view
+  const { method, inputs, placed, stored } = view
   const input = inputs[i]!
   if (input.isPlaceless) return input
   const { subname, type } = placeOf(input)
@@ -91,7 +91,7 @@ function plan(view: View, i: number, authorise: Authorise): Change | { problems:
   const before = stored.get(subname)?.find((rrset) => rrset.type === type)
   try {
     const neighbours = () => neighboursOf(view, i, subname)
-    return planItem(domain, { method, input, target: undefined, before, neighbours }, authorise)
+    return planItem(view, { method, input, target: undefined, before, neighbours }, authorise)
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
     return { problems: error.problems as Problems }

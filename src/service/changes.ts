@@ -12,6 +12,8 @@ import type { Place } from './policies.ts'
 export interface Zone {
   domain: Domain
   current: RRset[]
+  /** It lies below a local public suffix: who serves it is not the account's to say (contract §7.6). */
+  keepsNs: boolean
 }
 
 /** An RRset before and after a write; undefined where there is none. */
@@ -40,16 +42,16 @@ export type Authorise = (place: Place) => void
  * @throws Invalid
  */
 export function planOne(
-  { domain, current }: Zone,
+  zone: Zone,
   method: Method,
   input: RRsetInput,
   target: Place | undefined,
   authorise: Authorise,
 ): Change {
   const { subname, type } = target ?? placeOf(input)
-  const there = current.filter((rrset) => rrset.subname === subname)
+  const there = zone.current.filter((rrset) => rrset.subname === subname)
   return planItem(
-    domain,
+    zone,
     {
       ...{ method, input, target },
       before: there.find((rrset) => rrset.type === type),
@@ -65,7 +67,8 @@ export function placeOf({ subname = '', type }: RRsetInput): { subname: string; 
 }
 
 /** What one RRset of a request changes: the layers of contract §8.5 in their order. @throws Invalid */
-export function planItem(domain: Domain, item: Item, authorise: Authorise): Change {
+export function planItem(zone: Omit<Zone, 'current'>, item: Item, authorise: Authorise): Change {
+  const { domain } = zone
   const { method, input, target, before, neighbours } = item
   const problems = fieldProblems(domain, method, input, { target, exists: before !== undefined })
   if (Object.keys(problems).length > 0) throw new Invalid(problems)
@@ -77,14 +80,24 @@ export function planItem(domain: Domain, item: Item, authorise: Authorise): Chan
   }
   const ttl = input.ttl ?? before?.ttl
   const records = input.records ?? before!.records
-  if (records.length === 0) return { subname, type, before, after: undefined }
+  if (records.length === 0) return permitted(zone, { subname, type, before, after: undefined })
 
   const conflict = conflictProblem(type, neighbours())
   if (conflict !== undefined) throw Invalid.object(conflict)
   const rdata = readRecords(type, records)
   const broken = rrsetProblems({ type, name: nameOf(domain, subname), apex: subname === '', rdata })
   if (broken !== undefined) throw new Invalid({ [broken.field ?? 'non_field_errors']: broken.texts })
-  return { subname, type, before, after: { subname, type, ttl: ttl!, records: rdata.map(({ text }) => text), rdata } }
+  const after = { subname, type, ttl: ttl!, records: rdata.map(({ text }) => text), rdata }
+  return permitted(zone, { subname, type, before, after })
+}
+
+/** The change, unless it is one of NS RRsets that stay as they are (contract §8.5, layer 10). @throws Invalid */
+export function permitted({ keepsNs }: Omit<Zone, 'current'>, change: Change): Change {
+  const isNs = change.type === 'NS' && (change.after !== undefined || change.subname === '')
+  if (keepsNs && isNs && isEffective(change)) {
+    throw Invalid.field('type', 'Cannot modify NS records for this domain.')
+  }
+  return change
 }
 
 function readRecords(type: string, records: string[]): Rdata[] {

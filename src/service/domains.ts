@@ -13,6 +13,7 @@ import { unixTime } from '../time.ts'
 import type { Actor } from './actor.ts'
 import * as availability from './availability.ts'
 import type { Cursor, Page } from './pages.ts'
+import { delegate, withdraw } from './delegations.ts'
 import { mayWrite, sees, visibleDomains } from './policies.ts'
 import { clearAway, nextVersion, note, publishing, type UnderMark } from './publication.ts'
 import { published } from './zones.ts'
@@ -105,7 +106,7 @@ export async function add(
   await accounts.lock(trx, accountId)
   // Looked at again, under the lock: domains created at once are counted one after the other.
   if (!(await accounts.hasRoom(trx, accountId))) throw quotaReached()
-  const name = await availableName(trx, accountId, input)
+  const name = await availableName(system, trx, accountId, input)
   const now = system.now()
   const past = await store.past(trx, name)
   // A zone that is there without a mark was made by somebody else. To be known before a mark of ours says otherwise.
@@ -116,7 +117,7 @@ export async function add(
   const domain = await store.insert(trx, row)
   if (creator.autoPolicy) await policies.allowDomain(trx, creator.tokenId, domain.id, now)
   await rrsets.apply(trx, domain.id, { removed: [], written: [apexNs], growth: 1, version, rectify: true, now })
-  return underMark({ zone: name, version, rrsets: 1 }, async (attempt) => {
+  const created = await underMark({ zone: name, version, rrsets: 1 }, async (attempt) => {
     if (attempt.isDoubtful) {
       if (!(await clearAway(system, attempt.mark))) throw disallowed()
       await note(system, attempt.mark, version, 1)
@@ -125,6 +126,8 @@ export async function add(
     attempt.begun = true
     return withKeys(system, domain)
   }).catch(orDisallowed)
+  await delegate(system, trx, underMark, created)
+  return created
 }
 
 /** The nameserver has the zone, which it had not when it was looked at: somebody else made it meanwhile. */
@@ -133,7 +136,12 @@ function orDisallowed(error: unknown): never {
 }
 
 /** The name of a new domain, free for this account (contract §7.3); it stays so until the transaction ends. */
-async function availableName(trx: Db, accountId: string, { name, problems }: DomainInput): Promise<string> {
+async function availableName(
+  { config }: System,
+  trx: Db,
+  accountId: string,
+  { name, problems }: DomainInput,
+): Promise<string> {
   if (name === undefined) throw new Invalid({ name: ['This field is required.'], ...problems })
   const texts = availability.nameProblems(name)
   if (texts.length > 0) throw new Invalid({ ...problems, name: texts })
@@ -141,9 +149,10 @@ async function availableName(trx: Db, accountId: string, { name, problems }: Dom
   if ((await store.find(trx, name)) !== undefined)
     throw new Invalid({ ...problems, name: ['domain with this name already exists.'] })
   if (Object.keys(problems).length > 0) throw new Invalid(problems)
+  const suffixes = config.localPublicSuffixes
   const free =
-    availability.isAllowed(name) &&
-    !(await store.conflicts(trx, accountId, name, availability.registrableAncestors(name).slice(1)))
+    availability.isAllowed(name, suffixes) &&
+    !(await store.conflicts(trx, accountId, name, availability.registrableAncestors(name, suffixes).slice(1)))
   if (!free) throw disallowed()
   return name
 }
@@ -164,6 +173,8 @@ export async function remove(system: System, actor: Actor, name: string): Promis
       if (domain === undefined || !sees(actor, domain)) return
       if (!(await mayWriteAll(trx, actor, domain))) throw new Denied()
       await store.remove(trx, domain, unixTime(system.now()))
+      // First, so that nobody is sent to a zone that is gone.
+      await withdraw(system, trx, underMark, name)
       await underMark({ zone: name, version: null, rrsets: domain.size }, async ({ isDoubtful, mark }) => {
         if (isDoubtful) await note(system, mark, null, domain.size)
         await system.nameserver.deleteZone(`${name}.`)

@@ -32,11 +32,11 @@ export interface Attempt {
 export type UnderMark = <T>(sending: Sending, push: (attempt: Attempt) => Promise<T>) => Promise<T>
 
 /**
- * A transaction in which one zone is pushed, under a mark (architecture.md): the mark is committed before anything is
- * sent, and goes with the commit. Without commit it stays, unless it is certain that nothing was applied.
+ * A transaction in which zones are pushed, each under a mark (architecture.md): the mark is committed before anything
+ * is sent, and goes with the commit. Without commit it stays, unless it is certain that nothing was applied.
  */
 export async function publishing<T>(system: System, work: (trx: Db, underMark: UnderMark) => Promise<T>): Promise<T> {
-  let pushed: Mark | undefined
+  const pushed: Mark[] = []
   const underMark =
     (trx: Db): UnderMark =>
     async (sending, push) => {
@@ -48,7 +48,7 @@ export async function publishing<T>(system: System, work: (trx: Db, underMark: U
         await reconsider(system, attempt, error)
         throw error
       })
-      pushed = mark
+      pushed.push(mark)
       void sendAlong(marks.remove(trx, mark))
       return result
     }
@@ -56,7 +56,7 @@ export async function publishing<T>(system: System, work: (trx: Db, underMark: U
     return await transaction(system.writersDb, (trx) => work(trx, underMark(trx)))
   } catch (error) {
     // The transaction has failed after the push. With it the lock may have been lost before, and the mark taken away.
-    if (pushed !== undefined) await marks.keep(system.marksDb, { ...pushed, grace: 0 }, false, reason(error))
+    for (const mark of pushed) await marks.keep(system.marksDb, { ...mark, grace: 0 }, false, reason(error))
     throw error
   }
 }

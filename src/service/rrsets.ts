@@ -8,7 +8,7 @@ import { inSlices } from '../slices.ts'
 import type { System } from '../system.ts'
 import type { Actor } from './actor.ts'
 import { planMany, refusals, type ItemInput } from './bulk.ts'
-import { planOne, type Change, type Zone } from './changes.ts'
+import { permitted, planOne, type Change, type Zone } from './changes.ts'
 import { examineMany, examineOne, type Conditions } from './conditions.ts'
 import type { Cursor, Page } from './pages.ts'
 import { authoriseWrites, type Place } from './policies.ts'
@@ -98,7 +98,7 @@ export async function remove(
   await writeOne(system, actor, domain, [place.subname], (zone) => {
     const before = present(zone, place)
     if (before !== undefined) authoriseWrites(actor, domain.id, [place])
-    const change = { ...place, before, after: undefined }
+    const change = permitted(zone, { ...place, before, after: undefined })
     examineOne(change, conditions)
     return change
   })

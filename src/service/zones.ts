@@ -9,14 +9,14 @@ import type { Domain } from '../store/domains.ts'
 import * as rrsets from '../store/rrsets.ts'
 import type { RRset, RRsetState } from '../store/rrsets.ts'
 import type { Mark } from '../store/marks.ts'
-import { inSlices, mapped, type Work } from '../slices.ts'
+import { atOnce, inSlices, mapped, type Work } from '../slices.ts'
 import type { System } from '../system.ts'
 import type { Timestamp } from '../time.ts'
 import type { Actor } from './actor.ts'
-import { suffixes } from './availability.ts'
+import { localParent, suffixes } from './availability.ts'
 import { isEffective, type Change, type Zone } from './changes.ts'
 import { sees } from './policies.ts'
-import { equalise, nextVersion, publishing } from './publication.ts'
+import { equalise, nextVersion, publishing, type UnderMark } from './publication.ts'
 import { changesStructure } from './structure.ts'
 
 /**
@@ -34,47 +34,77 @@ export async function writeZone(
   subnames: Iterable<string>,
   plan: (zone: Zone) => Change[] | Promise<Change[]>,
 ): Promise<(RRset | undefined)[]> {
-  const concerned = new Set<string>()
-  const looked = await inSlices(withAncestors(subnames, concerned))
+  const [looked, concerned] = await inSlices(withAncestors(subnames))
   return system.turns.run(name, () =>
     publishing(system, async (trx, underMark) => {
-      // One flight; the second statement sees what is there once the first has the lock.
-      const [domain, around] = await Promise.all([domains.lock(trx, name), rrsets.atSubnames(trx, name, looked)])
-      if (domain === undefined || !sees(actor, domain)) throw new NotFound()
-      const changes = await plan({ domain, current: around.filter(({ subname }) => concerned.has(subname)) })
-      const { effective, idle, removed, written, growth } = await inSlices(sorted(changes))
-      const now = system.now()
-
-      await rrsets.touch(trx, domain.id, idle, now)
-      if (effective.length === 0) {
-        if (idle.length > 0) await domains.touch(trx, domain.id, now)
-        return inSlices(mapped(changes, (change) => outcome(change, now)))
-      }
-      const version = nextVersion(system, domain.version)
-      const rectify = domain.size + growth <= SMALL_ZONE || (await inSlices(changesStructure(around, effective)))
-      const storing = sendAlong(
-        rrsets.apply(trx, domain.id, { removed, written, ...{ growth, version, rectify, now } }),
-      )
-      const sending = { zone: name, version, rrsets: effective.length }
-      const push = underMark(sending, async (attempt) => {
-        if (attempt.isDoubtful) {
-          await storing
-          await publishWhole(system, trx, attempt.mark, domain)
-          return
-        }
-        const toPublish = await inSlices(mapped(effective, (change) => changed(domain, change)))
-        await storing
-        if (rectify !== domain.rectify) {
-          await system.nameserver.setRectify(`${name}.`, rectify)
-          attempt.begun = true
-        }
-        await system.nameserver.publish(`${name}.`, version, toPublish, rectify)
+      const written = await write(system, trx, underMark, name, { looked, concerned }, (zone) => {
+        if (!sees(actor, zone.domain)) throw new NotFound()
+        return plan(zone)
       })
-      // Even if there is no push, storing has ended before the transaction does: else its rest would follow the end.
-      await push.finally(() => storing.catch(() => undefined))
-      return inSlices(mapped(changes, (change) => outcome(change, now)))
+      if (written === undefined) throw new NotFound()
+      return written
     }),
   )
+}
+
+/** As `writeZone`, but in a transaction that does more, and in whose name ever; undefined if there is no such domain. */
+export async function writeAlso(
+  system: System,
+  trx: Db,
+  underMark: UnderMark,
+  name: string,
+  subname: string,
+  plan: (zone: Zone) => Change[],
+): Promise<(RRset | undefined)[] | undefined> {
+  const [looked, concerned] = atOnce(withAncestors([subname]))
+  return write(system, trx, underMark, name, { looked, concerned }, plan)
+}
+
+async function write(
+  system: System,
+  trx: Db,
+  underMark: UnderMark,
+  name: string,
+  { looked, concerned }: { looked: string[]; concerned: Set<string> },
+  plan: (zone: Zone) => Change[] | Promise<Change[]>,
+): Promise<(RRset | undefined)[] | undefined> {
+  // One flight; the second statement sees what is there once the first has the lock.
+  const [domain, around] = await Promise.all([domains.lock(trx, name), rrsets.atSubnames(trx, name, looked)])
+  if (domain === undefined) return undefined
+  const changes = await plan({
+    domain,
+    current: around.filter(({ subname }) => concerned.has(subname)),
+    keepsNs: localParent(name, system.config.localPublicSuffixes) !== undefined,
+  })
+  const { effective, idle, removed, written, growth } = await inSlices(sorted(changes))
+  const now = system.now()
+
+  await rrsets.touch(trx, domain.id, idle, now)
+  if (effective.length === 0) {
+    if (idle.length > 0) await domains.touch(trx, domain.id, now)
+    return inSlices(mapped(changes, (change) => outcome(change, now)))
+  }
+  const version = nextVersion(system, domain.version)
+  const rectify = domain.size + growth <= SMALL_ZONE || (await inSlices(changesStructure(around, effective)))
+  const storing = sendAlong(rrsets.apply(trx, domain.id, { removed, written, ...{ growth, version, rectify, now } }))
+  const sending = { zone: name, version, rrsets: effective.length }
+  const push = underMark(sending, async (attempt) => {
+    if (attempt.isDoubtful) {
+      await storing
+      await publishWhole(system, trx, attempt.mark, domain)
+      return
+    }
+    const toPublish = await inSlices(mapped(effective, (change) => changed(domain, change)))
+    await storing
+    if (rectify !== domain.rectify) {
+      await system.nameserver.setRectify(`${name}.`, rectify)
+      attempt.begun = true
+    }
+    await system.nameserver.publish(`${name}.`, version, toPublish, rectify)
+  })
+  // Even if there is no push, storing has ended before the transaction does: else its rest would follow the end.
+  await push.finally(() => storing.catch(() => undefined))
+  return inSlices(mapped(changes, (change) => outcome(change, now)))
 }
 
 /** Makes the zone at the nameserver, which may be anything, what the database says. */
@@ -86,17 +116,18 @@ export async function publishWhole(system: System, trx: Db, mark: Mark, domain: 
 }
 
 /**
- * These subnames and those above them, where a delegation may stand; without those that are too long to be there.
- * @param found where the subnames themselves are added
+ * These subnames and those above them, where a delegation may stand, without those that are too long to be there; and
+ * the subnames themselves.
  */
-function* withAncestors(subnames: Iterable<string>, found: Set<string>): Work<string[]> {
+function* withAncestors(subnames: Iterable<string>): Work<[string[], Set<string>]> {
+  const found = new Set<string>()
   const all = new Set<string>()
   for (const subname of subnames) {
     if (subname.length <= SUBNAME_LENGTH && !found.has(subname)) for (const suffix of suffixes(subname)) all.add(suffix)
     found.add(subname)
     yield
   }
-  return [...all]
+  return [[...all], found]
 }
 
 /** What a plan comes to: `idle` are the RRsets that are accepted as they are. */

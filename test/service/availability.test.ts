@@ -1,6 +1,13 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { isAllowed, nameProblems, registrable, registrableAncestors, suffixes } from '../../src/service/availability.ts'
+import {
+  isAllowed,
+  localParent,
+  nameProblems,
+  registrable,
+  registrableAncestors,
+  suffixes,
+} from '../../src/service/availability.ts'
 
 /** Name, what is registered when it is wanted, and whether policy allows it; the rules are of publicsuffix.org. */
 const NAMES: [name: string, registrable: string, allowed: boolean][] = [
@@ -59,10 +66,43 @@ const NAMES: [name: string, registrable: string, allowed: boolean][] = [
 
 for (const [name, expected, allowed] of NAMES) {
   test(`${name} is ${allowed ? 'allowed' : 'not allowed'} by policy, and registered as ${expected}`, (t) => {
-    t.is(isAllowed(name), allowed)
+    t.is(isAllowed(name, []), allowed)
     if (!name.endsWith('internal')) t.is(registrable(name), expected)
   })
 }
+
+const LOCAL = ['dyn.example.com', 'co.uk', 'deep.dyn.example.com']
+
+const BELOW_LOCAL: [name: string, conflicting: string[], allowed: boolean][] = [
+  ['dyn.example.com', [], true],
+  ['a.dyn.example.com', ['a.dyn.example.com'], true],
+  ['b.a.dyn.example.com', ['b.a.dyn.example.com', 'a.dyn.example.com'], true],
+  ['autoconfig.dyn.example.com', ['autoconfig.dyn.example.com'], false],
+  ['_a.dyn.example.com', ['_a.dyn.example.com'], false],
+  ['_a.b.dyn.example.com', ['_a.b.dyn.example.com', 'b.dyn.example.com'], true],
+  ['deep.dyn.example.com', [], true],
+  ['a.deep.dyn.example.com', ['a.deep.dyn.example.com'], true],
+  ['adyn.example.com', ['adyn.example.com', 'example.com'], true],
+  ['example.com', ['example.com'], true],
+  ['co.uk', [], true],
+  ['a.co.uk', ['a.co.uk'], true],
+  ['uk', [], false],
+]
+
+for (const [name, conflicting, allowed] of BELOW_LOCAL) {
+  test(`with local public suffixes, ${name} is ${allowed ? 'allowed' : 'not allowed'}`, (t) => {
+    t.is(isAllowed(name, LOCAL), allowed)
+    t.deepEqual(registrableAncestors(name, LOCAL), conflicting)
+  })
+}
+
+test('only direct children of a local public suffix are delegated by it', (t) => {
+  t.is(localParent('a.dyn.example.com', LOCAL), 'dyn.example.com')
+  t.is(localParent('deep.dyn.example.com', LOCAL), 'dyn.example.com')
+  t.is(localParent('b.a.dyn.example.com', LOCAL), undefined)
+  t.is(localParent('dyn.example.com', LOCAL), undefined)
+  t.is(localParent('com', LOCAL), undefined)
+})
 
 const LABEL = fc.constantFrom('a', 'b1', '_c', 'com', 'co', 'uk', 'github', 'io', 'ck', 'test', 'kawasaki', 'jp')
 const NAME = fc.array(LABEL, { minLength: 1, maxLength: 6 }).map((labels) => labels.join('.'))
@@ -81,7 +121,7 @@ test('the ancestors of a name are all names that it ends in, the longest first',
 test('every name between a name and its registrable domain may conflict with it, and no other', (t) => {
   fc.assert(
     fc.property(NAME, (name) => {
-      const between = registrableAncestors(name)
+      const between = registrableAncestors(name, [])
       t.deepEqual(between, suffixes(name).slice(0, between.length))
       t.is(between.at(-1) ?? name, registrable(name))
       t.is(registrable(registrable(name)), registrable(name))
