@@ -52,7 +52,7 @@ export function createSmtpMailer(url: string, from: string): Mailer {
         subject,
         text,
         messageId: `<${id}@${domain}>`,
-        date: created,
+        date: new Date(created),
         // RFC 3834 §5: no out-of-office notes, please.
         headers: { 'Auto-Submitted': 'auto-generated' },
       }

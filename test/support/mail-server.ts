@@ -21,7 +21,7 @@ export interface MailServer {
   /** In the order of arrival. */
   received: Received[]
   /** Refuses a mail at this point with these words, or not; `data`: once it is there. */
-  refuse: { recipient?: string; data?: string }
+  refuse: { recipient: string | undefined; data: string | undefined }
   /** Ends all connections, and takes none. */
   close(): Promise<void>
 }
@@ -39,7 +39,7 @@ class Refusal extends Error {
 /** @param port 0: any that is free */
 export async function startMailServer(port = 0, options: SMTPServerOptions = {}): Promise<MailServer> {
   const received: Received[] = []
-  const refuse: MailServer['refuse'] = {}
+  const refuse: MailServer['refuse'] = { recipient: undefined, data: undefined }
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
