@@ -13,6 +13,12 @@ export interface Config {
   databaseUrl: string | undefined
   pdnsApiUrl: string | undefined
   pdnsApiKey: string | undefined
+  /** Whether anyone may make an account. */
+  registration: boolean
+  /** Whether a new account is active only once its address is confirmed. */
+  emailConfirmation: boolean
+  /** Seconds that the links in mails are valid. */
+  confirmationValidity: number
   /** Connections to PowerDNS' API; it stalls above 10 in all, over all processes that share it. */
   pdnsConnections: number
   /** The secret of the demo account's token. */
@@ -86,6 +92,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     limitDomains: setting<number | undefined>('LIMIT_DOMAINS', 15, (value) =>
       value === 'none' ? undefined : integer(0, 2 ** 31 - 1)(value),
     ),
+    registration: setting('REGISTRATION', 'closed', oneOf(['open', 'closed'])) === 'open',
+    emailConfirmation: setting('EMAIL_CONFIRMATION', true, onOff),
+    confirmationValidity: setting('CONFIRMATION_VALIDITY', 12 * 3600, integer(60, 30 * 86_400)),
     throttle: setting('THROTTLE', true, onOff),
     captcha: setting('CAPTCHA', false, onOff),
     mailUrl: setting('MAIL_URL', undefined, mailServer),

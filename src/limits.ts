@@ -158,3 +158,9 @@ export const MAIL_LIFETIME = 2 * 86_400_000
 /** Milliseconds that a mail server is given to be connected to, and to answer. */
 export const MAIL_CONNECT_TIME = 20_000
 export const MAIL_ANSWER_TIME = 120_000
+
+/** Seconds that a link to a new TOTP factor is valid (contract §11.3); for the others there is a setting. */
+export const TOTP_LINK_VALIDITY = 3600
+
+/** Milliseconds after which an answer leaves that may not tell by its time what was done. */
+export const EVEN_TIME = 100

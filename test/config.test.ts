@@ -19,6 +19,9 @@ const DEFAULTS: Config = {
   localPublicSuffixes: [],
   minimumTtl: 60,
   limitDomains: 15,
+  registration: false,
+  emailConfirmation: true,
+  confirmationValidity: 43_200,
   throttle: true,
   captcha: false,
   mailUrl: undefined,
@@ -33,13 +36,12 @@ const DEFAULTS: Config = {
 
 const NAMES = [
   ...['HOST', 'PORT', 'DNS_PORT', 'ZONEPLANE_DATA', 'DATABASE_URL', 'PDNS_API_URL', 'PDNS_API_KEY', 'PDNS_CONNECTIONS'],
+  ...['ZONEPLANE_TOKEN', 'PUBLIC_URL', 'NAMESERVERS', 'LOCAL_PUBLIC_SUFFIXES', 'MINIMUM_TTL'],
   ...[
-    'ZONEPLANE_TOKEN',
-    'PUBLIC_URL',
-    'NAMESERVERS',
-    'LOCAL_PUBLIC_SUFFIXES',
-    'MINIMUM_TTL',
     'LIMIT_DOMAINS',
+    'REGISTRATION',
+    'EMAIL_CONFIRMATION',
+    'CONFIRMATION_VALIDITY',
     'THROTTLE',
     'CAPTCHA',
     'MAIL_URL',

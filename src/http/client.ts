@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js'
 import type Koa from 'koa'
 import { isIP } from 'node:net'
 import type { Config } from '../config.ts'
+import type { Context } from './context.ts'
 
 type Proxies = Config['trustedProxies']
 
@@ -29,6 +30,11 @@ export function baseUrl(ctx: Koa.Context, config: Config): string {
   const protocol = (trusted && last(ctx.get('X-Forwarded-Proto'))) || 'http'
   const host = (trusted && last(ctx.get('X-Forwarded-Host'))) || ctx.get('Host') || calledAddress(ctx)
   return `${protocol}://${host}`
+}
+
+/** The URL of the API, as the caller sees it; without final slash. */
+export function apiUrl(ctx: Context): string {
+  return `${baseUrl(ctx, ctx.state.system.config)}/api/v1`
 }
 
 /** What was called by who names no host: HTTP/1.0 allows that. */

@@ -1,13 +1,21 @@
 import Router from '@koa/router'
 import type { Config } from '../config.ts'
 import type { State } from './context.ts'
-import { authenticate, authenticateIfPresented, requires } from './middleware/authenticate.ts'
+import {
+  authenticate,
+  authenticateBeforeMfa,
+  authenticateIfPresented,
+  refuseRestricted,
+  requires,
+} from './middleware/authenticate.ts'
 import { body } from './middleware/body.ts'
 import { authenticateForDomain } from './middleware/authenticate-for-domain.ts'
 import { throttle } from './middleware/throttle.ts'
 import { addResource, type Resource } from './resource.ts'
 import { readItem } from './representations/rrset.ts'
+import * as accounts from './routes/accounts.ts'
 import { createCaptcha } from './routes/captcha.ts'
+import * as confirmations from './routes/confirmations.ts'
 import * as domains from './routes/domains.ts'
 import * as health from './routes/health.ts'
 import { showIndex } from './routes/index.ts'
@@ -17,16 +25,59 @@ import * as rrsets from './routes/rrsets.ts'
 export function createRouter(config: Config): Router<State> {
   const json = body(config.bodyLimit)
   const rrsetJson = body(config.bodyLimit, { required: true, readItem })
+  const jsonOrForm = body(config.bodyLimit, { form: true })
+  // Behind the method, because who presents no token is not known before (contract §1.2, step 3).
+  const passive = throttle('account_management_passive')
+  const active = throttle('account_management_active')
   const captcha: Resource = {
     path: '/api/v1/captcha',
     guards: [],
-    methods: { POST: [throttle('account_management_passive'), authenticateIfPresented, json, createCaptcha] },
+    methods: { POST: [passive, authenticateIfPresented, json, createCaptcha] },
   }
   const resources: Resource[] = [
     { path: '/healthz', guards: [], methods: { GET: [health.showLiveness] } },
     { path: '/readyz', guards: [], methods: { GET: [health.showReadiness] } },
     { path: '/api/v1', guards: [authenticateIfPresented, throttle('user')], methods: { GET: [showIndex] } },
     ...(config.captcha ? [captcha] : []),
+    {
+      path: '/api/v1/auth',
+      guards: [],
+      methods: { POST: [active, authenticateIfPresented, accounts.refuseClosedRegistration, json, accounts.register] },
+    },
+    { path: '/api/v1/auth/login', guards: [], methods: { POST: [passive, json, accounts.login] } },
+    { path: '/api/v1/auth/logout', guards: [authenticateBeforeMfa], methods: { POST: [accounts.logout] } },
+    {
+      path: '/api/v1/auth/account',
+      guards: [authenticate, requires('permManageTokens'), refuseRestricted, throttle('account_management_passive')],
+      methods: {
+        GET: [accounts.showAccount],
+        PUT: [json, accounts.changeAccount],
+        PATCH: [json, accounts.changeAccount],
+      },
+    },
+    {
+      path: '/api/v1/auth/account/change-email',
+      guards: [],
+      methods: { POST: [active, json, accounts.requestEmailChange] },
+    },
+    {
+      path: '/api/v1/auth/account/reset-password',
+      guards: [],
+      methods: { POST: [active, authenticateIfPresented, json, accounts.requestPasswordReset] },
+    },
+    {
+      path: '/api/v1/auth/account/delete',
+      guards: [],
+      methods: { POST: [active, json, accounts.requestDeletion] },
+    },
+    {
+      path: '/api/v1/v/:action/:code',
+      guards: [confirmations.refuseUnknownAction, confirmations.answerFormWithPage],
+      methods: {
+        GET: [passive, authenticateIfPresented, confirmations.showForm],
+        POST: [active, authenticateIfPresented, jsonOrForm, confirmations.confirm],
+      },
+    },
     {
       path: '/api/v1/domains',
       guards: [

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts'
 import { isDomainName } from '../dns/names.ts'
 import { Denied, Invalid, NameserverFailure, NotFound, type Problems } from '../errors.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH } from '../limits.ts'
@@ -146,19 +147,33 @@ async function availableName(
   const texts = availability.nameProblems(name)
   if (texts.length > 0) throw new Invalid({ ...problems, name: texts })
   await store.lockCreation(trx, availability.registrable(name))
-  if ((await store.find(trx, name)) !== undefined)
-    throw new Invalid({ ...problems, name: ['domain with this name already exists.'] })
+  if ((await store.find(trx, name)) !== undefined) throw new Invalid({ ...problems, name: [EXISTS] })
   if (Object.keys(problems).length > 0) throw new Invalid(problems)
-  const suffixes = config.localPublicSuffixes
-  const free =
-    availability.isAllowed(name, suffixes) &&
-    !(await store.conflicts(trx, accountId, name, availability.registrableAncestors(name, suffixes).slice(1)))
-  if (!free) throw disallowed()
+  if (!(await isFree(config, trx, accountId, name))) throw disallowed()
   return name
 }
 
+const EXISTS = 'domain with this name already exists.'
+const DISALLOWED = 'This domain name conflicts with an existing domain, or is disallowed by policy.'
+
 function disallowed(): Invalid {
-  return Invalid.field('name', 'This domain name conflicts with an existing domain, or is disallowed by policy.')
+  return Invalid.field('name', DISALLOWED)
+}
+
+/** Whether policy, and the domains of other accounts, allow the name. */
+async function isFree(config: Config, db: Db, accountId: string, name: string): Promise<boolean> {
+  const suffixes = config.localPublicSuffixes
+  const ancestors = availability.registrableAncestors(name, suffixes).slice(1)
+  return availability.isAllowed(name, suffixes) && !(await store.conflicts(db, accountId, name, ancestors))
+}
+
+/** The id of no account. */
+const NOBODY = '00000000-0000-0000-0000-000000000000'
+
+/** What speaks against a name, whose syntax is right, as a domain of somebody who has none yet; it may change. */
+export async function newcomerProblems(system: System, name: string): Promise<string[]> {
+  if ((await store.find(system.db, name)) !== undefined) return [EXISTS]
+  return (await isFree(system.config, system.db, NOBODY, name)) ? [] : [DISALLOWED]
 }
 
 /** Deletes a domain and its zone, if it exists for the actor (contract §7.4). @throws Denied */

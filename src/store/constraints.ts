@@ -2,6 +2,7 @@ import { Invalid } from '../errors.ts'
 
 /** What the caller did wrong when the database refused it: by the constraint's name. */
 const MEANING: Record<string, () => Error> = {
+  accounts_email: () => Invalid.field('new_email', 'You already have another account with this email address.'),
   domains_name: () => Invalid.field('name', 'domain with this name already exists.'),
   rrsets_identity: () =>
     Invalid.object('Another RRset with the same subdomain and type exists for this domain. (Try modifying it.)'),

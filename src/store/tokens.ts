@@ -97,3 +97,37 @@ export async function ensure(
 export async function passMfa(trx: Db, id: string): Promise<void> {
   await query(trx, 'update tokens set mfa = true where id = :id and mfa is not null', { id })
 }
+
+/** Deletes the account's login tokens. */
+export async function removeLogins(trx: Db, ownerId: string): Promise<void> {
+  await query(trx, 'delete from tokens where owner_id = :ownerId and mfa is not null', { ownerId })
+}
+
+/** Deletes the account's login tokens that are no longer valid (contract §5.5). */
+export async function removeExpiredLogins(trx: Db, ownerId: string, now: Timestamp): Promise<void> {
+  await query(
+    trx,
+    `delete from tokens where owner_id = :ownerId and mfa is not null and (
+       created + max_age < :now or greatest(created, last_used) + max_unused_period < :now
+     )`,
+    { ownerId, now },
+  )
+}
+
+/** Adds a login token, whose MFA step is still to come (contract §11.2). */
+export async function insertLogin(
+  trx: Db,
+  token: { ownerId: string; secretHash: Buffer; now: Timestamp },
+): Promise<void> {
+  await query(
+    trx,
+    `insert into tokens (created, owner_id, secret_hash, mfa, max_age, max_unused_period, name,
+       perm_create_domain, perm_delete_domain, perm_manage_tokens)
+     values (:now, :ownerId, :secretHash, false, interval '7 d', interval '1 h', 'login', true, true, true)`,
+    token,
+  )
+}
+
+export async function remove(db: Db, id: string): Promise<void> {
+  await query(db, 'delete from tokens where id = :id', { id })
+}

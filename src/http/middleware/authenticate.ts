@@ -33,6 +33,12 @@ export function requires(needed: Permission | Partial<Record<string, Permission>
   }
 }
 
+/** Lets through tokens without policies. */
+export const refuseRestricted: Middleware = async function refuseRestricted(ctx, next) {
+  if (ctx.state.actor.policies.length > 0) throw new Denied()
+  await next()
+}
+
 async function identify(ctx: Context): Promise<void> {
   const { secret, address } = credentials(ctx)
   ctx.state.actor = await authenticateSecret(ctx.state.system, secret, address)

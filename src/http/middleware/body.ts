@@ -7,6 +7,7 @@ import { Refusal } from '../refusal.ts'
 
 export interface BodyOptions {
   required?: boolean
+  form?: boolean
   readItem?: (item: unknown) => unknown
 }
 
@@ -17,11 +18,12 @@ const { POST, PUT, PATCH } = HttpMethodEnum
  * wrong with the resource (contract §1.2). koa-body reads octets of any media type; judging them is ours, because size
  * goes before media type, and invalid UTF-8 is an error.
  * @param required whether an empty body is an error; else it counts as `{}`
+ * @param form whether what an HTML form sends will do, too
  * @param readItem what each item of a body that is an array is turned into
  */
 export function body(
   limit: number,
-  { required = false, readItem = (item: unknown) => item }: BodyOptions = {},
+  { required = false, form = false, readItem = (item: unknown) => item }: BodyOptions = {},
 ): Middleware {
   const readOctets = koaBody({
     json: false,
@@ -46,7 +48,7 @@ export function body(
     const request = ctx.request as { body?: string }
     let json: unknown
     try {
-      if (failure === undefined) json = await parse(request.body ?? '', mediaType, required, readItem)
+      if (failure === undefined) json = await parse(request.body ?? '', mediaType, { required, form, readItem })
     } catch (error) {
       failure = error as Error
     }
@@ -67,18 +69,28 @@ function refusal(error: unknown): Refusal {
   return new Refusal(400, `JSON parse error - the body cannot be read: ${message}`)
 }
 
+/** Whether it is the media type of an HTML form. */
+export function isForm(mediaType: string): boolean {
+  return essence(mediaType) === 'application/x-www-form-urlencoded'
+}
+
+/** A media type without its parameters. */
+function essence(mediaType: string): string {
+  return mediaType.split(';', 1)[0]!.trim().toLowerCase()
+}
+
 /** @param octets one character per octet */
 async function parse(
   octets: string,
   mediaType: string,
-  required: boolean,
-  readItem: (item: unknown) => unknown,
+  { required, form, readItem }: Required<BodyOptions>,
 ): Promise<unknown> {
   if (octets === '') {
     if (required) throw noData()
     return {}
   }
-  if (mediaType.split(';', 1)[0]!.trim().toLowerCase() !== 'application/json') {
+  if (form && isForm(mediaType)) return Object.fromEntries(new URLSearchParams(octets))
+  if (essence(mediaType) !== 'application/json') {
     throw new Refusal(415, `Unsupported media type "${mediaType}" in request.`)
   }
   let json: unknown

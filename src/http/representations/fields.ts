@@ -6,6 +6,7 @@ import { INTEGER_TEXT_LENGTH } from '../../limits.ts'
 /** The kinds of input fields of contract §1.4, with its texts. */
 
 export const NULL = 'This field may not be null.'
+const REQUIRED = 'This field is required.'
 
 function isString(value: unknown): value is string {
   return typeof value === 'string'
@@ -22,7 +23,7 @@ export function text({ trim }: { trim: boolean }) {
     .typeError('Not a valid string.')
     .nonNullable(NULL)
     .test('characters', (value, { createError }) => {
-      const problem = value === undefined ? undefined : characterProblem(value)
+      const problem = typeof value === 'string' ? characterProblem(value) : undefined
       return problem === undefined || createError({ message: problem })
     })
 }
@@ -30,6 +31,31 @@ export function text({ trim }: { trim: boolean }) {
 /** Text that may not be empty. */
 export function nonBlankText({ trim }: { trim: boolean }) {
   return text({ trim }).test('blank', 'This field may not be blank.', (value) => value !== '')
+}
+
+/** Text that is not empty, and of which `problems` says what else is wrong with it. */
+export function ruledText({ trim }: { trim: boolean }, problems: (text: string) => string[]) {
+  return nonBlankText({ trim }).test('rules', (value, { path }) => {
+    const texts = typeof value === 'string' && value !== '' ? problems(value) : []
+    const errors = texts.map((text) => new yup.ValidationError(text, value, path))
+    return errors.length === 0 || new yup.ValidationError(errors, value, path)
+  })
+}
+
+const TRUE: unknown[] = [true, 1, 't', 'y', 'yes', 'true', 'on', '1']
+const FALSE: unknown[] = [false, 0, 'f', 'n', 'no', 'false', 'off', '0']
+
+/** A boolean, also as one of the words for it. */
+export function boolean() {
+  return yup
+    .mixed((value): value is boolean => typeof value === 'boolean')
+    .transform((value: unknown) => {
+      const word = typeof value === 'string' ? value.trim().toLowerCase() : value
+      if (TRUE.includes(word)) return true
+      return FALSE.includes(word) ? false : value
+    })
+    .typeError('Must be a valid boolean.')
+    .nonNullable(NULL)
 }
 
 /** A whole number, also as text or with `.0`. */
@@ -125,4 +151,24 @@ export function readFields<S extends Shape>(body: unknown, shape: S): Values<S> 
     }
   }
   return { ...(values as Values<S>), problems }
+}
+
+/**
+ * As `readFields`, of a form that is complete in itself.
+ * @param required the members that must be there
+ * @throws Invalid if anything is wrong with it
+ */
+export function readForm<S extends Shape, R extends keyof S & string>(
+  body: unknown,
+  shape: S,
+  required: readonly R[],
+): Values<S> & Required<Pick<Values<S>, R>> {
+  const { problems, ...values } = readFields(body, shape)
+  const complete: Problems = {}
+  for (const name of Object.keys(shape)) {
+    const texts = problems[name] ?? (required.includes(name as R) && !(name in values) ? [REQUIRED] : [])
+    if (texts.length > 0) complete[name] = texts
+  }
+  if (Object.keys(complete).length > 0) throw new Invalid(complete)
+  return values as unknown as Values<S> & Required<Pick<Values<S>, R>>
 }

@@ -1,10 +1,10 @@
 import type { Actor } from '../../service/actor.ts'
-import { baseUrl } from '../client.ts'
+import { apiUrl } from '../client.ts'
 import { answer, type Context } from '../context.ts'
 
 /** Where to go from here (contract §13). */
 export async function showIndex(ctx: Context): Promise<void> {
-  const base = `${baseUrl(ctx, ctx.state.system.config)}/api/v1`
+  const base = apiUrl(ctx)
   const actor = ctx.state.actor as Actor | undefined
   if (actor === undefined) {
     const links = { register: '/auth/', login: '/auth/login/', 'reset-password': '/auth/account/reset-password/' }

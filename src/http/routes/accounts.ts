@@ -1,0 +1,67 @@
+import * as changes from '../../service/account-changes.ts'
+import * as accounts from '../../service/accounts.ts'
+import * as logins from '../../service/logins.ts'
+import { refuseIfClosed, signUp } from '../../service/sign-up.ts'
+import { apiUrl, clientAddress } from '../client.ts'
+import { answer, answerEmpty, type Context, type Middleware } from '../context.ts'
+import * as account from '../representations/account.ts'
+
+/** Lets through, while registration is open. */
+export const refuseClosedRegistration: Middleware = async function refuseClosedRegistration(ctx, next) {
+  refuseIfClosed(ctx.state.system)
+  await next()
+}
+
+export async function register(ctx: Context): Promise<void> {
+  const { system, body } = ctx.state
+  const isToBeConfirmed = await signUp(system, account.readSignUp(body()), apiUrl(ctx))
+  answer(ctx, 202, { detail: isToBeConfirmed ? 'Welcome! Please check your mailbox.' : 'Welcome!' })
+}
+
+export async function login(ctx: Context): Promise<void> {
+  const { system, body } = ctx.state
+  const token = await logins.login(system, { ...account.readCredentials(body()), address: address(ctx) })
+  ctx.set('Cache-Control', 'no-store')
+  answer(ctx, 200, token)
+}
+
+export async function logout(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  await logins.logout(system, actor)
+  answerEmpty(ctx, 204)
+}
+
+export async function showAccount(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  answer(ctx, 200, account.presentAccount(await accounts.show(system, actor)))
+}
+
+export async function changeAccount(ctx: Context): Promise<void> {
+  const { system, actor, body } = ctx.state
+  const changed = await accounts.change(system, actor, account.readAccountChange(body()))
+  answer(ctx, 200, account.presentAccount(changed))
+}
+
+export async function requestEmailChange(ctx: Context): Promise<void> {
+  const { system, body } = ctx.state
+  const { credentials, newEmail } = account.readEmailChange(body())
+  await changes.requestEmailChange(system, { ...credentials, address: address(ctx) }, newEmail, apiUrl(ctx))
+  answer(ctx, 202, { detail: 'Please check your mailbox to confirm email address change.' })
+}
+
+export async function requestPasswordReset(ctx: Context): Promise<void> {
+  const { system, body } = ctx.state
+  await changes.requestPasswordReset(system, account.readPasswordReset(body()).email, apiUrl(ctx))
+  const instructions = 'Please check your mailbox for further password reset instructions.'
+  answer(ctx, 202, { detail: `${instructions} If you did not receive an email, please contact support.` })
+}
+
+export async function requestDeletion(ctx: Context): Promise<void> {
+  const { system, body } = ctx.state
+  await changes.requestDeletion(system, { ...account.readCredentials(body()), address: address(ctx) }, apiUrl(ctx))
+  answer(ctx, 202, { detail: 'Please check your mailbox for further account deletion instructions.' })
+}
+
+function address(ctx: Context): string {
+  return clientAddress(ctx, ctx.state.system.config.trustedProxies)
+}

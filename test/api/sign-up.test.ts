@@ -1,0 +1,260 @@
+import { query } from '../../src/store/database.ts'
+import { freshName, newDomain, type ShownDomain } from '../support/api.ts'
+import { lookUp } from '../support/dns.ts'
+import { lettersTo } from '../support/mails.ts'
+import * as people from '../support/people.ts'
+import { accountOf, activationLink, freshEmail, PASSWORD, said } from '../support/people.ts'
+import { test } from '../support/serial.ts'
+import { useWorld, withWorld } from '../support/world.ts'
+
+// Contract §11: registration and activation.
+
+const world = useWorld({ REGISTRATION: 'open', THROTTLE: 'off' })
+
+const WELCOME = '{"detail":"Welcome! Please check your mailbox."}'
+const ACTIVATED = '{"detail":"Success! Your account has been activated, and you can now log in."}'
+const REQUIRED = 'This field is required.'
+const BLANK = 'This field may not be blank.'
+const NULL = 'This field may not be null.'
+const EMAIL = 'Enter a valid email address.'
+const SHORT = 'This password is too short. It must contain at least 8 characters.'
+const LONG = 'Ensure this field has no more than 128 characters.'
+const DISALLOWED = 'This domain name conflicts with an existing domain, or is disallowed by policy.'
+
+const register = (body: unknown) => world().anonymous.post('/auth/', body)
+
+test('who registers gets a mail, and can log in once the account is activated', async (t) => {
+  const email = freshEmail()
+  t.deepEqual(said(await register({ email, password: PASSWORD })), [202, WELCOME])
+  t.is((await accountOf(world(), email))!.state, 'pending')
+  t.false(await people.canLogIn(world(), email, PASSWORD))
+  const { path, action } = await people.linkTo(world(), email)
+  t.is(action, 'activate-account')
+  t.deepEqual(said(await world().anonymous.post(path)), [200, ACTIVATED])
+  t.is((await accountOf(world(), email))!.state, 'active')
+  t.true(await people.canLogIn(world(), email, PASSWORD))
+})
+
+test('the mail is plain text with one link, to the public URL', async (t) => {
+  await withWorld({ REGISTRATION: 'open', THROTTLE: 'off', PUBLIC_URL: 'https://dns.example.net' }, async (own) => {
+    const { url, code, email } = await activationLink(own)
+    t.is(url, `https://dns.example.net/api/v1/v/activate-account/${code}/`)
+    const { subject, text } = lettersTo(own.system, email)[0]!
+    t.is(subject, 'Confirm your new account')
+    t.true(text.includes('within 12 hours'))
+  })
+})
+
+const bodies: [string, unknown, Record<string, string[]>][] = [
+  ['nothing', {}, { email: [REQUIRED], password: [REQUIRED] }],
+  ['nulls', { email: null, password: null }, { email: [NULL] }],
+  ['blanks', { email: ' ', password: ' ' }, { email: [BLANK], password: [BLANK] }],
+  ['other types', { email: [], password: {} }, { email: ['Not a valid string.'], password: ['Not a valid string.'] }],
+  ['no address', { email: 'nobody', password: PASSWORD }, { email: [EMAIL] }],
+  ['a short password', { email: 'a@b.test', password: '1234567' }, { password: [SHORT] }],
+  ['a password that is short once trimmed', { email: 'a@b.test', password: ' 1234567 ' }, { password: [SHORT] }],
+  ['a long password', { email: 'a@b.test', password: 'x'.repeat(129) }, { password: [LONG] }],
+  ['no boolean', { email: 'a@b.test', password: PASSWORD, outreach_preference: 'maybe' }, boolean()],
+  ['a null boolean', { email: 'a@b.test', password: PASSWORD, outreach_preference: null }, boolean(NULL)],
+  ['everything', { email: '@', password: 'x', domain: '_', outreach_preference: [] }, everything()],
+]
+
+function boolean(text = 'Must be a valid boolean.') {
+  return { outreach_preference: [text] }
+}
+
+function everything() {
+  const syntax =
+    'Domain names must be labels separated by dots. Labels may consist of up to 63 letters, digits, hyphens, and ' +
+    'underscores. The last label may not contain an underscore.'
+  const underscore = 'Domain names may not begin with an underscore.'
+  return { email: [EMAIL], password: [SHORT], domain: [syntax, underscore], ...boolean() }
+}
+
+for (const [what, body, problems] of bodies) {
+  test(`refused at registration: ${what}`, async (t) => {
+    t.deepEqual(said(await register(body)), [400, JSON.stringify(problems)])
+  })
+}
+
+for (const [email, isValid] of [
+  ['a@b.test', true],
+  ["o'neil+dns=x_1@sub.domain.example", true],
+  ['a.b-c@xn--bcher-kva.example', true],
+  ['a@b', false],
+  ['a@-b.test', false],
+  ['a@b.test.', false],
+  ['a b@c.test', false],
+  ['.a@b.test', false],
+  ['a..b@c.test', false],
+  ['a@b@c.test', false],
+  ['a@b.test\nBcc: c@d.test', false],
+  ['"a"@b.test', false],
+  ['bücher@b.test', false],
+  [`${'a'.repeat(65)}@b.test`, false],
+  [`a@${'b.'.repeat(125)}test`, false],
+] as const) {
+  test(`${JSON.stringify(email).slice(0, 40)} is ${isValid ? 'an' : 'no'} e-mail address`, async (t) => {
+    const expected = isValid ? [202, WELCOME] : [400, JSON.stringify({ email: [EMAIL] })]
+    t.deepEqual(said(await register({ email, password: PASSWORD })), expected)
+  })
+}
+
+test('the address is trimmed, its domain lower-cased, and the password trimmed', async (t) => {
+  const name = freshEmail().split('@')[0]!
+  t.is((await register({ email: ` Jo.${name}@EXAMPLE.Test `, password: ` ${PASSWORD} ` })).status, 202)
+  const { path } = await people.linkTo(world(), `Jo.${name}@example.test`)
+  await world().anonymous.post(path)
+  t.true(await people.canLogIn(world(), `jo.${name}@EXAMPLE.TEST`, PASSWORD))
+})
+
+test('an address that is taken, in whatever case, gets the same answer and no mail', async (t) => {
+  const { email } = await people.person(world())
+  const answers = [
+    await register({ email, password: PASSWORD }),
+    await register({ email: email.toUpperCase(), password: null }),
+  ]
+  for (const answer of answers) t.deepEqual(said(answer), [202, WELCOME])
+  // The mail of somebody who comes later is there: one to the taken address would be, too.
+  await activationLink(world())
+  t.deepEqual(lettersTo(world().system, email), [])
+  t.true(await people.canLogIn(world(), email, PASSWORD))
+})
+
+test('an account that was not confirmed in time makes room for another', async (t) => {
+  const { email, path } = await activationLink(world())
+  t.deepEqual(said(await register({ email, password: 'another password' })), [202, WELCOME])
+  await activationLink(world())
+  t.is(lettersTo(world().system, email).length, 1)
+  const { system } = world()
+  await query(system.db, `update accounts set created = created - interval '13 h' where email = :email`, { email })
+  await query(system.db, `update confirmations set expires = expires - interval '13 h'`)
+  t.deepEqual(said(await register({ email, password: 'another password' })), [202, WELCOME])
+  t.deepEqual(said(await world().anonymous.post(path)), [400, people.INVALID_CODE])
+  const second = await people.linkTo(world(), email, 2)
+  t.deepEqual(said(await world().anonymous.post(second.path)), [200, ACTIVATED])
+  t.true(await people.canLogIn(world(), email, 'another password'))
+  t.false(await people.canLogIn(world(), email, PASSWORD))
+})
+
+test('a sign-up without password leads to a second mail, to set one', async (t) => {
+  const { email, path } = await activationLink(world(), { password: null })
+  const success = '{"detail":"Success! We sent you instructions on how to set your password."}'
+  t.deepEqual(said(await world().anonymous.post(path)), [200, success])
+  t.false(await people.canLogIn(world(), email, PASSWORD))
+  const reset = await people.linkTo(world(), email, 2)
+  t.is(reset.action, 'reset-password')
+  t.is((await world().anonymous.post(reset.path, { new_password: PASSWORD })).status, 200)
+  t.true(await people.canLogIn(world(), email, PASSWORD))
+})
+
+test('what is asked for at sign-up is what the account has, with the limit of the settings', async (t) => {
+  for (const [members, preference] of [
+    [{}, true],
+    [{ outreach_preference: false }, false],
+    [{ outreach_preference: 'yes', limit_domains: 99, state: 'active' }, true],
+  ] as const) {
+    const { path, credentials } = await activationLink(world(), members)
+    await world().anonymous.post(path)
+    const { token } = (await world().anonymous.post('/auth/login/', credentials)).json as { token: string }
+    const { json } = await world().anonymous.get('/auth/account/', { headers: { authorization: `Token ${token}` } })
+    const { outreach_preference: shown, limit_domains: limit } = json as Record<string, unknown>
+    t.deepEqual([shown, limit], [preference, 15])
+  }
+})
+
+test('a domain given at sign-up is created at activation', async (t) => {
+  const domain = freshName()
+  const { path, id } = await activationLink(world(), { domain })
+  t.deepEqual(await query(world().system.db, 'select from domains where name = :domain', { domain }), [])
+  const { status, json } = await world().anonymous.post(path)
+  t.is(status, 200)
+  const { detail, domain: shown, ...rest } = json as { detail: string; domain: ShownDomain }
+  t.true(detail.startsWith('Success!'))
+  t.deepEqual(Object.keys(shown), ['created', 'published', 'name', 'keys', 'minimum_ttl', 'touched'])
+  t.deepEqual([shown.name, shown.keys.length, rest], [domain, 1, {}])
+  t.is((await lookUp(world().powerDns, domain, 'SOA')).length, 1)
+  const [row] = await query<{ owner: string }>(
+    world().system.db,
+    'select owner_id as owner from domains where name = :domain',
+    { domain },
+  )
+  t.is(row!.owner, id)
+})
+
+for (const [what, name, texts] of [
+  ['that exists', taken, ['domain with this name already exists.']],
+  ['below that of another account', async () => `www.${await taken()}`, [DISALLOWED]],
+  ['that is a public suffix', async () => 'co.uk', [DISALLOWED]],
+  ['in upper case', async () => 'A.test', ['Invalid value (not lowercase): A.test']],
+  ['that is blank', async () => '', [BLANK]],
+] as const) {
+  test(`a domain ${what} cannot be asked for at sign-up`, async (t) => {
+    const email = freshEmail()
+    const answer = await register({ email, password: PASSWORD, domain: await name() })
+    t.deepEqual(said(answer), [400, JSON.stringify({ domain: texts })])
+    t.is(await accountOf(world(), email), undefined)
+  })
+}
+
+async function taken(): Promise<string> {
+  return newDomain((await world().account()).api)
+}
+
+test('if the domain is gone at activation, so is the account, and one can start over', async (t) => {
+  const domain = freshName()
+  const { path, email } = await activationLink(world(), { domain })
+  await newDomain((await world().account()).api, domain)
+  const text =
+    `The requested domain ${domain} could not be registered (reason: name_unavailable). Please start over and sign up ` +
+    'again.'
+  t.deepEqual(said(await world().anonymous.post(path)), [400, JSON.stringify({ non_field_errors: [text] })])
+  t.is(await accountOf(world(), email), undefined)
+  t.deepEqual(said(await world().anonymous.post(path)), [400, people.NO_USER])
+  t.deepEqual(said(await register({ email, password: PASSWORD })), [202, WELCOME])
+  t.is((await world().anonymous.post((await people.linkTo(world(), email, 2)).path)).status, 200)
+})
+
+test('while PowerDNS is away the activation is 503, and works with the same link when it is back', async (t) => {
+  const domain = freshName()
+  const { path, email } = await activationLink(world(), { domain })
+  world().proxy.fail(() => ({ refuse: 500 }))
+  const refused = await world().anonymous.post(path)
+  world().proxy.heal()
+  t.is(refused.status, 503)
+  t.is((await accountOf(world(), email))!.state, 'pending')
+  t.is((await world().anonymous.post(path)).status, 200)
+  t.is((await accountOf(world(), email))!.state, 'active')
+})
+
+test('a token header that fails is 401 at registration, and one that is good changes nothing', async (t) => {
+  const headers = { authorization: 'Token wrong', 'content-type': 'application/json' }
+  const answer = await world().anonymous.post('/auth/', undefined, { headers, body: '{' })
+  t.deepEqual(said(answer), [401, '{"detail":"Invalid token."}'])
+  const { api } = await world().account()
+  t.deepEqual(said(await api.post('/auth/', { email: freshEmail(), password: PASSWORD })), [202, WELCOME])
+})
+
+test('a closed registration is 403 before the body is read', async (t) => {
+  await withWorld({}, async ({ anonymous }) => {
+    const closed = '{"detail":"Registration is closed. Please contact the operator."}'
+    const headers = { 'content-type': 'text/plain' }
+    t.deepEqual(said(await anonymous.post('/auth/', undefined, { headers, body: '{' })), [403, closed])
+    t.deepEqual(said(await anonymous.post('/auth/', { email: freshEmail(), password: PASSWORD })), [403, closed])
+    t.is((await anonymous.put('/auth/', {})).status, 405)
+  })
+})
+
+test('without confirmation an account is active at once, with its domain', async (t) => {
+  await withWorld({ REGISTRATION: 'open', EMAIL_CONFIRMATION: 'off', THROTTLE: 'off' }, async (own) => {
+    const [email, domain] = [freshEmail(), freshName()]
+    const body = { email, password: PASSWORD, domain }
+    t.deepEqual(said(await own.anonymous.post('/auth/', body)), [202, '{"detail":"Welcome!"}'])
+    t.true(await people.canLogIn(own, email, PASSWORD))
+    t.is((await lookUp(own.powerDns, domain, 'SOA')).length, 1)
+    const again = { email, password: 'another password' }
+    t.deepEqual(said(await own.anonymous.post('/auth/', again)), [202, '{"detail":"Welcome!"}'])
+    t.true(await people.canLogIn(own, email, PASSWORD))
+    t.deepEqual(lettersTo(own.system, email), [])
+  })
+})

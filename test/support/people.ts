@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import { hashPassword } from '../../src/service/passwords.ts'
+import { query } from '../../src/store/database.ts'
+import { shared, succeeded } from './api.ts'
+import type { Answer } from './client.ts'
+import { lettersTo, letterTo, type Letter } from './mails.ts'
+import type { World } from './world.ts'
+
+export const PASSWORD = 'correct horse battery'
+
+const hash = shared(() => hashPassword(PASSWORD))
+
+/** Somebody with an account and a password. */
+export interface Person {
+  id: string
+  email: string
+  password: string
+  /** What login and the like ask for. */
+  credentials: { email: string; password: string }
+}
+
+/** An address that nobody has. */
+export function freshEmail(): string {
+  return `${randomBytes(6).toString('hex')}@example.test`
+}
+
+export interface PersonOptions {
+  email?: string
+  state?: 'pending' | 'active' | 'disabled'
+  passwordHash?: string | null
+}
+
+/** Somebody who has signed up before. */
+export async function person({ system }: World, options: PersonOptions = {}): Promise<Person> {
+  const { email = freshEmail(), state = 'active', passwordHash = await hash() } = options
+  const [account] = await query<{ id: string }>(
+    system.db,
+    `insert into accounts (created, email, password_hash, state, credentials_changed)
+     values (:now, :email, :passwordHash, :state, :now) returning id`,
+    { now: system.now(), email, passwordHash, state },
+  )
+  return { id: account!.id, email, password: PASSWORD, credentials: { email, password: PASSWORD } }
+}
+
+/** The link in a mail. */
+export interface Link {
+  /** Below /api/v1. */
+  path: string
+  url: string
+  action: string
+  code: string
+}
+
+export function linkIn({ text }: Letter): Link {
+  const links = [...text.matchAll(/\bhttps?:\/\/\S+\/api\/v1(\/v\/([a-z-]+)\/([^\s/]+)\/)/g)]
+  if (links.length !== 1) throw new Error(`not one link: ${text}`)
+  const [url, path, action, code] = links[0] as unknown as string[]
+  return { url: url!, path: path!, action: action!, code: code! }
+}
+
+/** The link in the latest mail to an address, once there are so many. */
+export async function linkTo(world: World, email: string, count = 1): Promise<Link> {
+  return linkIn(await letterTo(world.system, email, count))
+}
+
+/** How many mails have arrived at an address so far. */
+export function countLetters({ system }: World, email: string): number {
+  return lettersTo(system, email).length
+}
+
+/** Asks for a link to reset the password, and takes it from the mail. @param count how many mails there are then */
+export async function resetLink(world: World, { email }: Person, count = 1): Promise<Link> {
+  succeeded(await world.anonymous.post('/auth/account/reset-password/', { email }), 202)
+  return linkTo(world, email, count)
+}
+
+export async function deletionLink(world: World, { email, credentials }: Person, count = 1): Promise<Link> {
+  succeeded(await world.anonymous.post('/auth/account/delete/', credentials), 202)
+  return linkTo(world, email, count)
+}
+
+/** As `resetLink`, to change the address. */
+export async function emailChangeLink(world: World, { credentials }: Person, newEmail: string): Promise<Link> {
+  succeeded(await world.anonymous.post('/auth/account/change-email/', { ...credentials, new_email: newEmail }), 202)
+  return linkTo(world, newEmail)
+}
+
+/** Signs up, and returns the link to the activation. */
+export async function activationLink(world: World, members: Record<string, unknown> = {}): Promise<Link & Person> {
+  const email = freshEmail()
+  succeeded(await world.anonymous.post('/auth/', { email, password: PASSWORD, ...members }), 202)
+  const { id } = (await accountOf(world, email))!
+  const credentials = { email, password: PASSWORD }
+  return { ...(await linkTo(world, email)), id, email, password: PASSWORD, credentials }
+}
+
+export async function accountOf({ system }: World, email: string) {
+  const [account] = await query<{ id: string; email: string; state: string; passwordHash: string | null }>(
+    system.db,
+    'select id, email, state, password_hash as "passwordHash" from accounts where lower(email) = lower(:email)',
+    { email },
+  )
+  return account
+}
+
+/** Whether somebody can log in. */
+export async function canLogIn({ anonymous }: World, email: string, password: string): Promise<boolean> {
+  return (await anonymous.post('/auth/login/', { email, password })).status === 200
+}
+
+/** Status and body, to be compared at once. */
+export function said({ status, text }: Answer): [number, string] {
+  return [status, text]
+}
+
+export const OVERTAKEN = JSON.stringify({
+  detail:
+    'This action cannot be carried out because another operation has been performed, invalidating this one. (Are you ' +
+    'trying to perform this action twice?)',
+})
+export const INVALID_CODE =
+  '{"non_field_errors":["This code is invalid, possibly because it expired (validity: 12:00:00)."]}'
+export const NO_USER = '{"user":["This user does not exist."]}'
