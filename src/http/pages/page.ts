@@ -63,6 +63,9 @@ function markup(part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }
 
+/** To the octet what the policy has the hash of. */
+const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`)
+
 /**
  * Answers with a page for people: small, complete in itself, without scripts. Its address holds a code, so it is neither
  * kept nor passed on.
@@ -79,9 +82,7 @@ export function answerPage(ctx: Context, title: string, site: string, content: H
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title} · ${site}</title>
-        <style>
-          ${new Html(STYLE)}
-        </style>
+        ${STYLE_ELEMENT}
       </head>
       <body>
         <header>${site}</header>

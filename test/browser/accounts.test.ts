@@ -1,0 +1,149 @@
+import test, { type ExecutionContext } from 'ava'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import * as people from '../support/people.ts'
+import { accountOf, canLogIn, freshEmail, PASSWORD } from '../support/people.ts'
+import { useWorld } from '../support/world.ts'
+
+// The pages that links in mails lead to, as a person uses them. SCREENSHOTS=<folder> keeps a picture of each.
+
+const CHROMIUM = '/usr/bin/chromium'
+const PHONE = { width: 360, height: 740 }
+
+const world = useWorld({ REGISTRATION: 'open', THROTTLE: 'off' })
+
+if (existsSync(CHROMIUM)) withBrowser()
+else
+  test('there is no Chromium (Debian: chromium) on this machine, so nobody has looked at the pages', (t) => {
+    t.log(`not at ${CHROMIUM}`)
+    t.pass()
+  })
+
+function withBrowser(): void {
+  let browser: Browser
+
+  test.serial.before('a browser', async () => {
+    // What it would tell its makers is not wanted, and cannot be told everywhere.
+    const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run']
+    browser = await chromium.launch({ executablePath: CHROMIUM, args })
+  })
+  test.after.always('the browser is closed', async () => {
+    await browser.close()
+  })
+
+  for (const javaScriptEnabled of [true, false]) {
+    const how = javaScriptEnabled ? '' : ', without scripts'
+    test.serial(`a person signs up, activates, resets the password, and deletes the account${how}`, async (t) => {
+      const context = await browser.newContext({ viewport: PHONE, javaScriptEnabled })
+      const page = await context.newPage()
+      const foreign = watch(page)
+      const email = freshEmail()
+      await world().anonymous.post('/auth/', { email, password: PASSWORD })
+
+      await open(page, (await people.linkTo(world(), email)).url, 'Activate your account')
+      await picture(page, 'activate')
+      t.is((await accountOf(world(), email))!.state, 'pending')
+      await page.getByRole('button', { name: 'Activate account' }).click()
+      await outcome(t, page, 'Success! Your account has been activated, and you can now log in.')
+      await picture(page, 'activated')
+      t.true(await canLogIn(world(), email, PASSWORD))
+
+      await world().anonymous.post('/auth/account/reset-password/', { email })
+      await open(page, (await people.linkTo(world(), email, 2)).url, 'Set a new password')
+      await picture(page, 'reset')
+      await page.getByLabel('New password').fill('another password')
+      await page.getByRole('button', { name: 'Set password' }).click()
+      await outcome(t, page, 'Success! Your password has been changed.')
+      await picture(page, 'reset-done')
+      t.true(await canLogIn(world(), email, 'another password'))
+
+      await world().anonymous.post('/auth/account/delete/', { email, password: 'another password' })
+      await open(page, (await people.linkTo(world(), email, 3)).url, 'Delete your account')
+      await picture(page, 'delete')
+      await page.getByRole('button', { name: 'Delete account for good' }).click()
+      await outcome(t, page, 'All your data has been deleted.')
+      await picture(page, 'deleted')
+      t.is(await accountOf(world(), email), undefined)
+
+      t.deepEqual(foreign, [])
+      await context.close()
+    })
+  }
+
+  test.serial('what is wrong is said on the page, and what can be mended there is asked for again', async (t) => {
+    const page = await browser.newPage({ viewport: PHONE, javaScriptEnabled: false })
+    const someone = await people.person(world())
+    const { url } = await people.resetLink(world(), someone)
+    await open(page, url, 'Set a new password')
+    // Eight blanks are long enough for the browser, and nothing for the service.
+    await page.getByLabel('New password').fill(' '.repeat(8))
+    await page.getByRole('button').click()
+    t.is(await page.getByRole('alert').innerText(), 'This field may not be blank.')
+    t.is(await page.getByLabel('New password').getAttribute('aria-invalid'), 'true')
+    await picture(page, 'reset-again')
+    await page.getByLabel('New password').fill('another password')
+    await page.getByRole('button').click()
+    await outcome(t, page, 'Success! Your password has been changed.')
+
+    await open(page, url, 'Set a new password')
+    await page.getByLabel('New password').fill('another password')
+    await page.getByRole('button').click()
+    t.regex(await page.getByRole('alert').innerText(), /^This action cannot be carried out because another operation/)
+    t.is(await page.getByRole('button').count(), 0)
+    await picture(page, 'overtaken')
+    await page.close()
+  })
+
+  test.serial('a domain given at sign-up is there once its owner has pressed the button', async (t) => {
+    const page = await browser.newPage({ viewport: PHONE, colorScheme: 'dark' })
+    const domain = `${freshEmail().split('@')[0]}.test`
+    const { url } = await people.activationLink(world(), { domain })
+    await open(page, url, 'Activate your account')
+    await picture(page, 'activate-dark')
+    await page.getByRole('button').click()
+    t.is(await page.getByRole('heading').innerText(), 'Done')
+    t.true((await page.getByRole('main').innerText()).includes(domain))
+    await picture(page, 'activated-domain')
+    await page.close()
+  })
+
+  test.serial('the new address is confirmed on a page', async (t) => {
+    const page = await browser.newPage({ viewport: PHONE })
+    const [someone, newEmail] = [await people.person(world()), freshEmail()]
+    await open(page, (await people.emailChangeLink(world(), someone, newEmail)).url, 'Change your e-mail address')
+    await picture(page, 'change-email')
+    await page.getByRole('button', { name: 'Change e-mail address' }).click()
+    await outcome(t, page, `Success! Your email address has been changed to ${newEmail}.`)
+    await page.close()
+  })
+}
+
+/** Opens a link; the page has one heading, which is its title, too. */
+async function open(page: Page, url: string, title: string): Promise<void> {
+  await page.goto(url)
+  const heading = await page.getByRole('heading', { level: 1 }).innerText()
+  if (heading !== title || !(await page.title()).startsWith(title)) throw new Error(`not "${title}" but "${heading}"`)
+}
+
+async function outcome(t: ExecutionContext, page: Page, text: string): Promise<void> {
+  t.is(await page.getByRole('status').innerText(), text)
+  t.is(await page.getByRole('heading').innerText(), 'Done')
+}
+
+/** What the page asks for elsewhere, or complains of; it must be nothing. */
+function watch(page: Page): string[] {
+  const found: string[] = []
+  page.on('request', (request) => {
+    if (!request.url().startsWith(world().url)) found.push(request.url())
+  })
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) found.push(message.text())
+  })
+  return found
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env['SCREENSHOTS']
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), caret: 'initial' })
+}
