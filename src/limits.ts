@@ -3,6 +3,11 @@
 export const DOMAIN_NAME_LENGTH = 191
 export const SUBNAME_LENGTH = 178
 export const TTL_MAX = 86400
+export const TOKEN_NAME_LENGTH = 178
+
+/** The longest duration (contract §5.3), in days; and how many characters one may be written in. */
+export const DURATION_DAYS = 365_000
+export const DURATION_TEXT_LENGTH = 100
 
 /** What requests are counted under (contract §14). */
 export const SCOPES = [

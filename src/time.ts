@@ -31,3 +31,13 @@ export function fromMicroseconds(count: bigint): Timestamp | undefined {
   if (!(year >= 1 && year <= 9999)) return undefined
   return `${second.toISOString().slice(0, 19)}.${String(fraction).padStart(6, '0')}Z`
 }
+
+/** A length of time as the API writes it: `[D ]HH:MM:SS[.ffffff]`. */
+export type Duration = string
+
+export function toDuration(microseconds: bigint): Duration {
+  const [seconds, fraction] = [microseconds / 1_000_000n, microseconds % 1_000_000n]
+  const [days, hours, minutes] = [seconds / 86_400n, (seconds / 3600n) % 24n, (seconds / 60n) % 60n]
+  const time = [hours, minutes, seconds % 60n].map((part) => String(part).padStart(2, '0')).join(':')
+  return `${days > 0n ? `${days} ` : ''}${time}${fraction > 0n ? `.${String(fraction).padStart(6, '0')}` : ''}`
+}

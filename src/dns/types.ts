@@ -114,12 +114,18 @@ export function typeSupport(type: string): 'supported' | 'automatic' | 'generic'
   return type.startsWith('TYPE') ? 'generic' : 'unsupported'
 }
 
-/** The texts about the field `type` of an RRset (contract §8.4); none if it is a supported type. */
-export function typeProblems(type: string): string[] {
+/** The texts about what cannot be a type, supported or not (contract §8.4). */
+export function typeSyntaxProblems(type: string): string[] {
   const texts: string[] = []
   if (Array.from(type).length > MAX_TYPE) texts.push(`Ensure this field has no more than ${MAX_TYPE} characters.`)
   if (type !== type.toUpperCase()) texts.push(`Invalid value (not uppercase): ${type}`)
   if (!/^[A-Z][A-Z0-9]*$/.test(type)) texts.push('Type must be uppercase alphanumeric and start with a letter.')
+  return texts
+}
+
+/** The texts about the field `type` of an RRset (contract §8.4); none if it is a supported type. */
+export function typeProblems(type: string): string[] {
+  const texts = typeSyntaxProblems(type)
   if (texts.length > 0) return texts
   switch (typeSupport(type)) {
     case 'supported':

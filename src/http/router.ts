@@ -19,7 +19,9 @@ import * as confirmations from './routes/confirmations.ts'
 import * as domains from './routes/domains.ts'
 import * as health from './routes/health.ts'
 import { showIndex } from './routes/index.ts'
+import * as policies from './routes/policies.ts'
 import * as rrsets from './routes/rrsets.ts'
+import * as tokens from './routes/tokens.ts'
 
 /** Every path of the API. */
 export function createRouter(config: Config): Router<State> {
@@ -34,6 +36,7 @@ export function createRouter(config: Config): Router<State> {
     guards: [],
     methods: { POST: [passive, authenticateIfPresented, json, createCaptcha] },
   }
+  const managing = [authenticate, requires('permManageTokens'), throttle('account_management_passive')]
   const resources: Resource[] = [
     { path: '/healthz', guards: [], methods: { GET: [health.showLiveness] } },
     { path: '/readyz', guards: [], methods: { GET: [health.showReadiness] } },
@@ -76,6 +79,41 @@ export function createRouter(config: Config): Router<State> {
       methods: {
         GET: [passive, authenticateIfPresented, confirmations.showForm],
         POST: [active, authenticateIfPresented, jsonOrForm, confirmations.confirm],
+      },
+    },
+    {
+      path: '/api/v1/auth/tokens',
+      guards: managing,
+      methods: { GET: [tokens.listTokens], POST: [json, tokens.createToken] },
+    },
+    {
+      path: '/api/v1/auth/tokens/:id',
+      guards: managing,
+      methods: {
+        GET: [tokens.showToken],
+        PUT: [json, tokens.changeToken],
+        PATCH: [json, tokens.changeToken],
+        DELETE: [tokens.deleteToken],
+      },
+    },
+    {
+      path: '/api/v1/auth/tokens/:id/policies',
+      guards: managing,
+      methods: { GET: [policies.showPolicies] },
+    },
+    {
+      path: '/api/v1/auth/tokens/:id/policies/rrsets',
+      guards: managing,
+      methods: { GET: [policies.listPolicies], POST: [json, policies.createPolicy] },
+    },
+    {
+      path: '/api/v1/auth/tokens/:id/policies/rrsets/:policy',
+      guards: managing,
+      methods: {
+        GET: [policies.showPolicy],
+        PUT: [json, policies.replacePolicy],
+        PATCH: [json, policies.patchPolicy],
+        DELETE: [policies.deletePolicy],
       },
     },
     {

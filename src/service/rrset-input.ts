@@ -46,12 +46,7 @@ export function fieldProblems(domain: Domain, method: Method, input: RRsetInput,
 
 function subnameProblems(domain: Domain, subname: string | undefined, method: Method, target?: Place): string[] {
   if (subname === undefined) return method === 'PUT' && target !== undefined ? [REQUIRED] : []
-  const texts: string[] = []
-  if (Array.from(subname).length > SUBNAME_LENGTH) {
-    texts.push(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
-  }
-  if (subname !== subname.toLowerCase()) texts.push(`Invalid value (not lowercase): ${subname}`)
-  if (!isSubname(subname)) texts.push(SUBNAME_RULE)
+  const texts = subnameSyntaxProblems(subname)
   if (texts.length === 0 && ownerLength(nameOf(domain, subname)) > 255) {
     texts.push('This field combined with the domain name must not exceed 255 characters.')
   }
@@ -59,6 +54,17 @@ function subnameProblems(domain: Domain, subname: string | undefined, method: Me
   if (texts.length === 0 && target !== undefined && subname !== target.subname && subname !== '') {
     texts.push('Can only be written on create.')
   }
+  return texts
+}
+
+/** The texts about what cannot be a subname of any domain (contract §8.4). */
+export function subnameSyntaxProblems(subname: string): string[] {
+  const texts: string[] = []
+  if (Array.from(subname).length > SUBNAME_LENGTH) {
+    texts.push(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
+  }
+  if (subname !== subname.toLowerCase()) texts.push(`Invalid value (not lowercase): ${subname}`)
+  if (!isSubname(subname)) texts.push(SUBNAME_RULE)
   return texts
 }
 

@@ -1,4 +1,4 @@
-import { Invalid } from '../errors.ts'
+import { Conflict, Invalid } from '../errors.ts'
 
 /** What the caller did wrong when the database refused it: by the constraint's name. */
 const MEANING: Record<string, () => Error> = {
@@ -10,6 +10,10 @@ const MEANING: Record<string, () => Error> = {
     Invalid.object(
       'RRset with conflicting type present at same subname. (No other RRsets are allowed alongside CNAME.)',
     ),
+  policies_scope: () =>
+    new Conflict('Conflict: a policy for this domain, subname and type already exists for this token.'),
+  policies_default_first: () => Invalid.object('Policy precedence: The first policy must be the default policy.'),
+  policies_auto_policy: () => Invalid.field('auto_policy', 'Auto policy requires a restrictive default policy.'),
 }
 
 /** The service's error for a violated constraint, or undefined if the violation is a mistake of ours. */

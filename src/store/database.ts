@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import pg from 'pg'
 import { Unavailable } from '../errors.ts'
 import { TURN_TIME } from '../limits.ts'
-import type { Timestamp } from '../time.ts'
+import { toDuration, type Duration, type Timestamp } from '../time.ts'
 import { violated } from './constraints.ts'
 
 /** Where statements run: the pool, each on any connection, or one transaction. */
@@ -19,6 +19,7 @@ const SESSION = `
 /** Timestamps keep their microseconds (a Date would drop them), bigints are small enough to be numbers here. */
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp)
+types.setTypeParser(pg.types.builtins.INTERVAL, parseInterval)
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** Holds back what is written until all that can be written now has been: waking Postgres up is what costs. */
@@ -54,6 +55,15 @@ function parseTimestamp(text: string): Timestamp {
   const [date, time = ''] = text.slice(0, -3).split(' ')
   const [second, fraction = ''] = time.split('.')
   return `${date}T${second}.${fraction.padEnd(6, '0')}Z`
+}
+
+/** `1 year 2 mons 3 days 04:05:06.7`, as Postgres writes it, to `428 04:05:06.700000`; a month counts 30 days. */
+function parseInterval(text: string): Duration {
+  const [, years = 0, months = 0, days = 0, hours = 0, minutes = 0, seconds = 0, fraction = ''] =
+    /^(?:(\d+) years? ?)?(?:(\d+) mons? ?)?(?:(\d+) days? ?)?(?:(\d+):(\d+):(\d+)(?:\.(\d+))?)?$/.exec(text) ?? []
+  const wholeDays = 365 * Number(years) + 30 * Number(months) + Number(days)
+  const wholeSeconds = ((24 * wholeDays + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds)
+  return toDuration(BigInt(wholeSeconds) * 1_000_000n + BigInt(fraction.padEnd(6, '0')))
 }
 
 /**

@@ -28,6 +28,16 @@ export async function find(db: Db, name: string): Promise<Domain | undefined> {
   return domain
 }
 
+/** The id of the account's domain of this name; the domain is not deleted until the transaction ends. */
+export async function keep(trx: Db, name: string, ownerId: string): Promise<number | undefined> {
+  const [row] = await query<{ id: number }>(
+    trx,
+    'select id from domains where name = :name and owner_id = :ownerId for key share',
+    { name, ownerId },
+  )
+  return row?.id
+}
+
 /** The domain, locked for writing until the transaction ends. */
 export async function lock(trx: Db, name: string): Promise<Domain | undefined> {
   const [domain] = await query<Domain>(trx, `select ${COLUMNS} from domains where name = :name for no key update`, {

@@ -1,5 +1,7 @@
-import type { Timestamp } from '../time.ts'
+import type { Pool } from 'pg'
+import type { Duration, Timestamp } from '../time.ts'
 import { query, type Db } from './database.ts'
+import { page as pageOf, type Cursor, type Page } from './pages.ts'
 
 /** A rule of a token; null matches anything in its place (contract §6). */
 export interface Policy {
@@ -8,6 +10,45 @@ export interface Policy {
   type: string | null
   permWrite: boolean
 }
+
+/** What can be changed of a token (contract §5.1). */
+export interface TokenSettings {
+  name: string
+  maxAge: Duration | null
+  maxUnusedPeriod: Duration | null
+  permCreateDomain: boolean
+  permDeleteDomain: boolean
+  permManageTokens: boolean
+  /** In CIDR notation. */
+  allowedSubnets: string[]
+  autoPolicy: boolean
+}
+
+export interface Token extends TokenSettings {
+  id: string
+  created: Timestamp
+  lastUsed: Timestamp | null
+  /** The owner's e-mail address. */
+  owner: string
+  userOverrideId: string | null
+  /** The bound account's e-mail address. */
+  userOverride: string | null
+  mfa: boolean | null
+  /** Neither too old nor unused for too long (contract §5.5). */
+  valid: boolean
+}
+
+/** Whether a token is valid at `:now`. */
+const VALID = `(coalesce(tokens.created + tokens.max_age >= :now, true)
+  and coalesce(greatest(tokens.created, tokens.last_used) + tokens.max_unused_period >= :now, true))`
+
+const COLUMNS = `tokens.id, tokens.created, tokens.last_used as "lastUsed", tokens.user_override_id as "userOverrideId",
+  tokens.mfa, tokens.max_age as "maxAge", tokens.max_unused_period as "maxUnusedPeriod", tokens.name,
+  tokens.perm_create_domain as "permCreateDomain", tokens.perm_delete_domain as "permDeleteDomain",
+  tokens.perm_manage_tokens as "permManageTokens", tokens.auto_policy as "autoPolicy",
+  cast(tokens.allowed_subnets as text[]) as "allowedSubnets", ${VALID} as valid,
+  (select email from accounts where accounts.id = tokens.owner_id) as owner,
+  (select email from accounts where accounts.id = tokens.user_override_id) as "userOverride"`
 
 /** A presented token: what it is, and what speaks against it. */
 export interface PresentedToken {
@@ -47,8 +88,7 @@ export async function present(
     db,
     `with token as materialized (
        select tokens.*, case when bound.id is null then owner.daily_rate else bound.daily_rate end as daily_rate,
-         coalesce(tokens.created + tokens.max_age >= :now, true)
-           and coalesce(greatest(tokens.created, tokens.last_used) + tokens.max_unused_period >= :now, true) as valid,
+         ${VALID} as valid,
          owner.state = 'active' and coalesce(bound.state = 'active', true) as active,
          cast(:address as inet) <<= any (tokens.allowed_subnets) as allowed
        from tokens
@@ -105,13 +145,10 @@ export async function removeLogins(trx: Db, ownerId: string): Promise<void> {
 
 /** Deletes the account's login tokens that are no longer valid (contract §5.5). */
 export async function removeExpiredLogins(trx: Db, ownerId: string, now: Timestamp): Promise<void> {
-  await query(
-    trx,
-    `delete from tokens where owner_id = :ownerId and mfa is not null and (
-       created + max_age < :now or greatest(created, last_used) + max_unused_period < :now
-     )`,
-    { ownerId, now },
-  )
+  await query(trx, `delete from tokens where owner_id = :ownerId and mfa is not null and not ${VALID}`, {
+    ownerId,
+    now,
+  })
 }
 
 /** Adds a login token, whose MFA step is still to come (contract §11.2). */
@@ -130,4 +167,70 @@ export async function insertLogin(
 
 export async function remove(db: Db, id: string): Promise<void> {
   await query(db, 'delete from tokens where id = :id', { id })
+}
+
+/** A page of the tokens that an account owns or that are bound to it, newest first. */
+export async function page(pool: Pool, accountId: string, now: Timestamp, cursor?: Cursor): Promise<Page<Token>> {
+  const conditions = ['owner_id = :accountId', 'user_override_id = :accountId']
+  return pageOf<Token>(pool, { table: 'tokens', columns: COLUMNS, conditions, bindings: { accountId, now } }, cursor)
+}
+
+/** How many they are. */
+export async function count(db: Db, accountId: string): Promise<number> {
+  const [row] = await query<{ n: number }>(
+    db,
+    `select (select count(*) from tokens where owner_id = :accountId)
+       + (select count(*) from tokens where user_override_id = :accountId) as n`,
+    { accountId },
+  )
+  return row!.n
+}
+
+/** The token, if the account owns it or it is bound to the account. */
+export async function find(db: Db, id: string, accountId: string, now: Timestamp): Promise<Token | undefined> {
+  const [token] = await query<Token>(
+    db,
+    `select ${COLUMNS} from tokens where id = :id and :accountId in (owner_id, user_override_id)`,
+    { id, accountId, now },
+  )
+  return token
+}
+
+/** Locks a token, and so its policies, until the transaction ends. */
+export async function lock(trx: Db, id: string): Promise<void> {
+  await query(trx, 'select from tokens where id = :id for no key update', { id })
+}
+
+export async function insert(
+  db: Db,
+  token: TokenSettings & { ownerId: string; mfa: boolean | null; secretHash: Buffer },
+  now: Timestamp,
+): Promise<{ id: string }> {
+  const [row] = await query<{ id: string }>(
+    db,
+    `insert into tokens (created, owner_id, secret_hash, mfa, name, max_age, max_unused_period,
+       perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets, auto_policy)
+     values (:now, :ownerId, :secretHash, :mfa, :name, cast(:maxAge as interval), cast(:maxUnusedPeriod as interval),
+       :permCreateDomain, :permDeleteDomain, :permManageTokens, :allowedSubnets, :autoPolicy)
+     returning id`,
+    { ...token, now },
+  )
+  return row!
+}
+
+export async function update(db: Db, id: string, token: TokenSettings): Promise<void> {
+  await query(
+    db,
+    `update tokens set name = :name, max_age = cast(:maxAge as interval),
+       max_unused_period = cast(:maxUnusedPeriod as interval), perm_create_domain = :permCreateDomain,
+       perm_delete_domain = :permDeleteDomain, perm_manage_tokens = :permManageTokens,
+       allowed_subnets = :allowedSubnets, auto_policy = :autoPolicy
+     where id = :id`,
+    { ...token, id },
+  )
+}
+
+/** Deletes the token, if the account owns it or it is bound to the account. */
+export async function removeFrom(db: Db, id: string, accountId: string): Promise<void> {
+  await query(db, 'delete from tokens where id = :id and :accountId in (owner_id, user_override_id)', { id, accountId })
 }

@@ -12,15 +12,20 @@ function isString(value: unknown): value is string {
   return typeof value === 'string'
 }
 
+/** In place of a value: why there is none. */
+export interface Problem {
+  problem: string
+}
+
 /** Text; numbers count as their digits. `trim` is for all but the names of domains. */
-export function text({ trim }: { trim: boolean }) {
+export function text({ trim, otherwise = 'Not a valid string.' }: { trim: boolean; otherwise?: string }) {
   return yup
     .mixed(isString)
     .transform((value: unknown) => {
       const string = typeof value === 'number' ? String(value) : value
       return trim && typeof string === 'string' ? string.trim() : string
     })
-    .typeError('Not a valid string.')
+    .typeError(otherwise)
     .nonNullable(NULL)
     .test('characters', (value, { createError }) => {
       const problem = typeof value === 'string' ? characterProblem(value) : undefined
@@ -80,34 +85,38 @@ function clamp(value: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value))
 }
 
-/** An array of texts that are not empty; problems name the position (contract §1.4). */
-export function texts() {
+/** An array of what `read` makes of each item; problems name the position (contract §1.4). */
+export function array<Item>(read: (item: unknown) => Item | Problem) {
   return yup
-    .mixed((value): value is string[] => Array.isArray(value))
-    .transform((value: unknown) =>
-      Array.isArray(value) ? value.map((item: unknown) => (typeof item === 'string' ? item.trim() : item)) : value,
-    )
+    .mixed((value): value is Item[] => Array.isArray(value))
+    .transform((value: unknown) => (Array.isArray(value) ? value.map(read) : value))
     .typeError(
       ({ originalValue }: { originalValue: unknown }) =>
         `Expected a list of items but got type "${typeName(originalValue)}".`,
     )
     .nonNullable(NULL)
-    .test('items', (value: unknown[] | undefined, { createError, path }) => {
+    .test('items', (value: unknown[] | undefined, { path }) => {
       const problems: yup.ValidationError[] = []
       // A body has room for millions of wrong items; beyond so many the list is too long anyway.
       for (let i = 0; i < (value?.length ?? 0) && problems.length < MAX_RECORDS; i++) {
-        const problem = itemProblem(value![i])
-        if (problem !== undefined) problems.push(new yup.ValidationError(`Item ${i}: ${problem}`, value![i], path))
+        const { problem } = Object(value![i]) as Partial<Problem>
+        if (problem !== undefined) problems.push(new yup.ValidationError(`Item ${i}: ${problem}`, undefined, path))
       }
-      return problems.length === 0 || new yup.ValidationError(problems, value, path) || createError()
+      return problems.length === 0 || new yup.ValidationError(problems, undefined, path)
     })
 }
 
-function itemProblem(item: unknown): string | undefined {
-  if (item === null) return NULL
-  if (typeof item !== 'string') return 'Must be a string.'
-  if (item === '') return 'This field may not be blank.'
-  return characterProblem(item)
+/** An array of texts that are not empty. */
+export function texts() {
+  return array(readItem)
+}
+
+function readItem(item: unknown): string | Problem {
+  if (item === null) return { problem: NULL }
+  if (typeof item !== 'string') return { problem: 'Must be a string.' }
+  const trimmed = item.trim()
+  const problem = trimmed === '' ? 'This field may not be blank.' : characterProblem(trimmed)
+  return problem === undefined ? trimmed : { problem }
 }
 
 /** Characters that no text of ours may hold. */

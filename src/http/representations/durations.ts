@@ -1,0 +1,66 @@
+import * as yup from 'yup'
+import { DURATION_DAYS, DURATION_TEXT_LENGTH } from '../../limits.ts'
+import { toDuration, type Duration } from '../../time.ts'
+import { type Problem } from './fields.ts'
+
+const DAY = 86_400_000_000n
+const MOST = BigInt(DURATION_DAYS) * DAY
+
+/** A length of time in any of the forms of contract §5.3, or null. */
+export function duration() {
+  return yup
+    .mixed((value): value is Duration => typeof value === 'string')
+    .transform((value: unknown) => (value === null ? null : readDuration(value)))
+    .typeError(({ value }: { value: Problem }) => value.problem)
+    .nullable()
+}
+
+function readDuration(value: unknown): Duration | Problem {
+  const count = microsecondsOf(value)
+  if (count === undefined) {
+    return { problem: 'Duration has wrong format. Use one of these formats instead: [DD] [HH:[MM:]]ss[.uuuuuu].' }
+  }
+  if (count < 0n) return { problem: 'Ensure this value is greater than or equal to 0:00:00.' }
+  if (count > MOST) return { problem: `Ensure this value is less than or equal to ${DURATION_DAYS} days, 0:00:00.` }
+  return toDuration(count)
+}
+
+/** `3 04:05:06.7`, `3 days, 04:05:06`, `05:06`, `6`, `3 days`. */
+const CLOCK = /^(?:(-?\d+) (?:days?,? )?)?(-?)(?:(?:(\d+):)?(\d+):)?(\d+)(?:[.,](\d+))?$/
+const DAYS = /^(-?\d+) days?$/
+/** `P3DT4H5M6.7S`: at least one part, and one behind a T. */
+const ISO = /^([-+]?)P(?!$)(?:([\d.,]+)D)?(?:T(?!$)(?:([\d.,]+)H)?(?:([\d.,]+)M)?(?:([\d.,]+)S)?)?$/
+
+/** A number counts as seconds. */
+function microsecondsOf(value: unknown): bigint | undefined {
+  if (typeof value === 'number') return BigInt(Math.round(value * 1e6))
+  if (typeof value !== 'string' || value.length > DURATION_TEXT_LENGTH) return undefined
+  const text = value.trim()
+  const clock = CLOCK.exec(text)
+  if (clock !== null) {
+    const [, days = '0', sign, hours = '0', minutes = '0', seconds = '0', fraction = ''] = clock
+    const time = (BigInt(hours) * 60n + BigInt(minutes)) * 60n + BigInt(seconds)
+    const count = time * 1_000_000n + micros(fraction)
+    return BigInt(days) * DAY + (sign === '-' ? -count : count)
+  }
+  const days = DAYS.exec(text)?.[1]
+  if (days !== undefined) return BigInt(days) * DAY
+  const iso = ISO.exec(text)
+  if (iso === null) return undefined
+  const units = [DAY, DAY / 24n, DAY / 1440n, 1_000_000n]
+  const counts = units.map((unit, i) => decimal(iso[i + 2] ?? '0', unit))
+  if (counts.includes(undefined)) return undefined
+  const count = (counts as bigint[]).reduce((sum, part) => sum + part)
+  return iso[1] === '-' ? -count : count
+}
+
+/** A decimal number of such units, in microseconds. */
+function decimal(text: string, unit: bigint): bigint | undefined {
+  const [, whole, fraction = ''] = /^(\d+)(?:[.,](\d+))?$/.exec(text) ?? []
+  return whole === undefined ? undefined : BigInt(whole) * unit + (micros(fraction) * unit) / 1_000_000n
+}
+
+/** The digits behind the point as millionths; what is finer is dropped. */
+function micros(fraction: string): bigint {
+  return BigInt(fraction.slice(0, 6).padEnd(6, '0'))
+}

@@ -1,0 +1,50 @@
+import * as policies from '../../service/token-policies.ts'
+import * as tokens from '../../service/tokens.ts'
+import { baseUrl } from '../client.ts'
+import { answer, answerEmpty, type Context } from '../context.ts'
+import { presentPolicy, readPolicy } from '../representations/policy.ts'
+
+/** Where the policies of a token are (contract §6.2). */
+export async function showPolicies(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  const { id } = await tokens.get(system, actor, ctx.params['id']!)
+  answer(ctx, 200, { rrsets: `${baseUrl(ctx, system.config)}/api/v1/auth/tokens/${id}/policies/rrsets/` })
+}
+
+export async function listPolicies(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  const found = await policies.list(system, actor, ctx.params['id']!)
+  answer(ctx, 200, found.map(presentPolicy))
+}
+
+export async function createPolicy(ctx: Context): Promise<void> {
+  const { system, actor, body } = ctx.state
+  const policy = await policies.create(system, actor, ctx.params['id']!, () => readPolicy(body()))
+  answer(ctx, 201, presentPolicy(policy))
+}
+
+export async function showPolicy(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  answer(ctx, 200, presentPolicy(await policies.get(system, actor, ctx.params['id']!, ctx.params['policy']!)))
+}
+
+export async function replacePolicy(ctx: Context): Promise<void> {
+  await changePolicy(ctx, 'PUT')
+}
+
+export async function patchPolicy(ctx: Context): Promise<void> {
+  await changePolicy(ctx, 'PATCH')
+}
+
+async function changePolicy(ctx: Context, method: 'PUT' | 'PATCH'): Promise<void> {
+  const { system, actor, body } = ctx.state
+  const place = { tokenId: ctx.params['id']!, id: ctx.params['policy']! }
+  const policy = await policies.change(system, actor, place, method, () => readPolicy(body()))
+  answer(ctx, 200, presentPolicy(policy))
+}
+
+export async function deletePolicy(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  await policies.remove(system, actor, ctx.params['id']!, ctx.params['policy']!)
+  answerEmpty(ctx, 204)
+}

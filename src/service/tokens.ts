@@ -1,0 +1,131 @@
+import { Denied, Invalid, NotFound, type Problems } from '../errors.ts'
+import { TOKEN_NAME_LENGTH } from '../limits.ts'
+import { transaction, type Db } from '../store/database.ts'
+import * as policies from '../store/policies.ts'
+import * as store from '../store/tokens.ts'
+import type { Token, TokenSettings } from '../store/tokens.ts'
+import type { System } from '../system.ts'
+import type { Actor } from './actor.ts'
+import { hashSecret } from './authentication.ts'
+import { isUuid } from './ids.ts'
+import type { Cursor, Page } from './pages.ts'
+import { generateSecret } from './secrets.ts'
+
+export type { Token, TokenSettings }
+
+/** What a request says about a token. */
+export interface TokenInput {
+  settings: Partial<TokenSettings>
+  problems: Problems
+}
+
+/** What a token is unless the request says otherwise (contract §5.1). */
+export const DEFAULTS: TokenSettings = {
+  name: '',
+  maxAge: null,
+  maxUnusedPeriod: null,
+  permCreateDomain: false,
+  permDeleteDomain: false,
+  permManageTokens: false,
+  allowedSubnets: ['0.0.0.0/0', '::/0'],
+  autoPolicy: false,
+}
+
+/** A page of the tokens that the account owns or that are bound to it, newest first. */
+export async function list(system: System, { accountId }: Actor, cursor?: Cursor): Promise<Page<Token>> {
+  return store.page(system.db, accountId, system.now(), cursor)
+}
+
+/** How many they are. */
+export async function count(system: System, { accountId }: Actor): Promise<number> {
+  return store.count(system.db, accountId)
+}
+
+/** A token of the account, owned by it or bound to it. @throws NotFound */
+export async function get(system: System, actor: Actor, id: string): Promise<Token> {
+  return found(await find(system, system.db, actor, id))
+}
+
+/** Makes a token of the account, and its secret, which is not to be had later. @throws Invalid */
+export async function create(
+  system: System,
+  { accountId }: Actor,
+  { settings, problems }: TokenInput,
+): Promise<{ token: Token; secret: string }> {
+  refuseProblems(settings, problems)
+  const secret = generateSecret()
+  const now = system.now()
+  const token = await transaction(system.db, async (trx) => {
+    const owned = { ownerId: accountId, mfa: null, secretHash: hashSecret(secret) }
+    const { id } = await store.insert(trx, { ...owned, ...DEFAULTS, ...settings }, now)
+    if (settings.autoPolicy === true) await policies.restrict(trx, id, now)
+    return (await store.find(trx, id, accountId, now))!
+  })
+  return { token, secret }
+}
+
+/**
+ * Changes the settings that the input mentions.
+ * @param input is asked for only when the token is known to be the caller's to change (contract §1.2)
+ * @throws NotFound, Denied, Invalid
+ */
+export async function change(system: System, actor: Actor, id: string, input: () => TokenInput): Promise<Token> {
+  return withToken(system, actor, id, async (trx, token) => {
+    const { settings, problems } = input()
+    refuseProblems(settings, problems)
+    if (settings.permManageTokens === true && token.userOverrideId !== null) {
+      throw Invalid.object('perm_manage_tokens and user_override are mutually exclusive.')
+    }
+    const now = system.now()
+    if (settings.autoPolicy === true) {
+      const fallback = (await policies.list(trx, id)).find(policies.isDefault)
+      if (fallback === undefined) await policies.restrict(trx, id, now)
+      else if (fallback.permWrite) {
+        throw Invalid.field('auto_policy', 'Auto policy requires a restrictive default policy.')
+      }
+    }
+    await store.update(trx, id, { ...token, ...settings })
+    return (await store.find(trx, id, actor.accountId, now))!
+  })
+}
+
+/** Deletes a token of the account, if there is such a one; the actor's own as well. */
+export async function remove(system: System, { accountId }: Actor, id: string): Promise<void> {
+  if (isUuid(id)) await store.removeFrom(system.db, id, accountId)
+}
+
+/**
+ * Runs `work` in a transaction, in which a token and its policies are the actor's to change, and nobody else's.
+ * @throws NotFound; Denied if the token acts for somebody else (contract §3.3)
+ */
+export async function withToken<T>(
+  system: System,
+  actor: Actor,
+  id: string,
+  work: (trx: Db, token: Token) => Promise<T>,
+): Promise<T> {
+  if (!isUuid(id)) throw new NotFound()
+  return system.turns.run(`token ${id}`, () =>
+    transaction(system.db, async (trx) => {
+      await store.lock(trx, id)
+      const token = found(await find(system, trx, actor, id))
+      if ((token.userOverrideId ?? actor.accountId) !== actor.accountId) throw new Denied()
+      return work(trx, token)
+    }),
+  )
+}
+
+async function find(system: System, db: Db, { accountId }: Actor, id: string): Promise<Token | undefined> {
+  return isUuid(id) ? store.find(db, id, accountId, system.now()) : undefined
+}
+
+function found(token: Token | undefined): Token {
+  if (token === undefined) throw new NotFound()
+  return token
+}
+
+function refuseProblems({ name }: Partial<TokenSettings>, problems: Problems): void {
+  const tooLong = name !== undefined && Array.from(name).length > TOKEN_NAME_LENGTH
+  const length = tooLong && { name: [`Ensure this field has no more than ${TOKEN_NAME_LENGTH} characters.`] }
+  if (tooLong || Object.keys(problems).length > 0) throw new Invalid({ ...problems, ...length })
+}
