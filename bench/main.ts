@@ -2,6 +2,7 @@ import { headings } from './measure.ts'
 import { oneRRset } from './one-rrset.ts'
 import { domainCreation } from './domain-creation.ts'
 import { reads } from './reads.ts'
+import { records } from './records.ts'
 import { withWorld, type World } from './world.ts'
 
 // What the service costs beside what PowerDNS costs for the same, in one run on one machine.
@@ -10,6 +11,7 @@ const BENCHES: Record<string, (world: World) => Promise<void>> = {
   'one-rrset': oneRRset,
   'domain-creation': domainCreation,
   reads,
+  records,
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHES)
