@@ -20,8 +20,11 @@ export interface LogicalLine {
   indented: boolean
 }
 
-/** The longest rdata: its length must fit 16 bits (RFC 1035 §3.2.1). */
-export const MAX_RDATA = 65_535
+/**
+ * The longest rdata. 16 bits count its octets (RFC 1035 §3.2.1), but PowerDNS before 5.0 dies of records that come near
+ * to what they can count.
+ */
+export const MAX_RDATA = 64_000
 
 /** What no record needs: more tokens, signs included, than two for an octet; a token longer than four for an octet. */
 const MAX_ITEMS = 2 * MAX_RDATA + 100
