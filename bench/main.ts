@@ -1,8 +1,11 @@
+import { bulk } from './bulk.ts'
 import { headings } from './measure.ts'
 import { oneRRset } from './one-rrset.ts'
 import { domainCreation } from './domain-creation.ts'
+import { memory } from './memory.ts'
 import { reads } from './reads.ts'
 import { records } from './records.ts'
+import { size } from './size.ts'
 import { withWorld, type World } from './world.ts'
 
 // What the service costs beside what PowerDNS costs for the same, in one run on one machine.
@@ -12,6 +15,9 @@ const BENCHES: Record<string, (world: World) => Promise<void>> = {
   'domain-creation': domainCreation,
   reads,
   records,
+  bulk,
+  size,
+  memory,
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHES)

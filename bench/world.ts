@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
 import { Pool } from 'undici'
 import { startStack } from '../src/dev/stack.ts'
 import { projectFolder } from '../src/dev/project.ts'
@@ -18,6 +19,10 @@ export interface World {
   /** The same to PowerDNS itself. */
   raw: (method: string, path: string, body?: unknown) => Promise<unknown>
   databaseUrl: string
+  /** The service's process. */
+  pid: number
+  /** For how many milliseconds the service's event loop was blocked at most since this was asked last. */
+  blocked: () => Promise<number>
 }
 
 /** Runs `work` in a world of durable private servers and a service of its own process; nothing is left of it. */
@@ -28,24 +33,28 @@ export async function withWorld(work: (world: World) => Promise<void>): Promise<
     powerDns: { dnsHost: '127.0.0.1', dnsPort: 0 },
     progress: () => undefined,
   })
-  const service = spawn(process.execPath, [join(projectFolder(), 'build/src/main.js')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      ...process.env,
-      HOST: '127.0.0.1',
-      PORT: '0',
-      THROTTLE: 'off',
-      LIMIT_DOMAINS: 'none',
-      ZONEPLANE_DATA: join(folder, 'service'),
-      ZONEPLANE_TOKEN: TOKEN,
-      NAMESERVERS: 'ns1.bench.test, ns2.bench.test',
-      DATABASE_URL: stack.databaseUrl,
-      PDNS_API_URL: stack.pdnsApiUrl,
-      PDNS_API_KEY: stack.pdnsApiKey,
+  const service = spawn(
+    process.execPath,
+    ['--import', pathToFileURL(build('bench/loop.js')).href, build('src/main.js')],
+    {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      env: {
+        ...process.env,
+        HOST: '127.0.0.1',
+        PORT: '0',
+        THROTTLE: 'off',
+        LIMIT_DOMAINS: 'none',
+        ZONEPLANE_DATA: join(folder, 'service'),
+        ZONEPLANE_TOKEN: TOKEN,
+        NAMESERVERS: 'ns1.bench.test, ns2.bench.test',
+        DATABASE_URL: stack.databaseUrl,
+        PDNS_API_URL: stack.pdnsApiUrl,
+        PDNS_API_KEY: stack.pdnsApiKey,
+      },
     },
-  })
+  )
   try {
-    const base = await baseUrl(service.stdout)
+    const base = await baseUrl(service.stdout!)
     const ours = new Pool(new URL(base).origin, { connections: 8, pipelining: 1 })
     const theirs = new Pool(stack.pdnsApiUrl!, { connections: 8, pipelining: 1 })
     const headers = { 'content-type': 'application/json' }
@@ -55,6 +64,12 @@ export async function withWorld(work: (world: World) => Promise<void>): Promise<
       raw: (method, path, body) =>
         send(theirs, method, `/api/v1/servers/localhost${path}`, { ...headers, 'x-api-key': stack.pdnsApiKey! }, body),
       databaseUrl: stack.databaseUrl!,
+      pid: service.pid!,
+      blocked: async () => {
+        service.send('blocked')
+        const [milliseconds] = (await once(service, 'message')) as [number]
+        return milliseconds
+      },
     })
     await ours.close()
     await theirs.close()
@@ -65,6 +80,10 @@ export async function withWorld(work: (world: World) => Promise<void>): Promise<
     await removeInstanceFolders(folder)
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+function build(file: string): string {
+  return join(projectFolder(), 'build', file)
 }
 
 async function baseUrl(output: NodeJS.ReadableStream): Promise<string> {

@@ -108,6 +108,7 @@ function notUnique(positions: number[], own: number): string {
 /** What other items put at a subname, and what the database has there, without what this request deletes. */
 function neighboursOf({ method, inputs, asked, stored }: View, i: number, subname: string): Neighbour[] {
   const positions = asked.get(subname)!
+  if (positions.length === 1 && !stored.has(subname)) return []
   const isRemoval = (position: number) => inputs[position]!.records?.length === 0
   const removed = new Set(
     method === 'POST' ? [] : positions.filter(isRemoval).map((position) => inputs[position]!.type),

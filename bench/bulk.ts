@@ -1,0 +1,62 @@
+import { alternating, compare, percentile } from './measure.ts'
+import { rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './zones.ts'
+import type { World } from './world.ts'
+
+const ROUNDS = 5
+
+/** Creating, changing and deleting many RRsets in one request, beside the same in one PATCH of PowerDNS. */
+export async function bulk(world: World): Promise<void> {
+  for (const size of [1_000, 10_000]) await inOneRequest(world, size)
+}
+
+async function inOneRequest(world: World, size: number): Promise<void> {
+  const id = `bulk${size}`
+  await world.api('POST', '/domains/', { name: zone(id) })
+  await world.raw('POST', '/zones?rrsets=false', rawZone(id))
+  const path = `/domains/${zone(id)}/rrsets/`
+  const all = (i: number) => Array.from({ length: size }, (_, n) => rrset(`host${n}`, n + i))
+  const ours = {
+    creation: (i: number) => world.api('POST', path, all(i)),
+    change: (i: number) => world.api('PATCH', path, all(i + 1)),
+    deletion: () =>
+      world.api(
+        'PATCH',
+        path,
+        all(0).map(({ subname, type }) => ({ subname, type, records: [] })),
+      ),
+  }
+  const put = (i: number) =>
+    rawPatch(
+      world,
+      id,
+      all(i).map(({ subname, records }) => rawRRset(`${subname}.${rawName(id)}`, 'A', ...records)),
+    )
+  const theirs = {
+    creation: put,
+    change: (i: number) => put(i + 1),
+    deletion: () =>
+      rawPatch(
+        world,
+        id,
+        all(0).map(({ subname }) => rawRRset(`${subname}.${rawName(id)}`, 'A')),
+      ),
+  }
+  const times = { creation: [[], []], change: [[], []], deletion: [[], []] } as Record<keyof typeof ours, number[][]>
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const what of ['creation', 'change', 'deletion'] as const) {
+      const [our, their] = await alternating(1, ours[what], theirs[what])
+      // The first round warms up.
+      if (round > 0) times[what].forEach((list, which) => list.push([our![0]!, their![0]!][which]!))
+    }
+  }
+  for (const [what, [our, their]] of Object.entries(times)) {
+    compare(`${what} of ${size} RRsets at once, p50`, 'ms', median(our!), median(their!))
+  }
+}
+
+function median(times: number[]): number {
+  return percentile(
+    times.sort((a, b) => a - b),
+    0.5,
+  )
+}
