@@ -2,6 +2,7 @@ import Koa from 'koa'
 import type { State } from './http/context.ts'
 import { errors } from './http/middleware/errors.ts'
 import { headers } from './http/middleware/headers.ts'
+import { hostNames } from './http/middleware/host-names.ts'
 import { paths } from './http/middleware/paths.ts'
 import { requestLog } from './http/middleware/request-log.ts'
 import { createRouter } from './http/router.ts'
@@ -17,6 +18,7 @@ export function createApp(system: System): Koa<State> {
   app.use(requestLog)
   app.use(errors)
   app.use(headers)
+  app.use(hostNames)
   app.use(paths)
   app.use(createRouter(system.config).routes())
   return app

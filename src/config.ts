@@ -29,6 +29,9 @@ export interface Config {
   nameServers: string[]
   /** Names, without final dot, under which every account may register direct children. */
   localPublicSuffixes: string[]
+  /** Host names, without final dot, that serve dynDNS updates alone; and those that only tell callers their address. */
+  updateHosts: string[]
+  checkIpHosts: string[]
   minimumTtl: number
   limitDomains: number | undefined
   throttle: boolean
@@ -88,6 +91,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
     nameServers: nameServers.map((name) => `${name}.`),
     localPublicSuffixes: setting('LOCAL_PUBLIC_SUFFIXES', [], names),
+    updateHosts: setting('UPDATE_HOSTS', [], names),
+    checkIpHosts: setting('CHECK_IP_HOSTS', [], names),
     minimumTtl: setting('MINIMUM_TTL', 60, integer(1, 3600)),
     limitDomains: setting<number | undefined>('LIMIT_DOMAINS', 15, (value) =>
       value === 'none' ? undefined : integer(0, 2 ** 31 - 1)(value),

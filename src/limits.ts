@@ -96,6 +96,9 @@ export const SLICE = 10
 /** Of items with the same subname and type, each names at most so many others: else the answer grows with their square. */
 export const NAMED_POSITIONS = 100
 
+/** TTL of what dynDNS writes (contract §10.5), in seconds. */
+export const DYNDNS_TTL = 60
+
 /** Milliseconds that a write waits for its turn at a domain before it gives up with 503. */
 export const TURN_TIME = 5_000
 

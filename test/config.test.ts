@@ -17,6 +17,8 @@ const DEFAULTS: Config = {
   publicUrl: undefined,
   nameServers: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
   localPublicSuffixes: [],
+  updateHosts: [],
+  checkIpHosts: [],
   minimumTtl: 60,
   limitDomains: 15,
   registration: false,
@@ -36,17 +38,10 @@ const DEFAULTS: Config = {
 
 const NAMES = [
   ...['HOST', 'PORT', 'DNS_PORT', 'ZONEPLANE_DATA', 'DATABASE_URL', 'PDNS_API_URL', 'PDNS_API_KEY', 'PDNS_CONNECTIONS'],
-  ...['ZONEPLANE_TOKEN', 'PUBLIC_URL', 'NAMESERVERS', 'LOCAL_PUBLIC_SUFFIXES', 'MINIMUM_TTL'],
-  ...[
-    'LIMIT_DOMAINS',
-    'REGISTRATION',
-    'EMAIL_CONFIRMATION',
-    'CONFIRMATION_VALIDITY',
-    'THROTTLE',
-    'CAPTCHA',
-    'MAIL_URL',
-  ],
-  ...['MAIL_FROM', 'THROTTLE_STORE', 'THROTTLE_RATES', 'TRUSTED_PROXIES', 'BODY_LIMIT', 'RETRY_AFTER', 'LOG_LEVEL'],
+  ...['ZONEPLANE_TOKEN', 'PUBLIC_URL', 'NAMESERVERS', 'LOCAL_PUBLIC_SUFFIXES', 'MINIMUM_TTL', 'LIMIT_DOMAINS'],
+  ...['UPDATE_HOSTS', 'CHECK_IP_HOSTS'],
+  ...['REGISTRATION', 'EMAIL_CONFIRMATION', 'CONFIRMATION_VALIDITY', 'THROTTLE', 'CAPTCHA', 'MAIL_URL', 'MAIL_FROM'],
+  ...['THROTTLE_STORE', 'THROTTLE_RATES', 'TRUSTED_PROXIES', 'BODY_LIMIT', 'RETRY_AFTER', 'LOG_LEVEL'],
 ]
 
 /** The problems of an environment, as the operator reads them. */
@@ -99,6 +94,8 @@ for (const [name, value, member, read] of [
   ['NAMESERVERS', 'b.example., a.example', 'nameServers', ['b.example.', 'a.example.']],
   ['NAMESERVERS', 'a.example  b.example,c.example', 'nameServers', ['a.example.', 'b.example.', 'c.example.']],
   ['LOCAL_PUBLIC_SUFFIXES', 'dyn.example.net, b.example.', 'localPublicSuffixes', ['dyn.example.net', 'b.example']],
+  ['UPDATE_HOSTS', 'update.example.net', 'updateHosts', ['update.example.net']],
+  ['CHECK_IP_HOSTS', 'checkip.example.net., b.example', 'checkIpHosts', ['checkip.example.net', 'b.example']],
   ['MINIMUM_TTL', '1', 'minimumTtl', 1],
   ['MINIMUM_TTL', '3600', 'minimumTtl', 3600],
   ['LIMIT_DOMAINS', '0', 'limitDomains', 0],
@@ -213,6 +210,8 @@ for (const [name, values, text] of [
   ],
   ['NAMESERVERS', [',', ', ,'], () => HOSTS],
   ['LOCAL_PUBLIC_SUFFIXES', [','], () => HOSTS],
+  ['UPDATE_HOSTS', ['Update.example.net', 'update'], (value: string) => `${HOSTS}, not "${value}"`],
+  ['CHECK_IP_HOSTS', [',', ', ,'], () => HOSTS],
   [
     'TRUSTED_PROXIES',
     ['x', '10.0.0', '10.0.0.0/33', '::/129', '10.0.0.0/8/8', '10.0.0.0/', '10.0.0.0/-1', '010.0.0.1', '1'],

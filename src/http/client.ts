@@ -25,11 +25,19 @@ export function clientAddress(ctx: Koa.Context, proxies: Proxies): string {
 /** The URL under which the caller sees us: as configured, else as the request says (contract §1.1). */
 export function baseUrl(ctx: Koa.Context, config: Config): string {
   if (config.publicUrl !== undefined) return config.publicUrl
+  const protocol = forwarded(ctx, config, 'Proto') || 'http'
+  return `${protocol}://${calledHost(ctx, config)}`
+}
+
+/** The host that the caller means, perhaps with a port. */
+export function calledHost(ctx: Koa.Context, config: Config): string {
+  return forwarded(ctx, config, 'Host') || ctx.get('Host') || calledAddress(ctx)
+}
+
+/** What a trusted proxy says about the request that it got; else empty. */
+function forwarded(ctx: Koa.Context, { trustedProxies }: Config, what: 'Proto' | 'Host'): string {
   const peer = parse(ctx.req.socket.remoteAddress ?? '')
-  const trusted = peer !== undefined && isTrusted(peer, config.trustedProxies)
-  const protocol = (trusted && last(ctx.get('X-Forwarded-Proto'))) || 'http'
-  const host = (trusted && last(ctx.get('X-Forwarded-Host'))) || ctx.get('Host') || calledAddress(ctx)
-  return `${protocol}://${host}`
+  return peer !== undefined && isTrusted(peer, trustedProxies) ? last(ctx.get(`X-Forwarded-${what}`)) : ''
 }
 
 /** The URL of the API, as the caller sees it; without final slash. */

@@ -14,7 +14,13 @@ export interface State {
   route?: string
   /** Set behind `authenticate`. */
   actor: Actor
-  /** The domain named in the path; set behind `authenticateForDomain`. */
+  /** Answers are plain text, and GET writes (contract §10). */
+  dyndns?: boolean
+  /** The user of Basic authentication; set behind `authenticateForUpdate`. */
+  user?: string | undefined
+  /** The names that an update is about; set behind `findHosts`. */
+  hosts: string[]
+  /** The domain named in the path, or by those names; set behind `authenticateForDomain` and `findHosts`. */
   domain: Domain
   /** The body's JSON; throws what is wrong with the body. Set behind `body`. */
   body: () => unknown
@@ -55,11 +61,28 @@ function* measured(pieces: Iterable<string>): Work<{ length: number; only: strin
   return { length, only }
 }
 
+/** Answers with plain text, as dynDNS does (contract §10). */
+export function answerText(ctx: Koa.Context, status: number, text: string): void {
+  ctx.status = status
+  ctx.set('Content-Type', 'text/plain')
+  ctx.body = text
+}
+
 /** Answers without body. */
 export function answerEmpty(ctx: Koa.Context, status: number): void {
   ctx.body = status === 204 ? null : ''
   ctx.status = status
   ctx.remove('Content-Type')
+}
+
+/** The query's parameters; of one given more than once, the last value, at its place (contract §1.1). */
+export function parameters(ctx: Koa.Context): Map<string, string> {
+  const last = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(ctx.querystring)) {
+    last.delete(name)
+    last.set(name, value)
+  }
+  return last
 }
 
 /** The last value given for a query parameter; undefined if there is none (contract §1.1). */

@@ -8,8 +8,10 @@ import {
   refuseRestricted,
   requires,
 } from './middleware/authenticate.ts'
+import { authenticateForUpdate } from './middleware/authenticate-for-update.ts'
 import { body } from './middleware/body.ts'
 import { authenticateForDomain } from './middleware/authenticate-for-domain.ts'
+import { CHECK_IP_PATH, UPDATE_PATH } from './middleware/host-names.ts'
 import { throttle } from './middleware/throttle.ts'
 import { addResource, type Resource } from './resource.ts'
 import { readItem } from './representations/rrset.ts'
@@ -17,6 +19,7 @@ import * as accounts from './routes/accounts.ts'
 import { createCaptcha } from './routes/captcha.ts'
 import * as confirmations from './routes/confirmations.ts'
 import * as domains from './routes/domains.ts'
+import * as dyndns from './routes/dyndns.ts'
 import * as health from './routes/health.ts'
 import { showIndex } from './routes/index.ts'
 import * as policies from './routes/policies.ts'
@@ -165,6 +168,13 @@ export function createRouter(config: Config): Router<State> {
         DELETE: [rrsets.deleteRRset],
       },
     },
+    ...['/api/v1/dyndns/update', '/nic/update', UPDATE_PATH].map((path) => ({
+      path,
+      dyndns: true,
+      guards: [authenticateForUpdate, dyndns.findHosts, throttle('dyndns')],
+      methods: { GET: [dyndns.update] },
+    })),
+    { path: CHECK_IP_PATH, dyndns: true, guards: [], methods: { GET: [dyndns.showAddress] } },
   ]
   const router = new Router<State>({ sensitive: true })
   for (const resource of resources) addResource(router, resource)

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { isDomainName } from '../dns/names.ts'
+import { isDomainName, lowerCase } from '../dns/names.ts'
 import { Denied, Invalid, NameserverFailure, NotFound, type Problems } from '../errors.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH } from '../limits.ts'
 import type { Key } from '../nameserver/nameserver.ts'
@@ -70,11 +70,27 @@ export async function count(system: System, actor: Actor): Promise<number> {
 
 /** The actor's domain that a name lies in, as an array of one; or of none. */
 async function owning(system: System, actor: Actor, qname: string): Promise<Domain[]> {
-  const name = qname.replace(/^\*\./, '').toLowerCase()
-  if (!isDomainName(name) || name.length > DOMAIN_NAME_LENGTH) return []
-  const names = availability.suffixes(name)
-  const domain = await store.longest(system.db, actor.accountId, names, visibleDomains(actor))
+  if (qname.replace(/^\*\./, '').length > DOMAIN_NAME_LENGTH) return []
+  const [domain] = await enclosing(system, actor, [qname])
   return domain === undefined ? [] : [domain]
+}
+
+/**
+ * For each name, the longest of the actor's domains that it lies in; undefined if there is none, or it is no name. Names
+ * are in any case and may begin with `*.`.
+ */
+export async function enclosing(system: System, actor: Actor, names: string[]): Promise<(Domain | undefined)[]> {
+  const candidates = names.map(enclosingNames)
+  const found = await store.named(system.db, actor.accountId, [...new Set(candidates.flat())], visibleDomains(actor))
+  const domains = new Map(found.map((domain) => [domain.name, domain]))
+  return candidates.map((longestFirst) => longestFirst.flatMap((name) => domains.get(name) ?? [])[0])
+}
+
+/** The names that a domain may have in which a name lies, the longest first. */
+function enclosingNames(name: string): string[] {
+  const plain = lowerCase(name.replace(/^\*\./, ''))
+  // What is cut off of a name is more than a domain's name may have, so the rest, if it is too long, is none either.
+  return isDomainName(plain) ? availability.suffixes(plain.slice(-DOMAIN_NAME_LENGTH - 1)) : []
 }
 
 /** @throws Denied if the account has as many domains as it may have */

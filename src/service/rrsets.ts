@@ -4,6 +4,7 @@ import { Denied, Invalid, NameserverFailure, NotFound } from '../errors.ts'
 import type { Domain } from '../store/domains.ts'
 import * as store from '../store/rrsets.ts'
 import type { Filter, RRset } from '../store/rrsets.ts'
+import { DYNDNS_TTL } from '../limits.ts'
 import { inSlices } from '../slices.ts'
 import type { System } from '../system.ts'
 import type { Actor } from './actor.ts'
@@ -13,7 +14,7 @@ import { examineMany, examineOne, type Conditions } from './conditions.ts'
 import type { Cursor, Page } from './pages.ts'
 import { authoriseWrites, type Place } from './policies.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
-import { writeZone } from './zones.ts'
+import { writeZone, type WriteOptions } from './zones.ts'
 
 export type { RRset }
 
@@ -117,13 +118,52 @@ export async function writeMany(
   inputs: ItemInput[],
   conditions: Conditions,
 ): Promise<RRset[]> {
+  return writePlanned(system, actor, domain, subnamesOf(inputs), async (zone) => {
+    const changes = await inSlices(planMany(zone, method, inputs, authorisation(actor, domain)))
+    examineMany(zone, changes, conditions)
+    return changes
+  })
+}
+
+/**
+ * Changes the addresses at some names, as a bulk PATCH does, but with a TTL of their own (contract §10.5). The domain
+ * counts as touched in any case.
+ * @param inputs what is wanted, given what is there at `subnames`
+ * @throws Invalid with the problems of each item, Denied
+ */
+export async function writeAddresses(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  subnames: string[],
+  inputs: (current: RRset[]) => RRsetInput[],
+): Promise<void> {
+  await writePlanned(
+    system,
+    actor,
+    domain,
+    subnames.filter(isSubname),
+    (zone) => {
+      const lenient = { ...zone, domain: { ...zone.domain, minimumTtl: DYNDNS_TTL } }
+      return inSlices(planMany(lenient, 'PATCH', inputs(zone.current), authorisation(actor, domain)))
+    },
+    { touch: true },
+  )
+}
+
+/** Writes several RRsets; what PowerDNS refuses is told at its place in the plan. */
+async function writePlanned(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  subnames: Iterable<string>,
+  plan: (zone: Zone) => Promise<Change[]>,
+  options?: WriteOptions,
+): Promise<RRset[]> {
   let changes: Change[] = []
+  const planAndKeep = async (zone: Zone) => (changes = await plan(zone))
   try {
-    const rrsets = await writeZone(system, actor, domain.name, subnamesOf(inputs), async (zone) => {
-      changes = await inSlices(planMany(zone, method, inputs, authorisation(actor, domain)))
-      examineMany(zone, changes, conditions)
-      return changes
-    })
+    const rrsets = await writeZone(system, actor, domain.name, subnames, planAndKeep, options)
     return rrsets.filter((rrset) => rrset !== undefined)
   } catch (error) {
     if (isRefusal(error)) throw new Invalid(refusals(domain, changes, error))

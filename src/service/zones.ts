@@ -19,6 +19,11 @@ import { sees } from './policies.ts'
 import { equalise, nextVersion, publishing, type UnderMark } from './publication.ts'
 import { changesStructure } from './structure.ts'
 
+export interface WriteOptions {
+  /** Whether the domain counts as touched even if nothing is there of what was written. */
+  touch?: boolean
+}
+
 /**
  * The one door for record changes: plans under the domain's lock, stores, publishes, commits; all of it or nothing.
  * Once it resolves, the new state is answered in DNS.
@@ -33,11 +38,12 @@ export async function writeZone(
   name: string,
   subnames: Iterable<string>,
   plan: (zone: Zone) => Change[] | Promise<Change[]>,
+  { touch = false }: WriteOptions = {},
 ): Promise<(RRset | undefined)[]> {
   const [looked, concerned] = await inSlices(withAncestors(subnames))
   return system.turns.run(name, () =>
     publishing(system, async (trx, underMark) => {
-      const written = await write(system, trx, underMark, name, { looked, concerned }, (zone) => {
+      const written = await write(system, trx, underMark, name, { looked, concerned, touch }, (zone) => {
         if (!sees(actor, zone.domain)) throw new NotFound()
         return plan(zone)
       })
@@ -57,7 +63,7 @@ export async function writeAlso(
   plan: (zone: Zone) => Change[],
 ): Promise<(RRset | undefined)[] | undefined> {
   const [looked, concerned] = atOnce(withAncestors([subname]))
-  return write(system, trx, underMark, name, { looked, concerned }, plan)
+  return write(system, trx, underMark, name, { looked, concerned, touch: false }, plan)
 }
 
 async function write(
@@ -65,7 +71,7 @@ async function write(
   trx: Db,
   underMark: UnderMark,
   name: string,
-  { looked, concerned }: { looked: string[]; concerned: Set<string> },
+  { looked, concerned, touch }: { looked: string[]; concerned: Set<string>; touch: boolean },
   plan: (zone: Zone) => Change[] | Promise<Change[]>,
 ): Promise<(RRset | undefined)[] | undefined> {
   // One flight; the second statement sees what is there once the first has the lock.
@@ -81,7 +87,7 @@ async function write(
 
   await rrsets.touch(trx, domain.id, idle, now)
   if (effective.length === 0) {
-    if (idle.length > 0) await domains.touch(trx, domain.id, now)
+    if (touch || idle.length > 0) await domains.touch(trx, domain.id, now)
     return inSlices(mapped(changes, (change) => outcome(change, now)))
   }
   const version = nextVersion(system, domain.version)

@@ -94,21 +94,14 @@ export async function count(db: Db, ownerId: string, ids: number[]): Promise<num
   return row!.n
 }
 
-/** The longest of these names that is a domain of the account, and among `ids` if given. */
-export async function longest(
-  db: Db,
-  ownerId: string,
-  names: string[],
-  ids: number[] | undefined,
-): Promise<Domain | undefined> {
-  const [domain] = await query<Domain>(
+/** Those of these names that are domains of the account, and among `ids` if given. */
+export async function named(db: Db, ownerId: string, names: string[], ids: number[] | undefined): Promise<Domain[]> {
+  return query<Domain>(
     db,
     `select ${COLUMNS} from domains
-     where name = any (:names) and owner_id = :ownerId ${ids === undefined ? '' : 'and id = any (:ids)'}
-     order by length(name) desc limit 1`,
+     where name = any (:names) and owner_id = :ownerId ${ids === undefined ? '' : 'and id = any (:ids)'}`,
     { ownerId, names, ...(ids && { ids }) },
   )
-  return domain
 }
 
 /** Whether another account owns one of `ancestors`, or a domain below `name`. */

@@ -52,12 +52,9 @@ export function credentials(ctx: Context): { secret: string; address: string } {
 }
 
 /** The secret in the `Authorization` header; undefined if there is none of our scheme. */
-function presentedSecret(ctx: Context): string | undefined {
-  const [scheme = '', ...credentials] = ctx
-    .get('Authorization')
-    .split(/[ \t]+/)
-    .filter((part) => part !== '')
-  if (scheme.toLowerCase() !== 'token') return undefined
+export function presentedSecret(ctx: Context): string | undefined {
+  const { scheme, credentials } = authorization(ctx)
+  if (scheme !== 'token') return undefined
   const [secret] = credentials
   if (secret === undefined) throw new Unauthenticated('Invalid token header. No credentials provided.')
   if (credentials.length > 1) {
@@ -69,4 +66,13 @@ function presentedSecret(ctx: Context): string | undefined {
     throw new Unauthenticated('Invalid token header. Token string should not contain invalid characters.')
   }
   return octets.toString()
+}
+
+/** The parts of the `Authorization` header, its scheme in lower case; empty if there is none. */
+export function authorization(ctx: Context): { scheme: string; credentials: string[] } {
+  const [scheme = '', ...credentials] = ctx
+    .get('Authorization')
+    .split(/[ \t]+/)
+    .filter((part) => part !== '')
+  return { scheme: scheme.toLowerCase(), credentials }
 }

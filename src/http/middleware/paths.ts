@@ -11,7 +11,7 @@ export async function paths(ctx: Koa.Context, next: Koa.Next): Promise<void> {
 }
 
 /** The path of the request's target; some that HTTP lets through cannot be read, such as `http://[`. */
-function pathOf(ctx: Koa.Context): string {
+export function pathOf(ctx: Koa.Context): string {
   try {
     return ctx.path
   } catch {

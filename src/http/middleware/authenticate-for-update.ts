@@ -1,0 +1,48 @@
+import { isUtf8 } from 'node:buffer'
+import { Unauthenticated } from '../../errors.ts'
+import { authenticate, refuseMfaPending } from '../../service/authentication.ts'
+import * as dyndns from '../../service/dyndns.ts'
+import { clientAddress } from '../client.ts'
+import { parameters, type Context, type Middleware } from '../context.ts'
+import { authorization, presentedSecret } from './authenticate.ts'
+
+/** Lets through who presents a valid token in one of the forms that dynDNS knows; the first one counts (contract §10.2). */
+export const authenticateForUpdate: Middleware = async function authenticateForUpdate(ctx, next) {
+  const { system } = ctx.state
+  const address = clientAddress(ctx, system.config.trustedProxies)
+  const secret = presentedSecret(ctx)
+  if (secret !== undefined) ctx.state.actor = await authenticate(system, secret, address)
+  else {
+    const basic = basicCredentials(ctx)
+    ctx.state.user = basic?.user
+    ctx.state.actor = await dyndns.authenticate(system, basic ?? queryCredentials(ctx), address)
+  }
+  refuseMfaPending(ctx.state.actor)
+  await next()
+}
+
+/** User and secret of an `Authorization: Basic` header (RFC 7617); undefined if there is none. */
+function basicCredentials(ctx: Context): { user: string; secret: string } | undefined {
+  const { scheme, credentials } = authorization(ctx)
+  if (scheme !== 'basic') return undefined
+  const [encoded] = credentials
+  if (encoded === undefined) {
+    throw new Unauthenticated('Invalid basic auth token header. No credentials provided.')
+  }
+  if (credentials.length > 1) {
+    throw new Unauthenticated('Invalid basic auth token header. Basic authentication string should not contain spaces.')
+  }
+  const octets = Buffer.from(encoded, 'base64')
+  const [user, secret, ...more] = octets.toString(isUtf8(octets) ? 'utf8' : 'latin1').split(':')
+  if (user === undefined || secret === undefined || more.length > 0) throw new Unauthenticated('badauth')
+  return { user, secret }
+}
+
+function queryCredentials(ctx: Context): { user: string; secret: string } {
+  const query = parameters(ctx)
+  const user = query.get('username')
+  const secret = query.get('password')
+  if (user === undefined) throw new Unauthenticated('No username URL parameter provided.')
+  if (secret === undefined) throw new Unauthenticated('No password URL parameter provided.')
+  return { user, secret }
+}
