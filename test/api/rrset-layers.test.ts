@@ -79,9 +79,13 @@ const LAYERS: [title: string, before: RRsetBody[], members: RRsetBody, problems:
     [],
     {
       type: 'TXT',
-      records: [`"${'\u00fc'.repeat(31_900)}"`, ...Array.from({ length: 500 }, (_, i) => `"${i}"`)],
+      records: [
+        `"${'\u00fc'.repeat(15_950)}"`,
+        `"${'\u00fc'.repeat(15_951)}"`,
+        ...Array.from({ length: 500 }, (_, i) => `"${i}"`),
+      ],
     },
-    { records: ['Ensure this field has no more than 64000 characters after JSON encoding (it has 325148).'] },
+    { records: ['Ensure this field has no more than 64000 characters after JSON encoding (it has 325165).'] },
   ],
   [
     'the size of the message is told before the rules of the type',
