@@ -180,3 +180,60 @@ test('policies: they go with their token and with their domain', async (t) => {
   await sql('delete from tokens where id = $1', token)
   t.is(await count(), 0)
 })
+
+test('policies: two transactions do not add two default policies', async (t) => {
+  const { token } = await newToken()
+  const outcome = await brokenAcross(
+    tables().pool,
+    (client) => insert(client, 'policies', { created: 'now', token_id: token }),
+    (client) => insert(client, 'policies', { created: 'now', token_id: token, perm_write: true }),
+  )
+  t.is(outcome, 'policies_scope')
+})
+
+test('policies: a specific one cannot be added while the default one is being deleted', async (t) => {
+  const { token } = await newToken()
+  const fallback = await policy(token)
+  const outcome = await brokenAcross(
+    tables().pool,
+    (client) => client.query('delete from policies where id = $1', [fallback]),
+    (client) => insert(client, 'policies', { created: 'now', token_id: token, type: 'A' }),
+  )
+  t.is(outcome, 'policies_default_first')
+})
+
+test('policies: the default one cannot become permissive while auto_policy is being switched on', async (t) => {
+  const { token } = await newToken()
+  const fallback = await policy(token)
+  const outcome = await brokenAcross(
+    tables().pool,
+    (client) => client.query('update tokens set auto_policy = true where id = $1', [token]),
+    (client) => client.query('update policies set perm_write = true where id = $1', [fallback]),
+  )
+  t.is(outcome, 'policies_auto_policy')
+})
+
+test('policies: none that is about to be added or to go with its domain keeps the token from being used', async (t) => {
+  const { account, token } = await newToken()
+  const [old, young] = [await tables().domain(account), await tables().domain(account)]
+  await policy(token)
+  await policy(token, { domain_id: old })
+  const client = await tables().pool.connect()
+  await client.query('begin')
+  await insert(client, 'policies', { created: 'now', token_id: token, domain_id: young, perm_write: true })
+  await client.query('delete from domains where id = $1', [old])
+  const use = await tables().pool.connect()
+  await use.query(`set lock_timeout = '100ms'`)
+  t.is(await broken(use.query('update tokens set last_used = now() where id = $1', [token])), undefined)
+  await client.query('rollback')
+  for (const connection of [client, use]) connection.release(true)
+})
+
+test('policies: a default one cannot be made specific, nor moved to a token that has one', async (t) => {
+  const [{ token }, other] = [await newToken(), await newToken()]
+  const fallback = await policy(token)
+  await policy(other.token)
+  t.is(await broken(sql(`update policies set type = 'A' where id = $1`, fallback)), 'policies_default_first')
+  const move = sql('update policies set token_id = $1 where id = $2', other.token, fallback)
+  t.is(await broken(move), 'policies_scope')
+})

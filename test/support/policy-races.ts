@@ -1,0 +1,77 @@
+import type { ExecutionContext } from 'ava'
+import { newDomain, succeeded } from './api.ts'
+import type { Client } from './client.ts'
+import type { World } from './world.ts'
+
+const ANY = { domain: null, subname: null, type: null }
+
+interface Shown {
+  id: string
+  domain: string | null
+  subname: string | null
+  type: string | null
+  perm_write: boolean
+}
+
+/**
+ * Rounds of requests that are sent at once, each trying to break a rule of contract §6.3; after each round the rules
+ * hold, and every request was answered by what the contract says, never by a failure.
+ */
+export async function policyRaces(t: ExecutionContext, world: World, rounds: number): Promise<void> {
+  const { api } = await world.account()
+  const domain = await newDomain(api)
+  const { id } = succeeded(await api.post('/auth/tokens/', {}), 201).json as { id: string }
+  const token = `/auth/tokens/${id}/`
+  const path = `${token}policies/rrsets/`
+  const statuses = new Set<number>()
+  for (let round = 0; round < rounds; round++) {
+    const present = (await api.get(path)).json as Shown[]
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => attempt(api, token, path, domain, present, i)),
+    )
+    for (const { status, text } of answers) {
+      statuses.add(status)
+      t.true([200, 201, 204, 400, 404, 409].includes(status), `${status} ${text}`)
+    }
+    await check(t, api, token, path)
+  }
+  for (const status of [200, 201, 204, 400]) t.true(statuses.has(status), String(status))
+}
+
+/** One of the ways to break a rule, told by a number. */
+function attempt(api: Client, token: string, path: string, domain: string, present: Shown[], i: number) {
+  const fallback = `${path}${present[0]?.id ?? '00000000-0000-4000-8000-000000000000'}/`
+  const other = `${path}${present[1]?.id ?? '00000000-0000-4000-8000-000000000000'}/`
+  const type = `T${i % 4}`
+  switch (i % 10) {
+    case 0:
+      return api.post(path, { ...ANY, perm_write: i > 10 })
+    case 1:
+      return api.delete(fallback)
+    case 2:
+    case 3:
+      return api.post(path, { ...ANY, type })
+    case 4:
+      return api.patch(token, { auto_policy: true })
+    case 5:
+      return api.patch(token, { auto_policy: false })
+    case 6:
+      return api.patch(fallback, { perm_write: true })
+    case 7:
+      return api.post(path, { ...ANY, domain })
+    case 8:
+      return api.put(other, { ...ANY, type: i > 10 ? 'T2' : null })
+    default:
+      return api.delete(other)
+  }
+}
+
+async function check(t: ExecutionContext, api: Client, token: string, path: string): Promise<void> {
+  const policies = (await api.get(path)).json as Shown[]
+  const { auto_policy: auto } = (await api.get(token)).json as { auto_policy: boolean }
+  const places = policies.map(({ domain, subname, type }) => JSON.stringify([domain, subname, type]))
+  t.is(new Set(places).size, places.length, 'no place twice')
+  const fallback = policies.find(({ domain, subname, type }) => (domain ?? subname ?? type) === null)
+  if (policies.length > 0 || auto) t.truthy(fallback, 'a default policy')
+  if (auto) t.false(fallback!.perm_write, 'a restrictive one')
+}
