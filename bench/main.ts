@@ -1,8 +1,10 @@
+import { authentication } from './authentication.ts'
 import { bulk } from './bulk.ts'
 import { headings } from './measure.ts'
 import { oneRRset } from './one-rrset.ts'
 import { domainCreation } from './domain-creation.ts'
 import { memory } from './memory.ts'
+import { paging } from './paging.ts'
 import { reads } from './reads.ts'
 import { records } from './records.ts'
 import { size } from './size.ts'
@@ -18,6 +20,8 @@ const BENCHES: Record<string, (world: World) => Promise<void>> = {
   bulk,
   size,
   memory,
+  paging,
+  authentication,
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHES)

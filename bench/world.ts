@@ -16,7 +16,9 @@ const TOKEN = 'benchmark-token-secret'
 export interface World {
   /** Sends a request to the service; resolves with the answer's JSON. */
   api: (method: string, path: string, body?: unknown) => Promise<unknown>
-  /** The same to PowerDNS itself. */
+  /** Reads with any secret, whatever the answer. */
+  read: (path: string, secret?: string) => Promise<{ status: number; link: string }>
+  /** The same as `api` to PowerDNS itself. */
   raw: (method: string, path: string, body?: unknown) => Promise<unknown>
   databaseUrl: string
   /** The service's process. */
@@ -61,6 +63,15 @@ export async function withWorld(work: (world: World) => Promise<void>): Promise<
     await work({
       api: (method, path, body) =>
         send(ours, method, `/api/v1${path}`, { ...headers, authorization: `Token ${TOKEN}` }, body),
+      read: async (path, secret = TOKEN) => {
+        const answer = await ours.request({
+          method: 'GET',
+          path: `/api/v1${path}`,
+          headers: { authorization: `Token ${secret}` },
+        })
+        await answer.body.dump()
+        return { status: answer.statusCode, link: String(answer.headers['link'] ?? '') }
+      },
       raw: (method, path, body) =>
         send(theirs, method, `/api/v1/servers/localhost${path}`, { ...headers, 'x-api-key': stack.pdnsApiKey! }, body),
       databaseUrl: stack.databaseUrl!,

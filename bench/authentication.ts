@@ -1,0 +1,73 @@
+import { openDatabase, query, type Db } from '../src/store/database.ts'
+import { alternating, percentile, state } from './measure.ts'
+import type { World } from './world.ts'
+
+const RUNS = 2_000
+const TOKENS = 100_000
+const POLICIES = 1_000
+const TRIES = 10_000
+
+/** Recognising a token among few and many, with few and many policies; and whether the time tells known from unknown. */
+export async function authentication({ read, databaseUrl }: World): Promise<void> {
+  const db = openDatabase(databaseUrl, 1)
+  const [owner] = await query<{ id: string }>(db, 'select owner_id as id from tokens')
+  await addToken(db, owner!.id, 'plain')
+  // Both warm up.
+  await median(() => read('/', 'plain'))
+  const empty = await median(() => read('/', 'plain'))
+  state('index, 2 tokens, p50', `${empty.toFixed(3)} ms`)
+
+  await query(
+    db,
+    `insert into tokens (created, owner_id, secret_hash)
+     select now(), :owner, sha256(convert_to('token' || n, 'UTF8')) from generate_series(1, cast(:count as integer)) as n`,
+    { owner: owner!.id, count: TOKENS },
+  )
+  const restricted = await addToken(db, owner!.id, 'restricted')
+  await query(db, 'insert into policies (created, token_id) values (now(), :id)', { id: restricted })
+  await query(
+    db,
+    `insert into policies (created, token_id, subname)
+     select now(), :id, 'host' || n from generate_series(2, cast(:count as integer)) as n`,
+    { id: restricted, count: POLICIES },
+  )
+  await query(db, 'analyze')
+  await db.end()
+
+  const [plain, many] = await medians(
+    RUNS,
+    () => read('/', 'plain'),
+    () => read('/', 'restricted'),
+  )
+  state(`index, ${TOKENS} tokens, p50`, `${plain!.toFixed(3)} ms`)
+  state('as many times as much', (plain! / empty).toFixed(2))
+  state(`index, a token with ${POLICIES} policies, p50`, `${many!.toFixed(3)} ms`)
+  state('as many times as much', (many! / empty).toFixed(2))
+
+  // What may not be told apart: both are refused, but the first shares most of a secret that is on file.
+  const [near, far] = await medians(
+    TRIES,
+    (i) => read('/domains/', `token${i + 1}x`),
+    (i) => read('/domains/', String(i).padStart(28, 'z')),
+  )
+  state('unknown secret that begins as a known one', `${near!.toFixed(3)} ms`)
+  state('unknown secret that resembles none', `${far!.toFixed(3)} ms`)
+}
+
+async function addToken(db: Db, owner: string, secret: string): Promise<string> {
+  const [token] = await query<{ id: string }>(
+    db,
+    `insert into tokens (created, owner_id, secret_hash)
+     values (now(), :owner, sha256(convert_to(:secret, 'UTF8'))) returning id`,
+    { owner, secret },
+  )
+  return token!.id
+}
+
+async function median(task: () => Promise<unknown>): Promise<number> {
+  return (await medians(RUNS, task))[0]!
+}
+
+async function medians(runs: number, ...tasks: ((i: number) => Promise<unknown>)[]): Promise<number[]> {
+  return (await alternating(runs, ...tasks)).map((times) => percentile(times, 0.5))
+}
