@@ -1,73 +1,110 @@
 #!/usr/bin/env node
-import { parseArgs } from 'node:util'
+import { account } from './cli/account.ts'
+import { UsageError, type Command } from './cli/command.ts'
+import { domain } from './cli/domain.ts'
+import { reconcile } from './cli/reconcile.ts'
+import { token } from './cli/token.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { NameserverFailure, StartError, Unavailable } from './errors.ts'
+import {
+  Conflict,
+  Denied,
+  Invalid,
+  NameserverFailure,
+  NotFound,
+  StartError,
+  Unavailable,
+  type Problems,
+} from './errors.ts'
 import { createLog } from './log.ts'
 import { closeSystem, createSystem, prepare } from './server.ts'
-import { reconcileAll } from './service/reconcile.ts'
 import type { System } from './system.ts'
 
-// The operator's command line: each sub-command is a row of COMMANDS and a function of service/.
+// The operator's command line: each command is a function of service/.
 
-const USAGE = `Usage: zoneplane <command> [options]
+const COMMANDS: Record<string, Command | Record<string, Command>> = { account, token, domain, reconcile }
 
-  reconcile [--contents]   compare the zones at PowerDNS with the database, and repair those that differ;
-                           by their serials, with --contents also by what they hold (a request for each zone)
-
-It reads the environment of the service: DATABASE_URL, PDNS_API_URL, PDNS_API_KEY and NAMESERVERS must be set.
+const ENVIRONMENT = `It reads the environment of the service: DATABASE_URL, PDNS_API_URL, PDNS_API_KEY and NAMESERVERS must be set.
 Exit code: 0 if it did what it was asked to, 1 if not.`
-
-/** A wrong call; the message says what is wrong with it. */
-class UsageError extends Error {}
-
-const COMMANDS: Record<string, (args: string[]) => Promise<boolean>> = {
-  async reconcile(args) {
-    const { contents } = options(args, { contents: { type: 'boolean', default: false } })
-    return withSystem(async (system) => {
-      const { doubtful, left } = await reconcileAll(system, { contents })
-      const errors = new Map(left.map(({ zone, lastError }) => [zone, lastError]))
-      for (const zone of doubtful) {
-        console.log(errors.has(zone) ? `${zone}: not repaired: ${errors.get(zone) ?? 'busy'}` : `${zone}: repaired`)
-      }
-      if (doubtful.length === 0) console.log('All zones are as the database says.')
-      return left.length === 0
-    })
-  },
-}
 
 process.exitCode = (await run(process.argv.slice(2))) ? 0 : 1
 
 /** Whether the command did what it was asked to. */
-async function run([name = '', ...args]: string[]): Promise<boolean> {
-  if (name === '--help' || name === '-h' || args.includes('--help') || args.includes('-h')) {
-    console.log(USAGE)
-    return true
-  }
+async function run(words: string[]): Promise<boolean> {
+  const { name, found, args } = find(words)
+  const wantsHelp = words.some((word) => word === '--help' || word === '-h')
   try {
-    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-    if (command === undefined) throw new UsageError(name === '' ? 'no command given' : `no such command: ${name}`)
-    return await command(args)
+    if (wantsHelp && (found !== undefined || args.every((word) => word.startsWith('-')))) {
+      console.log(help(name, found))
+      return true
+    }
+    if (found === undefined) throw new UsageError(unknown(name, args[0]))
+    const { json, run: work } = found.prepare(args)
+    const outcome = await withSystem(found.nameserver, work)
+    console.log(json ? JSON.stringify(outcome.json) : outcome.lines.join('\n'))
+    return outcome.done ?? true
   } catch (error) {
-    if (error instanceof UsageError) console.error(`zoneplane: ${error.message}\n\n${USAGE}`)
-    else console.error(isExpected(error) ? `zoneplane: ${error.message}` : error)
+    if (error instanceof UsageError) console.error(`zoneplane: ${error.message}\n\n${help(name, found)}`)
+    else console.error(isExpected(error) ? `zoneplane: ${message(error)}` : error)
     return false
   }
 }
 
-function options<T extends NonNullable<Parameters<typeof parseArgs>[0]>['options']>(args: string[], known: T) {
-  try {
-    return parseArgs({ args, options: known }).values
-  } catch (error) {
-    throw new UsageError((error as Error).message)
+/** The command that the first words name; undefined if they name none, or only a group. */
+function find(words: string[]): { name: string; found?: Command; args: string[] } {
+  const [first = '', second = ''] = words
+  const entry = Object.hasOwn(COMMANDS, first) ? COMMANDS[first]! : undefined
+  if (entry === undefined) return { name: '', args: words }
+  if (isCommand(entry)) return { name: first, found: entry, args: words.slice(1) }
+  const found = Object.hasOwn(entry, second) ? entry[second]! : undefined
+  if (found === undefined) return { name: first, args: words.slice(1) }
+  return { name: `${first} ${second}`, found, args: words.slice(2) }
+}
+
+function isCommand(entry: Command | Record<string, Command>): entry is Command {
+  return typeof entry.prepare === 'function'
+}
+
+function unknown(group: string, word: string | undefined): string {
+  return word === undefined ? 'no command given' : `no such command: ${group === '' ? '' : `${group} `}${word}`
+}
+
+/** About one command, those of a group, or all. */
+function help(name: string, found: Command | undefined): string {
+  if (found !== undefined) {
+    const width = Math.max(...found.options.map(([flag]) => flag.length))
+    const options = found.options.map(([flag, text]) => `  ${flag.padEnd(width)}   ${text}`)
+    return [`Usage: zoneplane ${name} ${found.usage}`, '', `  ${found.summary}`, '', ...options, '', ENVIRONMENT].join(
+      '\n',
+    )
   }
+  const commands = Object.entries(COMMANDS)
+    .filter(([group]) => name === '' || group === name)
+    .flatMap(([group, entry]) =>
+      isCommand(entry)
+        ? [[group, entry] as const]
+        : Object.entries(entry).map(([word, each]) => [`${group} ${word}`, each] as const),
+    )
+  const width = Math.max(...commands.map(([words]) => words.length))
+  const lines = commands.map(([words, { summary }]) => `  ${words.padEnd(width)}   ${summary}`)
+  const usage = `Usage: zoneplane ${name === '' ? '' : `${name} `}<command> [options]`
+  return [usage, '', ...lines, '', 'Each explains itself: zoneplane <command> --help', ENVIRONMENT].join('\n')
 }
 
 function isExpected(error: unknown): error is Error {
-  return [ConfigError, StartError, NameserverFailure, Unavailable].some((kind) => error instanceof kind)
+  const kinds = [ConfigError, StartError, NameserverFailure, Unavailable, NotFound, Conflict, Denied, Invalid]
+  return kinds.some((kind) => error instanceof kind)
 }
 
-/** Runs `work` on the servers that the environment names. */
-async function withSystem<T>(work: (system: System) => Promise<T>): Promise<T> {
+function message(error: Error): string {
+  return error instanceof Invalid ? texts(error.problems).join(' ') : error.message
+}
+
+function texts(problems: Problems | Problems[]): string[] {
+  return (Array.isArray(problems) ? problems : [problems]).flatMap((each: Problems) => Object.values(each).flat())
+}
+
+/** Runs `work` on the servers that the environment names. PowerDNS need not be there for work that does not need it. */
+async function withSystem<T>(nameserver: boolean, work: (system: System) => Promise<T>): Promise<T> {
   const config = readConfig(process.env)
   const { databaseUrl, pdnsApiUrl, pdnsApiKey } = config
   if (databaseUrl === undefined || pdnsApiUrl === undefined || pdnsApiKey === undefined) {
@@ -76,7 +113,7 @@ async function withSystem<T>(work: (system: System) => Promise<T>): Promise<T> {
   const backends = { databaseUrl, pdnsApiUrl, pdnsApiKey }
   const system = createSystem(config, backends, createLog('error'))
   try {
-    await prepare(system, backends)
+    await prepare(system, backends, { nameserver })
     return await work(system)
   } finally {
     await closeSystem(system)

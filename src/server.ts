@@ -72,12 +72,12 @@ export async function closeSystem(system: System): Promise<void> {
 }
 
 /**
- * Makes sure that Postgres and PowerDNS answer, and brings the schema up to date.
+ * Makes sure that Postgres answers, and PowerDNS unless nobody needs it, and brings the schema up to date.
  * @throws StartError naming the address tried
  */
-export async function prepare(system: System, backends: Backends): Promise<void> {
+export async function prepare(system: System, backends: Backends, { nameserver = true } = {}): Promise<void> {
   await orElse(migrate(backends.databaseUrl), `Postgres at ${place(backends.databaseUrl)}`)
-  await orElse(system.nameserver.probe(), `PowerDNS at ${place(backends.pdnsApiUrl)}`)
+  if (nameserver) await orElse(system.nameserver.probe(), `PowerDNS at ${place(backends.pdnsApiUrl)}`)
 }
 
 async function orElse(attempt: Promise<void>, where: string): Promise<void> {

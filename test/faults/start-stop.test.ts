@@ -130,7 +130,7 @@ test('the command line tells what is wrong with a call, and the exit code is 1',
     const { ended, words } = runProgram('cli.js', [...args], environmentFor(site().backends))
     t.is(await ended, 1)
     t.true(words().startsWith(message), words())
-    t.regex(words(), /^Usage: zoneplane <command> \[options\]$/m)
+    t.regex(words(), /^Usage: zoneplane (<command> \[options\]|reconcile \[--contents\] \[--json\])$/m)
   }
 })
 
@@ -138,7 +138,7 @@ test('the command line tells what it can do', async (t) => {
   for (const args of [['--help'], ['reconcile', '--help']]) {
     const { ended, words } = runProgram('cli.js', args, {})
     t.is(await ended, 0)
-    t.regex(words(), /^ {2}reconcile \[--contents\] /m)
+    t.regex(words(), /^Usage: zoneplane (<command> \[options\]|reconcile \[--contents\] \[--json\])$/m)
   }
 })
 

@@ -1,0 +1,235 @@
+import test from 'ava'
+import { runProgram, environmentFor, useSite, type Service } from '../support/site.ts'
+import { query } from '../../src/store/database.ts'
+
+// Contract §15.2: the operator's command line, run as he runs it, beside a service.
+
+const site = useSite()
+let service: Service
+
+test.before('a service', async () => {
+  service = await site().start()
+})
+
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+
+/** The exit code, and all that was said. */
+async function zoneplane(...args: string[]): Promise<[number | null, string]> {
+  const { ended, words } = runProgram('cli.js', args, environmentFor(site().backends))
+  return [await ended, words()]
+}
+
+/** What a command says to programs. */
+async function json(...args: string[]): Promise<unknown> {
+  const [code, words] = await zoneplane(...args, '--json')
+  if (code !== 0) throw new Error(words)
+  return JSON.parse(words)
+}
+
+async function newToken(email: string, ...options: string[]): Promise<{ id: string; token: string }> {
+  return (await json('token', 'create', email, ...options)) as { id: string; token: string }
+}
+
+test.serial('an account is made, listed, limited, kept out, let in, and deleted', async (t) => {
+  const email = 'life@example.net'
+  const made = (await json('account', 'create', email, '--domains', '2')) as Record<string, unknown>
+  t.regex(String(made['id']), new RegExp(`^${UUID}$`))
+  t.deepEqual(Object.keys(made), ['id', 'email', 'state', 'created', 'domains', 'limit_domains', 'daily_rate'])
+  t.like(made, { email, state: 'active', domains: 0, limit_domains: 2, daily_rate: null })
+  t.deepEqual(await zoneplane('account', 'create', 'Life@example.net'), [
+    1,
+    'zoneplane: There is an account Life@example.net already.\n',
+  ])
+
+  const { token } = await newToken(email, '--create-domain')
+  const api = service.clientOf(token)
+  t.is((await api.post('/domains/', { name: 'life.example' })).status, 201)
+
+  const [code, words] = await zoneplane('account', 'list')
+  t.is(code, 0)
+  t.regex(words, /^EMAIL +STATE +DOMAINS +DAILY RATE +CREATED$/m)
+  t.regex(words, /^life@example\.net +active +1\/2 +default +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d$/m)
+  t.true(((await json('account', 'list')) as { id: string }[]).some(({ id }) => id === made['id']))
+
+  t.like(await json('account', 'set-limit', email, '--domains', '1'), { limit_domains: 1, daily_rate: null })
+  t.is((await api.post('/domains/', { name: 'second.example' })).status, 403)
+  t.like(await json('account', 'set-limit', email, '--domains', 'none', '--daily-rate', '50'), {
+    limit_domains: null,
+    daily_rate: 50,
+  })
+  t.like(await json('account', 'set-limit', email, '--daily-rate', 'default'), {
+    limit_domains: null,
+    daily_rate: null,
+  })
+
+  t.like(await json('account', 'disable', email), { state: 'disabled' })
+  t.is((await api.get('/domains/')).text, '{"detail":"User inactive or deleted."}')
+  t.like(await json('account', 'enable', email), { state: 'active' })
+  t.is((await api.get('/domains/')).status, 200)
+
+  t.deepEqual(await zoneplane('account', 'delete', email), [
+    1,
+    'zoneplane: life@example.net has 1 domain; nothing was deleted.\n',
+  ])
+  t.is((await api.get('/domains/life.example/')).status, 200)
+  t.deepEqual(await zoneplane('account', 'delete', email, '--with-domains'), [
+    0,
+    'life.example: deleted\nlife@example.net: deleted\n',
+  ])
+  t.is((await api.get('/domains/')).text, '{"detail":"Invalid token."}')
+  t.is((await site().pdns('GET', '/zones/life.example.')).status, 404)
+  t.deepEqual(await zoneplane('account', 'disable', email), [1, 'zoneplane: There is no account life@example.net.\n'])
+})
+
+test.serial('an account whose zone PowerDNS does not delete stays, disabled, with the domain', async (t) => {
+  const email = 'stays@example.net'
+  await json('account', 'create', email)
+  const { token } = await newToken(email, '--create-domain')
+  t.is((await service.clientOf(token).post('/domains/', { name: 'stays.example' })).status, 201)
+  site().proxy.fail(({ method, path }) => (method === 'DELETE' && path.includes('stays') ? { refuse: 500 } : 'pass'))
+  const [code, words] = await zoneplane('account', 'delete', email, '--with-domains')
+  site().proxy.heal()
+  t.is(code, 1)
+  t.regex(words, /^zoneplane: /)
+  const [account] = await query<{ state: string; domains: number }>(
+    site().system.db,
+    'select state, domains from accounts where email = :email',
+    { email },
+  )
+  t.deepEqual(account, { state: 'disabled', domains: 1 })
+})
+
+test.serial('without PowerDNS, an account can be disabled all the same', async (t) => {
+  await json('account', 'create', 'urgent@example.net')
+  const env = environmentFor(site().backends, { PDNS_API_URL: 'http://127.0.0.1:1' })
+  const { ended, words } = runProgram('cli.js', ['account', 'disable', 'urgent@example.net'], env)
+  t.is(await ended, 0, words())
+})
+
+test.serial('a token is made, shown once, listed, and revoked', async (t) => {
+  const email = 'tokens@example.net'
+  await json('account', 'create', email)
+  const [code, words] = await zoneplane('token', 'create', email, '--name', 'router', '--manage-tokens')
+  t.is(code, 0)
+  const [, id, secret] = new RegExp(`^id {6}(${UUID})\nsecret {2}([1-9A-HJ-NP-Za-km-z]{28})\n$`).exec(words)!
+  t.is((await service.clientOf(secret!).get('/domains/')).status, 200)
+
+  const list = (await json('token', 'list', email)) as Record<string, unknown>[]
+  t.is(list.length, 1)
+  t.like(list[0], {
+    id,
+    owner: email,
+    user_override: null,
+    mfa: null,
+    name: 'router',
+    perm_create_domain: false,
+    perm_delete_domain: false,
+    perm_manage_tokens: true,
+  })
+  t.regex(String(list[0]!['last_used']), /^20.*\.\d{6}Z$/)
+  const [, shown] = await zoneplane('token', 'list', email)
+  t.regex(shown, new RegExp(`^${id!} +tokens@example.net +manage +20\\S+ \\S+ +router$`, 'm'))
+  t.false(shown.includes(secret!) || JSON.stringify(list).includes(secret!))
+
+  t.deepEqual(await zoneplane('token', 'revoke', id!), [0, `${id!}: revoked\n`])
+  t.is((await service.clientOf(secret!).get('/domains/')).status, 401)
+  t.deepEqual(await zoneplane('token', 'revoke', id!), [1, `zoneplane: There is no token ${id!}.\n`])
+  t.deepEqual(await zoneplane('token', 'revoke', 'x'), [1, 'zoneplane: There is no token x.\n'])
+})
+
+test.serial('a token is bound to another account, once, if it may be', async (t) => {
+  const [owner, bound, third] = ['owner@example.net', 'bound@example.net', 'third@example.net'] as const
+  for (const email of [owner, bound, third]) await json('account', 'create', email)
+  const { id, token } = await newToken(owner, '--create-domain')
+  t.deepEqual(await zoneplane('token', 'bind', id, owner), [1, 'zoneplane: A token cannot be bound to its owner.\n'])
+  t.like(await json('token', 'bind', id, bound), { owner, user_override: bound })
+  t.is((await service.clientOf(token).post('/domains/', { name: 'bound.example' })).status, 201)
+  t.like(await json('domain', 'list', bound), [{ name: 'bound.example', owner: bound }])
+  t.deepEqual(await zoneplane('token', 'bind', id, third), [
+    1,
+    'zoneplane: The token is bound to bound@example.net already, for good.\n',
+  ])
+  for (const email of [owner, bound]) t.like(await json('token', 'list', email), [{ id, user_override: bound }])
+
+  const manager = await newToken(owner, '--manage-tokens')
+  const login = await newToken(owner)
+  await query(site().system.db, 'update tokens set mfa = false where id = :id', { id: login.id })
+  const policed = await newToken(bound)
+  // Each policy is looked at when it is written: the default one has to come first.
+  const policy = `insert into policies (created, token_id, domain_id)
+    values (now(), :id, (select id from domains where name = :name))`
+  for (const name of [null, 'bound.example']) await query(site().system.db, policy, { id: policed.id, name })
+  for (const [token, why] of [
+    [manager, 'perm_manage_tokens and user_override are mutually exclusive.'],
+    [login, 'A login token cannot be bound.'],
+    [policed, 'A token whose policies name domains cannot be bound.'],
+    [{ id: '00000000-0000-0000-0000-000000000000' }, 'There is no token 00000000-0000-0000-0000-000000000000.'],
+  ] as const) {
+    t.deepEqual(await zoneplane('token', 'bind', token.id, third), [1, `zoneplane: ${why}\n`])
+  }
+})
+
+test.serial('the minimum TTL of a domain is set, and holds for what is written from then on', async (t) => {
+  const { api } = service
+  t.is((await api.post('/domains/', { name: 'ttl.example' })).status, 201)
+  t.deepEqual(await zoneplane('domain', 'set-minimum-ttl', 'ttl.example', '5'), [0, 'ttl.example: minimum TTL 5\n'])
+  const rrset = { subname: 'www', type: 'A', ttl: 5, records: ['192.0.2.1'] }
+  t.is((await api.post('/domains/ttl.example/rrsets/', rrset)).status, 201)
+  t.like((await api.get('/domains/ttl.example/')).json, { minimum_ttl: 5 })
+  t.deepEqual(await zoneplane('domain', 'set-minimum-ttl', 'absent.example', '5'), [
+    1,
+    'zoneplane: There is no domain absent.example.\n',
+  ])
+  const [, words] = await zoneplane('domain', 'list')
+  t.regex(words, /^NAME +ACCOUNT +MINIMUM TTL +CREATED$/m)
+  t.regex(words, /^ttl\.example +\S+@example\.test +5 +20/m)
+})
+
+for (const [args, told, usage] of [
+  [[], 'no command given', '<command> [options]'],
+  [['account'], 'no command given', 'account <command> [options]'],
+  [['account', 'made'], 'no such command: account made', 'account <command> [options]'],
+  [['constructor'], 'no such command: constructor', '<command> [options]'],
+  [['account', 'constructor'], 'no such command: account constructor', 'account <command> [options]'],
+  [['token', 'revoke'], 'ID is missing', 'token revoke ID [--json]'],
+  [['token', 'bind', 'x'], 'EMAIL is missing', 'token bind ID EMAIL [--json]'],
+  [['token', 'revoke', 'x', 'y'], 'too many arguments: y', 'token revoke ID [--json]'],
+  [['domain', 'list', '--all'], "Unknown option '--all'", 'domain list [EMAIL] [--json]'],
+] as const) {
+  test.serial(`a wrong call is told, and nothing done: ${args.join(' ')}`, async (t) => {
+    const [code, words] = await zoneplane(...args)
+    t.is(code, 1)
+    t.true(words.startsWith(`zoneplane: ${told}`), words)
+    t.true(words.includes(`\nUsage: zoneplane ${usage}\n`), words)
+  })
+}
+
+for (const [args, told] of [
+  [['account', 'create', 'nonsense'], '"nonsense" is no e-mail address.'],
+  [['account', 'create', 'x@example.net', '--domains', '-1'], "Option '--domains' argument is ambiguous"],
+  [
+    ['account', 'create', 'x@example.net', '--daily-rate', '1.5'],
+    '--daily-rate must be a whole number from 0 to 2147483647, or default, not "1.5".',
+  ],
+  [['domain', 'set-minimum-ttl', 'ttl.example', '0'], 'SECONDS must be a whole number from 1 to 86400, not "0".'],
+] as const) {
+  test.serial(`a bad value is told, and nothing done: ${args.join(' ')}`, async (t) => {
+    const [code, words] = await zoneplane(...args)
+    t.is(code, 1)
+    t.true(words.startsWith(`zoneplane: ${told}`), words)
+  })
+}
+
+for (const [args, usage] of [
+  [['--help'], '<command> [options]'],
+  [['-h'], '<command> [options]'],
+  [['account', '--help'], 'account <command> [options]'],
+  [['account', 'create', '--help'], 'account create EMAIL [--domains VALUE] [--daily-rate VALUE] [--json]'],
+  [['domain', 'set-minimum-ttl', '-h'], 'domain set-minimum-ttl NAME SECONDS [--json]'],
+] as const) {
+  test.serial(`the command line explains itself: ${args.join(' ')}`, async (t) => {
+    const { ended, words } = runProgram('cli.js', [...args], {})
+    t.is(await ended, 0)
+    t.true(words().startsWith(`Usage: zoneplane ${usage}\n`), words())
+  })
+}
