@@ -99,8 +99,9 @@ function message(error: Error): string {
   return error instanceof Invalid ? texts(error.problems).join(' ') : error.message
 }
 
-function texts(problems: Problems | Problems[]): string[] {
-  return (Array.isArray(problems) ? problems : [problems]).flatMap((each: Problems) => Object.values(each).flat())
+function texts(problems: Invalid['problems']): string[] {
+  const each = Symbol.iterator in problems ? [...(problems as Iterable<Problems>)] : [problems]
+  return each.flatMap((one) => Object.values(one).flat())
 }
 
 /** Runs `work` on the servers that the environment names. PowerDNS need not be there for work that does not need it. */
