@@ -100,7 +100,7 @@ function message(error: Error): string {
 }
 
 function texts(problems: Invalid['problems']): string[] {
-  const each = Symbol.iterator in problems ? [...(problems as Iterable<Problems>)] : [problems]
+  const each = Symbol.iterator in problems ? [...problems] : [problems]
   return each.flatMap((one) => Object.values(one).flat())
 }
 

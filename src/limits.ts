@@ -2,7 +2,6 @@
 
 export const DOMAIN_NAME_LENGTH = 191
 export const SUBNAME_LENGTH = 178
-export const TOKEN_NAME_LENGTH = 178
 export const TTL_MAX = 86400
 export const TOKEN_NAME_LENGTH = 178
 

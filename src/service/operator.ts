@@ -1,13 +1,12 @@
 import { Conflict, Invalid, NotFound } from '../errors.ts'
-import { TOKEN_NAME_LENGTH } from '../limits.ts'
 import { transaction } from '../store/database.ts'
 import * as store from '../store/operator.ts'
 import type { Account, Domain, Token } from '../store/operator.ts'
 import type { System } from '../system.ts'
 import type { Actor } from './actor.ts'
-import { hashSecret } from './authentication.ts'
 import * as domains from './domains.ts'
-import { generateSecret } from './secrets.ts'
+import * as tokens from './tokens.ts'
+import type { TokenSettings } from './tokens.ts'
 
 // What the operator may do to other people's accounts, tokens and domains (contract §15.2); it has no counterpart in
 // the API. One function for each command of the command line.
@@ -76,22 +75,15 @@ function ownerOf(accountId: string): Actor {
   }
 }
 
-export type TokenSettings = Pick<Token, 'name' | 'permCreateDomain' | 'permDeleteDomain' | 'permManageTokens'>
-
-/** Makes a token of an account, and its secret, which is not to be had later. */
+/** Makes a token of an account, and its secret, which is not to be had later. @throws Invalid */
 export async function createToken(
   system: System,
   email: string,
-  settings: TokenSettings,
+  settings: Partial<TokenSettings>,
 ): Promise<{ token: Token; secret: string }> {
-  if (Array.from(settings.name).length > TOKEN_NAME_LENGTH) {
-    throw Invalid.object(`The name may have no more than ${TOKEN_NAME_LENGTH} characters.`)
-  }
-  const { id: ownerId } = await account(system, email)
-  const secret = generateSecret()
-  const values = { ownerId, ...settings, secretHash: hashSecret(secret), now: system.now() }
-  const id = await store.insertToken(system.db, values)
-  return { token: (await store.token(system.db, id))!, secret }
+  const owner = ownerOf((await account(system, email)).id)
+  const { token, secret } = await tokens.create(system, owner, { settings, problems: {} })
+  return { token: (await store.token(system.db, token.id))!, secret }
 }
 
 /** The tokens that an account owns, and those that are bound to it. */

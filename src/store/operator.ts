@@ -115,30 +115,6 @@ export async function token(db: Db, id: string): Promise<Token | undefined> {
   return row
 }
 
-/** Adds a token, and returns its id. */
-export async function insertToken(
-  db: Db,
-  values: {
-    ownerId: string
-    name: string
-    secretHash: Buffer
-    permCreateDomain: boolean
-    permDeleteDomain: boolean
-    permManageTokens: boolean
-    now: Timestamp
-  },
-): Promise<string> {
-  const [row] = await query<{ id: string }>(
-    db,
-    `insert into tokens
-       (created, owner_id, secret_hash, name, perm_create_domain, perm_delete_domain, perm_manage_tokens)
-     values (:now, :ownerId, :secretHash, :name, :permCreateDomain, :permDeleteDomain, :permManageTokens)
-     returning id`,
-    values,
-  )
-  return row!.id
-}
-
 /** The token, locked until the transaction ends, so that its policies cannot change either. */
 export async function lockToken(trx: Db, id: string): Promise<Token | undefined> {
   await query(trx, 'select from tokens where id = :id for update', { id })
