@@ -5,16 +5,7 @@ import { domain } from './cli/domain.ts'
 import { reconcile } from './cli/reconcile.ts'
 import { token } from './cli/token.ts'
 import { ConfigError, readConfig } from './config.ts'
-import {
-  Conflict,
-  Denied,
-  Invalid,
-  NameserverFailure,
-  NotFound,
-  StartError,
-  Unavailable,
-  type Problems,
-} from './errors.ts'
+import { Conflict, Denied, Invalid, NameserverFailure, NotFound, StartError, Unavailable } from './errors.ts'
 import { createLog } from './log.ts'
 import { closeSystem, createSystem, prepare } from './server.ts'
 import type { System } from './system.ts'
