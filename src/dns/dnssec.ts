@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Unreadable } from './malformed.ts'
 
 /** DNSSEC algorithm mnemonics: IANA's, and the spellings without hyphens that dnspython knows. */
@@ -64,4 +65,30 @@ export function checkDigest(fields: string[]): void {
 /** The rule over a CERT record: certificate type 0 is reserved. */
 export function checkCertificate([type]: string[]): void {
   if (type === '\0\0') throw new Unreadable('certificate type 0 is reserved')
+}
+
+/** RSA/MD5, whose key tags are taken from the modulus (RFC 4034, appendix B.1). */
+const RSAMD5 = 1
+
+/** The tag of a key, given its DNSKEY record on the wire (RFC 4034, appendix B). */
+export function keyTag(wire: string): number {
+  const octets = Buffer.from(wire, 'latin1')
+  if (octets[3] === RSAMD5) return octets.length < 7 ? 0 : octets.readUInt16BE(octets.length - 3)
+  let sum = 0
+  for (const [i, octet] of octets.entries()) sum += i % 2 === 0 ? octet << 8 : octet
+  return (sum + (sum >>> 16)) & 0xffff
+}
+
+/**
+ * The contents of the DS records that announce a key to the parent (RFC 4034 §5.1), with SHA-256 and SHA-384.
+ * @param owner the zone's name on the wire, in lower case
+ * @param wire the DNSKEY record on the wire
+ */
+export function delegationDigests(owner: string, wire: string): string[] {
+  return (['sha256', 'sha384'] as const).map((algorithm) => {
+    const digest = createHash(algorithm)
+      .update(owner + wire, 'latin1')
+      .digest('hex')
+    return [keyTag(wire), wire.charCodeAt(3), algorithm === 'sha256' ? 2 : 4, digest].join(' ')
+  })
 }

@@ -1,5 +1,5 @@
 import { BadLine, Refused, Unreadable } from './malformed.ts'
-import { absolute, isSubname, lowerCase, parseName, printName, ROOT, SUBNAME_RULE } from './names.ts'
+import { absolute, isSubname, lowerCase, nameOf, parseName, printName, ROOT, SUBNAME_RULE } from './names.ts'
 import { inLine, lexLines, rawWord, word, type LogicalLine, type Token } from './presentation.ts'
 import { readRdata, type Rdata } from './rdata.ts'
 import { rrsetProblems } from './rrset.ts'
@@ -43,7 +43,7 @@ export class ZoneFileError extends Error {}
  * @param domain without final dot
  * @throws ZoneFileError
  */
-export function* readZoneFile(text: string, domain: string): Generator<void, ZoneFileRRset[]> {
+export function* readZoneFile(text: string, domain: string): Generator<undefined, ZoneFileRRset[]> {
   const reader = new Reader(domain)
   try {
     for (const line of lexLines(text.replace(/^\ufeff/, ''))) {
@@ -163,7 +163,7 @@ class Reader {
   }
 
   /** All RRsets, with what can only be said of them as a whole. */
-  *finish(): Generator<void, ZoneFileRRset[]> {
+  *finish(): Generator<undefined, ZoneFileRRset[]> {
     const rrsets = [...this.#rrsets.values()]
     const counts = new Map<string, number>()
     for (const { subname } of rrsets) counts.set(subname, (counts.get(subname) ?? 0) + 1)
@@ -176,7 +176,7 @@ class Reader {
       const keys = new Set<string>()
       rrset.rdata = rrset.rdata.filter(({ key }) => keys.size < keys.add(key).size)
       if (problems.length === 0) {
-        const name = subname === '' ? `${this.#domain}.` : `${subname}.${this.#domain}.`
+        const name = nameOf({ name: this.#domain }, subname)
         problems.push(...(rrsetProblems({ type, name, apex: subname === '', rdata: rrset.rdata })?.texts ?? []))
       }
       yield

@@ -45,6 +45,12 @@ export function apiUrl(ctx: Context): string {
   return `${baseUrl(ctx, ctx.state.system.config)}/api/v1`
 }
 
+/** The host's name in the URL under which the caller sees us; `localhost` if what the request says is none. */
+export function hostName(ctx: Context): string {
+  const url = baseUrl(ctx, ctx.state.system.config)
+  return URL.canParse(url) ? new URL(url).hostname : 'localhost'
+}
+
 /** What was called by who names no host: HTTP/1.0 allows that. */
 function calledAddress({ req: { socket } }: Koa.Context): string {
   const host = parse(socket.localAddress ?? '')?.toString() ?? 'localhost'

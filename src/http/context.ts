@@ -61,10 +61,10 @@ function* measured(pieces: Iterable<string>): Work<{ length: number; only: strin
   return { length, only }
 }
 
-/** Answers with plain text, as dynDNS does (contract §10). */
-export function answerText(ctx: Koa.Context, status: number, text: string): void {
+/** Answers with text, and with exactly this media type (contract §1.5). */
+export function answerText(ctx: Koa.Context, status: number, text: string, mediaType = 'text/plain'): void {
   ctx.status = status
-  ctx.set('Content-Type', 'text/plain')
+  ctx.set('Content-Type', mediaType)
   ctx.body = text
 }
 

@@ -25,6 +25,7 @@ import { showIndex } from './routes/index.ts'
 import * as policies from './routes/policies.ts'
 import * as rrsets from './routes/rrsets.ts'
 import * as tokens from './routes/tokens.ts'
+import * as zonefiles from './routes/zonefiles.ts'
 
 /** Every path of the API. */
 export function createRouter(config: Config): Router<State> {
@@ -143,6 +144,11 @@ export function createRouter(config: Config): Router<State> {
         GET: [domains.showDomain],
         DELETE: [domains.deleteDomain],
       },
+    },
+    {
+      path: '/api/v1/domains/:name/zonefile',
+      guards: [authenticateForDomain, throttle('dns_api_expensive')],
+      methods: { GET: [zonefiles.exportZonefile] },
     },
     {
       path: '/api/v1/domains/:name/rrsets',

@@ -9,6 +9,9 @@ export interface ApiOptions {
   connections: number
 }
 
+/** The most octets that PowerDNS takes: `webserver-max-bodysize` in pdns/pdns.conf. */
+const MAX_BODY = 64 * 1024 * 1024
+
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 /**
@@ -50,12 +53,16 @@ export class Api {
     limit: number,
     body: unknown,
   ): Promise<{ status: number; text: string }> {
+    const json = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body)
+    if (json !== null && Buffer.byteLength(json) > MAX_BODY) {
+      throw new NameserverFailure('refused', `it is more than PowerDNS takes in one request (${MAX_BODY} octets)`)
+    }
     try {
       const { statusCode, body: answer } = await this.#pool.request({
         method,
         path: this.#path + path,
-        headers: { 'x-api-key': this.#key, ...(body !== undefined && { 'content-type': 'application/json' }) },
-        body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+        headers: { 'x-api-key': this.#key, ...(json !== null && { 'content-type': 'application/json' }) },
+        body: json,
         signal: AbortSignal.timeout(limit),
         headersTimeout: 0,
         bodyTimeout: 0,

@@ -50,6 +50,8 @@ export interface Nameserver {
   keys(zone: string): Promise<Key[]>
   /** The zone's SOA serial as we set it, 0 if it has no SOA; undefined if there is no such zone. */
   serial(zone: string): Promise<number | undefined>
+  /** The SOA RRset, with the serial under which this version is served: it is moved on while the zone stays as it is. */
+  servedSoa(zone: string, version: number): Promise<PublishedRRset>
   /** The whole zone; undefined if there is no such zone. */
   read(zone: string): Promise<PublishedZone | undefined>
   /** The serials of all zones. Its cost grows with their number: for repair, never for a request. */

@@ -27,6 +27,8 @@ const DELETIONS = 5
 
 interface ZoneAnswer {
   serial: number
+  /** The one that is served. */
+  edited_serial: number
   dnssec: boolean
   nsec3param: string
   soa_edit_api: string
@@ -49,13 +51,13 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
   let spell = (content: string) => content
 
   async function createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
-    const creation = api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), {
-      name: zone,
-      dnssec: true,
-      ...SETTINGS,
-      nameservers: [],
-      rrsets: [soa(zone, version), ...rrsets].map((rrset) => replacement(rrset, spell)),
-    })
+    function* contents() {
+      yield replacement(soa(zone, version), spell)
+      for (const rrset of rrsets) yield replacement(rrset, spell)
+    }
+    const settings = JSON.stringify({ name: zone, dnssec: true, ...SETTINGS, nameservers: [] })
+    const body = `${settings.slice(0, -1)},"rrsets":${await jsonArray(contents())}}`
+    const creation = api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body)
     // What it refuses may be there nevertheless, in part (powerdns.md §2.3).
     await orHalfDone(creation, 'refused')
     await orHalfDone(flush(zone), 'refused', 'absent', 'unreachable')
@@ -113,6 +115,18 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
 
   async function serial(zone: string): Promise<number | undefined> {
     return (await head(zone))?.serial
+  }
+
+  async function servedSoa(zone: string, version: number): Promise<PublishedRRset> {
+    const query = `rrset_name=${encodeURIComponent(zone)}&rrset_type=SOA`
+    const answer = (await api.call('GET', `${path(zone)}?${query}`, answerTime(0))) as ZoneAnswer
+    const [rrset] = answer.rrsets ?? []
+    if (rrset === undefined) throw new NameserverFailure('failed', 'the zone has no SOA')
+    const records = rrset.records.map(({ content }) => {
+      const [primary, mailbox, , ...times] = content.split(' ')
+      return [primary, mailbox, version + answer.edited_serial - answer.serial, ...times].join(' ')
+    })
+    return { name: zone, type: 'SOA', ttl: rrset.ttl, records }
   }
 
   async function read(zone: string): Promise<PublishedZone | undefined> {
@@ -189,6 +203,7 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
     configure,
     keys,
     serial,
+    servedSoa,
     read,
     serials,
     ready,

@@ -91,11 +91,14 @@ export function planItem(zone: Omit<Zone, 'current'>, item: Item, authorise: Aut
   return permitted(zone, { subname, type, before, after })
 }
 
+/** What is said to a change of NS RRsets below a local public suffix (contract §7.6). */
+export const NS_STAYS = 'Cannot modify NS records for this domain.'
+
 /** The change, unless it is one of NS RRsets that stay as they are (contract §8.5, layer 10). @throws Invalid */
 export function permitted({ keepsNs }: Omit<Zone, 'current'>, change: Change): Change {
   const isNs = change.type === 'NS' && (change.after !== undefined || change.subname === '')
   if (keepsNs && isNs && isEffective(change)) {
-    throw Invalid.field('type', 'Cannot modify NS records for this domain.')
+    throw Invalid.field('type', NS_STAYS)
   }
   return change
 }

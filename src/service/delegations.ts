@@ -16,7 +16,7 @@ export async function delegate(
   system: System,
   trx: Db,
   underMark: UnderMark,
-  { name, keys }: { name: string; keys: Key[] },
+  { name, keys }: { name: string; keys: Pick<Key, 'ds'>[] },
 ): Promise<void> {
   await write(system, trx, underMark, name, {
     NS: { ttl: APEX_NS_TTL, records: system.config.nameServers },

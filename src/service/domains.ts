@@ -2,35 +2,41 @@ import type { Config } from '../config.ts'
 import { isDomainName, lowerCase } from '../dns/names.ts'
 import { Denied, Invalid, NameserverFailure, NotFound, type Problems } from '../errors.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH } from '../limits.ts'
-import type { Key } from '../nameserver/nameserver.ts'
 import * as accounts from '../store/accounts.ts'
 import type { Db } from '../store/database.ts'
 import * as store from '../store/domains.ts'
 import type { Domain } from '../store/domains.ts'
-import * as policies from '../store/policies.ts'
+import * as tokenPolicies from '../store/policies.ts'
 import * as rrsets from '../store/rrsets.ts'
+import { inSlices, mapped } from '../slices.ts'
+import type { Policy } from '../store/tokens.ts'
 import type { System } from '../system.ts'
 import { unixTime } from '../time.ts'
 import type { Actor } from './actor.ts'
 import * as availability from './availability.ts'
+import { keysOf, managedKeys, type Key } from './keys.ts'
 import type { Cursor, Page } from './pages.ts'
 import { delegate, withdraw } from './delegations.ts'
-import { mayWrite, sees, visibleDomains } from './policies.ts'
+import { authoriseWrites, mayWrite, sees, visibleDomains } from './policies.ts'
 import { clearAway, nextVersion, note, publishing, type UnderMark } from './publication.ts'
+import { orRefused, readImport } from './zonefiles.ts'
 import { published } from './zones.ts'
 
 export type { Domain, Key }
 
 export type DomainWithKeys = Domain & { keys: Key[] }
 
-/** What a request says about a new domain: its name, and what is wrong with the shape of its members. */
+/** What a request says about a new domain: its name, what is to be in it, and what is wrong with the members' shape. */
 export interface DomainInput {
   name?: string
+  zonefile?: string
   problems: Problems
 }
 
-/** The account that a domain is created for, and the token that is to write it by its auto policy. */
-type Creator = { accountId: string } & ({ autoPolicy: false } | { autoPolicy: true; tokenId: string })
+/** The account that a domain is created for, what limits imports, and the token that is to write it by its auto policy. */
+type Creator = { accountId: string; policies?: Policy[] } & (
+  { autoPolicy: false } | { autoPolicy: true; tokenId: string }
+)
 
 /** The domain of this name, whoever has it; to be followed by `visible`. */
 export async function lookUp(system: System, name: string, db: Db = system.db): Promise<Domain | undefined> {
@@ -44,7 +50,7 @@ export function visible(actor: Actor, domain: Domain | undefined): Domain {
 }
 
 export async function withKeys(system: System, domain: Domain): Promise<DomainWithKeys> {
-  return { ...domain, keys: await system.nameserver.keys(`${domain.name}.`) }
+  return { ...domain, keys: await keysOf(system, domain) }
 }
 
 /** A page of the actor's domains, newest first; with `qname` only the one that this name lies in (contract §7.5). */
@@ -103,7 +109,7 @@ function quotaReached(): Denied {
 }
 
 /**
- * Creates a domain with its apex NS RRset, and its signed zone; all or nothing (contract §7.4).
+ * Creates a domain with its apex NS RRset and what it imports, and its signed zone; all or nothing (contract §7.4).
  * @throws Denied, Invalid, Unavailable, NameserverFailure
  */
 export async function create(system: System, actor: Actor, input: DomainInput): Promise<DomainWithKeys> {
@@ -117,7 +123,7 @@ export async function add(
   system: System,
   trx: Db,
   underMark: UnderMark,
-  { accountId, ...creator }: Creator,
+  { accountId, policies = [], ...creator }: Creator,
   input: DomainInput,
 ): Promise<DomainWithKeys> {
   await accounts.lock(trx, accountId)
@@ -132,24 +138,33 @@ export async function add(
   const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: system.config.nameServers }
   const row = { name, ownerId: accountId, minimumTtl: system.config.minimumTtl, version, now }
   const domain = await store.insert(trx, row)
-  if (creator.autoPolicy) await policies.allowDomain(trx, creator.tokenId, domain.id, now)
-  await rrsets.apply(trx, domain.id, { removed: [], written: [apexNs], growth: 1, version, rectify: true, now })
-  const created = await underMark({ zone: name, version, rrsets: 1 }, async (attempt) => {
+  if (creator.autoPolicy) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)
+  const allowed = { domainId: domain.id, subname: null, type: null, permWrite: true }
+  const imported = await readImport(system, domain, input.zonefile ?? '', (places) => {
+    authoriseWrites({ policies: creator.autoPolicy ? [...policies, allowed] : policies }, domain.id, places)
+  })
+  const written = [apexNs, ...imported]
+  const size = written.length
+  await rrsets.apply(trx, domain.id, { removed: [], written, growth: size, version, rectify: true, now })
+  const created = await underMark({ zone: name, version, rrsets: size }, async (attempt) => {
     if (attempt.isDoubtful) {
       if (!(await clearAway(system, attempt.mark))) throw disallowed()
-      await note(system, attempt.mark, version, 1)
+      await note(system, attempt.mark, version, size)
     }
-    await system.nameserver.createZone(`${name}.`, version, [published(domain, apexNs)])
+    const toPublish = await inSlices(mapped(written, (rrset) => published(domain, rrset)))
+    await system.nameserver.createZone(`${name}.`, version, toPublish)
     attempt.begun = true
-    return withKeys(system, domain)
-  }).catch(orDisallowed)
+    return { ...domain, keys: await managedKeys(system, domain) }
+  }).catch((error: unknown) => {
+    throw imported.length > 0 ? orRefused(orDisallowed(error)) : orDisallowed(error)
+  })
   await delegate(system, trx, underMark, created)
   return created
 }
 
 /** The nameserver has the zone, which it had not when it was looked at: somebody else made it meanwhile. */
-function orDisallowed(error: unknown): never {
-  throw error instanceof NameserverFailure && error.kind === 'conflict' ? disallowed() : error
+function orDisallowed(error: unknown): unknown {
+  return error instanceof NameserverFailure && error.kind === 'conflict' ? disallowed() : error
 }
 
 /** The name of a new domain, free for this account (contract §7.3); it stays so until the transaction ends. */
@@ -161,9 +176,9 @@ async function availableName(
 ): Promise<string> {
   if (name === undefined) throw new Invalid({ name: ['This field is required.'], ...problems })
   const texts = availability.nameProblems(name)
-  if (texts.length > 0) throw new Invalid({ ...problems, name: texts })
+  if (texts.length > 0) throw new Invalid({ name: texts, ...problems })
   await store.lockCreation(trx, availability.registrable(name))
-  if ((await store.find(trx, name)) !== undefined) throw new Invalid({ ...problems, name: [EXISTS] })
+  if ((await store.find(trx, name)) !== undefined) throw new Invalid({ name: [EXISTS], ...problems })
   if (Object.keys(problems).length > 0) throw new Invalid(problems)
   if (!(await isFree(config, trx, accountId, name))) throw disallowed()
   return name

@@ -1,7 +1,7 @@
 import { NotFound } from '../errors.ts'
 import { SMALL_ZONE, SUBNAME_LENGTH } from '../limits.ts'
 import { nameOf } from '../dns/names.ts'
-import { parseRdata } from '../dns/rdata.ts'
+import { parseRdata, type Rdata } from '../dns/rdata.ts'
 import type { PublishedRRset } from '../nameserver/nameserver.ts'
 import { sendAlong, type Db } from '../store/database.ts'
 import * as domains from '../store/domains.ts'
@@ -170,16 +170,16 @@ function outcome(change: Change, now: Timestamp): RRset | undefined {
   return { subname, type, ttl, records, created: before?.created ?? now, touched: now }
 }
 
-/** A stored RRset as the nameserver shall serve it. */
-export function published(domain: Pick<Domain, 'name'>, { subname, type, ttl, records }: RRsetState): PublishedRRset {
-  return { name: nameOf(domain, subname), type, ttl, records: records.map((text) => parseRdata(type, text).backend) }
+/** An RRset as the nameserver shall serve it; its records are read, or have been just now. */
+export function published(
+  domain: Pick<Domain, 'name'>,
+  { subname, type, ttl, records, rdata }: RRsetState & { rdata?: Rdata[] },
+): PublishedRRset {
+  const contents = rdata ?? records.map((text) => parseRdata(type, text))
+  return { name: nameOf(domain, subname), type, ttl, records: contents.map(({ backend }) => backend) }
 }
 
 function changed(domain: Domain, { subname, type, before, after }: Change): PublishedRRset {
-  return {
-    name: nameOf(domain, subname),
-    type,
-    ttl: (after ?? before)!.ttl,
-    records: after?.rdata.map(({ backend }) => backend) ?? [],
-  }
+  if (after !== undefined) return published(domain, after)
+  return { name: nameOf(domain, subname), type, ttl: before!.ttl, records: [] }
 }

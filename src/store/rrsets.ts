@@ -59,6 +59,21 @@ function passing({ subname, type }: Filter): string {
      ${type === undefined ? '' : 'and type = :type'}`
 }
 
+/** All RRsets of a domain, sorted by place, with the version that they are; none of either if there is no such domain. */
+export async function snapshot(
+  db: Db,
+  domainId: number,
+): Promise<{ version: number | undefined; rrsets: RRsetState[] }> {
+  const rows = await query<{ version: number } & (RRsetState | { subname: null })>(
+    db,
+    `select domains.version, rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records
+     from domains left join rrsets on rrsets.domain_id = domains.id where domains.id = :domainId
+     order by rrsets.subname collate "C", rrsets.type collate "C"`,
+    { domainId },
+  )
+  return { version: rows[0]?.version, rrsets: rows.filter((row) => row.subname !== null) }
+}
+
 /** What a write makes of a domain. */
 export interface Outcome {
   removed: Pick<RRset, 'subname' | 'type'>[]

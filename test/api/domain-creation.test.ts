@@ -20,16 +20,6 @@ test('a new domain has one RRset, the apex NS with the configured name servers',
   )
 })
 
-test('a zone file is refused while there is no import, and an empty one imports nothing', async (t) => {
-  const { api } = await world().account()
-  const name = freshName()
-  const refused = await api.post('/domains/', { name, zonefile: 'www 300 IN A 192.0.2.1' })
-  t.is(refused.status, 400)
-  t.is(refused.text, '{"zonefile":["Zone files cannot be imported yet."]}')
-  t.is((await api.get(`/domains/${name}/`)).status, 404)
-  t.is((await api.post('/domains/', { name, zonefile: '' })).status, 201)
-})
-
 test('a new domain is answered with SOA and NS when the response arrives, also if it was asked for before', async (t) => {
   const { api } = await world().account()
   const name = freshName()

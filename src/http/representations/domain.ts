@@ -3,8 +3,8 @@ import { nonBlankText, readFields, text } from './fields.ts'
 
 const shape = {
   name: nonBlankText({ trim: false }),
-  // To ignore it would lose records silently.
-  zonefile: text({ trim: true }).test('empty', 'Zone files cannot be imported yet.', (value) => !value),
+  // Blanks at its beginning count: they stand for a name, and lines are numbered.
+  zonefile: text({ trim: false }),
 }
 
 /** What a body says about a new domain (contract §7.2). */
@@ -23,6 +23,6 @@ export function presentDomainWithKeys(domain: DomainWithKeys) {
   return { created, published, name, keys: keys.map(presentKey), minimum_ttl: minimumTtl, touched }
 }
 
-function presentKey({ dnskey, ds, flags, keytype }: Key) {
-  return { dnskey, ds, flags, keytype, managed: true }
+function presentKey({ dnskey, ds, flags, keytype, managed }: Key) {
+  return { dnskey, ds, flags, keytype, managed }
 }

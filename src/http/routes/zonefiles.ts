@@ -1,0 +1,8 @@
+import * as zonefiles from '../../service/zonefiles.ts'
+import { hostName } from '../client.ts'
+import { answerText, type Context } from '../context.ts'
+
+export async function exportZonefile(ctx: Context): Promise<void> {
+  const { system, domain } = ctx.state
+  answerText(ctx, 200, await zonefiles.exportZone(system, domain, hostName(ctx)), 'text/dns')
+}

@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { EXAMPLES } from '../dns/examples/index.ts'
+import { parseRdata } from '../../src/dns/rdata.ts'
+import { query } from '../../src/store/database.ts'
+import { addPolicies, freshName, newDomain, newRRset } from '../support/api.ts'
+import type { Client } from '../support/client.ts'
+import { lookUp, transfer } from '../support/dns.ts'
+import { test } from '../support/serial.ts'
+import { useWorld, withWorld } from '../support/world.ts'
+
+// Contract §7.8.
+
+const world = useWorld({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
+const run = promisify(execFile)
+
+const path = (name: string) => `/domains/${name}/zonefile/`
+
+/** The lines of an export. */
+async function exported(api: Client, name: string): Promise<string[]> {
+  const { status, text } = await api.get(path(name))
+  if (status !== 200 || !text.endsWith('\n')) throw new Error(`${status} ${text}`)
+  return text.slice(0, -1).split('\n')
+}
+
+test('an export has a comment, the SOA as it is served, and a line for each record', async (t) => {
+  const { api } = await world().account()
+  const name = await newDomain(api)
+  await newRRset(api, name, { subname: 'b', type: 'TXT', ttl: 60, records: ['"one;" "t\\"wo"', '"ß"'] })
+  await newRRset(api, name, { subname: 'a', type: 'NS', records: ['ns.a.test.'] })
+  await newRRset(api, name, { subname: 'a', type: 'DS', records: [`1 13 2 ${'ab'.repeat(32)}`] })
+  const { status, headers, text } = await api.get(path(name))
+  t.is(status, 200)
+  t.is(headers['content-type'], 'text/dns')
+  t.is(headers['cache-control'], 'no-cache')
+  t.is(headers['allow'], 'GET, HEAD, OPTIONS')
+  t.is(headers['content-length'], String(Buffer.byteLength(text)))
+  const [comment, ...lines] = text.split('\n')
+  t.regex(
+    comment!,
+    /^; Zonefile for d\d+\.test exported from 127\.0\.0\.1 at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\+00:00$/,
+  )
+  t.true(comment!.startsWith(`; Zonefile for ${name} exported`))
+  const [soa] = await lookUp(world().powerDns, name, 'SOA')
+  t.deepEqual(lines, [
+    `${name}.\t300\tIN\tSOA\t${soa}`,
+    `${name}.\t3600\tIN\tNS\tns1.example.net.`,
+    `${name}.\t3600\tIN\tNS\tns2.example.net.`,
+    `a.${name}.\t3600\tIN\tDS\t1 13 2 ${'ab'.repeat(32)}`,
+    `a.${name}.\t3600\tIN\tNS\tns.a.test.`,
+    `b.${name}.\t60\tIN\tTXT\t"one;" "t\\"wo"`,
+    `b.${name}.\t60\tIN\tTXT\t"\\195\\159"`,
+    '',
+  ])
+})
+
+test('the types of DNSSEC are left out, whoever made them', async (t) => {
+  const { api } = await world().account()
+  const name = await newDomain(api)
+  const key = `257 3 13 ${Buffer.alloc(64, 1).toString('base64')}`
+  const digest = `1 13 2 ${'ab'.repeat(32)}`
+  for (const [type, content] of [
+    ['DNSKEY', key],
+    ['CDNSKEY', key],
+    ['CDS', digest],
+  ] as const) {
+    await newRRset(api, name, { subname: '', type, records: [content] })
+  }
+  await newRRset(api, name, { subname: 'sub', type: 'CDS', records: [digest] })
+  const types = (await exported(api, name)).slice(1).map((line) => line.split('\t')[3])
+  t.deepEqual(types, ['SOA', 'NS', 'NS'])
+})
+
+test('the comment names the host as it is known in public', async (t) => {
+  await withWorld({ PUBLIC_URL: 'https://dns.example.org:8443/' }, async (other) => {
+    const { api } = await other.account()
+    const name = await newDomain(api)
+    t.regex((await exported(api, name))[0]!, /exported from dns\.example\.org at/)
+  })
+  const { api } = await world().account()
+  const name = await newDomain(api)
+  const { text } = await api.get(path(name), { headers: { host: 'api.example.net:8080' } })
+  t.regex(text.split('\n')[0]!, /exported from api\.example\.net at/)
+  const odd = await api.get(path(name), { headers: { host: 'a:b:c' } })
+  t.regex(odd.text.split('\n')[0]!, /exported from localhost at/)
+})
+
+test('HEAD has the headers alone', async (t) => {
+  const { api } = await world().account()
+  const name = await newDomain(api)
+  const { status, headers, text } = await api.send('HEAD', path(name))
+  t.deepEqual([status, headers['content-type'], text], [200, 'text/dns', ''])
+})
+
+test('there is no export of what is not there, nor of what is not seen', async (t) => {
+  const { api } = await world().account()
+  const { api: other } = await world().account()
+  const name = await newDomain(api)
+  for (const answer of [
+    await other.get(path(name)),
+    await api.get(path('absent.test')),
+    await api.get(path(name.toUpperCase())),
+  ]) {
+    t.deepEqual([answer.status, answer.text], [404, '{"detail":"Not found."}'])
+    t.is(answer.headers['content-type'], 'application/json')
+  }
+  t.is((await world().anonymous.get(path(name))).status, 401)
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    const answer = await api.send(method, path(name))
+    t.deepEqual([answer.status, answer.text], [405, `{"detail":"Method \\"${method}\\" not allowed."}`])
+  }
+})
+
+test('policies do not restrict exports', async (t) => {
+  const { api, tokenId } = await world().account()
+  const name = await newDomain(api)
+  await addPolicies(world(), tokenId, { write: false })
+  t.is((await exported(api, name)).length, 4)
+})
+
+test('without PowerDNS there is no export', async (t) => {
+  const { api } = await world().account()
+  const name = await newDomain(api)
+  world().proxy.fail(() => 'cut')
+  const answer = await api.get(path(name))
+  world().proxy.heal()
+  t.deepEqual(
+    [answer.status, answer.text],
+    [503, '{"detail":"The DNS backend is currently unavailable. Please retry."}'],
+  )
+  t.is(answer.headers['retry-after'], '5')
+  t.is(answer.headers['content-type'], 'application/json')
+})
+
+/** A domain with examples of all types, each at names of its own. */
+async function makeMixed(api: Client): Promise<string> {
+  const name = freshName()
+  const lines = [...EXAMPLES].flatMap(([type, { accepted }]) => {
+    if (['DNSKEY', 'CDS', 'CDNSKEY'].includes(type)) return []
+    const contents = accepted.map((example) => parseRdata(type, typeof example === 'string' ? example : example[1]))
+    return contents.map(({ text }, i) => `${type.toLowerCase()}-${i}.${name}. ${60 + i} IN ${type} ${text}\n`)
+  })
+  const answer = await api.post('/domains/', { name, zonefile: lines.join('') })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return name
+}
+
+/** A domain's RRsets, but for their times. */
+async function rrsetsOf(name: string): Promise<unknown[]> {
+  return query(
+    world().system.db,
+    `select subname, type, ttl, records from rrsets join domains on domains.id = domain_id where name = :name
+     order by subname, type`,
+    { name },
+  )
+}
+
+test('an export can be imported again, and gives the same RRsets', async (t) => {
+  const { api } = await world().account()
+  const name = await makeMixed(api)
+  const rrsets = await rrsetsOf(name)
+  t.true(rrsets.length > 39)
+  const { text } = await api.get(path(name))
+  t.is((await api.delete(`/domains/${name}/`)).status, 204)
+  t.is((await api.post('/domains/', { name, zonefile: text })).status, 201)
+  t.deepEqual(await rrsetsOf(name), rrsets)
+})
+
+/** The records of a zone as ldns reads them, sorted; without those that DNSSEC makes. */
+async function readByLdns(text: string): Promise<string[]> {
+  const file = join(mkdtempSync(join(process.env['TEST_FOLDER']!, 'zone-')), 'zone')
+  writeFileSync(file, text)
+  const { stdout } = await run('ldns-read-zone', ['-c', '-z', file], { maxBuffer: 2 ** 28 })
+  const generated = /\sIN\s+(DNSKEY|CDS|CDNSKEY|RRSIG|NSEC|NSEC3|NSEC3PARAM)\s/
+  return stdout.split('\n').filter((line) => line !== '' && !line.startsWith(';') && !generated.test(line))
+}
+
+test('others read the same records from an export and from a transfer', async (t) => {
+  const { api } = await world().account()
+  const name = await makeMixed(api)
+  const [ours, theirs] = await Promise.all([
+    readByLdns((await api.get(path(name))).text),
+    readByLdns(await transfer(world().powerDns, name)),
+  ])
+  t.true(ours.length > 100)
+  t.deepEqual(ours, theirs)
+})
