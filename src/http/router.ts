@@ -26,6 +26,7 @@ import * as policies from './routes/policies.ts'
 import * as rrsets from './routes/rrsets.ts'
 import * as tokens from './routes/tokens.ts'
 import * as zonefiles from './routes/zonefiles.ts'
+import * as totp from './routes/totp.ts'
 
 /** Every path of the API. */
 export function createRouter(config: Config): Router<State> {
@@ -76,6 +77,26 @@ export function createRouter(config: Config): Router<State> {
       path: '/api/v1/auth/account/delete',
       guards: [],
       methods: { POST: [active, json, accounts.requestDeletion] },
+    },
+    {
+      path: '/api/v1/auth/totp',
+      guards: [authenticateBeforeMfa, totp.requireLogin, requires('permManageTokens'), refuseRestricted, passive],
+      methods: { GET: [totp.listFactors], POST: [json, totp.createFactor] },
+    },
+    {
+      path: '/api/v1/auth/totp/:id',
+      guards: [authenticateBeforeMfa, totp.requireLogin, requires('permManageTokens'), refuseRestricted, passive],
+      methods: {
+        GET: [totp.showFactor],
+        PUT: [json, totp.changeFactor],
+        PATCH: [json, totp.changeFactor],
+        DELETE: [totp.deleteFactor],
+      },
+    },
+    {
+      path: '/api/v1/auth/totp/:id/verify',
+      guards: [authenticateIfPresented, totp.requireLoginIfPresented, passive],
+      methods: { POST: [json, totp.verifyCode] },
     },
     {
       path: '/api/v1/v/:action/:code',

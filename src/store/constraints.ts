@@ -14,6 +14,7 @@ const MEANING: Record<string, () => Error> = {
     new Conflict('Conflict: a policy for this domain, subname and type already exists for this token.'),
   policies_default_first: () => Invalid.object('Policy precedence: The first policy must be the default policy.'),
   policies_auto_policy: () => Invalid.field('auto_policy', 'Auto policy requires a restrictive default policy.'),
+  totp_factors_name: () => Invalid.object('An authentication factor with this name already exists.'),
 }
 
 /** The service's error for a violated constraint, or undefined if the violation is a mistake of ours. */

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { Timestamp } from '../time.ts'
+import { violated } from './constraints.ts'
 import { query, type Db } from './database.ts'
 import * as pages from './pages.ts'
 import type { Cursor, Page } from './pages.ts'
@@ -46,9 +47,10 @@ export async function find(db: Db, accountId: string, id: string): Promise<Facto
   return factor
 }
 
-export async function isNameTaken(db: Db, accountId: string, name: string): Promise<boolean> {
+/** @throws Invalid as adding a factor of this name would */
+export async function refuseTakenName(db: Db, accountId: string, name: string): Promise<void> {
   const sql = 'select from totp_factors where account_id = :accountId and name = :name'
-  return (await query(db, sql, { accountId, name })).length > 0
+  if ((await query(db, sql, { accountId, name })).length > 0) throw violated({ constraint: 'totp_factors_name' })!
 }
 
 /** Whether the account has MFA enabled: a factor that has been used (contract §12). */

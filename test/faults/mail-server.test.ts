@@ -32,7 +32,7 @@ async function waiting(): Promise<number> {
 
 async function attempts(): Promise<number> {
   const [row] = await query<{ sum: number }>(site().system.db, 'select coalesce(sum(attempts), 0) as sum from mails')
-  return Number(row!.sum)
+  return row!.sum
 }
 
 /** As if the time until what waits is tried again had passed. */

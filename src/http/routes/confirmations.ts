@@ -2,6 +2,7 @@ import { NotFound } from '../../errors.ts'
 import * as changes from '../../service/account-changes.ts'
 import type { Action } from '../../service/confirmations.ts'
 import { activate } from '../../service/sign-up.ts'
+import * as totp from '../../service/totp.ts'
 import { apiUrl } from '../client.ts'
 import { answer, type Context, type Middleware } from '../context.ts'
 import { isForm } from '../middleware/body.ts'
@@ -10,9 +11,10 @@ import { alert, asksFor, form, outcome, titleOf } from '../pages/confirmation.ts
 import { answerPage, html } from '../pages/page.ts'
 import { readNewPassword } from '../representations/account.ts'
 import { presentDomainWithKeys } from '../representations/domain.ts'
+import { newFactor } from './totp.ts'
 
 /** What each action does, and what it tells when it is done (contract §11.3). */
-const ACTIONS: Partial<Record<Action, (ctx: Context, code: string) => Promise<unknown>>> = {
+const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> = {
   async 'activate-account'(ctx, code) {
     const { account, domain } = await activate(ctx.state.system, code, apiUrl(ctx))
     const detail =
@@ -33,6 +35,9 @@ const ACTIONS: Partial<Record<Action, (ctx: Context, code: string) => Promise<un
   async 'delete-account'(ctx, code) {
     await changes.deleteAccount(ctx.state.system, code)
     return { detail: 'All your data has been deleted.' }
+  },
+  async 'create-totp'(ctx, code) {
+    return newFactor(ctx, await totp.createConfirmed(ctx.state.system, code))
   },
 }
 
@@ -74,7 +79,7 @@ export async function showForm(ctx: Context): Promise<void> {
 
 export async function confirm(ctx: Context): Promise<void> {
   const { action, code } = place(ctx)
-  answer(ctx, 200, await ACTIONS[action]!(ctx, code))
+  answer(ctx, 200, await ACTIONS[action](ctx, code))
 }
 
 function place(ctx: Context): { action: Action; code: string; site: string } {

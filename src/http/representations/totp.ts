@@ -1,0 +1,49 @@
+import { TOTP_DIGITS, TOTP_NAME_LENGTH } from '../../limits.ts'
+import type { Factor, NewFactor } from '../../service/totp.ts'
+import { base32 } from '../../service/totp-codes.ts'
+import { readForm, ruledText, text } from './fields.ts'
+
+const name = text({ trim: true }).test(
+  'length',
+  `Ensure this field has no more than ${TOTP_NAME_LENGTH} characters.`,
+  (value = '') => lengthOf(value) <= TOTP_NAME_LENGTH,
+)
+
+const code = ruledText({ trim: true }, codeProblems)
+
+/** What a body says about a factor (contract §12). */
+export function readFactor(body: unknown): { name?: string } {
+  return readForm(body, { name }, [])
+}
+
+/** The code of a factor that a body gives. */
+export function readCode(body: unknown): { code: string } {
+  return readForm(body, { code }, ['code'])
+}
+
+/** In characters, as Postgres counts them. */
+function lengthOf(value: string): number {
+  return Array.from(value).length
+}
+
+/** What is wrong with the form of a code. */
+function codeProblems(value: string): string[] {
+  const length = lengthOf(value)
+  const problems: string[] = []
+  if (length > TOTP_DIGITS) problems.push(`Ensure this field has no more than ${TOTP_DIGITS} characters.`)
+  if (length < TOTP_DIGITS) problems.push(`Ensure this field has at least ${TOTP_DIGITS} characters.`)
+  if (!/^[0-9]+$/.test(value)) problems.push('This value does not match the required pattern.')
+  return problems
+}
+
+export function presentFactor({ id, created, lastUsed, name }: Factor) {
+  return { id, created, last_used: lastUsed, name }
+}
+
+/** A factor with its secret, and the URI that authenticator apps read. @param host of the service */
+export function presentNewFactor(factor: NewFactor, host: string) {
+  const secret = base32(factor.secret)
+  const [issuer, account] = [host, factor.email].map((part) => encodeURIComponent(part).replaceAll('%40', '@'))
+  const uri = `otpauth://totp/${issuer}:${account}?secret=${secret}&issuer=${issuer}`
+  return { ...presentFactor(factor), secret, uri }
+}

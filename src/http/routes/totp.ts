@@ -1,0 +1,71 @@
+import { Denied } from '../../errors.ts'
+import type { Actor } from '../../service/actor.ts'
+import * as totp from '../../service/totp.ts'
+import { apiUrl } from '../client.ts'
+import { answer, answerEmpty, type Context, type Middleware } from '../context.ts'
+import { answerList } from '../pages.ts'
+import { presentFactor, presentNewFactor, readCode, readFactor } from '../representations/totp.ts'
+
+/** Lets through who has logged in; to change something, he must have taken the MFA step if there is one. */
+export const requireLogin: Middleware = async function requireLogin(ctx, next) {
+  const { actor } = ctx.state
+  totp.refuseApiToken(actor)
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') totp.refuseBeforeMfa(actor)
+  await next()
+}
+
+/** Lets through who has logged in, or presents no token. */
+export const requireLoginIfPresented: Middleware = async function requireLoginIfPresented(ctx, next) {
+  const actor = ctx.state.actor as Actor | undefined
+  if (actor !== undefined) {
+    totp.refuseApiToken(actor)
+    if (!actor.permManageTokens) throw new Denied()
+  }
+  await next()
+}
+
+export async function listFactors(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  await answerList(ctx, {
+    ids: 'uuids',
+    page: (cursor) => totp.list(system, actor, cursor),
+    total: () => totp.count(system, actor),
+    present: presentFactor,
+  })
+}
+
+export async function createFactor(ctx: Context): Promise<void> {
+  const { system, actor, body } = ctx.state
+  const factor = await totp.create(system, actor, readFactor(body()), apiUrl(ctx))
+  if (factor === undefined) {
+    answer(ctx, 202, { detail: 'This operation requires confirmation. Please check your mailbox for instructions!' })
+  } else answer(ctx, 201, newFactor(ctx, factor))
+}
+
+/** The body that shows a factor with its secret. */
+export function newFactor(ctx: Context, factor: totp.NewFactor) {
+  ctx.set('Cache-Control', 'no-store')
+  return presentNewFactor(factor, new URL(apiUrl(ctx)).hostname)
+}
+
+export async function showFactor(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  answer(ctx, 200, presentFactor(await totp.get(system, actor, ctx.params['id']!)))
+}
+
+export async function changeFactor(ctx: Context): Promise<void> {
+  const { system, actor, body } = ctx.state
+  answer(ctx, 200, presentFactor(await totp.change(system, actor, ctx.params['id']!, () => readFactor(body()))))
+}
+
+export async function deleteFactor(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  await totp.remove(system, actor, ctx.params['id']!)
+  answerEmpty(ctx, 204)
+}
+
+export async function verifyCode(ctx: Context): Promise<void> {
+  const { system, actor, body } = ctx.state
+  const isFirst = await totp.verify(system, actor, ctx.params['id']!, () => readCode(body()))
+  answer(ctx, 200, { detail: isFirst ? 'Your TOTP token has been activated!' : 'The code was correct.' })
+}
