@@ -1,16 +1,18 @@
 import { Unreadable } from './malformed.ts'
 import { decodeUint, encodeUint, toHex } from './octets.ts'
 
+const OCTET = /^(?:[0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$/
+
 /** Reads an IPv4 address into its 4 octets: four decimals, no leading zeros, no short forms. */
 export function parseIPv4(text: string): string {
   const parts = text.split('.')
-  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) < 256)) fail()
-  return String.fromCharCode(...parts.map(Number))
+  if (parts.length !== 4 || !parts.every((part) => OCTET.test(part))) fail()
+  return String.fromCharCode(Number(parts[0]), Number(parts[1]), Number(parts[2]), Number(parts[3]))
 }
 
 /** Prints 4 octets as an IPv4 address. */
 export function printIPv4(wire: string): string {
-  return Array.from(wire, (octet) => octet.charCodeAt(0)).join('.')
+  return `${wire.charCodeAt(0)}.${wire.charCodeAt(1)}.${wire.charCodeAt(2)}.${wire.charCodeAt(3)}`
 }
 
 /** Reads an IPv6 address (RFC 4291 §2.2, a dotted tail included) into its 16 octets. Zone ids are refused. */

@@ -152,6 +152,7 @@ function scan(text: string, start: number, ends: string): number {
 
 /** The octets, one character each, that a token's text stands for: UTF-8, with `\DDD` and `\X` resolved. */
 export function unescape(raw: string): string {
+  if (/^[^\\\u0080-\uffff]*$/.test(raw)) return raw
   const octets = Buffer.from(raw, 'utf8').toString('latin1')
   return octets.replace(/\\([0-9]{3}|[^0-9])?/g, (_, escaped?: string) => {
     if (escaped?.length === 1) return escaped

@@ -25,11 +25,13 @@ const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/
 function readPlain(body: unknown): RRsetInput | undefined {
   if (body === null || typeof body !== 'object') return undefined
   const { subname, type, ttl, records } = body as Record<string, unknown>
-  if (typeof type !== 'string' || !PLAIN.test(type) || !Number.isSafeInteger(ttl)) return undefined
+  if (typeof type !== 'string' || !PLAIN.test(type)) return undefined
   if (typeof subname !== 'string' || !(subname === '' || PLAIN.test(subname))) return undefined
   if (!Array.isArray(records) || !records.every((text) => typeof text === 'string' && PLAIN.test(text)))
     return undefined
-  return { subname, type, ttl: ttl as number, records: records as string[], problems: {} }
+  const input = { subname, type, records: records as string[], problems: {} }
+  if (ttl === undefined) return input
+  return Number.isSafeInteger(ttl) ? { ...input, ttl: ttl as number } : undefined
 }
 
 /** What an item of a bulk request says (contract §8.7, stages a and b). */
