@@ -6,6 +6,7 @@ import * as mails from '../store/mails.ts'
 import * as tokens from '../store/tokens.ts'
 import type { System } from '../system.ts'
 import { canonicalEmail } from './accounts.ts'
+import { refuseRobots, type CaptchaAnswer } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
 import { withPassword, type Credentials } from './credentials.ts'
 import { evenly } from './even.ts'
@@ -38,8 +39,13 @@ export async function changeEmail(system: System, code: string): Promise<string>
   })
 }
 
-/** Mails a link to who has an active account with this address, and tells nobody whether there is one. */
-export async function requestPasswordReset(system: System, email: string, base: string): Promise<void> {
+/** Mails a link to who has an active account with this address, and tells nobody whether there is one. @throws Invalid */
+export async function requestPasswordReset(
+  system: System,
+  { email, captcha }: { email: string; captcha?: CaptchaAnswer },
+  base: string,
+): Promise<void> {
+  await refuseRobots(system, captcha)
   await evenly(() =>
     transaction(system.db, async (trx) => {
       const account = await accounts.withEmail(trx, email)

@@ -51,3 +51,10 @@ export async function checkCaptcha(system: System, { id, solution }: CaptchaAnsw
     throw Invalid.field('captcha', 'CAPTCHA could not be validated. Please obtain a new one and try again.')
   }
 }
+
+/** @throws Invalid if captchas are on, and this one is missing or not solved */
+export async function refuseRobots(system: System, answer: CaptchaAnswer | undefined): Promise<void> {
+  if (!system.config.captcha) return
+  if (answer === undefined) throw Invalid.field('captcha', 'This field is required.')
+  await checkCaptcha(system, answer)
+}

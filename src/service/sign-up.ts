@@ -4,6 +4,7 @@ import type { Account } from '../store/accounts.ts'
 import type { Db } from '../store/database.ts'
 import type { System } from '../system.ts'
 import { canonicalEmail } from './accounts.ts'
+import { refuseRobots, type CaptchaAnswer } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
 import * as domains from './domains.ts'
 import type { DomainWithKeys } from './domains.ts'
@@ -17,6 +18,8 @@ export interface SignUp {
   /** null: to be set later. */
   password: string | null
   domain?: string
+  /** Looked at if captchas are on; if it is missing then, the activation asks for one. */
+  captcha?: CaptchaAnswer
   outreachPreference?: boolean
 }
 
@@ -35,6 +38,7 @@ export function refuseIfClosed(system: System): void {
 export async function signUp(system: System, wish: SignUp, base: string): Promise<boolean> {
   const { emailConfirmation } = system.config
   if (wish.domain !== undefined) await refuseUnavailable(system, wish.domain)
+  if (wish.captcha !== undefined || !emailConfirmation) await refuseRobots(system, wish.captcha)
   const passwordHash = wish.password === null ? null : await hashPassword(wish.password)
   await evenly(() =>
     publishing(system, async (trx, underMark) => {
@@ -43,7 +47,7 @@ export async function signUp(system: System, wish: SignUp, base: string): Promis
       const domain = wish.domain ?? null
       if (!emailConfirmation) await addDomain(system, trx, underMark, account, domain)
       else {
-        const parameters = { domain, isHuman: true }
+        const parameters = { domain, isHuman: wish.captcha !== undefined }
         await confirmations.request(system, trx, account, 'activate-account', parameters, { base })
       }
     }),
@@ -80,14 +84,21 @@ export interface Activation {
 /**
  * Activates an account, with the domain that was asked for at sign-up; if that cannot be had any more, the account is
  * removed instead, to be made anew. An account without a password gets a mail that leads to one.
+ * @param captcha is asked for once the code is known to be good; looked at if there was none at sign-up
  * @param base the URL of the API
  * @throws Invalid, Denied, Conflict, Unavailable, NameserverFailure
  */
-export async function activate(system: System, code: string, base: string): Promise<Activation> {
+export async function activate(
+  system: System,
+  code: string,
+  { captcha, base }: { captcha: () => CaptchaAnswer | undefined; base: string },
+): Promise<Activation> {
   try {
     return await confirmations.oneByOne(system, code, () =>
       publishing(system, async (trx, underMark) => {
         const { account: pending, parameters } = await confirmations.claim(system, trx, 'activate-account', code)
+        const answer = captcha()
+        if (!parameters.isHuman) await refuseRobots(system, answer)
         const account = await accounts.changeCredentials(trx, pending.id, { state: 'active' }, system.now())
         if (account.passwordHash === null) {
           await confirmations.request(system, trx, account, 'reset-password', {}, { base })

@@ -79,6 +79,17 @@ function essence(mediaType: string): string {
   return mediaType.split(';', 1)[0]!.trim().toLowerCase()
 }
 
+/** What an HTML form sends; an input named `a.b` is the member `b` of `a`. */
+function parseForm(octets: string): unknown {
+  const members = new Map<string, unknown>()
+  for (const [name, value] of new URLSearchParams(octets)) {
+    const [outer = '', inner] = name.split('.')
+    if (inner === undefined) members.set(outer, value)
+    else members.set(outer, Object.fromEntries([...Object.entries(members.get(outer) ?? {}), [inner, value]]))
+  }
+  return Object.fromEntries(members)
+}
+
 /** @param octets one character per octet */
 async function parse(
   octets: string,
@@ -89,7 +100,7 @@ async function parse(
     if (required) throw noData()
     return {}
   }
-  if (form && isForm(mediaType)) return Object.fromEntries(new URLSearchParams(octets))
+  if (form && isForm(mediaType)) return parseForm(octets)
   if (essence(mediaType) !== 'application/json') {
     throw new Refusal(415, `Unsupported media type "${mediaType}" in request.`)
   }

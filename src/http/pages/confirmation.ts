@@ -1,3 +1,4 @@
+import type { Captcha } from '../../service/captchas.ts'
 import type { Action } from '../../service/confirmations.ts'
 import { html, type Html } from './page.ts'
 
@@ -63,17 +64,22 @@ export function titleOf(action: Action): string {
   return WORDS[action].title
 }
 
-/** Whether the form has an input of this name. */
+/** Whether the form has, or can have, an input of this name. */
 export function asksFor(action: Action, name: string): boolean {
-  return WORDS[action].inputs?.some((input) => input.name === name) === true
+  return name === 'captcha' || WORDS[action].inputs?.some((input) => input.name === name) === true
 }
 
-/** The form that carries the action out. @param problems what was wrong with the inputs the last time */
-export function form(action: Action, problems: Record<string, string[]> = {}): Html {
+/**
+ * The form that carries the action out.
+ * @param problems what was wrong with the inputs the last time
+ * @param captcha to be solved, if the service has asked for one
+ */
+export function form(action: Action, problems: Record<string, string[]> = {}, captcha?: Captcha): Html {
   const { text, button, isDangerous = false, inputs = [] } = WORDS[action]
   return html`<p>${text}</p>
 <form method="post">
 ${inputs.map((input) => field(input, problems[input.name]))}
+${captcha === undefined ? '' : question(captcha)}
 <button${isDangerous ? html` class="danger"` : ''}>${button}</button>
 </form>`
 }
@@ -83,6 +89,19 @@ function field({ name, label, hint, attributes }: Input, problems: string[] | un
   return html`<label for="${name}">${label}</label>
     <input id="${name}" name="${name}" ${attributes} aria-describedby="${name}-hint" ${invalid} required autofocus />
     <p class="quiet" id="${name}-hint">${hint}</p>`
+}
+
+const SOLUTION: Input = {
+  name: 'captcha.solution',
+  label: 'Characters in the picture',
+  hint: 'Upper and lower case are the same.',
+  attributes: html`type="text" autocomplete="off" autocapitalize="characters" spellcheck="false"`,
+}
+
+function question({ id, challenge }: Captcha): Html {
+  return html`<input type="hidden" name="captcha.id" value="${id}" />
+    <img src="data:image/png;base64,${challenge}" alt="Picture of characters, to be typed below" />
+    ${field(SOLUTION, undefined)}`
 }
 
 /** What has gone wrong. */

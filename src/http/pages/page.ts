@@ -14,7 +14,7 @@ main { background: var(--raised); border: 1px solid var(--line); border-radius: 
 h1 { margin: 0 0 .75rem; font-size: 1.5rem; line-height: 1.25 }
 p { margin: 0 0 1rem }
 form { margin-top: 1.5rem }
-form:first-of-type p:last-child, main > :last-child { margin-bottom: 0 }
+main > :last-child, .alert > :last-child { margin-bottom: 0 }
 label { display: block; font-weight: 600 }
 input { display: block; width: 100%; margin: .35rem 0; padding: .6rem .75rem; font: inherit; color: inherit;
   background: transparent; border: 1px solid var(--line); border-radius: .5rem }
@@ -24,7 +24,7 @@ button { width: 100%; margin-top: .75rem; padding: .7rem 1rem; font: inherit; fo
 button.danger { background: var(--danger) }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 .quiet { color: var(--quiet); font-size: .9375rem }
-.alert { padding: .75rem 1rem; border-left: .3rem solid var(--danger); background: light-dark(#fbeaec, #3a2328) }
+.alert { margin: 0 0 1rem; padding: .75rem 1rem; border-left: .3rem solid var(--danger); background: light-dark(#fbeaec, #3a2328) }
 code { display: block; padding: .6rem .75rem; border: 1px solid var(--line); border-radius: .5rem;
   overflow-wrap: anywhere; font: .9375rem/1.5 ui-monospace, monospace }
 `

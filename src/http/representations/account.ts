@@ -1,16 +1,29 @@
+import type { Config } from '../../config.ts'
 import { emailProblems, type AccountWithCounts } from '../../service/accounts.ts'
 import { nameProblems } from '../../service/availability.ts'
+import type { CaptchaAnswer } from '../../service/captchas.ts'
 import { passwordProblems } from '../../service/passwords.ts'
+import type { SignUp } from '../../service/sign-up.ts'
+import { captchaAnswer } from './captcha.ts'
 import { boolean, nonBlankText, readForm, ruledText } from './fields.ts'
 
 const email = ruledText({ trim: true }, emailProblems)
 const password = nonBlankText({ trim: true })
 const newPassword = ruledText({ trim: true }, passwordProblems)
 
+const domain = ruledText({ trim: false }, nameProblems)
+
+/** What is read of a captcha: nothing, unless captchas are on. Where there is a schema, the member may be missing, too. */
+function captcha(config: Config): { captcha: ReturnType<typeof captchaAnswer> } {
+  return (config.captcha ? { captcha: captchaAnswer() } : {}) as { captcha: ReturnType<typeof captchaAnswer> }
+}
+
 /** What a body says about who wants an account (contract §11.2). */
-export function readSignUp(body: unknown) {
-  const domain = ruledText({ trim: false }, nameProblems)
-  const shape = { email, password: newPassword.nullable(), domain, outreach_preference: boolean() }
+export function readSignUp(body: unknown, config: Config): SignUp {
+  const shape = {
+    ...{ email, password: newPassword.nullable(), ...captcha(config), domain },
+    outreach_preference: boolean(),
+  }
   const { outreach_preference: outreachPreference, ...form } = readForm(body, shape, ['email', 'password'])
   return { ...form, ...(outreachPreference !== undefined && { outreachPreference }) }
 }
@@ -29,8 +42,13 @@ export function readEmailChange(body: unknown) {
   return { credentials, newEmail }
 }
 
-export function readPasswordReset(body: unknown) {
-  return readForm(body, { email }, ['email'])
+export function readPasswordReset(body: unknown, config: Config): { email: string; captcha?: CaptchaAnswer } {
+  return readForm(body, { email, ...captcha(config) }, ['email'])
+}
+
+/** The captcha in the body of an activation. */
+export function readActivation(body: unknown, config: Config): CaptchaAnswer | undefined {
+  return readForm(body, captcha(config), []).captcha
 }
 
 export function readNewPassword(body: unknown) {

@@ -14,7 +14,7 @@ export const refuseClosedRegistration: Middleware = async function refuseClosedR
 
 export async function register(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  const isToBeConfirmed = await signUp(system, account.readSignUp(body()), apiUrl(ctx))
+  const isToBeConfirmed = await signUp(system, account.readSignUp(body(), system.config), apiUrl(ctx))
   answer(ctx, 202, { detail: isToBeConfirmed ? 'Welcome! Please check your mailbox.' : 'Welcome!' })
 }
 
@@ -51,7 +51,7 @@ export async function requestEmailChange(ctx: Context): Promise<void> {
 
 export async function requestPasswordReset(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  await changes.requestPasswordReset(system, account.readPasswordReset(body()).email, apiUrl(ctx))
+  await changes.requestPasswordReset(system, account.readPasswordReset(body(), system.config), apiUrl(ctx))
   const instructions = 'Please check your mailbox for further password reset instructions.'
   answer(ctx, 202, { detail: `${instructions} If you did not receive an email, please contact support.` })
 }

@@ -1,5 +1,6 @@
 import { NotFound } from '../../errors.ts'
 import * as changes from '../../service/account-changes.ts'
+import { createCaptcha } from '../../service/captchas.ts'
 import type { Action } from '../../service/confirmations.ts'
 import { activate } from '../../service/sign-up.ts'
 import * as totp from '../../service/totp.ts'
@@ -9,14 +10,16 @@ import { isForm } from '../middleware/body.ts'
 import { errors } from '../middleware/errors.ts'
 import { alert, asksFor, form, outcome, titleOf } from '../pages/confirmation.ts'
 import { answerPage, html } from '../pages/page.ts'
-import { readNewPassword } from '../representations/account.ts'
+import { readActivation, readNewPassword } from '../representations/account.ts'
 import { presentDomainWithKeys } from '../representations/domain.ts'
 import { newFactor } from './totp.ts'
 
 /** What each action does, and what it tells when it is done (contract §11.3). */
 const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> = {
   async 'activate-account'(ctx, code) {
-    const { account, domain } = await activate(ctx.state.system, code, apiUrl(ctx))
+    const { system, body } = ctx.state
+    const captcha = () => readActivation(body(), system.config)
+    const { account, domain } = await activate(system, code, { captcha, base: apiUrl(ctx) })
     const detail =
       account.passwordHash === null
         ? 'Success! We sent you instructions on how to set your password.'
@@ -62,7 +65,8 @@ export const answerFormWithPage: Middleware = async function answerFormWithPage(
     const problems = told as Record<string, string[]>
     const isAboutInputs = Object.keys(problems).every((name) => asksFor(action, name))
     const message = alert(Object.values(problems).flat())
-    answerPage(ctx, titleOf(action), site, isAboutInputs ? html`${message}${form(action, problems)}` : message)
+    const captcha = 'captcha' in problems ? await createCaptcha(ctx.state.system) : undefined
+    answerPage(ctx, titleOf(action), site, isAboutInputs ? html`${message}${form(action, problems, captcha)}` : message)
   } else {
     const message = alert([String(told['detail'])])
     // What was only not done now can be tried again.
