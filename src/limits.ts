@@ -167,6 +167,10 @@ export const MAIL_LIFETIME = 2 * 86_400_000
 export const MAIL_CONNECT_TIME = 20_000
 export const MAIL_ANSWER_TIME = 120_000
 
+/** How long a login lasts in all, and how long without being used (contract §11.2). */
+export const LOGIN_AGE = '7 00:00:00'
+export const LOGIN_UNUSED_PERIOD = '01:00:00'
+
 /** Seconds that a link to a new TOTP factor is valid (contract §11.3); for the others there is a setting. */
 export const TOTP_LINK_VALIDITY = 3600
 

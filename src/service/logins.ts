@@ -1,22 +1,29 @@
-import * as tokens from '../store/tokens.ts'
+import { LOGIN_AGE, LOGIN_UNUSED_PERIOD } from '../limits.ts'
+import * as store from '../store/tokens.ts'
 import type { System } from '../system.ts'
 import type { Actor } from './actor.ts'
-import { hashSecret } from './authentication.ts'
 import { withPassword, type Credentials } from './credentials.ts'
-import { generateSecret } from './secrets.ts'
+import { add, type NewToken } from './tokens.ts'
 
-/** A new login token of who knows the account's password. @throws Denied, Throttled */
-export async function login(system: System, credentials: Credentials): Promise<{ token: string }> {
+/** What a login token may do, and for how long (contract §11.2). */
+const SETTINGS = {
+  name: 'login',
+  maxAge: LOGIN_AGE,
+  maxUnusedPeriod: LOGIN_UNUSED_PERIOD,
+  permCreateDomain: true,
+  permDeleteDomain: true,
+  permManageTokens: true,
+}
+
+/** A login token for who knows the account's password; those that have expired are deleted. @throws Denied, Throttled */
+export async function login(system: System, credentials: Credentials): Promise<NewToken> {
   return withPassword(system, credentials, async (trx, { id }) => {
-    const now = system.now()
-    await tokens.removeExpiredLogins(trx, id, now)
-    const secret = generateSecret()
-    await tokens.insertLogin(trx, { ownerId: id, secretHash: hashSecret(secret), now })
-    return { token: secret }
+    await store.removeExpiredLogins(trx, id, system.now())
+    return add(system, trx, id, SETTINGS, false)
   })
 }
 
 /** Deletes the token that was presented, of whatever kind. */
 export async function logout(system: System, { tokenId }: Actor): Promise<void> {
-  await tokens.remove(system.db, tokenId)
+  await store.remove(system.db, tokenId)
 }

@@ -4,6 +4,7 @@ import type { Account } from '../store/accounts.ts'
 import type { Db } from '../store/database.ts'
 import type { System } from '../system.ts'
 import { canonicalEmail } from './accounts.ts'
+import { localParent } from './availability.ts'
 import { refuseRobots, type CaptchaAnswer } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
 import * as domains from './domains.ts'
@@ -11,6 +12,8 @@ import type { DomainWithKeys } from './domains.ts'
 import { evenly } from './even.ts'
 import { hashPassword } from './passwords.ts'
 import { publishing, type UnderMark } from './publication.ts'
+import * as tokens from './tokens.ts'
+import type { NewToken } from './tokens.ts'
 
 /** What a person says who wants an account. */
 export interface SignUp {
@@ -79,6 +82,8 @@ async function add(
 export interface Activation {
   account: Account
   domain: DomainWithKeys | undefined
+  /** To write the domain with, if it lies below a local public suffix (contract §7.6). */
+  token: NewToken | undefined
 }
 
 /**
@@ -103,7 +108,10 @@ export async function activate(
         if (account.passwordHash === null) {
           await confirmations.request(system, trx, account, 'reset-password', {}, { base })
         }
-        return { account, domain: await addDomain(system, trx, underMark, account, parameters.domain) }
+        const domain = await addDomain(system, trx, underMark, account, parameters.domain)
+        const isLocal = domain !== undefined && isBelowLocalSuffix(system, domain.name)
+        const token = isLocal ? await tokens.add(system, trx, account.id, { name: 'dyndns' }) : undefined
+        return { account, domain, token }
       }),
     )
   } catch (error) {
@@ -114,6 +122,10 @@ export async function activate(
         'sign up again.',
     )
   }
+}
+
+function isBelowLocalSuffix({ config }: System, name: string): boolean {
+  return localParent(name, config.localPublicSuffixes) !== undefined
 }
 
 /** The domain that was asked for at sign-up cannot be had. */

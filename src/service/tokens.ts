@@ -46,22 +46,36 @@ export async function get(system: System, actor: Actor, id: string): Promise<Tok
   return found(await find(system, system.db, actor, id))
 }
 
-/** Makes a token of the account, and its secret, which is not to be had later. @throws Invalid */
+/** A token that was just made, and its secret, which is not to be had later. */
+export interface NewToken {
+  token: Token
+  secret: string
+}
+
+/** Makes a token of the account. @throws Invalid */
 export async function create(
   system: System,
   { accountId }: Actor,
   { settings, problems }: TokenInput,
-): Promise<{ token: Token; secret: string }> {
+): Promise<NewToken> {
   refuseProblems(settings, problems)
+  return transaction(system.db, (trx) => add(system, trx, accountId, settings))
+}
+
+/** As `create`, in a transaction that does more. @param mfa null: an API token; else a login token */
+export async function add(
+  system: System,
+  trx: Db,
+  accountId: string,
+  settings: Partial<TokenSettings>,
+  mfa: boolean | null = null,
+): Promise<NewToken> {
   const secret = generateSecret()
   const now = system.now()
-  const token = await transaction(system.db, async (trx) => {
-    const owned = { ownerId: accountId, mfa: null, secretHash: hashSecret(secret) }
-    const { id } = await store.insert(trx, { ...owned, ...DEFAULTS, ...settings }, now)
-    if (settings.autoPolicy === true) await policies.restrict(trx, id, now)
-    return (await store.find(trx, id, accountId, now))!
-  })
-  return { token, secret }
+  const owned = { ownerId: accountId, mfa, secretHash: hashSecret(secret) }
+  const { id } = await store.insert(trx, { ...owned, ...DEFAULTS, ...settings }, now)
+  if (settings.autoPolicy === true) await policies.restrict(trx, id, now)
+  return { token: (await store.find(trx, id, accountId, now))!, secret }
 }
 
 /**

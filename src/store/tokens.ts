@@ -151,20 +151,6 @@ export async function removeExpiredLogins(trx: Db, ownerId: string, now: Timesta
   })
 }
 
-/** Adds a login token, whose MFA step is still to come (contract §11.2). */
-export async function insertLogin(
-  trx: Db,
-  token: { ownerId: string; secretHash: Buffer; now: Timestamp },
-): Promise<void> {
-  await query(
-    trx,
-    `insert into tokens (created, owner_id, secret_hash, mfa, max_age, max_unused_period, name,
-       perm_create_domain, perm_delete_domain, perm_manage_tokens)
-     values (:now, :ownerId, :secretHash, false, interval '7 d', interval '1 h', 'login', true, true, true)`,
-    token,
-  )
-}
-
 export async function remove(db: Db, id: string): Promise<void> {
   await query(db, 'delete from tokens where id = :id', { id })
 }

@@ -9,7 +9,7 @@ import { useWorld } from '../support/world.ts'
 
 // Contract §11: change of the e-mail address, password reset, deletion.
 
-const world = useWorld({ THROTTLE: 'off' })
+const world = useWorld()
 
 const CHANGE = '/auth/account/change-email/'
 const RESET = '/auth/account/reset-password/'

@@ -21,7 +21,7 @@ import { eventually, useWorld } from '../support/world.ts'
 
 // Contract §11.3: what codes are good for, and what not.
 
-const world = useWorld({ REGISTRATION: 'open', THROTTLE: 'off' })
+const world = useWorld({ REGISTRATION: 'open' })
 
 const BODY = { new_password: 'another password' }
 const ACTIONS = ['activate-account', 'change-email', 'reset-password', 'delete-account'] as const

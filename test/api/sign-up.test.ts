@@ -1,5 +1,6 @@
 import { query } from '../../src/store/database.ts'
 import { freshName, newDomain, type ShownDomain } from '../support/api.ts'
+import { Client } from '../support/client.ts'
 import { lookUp } from '../support/dns.ts'
 import { lettersTo } from '../support/mails.ts'
 import * as people from '../support/people.ts'
@@ -9,7 +10,7 @@ import { useWorld, withWorld } from '../support/world.ts'
 
 // Contract §11: registration and activation.
 
-const world = useWorld({ REGISTRATION: 'open', THROTTLE: 'off' })
+const world = useWorld({ REGISTRATION: 'open' })
 
 const WELCOME = '{"detail":"Welcome! Please check your mailbox."}'
 const ACTIVATED = '{"detail":"Success! Your account has been activated, and you can now log in."}'
@@ -36,7 +37,7 @@ test('who registers gets a mail, and can log in once the account is activated', 
 })
 
 test('the mail is plain text with one link, to the public URL', async (t) => {
-  await withWorld({ REGISTRATION: 'open', THROTTLE: 'off', PUBLIC_URL: 'https://dns.example.net' }, async (own) => {
+  await withWorld({ REGISTRATION: 'open', PUBLIC_URL: 'https://dns.example.net' }, async (own) => {
     const { url, code, email } = await activationLink(own)
     t.is(url, `https://dns.example.net/api/v1/v/activate-account/${code}/`)
     const { subject, text } = lettersTo(own.system, email)[0]!
@@ -227,6 +228,29 @@ test('while PowerDNS is away the activation is 503, and works with the same link
   t.is((await accountOf(world(), email))!.state, 'active')
 })
 
+test('a domain below a local public suffix comes with a token to write it', async (t) => {
+  const settings = { REGISTRATION: 'open', LOCAL_PUBLIC_SUFFIXES: 'dyn.test' }
+  await withWorld(settings, async (own) => {
+    const { path, email } = await activationLink(own, { domain: 'mine.dyn.test' })
+    const { status, json, headers } = await own.anonymous.post(path)
+    t.is(status, 200)
+    t.is(headers['cache-control'], 'no-store')
+    const { detail, domain, ...token } = json as Record<string, unknown>
+    t.true(String(detail).startsWith('Success!'))
+    t.deepEqual(Object.keys(domain as object), ['created', 'published', 'name', 'minimum_ttl', 'touched'])
+    const { owner, name, mfa, token: secret, ...rest } = token
+    t.deepEqual([owner, name, mfa], [email, 'dyndns', null])
+    t.deepEqual(
+      [rest['perm_create_domain'], rest['perm_delete_domain'], rest['perm_manage_tokens']],
+      [false, false, false],
+    )
+    const api = new Client(own.url, String(secret))
+    const rrset = { subname: '', type: 'A', ttl: 60, records: ['192.0.2.1'] }
+    t.is((await api.post('/domains/mine.dyn.test/rrsets/', rrset)).status, 201)
+    t.is((await api.get('/auth/account/')).status, 403)
+  })
+})
+
 test('a token header that fails is 401 at registration, and one that is good changes nothing', async (t) => {
   const headers = { authorization: 'Token wrong', 'content-type': 'application/json' }
   const answer = await world().anonymous.post('/auth/', undefined, { headers, body: '{' })
@@ -246,7 +270,7 @@ test('a closed registration is 403 before the body is read', async (t) => {
 })
 
 test('without confirmation an account is active at once, with its domain', async (t) => {
-  await withWorld({ REGISTRATION: 'open', EMAIL_CONFIRMATION: 'off', THROTTLE: 'off' }, async (own) => {
+  await withWorld({ REGISTRATION: 'open', EMAIL_CONFIRMATION: 'off' }, async (own) => {
     const [email, domain] = [freshEmail(), freshName()]
     const body = { email, password: PASSWORD, domain }
     t.deepEqual(said(await own.anonymous.post('/auth/', body)), [202, '{"detail":"Welcome!"}'])

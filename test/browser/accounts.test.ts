@@ -11,7 +11,7 @@ import { useWorld } from '../support/world.ts'
 const CHROMIUM = '/usr/bin/chromium'
 const PHONE = { width: 360, height: 740 }
 
-const world = useWorld({ REGISTRATION: 'open', THROTTLE: 'off' })
+const world = useWorld({ REGISTRATION: 'open' })
 
 if (existsSync(CHROMIUM)) withBrowser()
 else

@@ -111,14 +111,16 @@ export function alert(texts: string[]): Html {
 
 /** What the answer to a JSON request would have said, in words. */
 export function outcome(answer: Record<string, unknown>): Html {
-  const { detail, domain, secret, uri } = answer as Outcome
+  const { detail, domain, token, secret, uri } = answer as Outcome
   return html`${detail === undefined ? '' : html`<p role="status">${detail}</p>`}
-  ${domain === undefined ? '' : delegation(domain)} ${secret === undefined ? '' : factor(secret, uri!)}`
+  ${domain === undefined ? '' : delegation(domain)} ${token === undefined ? '' : domainToken(token)}
+  ${secret === undefined ? '' : factor(secret, uri!)}`
 }
 
 interface Outcome {
   detail?: string
   domain?: { name: string; keys?: { ds: string[] }[] }
+  token?: string
   secret?: string
   uri?: string
 }
@@ -128,6 +130,14 @@ function delegation({ name, keys = [] }: NonNullable<Outcome['domain']>): Html {
   if (ds.length === 0) return html``
   return html`<p>The registrar of ${name} needs one of these DS records:</p>
     ${ds.map((content) => html`<p><code>${content}</code></p>`)}`
+}
+
+function domainToken(token: string): Html {
+  return html`<p>
+      With this token your router, or whatever has the changing address, keeps the domain up to date. It is shown only
+      now.
+    </p>
+    <p><code>${token}</code></p>`
 }
 
 function factor(secret: string, uri: string): Html {

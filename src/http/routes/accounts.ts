@@ -5,6 +5,7 @@ import { refuseIfClosed, signUp } from '../../service/sign-up.ts'
 import { apiUrl, clientAddress } from '../client.ts'
 import { answer, answerEmpty, type Context, type Middleware } from '../context.ts'
 import * as account from '../representations/account.ts'
+import { presentNewToken } from '../representations/token.ts'
 
 /** Lets through, while registration is open. */
 export const refuseClosedRegistration: Middleware = async function refuseClosedRegistration(ctx, next) {
@@ -20,9 +21,9 @@ export async function register(ctx: Context): Promise<void> {
 
 export async function login(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  const token = await logins.login(system, { ...account.readCredentials(body()), address: address(ctx) })
+  const { token, secret } = await logins.login(system, { ...account.readCredentials(body()), address: address(ctx) })
   ctx.set('Cache-Control', 'no-store')
-  answer(ctx, 200, token)
+  answer(ctx, 200, presentNewToken(token, secret))
 }
 
 export async function logout(ctx: Context): Promise<void> {

@@ -11,7 +11,8 @@ import { errors } from '../middleware/errors.ts'
 import { alert, asksFor, form, outcome, titleOf } from '../pages/confirmation.ts'
 import { answerPage, html } from '../pages/page.ts'
 import { readActivation, readNewPassword } from '../representations/account.ts'
-import { presentDomainWithKeys } from '../representations/domain.ts'
+import { presentDomain, presentDomainWithKeys } from '../representations/domain.ts'
+import { presentNewToken } from '../representations/token.ts'
 import { newFactor } from './totp.ts'
 
 /** What each action does, and what it tells when it is done (contract §11.3). */
@@ -19,12 +20,15 @@ const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> 
   async 'activate-account'(ctx, code) {
     const { system, body } = ctx.state
     const captcha = () => readActivation(body(), system.config)
-    const { account, domain } = await activate(system, code, { captcha, base: apiUrl(ctx) })
+    const { account, domain, token } = await activate(system, code, { captcha, base: apiUrl(ctx) })
     const detail =
       account.passwordHash === null
         ? 'Success! We sent you instructions on how to set your password.'
         : 'Success! Your account has been activated, and you can now log in.'
-    return { detail, ...(domain && { domain: presentDomainWithKeys(domain) }) }
+    if (domain === undefined) return { detail }
+    if (token === undefined) return { detail, domain: presentDomainWithKeys(domain) }
+    ctx.set('Cache-Control', 'no-store')
+    return { detail, domain: presentDomain(domain), ...presentNewToken(token.token, token.secret) }
   },
   async 'change-email'(ctx, code) {
     const email = await changes.changeEmail(ctx.state.system, code)
