@@ -1,8 +1,10 @@
+import { accounts, accountSettings } from './accounts.ts'
 import { authentication } from './authentication.ts'
 import { bulk } from './bulk.ts'
 import { headings } from './measure.ts'
 import { oneRRset } from './one-rrset.ts'
 import { domainCreation } from './domain-creation.ts'
+import { loginAttack, loginAttackSettings } from './login-attack.ts'
 import { memory } from './memory.ts'
 import { paging } from './paging.ts'
 import { reads } from './reads.ts'
@@ -22,6 +24,14 @@ const BENCHES: Record<string, (world: World) => Promise<void>> = {
   memory,
   paging,
   authentication,
+  accounts,
+  'login-attack': loginAttack,
+}
+
+/** What the service is set to for a bench, if not to what it is for the others. */
+const SETTINGS: Record<string, Record<string, string>> = {
+  accounts: accountSettings,
+  'login-attack': loginAttackSettings,
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHES)
@@ -32,4 +42,4 @@ if (unknown.length > 0) {
 }
 
 headings()
-for (const name of names) await withWorld(BENCHES[name]!)
+for (const name of names) await withWorld(BENCHES[name]!, SETTINGS[name])

@@ -21,14 +21,22 @@ export interface World {
   /** The same as `api` to PowerDNS itself. */
   raw: (method: string, path: string, body?: unknown) => Promise<unknown>
   databaseUrl: string
+  /** Where the service listens, without path. */
+  url: string
   /** The service's process. */
   pid: number
   /** For how many milliseconds the service's event loop was blocked at most since this was asked last. */
   blocked: () => Promise<number>
 }
 
-/** Runs `work` in a world of durable private servers and a service of its own process; nothing is left of it. */
-export async function withWorld(work: (world: World) => Promise<void>): Promise<void> {
+/**
+ * Runs `work` in a world of durable private servers and a service of its own process; nothing is left of it.
+ * @param settings of the service, beside those that every bench has
+ */
+export async function withWorld(
+  work: (world: World) => Promise<void>,
+  settings: Record<string, string> = {},
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'zoneplane-bench-'))
   const stack = await startStack(folder, {
     postgres: true,
@@ -52,6 +60,7 @@ export async function withWorld(work: (world: World) => Promise<void>): Promise<
         DATABASE_URL: stack.databaseUrl,
         PDNS_API_URL: stack.pdnsApiUrl,
         PDNS_API_KEY: stack.pdnsApiKey,
+        ...settings,
       },
     },
   )
@@ -75,6 +84,7 @@ export async function withWorld(work: (world: World) => Promise<void>): Promise<
       raw: (method, path, body) =>
         send(theirs, method, `/api/v1/servers/localhost${path}`, { ...headers, 'x-api-key': stack.pdnsApiKey! }, body),
       databaseUrl: stack.databaseUrl!,
+      url: new URL(base).origin,
       pid: service.pid!,
       blocked: async () => {
         service.send('blocked')

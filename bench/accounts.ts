@@ -1,0 +1,49 @@
+import { Pool } from 'undici'
+import { openDatabase, query } from '../src/store/database.ts'
+import { alternating, percentile, state } from './measure.ts'
+import type { World } from './world.ts'
+
+// Whether the time of an answer tells that an account exists: 10,000 requests of each kind, half of them about one that
+// does. They take turns, because the speed of a machine wanders.
+
+const REQUESTS = 10_000
+const PASSWORD = 'correct horse battery'
+const KNOWN = 'known@exists.test'
+
+export const accountSettings = { REGISTRATION: 'open' }
+
+export async function accounts({ url, databaseUrl }: World): Promise<void> {
+  const pool = new Pool(url, { connections: 16, pipelining: 1 })
+  const post = async (path: string, body: unknown, status: number) => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await pool.request({ method: 'POST', path: `/api/v1${path}`, headers, body: JSON.stringify(body) })
+    const text = await answer.body.text()
+    if (answer.statusCode !== status) throw new Error(`POST ${path}: ${answer.statusCode} ${text}`)
+  }
+  await post('/auth/', { email: KNOWN, password: PASSWORD }, 202)
+  const db = openDatabase(databaseUrl, 1)
+  await query(db, `update accounts set state = 'active' where email = :known`, { known: KNOWN })
+  await db.end()
+
+  // What waits for its time, not for a processor, can be done by many at once.
+  for (const [kind, chains, ask] of [
+    ['login', 1, (email: string) => post('/auth/login/', { email, password: 'wrong password' }, 403)],
+    ['registration', 16, (email: string) => post('/auth/', { email, password: PASSWORD }, 202)],
+    ['reset', 16, (email: string) => post('/auth/account/reset-password/', { email }, 202)],
+  ] as const) {
+    const runs = REQUESTS / 2 / chains
+    const times = await Promise.all(
+      Array.from({ length: chains }, (_, chain) =>
+        alternating(
+          runs,
+          () => ask(KNOWN),
+          (i) => ask(`${kind}-${chain}-${i}@absent.test`),
+        ),
+      ),
+    )
+    const [existing, absent] = [0, 1].map((which) => times.flatMap((pair) => pair[which]!).sort((a, b) => a - b))
+    state(`${kind}: the account exists, p50`, `${percentile(existing!, 0.5).toFixed(2)} ms`)
+    state(`${kind}: it does not, p50`, `${percentile(absent!, 0.5).toFixed(2)} ms`)
+  }
+  await pool.close()
+}
