@@ -120,6 +120,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (config.mailUrl !== undefined && !env['MAIL_FROM']?.trim()) {
     problems.push('MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net')
   }
+  // Else whoever asks for a mail to somebody else would choose where the link in it leads, by his Host header.
+  if (config.mailUrl !== undefined && config.publicUrl === undefined) {
+    problems.push('PUBLIC_URL: needed with MAIL_URL, because mails hold links, e.g. https://dns.example.net')
+  }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return Object.freeze(config)
 }

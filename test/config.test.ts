@@ -226,10 +226,15 @@ for (const [name, values, text] of [
 }
 
 for (const mailUrl of ['smtp://mail', 'smtp://mail:587/', 'smtps://user:p%40ss@[::1]:465']) {
-  test(`MAIL_URL=${mailUrl} needs MAIL_FROM`, (t) => {
-    t.deepEqual(problems({ MAIL_URL: mailUrl }), ['MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net'])
-    const config = readConfig({ MAIL_URL: mailUrl, MAIL_FROM: 'dns@example.net' })
-    t.deepEqual(config, { ...DEFAULTS, mailUrl, mailFrom: 'dns@example.net' })
+  test(`MAIL_URL=${mailUrl} needs MAIL_FROM and PUBLIC_URL`, (t) => {
+    t.deepEqual(problems({ MAIL_URL: mailUrl }), [
+      'MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net',
+      'PUBLIC_URL: needed with MAIL_URL, because mails hold links, e.g. https://dns.example.net',
+    ])
+    const others = { MAIL_FROM: 'dns@example.net', PUBLIC_URL: 'https://dns.example.net' }
+    const config = readConfig({ MAIL_URL: mailUrl, ...others })
+    const publicUrl = 'https://dns.example.net'
+    t.deepEqual(config, { ...DEFAULTS, mailUrl, mailFrom: 'dns@example.net', publicUrl })
   })
 }
 

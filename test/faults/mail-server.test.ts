@@ -45,7 +45,11 @@ const recipients = ({ received }: MailServer) => received.map(({ to }) => to[0])
 test.serial('100 mails that find no server all arrive once it is back, across restarts of the service', async (t) => {
   const down = await startMailServer()
   await down.close()
-  const environment = { MAIL_URL: `smtp://127.0.0.1:${down.port}`, MAIL_FROM: FROM }
+  const environment = {
+    PUBLIC_URL: 'https://dns.example.net',
+    MAIL_URL: `smtp://127.0.0.1:${down.port}`,
+    MAIL_FROM: FROM,
+  }
   const first = await site().start(environment)
   const all = await queueMails(100)
   await eventually(async () => (await attempts()) >= 100)
@@ -86,7 +90,11 @@ test.serial(
         })
       },
     })
-    const environment = { MAIL_URL: `smtp://127.0.0.1:${slow.port}`, MAIL_FROM: FROM }
+    const environment = {
+      PUBLIC_URL: 'https://dns.example.net',
+      MAIL_URL: `smtp://127.0.0.1:${slow.port}`,
+      MAIL_FROM: FROM,
+    }
     const service = await site().start(environment)
     const all = await queueMails(1)
     await sending
@@ -124,6 +132,7 @@ test.serial('with smtps the mail and the password go over TLS, to who can prove 
   const authorities = join(mkdtempSync(join(process.env['TEST_FOLDER']!, 'tls-')), 'authorities.pem')
   writeFileSync(authorities, pems.cert)
   const service = await site().start({
+    PUBLIC_URL: 'https://dns.example.net',
     MAIL_URL: `smtps://dns%40example.net:pass%3Aword@127.0.0.1:${server.port}`,
     MAIL_FROM: FROM,
     NODE_EXTRA_CA_CERTS: authorities,

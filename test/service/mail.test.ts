@@ -39,7 +39,11 @@ let log = ''
 test.before(async () => {
   database = await createDatabase()
   server = await startMailServer()
-  const smtp = { MAIL_URL: `smtp://127.0.0.1:${server.port}`, MAIL_FROM: 'dns@example.net' }
+  const smtp = {
+    PUBLIC_URL: 'https://dns.example.net',
+    MAIL_URL: `smtp://127.0.0.1:${server.port}`,
+    MAIL_FROM: 'dns@example.net',
+  }
   system = open(smtp)
   other = open(smtp)
   withFolder = open({ ZONEPLANE_DATA: mkdtempSync(join(process.env['TEST_FOLDER']!, 'data-')) })
