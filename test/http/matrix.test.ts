@@ -19,6 +19,8 @@ interface Site {
   domain: string
   /** A token of the account, and the one that is bound to it. */
   tokens: Record<'own' | 'bound', { id: string; policy: string }>
+  /** A factor of the account that was never used. */
+  factor: string
 }
 
 interface Caller {
@@ -31,6 +33,8 @@ interface Caller {
   create?: boolean
   remove?: boolean
   manage?: boolean
+  /** Presents a login token, whose MFA step is missing. */
+  login?: boolean
   pending?: boolean
   restricted?: boolean
   /** What it sees of the domain, and whether it may write www A and, with the flag, delete the domain. */
@@ -75,13 +79,14 @@ const CALLERS: Record<string, Caller> = {
   'a token that may delete domains': { secret: tokenOf({ permDeleteDomain: true }), ...NO_FLAGS, remove: true },
   'a token that may manage tokens': { secret: tokenOf({ permManageTokens: true }), ...NO_FLAGS, manage: true },
   'a token with all flags': { secret: tokenOf(FLAGS), ...ALL },
-  'a login token after its MFA step': { secret: tokenOf({ ...FLAGS, mfa: true }), ...ALL },
+  'a login token after its MFA step': { secret: tokenOf({ ...FLAGS, mfa: true }), ...ALL, login: true },
   'a login token before its MFA step': {
     async secret(site) {
       await addFactor(world(), site.account.id)
       return tokenOf({ ...FLAGS, mfa: false })(site)
     },
     ...ALL,
+    login: true,
     pending: true,
   },
   'an override token': { secret: bound(undefined), ...ALL, manage: false },
@@ -160,6 +165,14 @@ const tokenChanged = (status: number) =>
     return meets === 'bound' ? [403, false] : [status, true]
   })
 
+/** Whoever has logged in reads factors, and changes them after the MFA step. */
+const factorRead = ({ login }: Caller): Outcome => [login === true ? 200 : 403, false]
+const factorChanged =
+  (...outcome: Outcome) =>
+  ({ login, pending }: Caller): Outcome =>
+    login === true && pending !== true ? outcome : [403, false]
+
+const FACTORS = '/api/v1/auth/totp'
 const TOKENS = '/api/v1/auth/tokens'
 const POLICIES = `${TOKENS}/:id/policies/rrsets`
 const DOMAINS = '/api/v1/domains'
@@ -171,6 +184,7 @@ const account = (outcome: Outcome) => managed((caller) => (caller.restricted ===
 const ROWS: Row[] = [
   { method: 'GET', path: '/healthz', access: 'open', expected: always(200) },
   { method: 'GET', path: '/readyz', access: 'open', expected: always(200) },
+  { method: 'GET', path: '/nic/checkip.html', access: 'open', expected: always(200) },
   { method: 'GET', path: '/api/v1', access: 'welcome', expected: always(200) },
   { method: 'POST', path: '/api/v1/captcha', access: 'welcome', expected: always(201) },
   { method: 'POST', path: '/api/v1/auth', access: 'welcome', expected: always(403) },
@@ -183,6 +197,21 @@ const ROWS: Row[] = [
   { method: 'POST', path: '/api/v1/auth/account/delete', access: 'open', expected: always(400) },
   { method: 'GET', path: '/api/v1/v/:action/:code', access: 'welcome', expected: always(200) },
   { method: 'POST', path: '/api/v1/v/:action/:code', access: 'welcome', expected: always(400) },
+
+  { method: 'GET', path: FACTORS, beforeMfa: true, expected: factorRead },
+  { method: 'POST', path: FACTORS, beforeMfa: true, expected: factorChanged(202, false) },
+  { method: 'GET', path: `${FACTORS}/:factor`, beforeMfa: true, expected: factorRead },
+  ...['PUT', 'PATCH'].map((method) => ({
+    ...{ method, path: `${FACTORS}/:factor`, body: () => ({ name: 'changed' }), beforeMfa: true as const },
+    expected: factorChanged(200, true),
+  })),
+  { method: 'DELETE', path: `${FACTORS}/:factor`, beforeMfa: true, expected: factorChanged(204, true) },
+  {
+    method: 'POST',
+    path: `${FACTORS}/:factor/verify`,
+    access: 'welcome',
+    expected: ({ anonymous, login }) => [anonymous === true || login === true ? 400 : 403, false],
+  },
 
   { method: 'GET', path: TOKENS, expected: managed(() => [200, false]) },
   { method: 'POST', path: TOKENS, expected: managed(({ meets }) => [201, meets !== 'foreign']) },
@@ -224,6 +253,7 @@ const ROWS: Row[] = [
       return clears === true ? [204, true] : [403, false]
     },
   },
+  { method: 'GET', path: `${DOMAINS}/:name/zonefile`, expected: seen(() => [200, false]) },
   { method: 'GET', path: RRSETS, expected: seen(() => [200, false]) },
   { method: 'POST', path: RRSETS, withoutRRset: true, body: () => rrset(), expected: written(201) },
   ...['PUT', 'PATCH'].map((method) => ({
@@ -260,7 +290,8 @@ async function makeSite(): Promise<Site> {
   }
   const domain = await newDomain(account.api)
   await newRRset(account.api, domain)
-  return { account, owner, domain, tokens }
+  const factor = await addFactor(world(), account.id, { used: false })
+  return { account, owner, domain, tokens, factor }
 }
 
 /** All that the two accounts have, but for when it was used. */
@@ -273,6 +304,7 @@ async function contents({ account, owner }: Site): Promise<string> {
      )
      select cast(ours as text) as row from ours where mfa is null
      union all select cast(policies as text) from policies where token_id in (select id from ours)
+     union all select concat_ws(' ', id, name) from totp_factors where account_id in (:account, :owner)
      union all select name from domains where owner_id in (:account, :owner)
      union all select concat_ws(' ', subname, type, ttl, cast(records as text)) from rrsets
        where domain_id in (select id from domains where owner_id in (:account, :owner))
@@ -285,7 +317,7 @@ async function contents({ account, owner }: Site): Promise<string> {
 function send(site: Site, { path, method, body }: Row, caller: Caller, secret: string | undefined): Promise<Answer> {
   const token = site.tokens[caller.meets === 'bound' ? 'bound' : 'own']
   const places: Record<string, string> = {
-    ...{ id: token.id, policy: token.policy, name: site.domain, subname: 'www', type: 'A' },
+    ...{ id: token.id, policy: token.policy, factor: site.factor, name: site.domain, subname: 'www', type: 'A' },
     ...{ action: 'activate-account', code: 'unknown' },
   }
   const target = path.replace(/:(\w+)/g, (_, place: string) => places[place]!)
@@ -323,7 +355,7 @@ test('no endpoint and no method is missing here', async (t) => {
     const allowed = String(headers['allow']).split(', ')
     const methods = allowed.filter((method) => !['HEAD', 'OPTIONS'].includes(method)).sort()
     t.deepEqual(
-      ROWS.filter((row) => row.path === path)
+      ROWS.filter((row) => row.path.replace(':factor', ':id') === path)
         .map(({ method }) => method)
         .sort(),
       methods,
