@@ -10,7 +10,7 @@ const REQUESTS = 10_000
 const PASSWORD = 'correct horse battery'
 const KNOWN = 'known@exists.test'
 
-export const accountSettings = { REGISTRATION: 'open' }
+export const accountSettings = { REGISTRATION: 'open', LOG_LEVEL: 'warn' }
 
 export async function accounts({ url, databaseUrl }: World): Promise<void> {
   const pool = new Pool(url, { connections: 16, pipelining: 1 })

@@ -10,6 +10,7 @@ const RATE = 200
 const SECONDS = 10
 
 export const loginAttackSettings = {
+  LOG_LEVEL: 'warn',
   THROTTLE: 'on',
   THROTTLE_RATES: 'dns_api_cheap=100000/min; user=1000000/d',
   TRUSTED_PROXIES: '127.0.0.1',
@@ -20,7 +21,7 @@ export async function loginAttack(world: World): Promise<void> {
   state('GET of the domains, p99', `${percentile(normal, 0.99).toFixed(1)} ms`)
   for (const [what, address] of [
     ['from one address', () => '192.0.2.1'],
-    ['each from another', (i: number) => `2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`],
+    ['each elsewhere', (i: number) => `2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`],
   ] as const) {
     const before = resident(world.pid)
     const [statuses, during] = await Promise.all([attack(world, address), readFor(world)])
