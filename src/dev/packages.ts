@@ -28,6 +28,11 @@ export const powerDns: Requirement = {
 /** Programs with which the tests look at answers and zones as others see them. */
 export const dnsTools: Requirement[] = [
   { what: 'dig and delv', isThere: () => hasAll('dig', 'delv'), packages: ['bind9-dnsutils'] },
+  {
+    what: 'named-compilezone and dnssec-dsfromkey',
+    isThere: () => hasAll('named-compilezone', 'dnssec-dsfromkey'),
+    packages: ['bind9-utils'],
+  },
   { what: 'ldns-verify-zone', isThere: () => hasAll('ldns-verify-zone'), packages: ['ldnsutils'] },
 ]
 

@@ -7,7 +7,7 @@ import { parseRdata } from '../../src/dns/rdata.ts'
 import { query } from '../../src/store/database.ts'
 import { addPolicies, freshName, newDomain, newRRset } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
-import { lookUp, transfer } from '../support/dns.ts'
+import { lookUp, transfer, type Server } from '../support/dns.ts'
 import { test } from '../support/serial.ts'
 import { useWorld, withWorld } from '../support/world.ts'
 
@@ -134,14 +134,22 @@ test('without PowerDNS there is no export', async (t) => {
   t.is(answer.headers['content-type'], 'application/json')
 })
 
-/** A domain with examples of all types, each at names of its own, or of some. */
-async function makeMixed(api: Client, types = [...EXAMPLES.keys()]): Promise<string> {
+/** A type and an accepted record of it, canonical. */
+type Example = [type: string, text: string]
+
+const ALL: Example[] = [...EXAMPLES].flatMap(([type, { accepted }]) =>
+  ['DNSKEY', 'CDS', 'CDNSKEY'].includes(type)
+    ? []
+    : accepted.map((example): Example => [
+        type,
+        parseRdata(type, typeof example === 'string' ? example : example[1]).text,
+      ]),
+)
+
+/** A domain with these records, each at a name of its own. */
+async function makeMixed(api: Client, records = ALL): Promise<string> {
   const name = freshName()
-  const lines = [...EXAMPLES].flatMap(([type, { accepted }]) => {
-    if (['DNSKEY', 'CDS', 'CDNSKEY'].includes(type) || !types.includes(type)) return []
-    const contents = accepted.map((example) => parseRdata(type, typeof example === 'string' ? example : example[1]))
-    return contents.map(({ text }, i) => `${type.toLowerCase()}-${i}.${name}. ${60 + i} IN ${type} ${text}\n`)
-  })
+  const lines = records.map(([type, text], i) => `${type.toLowerCase()}-${i}.${name}. ${60 + i} IN ${type} ${text}\n`)
   const answer = await api.post('/domains/', { name, zonefile: lines.join('') })
   if (answer.status !== 201) throw new Error(answer.text)
   return name
@@ -168,22 +176,75 @@ test('an export can be imported again, and gives the same RRsets', async (t) => 
   t.deepEqual(await rrsetsOf(name), rrsets)
 })
 
-/** The records of a zone as ldns reads them, sorted; without those that DNSSEC makes. */
-async function readByLdns(text: string): Promise<string[]> {
-  const file = join(mkdtempSync(join(process.env['TEST_FOLDER']!, 'zone-')), 'zone')
-  writeFileSync(file, text)
-  const { stdout } = await run('ldns-read-zone', ['-c', '-z', file], { maxBuffer: 2 ** 28 })
-  const generated = /\sIN\s+(DNSKEY|CDS|CDNSKEY|RRSIG|NSEC|NSEC3|NSEC3PARAM)\s/
-  return stdout.split('\n').filter((line) => line !== '' && !line.startsWith(';') && !generated.test(line))
+/** Somebody else's idea of zones. */
+interface Other {
+  /** How it asks for a transfer. */
+  transfer: (server: Server, zone: string) => Promise<string>
+  /** How it prints what it reads in a file. */
+  read: (file: string, zone: string) => Promise<string>
+  /** Examples that are nothing to it. */
+  refuses: (type: string, text: string) => boolean
 }
 
-test('others read the same records from an export and from a transfer', async (t) => {
-  const { api } = await world().account()
-  const name = await makeMixed(api, ['A', 'AAAA', 'CNAME', 'DS', 'MX', 'NS', 'PTR', 'SRV'])
-  const [ours, theirs] = await Promise.all([
-    readByLdns((await api.get(path(name))).text),
-    readByLdns(await transfer(world().powerDns, name)),
-  ])
-  t.true(ours.length > 50)
-  t.deepEqual(ours, theirs)
+const lax = ['-i', 'none', ...['-k', '-m', '-n', '-r', '-M', '-S', '-T', '-W'].flatMap((check) => [check, 'ignore'])]
+
+const others: Record<string, Other> = {
+  BIND: {
+    transfer,
+    read: (file, zone) => output('named-compilezone', ...lax, '-j', '-q', '-s', 'full', '-o', '-', zone, file),
+    // A fingerprint of another length than its type has, and what is no regular expression (RFC 3402 §3.2).
+    refuses: (type, text) =>
+      (type === 'SSHFP' && /^\S+ [12] (?!(.{40}|.{64})$)/.test(text)) ||
+      (type === 'NAPTR' && (text.includes('"c"') || text.includes('\\\\+'))),
+  },
+  ldns: {
+    transfer: ({ dnsHost, dnsPort }, zone) => output('drill', '-p', String(dnsPort), `@${dnsHost}`, 'AXFR', zone),
+    read: (file) => output('ldns-read-zone', '-c', '-z', file),
+    // CSYNC without types; commas within protocols, which it prints in another way than it reads them.
+    refuses: (type, text) => (type === 'CSYNC' && /^\d+ \d+$/.test(text)) || text.includes('\\\\,'),
+  },
+}
+
+async function output(program: string, ...args: string[]): Promise<string> {
+  return (await run(program, args, { maxBuffer: 2 ** 28 })).stdout
+}
+
+/** A record in one line, as both tools print it. */
+const RECORD = /^(\S+)\s+(\d+)\s+IN\s+(\S+)\s+(.*)$/
+
+/** Types whose names are compressed in messages, in whatever case they stood before (RFC 4343 §4.1). */
+const COMPRESSED = ['CNAME', 'MX', 'NS', 'PTR', 'SOA']
+
+/** The records that it reads in a zone as text, sorted; without those that DNSSEC makes. */
+async function readBy({ read }: Other, text: string, zone: string): Promise<string[]> {
+  const file = join(mkdtempSync(join(process.env['TEST_FOLDER']!, 'zone-')), 'zone')
+  writeFileSync(file, text)
+  const records = (await read(file, zone)).split('\n').flatMap((line) => {
+    const [, name = '', ttl = '', type = '', content = ''] = RECORD.exec(line) ?? []
+    if (/^($|DNSKEY|CDS|CDNSKEY|RRSIG|NSEC)/.test(type)) return []
+    return [[name, ttl, type, COMPRESSED.includes(type) ? content.toLowerCase() : content].join(' ')]
+  })
+  return records.sort()
+}
+
+for (const [who, other] of Object.entries(others)) {
+  test(`${who} reads the same records from an export and from a transfer`, async (t) => {
+    const { api } = await world().account()
+    const records = ALL.filter(([type, text]) => !other.refuses(type, text))
+    const name = await makeMixed(api, records)
+    const [ours, theirs] = await Promise.all([
+      readBy(other, (await api.get(path(name))).text, name),
+      readBy(other, await other.transfer(world().powerDns, name), name),
+    ])
+    // The SOA and two apex NS records beside them.
+    t.is(ours.length, records.length + 3)
+    t.deepEqual(ours, theirs)
+  })
+}
+
+test('what one of them does not read, the other one does', (t) => {
+  t.deepEqual(
+    ALL.filter(([type, text]) => Object.values(others).every(({ refuses }) => refuses(type, text))),
+    [],
+  )
 })
