@@ -46,7 +46,7 @@ test.serial('100 mails that find no server all arrive once it is back, across re
   const down = await startMailServer()
   await down.close()
   const environment = {
-    PUBLIC_URL: 'https://dns.example.net',
+    PUBLIC_URL: 'http://dns.example.net',
     MAIL_URL: `smtp://127.0.0.1:${down.port}`,
     MAIL_FROM: FROM,
   }
@@ -91,7 +91,7 @@ test.serial(
       },
     })
     const environment = {
-      PUBLIC_URL: 'https://dns.example.net',
+      PUBLIC_URL: 'http://dns.example.net',
       MAIL_URL: `smtp://127.0.0.1:${slow.port}`,
       MAIL_FROM: FROM,
     }
@@ -132,7 +132,7 @@ test.serial('with smtps the mail and the password go over TLS, to who can prove 
   const authorities = join(mkdtempSync(join(process.env['TEST_FOLDER']!, 'tls-')), 'authorities.pem')
   writeFileSync(authorities, pems.cert)
   const service = await site().start({
-    PUBLIC_URL: 'https://dns.example.net',
+    PUBLIC_URL: 'http://dns.example.net',
     MAIL_URL: `smtps://dns%40example.net:pass%3Aword@127.0.0.1:${server.port}`,
     MAIL_FROM: FROM,
     NODE_EXTRA_CA_CERTS: authorities,
