@@ -2,117 +2,32 @@ import test from 'ava'
 import { addToken, newDomain } from '../support/tokens.ts'
 import { useWorld, type Account } from '../support/world.ts'
 import { query } from '../../src/store/database.ts'
-import { Client, type Answer } from '../support/client.ts'
+import { person } from '../support/people.ts'
 
-// Contract §14 over HTTP: which scope a request is counted under, when, and what the answer says. The clock stands still
-// but where a test moves it.
+// Contract §14 over HTTP: who is counted together, and what the answer says. The clock stands still but where a test
+// moves it. Which scope each request is counted under: throttle-scopes.test.ts.
 
 const world = useWorld({
   THROTTLE: 'on',
   TRUSTED_PROXIES: '127.0.0.0/8',
   THROTTLE_RATES:
-    'account_management_active=1001/h; account_management_passive=1002/h; dyndns=1003/h; dns_api_cheap=1004/h; ' +
-    'dns_api_expensive=1005/h; dns_api_per_domain_expensive=6/10s, 1006/h; user=2000/d',
+    'account_management_active=1001/h; account_management_passive=1002/h; dns_api_per_domain_expensive=6/10s, 1006/h; ' +
+    'login_failure=4/h; user=2000/d',
 })
 
 const START = Date.parse('2026-03-01T12:00:00Z')
 let clock = START
 let account: Account
-let domain: string
 
-test.before('a clock, an account, and a domain', async () => {
+test.before('a clock, and an account', async () => {
   world().system.now = () => new Date(clock).toISOString().replace('Z', '000Z')
   account = await world().account()
-  domain = await newDomain(account.api)
-  const rrset = { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] }
-  await account.api.post(`/domains/${domain}/rrsets/`, rrset)
 })
 
 /** An account whose requests nobody else makes. */
 async function fresh(): Promise<Account & { domain: string }> {
   const made = await world().account()
   return { ...made, domain: await newDomain(made.api) }
-}
-
-function scopeOf({ headers }: Answer): string | undefined {
-  return /^"(\w+)"/.exec(String(headers['ratelimit-policy']))?.[1]
-}
-
-const EXPENSIVE = 'dns_api_expensive'
-const PER_DOMAIN = 'dns_api_per_domain_expensive'
-const CHEAP = 'dns_api_cheap'
-
-for (const [method, path, status, scope] of [
-  ['GET', '/', 200, 'user'],
-  ['HEAD', '/', 200, 'user'],
-  ['POST', '/', 405, 'user'],
-  ['GET', '/domains/', 200, CHEAP],
-  ['HEAD', '/domains/', 200, CHEAP],
-  ['POST', '/domains/', 400, EXPENSIVE],
-  ['PUT', '/domains/', 405, EXPENSIVE],
-  ['GET', '/domains/D/', 200, CHEAP],
-  ['GET', '/domains/absent.test/', 404, CHEAP],
-  ['DELETE', '/domains/absent.test/', 204, EXPENSIVE],
-  ['PATCH', '/domains/D/', 405, EXPENSIVE],
-  ['GET', '/domains/D/rrsets/', 200, CHEAP],
-  ['HEAD', '/domains/D/rrsets/', 200, CHEAP],
-  ['POST', '/domains/D/rrsets/', 400, PER_DOMAIN],
-  ['DELETE', '/domains/D/rrsets/', 405, PER_DOMAIN],
-  ['GET', '/domains/D/rrsets/www/A/', 200, CHEAP],
-  ['GET', '/domains/D/rrsets/absent/A/', 404, CHEAP],
-  ['PUT', '/domains/D/rrsets/absent/A/', 404, PER_DOMAIN],
-  ['PATCH', '/domains/D/rrsets/www/A/', 200, PER_DOMAIN],
-  ['DELETE', '/domains/D/rrsets/absent/A/', 204, PER_DOMAIN],
-  ['POST', '/domains/D/rrsets/www/A/', 405, PER_DOMAIN],
-] as const) {
-  test.serial(`${method} ${path} with ${status} is counted under ${scope}`, async (t) => {
-    clock += 20_000
-    const answer = await account.api.send(method, path.replace('D', domain), method === 'GET' ? undefined : {})
-    t.is(answer.status, status)
-    t.is(scopeOf(answer), scope)
-  })
-}
-
-for (const [title, request, status] of [
-  ['no token', () => world().anonymous.get('/domains/'), 401],
-  ['a bad token', () => bearer('nonsense').get('/'), 401],
-  ['a missing permission', () => powerless((api) => api.post('/domains/', { name: 'x.test' })), 403],
-  ['a missing permission to delete', () => powerless((api) => api.delete('/domains/x.test/')), 403],
-  ['a reached quota', () => withoutRoom((api) => api.post('/domains/', { name: 'x.test' })), 403],
-  ['a foreign domain', () => account.api.get('/domains/absent.test/rrsets/'), 404],
-  ['an automatic type', () => account.api.get(`/domains/${domain}/rrsets/@/SOA/`), 403],
-  ['no path', () => account.api.get('/nothing/'), 404],
-  ['OPTIONS', () => account.api.send('OPTIONS', '/domains/'), 200],
-  ['health', () => account.api.get('//root/healthz'), 200],
-  ['readiness', () => account.api.get('//root/readyz'), 200],
-] as const) {
-  test.serial(`what ends before the throttling step, or has none, is not counted: ${title}`, async (t) => {
-    const before = await left()
-    const answer = await request()
-    t.is(answer.status, status)
-    t.is(answer.headers['ratelimit'], undefined)
-    t.is(answer.headers['ratelimit-policy'], undefined)
-    t.is(await left(), before - 1)
-  })
-}
-
-/** Requests that the account has left under `user`, after this one. */
-async function left(): Promise<number> {
-  const { headers } = await account.api.get('/')
-  return Number(/;r=(\d+);/.exec(String(headers['ratelimit']))![1])
-}
-
-function bearer(secret: string): Client {
-  const { url } = world()
-  return new Client(url, secret)
-}
-
-async function powerless(request: (api: Client) => Promise<Answer>): Promise<Answer> {
-  return request((await addToken(world(), account.id)).api)
-}
-
-async function withoutRoom(request: (api: Client) => Promise<Answer>): Promise<Answer> {
-  return request((await world().account({ limitDomains: 0 })).api)
 }
 
 test.serial('the answer tells what is left, and a rejected one when to come again, in these words', async (t) => {
@@ -247,6 +162,43 @@ for (const [forwarded, before] of [
     async (t) => {
       const { headers } = await world().anonymous.get('/', { headers: { 'x-forwarded-for': forwarded } })
       t.is(headers['ratelimit'], `"user";r=${before - 1};t=86400`)
+    },
+  )
+}
+
+const WITH_PASSWORD = ['login/', 'account/change-email/', 'account/delete/'] as const
+
+for (const [i, last] of WITH_PASSWORD.entries()) {
+  test.serial(
+    `too many wrong passwords from an address, and ${last} compares none from there for a while`,
+    async (t) => {
+      const somebody = await person(world())
+      const ask = (endpoint: string, members: object = {}, address = `198.51.100.${i}`) => {
+        const body = { ...somebody.credentials, new_email: 'new@example.test', ...members }
+        return world().anonymous.post(`/auth/${endpoint}`, body, { headers: { 'x-forwarded-for': address } })
+      }
+      // Right ones are not counted.
+      for (const [endpoint, status] of [
+        ['login/', 200],
+        ['login/', 200],
+        ['account/change-email/', 202],
+        ['account/delete/', 202],
+        ['login/', 200],
+      ] as const) {
+        t.is((await ask(endpoint)).status, status)
+      }
+      // Wrong ones are, together, whoever is meant.
+      for (const endpoint of WITH_PASSWORD) t.is((await ask(endpoint, { password: 'wrong horse' })).status, 403)
+      t.is((await ask('login/', { email: 'nobody@example.test' })).status, 403)
+      for (const members of [{}, { password: 'wrong horse' }]) {
+        const { status, text, headers } = await ask(last, members)
+        t.is(status, 429)
+        t.is(text, '{"detail":"Request was throttled. Expected available in 3600 seconds."}')
+        t.is(headers['retry-after'], '3600')
+      }
+      t.is((await ask('login/', {}, '198.51.100.200')).status, 200)
+      clock += 3_600_000
+      t.is((await ask('login/')).status, 200)
     },
   )
 }
