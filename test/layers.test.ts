@@ -10,7 +10,7 @@ const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter
 /** What a ring may import of ours, besides itself: the arrows of architecture.md, and what every ring stands on. */
 const ARROWS: Record<string, readonly string[]> = {
   http: ['service', 'dns', 'errors.ts', 'limits.ts', 'slices.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
-  cli: ['service', 'errors.ts', 'limits.ts', 'system.ts'],
+  cli: ['service', 'errors.ts', 'limits.ts', 'config.ts', 'system.ts'],
   service: [
     'store',
     'nameserver',

@@ -1,5 +1,5 @@
-import * as operator from '../service/operator.ts'
-import type { Account, Limits } from '../service/operator.ts'
+import * as accounts from '../service/accounts.ts'
+import type { Account, Limits } from '../service/accounts.ts'
 import { command, numberOr, shortTime, table, type Command, type Outcome } from './command.ts'
 
 const LIMITS = {
@@ -12,27 +12,27 @@ export const account: Record<string, Command> = {
     summary: 'make an active account, which can log in once a password is set',
     args: ['EMAIL'],
     options: LIMITS,
-    run: async (system, [email], options) => shown(await operator.createAccount(system, email!, limits(options))),
+    run: async (system, [email], options) => shown(await accounts.create(system, email!, limits(options))),
   }),
   list: command({
     summary: 'list all accounts',
-    run: async (system) => listed(await operator.listAccounts(system)),
+    run: async (system) => listed(await accounts.list(system)),
   }),
   disable: command({
     summary: 'keep out its tokens and logins; its domains are served all the same',
     args: ['EMAIL'],
-    run: async (system, [email]) => shown(await operator.setAccountState(system, email!, 'disabled')),
+    run: async (system, [email]) => shown(await accounts.setState(system, email!, 'disabled')),
   }),
   enable: command({
     summary: 'let its tokens and logins in again',
     args: ['EMAIL'],
-    run: async (system, [email]) => shown(await operator.setAccountState(system, email!, 'active')),
+    run: async (system, [email]) => shown(await accounts.setState(system, email!, 'active')),
   }),
   'set-limit': command({
     summary: 'set how much it may have and do; what is not named stays',
     args: ['EMAIL'],
     options: LIMITS,
-    run: async (system, [email], options) => shown(await operator.setLimits(system, email!, limits(options))),
+    run: async (system, [email], options) => shown(await accounts.setLimits(system, email!, limits(options))),
   }),
   delete: command({
     summary: 'delete it and its tokens',
@@ -40,7 +40,7 @@ export const account: Record<string, Command> = {
     options: { 'with-domains': { type: 'boolean', help: 'delete its domains and their zones, too' } },
     nameserver: true,
     async run(system, [email], options) {
-      const domains = await operator.deleteAccount(system, email!, options['with-domains'] === true)
+      const domains = await accounts.remove(system, email!, options['with-domains'] === true)
       const lines = [...domains.map((name) => `${name}: deleted`), `${email!}: deleted`]
       return { lines, json: { account: email!, domains } }
     },

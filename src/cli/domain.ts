@@ -1,5 +1,6 @@
 import { TTL_MAX } from '../limits.ts'
-import * as operator from '../service/operator.ts'
+import * as accounts from '../service/accounts.ts'
+import * as domains from '../service/domains.ts'
 import { command, numberOr, shortTime, table, type Command } from './command.ts'
 
 export const domain: Record<string, Command> = {
@@ -7,7 +8,8 @@ export const domain: Record<string, Command> = {
     summary: 'list all domains, or those of one account',
     args: ['[EMAIL]'],
     async run(system, [email]) {
-      const all = await operator.listDomains(system, email)
+      const owner = email === undefined ? undefined : await accounts.withEmail(system, email)
+      const all = await domains.listAll(system, owner?.id)
       const cells = all.map(({ name, owner, minimumTtl, created }) => [name, owner, minimumTtl, shortTime(created)])
       return {
         lines: table(['NAME', 'ACCOUNT', 'MINIMUM TTL', 'CREATED'], cells),
@@ -20,7 +22,7 @@ export const domain: Record<string, Command> = {
     args: ['NAME', 'SECONDS'],
     async run(system, [name, seconds]) {
       const minimumTtl = numberOr('', 'SECONDS', seconds!, 1, TTL_MAX)!
-      await operator.setMinimumTtl(system, name!, minimumTtl)
+      await domains.setMinimumTtl(system, name!, minimumTtl)
       return { lines: [`${name!}: minimum TTL ${minimumTtl}`], json: { name: name!, minimum_ttl: minimumTtl } }
     },
   }),

@@ -1,5 +1,6 @@
-import * as operator from '../service/operator.ts'
-import type { Token } from '../service/operator.ts'
+import { withEmail } from '../service/accounts.ts'
+import * as tokens from '../service/tokens.ts'
+import type { Token } from '../service/tokens.ts'
 import { command, shortTime, table, type Command } from './command.ts'
 
 export const token: Record<string, Command> = {
@@ -13,12 +14,14 @@ export const token: Record<string, Command> = {
       'manage-tokens': { type: 'boolean', help: 'it may manage tokens, and so do everything' },
     },
     async run(system, [email], options) {
-      const { token, secret } = await operator.createToken(system, email!, {
+      const { id } = await withEmail(system, email!)
+      const settings = {
         name: options.name ?? '',
         permCreateDomain: options['create-domain'] === true,
         permDeleteDomain: options['delete-domain'] === true,
         permManageTokens: options['manage-tokens'] === true,
-      })
+      }
+      const { token, secret } = await tokens.create(system, { accountId: id }, { settings, problems: {} })
       return {
         lines: [`id      ${token.id}`, `secret  ${secret}`],
         json: { ...present(token), token: secret },
@@ -29,7 +32,7 @@ export const token: Record<string, Command> = {
     summary: 'list the tokens that an account owns, and those that are bound to it',
     args: ['EMAIL'],
     async run(system, [email]) {
-      const all = await operator.listTokens(system, email!)
+      const all = await tokens.listAll(system, (await withEmail(system, email!)).id)
       return { lines: rows(all), json: all.map(present) }
     },
   }),
@@ -37,7 +40,7 @@ export const token: Record<string, Command> = {
     summary: 'delete a token, whoever owns it',
     args: ['ID'],
     async run(system, [id]) {
-      await operator.revokeToken(system, id!)
+      await tokens.revoke(system, id!)
       return { lines: [`${id!}: revoked`], json: { id: id! } }
     },
   }),
@@ -45,7 +48,7 @@ export const token: Record<string, Command> = {
     summary: "let a token act for another account than its owner's, for good",
     args: ['ID', 'EMAIL'],
     async run(system, [id, email]) {
-      const bound = await operator.bindToken(system, id!, email!)
+      const bound = await tokens.bind(system, id!, await withEmail(system, email!))
       return { lines: rows([bound]), json: present(bound) }
     },
   }),

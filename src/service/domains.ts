@@ -5,7 +5,7 @@ import { APEX_NS_TTL, DOMAIN_NAME_LENGTH } from '../limits.ts'
 import * as accounts from '../store/accounts.ts'
 import type { Db } from '../store/database.ts'
 import * as store from '../store/domains.ts'
-import type { Domain } from '../store/domains.ts'
+import type { Domain, OwnedDomain } from '../store/domains.ts'
 import * as tokenPolicies from '../store/policies.ts'
 import * as rrsets from '../store/rrsets.ts'
 import { inSlices, mapped } from '../slices.ts'
@@ -17,12 +17,12 @@ import * as availability from './availability.ts'
 import { keysOf, managedKeys, type Key } from './keys.ts'
 import type { Cursor, Page } from './pages.ts'
 import { delegate, withdraw } from './delegations.ts'
-import { authoriseWrites, mayWrite, sees, visibleDomains } from './policies.ts'
+import { authoriseWrites, mayWrite, sees, visibleDomains, type Viewer } from './policies.ts'
 import { clearAway, nextVersion, note, publishing, type UnderMark } from './publication.ts'
 import { orRefused, readImport } from './zonefiles.ts'
 import { published } from './zones.ts'
 
-export type { Domain, Key }
+export type { Domain, Key, OwnedDomain }
 
 export type DomainWithKeys = Domain & { keys: Key[] }
 
@@ -208,7 +208,7 @@ export async function newcomerProblems(system: System, name: string): Promise<st
 }
 
 /** Deletes a domain and its zone, if it exists for the actor (contract §7.4). @throws Denied */
-export async function remove(system: System, actor: Actor, name: string): Promise<void> {
+export async function remove(system: System, actor: Viewer, name: string): Promise<void> {
   if (!isDomainName(name)) return
   const inTurn = <T>(work: () => Promise<T>) =>
     system.turns.run(name, () => system.turns.run(`account ${actor.accountId}`, work))
@@ -230,9 +230,19 @@ export async function remove(system: System, actor: Actor, name: string): Promis
 }
 
 /** Whether the actor may write everything in the domain, its apex NS RRset in any case (contract §6.5). */
-async function mayWriteAll(trx: Db, actor: Actor, domain: Domain): Promise<boolean> {
+async function mayWriteAll(trx: Db, actor: Viewer, domain: Domain): Promise<boolean> {
   if (actor.policies.length === 0) return true
   if (actor.policies.some((policy) => policy.domainId === domain.id && !policy.permWrite)) return false
   const places = [{ subname: '', type: 'NS' }, ...(await rrsets.list(trx, domain.id))]
   return places.every((place) => mayWrite(actor.policies, domain.id, place))
+}
+
+/** All domains, or those of one account, by name; for the operator (contract §15.2). */
+export async function listAll(system: System, accountId?: string): Promise<OwnedDomain[]> {
+  return store.all(system.db, accountId ?? null)
+}
+
+/** Sets what TTLs in a domain may be from now on; those that are there stay (contract §15.2). @throws NotFound */
+export async function setMinimumTtl(system: System, name: string, seconds: number): Promise<void> {
+  if (!(await store.setMinimumTtl(system.db, name, seconds))) throw new NotFound(`There is no domain ${name}.`)
 }

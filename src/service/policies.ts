@@ -41,8 +41,11 @@ export function authoriseWrites(actor: Pick<Actor, 'policies'>, domainId: number
   }
 }
 
+/** What decides which domains exist for an actor. */
+export type Viewer = Pick<Actor, 'accountId' | 'override' | 'policies'>
+
 /** Whether the domain exists for the actor: an override token with policies sees only what they name (contract §3.3). */
-export function sees(actor: Actor, domain: { id: number; ownerId: string }): boolean {
+export function sees(actor: Viewer, domain: { id: number; ownerId: string }): boolean {
   if (domain.ownerId !== actor.accountId) return false
   if (!actor.override || actor.policies.length === 0) return true
   return actor.policies.some((policy) => policy.domainId === domain.id)

@@ -73,6 +73,7 @@ async function add(
     passwordHash,
     state: system.config.emailConfirmation ? 'pending' : 'active',
     limitDomains: system.config.limitDomains ?? null,
+    dailyRate: null,
     outreachPreference,
     now,
   })

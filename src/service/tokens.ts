@@ -5,6 +5,7 @@ import * as policies from '../store/policies.ts'
 import * as store from '../store/tokens.ts'
 import type { Token, TokenSettings } from '../store/tokens.ts'
 import type { System } from '../system.ts'
+import type { Account } from './accounts.ts'
 import type { Actor } from './actor.ts'
 import { hashSecret } from './authentication.ts'
 import { isUuid } from './ids.ts'
@@ -55,7 +56,7 @@ export interface NewToken {
 /** Makes a token of the account. @throws Invalid */
 export async function create(
   system: System,
-  { accountId }: Actor,
+  { accountId }: Pick<Actor, 'accountId'>,
   { settings, problems }: TokenInput,
 ): Promise<NewToken> {
   refuseProblems(settings, problems)
@@ -142,4 +143,44 @@ function refuseProblems({ name }: Partial<TokenSettings>, problems: Problems): v
   const tooLong = name !== undefined && Array.from(name).length > TOKEN_NAME_LENGTH
   const length = tooLong && { name: [`Ensure this field has no more than ${TOKEN_NAME_LENGTH} characters.`] }
   if (tooLong || Object.keys(problems).length > 0) throw new Invalid({ ...problems, ...length })
+}
+
+// What only the operator does, to anybody's token (contract §15.2).
+
+/** All tokens that an account owns or that are bound to it, oldest first. */
+export async function listAll(system: System, accountId: string): Promise<Token[]> {
+  return store.all(system.db, accountId, system.now())
+}
+
+/** Deletes a token, whoever owns it. @throws NotFound */
+export async function revoke(system: System, id: string): Promise<void> {
+  if (!isUuid(id) || !(await store.remove(system.db, id))) throw noToken(id)
+}
+
+/**
+ * Makes a token act for another account than its owner's, for good (contract §3.3).
+ * @throws NotFound; Invalid with every rule that speaks against it
+ */
+export async function bind(system: System, id: string, bound: Account): Promise<Token> {
+  if (!isUuid(id)) throw noToken(id)
+  return transaction(system.db, async (trx) => {
+    await store.lock(trx, id)
+    const token = await store.get(trx, id, system.now())
+    if (token === undefined) throw noToken(id)
+    const namesDomain = (await policies.list(trx, id)).some(({ domainId }) => domainId !== null)
+    const problems = [
+      ...(token.userOverride === null ? [] : [`The token is bound to ${token.userOverride} already, for good.`]),
+      ...(token.owner === bound.email ? ['A token cannot be bound to its owner.'] : []),
+      ...(token.mfa === null ? [] : ['A login token cannot be bound.']),
+      ...(token.permManageTokens ? ['perm_manage_tokens and user_override are mutually exclusive.'] : []),
+      ...(namesDomain ? ['A token whose policies name domains cannot be bound.'] : []),
+    ]
+    if (problems.length > 0) throw new Invalid({ non_field_errors: problems })
+    await store.bind(trx, id, bound.id)
+    return (await store.get(trx, id, system.now()))!
+  })
+}
+
+function noToken(id: string): NotFound {
+  return new NotFound(`There is no token ${id}.`)
 }

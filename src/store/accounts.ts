@@ -10,16 +10,25 @@ export interface Account {
   /** null: nobody can log in until a password is set. */
   passwordHash: string | null
   state: AccountState
-  /** null: no limit. */
+  /** How many domains it has. */
+  domains: number
+  /** How many it may have; null: no limit. */
   limitDomains: number | null
+  /** Requests that it may make in a day; null: the general rate. */
+  dailyRate: number | null
   /** Whether the operator may write about other things than the account. */
   outreachPreference: boolean
   /** When e-mail address, password, MFA or state changed last. */
   credentialsChanged: Timestamp
 }
 
-const COLUMNS = `id, created, email, password_hash as "passwordHash", state, limit_domains as "limitDomains",
-  outreach_preference as "outreachPreference", credentials_changed as "credentialsChanged"`
+const COLUMNS = `id, created, email, password_hash as "passwordHash", state, domains, limit_domains as "limitDomains",
+  daily_rate as "dailyRate", outreach_preference as "outreachPreference", credentials_changed as "credentialsChanged"`
+
+/** All accounts, by address. */
+export async function all(db: Db): Promise<Account[]> {
+  return query(db, `select ${COLUMNS} from accounts order by lower(email)`)
+}
 
 export async function get(db: Db, id: string): Promise<Account | undefined> {
   const [account] = await query<Account>(db, `select ${COLUMNS} from accounts where id = :id`, { id })
@@ -36,15 +45,15 @@ export async function withEmail(db: Db, email: string): Promise<Account | undefi
 /** Adds an account, unless there is one with this address: then undefined. */
 export async function insert(
   trx: Db,
-  account: Pick<Account, 'email' | 'passwordHash' | 'state' | 'limitDomains' | 'outreachPreference'> & {
+  account: Pick<Account, 'email' | 'passwordHash' | 'state' | 'limitDomains' | 'dailyRate' | 'outreachPreference'> & {
     now: Timestamp
   },
 ): Promise<Account | undefined> {
   const [row] = await query<Account>(
     trx,
     `insert into accounts
-       (created, email, password_hash, state, limit_domains, outreach_preference, credentials_changed)
-     values (:now, :email, :passwordHash, :state, :limitDomains, :outreachPreference, :now)
+       (created, email, password_hash, state, limit_domains, daily_rate, outreach_preference, credentials_changed)
+     values (:now, :email, :passwordHash, :state, :limitDomains, :dailyRate, :outreachPreference, :now)
      on conflict (lower(email)) do nothing returning ${COLUMNS}`,
     account,
   )
@@ -78,6 +87,19 @@ export async function setOutreachPreference(db: Db, id: string, preference: bool
   await query(db, 'update accounts set outreach_preference = :preference where id = :id', { id, preference })
 }
 
+export async function setLimits(
+  db: Db,
+  id: string,
+  { limitDomains, dailyRate }: Pick<Account, 'limitDomains' | 'dailyRate'>,
+): Promise<Account> {
+  const [account] = await query<Account>(
+    db,
+    `update accounts set limit_domains = :limitDomains, daily_rate = :dailyRate where id = :id returning ${COLUMNS}`,
+    { id, limitDomains, dailyRate },
+  )
+  return account!
+}
+
 /** Deletes an account that has no domains, with its tokens and what else hangs on it. */
 export async function remove(trx: Db, id: string): Promise<void> {
   await query(trx, 'delete from accounts where id = :id', { id })
@@ -93,13 +115,6 @@ export async function removePending(trx: Db, before: Timestamp): Promise<void> {
      )`,
     { before },
   )
-}
-
-export async function hasDomains(db: Db, id: string): Promise<boolean> {
-  const [row] = await query<{ has: boolean }>(db, 'select exists (select from domains where owner_id = :id) as has', {
-    id,
-  })
-  return row!.has
 }
 
 /** How many domains the account has, and how many of others the policies of its override tokens name. */

@@ -175,6 +175,26 @@ export async function touch(trx: Db, id: number, now: Timestamp): Promise<void> 
   await query(trx, 'update domains set touched = :now where id = :id', { id, now })
 }
 
+/** A domain, and the e-mail address of its account. */
+export type OwnedDomain = Pick<Domain, 'name' | 'created' | 'minimumTtl'> & { owner: string }
+
+/** The domains of an account, or of all, by name. */
+export async function all(db: Db, ownerId: string | null): Promise<OwnedDomain[]> {
+  return query(
+    db,
+    `select domains.name, domains.created, domains.minimum_ttl as "minimumTtl", accounts.email as owner
+     from domains join accounts on accounts.id = domains.owner_id
+     where cast(:ownerId as uuid) is null or domains.owner_id = :ownerId order by domains.name`,
+    { ownerId },
+  )
+}
+
+/** Sets the minimum TTL of a domain; false if there is no such domain. */
+export async function setMinimumTtl(db: Db, name: string, seconds: number): Promise<boolean> {
+  const sql = 'update domains set minimum_ttl = :seconds where name = :name returning id'
+  return (await query(db, sql, { name, seconds })).length > 0
+}
+
 /** The versions of all domains. For repair only: the cost grows with the number of domains. */
 export async function versions(db: Db): Promise<{ name: string; version: number }[]> {
   return query(db, 'select name, version from domains')

@@ -151,8 +151,19 @@ export async function removeExpiredLogins(trx: Db, ownerId: string, now: Timesta
   })
 }
 
-export async function remove(db: Db, id: string): Promise<void> {
-  await query(db, 'delete from tokens where id = :id', { id })
+/** Deletes a token; false if there is none. */
+export async function remove(db: Db, id: string): Promise<boolean> {
+  return (await query(db, 'delete from tokens where id = :id returning id', { id })).length > 0
+}
+
+/** The tokens that an account owns or that are bound to it, oldest first. */
+export async function all(db: Db, accountId: string, now: Timestamp): Promise<Token[]> {
+  return query(
+    db,
+    `select ${COLUMNS} from tokens where owner_id = :accountId or user_override_id = :accountId
+     order by created, id`,
+    { accountId, now },
+  )
 }
 
 /** A page of the tokens that an account owns or that are bound to it, newest first. */
@@ -180,6 +191,17 @@ export async function find(db: Db, id: string, accountId: string, now: Timestamp
     { id, accountId, now },
   )
   return token
+}
+
+/** The token, whoever has it. */
+export async function get(db: Db, id: string, now: Timestamp): Promise<Token | undefined> {
+  const [token] = await query<Token>(db, `select ${COLUMNS} from tokens where id = :id`, { id, now })
+  return token
+}
+
+/** Makes a token act for an account. */
+export async function bind(trx: Db, id: string, accountId: string): Promise<void> {
+  await query(trx, 'update tokens set user_override_id = :accountId where id = :id', { id, accountId })
 }
 
 /** Locks a token, and so its policies, until the transaction ends. */
