@@ -10,6 +10,7 @@ import { paging } from './paging.ts'
 import { reads } from './reads.ts'
 import { records } from './records.ts'
 import { size } from './size.ts'
+import { throttle } from './throttle.ts'
 import { withWorld, type World } from './world.ts'
 
 // What the service costs beside what PowerDNS costs for the same, in one run on one machine.
@@ -26,6 +27,7 @@ const BENCHES: Record<string, (world: World) => Promise<void>> = {
   authentication,
   accounts,
   'login-attack': loginAttack,
+  throttle,
 }
 
 /** What the service is set to for a bench, if not to what it is for the others. */

@@ -15,11 +15,11 @@ export async function memory(world: World): Promise<void> {
   const before = resident(world.pid, 'VmRSS')
 
   const large = items(BODY)
-  await world.blocked()
+  await world.inside()
   const start = performance.now()
   await world.api('PUT', path, large)
   const took = performance.now() - start
-  const blocked = await world.blocked()
+  const { blocked } = await world.inside()
   const grown = resident(world.pid, 'VmHWM') - before
   state(`PUT of ${large.length} RRsets, 16 MiB`, `${(took / 1000).toFixed(1)} s`)
   state('its process grows by', `${Math.round(grown / 1024)} MiB`)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,24 +9,29 @@ import { Pool } from 'undici'
 import { startStack } from '../src/dev/stack.ts'
 import { projectFolder } from '../src/dev/project.ts'
 import { removeInstanceFolders } from '../src/dev/instance-folder.ts'
+import type { Inside } from './inside.ts'
 
 const TOKEN = 'benchmark-token-secret'
 
-/** The service and the PowerDNS behind it, each reached in the same way. */
-export interface World {
-  /** Sends a request to the service; resolves with the answer's JSON. */
+/** A service in a process of its own. */
+export interface Service {
+  /** Sends a request; resolves with the answer's JSON. */
   api: (method: string, path: string, body?: unknown) => Promise<unknown>
   /** Reads with any secret, whatever the answer. */
   read: (path: string, secret?: string) => Promise<{ status: number; link: string }>
+  /** Where it listens, without path. */
+  url: string
+  pid: number
+  inside: () => Promise<Inside>
+}
+
+/** A service and the PowerDNS behind it, each reached in the same way. */
+export interface World extends Service {
   /** The same as `api` to PowerDNS itself. */
   raw: (method: string, path: string, body?: unknown) => Promise<unknown>
   databaseUrl: string
-  /** Where the service listens, without path. */
-  url: string
-  /** The service's process. */
-  pid: number
-  /** For how many milliseconds the service's event loop was blocked at most since this was asked last. */
-  blocked: () => Promise<number>
+  /** Another service on the same servers, with other settings. */
+  another: (environment: Record<string, string>) => Promise<Service>
 }
 
 /**
@@ -43,37 +48,64 @@ export async function withWorld(
     powerDns: { dnsHost: '127.0.0.1', dnsPort: 0 },
     progress: () => undefined,
   })
-  const service = spawn(
+  const stops: (() => Promise<void>)[] = []
+  const start = async (environment: Record<string, string> = {}) => {
+    const data = join(folder, `service-${stops.length}`)
+    const common = {
+      THROTTLE: 'off',
+      LIMIT_DOMAINS: 'none',
+      ZONEPLANE_DATA: data,
+      NAMESERVERS: 'ns1.bench.test, ns2.bench.test',
+      DATABASE_URL: stack.databaseUrl!,
+      PDNS_API_URL: stack.pdnsApiUrl!,
+      PDNS_API_KEY: stack.pdnsApiKey!,
+    }
+    const { service, stop } = await startService({ ...common, ...environment }, `${data}.log`)
+    stops.push(stop)
+    return service
+  }
+  const theirs = new Pool(stack.pdnsApiUrl!, { connections: 8, pipelining: 1 })
+  const headers = { 'content-type': 'application/json', 'x-api-key': stack.pdnsApiKey! }
+  try {
+    await work({
+      ...(await start(settings)),
+      raw: (method, path, body) => send(theirs, method, `/api/v1/servers/localhost${path}`, headers, body),
+      databaseUrl: stack.databaseUrl!,
+      another: start,
+    })
+  } finally {
+    await theirs.close()
+    await Promise.all(stops.map((stop) => stop()))
+    await stack.stop()
+    await removeInstanceFolders(folder)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function startService(
+  environment: Record<string, string>,
+  log: string,
+): Promise<{ service: Service; stop: () => Promise<void> }> {
+  const child = spawn(
     process.execPath,
-    ['--import', pathToFileURL(build('bench/loop.js')).href, build('src/main.js')],
+    ['--import', pathToFileURL(build('bench/inside.js')).href, build('src/main.js')],
     {
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-      env: {
-        ...process.env,
-        HOST: '127.0.0.1',
-        PORT: '0',
-        THROTTLE: 'off',
-        LIMIT_DOMAINS: 'none',
-        ZONEPLANE_DATA: join(folder, 'service'),
-        ZONEPLANE_TOKEN: TOKEN,
-        NAMESERVERS: 'ns1.bench.test, ns2.bench.test',
-        DATABASE_URL: stack.databaseUrl,
-        PDNS_API_URL: stack.pdnsApiUrl,
-        PDNS_API_KEY: stack.pdnsApiKey,
-        ...settings,
-      },
+      stdio: ['ignore', 'pipe', openSync(log, 'w'), 'ipc'],
+      env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ZONEPLANE_TOKEN: TOKEN, ...environment },
     },
   )
+  const stop = async () => {
+    child.kill('SIGTERM')
+    if (child.exitCode === null) await once(child, 'exit')
+  }
   try {
-    const base = await baseUrl(service.stdout!)
-    const ours = new Pool(new URL(base).origin, { connections: 8, pipelining: 1 })
-    const theirs = new Pool(stack.pdnsApiUrl!, { connections: 8, pipelining: 1 })
-    const headers = { 'content-type': 'application/json' }
-    await work({
-      api: (method, path, body) =>
-        send(ours, method, `/api/v1${path}`, { ...headers, authorization: `Token ${TOKEN}` }, body),
+    const url = new URL(await baseUrl(child.stdout!)).origin
+    const pool = new Pool(url, { connections: 8, pipelining: 1 })
+    const headers = { 'content-type': 'application/json', authorization: `Token ${TOKEN}` }
+    const service: Service = {
+      api: (method, path, body) => send(pool, method, `/api/v1${path}`, headers, body),
       read: async (path, secret = TOKEN) => {
-        const answer = await ours.request({
+        const answer = await pool.request({
           method: 'GET',
           path: `/api/v1${path}`,
           headers: { authorization: `Token ${secret}` },
@@ -81,25 +113,24 @@ export async function withWorld(
         await answer.body.dump()
         return { status: answer.statusCode, link: String(answer.headers['link'] ?? '') }
       },
-      raw: (method, path, body) =>
-        send(theirs, method, `/api/v1/servers/localhost${path}`, { ...headers, 'x-api-key': stack.pdnsApiKey! }, body),
-      databaseUrl: stack.databaseUrl!,
-      url: new URL(base).origin,
-      pid: service.pid!,
-      blocked: async () => {
-        service.send('blocked')
-        const [milliseconds] = (await once(service, 'message')) as [number]
-        return milliseconds
+      url,
+      pid: child.pid!,
+      inside: async () => {
+        child.send('tell')
+        const [told] = (await once(child, 'message')) as [Inside]
+        return told
       },
-    })
-    await ours.close()
-    await theirs.close()
-  } finally {
-    service.kill('SIGTERM')
-    if (service.exitCode === null) await once(service, 'exit')
-    await stack.stop()
-    await removeInstanceFolders(folder)
-    rmSync(folder, { recursive: true, force: true })
+    }
+    return {
+      service,
+      async stop() {
+        await pool.close()
+        await stop()
+      },
+    }
+  } catch (error) {
+    await stop()
+    throw new Error(readFileSync(log, 'utf8'), { cause: error })
   }
 }
 
