@@ -12,6 +12,7 @@ import { keepSending } from './service/mail.ts'
 import type { Counters } from './service/counters.ts'
 import { MemoryCounters } from './service/memory-counters.ts'
 import { PostgresCounters } from './service/postgres-counters.ts'
+import { createKnownPolicies } from './service/authentication.ts'
 import { keepReconciled } from './service/reconcile.ts'
 import { Turns } from './service/turns.ts'
 import { openDatabase } from './store/database.ts'
@@ -47,6 +48,7 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
     }),
     mailer: createMailer(config),
     counters: createCounters(config, backends, log),
+    knownPolicies: createKnownPolicies(),
     turns: new Turns(),
     log,
     now: currentTime,
