@@ -36,6 +36,26 @@ export const dnsTools: Requirement[] = [
   { what: 'ldns-verify-zone', isThere: () => hasAll('ldns-verify-zone'), packages: ['ldnsutils'] },
 ]
 
+/** Programs by others that use the service as their users do. */
+export const clientTools: Requirement[] = [
+  { what: 'lego', isThere: () => hasAll('lego'), packages: ['lego'] },
+  { what: 'pebble', isThere: () => hasAll('pebble'), packages: ['pebble'] },
+  { what: 'ddclient', isThere: () => hasAll('ddclient'), packages: ['ddclient'] },
+  { what: 'inadyn', isThere: () => hasAll('inadyn'), packages: ['inadyn'] },
+  { what: 'certbot', isThere: () => hasAll('certbot'), packages: ['certbot'] },
+  { what: 'curl', isThere: () => hasAll('curl'), packages: ['curl'] },
+  { what: 'openssl', isThere: () => hasAll('openssl'), packages: ['openssl'] },
+  { what: 'Go', isThere: () => hasAll('go'), packages: ['golang-go'] },
+  {
+    what: 'the Go library nrdcg/desec',
+    isThere: () => existsSync(`${GO_LIBRARIES}/src/github.com/nrdcg/desec`),
+    packages: ['golang-github-nrdcg-desec-dev'],
+  },
+]
+
+/** Where Debian keeps the sources of Go libraries: a GOPATH. */
+export const GO_LIBRARIES = '/usr/share/gocode'
+
 /** Programs of the commands that `npm start` shows. */
 export const demoTools: Requirement[] = [
   { what: 'curl', isThere: () => hasAll('curl'), packages: ['curl'] },
