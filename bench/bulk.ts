@@ -1,5 +1,6 @@
 import { alternating, compare, percentile } from './measure.ts'
-import { rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './zones.ts'
+import { nsec3Label } from '../src/nameserver/nsec3.ts'
+import { rawForgotten, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './zones.ts'
 import type { World } from './world.ts'
 
 const ROUNDS = 5
@@ -38,7 +39,10 @@ async function inOneRequest(world: World, size: number): Promise<void> {
       rawPatch(
         world,
         id,
-        all(0).map(({ subname }) => rawRRset(`${subname}.${rawName(id)}`, 'A')),
+        all(0).flatMap(({ subname }) => {
+          const name = `${subname}.${rawName(id)}`
+          return [rawRRset(name, 'A'), ...[name, `${nsec3Label(name)}.${rawName(id)}`].map(rawForgotten)]
+        }),
       ),
   }
   const times = { creation: [[], []], change: [[], []], deletion: [[], []] } as Record<keyof typeof ours, number[][]>

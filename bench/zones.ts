@@ -43,10 +43,19 @@ export function rawRRset(name: string, type: string, ...contents: string[]) {
   return { name, type, ttl: 60, changetype: 'REPLACE', records }
 }
 
+/** Without this, LMDB keeps what it knew of a name for its denials, which are bogus then. */
+export function rawForgotten(name: string) {
+  return { name, type: 'NSEC3', changetype: 'DELETE' }
+}
+
 let serial = 2
 
 /** Sends these RRsets to PowerDNS in one request, with a new serial, as the service does. */
-export async function rawPatch({ raw }: World, id: Id, rrsets: ReturnType<typeof rawRRset>[]): Promise<unknown> {
+export async function rawPatch(
+  { raw }: World,
+  id: Id,
+  rrsets: (ReturnType<typeof rawRRset> | ReturnType<typeof rawForgotten>)[],
+): Promise<unknown> {
   const name = rawName(id)
   return raw('PATCH', `/zones/${name}`, { rrsets: [soa(name, serial++), ...rrsets] })
 }

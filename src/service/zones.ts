@@ -101,12 +101,14 @@ async function write(
       return
     }
     const toPublish = await inSlices(mapped(effective, (change) => changed(domain, change)))
-    await storing
     if (rectify !== domain.rectify) {
       await system.nameserver.setRectify(`${name}.`, rectify)
       attempt.begun = true
     }
+    // Meanwhile storing goes on. It has nothing to refuse that the plan has not; if it fails, the mark stays.
     await system.nameserver.publish(`${name}.`, version, toPublish, rectify)
+    attempt.begun = true
+    await storing
   })
   // Even if there is no push, storing has ended before the transaction does: else its rest would follow the end.
   await push.finally(() => storing.catch(() => undefined))
