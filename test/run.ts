@@ -4,7 +4,7 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { commandFor } from '../src/dev/account.ts'
 import { removeInstanceFolders } from '../src/dev/instance-folder.ts'
-import { dnsTools, ensureInstalled, postgres, powerDns } from '../src/dev/packages.ts'
+import { clientTools, dnsTools, ensureInstalled, postgres, powerDns } from '../src/dev/packages.ts'
 import { startPostgres } from '../src/dev/postgres.ts'
 import { projectFolder } from '../src/dev/project.ts'
 import { identify, recall, remember } from '../src/dev/running.ts'
@@ -13,11 +13,12 @@ import { openDatabase, query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 
 // The test command: a Postgres of its own in a throwaway folder, AVA, and nothing left afterwards.
-// Arguments go to AVA; `--long` alone chooses the long tests.
+// Arguments go to AVA; `--long` as the first of them chooses the long tests, `--clients` those with programs by others.
 
 const PREFIX = 'zoneplane-test-'
 const TESTS = 'build/test'
-const LONG = 'build/test/long/'
+/** Folders whose tests run only when they are asked for, by these options. */
+const APART: Record<string, string> = { '--long': `${TESTS}/long/`, '--clients': `${TESTS}/clients/` }
 
 let interruptedBy: NodeJS.Signals | undefined
 let ava: ChildProcess | undefined
@@ -40,7 +41,8 @@ if (interruptedBy) process.exitCode = 128 + constants.signals[interruptedBy]
 /** Runs the tests in a world of their own; resolves with AVA's exit code. */
 async function test(args: string[]): Promise<number> {
   await removeLeftOvers()
-  await ensureInstalled([postgres, powerDns, ...dnsTools], progress)
+  const tools = args[0] === '--clients' ? [...dnsTools, ...clientTools] : dnsTools
+  await ensureInstalled([postgres, powerDns, ...tools], progress)
   const folder = makeFolder()
   try {
     const server = await startPostgres(join(folder, 'postgres'), { durable: false, progress })
@@ -97,11 +99,12 @@ function databaseUrl(url: string, database: string): string {
 
 /** The files to run; AVA's own patterns cannot say "all but these" on the command line. */
 function selection(project: string, args: string[]): string[] {
-  const long = args[0] === '--long'
-  if (args.length > 0 && !long) return args
+  const folder = args[0] === undefined ? undefined : APART[args[0]]
+  if (args.length > 0 && folder === undefined) return args
   const all = readdirSync(join(project, TESTS), { recursive: true, encoding: 'utf8' })
   const tests = all.filter((file) => file.endsWith('.test.js')).map((file) => `${TESTS}/${file}`)
-  return [...tests.filter((file) => file.startsWith(LONG) === long).sort(), ...args.slice(1)]
+  const folderOf = (file: string) => Object.values(APART).find((each) => file.startsWith(each))
+  return [...tests.filter((file) => folderOf(file) === folder).sort(), ...args.slice(1)]
 }
 
 async function runAva(args: string[], environment: Record<string, string>): Promise<number> {

@@ -1,0 +1,33 @@
+import test from 'ava'
+import { blocks } from './support/documents.ts'
+import { Domain, usePlace } from './support/clients.ts'
+import { describe, startPebble } from './support/pebble.ts'
+import { shell, succeeded } from './support/programs.ts'
+
+const place = usePlace()
+
+test.serial('lego gets a certificate for a name and its wildcard from pebble, and tidies up', async (t) => {
+  const { service, site, authority, front, dns, newFolder } = place()
+  const domain = await Domain.create(place(), 'lego.test')
+  const pebble = await startPebble(place())
+  t.teardown(pebble.stop)
+  const folder = newFolder()
+  const [command] = blocks('docs/clients.md', 'lego', {
+    'http://proxy.example.net:3128': front.proxyUrl,
+    'ca.pem': authority.file,
+    'lego --accept-tos': `lego --server ${pebble.directory} --path ${folder} --accept-tos`,
+    'ns1.example.net:53': dns,
+    'example.org': domain.name,
+  })
+  succeeded(t, await shell(command!, { env: { TOKEN: site.account.secret } }))
+  for (const line of front.requests) t.log(line)
+
+  const { names, issuer, text } = await describe(pebble, `${folder}/certificates/${domain.name}.crt`)
+  t.log(`certificate for ${names}, issued by ${issuer}; ${text}`)
+  t.is(names, 'DNS:lego.test, DNS:*.lego.test')
+  t.regex(issuer, /^CN = Pebble Intermediate CA/)
+  t.regex(text, /: OK$/)
+  await domain.serves(t, `_acme-challenge.${domain.name}`, 'TXT', [])
+  await domain.isValid(t)
+  t.is((await service.api.get(`/domains/${domain.name}/rrsets/?type=TXT`)).text, '[]')
+})

@@ -1,0 +1,75 @@
+import test, { type ExecutionContext } from 'ava'
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { newDomain, domainOf } from '../../support/api.ts'
+import { lookUp, validate, verifyTransfer } from '../../support/dns.ts'
+import { useSite, type Service, type Site } from '../../support/site.ts'
+import { makeAuthority, type Authority } from './authority.ts'
+import { startFront, type Front } from './front.ts'
+
+/** What programs by others find: a service as a process, DNS, and TLS in front of the service. */
+export interface Place {
+  site: Site
+  service: Service
+  authority: Authority
+  front: Front
+  /** The nameserver's address and port. */
+  dns: string
+  newFolder(): string
+}
+
+/** The address that is built into deSEC's clients. */
+const BUILT_IN = 'desec.io'
+
+/** Gives a test file its place. */
+export function usePlace(): () => Place {
+  const site = useSite()
+  let place: Place | undefined
+  test.serial.before('clients can come', async () => {
+    const service = await site().start({ TRUSTED_PROXIES: '127.0.0.1', THROTTLE: 'on' })
+    const newFolder = () => mkdtempSync(join(process.env['TEST_FOLDER']!, 'client-'))
+    const authority = await makeAuthority(newFolder())
+    const front = await startFront(service.url, [BUILT_IN], await authority.issue(['localhost', BUILT_IN]))
+    const { dnsHost, dnsPort } = site().powerDns()
+    place = { site: site(), service, authority, front, dns: `${dnsHost}:${dnsPort}`, newFolder }
+  })
+  test.after.always('the clients are gone', async () => {
+    await place?.front.close()
+  })
+  return () => place!
+}
+
+/** A domain for a client to work on. */
+export class Domain {
+  readonly name: string
+  readonly #place: Place
+  readonly #ds: string[]
+
+  private constructor(name: string, place: Place, ds: string[]) {
+    this.name = name
+    this.#place = place
+    this.#ds = ds
+  }
+
+  static async create(place: Place, name: string): Promise<Domain> {
+    const { api } = place.service
+    await newDomain(api, name)
+    return new Domain(name, place, (await domainOf(api, name)).keys[0]!.ds)
+  }
+
+  /** Asserts what dig sees at a name, and that delv validates it. */
+  async serves(t: ExecutionContext, name: string, type: string, contents: string[]): Promise<void> {
+    const server = this.#place.site.powerDns()
+    const seen = await lookUp(server, name, type)
+    const standing = await validate(server, this.name, this.#ds, name, type)
+    t.log(`dig ${name} ${type}: ${seen.join(', ') || 'nothing'}; delv: ${standing}`)
+    t.deepEqual(seen, [...contents].sort())
+    t.is(standing, contents.length > 0 ? 'fully validated' : 'negative response, fully validated')
+  }
+
+  /** Asserts that the zone as a whole is sound. */
+  async isValid(t: ExecutionContext): Promise<void> {
+    await t.notThrowsAsync(verifyTransfer(this.#place.site.powerDns(), this.name, this.#ds))
+    t.log(`ldns-verify-zone ${this.name}: valid`)
+  }
+}

@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Place } from './clients.ts'
+import { run, start, type Started } from './programs.ts'
+
+/** A real ACME server, which asks our nameserver for what it validates. */
+export interface Pebble {
+  /** The directory, where ACME begins. */
+  directory: string
+  /** The certificate of the root that it issues from. */
+  root: string
+  /** What it has said so far. */
+  words: () => string
+  stop(): Promise<void>
+}
+
+/** Without the pauses and refusals by which it tries clients; every order is validated anew. */
+const UNHURRIED = { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0', PEBBLE_AUTHZREUSE: '0' }
+
+export async function startPebble({ authority, dns, newFolder }: Place): Promise<Pebble> {
+  const folder = newFolder()
+  const { key, cert } = await authority.issue(['localhost', '127.0.0.1'])
+  writeFileSync(join(folder, 'key.pem'), key)
+  writeFileSync(join(folder, 'cert.pem'), cert)
+  const trusted = readFileSync(authority.file)
+  // It has to be told its ports; another program may be quicker to take them.
+  for (let tries = 1; ; tries++) {
+    const [acme, management] = await freePorts()
+    const settings = {
+      listenAddress: `127.0.0.1:${acme}`,
+      managementListenAddress: `127.0.0.1:${management}`,
+      certificate: join(folder, 'cert.pem'),
+      privateKey: join(folder, 'key.pem'),
+    }
+    const config = join(folder, 'pebble.json')
+    writeFileSync(config, JSON.stringify({ pebble: settings }))
+    const pebble = start('pebble', ['-config', config, '-dnsserver', dns, '-strict'], { env: UNHURRIED })
+    const root = await rootCertificate(pebble, `https://127.0.0.1:${management}/roots/0`, trusted)
+    const stop = async () => {
+      pebble.kill()
+      await pebble.ended
+    }
+    if (root !== undefined) {
+      writeFileSync(join(folder, 'root.pem'), root)
+      return { directory: `https://localhost:${acme}/dir`, root: join(folder, 'root.pem'), words: pebble.words, stop }
+    }
+    await stop()
+    if (tries === 3) throw new Error(`pebble does not start:\n${pebble.words()}`)
+  }
+}
+
+/** The certificate of its root, once it answers; undefined if it ends before. */
+async function rootCertificate(pebble: Started, url: string, ca: Buffer): Promise<string | undefined> {
+  let hasEnded = false
+  void pebble.ended.then(() => (hasEnded = true))
+  const until = Date.now() + 60_000
+  while (!hasEnded && Date.now() < until) {
+    const root = await get(url, ca)
+    if (root !== undefined) return root
+    await sleep(50)
+  }
+  return undefined
+}
+
+function get(url: string, ca: Buffer): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    request(url, { ca, agent: false }, (answer) => {
+      let text = ''
+      answer.on('data', (chunk: Buffer) => (text += chunk.toString())).on('end', () => resolve(text))
+    })
+      .on('error', () => resolve(undefined))
+      .end()
+  })
+}
+
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()]
+  for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening')
+  const [acme, management] = servers.map((server) => (server.address() as AddressInfo).port)
+  for (const server of servers) await once(server.close(), 'close')
+  return [acme!, management!]
+}
+
+/** What openssl says of a certificate that was issued, once it finds that its chain leads to the root. */
+export async function describe(
+  pebble: Pebble,
+  chain: string,
+): Promise<{ names: string; issuer: string; text: string }> {
+  const verified = await run('openssl', ['verify', '-CAfile', pebble.root, '-untrusted', chain, chain])
+  const shown = await run('openssl', ['x509', '-in', chain, '-noout', '-issuer', '-ext', 'subjectAltName'])
+  const issuer = /^issuer=(.*)$/m.exec(shown.output)?.[1] ?? ''
+  const names = /DNS:.*/.exec(shown.output)?.[0] ?? ''
+  return { names, issuer, text: verified.output.trim() }
+}
