@@ -15,7 +15,7 @@ export interface Place {
   front: Front
   /** The nameserver's address and port. */
   dns: string
-  newFolder(): string
+  newFolder: () => string
 }
 
 /** The address that is built into deSEC's clients. */
@@ -29,7 +29,7 @@ export function usePlace(): () => Place {
     const service = await site().start({ TRUSTED_PROXIES: '127.0.0.1', THROTTLE: 'on' })
     const newFolder = () => mkdtempSync(join(process.env['TEST_FOLDER']!, 'client-'))
     const authority = await makeAuthority(newFolder())
-    const front = await startFront(service.url, [BUILT_IN], await authority.issue(['localhost', BUILT_IN]))
+    const front = await startFront(service.url, [BUILT_IN], await authority.issue(['localhost', '127.0.0.1', BUILT_IN]))
     const { dnsHost, dnsPort } = site().powerDns()
     place = { site: site(), service, authority, front, dns: `${dnsHost}:${dnsPort}`, newFolder }
   })

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Place } from './clients.ts'
 import { run, start, type Started } from './programs.ts'
@@ -15,7 +17,7 @@ export interface Pebble {
   root: string
   /** What it has said so far. */
   words: () => string
-  stop(): Promise<void>
+  stop: () => Promise<void>
 }
 
 /** Without the pauses and refusals by which it tries clients; every order is validated anew. */
@@ -55,10 +57,8 @@ export async function startPebble({ authority, dns, newFolder }: Place): Promise
 
 /** The certificate of its root, once it answers; undefined if it ends before. */
 async function rootCertificate(pebble: Started, url: string, ca: Buffer): Promise<string | undefined> {
-  let hasEnded = false
-  void pebble.ended.then(() => (hasEnded = true))
   const until = Date.now() + 60_000
-  while (!hasEnded && Date.now() < until) {
+  while (pebble.isRunning() && Date.now() < until) {
     const root = await get(url, ca)
     if (root !== undefined) return root
     await sleep(50)
@@ -66,15 +66,14 @@ async function rootCertificate(pebble: Started, url: string, ca: Buffer): Promis
   return undefined
 }
 
-function get(url: string, ca: Buffer): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    request(url, { ca, agent: false }, (answer) => {
-      let text = ''
-      answer.on('data', (chunk: Buffer) => (text += chunk.toString())).on('end', () => resolve(text))
-    })
-      .on('error', () => resolve(undefined))
-      .end()
-  })
+async function get(url: string, ca: Buffer): Promise<string | undefined> {
+  try {
+    const sent = request(url, { ca, agent: false }).end()
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    return await text(answer)
+  } catch {
+    return undefined
+  }
 }
 
 async function freePorts(): Promise<[number, number]> {
@@ -85,14 +84,13 @@ async function freePorts(): Promise<[number, number]> {
   return [acme!, management!]
 }
 
-/** What openssl says of a certificate that was issued, once it finds that its chain leads to the root. */
+/** What openssl says of a certificate that was issued: its names, its issuer, and whether the root vouches for it. */
 export async function describe(
-  pebble: Pebble,
+  { root }: Pebble,
   chain: string,
-): Promise<{ names: string; issuer: string; text: string }> {
-  const verified = await run('openssl', ['verify', '-CAfile', pebble.root, '-untrusted', chain, chain])
-  const shown = await run('openssl', ['x509', '-in', chain, '-noout', '-issuer', '-ext', 'subjectAltName'])
-  const issuer = /^issuer=(.*)$/m.exec(shown.output)?.[1] ?? ''
-  const names = /DNS:.*/.exec(shown.output)?.[0] ?? ''
-  return { names, issuer, text: verified.output.trim() }
+): Promise<{ names: string; issuer: string; isTrusted: boolean }> {
+  const { code } = await run('openssl', ['verify', '-CAfile', root, '-untrusted', chain, chain])
+  const { output } = await run('openssl', ['x509', '-in', chain, '-noout', '-issuer', '-ext', 'subjectAltName'])
+  const find = (pattern: RegExp) => pattern.exec(output)?.[1] ?? ''
+  return { names: find(/(DNS:.*)/), issuer: find(/^issuer=(.*)$/m), isTrusted: code === 0 }
 }

@@ -7,6 +7,8 @@ export interface Run {
   env?: Record<string, string>
   /** Where it runs. */
   folder?: string
+  /** How long it may run. */
+  seconds?: number
 }
 
 export interface Outcome {
@@ -16,15 +18,16 @@ export interface Outcome {
   output: string
 }
 
-/** No program needs longer than this; one that does is killed. */
-const LIMIT = 90_000
+/** A program that needs longer is killed. */
+const SECONDS = 100
 
 export interface Started {
   /** What it has said so far, on both channels. */
   words: () => string
   /** Resolves with its exit code, null if it was killed. */
   ended: Promise<number | null>
-  kill(): void
+  isRunning: () => boolean
+  kill: () => void
 }
 
 /** Starts somebody else's program, with an environment that holds little but what is given; it ends when we do. */
@@ -41,14 +44,17 @@ export function start(program: string, args: string[], { env = {}, folder }: Run
   return {
     words: () => words,
     ended: once(child, 'close').then(([code]) => code as number | null),
-    kill: () => child.kill('SIGKILL'),
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    kill: () => {
+      child.kill('SIGKILL')
+    },
   }
 }
 
 /** Runs a program to its end. */
 export async function run(program: string, args: string[], options: Run = {}): Promise<Outcome> {
   const { words, ended, kill } = start(program, args, options)
-  const timer = setTimeout(kill, LIMIT)
+  const timer = setTimeout(kill, 1000 * (options.seconds ?? SECONDS))
   const code = await ended
   clearTimeout(timer)
   return { code, output: words() }

@@ -1,0 +1,81 @@
+import test, { type ExecutionContext } from 'ava'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { blocks } from './support/documents.ts'
+import { Domain, usePlace } from './support/clients.ts'
+import { run, succeeded, type Outcome } from './support/programs.ts'
+
+const place = usePlace()
+
+/** ddclient with one of the documented configurations, in a folder of its own. */
+class Ddclient {
+  readonly #folder = place().newFolder()
+  readonly #arguments: string[]
+
+  constructor(configuration: string) {
+    const at = (name: string) => join(this.#folder, name)
+    writeFileSync(at('conf'), configuration, { mode: 0o600 })
+    this.#arguments = ['-file', at('conf'), '-cache', at('cache'), '-pid', at('pid'), '-daemon', '0', '-noquiet']
+  }
+
+  /** Runs it once, and tells what it said and what was asked of us. */
+  async run(t: ExecutionContext, ...more: string[]): Promise<Outcome> {
+    const { front, authority } = place()
+    const before = front.requests.length
+    const env = { CURL_CA_BUNDLE: authority.file }
+    const outcome = await run('ddclient', [...this.#arguments, ...more], { folder: this.#folder, env })
+    for (const line of [...front.requests.slice(before), ...outcome.output.trim().split('\n')]) t.log(line)
+    return outcome
+  }
+}
+
+/** Those for IPv4 and IPv6. */
+function configurations(domain: Domain, secret: string): string[] {
+  const { front, authority } = place()
+  return blocks('docs/clients.md', 'ddclient', {
+    'ssl=yes': `ssl=yes\nssl_ca_file=${authority.file}`,
+    'https://dns.example.net': `https://${front.host}`,
+    // ddclient takes no name without a dot.
+    'dns.example.net': front.host.replace('localhost', '127.0.0.1'),
+    'example.org': domain.name,
+    $TOKEN: secret,
+  })
+}
+
+test.serial('ddclient updates two names, IPv4 and IPv6, each family on its own', async (t) => {
+  const { site, front } = place()
+  const domain = await Domain.create(place(), 'ddclient.test')
+  const [ipv4, ipv6] = configurations(domain, site.account.secret).map((each) => new Ddclient(each)) as [
+    Ddclient,
+    Ddclient,
+  ]
+  const names = ['home', 'nas'].map((host) => `${host}.${domain.name}`)
+
+  const said = succeeded(t, await ipv4.run(t))
+  for (const name of names) {
+    t.true(said.includes(`SUCCESS:  updating ${name}: good: IP address set to 192.0.2.7`), said)
+    await domain.serves(t, name, 'A', ['192.0.2.7'])
+    await domain.serves(t, name, 'AAAA', [])
+  }
+  succeeded(t, await ipv6.run(t))
+  for (const name of names) {
+    await domain.serves(t, name, 'A', ['192.0.2.7'])
+    await domain.serves(t, name, 'AAAA', ['2001:db8::7'])
+  }
+
+  front.addresses.IPv4 = '198.51.100.8'
+  succeeded(t, await ipv4.run(t, '-force'))
+  for (const name of names) {
+    await domain.serves(t, name, 'A', ['198.51.100.8'])
+    await domain.serves(t, name, 'AAAA', ['2001:db8::7'])
+  }
+  await domain.isValid(t)
+})
+
+test.serial('ddclient with a wrong password says so, and changes nothing', async (t) => {
+  const domain = await Domain.create(place(), 'refused.test')
+  const { code, output } = await new Ddclient(configurations(domain, 'no-token-at-all')[0]!).run(t)
+  t.is(code, 1)
+  t.regex(output, /^FAILED: +updating home\.refused\.test,nas\.refused\.test: authorization failed \(HTTP\/1\.1 401 /)
+  await domain.serves(t, `home.${domain.name}`, 'A', [])
+})

@@ -1,0 +1,30 @@
+import test from 'ava'
+import { join } from 'node:path'
+import { GO_LIBRARIES } from '../../src/dev/packages.ts'
+import { projectFolder } from '../../src/dev/project.ts'
+import { usePlace } from './support/clients.ts'
+import { run, succeeded } from './support/programs.ts'
+
+const place = usePlace()
+
+/** Go compiles its own library, too, as nothing is kept from one run to the next. */
+const BUILD_SECONDS = 400
+
+test.serial('the Go library nrdcg/desec walks domains, RRsets and tokens', async (t) => {
+  t.timeout(1000 * (BUILD_SECONDS + 60))
+  const { service, site, newFolder } = place()
+  const folder = newFolder()
+  const program = join(folder, 'walk')
+  const env = {
+    GOPATH: GO_LIBRARIES,
+    GOCACHE: join(folder, 'cache'),
+    GO111MODULE: 'off',
+    GOTOOLCHAIN: 'local',
+    CGO_ENABLED: '0',
+  }
+  const source = join(projectFolder(), 'test', 'clients', 'nrdcg', 'main.go')
+  succeeded(t, await run('go', ['build', '-o', program, source], { env, folder, seconds: BUILD_SECONDS }))
+  const arguments_ = [`${service.url}/api/v1/`, 'walk.test']
+  const said = succeeded(t, await run(program, arguments_, { env: { TOKEN: site.account.secret } }))
+  for (const line of said.trim().split('\n')) t.log(line)
+})
