@@ -185,6 +185,12 @@ class Reader {
   }
 }
 
+/** An RRset with this absolute name as lines of a zone file, one for each record. */
+export function printRRset(rrset: { name: string; ttl: number; type: string; records: string[] }): string {
+  const { name, ttl, type, records } = rrset
+  return records.map((content) => `${name}\t${ttl}\tIN\t${type}\t${content}\n`).join('')
+}
+
 /** Whether the service makes the records of this type itself, there or anywhere (contract §7.7). */
 function isOurs(subname: string, type: string): boolean {
   return AUTOMATIC_TYPES.has(type) || ['DNSKEY', 'CDS', 'CDNSKEY'].includes(type) || (type === 'NS' && subname === '')

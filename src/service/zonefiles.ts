@@ -1,6 +1,6 @@
 import { nameOf } from '../dns/names.ts'
 import { typeSupport } from '../dns/types.ts'
-import { readZoneFile, ZoneFileError } from '../dns/zonefile.ts'
+import { printRRset, readZoneFile, ZoneFileError } from '../dns/zonefile.ts'
 import type { Rdata } from '../dns/rdata.ts'
 import { Invalid, NameserverFailure, NotFound } from '../errors.ts'
 import { SUBNAME_LENGTH, TTL_MAX } from '../limits.ts'
@@ -89,14 +89,10 @@ export async function exportZone(system: System, domain: Domain, host: string): 
 }
 
 function* print(domain: Domain, soa: PublishedRRset, rrsets: RRsetState[]): Work<string> {
-  let text = lines(soa)
+  let text = printRRset(soa)
   for (const { subname, ...rrset } of rrsets) {
-    if (!DNSSEC_TYPES.has(rrset.type)) text += lines({ name: nameOf(domain, subname), ...rrset })
+    if (!DNSSEC_TYPES.has(rrset.type)) text += printRRset({ name: nameOf(domain, subname), ...rrset })
     yield
   }
   return text
-}
-
-function lines({ name, ttl, type, records }: PublishedRRset): string {
-  return records.map((content) => `${name}\t${ttl}\tIN\t${type}\t${content}\n`).join('')
 }

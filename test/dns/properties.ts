@@ -5,22 +5,9 @@ import { lexRecord } from '../../src/dns/presentation.ts'
 import { decodeRdata, Malformed, parseRdata, type Rdata } from '../../src/dns/rdata.ts'
 import { TYPES } from '../../src/dns/types.ts'
 import { RECORD } from './arbitraries.ts'
+import { chars, edited, EDITS, NASTY } from './edits.ts'
 import { EXAMPLES } from './examples/index.ts'
-
-function chars(text: string): string[] {
-  return Array.from(text)
-}
-
-/** Characters that mean something in some field, and some that should not. */
-const NASTY = fc.constantFrom(
-  ...chars('\\"();@$.,:*-_+=/!0129afgmzANTZ \t\r\n\0\x7füß\u{1f600}\ud800'),
-  '\\#',
-  '\\032',
-  '\\256',
-  '\\092',
-  '::',
-  'key1=',
-)
+import { ZONE_PROPERTIES } from './zone-properties.ts'
 
 const TYPE = fc.constantFrom(...TYPES.keys())
 const OCTETS = fc.string({ unit: fc.nat(255).map((octet) => String.fromCharCode(octet)) })
@@ -33,19 +20,6 @@ const EXAMPLE = fc.constantFrom(
 )
 
 const VALID = fc.oneof({ arbitrary: EXAMPLE, weight: 3 }, RECORD)
-
-/** Some characters to put in, to replace or to take out. */
-const EDITS = fc.array(fc.record({ at: fc.nat(), cut: fc.nat(2), put: fc.option(NASTY) }), {
-  minLength: 1,
-  maxLength: 3,
-})
-
-function edited(text: string, edits: { at: number; cut: number; put: string | null }[]): string {
-  return edits.reduce((was, { at, cut, put }) => {
-    const start = at % (was.length + 1)
-    return was.slice(0, start) + (put ?? '') + was.slice(start + cut)
-  }, text)
-}
 
 const MUTATED = fc.tuple(EXAMPLE, EDITS).map(([[type, text], edits]): [string, string] => [type, edited(text, edits)])
 
@@ -187,6 +161,7 @@ export const PROPERTIES: [sentence: string, check: (numRuns: number) => void][] 
     ['two records are duplicates exactly if they are the same but for the case of names', duplicates],
     ['addresses are those that the system knows, and no others', addresses],
     ['IPv6 addresses print as a URL prints them', compressed],
+    ...ZONE_PROPERTIES,
   ] as [string, fc.IProperty<unknown>][]
 ).map(([sentence, property]) => [
   sentence,
