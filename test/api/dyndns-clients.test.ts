@@ -28,7 +28,7 @@ const BOTH = '198.51.100.1 2001:db8:9:9::1'
 const REQUESTS: Record<string, Request> = {
   'ddclient, two names': {
     lines: [
-      'GET /nic/update?system=dyndns&hostname=a.D,b.D&myip=192.0.2.7 HTTP/1.0',
+      'GET /nic/update?system=dyndns&hostname=a.D,b.D&myip=192.0.2.7 HTTP/1.1',
       ...['Host: dns.test', 'Authorization: Basic B', 'User-Agent: ddclient/3.10.0', 'Connection: close'],
     ],
     then: { a: '192.0.2.7 ', b: '192.0.2.7 ' },
@@ -36,7 +36,7 @@ const REQUESTS: Record<string, Request> = {
   },
   'ddclient, for one family': {
     lines: [
-      'GET /nic/update?myipv4=preserve&system=dyndns&hostname=a.D&myip=2001:db8::7 HTTP/1.1',
+      'GET /nic/update?myipv4=preserve&?system=dyndns&hostname=a.D&myip=2001:db8::7 HTTP/1.1',
       ...[
         'Host: dns.test',
         'Authorization: Basic B',
@@ -89,8 +89,8 @@ const REQUESTS: Record<string, Request> = {
   },
   'FRITZ!Box, both families and the network of a host': {
     lines: [
-      'GET /?hostname=a.D&myipv4=192.0.2.7&myipv6=2001:db8:1::7&myipv6:b.D=2001:db8:1:2::/64 HTTP/1.1',
-      ...['Host: update.dyn.test', 'Authorization: Basic B', 'User-Agent: Fritz!Box DDNS/1.0.1', 'Connection: close'],
+      'GET /nic/update?hostname=a.D&myipv4=192.0.2.7&myipv6=2001:db8:1::7&myipv6:b.D=2001:db8:1:2::/64 HTTP/1.1',
+      ...['Host: dns.test', 'Authorization: Basic B', 'User-Agent: Fritz!Box DDNS/1.0.1', 'Connection: close'],
     ],
     then: { a: '192.0.2.7 2001:db8:1::7', b: '198.51.100.1 2001:db8:1:2::1' },
     body: 'good\ngood',
