@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { aptInstall } from './apt.ts'
 import { waitForLock } from './lock.ts'
@@ -36,11 +37,15 @@ export const dnsTools: Requirement[] = [
   { what: 'ldns-verify-zone', isThere: () => hasAll('ldns-verify-zone'), packages: ['ldnsutils'] },
 ]
 
-/** Programs by others that use the service as their users do. */
+/** Programs that others wrote for users of such a service; the tests let them do their work. */
 export const clientTools: Requirement[] = [
   { what: 'lego', isThere: () => hasAll('lego'), packages: ['lego'] },
   { what: 'pebble', isThere: () => hasAll('pebble'), packages: ['pebble'] },
-  { what: 'ddclient', isThere: () => hasAll('ddclient'), packages: ['ddclient'] },
+  {
+    what: 'ddclient, able to do TLS',
+    isThere: () => hasAll('ddclient') && spawnSync('perl', ['-MIO::Socket::SSL', '-e1']).status === 0,
+    packages: ['ddclient', 'libio-socket-ssl-perl'],
+  },
   { what: 'inadyn', isThere: () => hasAll('inadyn'), packages: ['inadyn'] },
   { what: 'certbot', isThere: () => hasAll('certbot'), packages: ['certbot'] },
   { what: 'curl', isThere: () => hasAll('curl'), packages: ['curl'] },

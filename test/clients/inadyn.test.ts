@@ -16,26 +16,30 @@ async function inadyn(t: ExecutionContext, folder: string): Promise<void> {
   for (const line of [...front.requests.slice(before), ...said.trim().split('\n')]) t.log(line)
 }
 
-test.serial('inadyn updates two names, IPv4 and IPv6, and again when the addresses change', async (t) => {
-  const { site, front, authority, newFolder } = place()
-  const domain = await Domain.create(place(), 'inadyn.test')
-  const [configuration] = blocks('docs/clients.md', 'inadyn', {
-    'dns.example.net': front.host,
-    'example.org': domain.name,
-    $TOKEN: site.account.secret,
-  })
-  const folder = newFolder()
-  writeFileSync(join(folder, 'conf'), `ca-trust-file = "${authority.file}"\n${configuration!}`)
-  for (const [ipv4, ipv6] of [
-    ['192.0.2.7', '2001:db8::7'],
-    ['198.51.100.8', '2001:db8:1::8'],
-  ] as const) {
-    Object.assign(front.addresses, { IPv4: ipv4, IPv6: ipv6 })
-    await inadyn(t, folder)
-    for (const host of ['home', 'nas']) {
-      await domain.serves(t, `${host}.${domain.name}`, 'A', [ipv4])
-      await domain.serves(t, `${host}.${domain.name}`, 'AAAA', [ipv6])
+for (const way of ['over TLS', 'without TLS, in HTTP/1.0'] as const) {
+  test.serial(`inadyn updates two names, IPv4 and IPv6, and again when the addresses change, ${way}`, async (t) => {
+    const { service, site, front, authority, newFolder } = place()
+    const isPlain = way !== 'over TLS'
+    const domain = await Domain.create(place(), isPlain ? 'plain.test' : 'inadyn.test')
+    const [configuration] = blocks('docs/clients.md', 'inadyn', {
+      ...(isPlain ? { '= dns.example.net': `= ${new URL(service.url).host}\n    ssl = false` } : {}),
+      'dns.example.net': front.host,
+      'example.org': domain.name,
+      $TOKEN: site.account.secret,
+    })
+    const folder = newFolder()
+    writeFileSync(join(folder, 'conf'), `ca-trust-file = "${authority.file}"\n${configuration!}`)
+    for (const [ipv4, ipv6] of [
+      ['192.0.2.7', '2001:db8::7'],
+      ['198.51.100.8', '2001:db8:1::8'],
+    ] as const) {
+      Object.assign(front.addresses, { IPv4: ipv4, IPv6: ipv6 })
+      await inadyn(t, folder)
+      for (const host of ['home', 'nas']) {
+        await domain.serves(t, `${host}.${domain.name}`, 'A', [ipv4])
+        await domain.serves(t, `${host}.${domain.name}`, 'AAAA', [ipv6])
+      }
     }
-  }
-  await domain.isValid(t)
-})
+    await domain.isValid(t)
+  })
+}

@@ -88,9 +88,9 @@ async function freePorts(): Promise<[number, number]> {
 export async function describe(
   { root }: Pebble,
   chain: string,
-): Promise<{ names: string; issuer: string; isTrusted: boolean }> {
+): Promise<{ names: string[]; issuer: string; isTrusted: boolean }> {
   const { code } = await run('openssl', ['verify', '-CAfile', root, '-untrusted', chain, chain])
   const { output } = await run('openssl', ['x509', '-in', chain, '-noout', '-issuer', '-ext', 'subjectAltName'])
-  const find = (pattern: RegExp) => pattern.exec(output)?.[1] ?? ''
-  return { names: find(/(DNS:.*)/), issuer: find(/^issuer=(.*)$/m), isTrusted: code === 0 }
+  const names = [...output.matchAll(/DNS:([^,\s]+)/g)].map(([, name]) => name!)
+  return { names: names.sort(), issuer: /^issuer=(.*)$/m.exec(output)?.[1] ?? '', isTrusted: code === 0 }
 }

@@ -32,11 +32,11 @@ export interface Started {
 
 /** Starts somebody else's program, with an environment that holds little but what is given; it ends when we do. */
 export function start(program: string, args: string[], { env = {}, folder }: Run = {}): Started {
-  const home = process.env['TEST_FOLDER']!
+  const { TEST_FOLDER: home = '', TMPDIR = '', PATH = '' } = process.env
   const command = commandFor(program, args, { account: undefined, capabilities: [], deathSignal: 'SIGKILL' })
   const child = spawn(command.file, command.args, {
     cwd: folder ?? home,
-    env: { PATH: `${process.env['PATH']!}:/usr/sbin:/sbin`, HOME: home, LC_ALL: 'C', ...env },
+    env: { PATH: `${PATH}:/usr/sbin:/sbin`, HOME: home, TMPDIR, LC_ALL: 'C', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let words = ''
