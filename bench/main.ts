@@ -12,6 +12,7 @@ import { records } from './records.ts'
 import { size } from './size.ts'
 import { throttle } from './throttle.ts'
 import { withWorld, type World } from './world.ts'
+import { zonefile } from './zonefile.ts'
 
 // What the service costs beside what PowerDNS costs for the same, in one run on one machine.
 
@@ -23,6 +24,7 @@ const BENCHES: Record<string, (world: World) => Promise<void>> = {
   bulk,
   size,
   memory,
+  zonefile,
   paging,
   authentication,
   accounts,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 export type Task = (i: number) => Promise<unknown>
 
 /**
@@ -30,6 +32,11 @@ export async function throughput(runs: number, workers: number, task: (worker: n
 
 export function percentile(sorted: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+}
+
+/** KiB of a process' memory, now or at most. */
+export function resident(pid: number, what: 'VmRSS' | 'VmHWM'): number {
+  return Number(new RegExp(`^${what}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
 }
 
 /** The head of the table that `compare` writes. */

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { state } from './measure.ts'
+import { resident, state } from './measure.ts'
 import { address, rrset, zone } from './zones.ts'
 import type { World } from './world.ts'
 
@@ -36,9 +35,4 @@ function items(characters: number) {
     if (length > characters) return all
     all.push(item)
   }
-}
-
-/** KiB of a process' memory. */
-function resident(pid: number, what: 'VmRSS' | 'VmHWM'): number {
-  return Number(new RegExp(`^${what}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
 }
