@@ -26,8 +26,8 @@ const create = (name: string) => service.api.post('/domains/', { name, zonefile:
 
 /** How many RRsets a domain has in the database; null if there is no such domain. */
 async function sizeOf(name: string): Promise<number | null> {
-  const sql =
-    'select count(rrsets.*)::int as size from domains left join rrsets on domain_id = domains.id where name = :name group by domains.id'
+  const sql = `select count(rrsets.*)::int as size from domains left join rrsets on domain_id = domains.id
+    where name = :name group by domains.id`
   const [row] = await query<{ size: number }>(site().system.db, sql, { name })
   return row?.size ?? null
 }
