@@ -1,4 +1,5 @@
 import test from 'ava'
+import { succeeded as created } from '../support/api.ts'
 import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
 import { describe, startPebble } from './support/pebble.ts'
@@ -6,28 +7,44 @@ import { shell, succeeded } from './support/programs.ts'
 
 const place = usePlace()
 
-test.serial('lego gets a certificate for a name and its wildcard from pebble, and tidies up', async (t) => {
-  const { service, site, authority, front, dns, newFolder } = place()
-  const domain = await Domain.create(place(), 'lego.test')
-  const pebble = await startPebble(place())
-  t.teardown(pebble.stop)
-  const folder = newFolder()
-  const [command] = blocks('docs/clients.md', 'lego', {
-    'http://proxy.example.net:3128': front.proxyUrl,
-    'SSL_CERT_FILE=ca.pem': `SSL_CERT_FILE=${authority.file}`,
-    'lego --accept-tos': `lego --server ${pebble.directory} --path ${folder} --accept-tos`,
-    'ns1.example.net:53': dns,
-    'example.org': domain.name,
-  })
-  succeeded(t, await shell(command!, { env: { TOKEN: site.account.secret } }))
-  for (const line of front.requests) t.log(line)
+/** The secret of a token that may write these RRsets of a domain, and none else. */
+async function tokenFor(domain: Domain, subname: string, type: string): Promise<string> {
+  const { api } = place().service
+  const { id, token } = created(await api.post('/auth/tokens/', { name: 'lego' }), 201).json as Record<string, string>
+  for (const policy of [
+    { domain: null, subname: null, type: null, perm_write: false },
+    { domain: domain.name, subname, type, perm_write: true },
+  ]) {
+    created(await api.post(`/auth/tokens/${id!}/policies/rrsets/`, policy), 201)
+  }
+  return token!
+}
 
-  const { names, issuer, isTrusted } = await describe(pebble, `${folder}/certificates/${domain.name}.crt`)
-  t.log(`certificate for ${names.join(', ')}, issued by ${issuer}`)
-  t.deepEqual(names, ['*.lego.test', 'lego.test'])
-  t.regex(issuer, /^CN = Pebble Intermediate CA/)
-  t.true(isTrusted)
-  await domain.serves(t, `_acme-challenge.${domain.name}`, 'TXT', [])
-  await domain.isValid(t)
-  t.is((await service.api.get(`/domains/${domain.name}/rrsets/?type=TXT`)).text, '[]')
-})
+test.serial(
+  'lego gets a certificate for a name and its wildcard from pebble, with a token for just that, and tidies up',
+  async (t) => {
+    const { service, authority, front, dns, newFolder } = place()
+    const domain = await Domain.create(place(), 'lego.test')
+    const pebble = await startPebble(place())
+    t.teardown(pebble.stop)
+    const folder = newFolder()
+    const [command] = blocks('docs/clients.md', 'lego', {
+      'http://proxy.example.net:3128': front.proxyUrl,
+      'SSL_CERT_FILE=ca.pem': `SSL_CERT_FILE=${authority.file}`,
+      'lego --accept-tos': `lego --server ${pebble.directory} --path ${folder} --accept-tos`,
+      'ns1.example.net:53': dns,
+      'example.org': domain.name,
+    })
+    succeeded(t, await shell(command!, { env: { TOKEN: await tokenFor(domain, '_acme-challenge', 'TXT') } }))
+    for (const line of front.requests) t.log(line)
+
+    const { names, issuer, isTrusted } = await describe(pebble, `${folder}/certificates/${domain.name}.crt`)
+    t.log(`certificate for ${names.join(', ')}, issued by ${issuer}`)
+    t.deepEqual(names, ['*.lego.test', 'lego.test'])
+    t.regex(issuer, /^CN = Pebble Intermediate CA/)
+    t.true(isTrusted)
+    await domain.serves(t, `_acme-challenge.${domain.name}`, 'TXT', [])
+    await domain.isValid(t)
+    t.is((await service.api.get(`/domains/${domain.name}/rrsets/?type=TXT`)).text, '[]')
+  },
+)
