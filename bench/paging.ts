@@ -10,14 +10,19 @@ export async function paging({ read, api, databaseUrl }: World): Promise<void> {
   const db = openDatabase(databaseUrl, 1)
   await api('POST', '/domains/', { name: 'large.test' })
   const [account] = await query<{ id: string }>(db, `select owner_id as id from domains where name = 'large.test'`)
-  const addDomains = (owner: string, prefix: string, count: number) =>
-    query(
+  // Counted at once: the trigger does it one by one, which nobody else does a hundred thousand times.
+  const addDomains = async (owner: string, prefix: string, count: number) => {
+    await query(db, 'alter table domains disable trigger domains_count')
+    await query(
       db,
       `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
        select :prefix || n || '.test', :owner, 60, 1, 0, now() - interval '1 second' * n, now(), now()
        from generate_series(1, cast(:count as integer)) as n`,
       { owner, prefix, count },
     )
+    await query(db, 'update accounts set domains = domains + :count where id = :owner', { owner, count })
+    await query(db, 'alter table domains enable trigger domains_count')
+  }
   const secret = 'small-account-secret'
   const [small] = await query<{ id: string }>(
     db,

@@ -126,7 +126,7 @@ export async function add(
   { accountId, policies = [], ...creator }: Creator,
   input: DomainInput,
 ): Promise<DomainWithKeys> {
-  await accounts.lock(trx, accountId)
+  await accounts.lockQuota(trx, accountId)
   // Looked at again, under the lock: domains created at once are counted one after the other.
   if (!(await accounts.hasRoom(trx, accountId))) throw quotaReached()
   const name = await availableName(system, trx, accountId, input)
@@ -210,12 +210,9 @@ export async function newcomerProblems(system: System, name: string): Promise<st
 /** Deletes a domain and its zone, if it exists for the actor (contract §7.4). @throws Denied */
 export async function remove(system: System, actor: Viewer, name: string): Promise<void> {
   if (!isDomainName(name)) return
-  const inTurn = <T>(work: () => Promise<T>) =>
-    system.turns.run(name, () => system.turns.run(`account ${actor.accountId}`, work))
-  await inTurn(() =>
+  await system.turns.run(name, () =>
     publishing(system, async (trx, underMark) => {
-      // The account first, as in creation: the number of its domains changes.
-      const [, domain] = await Promise.all([accounts.lock(trx, actor.accountId), store.lock(trx, name)])
+      const domain = await store.lock(trx, name)
       if (domain === undefined || !sees(actor, domain)) return
       if (!(await mayWriteAll(trx, actor, domain))) throw new Denied()
       await store.remove(trx, domain, unixTime(system.now()))

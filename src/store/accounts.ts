@@ -152,6 +152,11 @@ export async function lock(trx: Db, id: string): Promise<Account | undefined> {
   return account
 }
 
+/** Locks the right to add a domain to the account until the transaction ends; nothing else of it. */
+export async function lockQuota(trx: Db, id: string): Promise<void> {
+  await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:id, 1))', { id })
+}
+
 /** Whether the account may have another domain. */
 export async function hasRoom(db: Db, id: string): Promise<boolean> {
   const [row] = await query<{ free: boolean }>(

@@ -8,6 +8,7 @@ import { query } from '../../src/store/database.ts'
 import type { Answer } from '../support/client.ts'
 import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
 import { useSite, type Service } from '../support/site.ts'
+import { eventually } from '../support/world.ts'
 
 // Postgres closes connections, or is gone for a while: 503, never 500, and nothing that was acknowledged is lost.
 
@@ -91,11 +92,15 @@ test.serial('if a commit’s connection breaks, the answer is 503 and the zone i
     const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
     const answering = service.api.put(`/domains/${name}/rrsets/www/A/`, rrset('www', i + 1))
     await stopped.arrived
-    await query(
-      site().system.db,
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and state = 'idle in transaction'`,
-    )
+    // What it stores may still be under way.
+    await eventually(async () => {
+      const ended = await query(
+        site().system.db,
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and state = 'idle in transaction'`,
+      )
+      return ended.length > 0
+    })
     stopped.release('pass')
     t.is((await answering).status, 503)
     t.deepEqual(await discrepanciesInTheEnd(site()), [])
