@@ -48,7 +48,7 @@ export function createSmtpMailer(url: string, from: string): Mailer {
         from: { name: '', address: from },
         // As an object it is one address, whatever it looks like.
         to: { name: '', address: to },
-        envelope: { from, to: [to] },
+        envelope: { from, to: { name: '', address: to } },
         subject,
         text,
         messageId: `<${id}@${domain}>`,

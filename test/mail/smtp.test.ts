@@ -109,7 +109,8 @@ test.serial('no address or subject adds a header, a recipient or a word to the t
       const { mail, to } = server.received[0]!
       return to.length === 1 && mail.headers.length === 9 && mail.cc === undefined && mail.text === MAIL.text
     }),
-    { numRuns: 50 },
+    // The example was two addresses to the library.
+    { numRuns: 50, examples: [['@a,', '']] },
   )
   t.pass()
 })
