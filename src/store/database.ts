@@ -2,6 +2,7 @@ import { Socket } from 'node:net'
 import pg from 'pg'
 import { Unavailable } from '../errors.ts'
 import { TURN_TIME } from '../limits.ts'
+import type { Work } from '../slices.ts'
 import { toDuration, type Duration, type Timestamp } from '../time.ts'
 import { violated } from './constraints.ts'
 
@@ -16,11 +17,18 @@ const SESSION = `
   set idle_in_transaction_session_timeout = '10min';
 `
 
+/** Postgres' number of the type text[]. */
+const TEXT_ARRAY = 1009
+
 /** Timestamps keep their microseconds (a Date would drop them), bigints are small enough to be numbers here. */
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp)
+types.setTypeParser(TEXT_ARRAY, parseTextArray)
 types.setTypeParser(pg.types.builtins.INTERVAL, parseInterval)
 types.setTypeParser(pg.types.builtins.INT8, Number)
+
+/** So many octets or more are read from Postgres before others have their turn. */
+const PORTION = 65_536
 
 /** Holds back what is written until all that can be written now has been: waking Postgres up is what costs. */
 class GatheringSocket extends Socket {
@@ -28,6 +36,19 @@ class GatheringSocket extends Socket {
     process.nextTick(() => {
       super.uncork()
     })
+  }
+
+  #taken = 0
+
+  /** Lets others have their turn after each portion: a long result would be taken in one go as far as it is there. */
+  override push(chunk: Buffer | null): boolean {
+    this.#taken += chunk?.length ?? 0
+    if (this.#taken >= PORTION) {
+      this.#taken = 0
+      this.pause()
+      setImmediate(() => this.resume())
+    }
+    return super.push(chunk)
   }
 }
 
@@ -50,11 +71,25 @@ export function openDatabase(url: string, size: number): pg.Pool {
   return pool
 }
 
+/** The last timestamp, as read and as parsed: what was written together has the same, and may be very much. */
+let last: [string, Timestamp] = ['', '']
+
 /** `2026-01-31 12:00:00.12+00`, as Postgres writes it in UTC, to `2026-01-31T12:00:00.120000Z`. */
 function parseTimestamp(text: string): Timestamp {
+  if (text === last[0]) return last[1]
   const [date, time = ''] = text.slice(0, -3).split(' ')
   const [second, fraction = ''] = time.split('.')
-  return `${date}T${second}.${fraction.padEnd(6, '0')}Z`
+  last = [text, `${date}T${second}.${fraction.padEnd(6, '0')}Z`]
+  return last[1]
+}
+
+const getTypeParser = pg.types.getTypeParser as (type: number) => (text: string) => string[]
+const parseAnyTextArray = getTypeParser(TEXT_ARRAY)
+
+/** Most need no unquoting, and the driver takes each character by itself. */
+function parseTextArray(text: string): string[] {
+  if (text === '{}') return []
+  return /["\\]|\bNULL\b/.test(text) ? parseAnyTextArray(text) : text.slice(1, -1).split(',')
 }
 
 /** `1 year 2 mons 3 days 04:05:06.7`, as Postgres writes it, to `428 04:05:06.700000`; a month counts 30 days. */
@@ -78,6 +113,18 @@ export async function query<Row>(db: Db, sql: string, bindings: Record<string, u
   } catch (error) {
     throw translate(error)
   }
+}
+
+/** The text of a Postgres array, for a binding. The driver would make it in one go, however long it is. */
+export function* textArray(...lists: Iterable<string>[]): Work<string> {
+  const quoted: string[] = []
+  for (const list of lists) {
+    for (const item of list) {
+      quoted.push(`"${item.replace(/["\\]/g, '\\$&')}"`)
+      yield
+    }
+  }
+  return `{${quoted.join(',')}}`
 }
 
 /** A value that is missing is a mistake of the program; null must be said. */

@@ -1,0 +1,38 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { atOnce } from '../../src/slices.ts'
+import { query, textArray } from '../../src/store/database.ts'
+import { useWorld } from '../support/world.ts'
+
+const world = useWorld()
+
+/** Texts that an array's own syntax makes much of, and any others; Postgres takes no NUL. */
+const TEXTS = fc.array(
+  fc.oneof(
+    fc.constantFrom('', 'NULL', 'null', ' ', ',', '{}', '"', '\\', 'a b', '10.0.0.1'),
+    fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '')),
+  ),
+)
+
+test('arrays of texts come back as they were sent, whichever way', async (t) => {
+  const { db } = world().system
+  await fc.assert(
+    fc.asyncProperty(TEXTS, async (texts) => {
+      const [row] = await query(db, 'select :array::text[] as array, :text::text[] as text', {
+        array: texts,
+        text: atOnce(textArray(texts)),
+      })
+      t.deepEqual(row, { array: texts, text: texts })
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a result of many portions is whole', async (t) => {
+  const rows = await query<{ n: number; text: string }>(
+    world().system.db,
+    `select n, repeat('x', n % 300) as text from generate_series(1, 100000) as n`,
+  )
+  t.is(rows.length, 100_000)
+  for (const [i, { n, text }] of rows.entries()) if (n !== i + 1 || text !== 'x'.repeat(n % 300)) t.fail(`row ${i}`)
+})
