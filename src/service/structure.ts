@@ -10,39 +10,60 @@ import type { Change } from './changes.ts'
  * @param current what there is at the subnames of the changes, and at those above them
  */
 export function* changesStructure(current: RRset[], changes: Change[]): Work<boolean> {
-  const before = yield* typesBySubname(current)
-  const after = yield* typesBySubname(current)
+  /** The sums of the weights of a subname's types, where types come or go. */
+  const before = new Map<string, number>()
+  /** Where a delegation stands in the end. */
+  const delegations = new Set<string>()
+
   for (const change of changes) {
-    const types = after.get(change.subname) ?? new Set()
-    if (change.after === undefined) types.delete(change.type)
-    else types.add(change.type)
-    after.set(change.subname, types)
+    if (step(change) !== 0) before.set(change.subname, 0)
     yield
   }
+  for (const { subname, type } of current) {
+    const sum = before.get(subname)
+    if (sum !== undefined) before.set(subname, sum + weight(type))
+    if (type === 'NS' && subname !== '') delegations.add(subname)
+    yield
+  }
+  const after = new Map(before)
+  for (const change of changes) {
+    const { subname, type } = change
+    if (step(change) !== 0) after.set(subname, after.get(subname)! + step(change) * weight(type))
+    if (type === 'NS' && subname !== '') {
+      if (change.after === undefined) delegations.delete(subname)
+      else delegations.add(subname)
+    }
+    yield
+  }
+  for (const [subname, sum] of after) {
+    if (structure(subname, sum) !== structure(subname, before.get(subname)!)) return true
+    yield
+  }
+  if (delegations.size === 0) return false
   for (const { subname, type, after: rrset } of changes) {
-    if (structure(subname, after.get(subname)) !== structure(subname, before.get(subname))) return true
-    if (rrset !== undefined && type !== 'DS' && isDelegated(subname, after)) return true
+    // A DS at a delegation is the parent's own.
+    if (rrset !== undefined && type !== 'DS' && suffixes(subname).some((place) => delegations.has(place))) return true
     yield
   }
   return false
 }
 
-/** Whether a delegation stands at a subname or above it; a DS there is the parent's own all the same. */
-function isDelegated(subname: string, types: Map<string, Set<string>>): boolean {
-  return suffixes(subname).some((place) => place !== '' && types.get(place)?.has('NS'))
+/** How many RRsets more there are through a change. */
+function step({ before, after }: Change): number {
+  return Number(after !== undefined) - Number(before !== undefined)
 }
 
-function* typesBySubname(rrsets: RRset[]): Work<Map<string, Set<string>>> {
-  const types = new Map<string, Set<string>>()
-  for (const { subname, type } of rrsets) {
-    types.set(subname, (types.get(subname) ?? new Set()).add(type))
-    yield
-  }
-  return types
+/** Types that matter by themselves, as bits. */
+const BITS = new Map([['NS', 1], ['DS', 2], ['DNAME', 4]]) // prettier-ignore
+const ALL = 7
+
+/** A subname has a type once at most, so a sum of weights tells how many types there are, and which of those. */
+function weight(type: string): number {
+  return ALL + 1 + (BITS.get(type) ?? 0)
 }
 
-/** What of a name's types the zone's order and its denials depend on. */
-function structure(subname: string, types = new Set<string>()): string {
-  const delegates = types.has('NS') && subname !== ''
-  return [types.size > 0, delegates, types.has('DS'), types.has('DNAME')].join()
+/** What of a subname's types the zone's order and its denials depend on. */
+function structure(subname: string, sum: number): number {
+  // NS at the apex is no delegation.
+  return Math.min(sum & ~ALL, ALL + 1) | (sum & (subname === '' ? ALL & ~BITS.get('NS')! : ALL))
 }
