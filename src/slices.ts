@@ -24,6 +24,14 @@ export function atOnce<T>(work: Work<T>): T {
   }
 }
 
+/** The same items, and all else has its turn after each: a stream alone may go on without any. */
+export async function* paced<T>(items: Iterable<T>): AsyncGenerator<T> {
+  for (const item of items) {
+    yield item
+    await others()
+  }
+}
+
 /** As Array.map. */
 export function* mapped<A, B>(items: Iterable<A>, turn: (item: A) => B): Work<B[]> {
   const all: B[] = []
@@ -34,36 +42,50 @@ export function* mapped<A, B>(items: Iterable<A>, turn: (item: A) => B): Work<B[
   return all
 }
 
+/** An array, or what need not be held as one. */
+export interface Sequence<T> extends Iterable<T> {
+  readonly length: number
+}
+
+/** As Array.map, but each item is made when it is come to, every time. */
+export function lazily<A, B>(items: A[], turn: (item: A) => B): Sequence<B> {
+  return {
+    length: items.length,
+    *[Symbol.iterator]() {
+      for (const item of items) yield turn(item)
+    },
+  }
+}
+
 /** How many items are written as JSON at a time. */
 const BATCH = 500
 
-/**
- * Pieces of the JSON text of an array; joined, they are that text.
- * @param members of objects, those that are written; all, if not given
- */
-export function* jsonPieces(items: Iterable<unknown>, members?: string[]): Generator<string> {
+export interface JsonOptions {
+  /** Of objects, those members that are written; all, if not given. */
+  members?: string[]
+  /** What else the text has. */
+  before?: string
+  after?: string
+}
+
+/** Pieces of the JSON text of an array; joined, they are that text. */
+export function* jsonPieces(
+  items: Iterable<unknown>,
+  { members, before = '', after = '' }: JsonOptions = {},
+): Generator<string> {
   let batch: unknown[] = []
-  let before = '['
+  let start = `${before}[`
   for (const item of items) {
     batch.push(item)
     if (batch.length < BATCH) continue
-    yield before + JSON.stringify(batch, members).slice(1, -1)
-    before = ','
+    yield start + JSON.stringify(batch, members).slice(1, -1)
+    start = ','
     batch = []
   }
-  yield batch.length === 0 && before === ',' ? ']' : before + JSON.stringify(batch, members).slice(1)
+  yield (batch.length === 0 && start === ',' ? ']' : start + JSON.stringify(batch, members).slice(1)) + after
 }
 
-/** The JSON text of an array. */
-export async function jsonArray(items: Iterable<unknown>, members?: string[]): Promise<string> {
-  return inSlices(joined(jsonPieces(items, members)))
-}
-
-function* joined(pieces: Iterable<string>): Work<string> {
-  let text = ''
-  for (const piece of pieces) {
-    text += piece
-    yield
-  }
-  return text
+/** The JSON text of an array as octets, in pieces: there is never all of it as one string. */
+export async function jsonOctets(items: Iterable<unknown>, options?: JsonOptions): Promise<Buffer[]> {
+  return inSlices(mapped(jsonPieces(items, options), (piece) => Buffer.from(piece)))
 }

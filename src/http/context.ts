@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { RouterContext } from '@koa/router'
 import type { Actor } from '../service/actor.ts'
 import type { Domain } from '../service/domains.ts'
-import { inSlices, jsonPieces, type Work } from '../slices.ts'
+import { inSlices, jsonPieces, paced, type Work } from '../slices.ts'
 import type { System } from '../system.ts'
 
 /** What the middleware in front of a handler has found out. */
@@ -44,7 +44,7 @@ export async function answerInPieces(ctx: Koa.Context, status: number, list: Ite
   const { length, only } = await inSlices(measured(jsonPieces(list)))
   ctx.status = status
   ctx.set('Content-Type', 'application/json')
-  ctx.body = only ?? Readable.from(jsonPieces(list), { highWaterMark: 1 })
+  ctx.body = only ?? Readable.from(paced(jsonPieces(list)), { highWaterMark: 1 })
   ctx.length = length
 }
 

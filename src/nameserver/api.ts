@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { Pool } from 'undici'
 import { NameserverFailure } from '../errors.ts'
 
@@ -32,7 +33,7 @@ export class Api {
 
   /**
    * @param limit milliseconds for everything: waiting for a connection, sending, the answer
-   * @param body to be sent as JSON; or text that is JSON already
+   * @param body to be sent as JSON; or the octets of what is JSON already, in pieces
    * @returns the answer's JSON; undefined where it is empty
    * @throws NameserverFailure
    */
@@ -53,16 +54,17 @@ export class Api {
     limit: number,
     body: unknown,
   ): Promise<{ status: number; text: string }> {
-    const json = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body)
-    if (json !== null && Buffer.byteLength(json) > MAX_BODY) {
+    const pieces = isPieces(body) ? body : body === undefined ? [] : [Buffer.from(JSON.stringify(body))]
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+    if (length > MAX_BODY) {
       throw new NameserverFailure('refused', `it is more than PowerDNS takes in one request (${MAX_BODY} octets)`)
     }
     try {
       const { statusCode, body: answer } = await this.#pool.request({
         method,
         path: this.#path + path,
-        headers: { 'x-api-key': this.#key, ...(json !== null && { 'content-type': 'application/json' }) },
-        body: json,
+        headers: { 'x-api-key': this.#key, ...(length > 0 && { ...CONTENT, 'content-length': `${length}` }) },
+        body: pieces.length > 1 ? Readable.from(pieces) : (pieces[0] ?? null),
         signal: AbortSignal.timeout(limit),
         headersTimeout: 0,
         bodyTimeout: 0,
@@ -78,6 +80,12 @@ export class Api {
       )
     }
   }
+}
+
+const CONTENT = { 'content-type': 'application/json' }
+
+function isPieces(body: unknown): body is Buffer[] {
+  return Array.isArray(body) && body.every((piece) => Buffer.isBuffer(piece))
 }
 
 function parse(text: string): unknown {

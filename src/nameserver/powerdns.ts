@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, type FailureKind } from '../errors.ts'
 import { answerTime } from '../limits.ts'
-import { jsonArray } from '../slices.ts'
+import { jsonOctets, type Sequence } from '../slices.ts'
 import { Api, type ApiOptions } from './api.ts'
 import type { Key, Nameserver, PublishedRRset, PublishedZone } from './nameserver.ts'
 import { nsec3Label } from './nsec3.ts'
@@ -50,13 +50,13 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
   const api = new Api(options)
   let spell = (content: string) => content
 
-  async function createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
+  async function createZone(zone: string, version: number, rrsets: Sequence<PublishedRRset>): Promise<void> {
     function* contents() {
       yield replacement(soa(zone, version), spell)
       for (const rrset of rrsets) yield replacement(rrset, spell)
     }
     const settings = JSON.stringify({ name: zone, dnssec: true, ...SETTINGS, nameservers: [] })
-    const body = `${settings.slice(0, -1)},"rrsets":${await jsonArray(contents())}}`
+    const body = await jsonOctets(contents(), { before: `${settings.slice(0, -1)},"rrsets":`, after: '}' })
     const creation = api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body)
     // What it refuses may be there nevertheless, in part (powerdns.md §2.3).
     await orHalfDone(creation, 'refused')
@@ -81,17 +81,21 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
     }
   }
 
-  async function publish(zone: string, version: number, rrsets: PublishedRRset[], rectify: boolean): Promise<void> {
+  async function publish(
+    zone: string,
+    version: number,
+    rrsets: Sequence<PublishedRRset>,
+    rectify: boolean,
+  ): Promise<void> {
     // PowerDNS applies the changes in order and checks each against those before it, so removals come first.
-    const removals = rrsets.filter(({ records }) => records.length === 0)
-    const others = rrsets.filter(({ records }) => records.length > 0)
     function* changes() {
-      for (const rrset of removals) yield replacement(rrset, spell)
+      for (const rrset of rrsets) if (isRemoval(rrset)) yield replacement(rrset, spell)
       yield replacement(soa(zone, version), spell)
-      for (const rrset of others) yield replacement(rrset, spell)
-      if (rectify) yield* forgotten(zone, removals)
+      for (const rrset of rrsets) if (!isRemoval(rrset)) yield replacement(rrset, spell)
+      if (rectify) yield* forgotten(zone, rrsets)
     }
-    await api.call('PATCH', path(zone), answerTime(rrsets.length), `{"rrsets":${await jsonArray(changes())}}`)
+    const body = await jsonOctets(changes(), { before: '{"rrsets":', after: '}' })
+    await api.call('PATCH', path(zone), answerTime(rrsets.length), body)
   }
 
   async function setRectify(zone: string, rectify: boolean): Promise<void> {
@@ -212,6 +216,10 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
   }
 }
 
+function isRemoval({ records }: PublishedRRset): boolean {
+  return records.length === 0
+}
+
 /** The state an RRset shall have, never a step: repeating it is harmless. PowerDNS wants a TTL for removals, too. */
 function replacement({ name, type, ttl, records }: PublishedRRset, spell: (content: string) => string): object {
   return {
@@ -228,10 +236,11 @@ function replacement({ name, type, ttl, records }: PublishedRRset, spell: (conte
  * by its name and by its hash, which would make their denial contradict itself for ever. The names that removals leave
  * empty go with them. Of names that stay, rectifying makes the entries anew.
  */
-function* forgotten(zone: string, removals: PublishedRRset[]): Generator<object> {
+function* forgotten(zone: string, rrsets: Iterable<PublishedRRset>): Generator<object> {
   const names = new Set<string>()
-  for (const { name } of removals) {
-    for (let rest = name; rest.endsWith(`.${zone}`); rest = rest.slice(rest.indexOf('.') + 1)) {
+  for (const rrset of rrsets) {
+    if (!isRemoval(rrset)) continue
+    for (let rest = rrset.name; rest.endsWith(`.${zone}`); rest = rest.slice(rest.indexOf('.') + 1)) {
       if (names.has(rest)) break
       names.add(rest)
       yield { name: rest, type: 'NSEC3', changetype: 'DELETE' }

@@ -45,50 +45,70 @@ interface View extends Zone {
   method: Method
   inputs: ItemInput[]
   /** Positions in the request by subname and type. */
-  placed: Map<string, number[]>
+  placed: Positions
   /** Positions in the request by subname. */
-  asked: Map<string, number[]>
-  /** What the database has, by subname. */
-  stored: Map<string, RRset[]>
+  asked: Positions
+  /** Positions in what the database has, by subname. */
+  stored: Positions
 }
 
 function* survey(zone: Zone, method: Method, inputs: ItemInput[]): Work<View> {
-  const view: View = { ...zone, method, inputs, placed: new Map(), asked: new Map(), stored: new Map() }
-  for (const rrset of zone.current) {
-    add(view.stored, rrset.subname, rrset)
+  const placed = new Positions(inputs.length)
+  const asked = new Positions(inputs.length)
+  const stored = new Positions(zone.current.length)
+  for (let i = zone.current.length - 1; i >= 0; i--) {
+    stored.put(i, zone.current[i]!.subname)
     yield
   }
-  for (const [i, input] of inputs.entries()) {
+  for (let i = inputs.length - 1; i >= 0; i--) {
     yield
-    if (input.isPlaceless) continue
-    const { subname, type } = placeOf(input)
-    if (type === undefined) continue
-    add(view.placed, key(subname, type), i)
-    add(view.asked, subname, i)
+    const { subname, type } = placeOf(inputs[i]!)
+    if (inputs[i]!.isPlaceless || type === undefined) continue
+    placed.put(i, subname, type)
+    asked.put(i, subname)
   }
-  return view
+  return { ...zone, method, inputs, placed, asked, stored }
 }
 
-function add<T>(lists: Map<string, T[]>, key: string, one: T): void {
-  const list = lists.get(key)
-  if (list === undefined) lists.set(key, [one])
-  else list.push(one)
-}
+/** Positions by place, in order. A list for each place would take several times as much memory. */
+class Positions {
+  /** The first position by type and subname. */
+  readonly #first = new Map<string, Map<string, number>>()
+  /** After each position the next one at the same place; after the last one, none that exists. */
+  readonly #next: Int32Array
 
-/** A type may be any text here, but the number in front tells where it ends. */
-function key(subname: string, type: string): string {
-  return `${type.length} ${type} ${subname}`
+  constructor(length: number) {
+    this.#next = new Int32Array(length)
+  }
+
+  /** To be called for the last position first. */
+  put(position: number, subname: string, type = ''): void {
+    const first = this.#first.get(type) ?? new Map<string, number>()
+    this.#next[position] = first.get(subname) ?? this.#next.length
+    this.#first.set(type, first.set(subname, position))
+  }
+
+  /** The first positions, at most so many. */
+  at(subname: string, type = '', most = Infinity): number[] {
+    const positions: number[] = []
+    let at = this.#first.get(type)?.get(subname) ?? this.#next.length
+    while (at < this.#next.length && positions.length < most) {
+      positions.push(at)
+      at = this.#next[at]!
+    }
+    return positions
+  }
 }
 
 /** What one item changes, or what is wrong with it: the stages of contract §8.7. @throws Denied */
 function plan(view: View, i: number, authorise: Authorise): Change | { problems: Problems } {
-  const { method, inputs, placed, stored } = view
+  const { method, inputs, placed } = view
   const input = inputs[i]!
   if (input.isPlaceless) return input
   const { subname, type } = placeOf(input)
-  const same = type === undefined ? [] : placed.get(key(subname, type))!
+  const same = type === undefined ? [] : placed.at(subname, type, NAMED_POSITIONS + 2)
   if (same.length > 1) return { problems: { non_field_errors: [notUnique(same, i)] } }
-  const before = stored.get(subname)?.find((rrset) => rrset.type === type)
+  const before = storedAt(view, subname).find((rrset) => rrset.type === type)
   try {
     const neighbours = () => neighboursOf(view, i, subname)
     return planItem(view, { method, input, target: undefined, before, neighbours }, authorise)
@@ -98,27 +118,34 @@ function plan(view: View, i: number, authorise: Authorise): Change | { problems:
   }
 }
 
+/** @param positions those with the same place; of more than can be named, one more */
 function notUnique(positions: number[], own: number): string {
-  const others = positions.slice(0, NAMED_POSITIONS + 1).filter((position) => position !== own)
+  const others = positions.filter((position) => position !== own)
   const named = others.slice(0, NAMED_POSITIONS).join(', ')
   const more = positions.length - 1 > NAMED_POSITIONS ? ', …' : ''
   return `Same subname and type as in position(s) ${named}${more}, but must be unique.`
 }
 
 /** What other items put at a subname, and what the database has there, without what this request deletes. */
-function neighboursOf({ method, inputs, asked, stored }: View, i: number, subname: string): Neighbour[] {
-  const positions = asked.get(subname)!
-  if (positions.length === 1 && !stored.has(subname)) return []
+function neighboursOf(view: View, i: number, subname: string): Neighbour[] {
+  const { method, inputs, asked } = view
+  const positions = asked.at(subname)
+  const stored = storedAt(view, subname)
+  if (positions.length === 1 && stored.length === 0) return []
   const isRemoval = (position: number) => inputs[position]!.records?.length === 0
   const removed = new Set(
     method === 'POST' ? [] : positions.filter(isRemoval).map((position) => inputs[position]!.type),
   )
   const others = positions.filter((position) => position !== i && !isRemoval(position))
-  const present = (stored.get(subname) ?? []).filter(({ type }) => !removed.has(type))
+  const present = stored.filter(({ type }) => !removed.has(type))
   return [
     ...others.map((place): Neighbour => ({ place, type: inputs[place]!.type! })),
     ...present.map(({ type }): Neighbour => ({ place: 'database', type })),
   ]
+}
+
+function storedAt({ current, stored }: View, subname: string): RRset[] {
+  return stored.at(subname).map((position) => current[position]!)
 }
 
 /**

@@ -16,10 +16,31 @@ export interface Zone {
   keepsNs: boolean
 }
 
+/** An RRset as it shall be, with its contents as PowerDNS takes them. */
+export interface Desired extends RRsetState {
+  contents: string[]
+}
+
 /** An RRset before and after a write; undefined where there is none. */
 export interface Change extends Place {
   before: RRset | undefined
-  after: (RRsetState & { rdata: Rdata[] }) | undefined
+  after: Desired | undefined
+}
+
+/**
+ * An RRset with these records. Nearly all texts are what PowerDNS takes, and are given in their canonical form; a request
+ * may have very many, so what is equal is held once.
+ */
+export function desired(
+  { subname, type, ttl }: Place & { ttl: number },
+  rdata: Rdata[],
+  given: string[] = [],
+): Desired {
+  const records = rdata.every(({ text }, i) => text === given[i]) ? given : rdata.map(({ text }) => text)
+  const contents = rdata.every(({ backend }, i) => backend === records[i])
+    ? records
+    : rdata.map(({ backend }) => backend)
+  return { subname, type, ttl, records, contents }
 }
 
 /** One RRset of a request, and what there is where it belongs. */
@@ -87,8 +108,7 @@ export function planItem(zone: Omit<Zone, 'current'>, item: Item, authorise: Aut
   const rdata = readRecords(type, records)
   const broken = rrsetProblems({ type, name: nameOf(domain, subname), apex: subname === '', rdata })
   if (broken !== undefined) throw new Invalid({ [broken.field ?? 'non_field_errors']: broken.texts })
-  const after = { subname, type, ttl: ttl!, records: rdata.map(({ text }) => text), rdata }
-  return permitted(zone, { subname, type, before, after })
+  return permitted(zone, { subname, type, before, after: desired({ subname, type, ttl: ttl! }, rdata, records) })
 }
 
 /** What is said to a change of NS RRsets below a local public suffix (contract §7.6). */

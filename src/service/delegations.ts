@@ -4,7 +4,7 @@ import type { Key } from '../nameserver/nameserver.ts'
 import type { Db } from '../store/database.ts'
 import type { System } from '../system.ts'
 import { localParent } from './availability.ts'
-import type { Change } from './changes.ts'
+import { desired, type Change } from './changes.ts'
 import type { UnderMark } from './publication.ts'
 import { writeAlso } from './zones.ts'
 
@@ -38,8 +38,8 @@ async function write(system: System, trx: Db, underMark: UnderMark, name: string
     const present = new Map(current.map((rrset) => [rrset.type, rrset]))
     const changes = Object.entries(delegation).map(([type, { ttl, records }]): Change => {
       const rdata = records.map((text) => parseRdata(type, text))
-      const after = { subname, type, ttl, records: rdata.map(({ text }) => text), rdata }
-      return { subname, type, before: present.get(type), after: records.length === 0 ? undefined : after }
+      const after = rdata.length === 0 ? undefined : desired({ subname, type, ttl }, rdata)
+      return { subname, type, before: present.get(type), after }
     })
     // Beside a CNAME there can be no delegation.
     const cname = { subname, type: 'CNAME', before: present.get('CNAME'), after: undefined }

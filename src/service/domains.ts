@@ -8,7 +8,7 @@ import * as store from '../store/domains.ts'
 import type { Domain, OwnedDomain } from '../store/domains.ts'
 import * as tokenPolicies from '../store/policies.ts'
 import * as rrsets from '../store/rrsets.ts'
-import { inSlices, mapped } from '../slices.ts'
+import { lazily } from '../slices.ts'
 import type { Policy } from '../store/tokens.ts'
 import type { System } from '../system.ts'
 import { unixTime } from '../time.ts'
@@ -151,7 +151,7 @@ export async function add(
       if (!(await clearAway(system, attempt.mark))) throw disallowed()
       await note(system, attempt.mark, version, size)
     }
-    const toPublish = await inSlices(mapped(written, (rrset) => published(domain, rrset)))
+    const toPublish = lazily(written, (rrset) => published(domain, rrset))
     await system.nameserver.createZone(`${name}.`, version, toPublish)
     attempt.begun = true
     return { ...domain, keys: await managedKeys(system, domain) }

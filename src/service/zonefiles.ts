@@ -1,7 +1,6 @@
 import { nameOf } from '../dns/names.ts'
 import { typeSupport } from '../dns/types.ts'
 import { printRRset, readZoneFile, ZoneFileError } from '../dns/zonefile.ts'
-import type { Rdata } from '../dns/rdata.ts'
 import { Invalid, NameserverFailure, NotFound } from '../errors.ts'
 import { SUBNAME_LENGTH, TTL_MAX } from '../limits.ts'
 import type { PublishedRRset } from '../nameserver/nameserver.ts'
@@ -11,7 +10,7 @@ import type { RRsetState } from '../store/rrsets.ts'
 import { inSlices, mapped, type Work } from '../slices.ts'
 import type { System } from '../system.ts'
 import { localParent } from './availability.ts'
-import { NS_STAYS } from './changes.ts'
+import { desired, NS_STAYS, type Desired } from './changes.ts'
 import type { Place } from './policies.ts'
 
 /** Types that an export leaves out: they are made anew, or belong to keys that are not exported (contract §7.8). */
@@ -27,7 +26,7 @@ export async function readImport(
   domain: Domain,
   text: string,
   authorise: (places: Place[]) => void,
-): Promise<(RRsetState & { rdata: Rdata[] })[]> {
+): Promise<Desired[]> {
   const read = await inSlices(readZoneFile(text, domain.name)).catch((error: unknown) => {
     throw error instanceof ZoneFileError ? refused(error.message) : error
   })
@@ -38,13 +37,9 @@ export async function readImport(
   )
   if (problems.length > 0) throw refused(...problems)
   return inSlices(
-    mapped(read, ({ subname, type, ttl = 0, rdata }) => ({
-      subname,
-      type,
-      ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX),
-      records: rdata.map(({ text }) => text),
-      rdata,
-    })),
+    mapped(read, ({ subname, type, ttl = 0, rdata }) =>
+      desired({ subname, type, ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX) }, rdata),
+    ),
   )
 }
 

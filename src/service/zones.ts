@@ -1,20 +1,20 @@
 import { NotFound } from '../errors.ts'
 import { SMALL_ZONE, SUBNAME_LENGTH } from '../limits.ts'
 import { nameOf } from '../dns/names.ts'
-import { parseRdata, type Rdata } from '../dns/rdata.ts'
+import { parseRdata } from '../dns/rdata.ts'
 import type { PublishedRRset } from '../nameserver/nameserver.ts'
-import { sendAlong, type Db } from '../store/database.ts'
+import { sendAlong, textArray, type Db } from '../store/database.ts'
 import * as domains from '../store/domains.ts'
 import type { Domain } from '../store/domains.ts'
 import * as rrsets from '../store/rrsets.ts'
 import type { RRset, RRsetState } from '../store/rrsets.ts'
 import type { Mark } from '../store/marks.ts'
-import { atOnce, inSlices, mapped, type Work } from '../slices.ts'
+import { atOnce, inSlices, lazily, mapped, type Work } from '../slices.ts'
 import type { System } from '../system.ts'
 import type { Timestamp } from '../time.ts'
 import type { Actor } from './actor.ts'
 import { localParent, suffixes } from './availability.ts'
-import { isEffective, type Change, type Zone } from './changes.ts'
+import { isEffective, type Change, type Desired, type Zone } from './changes.ts'
 import { sees } from './policies.ts'
 import { equalise, nextVersion, publishing, type UnderMark } from './publication.ts'
 import { changesStructure } from './structure.ts'
@@ -40,10 +40,10 @@ export async function writeZone(
   plan: (zone: Zone) => Change[] | Promise<Change[]>,
   { touch = false }: WriteOptions = {},
 ): Promise<(RRset | undefined)[]> {
-  const [looked, concerned] = await inSlices(withAncestors(subnames))
+  const places = await inSlices(withAncestors(subnames))
   return system.turns.run(name, () =>
     publishing(system, async (trx, underMark) => {
-      const written = await write(system, trx, underMark, name, { looked, concerned, touch }, (zone) => {
+      const written = await write(system, trx, underMark, name, { ...places, touch }, (zone) => {
         if (!sees(actor, zone.domain)) throw new NotFound()
         return plan(zone)
       })
@@ -62,8 +62,7 @@ export async function writeAlso(
   subname: string,
   plan: (zone: Zone) => Change[],
 ): Promise<(RRset | undefined)[] | undefined> {
-  const [looked, concerned] = atOnce(withAncestors([subname]))
-  return write(system, trx, underMark, name, { looked, concerned, touch: false }, plan)
+  return write(system, trx, underMark, name, { ...atOnce(withAncestors([subname])), touch: false }, plan)
 }
 
 async function write(
@@ -71,7 +70,7 @@ async function write(
   trx: Db,
   underMark: UnderMark,
   name: string,
-  { looked, concerned, touch }: { looked: string[]; concerned: Set<string>; touch: boolean },
+  { above, looked, touch }: Places & { touch: boolean },
   plan: (zone: Zone) => Change[] | Promise<Change[]>,
 ): Promise<(RRset | undefined)[] | undefined> {
   // One flight; the second statement sees what is there once the first has the lock.
@@ -79,7 +78,7 @@ async function write(
   if (domain === undefined) return undefined
   const changes = await plan({
     domain,
-    current: around.filter(({ subname }) => concerned.has(subname)),
+    current: around.filter(({ subname }) => !above.has(subname)),
     keepsNs: localParent(name, system.config.localPublicSuffixes) !== undefined,
   })
   const { effective, idle, removed, written, growth } = await inSlices(sorted(changes))
@@ -100,12 +99,12 @@ async function write(
       await publishWhole(system, trx, attempt.mark, domain)
       return
     }
-    const toPublish = await inSlices(mapped(effective, (change) => changed(domain, change)))
     if (rectify !== domain.rectify) {
       await system.nameserver.setRectify(`${name}.`, rectify)
       attempt.begun = true
     }
     // Meanwhile storing goes on. It has nothing to refuse that the plan has not; if it fails, the mark stays.
+    const toPublish = lazily(effective, (change) => changed(domain, change))
     await system.nameserver.publish(`${name}.`, version, toPublish, rectify)
     attempt.begun = true
     await storing
@@ -123,19 +122,27 @@ export async function publishWhole(system: System, trx: Db, mark: Mark, domain: 
   return version
 }
 
-/**
- * These subnames and those above them, where a delegation may stand, without those that are too long to be there; and
- * the subnames themselves.
- */
-function* withAncestors(subnames: Iterable<string>): Work<[string[], Set<string>]> {
-  const found = new Set<string>()
-  const all = new Set<string>()
+/** Where a write looks. */
+interface Places {
+  /** The subnames above those that it is about, where a delegation may stand. */
+  above: Set<string>
+  /** All of them as a Postgres array. */
+  looked: string
+}
+
+function* withAncestors(subnames: Iterable<string>): Work<Places> {
+  const asked = new Set<string>()
   for (const subname of subnames) {
-    if (subname.length <= SUBNAME_LENGTH && !found.has(subname)) for (const suffix of suffixes(subname)) all.add(suffix)
-    found.add(subname)
+    // What is longer cannot be there.
+    if (subname.length <= SUBNAME_LENGTH) asked.add(subname)
     yield
   }
-  return [[...all], found]
+  const above = new Set<string>()
+  for (const subname of asked) {
+    for (const place of suffixes(subname)) if (!asked.has(place)) above.add(place)
+    yield
+  }
+  return { above, looked: yield* textArray(asked, above) }
 }
 
 /** What a plan comes to: `idle` are the RRsets that are accepted as they are. */
@@ -172,13 +179,11 @@ function outcome(change: Change, now: Timestamp): RRset | undefined {
   return { subname, type, ttl, records, created: before?.created ?? now, touched: now }
 }
 
-/** An RRset as the nameserver shall serve it; its records are read, or have been just now. */
-export function published(
-  domain: Pick<Domain, 'name'>,
-  { subname, type, ttl, records, rdata }: RRsetState & { rdata?: Rdata[] },
-): PublishedRRset {
-  const contents = rdata ?? records.map((text) => parseRdata(type, text))
-  return { name: nameOf(domain, subname), type, ttl, records: contents.map(({ backend }) => backend) }
+/** An RRset as the nameserver shall serve it; its records are read, if they have not been just now. */
+export function published(domain: Pick<Domain, 'name'>, rrset: RRsetState | Desired): PublishedRRset {
+  const { subname, type, ttl, records } = rrset
+  const contents = 'contents' in rrset ? rrset.contents : records.map((text) => parseRdata(type, text).backend)
+  return { name: nameOf(domain, subname), type, ttl, records: contents }
 }
 
 function changed(domain: Domain, { subname, type, before, after }: Change): PublishedRRset {

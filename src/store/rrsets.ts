@@ -1,6 +1,6 @@
 import type { Timestamp } from '../time.ts'
 import type { Pool } from 'pg'
-import { jsonArray } from '../slices.ts'
+import { jsonOctets } from '../slices.ts'
 import { query, type Db } from './database.ts'
 import { page as pageOf, type Cursor, type Page } from './pages.ts'
 
@@ -19,8 +19,8 @@ export type RRsetState = Pick<RRset, 'subname' | 'type' | 'ttl' | 'records'>
 
 const COLUMNS = 'rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records, rrsets.created, rrsets.touched'
 
-/** All RRsets of a domain at these subnames. */
-export async function atSubnames(db: Db, domainName: string, subnames: string[]): Promise<RRset[]> {
+/** All RRsets of a domain at these subnames, given as the text of a Postgres array. */
+export async function atSubnames(db: Db, domainName: string, subnames: string): Promise<RRset[]> {
   return query<RRset>(
     db,
     `select ${COLUMNS} from rrsets
@@ -94,7 +94,7 @@ export async function apply(trx: Db, domainId: number, outcome: Outcome): Promis
       trx,
       `delete from rrsets using json_to_recordset(:removed) as gone (subname text, type text)
        where rrsets.domain_id = :domainId and rrsets.subname = gone.subname and rrsets.type = gone.type`,
-      { domainId, removed: await jsonArray(removed, ['subname', 'type']) },
+      { domainId, removed: await json(removed, 'subname', 'type') },
     )
   }
   await query(
@@ -108,8 +108,13 @@ export async function apply(trx: Db, domainId: number, outcome: Outcome): Promis
      from json_to_recordset(:written) as item (subname text, type text, ttl integer, records text[])
      on conflict on constraint rrsets_identity
        do update set ttl = excluded.ttl, records = excluded.records, touched = excluded.touched`,
-    { domainId, ...state, written: await jsonArray(written, ['subname', 'type', 'ttl', 'records']) },
+    { domainId, ...state, written: await json(written, 'subname', 'type', 'ttl', 'records') },
   )
+}
+
+/** These members as a JSON value. Octets, because of a long text the driver would make one string first. */
+async function json<T>(items: T[], ...members: (keyof T & string)[]): Promise<Buffer> {
+  return Buffer.concat(await jsonOctets(items, { members }))
 }
 
 /** Notes accepted writes that changed nothing. One statement, however many. */
@@ -124,6 +129,6 @@ export async function touch(
     trx,
     `update rrsets set touched = :now from json_to_recordset(:places) as item (subname text, type text)
      where rrsets.domain_id = :domainId and rrsets.subname = item.subname and rrsets.type = item.type`,
-    { domainId, now, places: await jsonArray(places, ['subname', 'type']) },
+    { domainId, now, places: await json(places, 'subname', 'type') },
   )
 }

@@ -122,8 +122,8 @@ test('a well-formed request makes of the RRset what it says, or is told what is 
       t.is(before, at(request.current, request.place))
       t.deepEqual(after && { ttl: after.ttl, records: after.records }, wanted)
       t.deepEqual(
-        after?.rdata,
-        wanted?.records.map((text) => parseRdata(type, text)),
+        after?.contents,
+        wanted?.records.map((text) => parseRdata(type, text).backend),
       )
     }),
     { numRuns: 3000 },
@@ -204,7 +204,7 @@ const CHANGE = fc.tuple(SUBNAME, TYPE).chain(([subname, type]) =>
     .map(({ before, after }): Change => ({
       ...{ subname, type },
       before: before && { subname, type, ...before, created: TIME, touched: TIME },
-      after: after && { subname, type, ...after, rdata: after.records.map((text) => parseRdata(type, text)) },
+      after: after && { subname, type, ...after, contents: after.records },
     })),
 )
 
@@ -260,7 +260,7 @@ test('structure changes when names, delegations, DS or DNAME come or go, or a de
         ...written.map((place): Change => ({
           ...place,
           before: at(current, place),
-          after: { ...rrset(place), rdata: [] },
+          after: { ...rrset(place), contents: [] },
         })),
       ]
       const moved = JSON.stringify(structure(before)) !== JSON.stringify(structure(after))

@@ -30,7 +30,8 @@ export function body(
     urlencoded: false,
     textTypes: ['application/octet-stream'],
     textLimit: limit,
-    encoding: 'latin1',
+    // None, that is, octets.
+    encoding: '',
     parsedMethods: [POST, PUT, PATCH],
   })
   return async function body(ctx, next) {
@@ -45,10 +46,11 @@ export function body(
       ctx.req.unpipe()
       ctx.req.resume()
     }
-    const request = ctx.request as { body?: string }
+    const request = ctx.request as { body?: unknown }
     let json: unknown
     try {
-      if (failure === undefined) json = await parse(request.body ?? '', mediaType, { required, form, readItem })
+      if (failure === undefined)
+        json = await parse((request.body ?? Buffer.alloc(0)) as Buffer, mediaType, { required, form, readItem })
     } catch (error) {
       failure = error as Error
     }
@@ -90,23 +92,22 @@ function parseForm(octets: string): unknown {
   return Object.fromEntries(members)
 }
 
-/** @param octets one character per octet */
 async function parse(
-  octets: string,
+  octets: Buffer,
   mediaType: string,
   { required, form, readItem }: Required<BodyOptions>,
 ): Promise<unknown> {
-  if (octets === '') {
+  if (octets.length === 0) {
     if (required) throw noData()
     return {}
   }
-  if (form && isForm(mediaType)) return parseForm(octets)
+  if (form && isForm(mediaType)) return parseForm(octets.toString('latin1'))
   if (essence(mediaType) !== 'application/json') {
     throw new Refusal(415, `Unsupported media type "${mediaType}" in request.`)
   }
   let json: unknown
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(octets, 'latin1'))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(octets)
     json = await inSlices(parseJson(text, readItem))
   } catch (error) {
     throw new Refusal(400, `JSON parse error - ${reason(error)}`)

@@ -18,6 +18,9 @@ export function readRRset(body: unknown): RRsetInput {
   return readPlain(body) ?? readFields(body, shape)
 }
 
+/** Shared, for a request may have very many RRsets. */
+const NONE: RRsetInput['problems'] = Object.freeze({})
+
 /** Text that needs no trimming, and holds nothing that could be wrong with its shape. */
 const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/
 
@@ -27,11 +30,13 @@ function readPlain(body: unknown): RRsetInput | undefined {
   const { subname, type, ttl, records } = body as Record<string, unknown>
   if (typeof type !== 'string' || !PLAIN.test(type)) return undefined
   if (typeof subname !== 'string' || !(subname === '' || PLAIN.test(subname))) return undefined
-  if (!Array.isArray(records) || !records.every((text) => typeof text === 'string' && PLAIN.test(text)))
-    return undefined
-  const input = { subname, type, records: records as string[], problems: {} }
-  if (ttl === undefined) return input
-  return Number.isSafeInteger(ttl) ? { ...input, ttl: ttl as number } : undefined
+  if (!isPlainList(records)) return undefined
+  if (ttl === undefined) return { subname, type, records, problems: NONE }
+  return Number.isSafeInteger(ttl) ? { subname, type, ttl: ttl as number, records, problems: NONE } : undefined
+}
+
+function isPlainList(records: unknown): records is string[] {
+  return Array.isArray(records) && records.every((text) => typeof text === 'string' && PLAIN.test(text))
 }
 
 /** What an item of a bulk request says (contract §8.7, stages a and b). */
