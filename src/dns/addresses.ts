@@ -60,38 +60,6 @@ function hexTail(dotted: string): string {
   return `${toHex(wire.slice(0, 2))}:${toHex(wire.slice(2))}`
 }
 
-/** An address whose first bits name a network. */
-export interface Prefix {
-  /** The octets of the whole address. */
-  wire: string
-  /** In bits. */
-  length: number
-}
-
-/**
- * Reads `address/length`.
- * @param parse reads the address
- * @throws Unreadable
- */
-export function parsePrefix(text: string, parse: (address: string) => string): Prefix {
-  const slash = text.indexOf('/')
-  const wire = parse(text.slice(0, slash))
-  const length = text.slice(slash + 1)
-  const bits = 8 * wire.length
-  if (!/^(0|[1-9][0-9]{0,2})$/.test(length) || Number(length) > bits) {
-    throw new Unreadable(`The length is not a number from 0 to ${bits}.`)
-  }
-  return { wire, length: Number(length) }
-}
-
-/** An address moved into a network: it keeps only its host bits. Both are octets. */
-export function renumber(address: string, { wire, length }: Prefix): string {
-  return Array.from(address, (octet, i) => {
-    const mask = 0xff & (0xff00 >> Math.min(8, Math.max(0, length - 8 * i)))
-    return String.fromCharCode((wire.charCodeAt(i) & mask) | (octet.charCodeAt(0) & ~mask))
-  }).join('')
-}
-
 function fail(): never {
   throw new Unreadable('Text input is malformed.')
 }

@@ -1,4 +1,4 @@
-import { renumber, type Prefix } from '../dns/addresses.ts'
+import { Unreadable } from '../dns/malformed.ts'
 import { lowerCase } from '../dns/names.ts'
 import { decodeRdata, parseRdata } from '../dns/rdata.ts'
 import { Invalid, NotFound, Unauthenticated } from '../errors.ts'
@@ -20,6 +20,14 @@ export type AddressAction =
   | { action: 'remove' }
   /** What is there moves into another network. */
   | { action: 'prefix'; prefix: Prefix }
+
+/** An address whose first bits name a network. */
+export interface Prefix {
+  /** The octets of the whole address. */
+  wire: string
+  /** In bits. */
+  length: number
+}
 
 /** `host` is in lower case. */
 export type HostUpdate = AddressAction & { host: string; type: AddressType }
@@ -97,4 +105,28 @@ function newRecords(update: Exclude<HostUpdate, { action: 'preserve' }>, present
 
 function subnameOf(host: string, domain: Domain): string {
   return host === domain.name ? '' : host.slice(0, -domain.name.length - 1)
+}
+
+/**
+ * Reads `address/length`.
+ * @param parse reads the address
+ * @throws Unreadable
+ */
+export function parsePrefix(text: string, parse: (address: string) => string): Prefix {
+  const slash = text.indexOf('/')
+  const wire = parse(text.slice(0, slash))
+  const length = text.slice(slash + 1)
+  const bits = 8 * wire.length
+  if (!/^(0|[1-9][0-9]{0,2})$/.test(length) || Number(length) > bits) {
+    throw new Unreadable(`The length is not a number from 0 to ${bits}.`)
+  }
+  return { wire, length: Number(length) }
+}
+
+/** An address moved into a network: it keeps only its host bits. Both are octets. */
+function renumber(address: string, { wire, length }: Prefix): string {
+  return Array.from(address, (octet, i) => {
+    const mask = 0xff & (0xff00 >> Math.min(8, Math.max(0, length - 8 * i)))
+    return String.fromCharCode((wire.charCodeAt(i) & mask) | (octet.charCodeAt(0) & ~mask))
+  }).join('')
 }

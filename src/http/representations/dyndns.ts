@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net'
-import { parseIPv4, parseIPv6, parsePrefix } from '../../dns/addresses.ts'
+import { parseIPv4, parseIPv6 } from '../../dns/addresses.ts'
 import { Unreadable } from '../../dns/malformed.ts'
 import { Invalid } from '../../errors.ts'
-import { hostList, type AddressAction, type AddressType, type HostUpdate } from '../../service/dyndns.ts'
+import { hostList, parsePrefix, type AddressAction, type AddressType, type HostUpdate } from '../../service/dyndns.ts'
 
 /** The query of a dynDNS request: parameters by name, in their order. */
 export type Query = ReadonlyMap<string, string>
