@@ -1,6 +1,6 @@
 import type { Field } from './fields.ts'
 import { Unreadable } from './malformed.ts'
-import { counted, take, takeCounted } from './octets.ts'
+import { counted, split, take, takeCounted } from './octets.ts'
 import { word } from './presentation.ts'
 
 /** The types with a name, which are those that PowerDNS 4.7 has one for; others are TYPEn (RFC 3597 §5). */
@@ -21,21 +21,11 @@ const POWERDNS_MNEMONICS = new Map([...MNEMONICS, [65_401, 'ALIAS'], [65_402, 'L
 /** A set of types (RFC 4034 §4.1.2), which may be empty. */
 export const types: Field = {
   rest: true,
-  read(tokens) {
-    const windows = new Map<number, number[]>()
-    for (const token of tokens) {
-      const number = typeNumber(word(token))
-      const bits = windows.get(number >> 8) ?? Array<number>(32).fill(0)
-      bits[(number & 255) >> 3]! |= 128 >> (number & 7)
-      windows.set(number >> 8, bits)
-    }
-    return [...windows]
-      .sort(([one], [other]) => one - other)
-      .map(([window, bits]) => String.fromCharCode(window) + counted(String.fromCharCode(...bits).replace(/\0+$/, '')))
-      .join('')
-  },
+  read: (tokens) => encode(tokens.map((token) => typeNumber(word(token)))),
   take(wire) {
-    splitWindows(wire)
+    const numbers = decode(wire)
+    if (numbers[0] === 0) throw new Unreadable('type 0 is reserved')
+    if (encode(numbers) !== wire) throw new Unreadable('the windows of types have wrong lengths, or are not in order')
     return wire
   },
   print: (octets) => print(octets, MNEMONICS),
@@ -50,30 +40,30 @@ function typeNumber(text: string): number {
   return number
 }
 
-/** Number and bits of each window; it is checked that there is no other way to write the set. */
-function splitWindows(wire: string): [number: number, bits: string][] {
-  const windows: [number, string][] = []
-  for (let at = 0; at < wire.length;) {
-    const window = take(wire.slice(at), 1).charCodeAt(0)
-    const bits = takeCounted(wire.slice(at + 1)).slice(1)
-    if (window <= (windows.at(-1)?.[0] ?? -1)) throw new Unreadable('the windows of types are not in order')
-    if (bits.length > 32 || !/[^\0]$/.test(bits)) throw new Unreadable('a window of types has a wrong length')
-    if (window === 0 && bits.charCodeAt(0) > 127) throw new Unreadable('type 0 is reserved')
-    windows.push([window, bits])
-    at += 2 + bits.length
+function encode(numbers: number[]): string {
+  const windows = new Map<number, Uint8Array>()
+  for (const number of numbers) {
+    const bits = windows.get(number >> 8) ?? new Uint8Array(32)
+    bits[(number & 255) >> 3]! |= 128 >> (number & 7)
+    windows.set(number >> 8, bits)
   }
-  return windows
+  return [...windows]
+    .sort(([one], [other]) => one - other)
+    .map(([window, bits]) => String.fromCharCode(window) + counted(String.fromCharCode(...bits).replace(/\0+$/, '')))
+    .join('')
 }
 
-function typesOf([window, bits]: [number: number, bits: string]): number[] {
-  return Array.from({ length: 8 * bits.length }, (_, i) => i)
-    .filter((i) => bits.charCodeAt(i >> 3) & (128 >> (i & 7)))
-    .map((i) => 256 * window + i)
+function decode(wire: string): number[] {
+  const windows = split(wire, (rest) => take(rest, 1) + takeCounted(rest.slice(1)))
+  return windows.flatMap((window) =>
+    Array.from({ length: 8 * (window.length - 2) }, (_, i) => i)
+      .filter((i) => window.charCodeAt(2 + (i >> 3)) & (128 >> (i & 7)))
+      .map((i) => 256 * window.charCodeAt(0) + i),
+  )
 }
 
 function print(octets: string, mnemonics: ReadonlyMap<number, string>): string {
-  return splitWindows(octets)
-    .flatMap(typesOf)
+  return decode(octets)
     .map((number) => mnemonics.get(number) ?? `TYPE${number}`)
     .join(' ')
 }

@@ -2,17 +2,8 @@ import { parseIPv4, parseIPv6, printIPv4, printIPv6 } from './addresses.ts'
 import { Refused, Unreadable } from './malformed.ts'
 import { lowerCase, parseName, printName, printNameForPowerDNS, takeName } from './names.ts'
 import {
-  counted,
-  decodeUint,
-  encodeUint,
-  fromBase64,
-  fromHex,
-  take,
-  takeCounted,
-  takeSome,
-  toBase64,
-  toHex,
-} from './octets.ts'
+  counted, decodeUint, encodeUint, fromBase64, fromHex, split, take, takeCounted, takeSome, toBase64, toHex,
+} from './octets.ts' // prettier-ignore
 import { quote, rawWord, string, word, type Token } from './presentation.ts'
 
 /** A kind of field: how it reads and prints. Wire form is a string with one character per octet. */
@@ -143,14 +134,7 @@ export const strings: Field = {
 }
 
 function splitStrings(wire: string): string[] {
-  const pieces: string[] = []
-  let at = 0
-  do {
-    const piece = takeCounted(wire.slice(at))
-    pieces.push(piece.slice(1))
-    at += piece.length
-  } while (at < wire.length)
-  return pieces
+  return split(takeSome(wire), takeCounted).map((counted) => counted.slice(1))
 }
 
 /** All of the rest as one string, without a length octet. It is never empty: PowerDNS 4.7 crashes on that in CAA. */

@@ -1,25 +1,14 @@
 import type { Field } from './fields.ts'
 import { Unreadable } from './malformed.ts'
-import { decodeUint, encodeUint, take } from './octets.ts'
+import { decodeUint, encodeUint, split, take } from './octets.ts'
 import { word } from './presentation.ts'
 
-/** A place on Earth: angles in thousandths of a second of arc, north and east positive; lengths in centimetres. */
-interface Location {
-  latitude: number
-  longitude: number
-  altitude: number
-  /** The diameter of what is there, and how exactly it is known where (RFC 1876 §2). */
-  spheres: number[]
-}
-
-interface Axis {
-  limit: number
-  positive: string
-  negative: string
-}
-
-const LATITUDE: Axis = { limit: 90, positive: 'N', negative: 'S' }
-const LONGITUDE: Axis = { limit: 180, positive: 'E', negative: 'W' }
+/** Angles in thousandths of a second of arc, north and east positive; their greatest in degrees. */
+const AXES = [
+  { limit: 90, positive: 'N', negative: 'S' },
+  { limit: 180, positive: 'E', negative: 'W' },
+] as const
+type Axis = (typeof AXES)[number]
 
 const MINUTE = 60_000
 const DEGREE = 60 * MINUTE
@@ -28,32 +17,30 @@ const DEGREE = 60 * MINUTE
 const ANGLE_ZERO = 2 ** 31
 const ALTITUDE_ZERO = 10_000_000
 
-/** More than this PowerDNS 4.7 does not read back: it has 31 bits for an altitude, and 32 for a sphere. */
+/** In centimetres. More PowerDNS 4.7 does not read back: it has 31 bits for an altitude, and 32 for a sphere. */
 const ALTITUDE_MAX = 2 ** 31 - 1 - ALTITUDE_ZERO
 const SPHERE_MAX = 2 ** 32 - 1
 
-/** Size and precisions where they are not given (RFC 1876 §3). */
+/** Size and precisions where they are not given (RFC 1876 §3): the diameters of spheres. */
 const USUAL = ['1m', '10000m', '10m']
+
+/** Latitude, longitude, altitude, size, horizontal and vertical precision. */
+type Place = number[]
 
 /** All of LOC (RFC 1876). Numbers are whole at every step: in doubles, 1.15m would become 1.14m. */
 export const location: Field = {
   rest: true,
   read(tokens) {
     const words = tokens.map(word)
-    const latitude = takeAngle(words, LATITUDE)
-    const longitude = takeAngle(words, LONGITUDE)
+    const angles = AXES.map((axis) => takeAngle(words, axis))
     const [altitude, ...spheres] = words
     if (altitude === undefined) throw new Unreadable('expecting an altitude, such as 24.50m')
     if (spheres.length > USUAL.length) throw new Unreadable(`expected end of record, got "${spheres[USUAL.length]}"`)
-    return encode({
-      latitude,
-      longitude,
-      altitude: readMetres(altitude),
-      spheres: USUAL.map((usual, i) => readMetres(spheres[i] ?? usual)),
-    })
+    return encode([...angles, ...[altitude, ...spheres, ...USUAL.slice(spheres.length)].map(readMetres)])
   },
   take(wire) {
     const octets = take(wire, 16)
+    if (!octets.startsWith('\0')) throw new Unreadable('the version of the data is not 0')
     if (encode(decode(octets)) !== octets) throw new Unreadable('a size or precision is not a digit and a power of ten')
     return octets
   },
@@ -64,20 +51,15 @@ export const location: Field = {
 /** Takes degrees, minutes, seconds and hemisphere off the words. */
 function takeAngle(words: string[], { positive, negative }: Axis): number {
   const end = words.slice(0, 4).findIndex((text) => text === positive || text === negative)
-  const [degrees, minutes = '0', seconds = '0'] = words.slice(0, Math.max(end, 0))
-  if (degrees === undefined) {
-    throw new Unreadable(`expecting degrees, minutes and seconds, then ${positive} or ${negative}`)
-  }
-  const [d, m, s] = [readDecimal(degrees, 0), readDecimal(minutes, 0), readDecimal(seconds, 3)]
+  if (end < 1) throw new Unreadable(`expecting degrees, minutes and seconds, then ${positive} or ${negative}`)
+  const [d = 0, m = 0, s = 0] = words.splice(0, end).map((text, i) => readDecimal(text, i < 2 ? 0 : 3))
   if (m >= 60 || s >= MINUTE) throw new Unreadable('minutes and seconds must be less than 60')
-  const [hemisphere] = words.splice(0, end + 1).slice(-1)
-  return (DEGREE * d + MINUTE * m + s) * (hemisphere === positive ? 1 : -1)
+  return (DEGREE * d + MINUTE * m + s) * (words.shift() === positive ? 1 : -1)
 }
 
 function readMetres(text: string): number {
   const [, minus, number = ''] = /^(-?)(.*?)m?$/s.exec(text) ?? []
-  const centimetres = readDecimal(number, 2)
-  return minus === '-' ? -centimetres : centimetres
+  return readDecimal(number, 2) * (minus === '-' ? -1 : 1)
 }
 
 /** A decimal number of so many places, in units of the last. */
@@ -91,58 +73,41 @@ function readDecimal(text: string, places: number): number {
   return Number(whole + fraction.padEnd(places, '0'))
 }
 
-function encode({ latitude, longitude, altitude, spheres }: Location): string {
-  if (!(altitude >= -ALTITUDE_ZERO && altitude <= ALTITUDE_MAX)) {
-    throw new Unreadable(`an altitude is from ${printMetres(-ALTITUDE_ZERO)} to ${printMetres(ALTITUDE_MAX)}`)
-  }
-  return (
-    '\0' +
-    spheres.map(encodeSphere).join('') +
-    encodeAngle(latitude, LATITUDE) +
-    encodeAngle(longitude, LONGITUDE) +
-    encodeUint(altitude + ALTITUDE_ZERO, 4)
-  )
-}
-
-function encodeAngle(angle: number, { limit, positive, negative }: Axis): string {
-  if (Math.abs(angle) > limit * DEGREE) throw new Unreadable(`${positive} or ${negative} is ${limit} degrees at most`)
-  return encodeUint(angle + ANGLE_ZERO, 4)
+function encode([latitude, longitude, altitude, ...spheres]: Place): string {
+  const angles = [latitude!, longitude!].map((angle, i) => {
+    const { limit, positive, negative } = AXES[i]!
+    if (Math.abs(angle) > limit * DEGREE) throw new Unreadable(`${positive} or ${negative} is ${limit} degrees at most`)
+    return encodeUint(angle + ANGLE_ZERO, 4)
+  })
+  const height = within('an altitude', altitude!, -ALTITUDE_ZERO, ALTITUDE_MAX)
+  return ['\0', ...spheres.map(encodeSphere), ...angles, encodeUint(height + ALTITUDE_ZERO, 4)].join('')
 }
 
 /** One digit and a power of ten; lower digits are cut. */
 function encodeSphere(centimetres: number): string {
-  if (!(centimetres >= 0 && centimetres <= SPHERE_MAX)) {
-    throw new Unreadable(`a size or precision is from 0.00m to ${printMetres(SPHERE_MAX)}`)
-  }
-  const digits = String(centimetres)
+  const digits = String(within('a size or precision', centimetres, 0, SPHERE_MAX))
   return String.fromCharCode((Number(digits[0]) << 4) + digits.length - 1)
 }
 
-function decode(octets: string): Location {
-  if (!octets.startsWith('\0')) throw new Unreadable('the version of the data is not 0')
-  return {
-    latitude: decodeUint(octets.slice(4, 8)) - ANGLE_ZERO,
-    longitude: decodeUint(octets.slice(8, 12)) - ANGLE_ZERO,
-    altitude: decodeUint(octets.slice(12)) - ALTITUDE_ZERO,
-    spheres: Array.from(
-      octets.slice(1, 4),
-      (sphere) => (sphere.charCodeAt(0) >> 4) * 10 ** (sphere.charCodeAt(0) & 15),
-    ),
-  }
+function within(what: string, centimetres: number, least: number, most: number): number {
+  if (centimetres >= least && centimetres <= most) return centimetres
+  throw new Unreadable(`${what} is from ${printMetres(least)} to ${printMetres(most)}`)
 }
 
-function print(
-  { latitude, longitude, altitude, spheres }: Location,
-  angle: (angle: number, axis: Axis) => string,
-): string {
-  return [angle(latitude, LATITUDE), angle(longitude, LONGITUDE), ...[altitude, ...spheres].map(printMetres)].join(' ')
+function decode(octets: string): Place {
+  const [latitude, longitude, altitude] = split(octets.slice(4), 4).map(decodeUint)
+  const spheres = Array.from(octets.slice(1, 4), decodeUint).map((sphere) => (sphere >> 4) * 10 ** (sphere & 15))
+  return [latitude! - ANGLE_ZERO, longitude! - ANGLE_ZERO, altitude! - ALTITUDE_ZERO, ...spheres]
+}
+
+function print([latitude, longitude, ...metres]: Place, angle: (angle: number, axis: Axis) => string): string {
+  return [angle(latitude!, AXES[0]), angle(longitude!, AXES[1]), ...metres.map(printMetres)].join(' ')
 }
 
 function printAngle(angle: number, { positive, negative }: Axis): string {
   const size = Math.abs(angle)
-  const seconds = ((size % MINUTE) / 1000).toFixed(3)
-  const minutes = Math.floor(size / MINUTE) % 60
-  return `${Math.floor(size / DEGREE)} ${minutes} ${seconds} ${angle >= 0 ? positive : negative}`
+  const parts = [Math.floor(size / DEGREE), Math.floor(size / MINUTE) % 60, ((size % MINUTE) / 1000).toFixed(3)]
+  return `${parts.join(' ')} ${angle >= 0 ? positive : negative}`
 }
 
 /**
@@ -150,11 +115,10 @@ function printAngle(angle: number, { positive, negative }: Axis): string {
  * that 46' 60.000" may stand for 47', and an angle of 0 is south or west (its issue 10558).
  */
 function printAngleForPowerDNS(angle: number, { positive, negative }: Axis): string {
-  const degrees = angle / DEGREE
-  const minutes = 60 * (degrees - Math.trunc(degrees))
-  const seconds = 60 * (minutes - Math.trunc(minutes))
-  const parts = [Math.trunc(degrees), Math.trunc(minutes)].map(Math.abs)
-  return `${parts.join(' ')} ${Math.abs(seconds).toFixed(3)} ${angle > 0 ? positive : negative}`
+  const degrees = Math.abs(angle / DEGREE)
+  const minutes = 60 * (degrees % 1)
+  const parts = [Math.trunc(degrees), Math.trunc(minutes), (60 * (minutes % 1)).toFixed(3)]
+  return `${parts.join(' ')} ${angle > 0 ? positive : negative}`
 }
 
 function printMetres(centimetres: number): string {

@@ -1,4 +1,5 @@
 import { Refused, Unreadable } from './malformed.ts'
+import { counted, split, takeCounted } from './octets.ts'
 import { escape, unescape } from './presentation.ts'
 
 /** The longest name on the wire, and the longest label (RFC 1035 §2.3.4). */
@@ -14,21 +15,13 @@ export function parseName(text: string): string {
     throw new Unreadable('A DNS label is not ASCII; write it in Punycode ("xn--...").')
   }
   if (text === '.') return ROOT
-  const raw: string[] = []
-  let label = ''
-  for (const [piece] of text.matchAll(/[^\\.]+|\.|\\(?:[0-9]{3}|[^])?/g)) {
-    if (piece === '.') {
-      raw.push(label)
-      label = ''
-    } else label += piece
-  }
-  if (label !== '' || raw.length === 0) {
-    throw new Refused('Hostname must be fully qualified (i.e., end in a dot: "example.com.")')
-  }
-  if (raw.includes('')) throw new Unreadable('A DNS label is empty.')
-  const labels = raw.map(unescape)
+  // The last match is empty.
+  const pieces = [...text.matchAll(/((?:[^\\.]+|\\(?:[0-9]{3}|[^])?)*)(\.?)/g)].slice(0, -1)
+  if (!pieces.at(-1)?.[2]) throw new Refused('Hostname must be fully qualified (i.e., end in a dot: "example.com.")')
+  const labels = pieces.map(([, label]) => unescape(label!))
+  if (labels.includes('')) throw new Unreadable('A DNS label is empty.')
   if (labels.some((octets) => octets.length > MAX_LABEL)) throw new Unreadable('A DNS label is > 63 octets long.')
-  const wire = labels.map((octets) => String.fromCharCode(octets.length) + octets).join('') + ROOT
+  const wire = labels.map(counted).join('') + ROOT
   if (wire.length > MAX_NAME) throw new Refused('Hostname must be no longer than 255 characters')
   return wire
 }
@@ -56,14 +49,7 @@ export function takeName(wire: string): string {
 
 /** The labels of a name in wire form, without the root. */
 export function labelsOf(wire: string): string[] {
-  const labels: string[] = []
-  let at = 0
-  while (wire.charCodeAt(at) > 0) {
-    const next = at + 1 + wire.charCodeAt(at)
-    labels.push(wire.slice(at + 1, next))
-    at = next
-  }
-  return labels
+  return split(wire.slice(0, -1), takeCounted).map((label) => label.slice(1))
 }
 
 /** Prints a name in wire form as the API shows it; what is special in any master file is escaped. */

@@ -57,3 +57,13 @@ export function fromBase64(digits: string): string {
 export function toBase64(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('base64')
 }
+
+/** Cuts `wire` into pieces: of one size, or as `takeOne` takes them off its beginning. */
+export function split(wire: string, takeOne: number | ((rest: string) => string)): string[] {
+  const pieces: string[] = []
+  for (let at = 0; at < wire.length; at += pieces.at(-1)!.length) {
+    const rest = wire.slice(at)
+    pieces.push(typeof takeOne === 'number' ? take(rest, takeOne) : takeOne(rest))
+  }
+  return pieces
+}

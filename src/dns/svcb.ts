@@ -1,116 +1,103 @@
 import { parseIPv4, parseIPv6, printIPv4, printIPv6Dotted } from './addresses.ts'
 import { decimal, type Field } from './fields.ts'
 import { Unreadable } from './malformed.ts'
-import { counted, decodeUint, encodeUint, fromBase64, take, takeCounted, takeSome, toBase64 } from './octets.ts'
+import { counted, decodeUint, encodeUint, fromBase64, split, take, takeCounted, takeSome, toBase64 } from './octets.ts'
 import { quote, string, word, type Token } from './presentation.ts'
 
-/** How the value of a parameter is read, checked and printed. */
+/** How the value of a parameter is read and printed. */
 interface Value {
   /** Reads what stands behind `=`, its escapes resolved, into wire form. */
   read: (text: string) => string
-  /** Throws Unreadable for octets that are no value. */
-  check: (octets: string) => void
-  /** Prints `=` and the value; of a parameter without one, nothing. */
+  /** Prints `=` and the value, or nothing if there is none by nature; throws Unreadable for octets that are no value. */
   print: (octets: string) => string
 }
 
-const MANDATORY = 0
-const ALPN = 1
-const NO_DEFAULT_ALPN = 2
+/** A comma list of things of one size. */
+function list(size: number, read: (text: string) => string, print: (octets: string) => string): Value {
+  return {
+    read: (text) => text.split(',').map(read).join(''),
+    print: (octets) => `=${split(takeSome(octets), size).map(print).join(',')}`,
+  }
+}
 
-/** Names by number: RFC 9460 §14.3.2, RFC 9461 (dohpath), RFC 9540 (ohttp). */
-const NAMES = ['mandatory', 'alpn', 'no-default-alpn', 'port', 'ipv4hint', 'ech', 'ipv6hint', 'dohpath', 'ohttp']
+const keyList = list(
+  2,
+  (name) => encodeUint(keyNumber(name), 2),
+  (octets) => keyName(decodeUint(octets)),
+)
 
 const mandatory: Value = {
-  read(text) {
-    const keys = text.split(',').map(keyNumber)
-    if (new Set(keys).size < keys.length) throw new Unreadable('a key is listed twice as mandatory')
-    return keys
-      .sort((one, other) => one - other)
-      .map((key) => encodeUint(key, 2))
-      .join('')
+  read: (text) => split(keyList.read(text), 2).sort().join(''),
+  print(octets) {
+    const keys = split(octets, 2)
+    if (keys[0] === '\0\0') throw new Unreadable('"mandatory" cannot be mandatory itself')
+    if (!ascend(keys)) throw new Unreadable('mandatory keys are not in order, or one is listed twice')
+    return keyList.print(octets)
   },
-  check(octets) {
-    const keys = pieces(takeSome(octets), 2).map(decodeUint)
-    if (keys[0] === MANDATORY) throw new Unreadable('"mandatory" cannot be mandatory itself')
-    if (keys.some((key, i) => i > 0 && key <= keys[i - 1]!)) throw new Unreadable('mandatory keys are not in order')
-  },
-  print: (octets) =>
-    `=${pieces(octets, 2)
-      .map((key) => keyName(decodeUint(key)))
-      .join(',')}`,
 }
 
 /** Protocols (RFC 9460 §7.1.1). In the list `\,` and `\\` are escapes, besides those of every string. */
 const alpn: Value = {
-  read: (text) => splitList(text).map(protocol).map(counted).join(''),
-  check(octets) {
-    splitCounted(takeSome(octets)).forEach(protocol)
-  },
+  read: (text) =>
+    splitList(text)
+      .map((id) => counted(protocol(id)))
+      .join(''),
   print(octets) {
-    const list = splitCounted(octets).map((id) => id.replace(/[\\,]/g, '\\$&'))
-    return `=${list.join(',').replaceAll('\\', '\\\\')}`
+    const ids = split(takeSome(octets), takeCounted).map((item) => protocol(item.slice(1)))
+    return `=${ids
+      .map((id) => id.replace(/[\\,]/g, '\\$&'))
+      .join(',')
+      .replaceAll('\\', '\\\\')}`
   },
 }
 
 const empty: Value = {
   read: (text) => text,
-  check(octets) {
+  print(octets) {
     if (octets !== '') throw new Unreadable('no-default-alpn and ohttp take no value')
+    return ''
   },
-  print: () => '',
 }
 
 const port: Value = {
   read: (text) => encodeUint(decimal(text, 16), 2),
-  check(octets) {
+  print(octets) {
     if (octets.length !== 2) throw new Unreadable('a port has two octets')
+    return `=${decodeUint(octets)}`
   },
-  print: (octets) => `=${decodeUint(octets)}`,
-}
-
-/** One or more addresses; their order is kept. */
-function hints(size: number, parse: (text: string) => string, print: (octets: string) => string): Value {
-  return {
-    read: (text) => text.split(',').map(parse).join(''),
-    check(octets) {
-      pieces(takeSome(octets), size)
-    },
-    print: (octets) => `=${pieces(octets, size).map(print).join(',')}`,
-  }
 }
 
 const ech: Value = {
   read: (text) => fromBase64(text.replace(/[ \t\r]/g, '')),
-  check: takeSome,
-  print: (octets) => `="${toBase64(octets)}"`,
+  print: (octets) => `="${toBase64(takeSome(octets))}"`,
 }
 
 /** Octets of no known meaning. */
 const opaque: Value = {
   read: (text) => text,
-  check(octets) {
+  print(octets) {
     // PowerDNS before 5.0 takes them for comments and groups, even in quotes.
     if (/[;()]/.test(octets)) throw new Unreadable('the value of a key without a name cannot hold ";", "(" and ")"')
+    return `=${quote(octets)}`
   },
-  print: (octets) => `=${quote(octets)}`,
 }
 
-/** ohttp is empty, too, but PowerDNS before 5.1 does not know the name, and wants a value. */
-const ohttp: Value = { ...empty, print: opaque.print }
+/** It is empty, too, but PowerDNS before 5.1 does not know the name, and wants a value. */
+const ohttp: Value = { ...empty, print: (octets) => empty.print(octets) + opaque.print(octets) }
 
-/** In the order of NAMES. */
-const VALUES: readonly Value[] = [
-  mandatory,
-  alpn,
-  empty,
-  port,
-  hints(4, parseIPv4, printIPv4),
-  ech,
-  hints(16, parseIPv6, printIPv6Dotted),
-  opaque,
-  ohttp,
+/** The parameters with a name, by number: RFC 9460 §14.3.2, RFC 9461 (dohpath), RFC 9540 (ohttp). */
+const PARAMETERS: readonly [name: string, value: Value][] = [
+  ['mandatory', mandatory],
+  ['alpn', alpn],
+  ['no-default-alpn', empty],
+  ['port', port],
+  ['ipv4hint', list(4, parseIPv4, printIPv4)],
+  ['ech', ech],
+  ['ipv6hint', list(16, parseIPv6, printIPv6Dotted)],
+  ['dohpath', opaque],
+  ['ohttp', ohttp],
 ]
+const [MANDATORY, ALPN, NO_DEFAULT_ALPN] = [0, 1, 2]
 
 /** The last key that is printed with its name; PowerDNS 4.7 knows no more. */
 const LAST_PRINTED = 6
@@ -123,7 +110,7 @@ export const parameters: Field = {
     checked(decode(wire))
     return wire
   },
-  print: (octets) => [...decode(octets)].map(([key, value]) => keyName(key) + valueOf(key).print(value)).join(' '),
+  print: (octets) => print(decode(octets)),
 }
 
 /** The rule over the whole record: the alias form has no parameters. */
@@ -142,7 +129,8 @@ function readParameters(tokens: Token[]): Map<number, string> {
     const key = keyNumber(name)
     if (params.has(key)) throw new Unreadable(`duplicate key "${key}"`)
     const text = quoted ? string(quoted) : rest
-    params.set(key, NAMES.includes(name.toLowerCase()) ? valueOf(key).read(text) : text)
+    // Behind keyN there are the octets themselves.
+    params.set(key, namedKey(name) === key ? valueOf(key).read(text) : text)
   }
   return params
 }
@@ -155,59 +143,54 @@ function encode(params: Map<number, string>): string {
 }
 
 function decode(wire: string): Map<number, string> {
-  const params = new Map<number, string>()
-  let last = -1
-  for (let at = 0; at < wire.length;) {
-    const head = take(wire.slice(at), 4)
-    const key = decodeUint(head.slice(0, 2))
-    const value = take(wire.slice(at + 4), decodeUint(head.slice(2)))
-    if (key <= last) throw new Unreadable('the keys are not in order')
-    params.set(key, value)
-    at += 4 + value.length
-    last = key
-  }
-  return params
+  const params = split(wire, (rest) => take(rest, 4 + decodeUint(take(rest, 4).slice(2))))
+  if (!ascend(params.map((param) => param.slice(0, 2)))) throw new Unreadable('the keys are not in order')
+  return new Map(params.map((param) => [decodeUint(param.slice(0, 2)), param.slice(4)]))
 }
 
 function checked(params: Map<number, string>): Map<number, string> {
-  for (const [key, value] of params) valueOf(key).check(value)
-  const missing = pieces(params.get(MANDATORY) ?? '', 2)
-    .map(decodeUint)
-    .find((key) => !params.has(key))
+  print(params)
+  const missing = split(params.get(MANDATORY) ?? '', 2).map(decodeUint).find((key) => !params.has(key)) // prettier-ignore
   if (missing !== undefined) throw new Unreadable(`${keyName(missing)} is mandatory, but not there`)
   if (params.has(NO_DEFAULT_ALPN) && !params.has(ALPN)) throw new Unreadable('no-default-alpn needs alpn')
   return params
 }
 
+function print(params: Map<number, string>): string {
+  return [...params].map(([key, value]) => keyName(key) + valueOf(key).print(value)).join(' ')
+}
+
+/** The number of a name; -1 if there is no such name. */
+function namedKey(name: string): number {
+  return PARAMETERS.findIndex(([known]) => known === name.toLowerCase())
+}
+
 function keyNumber(name: string): number {
-  const known = NAMES.indexOf(name.toLowerCase())
-  if (known >= 0) return known
   const [, digits] = /^key(0|[1-9][0-9]{0,4})$/i.exec(name) ?? []
-  const number = Number(digits)
-  if (!(number < 65_536)) throw new Unreadable(`unknown key "${name}"; one without a name is key0 to key65535`)
-  return number
+  const key = digits === undefined ? namedKey(name) : Number(digits)
+  if (key < 0 || key > 65_535) throw new Unreadable(`unknown key "${name}"; one without a name is key0 to key65535`)
+  return key
 }
 
 function keyName(key: number): string {
-  return key <= LAST_PRINTED ? NAMES[key]! : `key${key}`
+  return key <= LAST_PRINTED ? PARAMETERS[key]![0] : `key${key}`
 }
 
 function valueOf(key: number): Value {
-  return VALUES[key] ?? opaque
+  return PARAMETERS[key]?.[1] ?? opaque
+}
+
+/** Whether octets of one length come in order, none twice. */
+function ascend(all: string[]): boolean {
+  return all.every((octets, i) => i === 0 || octets > all[i - 1]!)
 }
 
 /** The items of a comma list in which `\,` is a comma, and `\\` a backslash. */
 function splitList(text: string): string[] {
-  const items: string[] = []
-  let item = ''
-  for (const [piece] of text.matchAll(/[^\\,]+|,|\\[^]?/g)) {
-    if (piece === ',') {
-      items.push(item)
-      item = ''
-    } else if (piece === '\\') throw new Unreadable('a backslash ends the list')
-    else item += piece.startsWith('\\') ? piece.slice(1) : piece
-  }
-  return [...items, item]
+  // What is escaped becomes no octet for a while.
+  const marked = text.replace(/\\([^])/g, (_, octet: string) => ({ ',': '\u0100', '\\': '\u0101' })[octet] ?? octet)
+  if (marked.includes('\\')) throw new Unreadable('a backslash ends the list')
+  return marked.split(',').map((item) => item.replaceAll('\u0100', ',').replaceAll('\u0101', '\\'))
 }
 
 function protocol(id: string): string {
@@ -217,15 +200,4 @@ function protocol(id: string): string {
     throw new Unreadable('a protocol of alpn is of visible ASCII characters other than quotes, ";", "(" and ")"')
   }
   return id
-}
-
-function splitCounted(wire: string): string[] {
-  const items: string[] = []
-  for (let at = 0; at < wire.length; at += 1 + items.at(-1)!.length) items.push(takeCounted(wire.slice(at)).slice(1))
-  return items
-}
-
-/** Pieces of one size. */
-function pieces(wire: string, size: number): string[] {
-  return Array.from({ length: Math.ceil(wire.length / size) }, (_, i) => take(wire.slice(i * size), size))
 }

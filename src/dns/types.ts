@@ -31,6 +31,8 @@ const algorithm = uint(1, ALGORITHMS)
 const exchange = hostOrRoot('exchange')
 const target = hostOrRoot('target')
 
+const certificate = [uint(2, CERTIFICATE_TYPES), u16, algorithm, base64]
+const rewriting = [u16, u16, characterString, characterString, characterString, name]
 const key = [u16, u8, algorithm, base64]
 const digest = [u16, algorithm, u8, hex]
 const fingerprint = [u8, u8, u8, hex]
@@ -50,20 +52,9 @@ const ROWS: readonly RecordType[] = [
   { number: 28, mnemonic: 'AAAA', rfc: '3596, 5952', fields: [ipv6] },
   { number: 29, mnemonic: 'LOC', rfc: '1876', fields: [location] },
   { number: 33, mnemonic: 'SRV', rfc: '2782', fields: [u16, u16, u16, target] },
-  {
-    number: 35,
-    mnemonic: 'NAPTR',
-    rfc: '3403',
-    fields: [u16, u16, characterString, characterString, characterString, name],
-  },
+  { number: 35, mnemonic: 'NAPTR', rfc: '3403', fields: rewriting },
   { number: 36, mnemonic: 'KX', rfc: '2230', fields: [u16, name] },
-  {
-    number: 37,
-    mnemonic: 'CERT',
-    rfc: '4398',
-    fields: [uint(2, CERTIFICATE_TYPES), u16, algorithm, base64],
-    check: checkCertificate,
-  },
+  { number: 37, mnemonic: 'CERT', rfc: '4398', fields: certificate, check: checkCertificate },
   { number: 39, mnemonic: 'DNAME', rfc: '6672', fields: [name], single: true },
   { number: 42, mnemonic: 'APL', rfc: '3123', fields: [prefixes] },
   { number: 43, mnemonic: 'DS', rfc: '4034, 4509, 6605', fields: digest, check: checkDigest, apex: 'never' },
@@ -94,15 +85,7 @@ const ROWS: readonly RecordType[] = [
 export const TYPES: ReadonlyMap<string, RecordType> = new Map(ROWS.map((row) => [row.mnemonic, row]))
 
 /** The types that the service makes itself (contract §8.9). */
-export const AUTOMATIC_TYPES: ReadonlySet<string> = new Set([
-  'SOA',
-  'RRSIG',
-  'NSEC',
-  'NSEC3',
-  'NSEC3PARAM',
-  'KEY',
-  'OPT',
-])
+export const AUTOMATIC_TYPES: ReadonlySet<string> = new Set('SOA RRSIG NSEC NSEC3 NSEC3PARAM KEY OPT'.split(' '))
 
 /** The longest `type` (contract §8.4). */
 export const MAX_TYPE = 10

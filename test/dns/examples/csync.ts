@@ -4,7 +4,7 @@ function notAType(text: string): string {
   return malformed('CSYNC', `"${text}" is not a type; others are TYPE1 to TYPE65535`)
 }
 
-const LENGTH = malformed('CSYNC', 'a window of types has a wrong length')
+const WINDOWS = malformed('CSYNC', 'the windows of types have wrong lengths, or are not in order')
 
 export const CSYNC: Examples = {
   accepted: [
@@ -44,10 +44,10 @@ export const CSYNC: Examples = {
     ['66 3 A ; NS', malformed('CSYNC', '";" must be quoted, comments are not allowed')],
     ['\\# 5 00000042 00', malformed('CSYNC', 'the data ends too early')],
     ['\\# 9 00000042 0003 0001 80', malformed('CSYNC', 'type 0 is reserved')],
-    ['\\# 8 00000042 0003 0000', LENGTH],
-    ['\\# 10 00000042 0003 0002 6000', LENGTH],
-    [`\\# 41 00000042 0003 0021 ${'01'.repeat(33)}`, LENGTH],
+    ['\\# 8 00000042 0003 0000', WINDOWS],
+    ['\\# 10 00000042 0003 0002 6000', WINDOWS],
+    [`\\# 41 00000042 0003 0021 ${'01'.repeat(33)}`, WINDOWS],
     ['\\# 9 00000042 0003 0002 60', malformed('CSYNC', 'the data ends too early')],
-    ['\\# 12 00000042 0003 000160 000160', malformed('CSYNC', 'the windows of types are not in order')],
+    ['\\# 12 00000042 0003 000160 000160', WINDOWS],
   ],
 }
