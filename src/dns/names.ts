@@ -6,6 +6,8 @@ import { escape, unescape } from './presentation.ts'
 export const MAX_NAME = 255
 export const MAX_LABEL = 63
 
+const TOO_LONG = 'Hostname must be no longer than 255 characters'
+
 /** The root, on the wire. */
 export const ROOT = '\0'
 
@@ -15,6 +17,8 @@ export function parseName(text: string): string {
     throw new Unreadable('A DNS label is not ASCII; write it in Punycode ("xn--...").')
   }
   if (text === '.') return ROOT
+  // No octet takes more than the four characters of an escape.
+  if (text.length > 4 * MAX_NAME) throw new Refused(TOO_LONG)
   // The last match is empty.
   const pieces = [...text.matchAll(/((?:[^\\.]+|\\(?:[0-9]{3}|[^])?)*)(\.?)/g)].slice(0, -1)
   if (!pieces.at(-1)?.[2]) throw new Refused('Hostname must be fully qualified (i.e., end in a dot: "example.com.")')
@@ -22,7 +26,7 @@ export function parseName(text: string): string {
   if (labels.includes('')) throw new Unreadable('A DNS label is empty.')
   if (labels.some((octets) => octets.length > MAX_LABEL)) throw new Unreadable('A DNS label is > 63 octets long.')
   const wire = labels.map(counted).join('') + ROOT
-  if (wire.length > MAX_NAME) throw new Refused('Hostname must be no longer than 255 characters')
+  if (wire.length > MAX_NAME) throw new Refused(TOO_LONG)
   return wire
 }
 
@@ -41,7 +45,7 @@ export function absolute(raw: string, origin: string): string {
 export function takeName(wire: string): string {
   for (let at = 0; at < wire.length; at += 1 + wire.charCodeAt(at)) {
     if (wire.charCodeAt(at) > MAX_LABEL) throw new Unreadable('A DNS label is > 63 octets long.')
-    if (at >= MAX_NAME) throw new Refused('Hostname must be no longer than 255 characters')
+    if (at >= MAX_NAME) throw new Refused(TOO_LONG)
     if (wire[at] === ROOT) return wire.slice(0, at + 1)
   }
   throw new Unreadable('the name is not complete')

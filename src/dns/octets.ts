@@ -4,12 +4,16 @@ import { Unreadable } from './malformed.ts'
 
 /** The octets of an unsigned number, the highest first. */
 export function encodeUint(value: number, size: 1 | 2 | 4): string {
-  return Array.from({ length: size }, (_, i) => String.fromCharCode((value >>> (8 * (size - 1 - i))) & 255)).join('')
+  let octets = ''
+  for (let shift = 8 * (size - 1); shift >= 0; shift -= 8) octets += String.fromCharCode((value >>> shift) & 255)
+  return octets
 }
 
 /** The unsigned number that up to four octets stand for. */
 export function decodeUint(octets: string): number {
-  return Array.from(octets).reduce((value, octet) => 256 * value + octet.charCodeAt(0), 0)
+  let value = 0
+  for (let i = 0; i < octets.length; i++) value = 256 * value + octets.charCodeAt(i)
+  return value
 }
 
 /** The first octets of `wire`. */
