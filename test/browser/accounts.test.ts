@@ -2,9 +2,12 @@ import test, { type ExecutionContext } from 'ava'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
+import { query } from '../../src/store/database.ts'
+import { succeeded } from '../support/api.ts'
+import { Client } from '../support/client.ts'
 import * as people from '../support/people.ts'
 import { accountOf, canLogIn, freshEmail, PASSWORD } from '../support/people.ts'
-import { useWorld } from '../support/world.ts'
+import { useWorld, withWorld, type World } from '../support/world.ts'
 
 // The pages that links in mails lead to, as a person uses them. SCREENSHOTS=<folder> keeps a picture of each.
 
@@ -108,6 +111,57 @@ function withBrowser(): void {
     await page.close()
   })
 
+  test.serial('a picture asks for its characters, until they are right', async (t) => {
+    await withWorld({ REGISTRATION: 'open', CAPTCHA: 'on' }, async (own) => {
+      const page = await browser.newPage({ viewport: PHONE })
+      const { email, url } = await people.activationLink(own)
+      await open(page, url, 'Activate your account')
+      await page.getByRole('button').click()
+      for (const answer of ['wrong', 'right']) {
+        const field = page.getByLabel('Characters in the picture')
+        await field.waitFor()
+        t.true(await page.getByRole('img').evaluate((image) => (image as unknown as { complete: boolean }).complete))
+        await picture(page, `captcha-${answer}`)
+        const id = await page.locator('input[name="captcha.id"]').inputValue()
+        await field.fill(answer === 'wrong' ? 'wrong' : await solutionOf(own, id))
+        await page.getByRole('button').click()
+        if (answer === 'wrong') t.regex(await page.getByRole('alert').innerText(), /could not be validated/)
+      }
+      await outcome(t, page, 'Success! Your account has been activated, and you can now log in.')
+      t.true(await canLogIn(own, email, PASSWORD))
+      await page.close()
+    })
+  })
+
+  test.serial('a new factor shows its secret once', async (t) => {
+    const page = await browser.newPage({ viewport: PHONE })
+    const { email, credentials } = await people.person(world())
+    const { token } = succeeded(await world().anonymous.post('/auth/login/', credentials), 200).json as {
+      token: string
+    }
+    succeeded(await new Client(world().url, token).post('/auth/totp/', { name: 'phone' }), 202)
+    await open(page, (await people.linkTo(world(), email)).url, 'New authentication factor')
+    await picture(page, 'factor')
+    await page.getByRole('button', { name: 'Show the secret' }).click()
+    t.regex(await page.locator('code').innerText(), /^[A-Z2-7]{52}$/)
+    t.regex((await page.getByRole('link').getAttribute('href'))!, /^otpauth:\/\/totp\//)
+    await picture(page, 'factor-secret')
+    await page.close()
+  })
+
+  test.serial('who gets a domain for a changing address is shown its token', async (t) => {
+    await withWorld({ REGISTRATION: 'open', LOCAL_PUBLIC_SUFFIXES: 'dyn.test' }, async (own) => {
+      const page = await browser.newPage({ viewport: PHONE })
+      const { url } = await people.activationLink(own, { domain: 'home.dyn.test' })
+      await open(page, url, 'Activate your account')
+      await page.getByRole('button').click()
+      const secret = await page.locator('code').last().innerText()
+      await picture(page, 'domain-token')
+      t.is((await new Client(own.url, secret).get('/domains/home.dyn.test/')).status, 200)
+      await page.close()
+    })
+  })
+
   test.serial('the new address is confirmed on a page', async (t) => {
     const page = await browser.newPage({ viewport: PHONE })
     const [someone, newEmail] = [await people.person(world()), freshEmail()]
@@ -117,6 +171,12 @@ function withBrowser(): void {
     await outcome(t, page, `Success! Your email address has been changed to ${newEmail}.`)
     await page.close()
   })
+}
+
+/** What only the picture shows. */
+async function solutionOf({ system }: World, id: string): Promise<string> {
+  const [row] = await query<{ solution: string }>(system.db, 'select solution from captchas where id = :id', { id })
+  return row!.solution
 }
 
 /** Opens a link; the page has one heading, which is its title, too. */
