@@ -18,14 +18,15 @@ const MNEMONICS = new Map([...NUMBERS].map(([mnemonic, number]) => [number, mnem
 /** Names that only PowerDNS knows. */
 const POWERDNS_MNEMONICS = new Map([...MNEMONICS, [65_401, 'ALIAS'], [65_402, 'LUA']])
 
+/** The text of more would be longer than an RRset may be. */
+const MAX_TYPES = 8000
+
 /** A set of types (RFC 4034 §4.1.2), which may be empty. */
 export const types: Field = {
   rest: true,
   read: (tokens) => encode(tokens.map((token) => typeNumber(word(token)))),
   take(wire) {
-    const numbers = decode(wire)
-    if (numbers[0] === 0) throw new Unreadable('type 0 is reserved')
-    if (encode(numbers) !== wire) throw new Unreadable('the windows of types have wrong lengths, or are not in order')
+    splitWindows(wire)
     return wire
   },
   print: (octets) => print(octets, MNEMONICS),
@@ -53,17 +54,28 @@ function encode(numbers: number[]): string {
     .join('')
 }
 
-function decode(wire: string): number[] {
+/** Windows with their number and length; it is checked that there is no other way to write the set. */
+function splitWindows(wire: string): string[] {
   const windows = split(wire, (rest) => take(rest, 1) + takeCounted(rest.slice(1)))
-  return windows.flatMap((window) =>
-    Array.from({ length: 8 * (window.length - 2) }, (_, i) => i)
-      .filter((i) => window.charCodeAt(2 + (i >> 3)) & (128 >> (i & 7)))
-      .map((i) => 256 * window.charCodeAt(0) + i),
-  )
+  let count = 0
+  for (const [i, window] of windows.entries()) {
+    if (i > 0 && window[0]! <= windows[i - 1]![0]!) throw new Unreadable('the windows of types are not in order')
+    if (window.length > 34 || !/[^\0]$/.test(window.slice(2)))
+      throw new Unreadable('a window of types has a wrong length')
+    if (window.startsWith('\0') && window.charCodeAt(2) > 127) throw new Unreadable('type 0 is reserved')
+    for (const octet of window.slice(2)) for (let bits = octet.charCodeAt(0); bits > 0; bits &= bits - 1) count++
+  }
+  if (count > MAX_TYPES) throw new Unreadable(`there are more than ${MAX_TYPES} types`)
+  return windows
 }
 
 function print(octets: string, mnemonics: ReadonlyMap<number, string>): string {
-  return decode(octets)
-    .map((number) => mnemonics.get(number) ?? `TYPE${number}`)
-    .join(' ')
+  const names: string[] = []
+  for (const window of splitWindows(octets)) {
+    for (let i = 0, number = 256 * window.charCodeAt(0); i < 8 * (window.length - 2); i++, number++) {
+      const isThere = window.charCodeAt(2 + (i >> 3)) & (128 >> (i & 7))
+      if (isThere) names.push(mnemonics.get(number) ?? `TYPE${number}`)
+    }
+  }
+  return names.join(' ')
 }

@@ -134,7 +134,7 @@ export const strings: Field = {
 }
 
 function splitStrings(wire: string): string[] {
-  return split(takeSome(wire), takeCounted).map((counted) => counted.slice(1))
+  return split(takeSome(wire), takeCounted).map((piece) => piece.slice(1))
 }
 
 /** All of the rest as one string, without a length octet. It is never empty: PowerDNS 4.7 crashes on that in CAA. */

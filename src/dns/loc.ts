@@ -25,7 +25,7 @@ const SPHERE_MAX = 2 ** 32 - 1
 const USUAL = ['1m', '10000m', '10m']
 
 /** Latitude, longitude, altitude, size, horizontal and vertical precision. */
-type Place = number[]
+type Location = number[]
 
 /** All of LOC (RFC 1876). Numbers are whole at every step: in doubles, 1.15m would become 1.14m. */
 export const location: Field = {
@@ -73,7 +73,7 @@ function readDecimal(text: string, places: number): number {
   return Number(whole + fraction.padEnd(places, '0'))
 }
 
-function encode([latitude, longitude, altitude, ...spheres]: Place): string {
+function encode([latitude, longitude, altitude, ...spheres]: Location): string {
   const angles = [latitude!, longitude!].map((angle, i) => {
     const { limit, positive, negative } = AXES[i]!
     if (Math.abs(angle) > limit * DEGREE) throw new Unreadable(`${positive} or ${negative} is ${limit} degrees at most`)
@@ -94,13 +94,13 @@ function within(what: string, centimetres: number, least: number, most: number):
   throw new Unreadable(`${what} is from ${printMetres(least)} to ${printMetres(most)}`)
 }
 
-function decode(octets: string): Place {
+function decode(octets: string): Location {
   const [latitude, longitude, altitude] = split(octets.slice(4), 4).map(decodeUint)
   const spheres = Array.from(octets.slice(1, 4), decodeUint).map((sphere) => (sphere >> 4) * 10 ** (sphere & 15))
   return [latitude! - ANGLE_ZERO, longitude! - ANGLE_ZERO, altitude! - ALTITUDE_ZERO, ...spheres]
 }
 
-function print([latitude, longitude, ...metres]: Place, angle: (angle: number, axis: Axis) => string): string {
+function print([latitude, longitude, ...metres]: Location, angle: (angle: number, axis: Axis) => string): string {
   return [angle(latitude!, AXES[0]), angle(longitude!, AXES[1]), ...metres.map(printMetres)].join(' ')
 }
 

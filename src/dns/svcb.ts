@@ -2,7 +2,7 @@ import { parseIPv4, parseIPv6, printIPv4, printIPv6Dotted } from './addresses.ts
 import { decimal, type Field } from './fields.ts'
 import { Unreadable } from './malformed.ts'
 import { counted, decodeUint, encodeUint, fromBase64, split, take, takeCounted, takeSome, toBase64 } from './octets.ts'
-import { quote, string, word, type Token } from './presentation.ts'
+import { MAX_RDATA, quote, string, word, type Token } from './presentation.ts'
 
 /** How the value of a parameter is read and printed. */
 interface Value {
@@ -15,7 +15,11 @@ interface Value {
 /** A comma list of things of one size. */
 function list(size: number, read: (text: string) => string, print: (octets: string) => string): Value {
   return {
-    read: (text) => text.split(',').map(read).join(''),
+    read(text) {
+      const items = text.split(',')
+      if (items.length * size > MAX_RDATA) throw new Unreadable(`the list is longer than ${MAX_RDATA} octets`)
+      return items.map(read).join('')
+    },
     print: (octets) => `=${split(takeSome(octets), size).map(print).join(',')}`,
   }
 }

@@ -4,7 +4,14 @@ function notAType(text: string): string {
   return malformed('CSYNC', `"${text}" is not a type; others are TYPE1 to TYPE65535`)
 }
 
-const WINDOWS = malformed('CSYNC', 'the windows of types have wrong lengths, or are not in order')
+/** With all types of so many windows. */
+function everyTypeOf(windows: number): string {
+  const bits = (window: number) => (window === 0 ? '7f' : 'ff') + 'ff'.repeat(31)
+  const all = Array.from({ length: windows }, (_, window) => `${window.toString(16).padStart(2, '0')}20${bits(window)}`)
+  return `\\# ${6 + 34 * windows} 00000042 0003 ${all.join(' ')}`
+}
+
+const LENGTH = malformed('CSYNC', 'a window of types has a wrong length')
 
 export const CSYNC: Examples = {
   accepted: [
@@ -44,10 +51,11 @@ export const CSYNC: Examples = {
     ['66 3 A ; NS', malformed('CSYNC', '";" must be quoted, comments are not allowed')],
     ['\\# 5 00000042 00', malformed('CSYNC', 'the data ends too early')],
     ['\\# 9 00000042 0003 0001 80', malformed('CSYNC', 'type 0 is reserved')],
-    ['\\# 8 00000042 0003 0000', WINDOWS],
-    ['\\# 10 00000042 0003 0002 6000', WINDOWS],
-    [`\\# 41 00000042 0003 0021 ${'01'.repeat(33)}`, WINDOWS],
+    ['\\# 8 00000042 0003 0000', LENGTH],
+    ['\\# 10 00000042 0003 0002 6000', LENGTH],
+    [`\\# 41 00000042 0003 0021 ${'01'.repeat(33)}`, LENGTH],
     ['\\# 9 00000042 0003 0002 60', malformed('CSYNC', 'the data ends too early')],
-    ['\\# 12 00000042 0003 000160 000160', WINDOWS],
+    [everyTypeOf(32), malformed('CSYNC', 'there are more than 8000 types')],
+    ['\\# 12 00000042 0003 000160 000160', malformed('CSYNC', 'the windows of types are not in order')],
   ],
 }

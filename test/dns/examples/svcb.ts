@@ -106,6 +106,7 @@ function services(type: string): Examples {
       ['1 . ipv4hint=2001:db8::1', address],
       ['1 . ipv6hint=192.0.2.1', address],
       ['1 . ipv4hint=192.0.2.1,', address],
+      [`1 . ipv6hint=${'::,'.repeat(4000)}::`, malformed(type, 'the list is longer than 64000 octets')],
       ['1 . key4=abcde', tooEarly],
       ['1 . key4', tooEarly],
       ['1 . ech', tooEarly],
