@@ -57,8 +57,8 @@ export function lazily<A, B>(items: A[], turn: (item: A) => B): Sequence<B> {
   }
 }
 
-/** How many items are written as JSON at a time. */
-const BATCH = 500
+/** So many characters or more of JSON are a piece, unless making them takes longer than a slice. */
+const PIECE = 65_536
 
 export interface JsonOptions {
   /** Of objects, those members that are written; all, if not given. */
@@ -73,16 +73,18 @@ export function* jsonPieces(
   items: Iterable<unknown>,
   { members, before = '', after = '' }: JsonOptions = {},
 ): Generator<string> {
-  let batch: unknown[] = []
-  let start = `${before}[`
+  let text = `${before}[`
+  let separator = ''
+  let end = performance.now() + SLICE
   for (const item of items) {
-    batch.push(item)
-    if (batch.length < BATCH) continue
-    yield start + JSON.stringify(batch, members).slice(1, -1)
-    start = ','
-    batch = []
+    text += separator + JSON.stringify(item, members)
+    separator = ','
+    if (text.length < PIECE && performance.now() < end) continue
+    yield text
+    text = ''
+    end = performance.now() + SLICE
   }
-  yield (batch.length === 0 && start === ',' ? ']' : start + JSON.stringify(batch, members).slice(1)) + after
+  yield `${text}]${after}`
 }
 
 /** The JSON text of an array as octets, in pieces: there is never all of it as one string. */

@@ -85,7 +85,7 @@ export class Api {
 const CONTENT = { 'content-type': 'application/json' }
 
 function isPieces(body: unknown): body is Buffer[] {
-  return Array.isArray(body) && body.every((piece) => Buffer.isBuffer(piece))
+  return Array.isArray(body) && body.length > 0 && body.every((piece) => Buffer.isBuffer(piece))
 }
 
 function parse(text: string): unknown {

@@ -40,7 +40,10 @@ class GatheringSocket extends Socket {
 
   #taken = 0
 
-  /** Lets others have their turn after each portion: a long result would be taken in one go as far as it is there. */
+  /**
+   * Lets others have their turn after each portion: a long result would be taken in one go as far as it is there. Over
+   * TLS it is, for then results pass this by.
+   */
   override push(chunk: Buffer | null): boolean {
     this.#taken += chunk?.length ?? 0
     if (this.#taken >= PORTION) {
