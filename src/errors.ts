@@ -1,6 +1,9 @@
 /** What is wrong with one object: texts per field; `non_field_errors` for the object as a whole (contract §2.1). */
 export type Problems = Record<string, string[]>
 
+/** Shared, for a request may be about very many things. */
+export const NO_PROBLEMS: Problems = Object.freeze({})
+
 /**
  * The input breaks the rules. `problems` is already the body: one object, or one per item in request order. The latter
  * may be worked out anew by each iteration: those of a large request would take more memory than there is.

@@ -1,6 +1,7 @@
-import { Invalid, type NameserverFailure, type Problems } from '../errors.ts'
+import { Invalid, NO_PROBLEMS, type NameserverFailure, type Problems } from '../errors.ts'
 import { nameOf } from '../dns/names.ts'
 import type { Neighbour } from '../dns/node.ts'
+import { TYPES } from '../dns/types.ts'
 import { NAMED_POSITIONS } from '../limits.ts'
 import type { Work } from '../slices.ts'
 import type { Domain } from '../store/domains.ts'
@@ -21,23 +22,30 @@ export interface ItemInput extends RRsetInput {
 export function* planMany(zone: Zone, method: Method, inputs: ItemInput[], authorise: Authorise): Work<Change[]> {
   const view = yield* survey(zone, method, inputs)
   const changes: Change[] = []
+  const found: Problems[] = []
   let isValid = true
   for (let i = 0; i < inputs.length; i++) {
     const outcome = plan(view, i, authorise)
     if ('after' in outcome) changes.push(outcome)
     else isValid = false
+    if (i < KEPT) found.push(problemsOf(outcome))
     yield
   }
-  if (!isValid) throw new Invalid({ [Symbol.iterator]: () => problems(view) })
+  if (!isValid) throw new Invalid({ [Symbol.iterator]: () => problems(view, found) })
   return changes
 }
 
-/** The problems of each item, none being an empty object. */
-function* problems(view: View): Generator<Problems> {
-  for (let i = 0; i < view.inputs.length; i++) {
-    const outcome = plan(view, i, () => undefined)
-    yield 'after' in outcome ? {} : outcome.problems
-  }
+/** Of so many items the problems are kept; those of more, which are small then, take less time than memory. */
+const KEPT = 10_000
+
+/** The problems of each item; of the first ones they are known. */
+function* problems(view: View, known: Problems[]): Generator<Problems> {
+  yield* known
+  for (let i = known.length; i < view.inputs.length; i++) yield problemsOf(plan(view, i, () => undefined))
+}
+
+function problemsOf(outcome: Change | { problems: Problems }): Problems {
+  return 'after' in outcome ? NO_PROBLEMS : outcome.problems
 }
 
 /** The zone and the request, each item findable by its place. */
@@ -70,9 +78,9 @@ function* survey(zone: Zone, method: Method, inputs: ItemInput[]): Work<View> {
   return { ...zone, method, inputs, placed, asked, stored }
 }
 
-/** Positions by place, in order. A list for each place would take several times as much memory. */
+/** Positions by place, in order. A list and a text for each place would take several times as much memory. */
 class Positions {
-  /** The first position by type and subname. */
+  /** The first position by type and subname; what is no type is all under one. */
   readonly #first = new Map<string, Map<string, number>>()
   /** After each position the next one at the same place; after the last one, none that exists. */
   readonly #next: Int32Array
@@ -83,21 +91,28 @@ class Positions {
 
   /** To be called for the last position first. */
   put(position: number, subname: string, type = ''): void {
-    const first = this.#first.get(type) ?? new Map<string, number>()
-    this.#next[position] = first.get(subname) ?? this.#next.length
-    this.#first.set(type, first.set(subname, position))
+    const [group, key] = grouped(subname, type)
+    const first = this.#first.get(group) ?? new Map<string, number>()
+    this.#next[position] = first.get(key) ?? this.#next.length
+    this.#first.set(group, first.set(key, position))
   }
 
   /** The first positions, at most so many. */
   at(subname: string, type = '', most = Infinity): number[] {
     const positions: number[] = []
-    let at = this.#first.get(type)?.get(subname) ?? this.#next.length
+    const [group, key] = grouped(subname, type)
+    let at = this.#first.get(group)?.get(key) ?? this.#next.length
     while (at < this.#next.length && positions.length < most) {
       positions.push(at)
       at = this.#next[at]!
     }
     return positions
   }
+}
+
+/** There are few types, but any number of texts that are none; the number in front tells where such a text ends. */
+function grouped(subname: string, type: string): [group: string, key: string] {
+  return type === '' || TYPES.has(type) ? [type, subname] : ['none', `${type.length} ${type} ${subname}`]
 }
 
 /** What one item changes, or what is wrong with it: the stages of contract §8.7. @throws Denied */

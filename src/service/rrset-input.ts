@@ -1,4 +1,4 @@
-import type { Problems } from '../errors.ts'
+import { NO_PROBLEMS, type Problems } from '../errors.ts'
 import { isSubname, nameOf, ownerLength, SUBNAME_RULE } from '../dns/names.ts'
 import { sizeProblems } from '../dns/rrset.ts'
 import { typeProblems } from '../dns/types.ts'
@@ -8,10 +8,10 @@ import type { Place } from './policies.ts'
 
 /** What a request says about one RRset: the members it has, and what is wrong with their shape. */
 export interface RRsetInput {
-  subname?: string
-  type?: string
-  ttl?: number
-  records?: string[]
+  subname?: string | undefined
+  type?: string | undefined
+  ttl?: number | undefined
+  records?: string[] | undefined
   problems: Problems
 }
 
@@ -30,18 +30,15 @@ const REQUIRED = 'This field is required.'
 export function fieldProblems(domain: Domain, method: Method, input: RRsetInput, { target, exists }: Spot): Problems {
   // Of an RRset that exists, or goes, PATCH need not say everything.
   const isPartial = method === 'PATCH' && (exists || input.records?.length === 0)
-  const rules: Record<string, (() => string[]) | undefined> = {
-    subname: () => subnameProblems(domain, input.subname, method, target),
-    type: () => typeFieldProblems(input.type, method, target),
-    ttl: () => ttlProblems(domain, input.ttl, isPartial),
-    records: () => recordsProblems(input.records, method, isPartial),
+  const { subname, type, ttl, records, problems: found } = input
+  const texts = {
+    subname: found['subname'] ?? subnameProblems(domain, subname, method, target),
+    type: found['type'] ?? typeFieldProblems(type, method, target),
+    ttl: found['ttl'] ?? ttlProblems(domain, ttl, isPartial),
+    records: found['records'] ?? recordsProblems(records, method, isPartial),
   }
-  const problems: Problems = {}
-  for (const [field, rule] of Object.entries(rules)) {
-    const texts = input.problems[field] ?? rule!()
-    if (texts.length > 0) problems[field] = texts
-  }
-  return problems
+  const isRight = Object.values(texts).every((list) => list.length === 0)
+  return isRight ? NO_PROBLEMS : Object.fromEntries(Object.entries(texts).filter(([, list]) => list.length > 0))
 }
 
 function subnameProblems(domain: Domain, subname: string | undefined, method: Method, target?: Place): string[] {

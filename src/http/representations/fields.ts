@@ -159,7 +159,7 @@ export function readFields<S extends Shape>(body: unknown, shape: S): Values<S> 
       problems[name] = error.errors
     }
   }
-  return { ...(values as Values<S>), problems }
+  return Object.assign(values as Values<S>, { problems })
 }
 
 /**
