@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { Pool } from 'undici'
 import { NameserverFailure } from '../errors.ts'
+import { paced } from '../slices.ts'
 
 export interface ApiOptions {
   /** Base URL, e.g. `http://127.0.0.1:8081`. */
@@ -64,7 +65,7 @@ export class Api {
         method,
         path: this.#path + path,
         headers: { 'x-api-key': this.#key, ...(length > 0 && { ...CONTENT, 'content-length': `${length}` }) },
-        body: pieces.length > 1 ? Readable.from(pieces) : (pieces[0] ?? null),
+        body: pieces.length > 1 ? Readable.from(paced(pieces)) : (pieces[0] ?? null),
         signal: AbortSignal.timeout(limit),
         headersTimeout: 0,
         bodyTimeout: 0,

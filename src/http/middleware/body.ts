@@ -46,22 +46,26 @@ export function body(
       ctx.req.unpipe()
       ctx.req.resume()
     }
-    const request = ctx.request as { body?: unknown }
     let json: unknown
     try {
-      if (failure === undefined)
-        json = await parse((request.body ?? Buffer.alloc(0)) as Buffer, mediaType, { required, form, readItem })
+      if (failure === undefined) json = await parse(takeOctets(ctx.request), mediaType, { required, form, readItem })
     } catch (error) {
       failure = error as Error
     }
-    // A large body is not to be kept beside what it says.
-    delete request.body
     ctx.state.body = () => {
       if (failure !== undefined) throw failure
       return json
     }
     await next()
   }
+}
+
+/** The body; a large one is not to be kept beside what it says. */
+function takeOctets(request: object): Buffer {
+  const holder = request as { body?: Buffer }
+  const octets = holder.body ?? Buffer.alloc(0)
+  delete holder.body
+  return octets
 }
 
 function refusal(error: unknown): Refusal {
