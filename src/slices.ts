@@ -91,3 +91,14 @@ export function* jsonPieces(
 export async function jsonOctets(items: Iterable<unknown>, options?: JsonOptions): Promise<Buffer[]> {
   return inSlices(mapped(jsonPieces(items, options), (piece) => Buffer.from(piece)))
 }
+
+/** As Buffer.concat: of many megabytes the memory is not taken in one go. */
+export function* joined(pieces: Buffer[]): Work<Buffer> {
+  const all = Buffer.allocUnsafe(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    at += piece.copy(all, at)
+    yield
+  }
+  return all
+}
