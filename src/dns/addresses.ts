@@ -43,6 +43,11 @@ export function printIPv6Dotted(wire: string): string {
   return embeds ? `::${embeds[1] ?? ''}${printIPv4(wire.slice(12))}` : text
 }
 
+/** The bits of an address' octet that belong to a network of so many bits. */
+export function networkMask(length: number, octet: number): number {
+  return 0xff & (0xff00 >> Math.min(8, Math.max(0, length - 8 * octet)))
+}
+
 /** The first of the longest runs of zero groups. */
 function longestZeros(groups: string[]): { start: number; length: number } {
   let longest = { start: 0, length: 0 }

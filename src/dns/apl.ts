@@ -1,4 +1,4 @@
-import { parseIPv4, parseIPv6, printIPv4, printIPv6Dotted } from './addresses.ts'
+import { networkMask, parseIPv4, parseIPv6, printIPv4, printIPv6Dotted } from './addresses.ts'
 import { decimal, type Field } from './fields.ts'
 import { Unreadable } from './malformed.ts'
 import { decodeUint, encodeUint, split, take, takeSome } from './octets.ts'
@@ -54,10 +54,7 @@ function encode({ family, prefix, negated, address }: Item): string {
   if (prefix > 8 * address.length) {
     throw new Unreadable(`a prefix of family ${family} is not longer than ${8 * address.length} bits`)
   }
-  const octets = Array.from(address, (octet, i) => {
-    const free = Math.min(Math.max(8 * (i + 1) - prefix, 0), 8)
-    return String.fromCharCode(octet.charCodeAt(0) & (255 << free))
-  })
+  const octets = Array.from(address, (octet, i) => String.fromCharCode(octet.charCodeAt(0) & networkMask(prefix, i)))
   const afd = octets.join('').replace(/\0+$/, '')
   return encodeUint(family, 2) + encodeUint(prefix, 1) + encodeUint((negated ? 128 : 0) + afd.length, 1) + afd
 }

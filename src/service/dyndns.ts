@@ -1,3 +1,4 @@
+import { networkMask } from '../dns/addresses.ts'
 import { Unreadable } from '../dns/malformed.ts'
 import { lowerCase } from '../dns/names.ts'
 import { decodeRdata, parseRdata } from '../dns/rdata.ts'
@@ -126,7 +127,7 @@ export function parsePrefix(text: string, parse: (address: string) => string): P
 /** An address moved into a network: it keeps only its host bits. Both are octets. */
 function renumber(address: string, { wire, length }: Prefix): string {
   return Array.from(address, (octet, i) => {
-    const mask = 0xff & (0xff00 >> Math.min(8, Math.max(0, length - 8 * i)))
+    const mask = networkMask(length, i)
     return String.fromCharCode((wire.charCodeAt(i) & mask) | (octet.charCodeAt(0) & ~mask))
   }).join('')
 }
