@@ -1,5 +1,5 @@
 /** What is wrong with one object: texts per field; `non_field_errors` for the object as a whole (contract §2.1). */
-export type Problems = Record<string, string[]>
+export type Problems = Record<string, readonly string[]>
 
 /** Shared, for a request may be about very many things. */
 export const NO_PROBLEMS: Problems = Object.freeze({})

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { nameOf } from '../../dns/names.ts'
 import { Invalid, NO_PROBLEMS } from '../../errors.ts'
 import type { ItemInput } from '../../service/bulk.ts'
@@ -41,8 +42,38 @@ function isPlain(value: unknown): value is string {
 
 /** What an item of a bulk request says (contract §8.7, stages a and b). */
 export function readItem(item: unknown): ItemInput {
+  const plain = readPlain(item)
+  if (plain !== undefined) return plain
+  const key = outline(item)
+  if (key === undefined) return readOther(item)
+  const known = READ.get(key) ?? Object.freeze(readOther(item))
+  READ.set(key, known)
+  return known
+}
+
+/** What items say that are not plain: a request may have a million of them that are equal. */
+const READ = new LRUCache<string, ItemInput>({ max: 5_000 })
+
+/** Characters of the longest texts that are looked for among what is known. */
+const SHORT = 100
+
+/** The same for items that say the same; undefined for those that say more than is worth remembering. */
+function outline(item: unknown): string | undefined {
+  if (item === null || typeof item !== 'object' || Array.isArray(item)) return typeName(item)
+  const { subname, type, ttl, records } = item as Record<string, unknown>
+  if (Array.isArray(records)) return undefined
+  const texts: string[] = []
+  for (const value of [subname, type, ttl, records]) {
+    if (typeof value === 'string' && value.length > SHORT) return undefined
+    const isScalar = value === undefined || typeof value === 'string' || typeof value === 'number'
+    texts.push(isScalar ? JSON.stringify(value) : typeName(value))
+  }
+  return texts.join()
+}
+
+function readOther(item: unknown): ItemInput {
   if (item === null || typeof item !== 'object' || Array.isArray(item)) {
-    return placeless({ non_field_errors: [`Expected a dictionary, but got ${typeName(item)}.`] })
+    return { isPlaceless: true, problems: { non_field_errors: [`Expected a dictionary, but got ${typeName(item)}.`] } }
   }
   const problems: Record<string, string[]> = {}
   for (const member of ['subname', 'type']) {
@@ -50,17 +81,23 @@ export function readItem(item: unknown): ItemInput {
     if (value === null) problems[member] = ['This field may not be null.']
     else if (typeof value !== 'string') problems[member] = [`Expected a string, but got ${typeName(value)}.`]
   }
-  return Object.keys(problems).length > 0 ? placeless(problems) : readRRset(item)
+  if (Object.keys(problems).length > 0) return { isPlaceless: true, problems }
+  const input = readFields(item, shape)
+  for (const [field, texts] of Object.entries(input.problems)) input.problems[field] = shared(texts)
+  return input
 }
 
-/** The few items that are placeless, by what is wrong with them. */
-const PLACELESS = new Map<string, ItemInput>()
+/** Lists of one text each, as told of items that differ: there are few texts, but there may be millions of items. */
+const LISTS = new LRUCache<string, readonly [string]>({ max: 20_000 })
 
-function placeless(problems: ItemInput['problems']): ItemInput {
-  const key = JSON.stringify(problems)
-  const known = PLACELESS.get(key) ?? { isPlaceless: true, problems }
-  PLACELESS.set(key, known)
-  return known
+/** The same texts, but those told before are held once. */
+function shared(texts: readonly string[]): readonly string[] {
+  const lists = texts.map((text) => {
+    const list = LISTS.get(text) ?? ([text] as const)
+    LISTS.set(text, list)
+    return list
+  })
+  return lists.length === 1 ? lists[0]! : lists.map(([text]) => text)
 }
 
 /** The items of a bulk request. @throws Invalid if the body is no array */
