@@ -6,7 +6,7 @@ import { NAMED_POSITIONS } from '../limits.ts'
 import type { Work } from '../slices.ts'
 import type { Domain } from '../store/domains.ts'
 import type { RRset } from '../store/rrsets.ts'
-import { isEffective, placeOf, planItem, type Authorise, type Change, type Zone } from './changes.ts'
+import { isEffective, placeOf, planItem, type Authorise, type Change, type Outcome, type Zone } from './changes.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
 
 /** An item of a bulk request; if it is no object, or does not name its place in text, `problems` say only that. */
@@ -24,11 +24,10 @@ export function* planMany(zone: Zone, method: Method, inputs: ItemInput[], autho
   const changes: Change[] = []
   const found: Problems[] = []
   let isValid = true
-  for (let i = 0; i < inputs.length; i++) {
-    const outcome = plan(view, i, authorise)
+  for (const outcome of outcomes(view, 0, authorise)) {
     if ('after' in outcome) changes.push(outcome)
     else isValid = false
-    if (i < KEPT) found.push(problemsOf(outcome))
+    if (found.length < KEPT) found.push(problemsOf(outcome))
     yield
   }
   if (!isValid) throw new Invalid({ [Symbol.iterator]: () => problems(view, found) })
@@ -41,10 +40,22 @@ const KEPT = 10_000
 /** The problems of each item; of the first ones they are known. */
 function* problems(view: View, known: Problems[]): Generator<Problems> {
   yield* known
-  for (let i = known.length; i < view.inputs.length; i++) yield problemsOf(plan(view, i, () => undefined))
+  for (const outcome of outcomes(view, known.length, () => undefined)) yield problemsOf(outcome)
 }
 
-function problemsOf(outcome: Change | { problems: Problems }): Problems {
+/** The outcome of each item, beginning with one of them. @throws Denied */
+function* outcomes(view: View, first: number, authorise: Authorise): Generator<Outcome> {
+  const { inputs } = view
+  let outcome: Outcome | undefined
+  for (let i = first; i < inputs.length; i++) {
+    // What has no place has nothing to do with others.
+    const isSame = inputs[i] === inputs[i - 1] && inputs[i]!.type === undefined
+    if (outcome === undefined || !isSame) outcome = plan(view, i, authorise)
+    yield outcome
+  }
+}
+
+function problemsOf(outcome: Outcome): Problems {
   return 'after' in outcome ? NO_PROBLEMS : outcome.problems
 }
 
@@ -58,6 +69,8 @@ interface View extends Zone {
   asked: Positions
   /** Positions in what the database has, by subname. */
   stored: Positions
+  /** By the first position at a place: what is said of all there that come after those that are named. */
+  repeated: Map<number, Problems>
 }
 
 function* survey(zone: Zone, method: Method, inputs: ItemInput[]): Work<View> {
@@ -75,7 +88,7 @@ function* survey(zone: Zone, method: Method, inputs: ItemInput[]): Work<View> {
     placed.put(i, subname, type)
     asked.put(i, subname)
   }
-  return { ...zone, method, inputs, placed, asked, stored }
+  return { ...zone, method, inputs, placed, asked, stored, repeated: new Map() }
 }
 
 /** Positions by place, in order. A list and a text for each place would take several times as much memory. */
@@ -112,33 +125,35 @@ class Positions {
 
 /** There are few types, but any number of texts that are none; the number in front tells where such a text ends. */
 function grouped(subname: string, type: string): [group: string, key: string] {
-  return type === '' || TYPES.has(type) ? [type, subname] : ['none', `${type.length} ${type} ${subname}`]
+  if (type === '' || TYPES.has(type)) return [type, subname]
+  return subname === '' ? ['none at the apex', type] : ['none', `${type.length} ${type} ${subname}`]
 }
 
-/** What one item changes, or what is wrong with it: the stages of contract §8.7. @throws Denied */
-function plan(view: View, i: number, authorise: Authorise): Change | { problems: Problems } {
+/** The stages of contract §8.7. @throws Denied */
+function plan(view: View, i: number, authorise: Authorise): Outcome {
   const { method, inputs, placed } = view
   const input = inputs[i]!
   if (input.isPlaceless) return input
   const { subname, type } = placeOf(input)
   const same = type === undefined ? [] : placed.at(subname, type, NAMED_POSITIONS + 2)
-  if (same.length > 1) return { problems: { non_field_errors: [notUnique(same, i)] } }
+  if (same.length > 1) return { problems: notUnique(view, same, i) }
   const before = storedAt(view, subname).find((rrset) => rrset.type === type)
-  try {
-    const neighbours = () => neighboursOf(view, i, subname)
-    return planItem(view, { method, input, target: undefined, before, neighbours }, authorise)
-  } catch (error) {
-    if (!(error instanceof Invalid)) throw error
-    return { problems: error.problems as Problems }
-  }
+  const neighbours = () => neighboursOf(view, i, subname)
+  return planItem(view, { method, input, target: undefined, before, neighbours }, authorise)
 }
 
 /** @param positions those with the same place; of more than can be named, one more */
-function notUnique(positions: number[], own: number): string {
+function notUnique({ repeated }: View, positions: number[], own: number): Problems {
+  const isMore = positions.length - 1 > NAMED_POSITIONS
+  const isNamed = own <= positions[NAMED_POSITIONS - 1]!
+  const known = isMore && !isNamed ? repeated.get(positions[0]!) : undefined
+  if (known !== undefined) return known
   const others = positions.filter((position) => position !== own)
   const named = others.slice(0, NAMED_POSITIONS).join(', ')
-  const more = positions.length - 1 > NAMED_POSITIONS ? ', …' : ''
-  return `Same subname and type as in position(s) ${named}${more}, but must be unique.`
+  const text = `Same subname and type as in position(s) ${named}${isMore ? ', …' : ''}, but must be unique.`
+  const problems = { non_field_errors: [text] }
+  if (isMore && !isNamed) repeated.set(positions[0]!, problems)
+  return problems
 }
 
 /** What other items put at a subname, and what the database has there, without what this request deletes. */

@@ -1,4 +1,4 @@
-import { Invalid } from '../errors.ts'
+import { Invalid, type Problems } from '../errors.ts'
 import { nameOf } from '../dns/names.ts'
 import { conflictProblem, type Neighbour } from '../dns/node.ts'
 import { Malformed, parseRdata, type Rdata } from '../dns/rdata.ts'
@@ -26,6 +26,9 @@ export interface Change extends Place {
   before: RRset | undefined
   after: Desired | undefined
 }
+
+/** What one RRset of a request changes, or what is wrong with it. Not thrown: a request may have a million of them. */
+export type Outcome = Change | { problems: Problems }
 
 /**
  * An RRset with these records. Nearly all texts are what PowerDNS takes, and are given in their canonical form; a request
@@ -71,15 +74,23 @@ export function planOne(
 ): Change {
   const { subname, type } = target ?? placeOf(input)
   const there = zone.current.filter((rrset) => rrset.subname === subname)
-  return planItem(
-    zone,
-    {
-      ...{ method, input, target },
-      before: there.find((rrset) => rrset.type === type),
-      neighbours: () => there.map((rrset) => ({ place: 'database', type: rrset.type })),
-    },
-    authorise,
+  return accepted(
+    planItem(
+      zone,
+      {
+        ...{ method, input, target },
+        before: there.find((rrset) => rrset.type === type),
+        neighbours: () => there.map((rrset) => ({ place: 'database', type: rrset.type })),
+      },
+      authorise,
+    ),
   )
+}
+
+/** The change, if it is one. @throws Invalid */
+export function accepted(outcome: Outcome): Change {
+  if ('problems' in outcome) throw new Invalid(outcome.problems)
+  return outcome
 }
 
 /** Where an RRset of a collection belongs; the type may be missing. */
@@ -87,47 +98,51 @@ export function placeOf({ subname = '', type }: RRsetInput): { subname: string; 
   return { subname, type }
 }
 
-/** What one RRset of a request changes: the layers of contract §8.5 in their order. @throws Invalid */
-export function planItem(zone: Omit<Zone, 'current'>, item: Item, authorise: Authorise): Change {
+/** The layers of contract §8.5 in their order. */
+export function planItem(zone: Omit<Zone, 'current'>, item: Item, authorise: Authorise): Outcome {
   const { domain } = zone
   const { method, input, target, before, neighbours } = item
   const problems = fieldProblems(domain, method, input, { target, exists: before !== undefined })
-  if (Object.keys(problems).length > 0) throw new Invalid(problems)
+  if (problems !== undefined) return { problems }
   const { subname, type } = target ?? { subname: input.subname ?? '', type: input.type! }
   authorise({ subname, type })
 
   if (method === 'POST' && before !== undefined) {
-    throw Invalid.object('Another RRset with the same subdomain and type exists for this domain. (Try modifying it.)')
+    return refused('Another RRset with the same subdomain and type exists for this domain. (Try modifying it.)')
   }
   const ttl = input.ttl ?? before?.ttl
   const records = input.records ?? before!.records
   if (records.length === 0) return permitted(zone, { subname, type, before, after: undefined })
 
   const conflict = conflictProblem(type, neighbours())
-  if (conflict !== undefined) throw Invalid.object(conflict)
+  if (conflict !== undefined) return refused(conflict)
   const rdata = readRecords(type, records)
+  if (typeof rdata === 'string') return refused(rdata)
   const broken = rrsetProblems({ type, name: nameOf(domain, subname), apex: subname === '', rdata })
-  if (broken !== undefined) throw new Invalid({ [broken.field ?? 'non_field_errors']: broken.texts })
+  if (broken !== undefined) return { problems: { [broken.field ?? 'non_field_errors']: broken.texts } }
   return permitted(zone, { subname, type, before, after: desired({ subname, type, ttl: ttl! }, rdata, records) })
+}
+
+/** The outcome of an RRset with which, as a whole, something is wrong. */
+function refused(text: string): Outcome {
+  return { problems: { non_field_errors: [text] } }
 }
 
 /** What is said to a change of NS RRsets below a local public suffix (contract §7.6). */
 export const NS_STAYS = 'Cannot modify NS records for this domain.'
 
-/** The change, unless it is one of NS RRsets that stay as they are (contract §8.5, layer 10). @throws Invalid */
-export function permitted({ keepsNs }: Omit<Zone, 'current'>, change: Change): Change {
+/** The change, unless it is one of NS RRsets that stay as they are (contract §8.5, layer 10). */
+export function permitted({ keepsNs }: Omit<Zone, 'current'>, change: Change): Outcome {
   const isNs = change.type === 'NS' && (change.after !== undefined || change.subname === '')
-  if (keepsNs && isNs && isEffective(change)) {
-    throw Invalid.field('type', NS_STAYS)
-  }
-  return change
+  return keepsNs && isNs && isEffective(change) ? { problems: { type: [NS_STAYS] } } : change
 }
 
-function readRecords(type: string, records: string[]): Rdata[] {
+/** The records, or what is wrong with the first bad one. */
+function readRecords(type: string, records: string[]): Rdata[] | string {
   try {
     return records.map((text) => parseRdata(type, text))
   } catch (error) {
-    if (error instanceof Malformed) throw Invalid.object(error.message)
+    if (error instanceof Malformed) return error.message
     throw error
   }
 }

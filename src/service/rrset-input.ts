@@ -1,4 +1,4 @@
-import { NO_PROBLEMS, type Problems } from '../errors.ts'
+import type { Problems } from '../errors.ts'
 import { isSubname, nameOf, ownerLength, SUBNAME_RULE } from '../dns/names.ts'
 import { sizeProblems } from '../dns/rrset.ts'
 import { typeProblems } from '../dns/types.ts'
@@ -26,19 +26,25 @@ export interface Spot {
 
 const REQUIRED = 'This field is required.'
 
-/** Everything that is wrong with the fields (contract §8.5, layer 1; §8.7, stage d). */
-export function fieldProblems(domain: Domain, method: Method, input: RRsetInput, { target, exists }: Spot): Problems {
+/** Everything that is wrong with the fields (contract §8.5, layer 1; §8.7, stage d); undefined if nothing is. */
+export function fieldProblems(
+  domain: Domain,
+  method: Method,
+  input: RRsetInput,
+  { target, exists }: Spot,
+): Problems | undefined {
   // Of an RRset that exists, or goes, PATCH need not say everything.
   const isPartial = method === 'PATCH' && (exists || input.records?.length === 0)
   const { subname, type, ttl, records, problems: found } = input
-  const texts = {
-    subname: found['subname'] ?? subnameProblems(domain, subname, method, target),
-    type: found['type'] ?? typeFieldProblems(type, method, target),
-    ttl: found['ttl'] ?? ttlProblems(domain, ttl, isPartial),
-    records: found['records'] ?? recordsProblems(records, method, isPartial),
+  let problems: Problems | undefined
+  const note = (field: string, texts: readonly string[]) => {
+    if (texts.length > 0) (problems ??= {})[field] = texts
   }
-  const isRight = Object.values(texts).every((list) => list.length === 0)
-  return isRight ? NO_PROBLEMS : Object.fromEntries(Object.entries(texts).filter(([, list]) => list.length > 0))
+  note('subname', found['subname'] ?? subnameProblems(domain, subname, method, target))
+  note('type', found['type'] ?? typeFieldProblems(type, method, target))
+  note('ttl', found['ttl'] ?? ttlProblems(domain, ttl, isPartial))
+  note('records', found['records'] ?? recordsProblems(records, method, isPartial))
+  return problems
 }
 
 function subnameProblems(domain: Domain, subname: string | undefined, method: Method, target?: Place): string[] {

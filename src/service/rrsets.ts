@@ -9,7 +9,7 @@ import { inSlices } from '../slices.ts'
 import type { System } from '../system.ts'
 import type { Actor } from './actor.ts'
 import { planMany, refusals, type ItemInput } from './bulk.ts'
-import { permitted, planOne, type Change, type Zone } from './changes.ts'
+import { accepted, permitted, planOne, type Change, type Zone } from './changes.ts'
 import { examineMany, examineOne, type Conditions } from './conditions.ts'
 import type { Cursor, Page } from './pages.ts'
 import { authoriseWrites, type Place } from './policies.ts'
@@ -99,7 +99,7 @@ export async function remove(
   await writeOne(system, actor, domain, [place.subname], (zone) => {
     const before = present(zone, place)
     if (before !== undefined) authoriseWrites(actor, domain.id, [place])
-    const change = permitted(zone, { ...place, before, after: undefined })
+    const change = accepted(permitted(zone, { ...place, before, after: undefined }))
     examineOne(change, conditions)
     return change
   })
