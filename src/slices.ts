@@ -75,9 +75,13 @@ export function* jsonPieces(
 ): Generator<string> {
   let text = `${before}[`
   let separator = ''
+  let last: unknown
+  let written = ''
   let end = performance.now() + SLICE
   for (const item of items) {
-    text += separator + JSON.stringify(item, members)
+    // Of many refused items the same is said.
+    if (item !== last) [last, written] = [item, JSON.stringify(item, members)]
+    text += separator + written
     separator = ','
     if (text.length < PIECE && performance.now() < end) continue
     yield text

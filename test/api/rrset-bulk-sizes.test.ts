@@ -113,6 +113,59 @@ test('a place that is named very often names only the first hundred others', asy
   t.deepEqual((more.json as object[])[101], text(positions.slice(0, 100), ', …'))
 })
 
+test('items that are wrong in the same ways are told so each, whatever was said before', async (t) => {
+  const { api } = await world().account()
+  const path = `/domains/${await newDomain(api)}/rrsets/`
+  const required = ['This field is required.']
+  const blank = ['This field may not be blank.']
+  const kinds: [item: unknown, problems: object][] = [
+    [7, { non_field_errors: ['Expected a dictionary, but got int.'] }],
+    [{ type: 7 }, { type: ['Expected a string, but got int.'] }],
+    [{}, { type: required, ttl: required, records: required }],
+    [{ type: ' ' }, { type: blank, ttl: required, records: required }],
+    [
+      { type: ' ', ttl: '60' },
+      { type: blank, records: required },
+    ],
+    [
+      { type: ' ', ttl: 60, records: [' '] },
+      { type: blank, records: ['Item 0: This field may not be blank.'] },
+    ],
+    [
+      { type: '\ud800', ttl: 'x', records: [null, 1] },
+      {
+        type: ['Surrogate characters are not allowed: U+D800.'],
+        ttl: ['A valid integer is required.'],
+        records: ['Item 0: This field may not be null.', 'Item 1: Must be a string.'],
+      },
+    ],
+  ]
+  const items = [...kinds, ...kinds.flatMap((kind) => [kind, kind, kind])]
+  for (const method of ['POST', 'PUT', 'PATCH', 'POST'] as const) {
+    const { status, json } = await api.send(
+      method,
+      path,
+      items.map(([item]) => item),
+    )
+    t.deepEqual([status, json], [400, items.map(([, problems]) => problems)])
+  }
+})
+
+test('of many items at one place each names the first hundred others, also between items at another', async (t) => {
+  const { api } = await world().account()
+  const path = `/domains/${await newDomain(api)}/rrsets/`
+  const { status, json } = await api.post(
+    path,
+    Array.from({ length: 240 }, (_, i) => ({ type: i % 2 === 0 ? 'A' : 'X' })),
+  )
+  const expected = Array.from({ length: 240 }, (_, i) => {
+    const others = Array.from({ length: 120 }, (_, at) => 2 * at + (i % 2)).filter((at) => at !== i)
+    const named = others.slice(0, 100).join(', ')
+    return { non_field_errors: [`Same subname and type as in position(s) ${named}, …, but must be unique.`] }
+  })
+  t.deepEqual([status, json], [400, expected])
+})
+
 const ADDRESSES = Array.from({ length: 4092 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
 const tooLong = (size: number) =>
   `Ensure this field has no more than 64000 characters after JSON encoding (it has ${size}).`
