@@ -19,7 +19,12 @@ export function* parseJson(text: string, readItem: (item: unknown) => unknown): 
   const items: unknown[] = []
   let from = start
   let depth = 1
+  let pause = start + BATCH
   for (let at = start; at < text.length; at++) {
+    if (at >= pause) {
+      yield
+      pause = at + BATCH
+    }
     const char = text.charCodeAt(at)
     if (char === QUOTE) at = endOfString(text, at)
     else if (char === OPEN_LIST || char === OPEN_OBJECT) depth++
