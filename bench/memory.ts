@@ -4,38 +4,59 @@ import type { World } from './world.ts'
 
 const BODY = 16 * 1024 * 1024 - 1024
 
+/** Bodies as large as may be: how their items look. */
+const ITEMS: Record<string, (i: number) => string> = {
+  'of numbers': () => '0',
+  'of empty objects': () => '{}',
+  'of one type': () => '{"type":"A"}',
+  'of blank types': () => '{"type":" "}',
+  'of types that are none': (i) => `{"type":"${i.toString(36)}"}`,
+  'of TTLs that are none': (i) => `{"ttl":"x${i.toString(36)}"}`,
+  'of records that are none': () => '{"type":"A","records":[1]}',
+  'of subnames only': (i) => `{"type":"A","subname":"${i.toString(36)}"}`,
+  'that creates RRsets': (i) => JSON.stringify(host(i, i)),
+  'that changes them': (i) => JSON.stringify(host(i, i + 1)),
+}
+
 /** What requests as large as may be cost the process, and how long all others have to wait for them. */
 export async function memory(world: World): Promise<void> {
   const name = zone('memory')
   await world.api('POST', '/domains/', { name })
   const path = `/domains/${name}/rrsets/`
 
-  for (const what of ['creates', 'changes']) {
+  for (const [what, item] of Object.entries(ITEMS)) {
     const service = await world.another({})
     // It has done something before.
-    await service.api('PUT', path, items(200_000))
+    await service.api(
+      'PUT',
+      path,
+      Array.from({ length: 1800 }, (_, i) => host(i, i)),
+    )
     const before = resident(service.pid, 'VmRSS')
-    const large = items(BODY, what === 'creates' ? 0 : 1)
+    const body = list(item)
     await service.inside()
     const start = performance.now()
-    await service.api('PUT', path, large)
+    const status = await service.send('PUT', path, body)
     const took = performance.now() - start
     const { blocked } = await service.inside()
     const grown = resident(service.pid, 'VmHWM') - before
-    state(`16 MiB: a PUT ${what} ${large.length} RRsets`, `${(took / 1000).toFixed(1)} s`)
+    state(`16 MiB: a PUT ${what}: ${status}`, `${(took / 1000).toFixed(1)} s`)
     state('  its process grows by', `${Math.round(grown / 1024)} MiB`)
     state('  and is blocked for at most', `${Math.round(blocked)} ms`)
   }
 }
 
-/** So many RRsets that their JSON has at most so many characters. */
-function items(characters: number, first = 0) {
-  const all: ReturnType<typeof rrset>[] = []
+function host(i: number, first: number) {
+  return { ...rrset(`host${i}`, i), records: [address(first), address(first + 1)] }
+}
+
+/** The JSON of as many items as a body has room for. */
+function list(item: (i: number) => string): string {
+  const items: string[] = []
   for (let i = 0, length = 2; ; i++) {
-    const item = rrset(`host${i}`, i)
-    item.records = [address(first + i), address(first + i + 1)]
-    length += JSON.stringify(item).length + 1
-    if (length > characters) return all
-    all.push(item)
+    const text = item(i)
+    length += text.length + 1
+    if (length > BODY) return `[${items.join()}]`
+    items.push(text)
   }
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { finished } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
 import { Pool } from 'undici'
 import { startStack } from '../src/dev/stack.ts'
@@ -17,6 +18,8 @@ const TOKEN = 'benchmark-token-secret'
 export interface Service {
   /** Sends a request; resolves with the answer's JSON. */
   api: (method: string, path: string, body?: unknown) => Promise<unknown>
+  /** Sends text as the body, and lets the answer go by; resolves with its status. */
+  send: (method: string, path: string, text: string) => Promise<number>
   /** Reads with any secret, whatever the answer. */
   read: (path: string, secret?: string) => Promise<{ status: number; link: string }>
   /** Where it listens, without path. */
@@ -104,6 +107,12 @@ async function startService(
     const headers = { 'content-type': 'application/json', authorization: `Token ${TOKEN}` }
     const service: Service = {
       api: (method, path, body) => send(pool, method, `/api/v1${path}`, headers, body),
+      send: async (method, path, text) => {
+        const answer = await pool.request({ method, path: `/api/v1${path}`, headers, body: text })
+        answer.body.resume()
+        await finished(answer.body)
+        return answer.statusCode
+      },
       read: async (path, secret = TOKEN) => {
         const answer = await pool.request({
           method: 'GET',
