@@ -48,7 +48,7 @@ export function body(
     }
     let json: unknown
     try {
-      if (failure === undefined) json = await parse(takeOctets(ctx.request), mediaType, { required, form, readItem })
+      if (failure === undefined) json = await parse(ctx.request, mediaType, { required, form, readItem })
     } catch (error) {
       failure = error as Error
     }
@@ -97,10 +97,11 @@ function parseForm(octets: string): unknown {
 }
 
 async function parse(
-  octets: Buffer,
+  request: object,
   mediaType: string,
   { required, form, readItem }: Required<BodyOptions>,
 ): Promise<unknown> {
+  const octets = takeOctets(request)
   if (octets.length === 0) {
     if (required) throw noData()
     return {}
