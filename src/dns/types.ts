@@ -90,13 +90,6 @@ export const AUTOMATIC_TYPES: ReadonlySet<string> = new Set('SOA RRSIG NSEC NSEC
 /** The longest `type` (contract §8.4). */
 export const MAX_TYPE = 10
 
-/** What the contract says to an RRset of this type (§8.4, §8.9). */
-export function typeSupport(type: string): 'supported' | 'automatic' | 'generic' | 'unsupported' {
-  if (TYPES.has(type)) return 'supported'
-  if (AUTOMATIC_TYPES.has(type)) return 'automatic'
-  return type.startsWith('TYPE') ? 'generic' : 'unsupported'
-}
-
 /** The texts about what cannot be a type, supported or not (contract §8.4). */
 export function typeSyntaxProblems(type: string): string[] {
   const texts: string[] = []
@@ -106,18 +99,11 @@ export function typeSyntaxProblems(type: string): string[] {
   return texts
 }
 
-/** The texts about the field `type` of an RRset (contract §8.4); none if it is a supported type. */
+/** The texts about the field `type` of an RRset (contract §8.4, §8.9); none if it is a supported type. */
 export function typeProblems(type: string): string[] {
   const texts = typeSyntaxProblems(type)
-  if (texts.length > 0) return texts
-  switch (typeSupport(type)) {
-    case 'supported':
-      return []
-    case 'automatic':
-      return [`You cannot tinker with the ${type} RR set. It is managed automatically.`]
-    case 'generic':
-      return ['Generic type format is not supported.']
-    case 'unsupported':
-      return [`The ${type} RR set type is currently unsupported.`]
-  }
+  if (texts.length > 0 || TYPES.has(type)) return texts
+  if (AUTOMATIC_TYPES.has(type)) return [`You cannot tinker with the ${type} RR set. It is managed automatically.`]
+  if (type.startsWith('TYPE')) return ['Generic type format is not supported.']
+  return [`The ${type} RR set type is currently unsupported.`]
 }

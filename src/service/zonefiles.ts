@@ -1,5 +1,5 @@
 import { nameOf } from '../dns/names.ts'
-import { typeSupport } from '../dns/types.ts'
+import { TYPES } from '../dns/types.ts'
 import { printRRset, readZoneFile, ZoneFileError } from '../dns/zonefile.ts'
 import { Invalid, NameserverFailure, NotFound } from '../errors.ts'
 import { SUBNAME_LENGTH, TTL_MAX } from '../limits.ts'
@@ -30,7 +30,7 @@ export async function readImport(
   const read = await inSlices(readZoneFile(text, domain.name)).catch((error: unknown) => {
     throw error instanceof ZoneFileError ? refused(error.message) : error
   })
-  authorise(read.filter(({ subname, type }) => subname.length <= SUBNAME_LENGTH && typeSupport(type) === 'supported'))
+  authorise(read.filter(({ subname, type }) => subname.length <= SUBNAME_LENGTH && TYPES.has(type)))
   const keepsNs = localParent(domain.name, config.localPublicSuffixes) !== undefined
   const problems = read.flatMap((rrset) =>
     [...placeProblems(rrset, keepsNs), ...rrset.problems].map((problem) => `${label(domain, rrset)}: ${problem}`),

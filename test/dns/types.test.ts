@@ -1,14 +1,7 @@
 import test from 'ava'
-import { AUTOMATIC_TYPES, TYPES, typeProblems, typeSupport } from '../../src/dns/types.ts'
+import { AUTOMATIC_TYPES, TYPES, typeProblems } from '../../src/dns/types.ts'
 
 const LOWER = 'Type must be uppercase alphanumeric and start with a letter.'
-
-test('what the contract says to a type', (t) => {
-  t.is(typeSupport('A'), 'supported')
-  t.is(typeSupport('SOA'), 'automatic')
-  t.is(typeSupport('TYPE1'), 'generic')
-  t.is(typeSupport('ALIAS'), 'unsupported')
-})
 
 test('the texts about a type', (t) => {
   for (const type of TYPES.keys()) t.deepEqual(typeProblems(type), [])
