@@ -9,14 +9,3 @@ export class Unreadable extends Error {}
 
 /** Something stands where only a quoted string could hold it. */
 export class Unquoted extends Unreadable {}
-
-/** A line of a zone file cannot be understood. */
-export class BadLine extends Error {
-  /** From 1. */
-  readonly number: number
-
-  constructor(number: number, options?: ErrorOptions) {
-    super(`line ${number}`, options)
-    this.number = number
-  }
-}

@@ -1,4 +1,4 @@
-import { BadLine, Malformed, Unquoted, Unreadable } from './malformed.ts'
+import { Unquoted, Unreadable } from './malformed.ts'
 
 /** One item of a record: a bare word, or the inside of a quoted string; escapes are as written. */
 export interface Token {
@@ -7,9 +7,6 @@ export interface Token {
   /** No blank stands between the item before and this one. */
   joined: boolean
 }
-
-/** What stands between tokens and means something: parentheses, a line break, the beginning of a comment. */
-type Sign = '(' | ')' | '\n' | ';'
 
 /** What is written on one line, or on several of them that parentheses make one. */
 export interface LogicalLine {
@@ -31,37 +28,70 @@ const MAX_ITEMS = 2 * MAX_RDATA + 100
 const MAX_TOKEN = 4 * MAX_RDATA
 
 const BLANKS = ' \t\r'
-const SIGNS = '\n();'
-const WORD_ENDS = BLANKS + SIGNS + '"'
+const WORD_ENDS = BLANKS + '\n();"'
 
 /** Takes a text in presentation format apart (RFC 1035 §5.1). Time is linear in the length of the text. */
-class Scanner {
+export class Lexer {
   readonly #text: string
+  readonly #isFile: boolean
   #at = 0
   /** Where the last token ended. */
   #ended = -1
+  /** The number of the line that it has come to, from 1. */
+  line = 1
 
-  constructor(text: string) {
+  /**
+   * @param isFile there may be comments, and lines
+   * @throws Unreadable
+   */
+  constructor(text: string, isFile: boolean) {
     if (text.includes('\0')) throw new Unreadable('Null characters are not allowed.')
     // Encoding a lone surrogate as UTF-8 would silently put U+FFFD in its place.
     if (!text.isWellFormed()) throw new Unreadable('Surrogate characters are not allowed.')
     this.#text = text
+    this.#isFile = isFile
   }
 
-  /** Whether a blank is next. */
-  get isAtBlank(): boolean {
-    return this.#at < this.#text.length && ' \t'.includes(this.#text.charAt(this.#at))
+  /**
+   * The next logical line, which may be empty; undefined behind the last one.
+   * @throws Unreadable, about what is on `line`
+   */
+  next(): LogicalLine | undefined {
+    if (this.#at > this.#text.length) return undefined
+    const line: LogicalLine = { tokens: [], number: this.line, indented: /[ \t]/.test(this.#text.charAt(this.#at)) }
+    /** The lines of the parentheses that are open. */
+    const open: number[] = []
+    for (let items = 0; items < MAX_ITEMS; items++) {
+      const item = this.#item()
+      if (typeof item !== 'string') line.tokens.push(item)
+      else if (item === '(') open.push(this.line)
+      else if (item === ')') {
+        if (open.pop() === undefined) throw new Unquoted('unbalanced parentheses')
+      } else if (open.length === 0) return line
+      else if (item === '') {
+        this.line = open[0]!
+        throw new Unquoted('unbalanced parentheses')
+      }
+    }
+    this.line = line.number
+    throw new Unreadable(`the record is longer than ${MAX_RDATA} octets`)
   }
 
-  /** The next token or sign; undefined at the end. */
-  next(): Token | Sign | undefined {
+  /** A token, or what stands between them and means something: a parenthesis, a line break; '' at the end. */
+  #item(): Token | string {
     const text = this.#text
     while (this.#at < text.length && BLANKS.includes(text.charAt(this.#at))) this.#at++
-    if (this.#at === text.length) return undefined
+    if (text[this.#at] === ';') {
+      if (!this.#isFile) throw new Unquoted('";" must be quoted, comments are not allowed')
+      const end = text.indexOf('\n', this.#at)
+      this.#at = end === -1 ? text.length : end
+    }
     const char = text.charAt(this.#at)
-    if (SIGNS.includes(char)) {
+    if ('\n()'.includes(char)) {
+      if (char === '\n' && !this.#isFile) throw new Unquoted('unexpected line break')
+      if (char === '\n') this.line++
       this.#at++
-      return char as Sign
+      return char
     }
     const quoted = char === '"'
     const start = quoted ? this.#at + 1 : this.#at
@@ -71,75 +101,16 @@ class Scanner {
     if (quoted && end === text.length) throw new Unreadable('Text input ended unexpectedly.')
     const joined = this.#at === this.#ended
     this.#at = this.#ended = quoted ? end + 1 : end
-    return { raw: text.slice(start, end), quoted, joined }
-  }
-
-  /** Goes to the end of the line. */
-  skipLine(): void {
-    const end = this.#text.indexOf('\n', this.#at)
-    this.#at = end === -1 ? this.#text.length : end
+    const raw = text.slice(start, end)
+    // A line break may be escaped.
+    this.line += raw.split('\n').length - 1
+    return { raw, quoted, joined }
   }
 }
 
-/**
- * The tokens of one record. Balanced parentheses count as blanks; comments and line breaks, which only a zone file has,
- * are refused.
- */
+/** The tokens of one record. Balanced parentheses count as blanks; comments and line breaks are refused. */
 export function lexRecord(text: string): Token[] {
-  const scanner = new Scanner(text)
-  const tokens: Token[] = []
-  let depth = 0
-  for (let item = scanner.next(); item !== undefined; item = scanner.next()) {
-    if (item === '\n') throw new Unquoted('unexpected line break')
-    else if (item === ';') throw new Unquoted('";" must be quoted, comments are not allowed')
-    else if (item === '(') depth++
-    else if (item === ')') {
-      if (--depth < 0) throw new Unquoted('unbalanced parentheses')
-    } else tokens.push(item)
-  }
-  if (depth > 0) throw new Unquoted('unbalanced parentheses')
-  return tokens
-}
-
-/** The lines of a zone file, one after the other, empty ones included. @throws Unreadable, BadLine */
-export function* lexLines(text: string): Generator<LogicalLine, void> {
-  const scanner = new Scanner(text)
-  for (let number = 1, item: ReturnType<Scanner['next']>; ; number++) {
-    const line: LogicalLine = { tokens: [], number, indented: scanner.isAtBlank }
-    let items = 0
-    let depth = 0
-    /** Where the outermost of the open parentheses is. */
-    let opened = number
-    for (;;) {
-      item = inLine(number, () => scanner.next())
-      if (item === undefined || (item === '\n' && depth === 0)) break
-      if (++items > MAX_ITEMS) throw new BadLine(line.number)
-      if (item === ';') scanner.skipLine()
-      else if (item === '\n') number++
-      else if (item === '(') {
-        if (depth++ === 0) opened = number
-      } else if (item === ')') {
-        if (--depth < 0) throw new BadLine(number)
-      } else {
-        line.tokens.push(item)
-        // A line break may be escaped.
-        if (item.raw.includes('\n')) number += item.raw.split('\n').length - 1
-      }
-    }
-    if (depth > 0) throw new BadLine(opened)
-    yield line
-    if (item === undefined) return
-  }
-}
-
-/** Runs `work`; what it cannot read is in this line. */
-export function inLine<T>(number: number, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof Unreadable || error instanceof Malformed) throw new BadLine(number, { cause: error })
-    throw error
-  }
+  return new Lexer(text, false).next()!.tokens
 }
 
 /** The position of the first unescaped character out of `ends`, or the end of the text, or one too far for a token. */

@@ -1,6 +1,6 @@
-import { BadLine, Refused, Unreadable } from './malformed.ts'
+import { Malformed, Refused, Unreadable } from './malformed.ts'
 import { absolute, isSubname, lowerCase, nameOf, parseName, printName, ROOT, SUBNAME_RULE } from './names.ts'
-import { inLine, lexLines, rawWord, word, type LogicalLine, type Token } from './presentation.ts'
+import { Lexer, rawWord, word, type LogicalLine, type Token } from './presentation.ts'
 import { readRdata, type Rdata } from './rdata.ts'
 import { rrsetProblems } from './rrset.ts'
 import { AUTOMATIC_TYPES, TYPES, typeProblems } from './types.ts'
@@ -45,17 +45,20 @@ export class ZoneFileError extends Error {}
  */
 export function* readZoneFile(text: string, domain: string): Generator<undefined, ZoneFileRRset[]> {
   const reader = new Reader(domain)
+  let lexer: Lexer | undefined
+  let line: LogicalLine | undefined
   try {
-    for (const line of lexLines(text.replace(/^\ufeff/, ''))) {
-      inLine(line.number, () => {
-        reader.read(line)
-      })
+    lexer = new Lexer(text.replace(/^\ufeff/, ''), true)
+    for (line = lexer.next(); line; line = lexer.next()) {
+      reader.read(line)
+      line = undefined
       yield
     }
   } catch (error) {
-    if (error instanceof BadLine) throw new ZoneFileError(`Zonefile contains syntax error in line ${error.number}.`)
-    if (error instanceof Unreadable) throw new ZoneFileError(`Could not parse zonefile: ${error.message}`)
-    throw error
+    if (!(error instanceof Unreadable || error instanceof Malformed)) throw error
+    const number = line?.number ?? lexer?.line
+    if (number === undefined) throw new ZoneFileError(`Could not parse zonefile: ${error.message}`)
+    throw new ZoneFileError(`Zonefile contains syntax error in line ${number}.`)
   }
   return yield* reader.finish()
 }
@@ -90,20 +93,14 @@ class Reader {
   }
 
   /** Carries out a directive. */
-  #obey([directive, ...values]: Token[]): void {
-    const [value, surplus] = values
+  #obey([directive, value, surplus]: Token[]): void {
+    const name = word(directive).toUpperCase()
     if (surplus !== undefined) throw new Unreadable('expected end of line')
-    switch (word(directive).toUpperCase()) {
-      case '$ORIGIN':
-        this.#origin = absolute(rawWord(value), this.#origin)
-        parseName(this.#origin)
-        break
-      case '$TTL':
-        this.#defaultTtl = readTtl(word(value))
-        break
-      default:
-        throw new Unreadable('unknown directive')
-    }
+    if (name === '$TTL') this.#defaultTtl = readTtl(word(value))
+    else if (name === '$ORIGIN') {
+      this.#origin = absolute(rawWord(value), this.#origin)
+      parseName(this.#origin)
+    } else throw new Unreadable('unknown directive')
   }
 
   #add(subname: string, tokens: Token[], line: number): void {
@@ -204,9 +201,10 @@ function isType(type: string): boolean {
 
 /** Reads a TTL: seconds, or numbers with units such as `1w2d3h4m5s`. */
 function readTtl(text: string): number {
-  const pieces = /^[0-9]{1,20}$/.test(text) ? [`${text}s`] : text.slice(0, 100).match(/[0-9]{1,20}[wdhms]/gi)
-  if (pieces === null || pieces.join('').length < text.length) throw new Unreadable('expecting a TTL')
-  const ttl = pieces.reduce((sum, piece) => sum + Number(piece.slice(0, -1)) * SECONDS[piece.at(-1)!.toLowerCase()]!, 0)
+  if (!/^([0-9]{1,20}|([0-9]{1,20}[wdhms]){1,10})$/i.test(text)) throw new Unreadable('expecting a TTL')
+  let ttl = 0
+  for (const [, digits, unit] of text.toLowerCase().matchAll(/([0-9]+)(.?)/g))
+    ttl += Number(digits) * SECONDS[unit || 's']!
   if (ttl > MAX_TTL) throw new Unreadable(`the TTL is longer than ${MAX_TTL} seconds`)
   return ttl
 }
