@@ -2,7 +2,7 @@ import { parseIPv4, parseIPv6, printIPv4, printIPv6 } from './addresses.ts'
 import { Refused, Unreadable } from './malformed.ts'
 import { lowerCase, parseName, printName, printNameForPowerDNS, takeName } from './names.ts'
 import {
-  counted, decodeUint, encodeUint, fromBase64, fromHex, split, take, takeCounted, takeSome, toBase64, toHex,
+  counted, decodeUint, encodeUint, fromBase64, fromHex, split, take, takeCounted, toBase64, toHex,
 } from './octets.ts' // prettier-ignore
 import { quote, rawWord, string, word, type Token } from './presentation.ts'
 
@@ -14,9 +14,12 @@ export interface Field {
   isName?: true
   /** Reads presentation form into wire form. */
   read(tokens: Token[]): string
-  /** Takes the field off the beginning of the wire form of what is left of the record. */
-  take(wire: string): string
-  /** Prints the canonical presentation form; `read` of it gives the same octets. */
+  /** Takes the field off the beginning of the wire form of what is left of the record; without it, it is all of that. */
+  take?(wire: string): string
+  /**
+   * Prints the canonical presentation form. What that is of octets which `read` never makes does not matter, for it is
+   * read again to see; but it throws nothing other than Unreadable.
+   */
   print(octets: string): string
   /** Prints what PowerDNS before 5.0 insists on, where that is another text. */
   printForPowerDNS?(octets: string): string
@@ -48,10 +51,8 @@ export const u32 = uint(4)
 export function decimal(text: string, bits: number): number {
   if (!/^[0-9]+$/.test(text)) throw new Unreadable('expecting an integer')
   const value = Number(text)
-  if (value >= 2 ** bits) {
-    throw new Unreadable(`${text.replace(/^0+/, '')} is not an unsigned ${bits}-bit integer`)
-  }
-  return value
+  if (value < 2 ** bits) return value
+  throw new Unreadable(`${text.replace(/^0+/, '')} is not an unsigned ${bits}-bit integer`)
 }
 
 /** An IPv4 address (RFC 1035 §3.4.1). */
@@ -73,15 +74,15 @@ const HOST_OR_ROOT = new RegExp(`^\\.$|${HOST.source}`)
 
 /** A name that `alphabet` finds good in its printed form. The field's role is for the error text. */
 function nameField(alphabet = /^/, role = 'name'): Field {
-  function checked(wire: string): string {
-    const text = printName(wire)
-    if (!alphabet.test(text)) throw new Refused(`Cannot parse record contents: invalid ${role}: ${text}`)
-    return wire
-  }
   return {
     isName: true,
-    read: ([token]) => checked(parseName(rawWord(token))),
-    take: (wire) => checked(takeName(wire)),
+    read([token]) {
+      const wire = parseName(rawWord(token))
+      const text = printName(wire)
+      if (!alphabet.test(text)) throw new Refused(`Cannot parse record contents: invalid ${role}: ${text}`)
+      return wire
+    },
+    take: takeName,
     print: printName,
     printForPowerDNS: printNameForPowerDNS,
     fold: lowerCase,
@@ -126,15 +127,10 @@ export const strings: Field = {
       .map(counted)
       .join('')
   },
-  take(wire) {
-    splitStrings(wire)
-    return wire
-  },
-  print: (octets) => splitStrings(octets).map(quote).join(' '),
-}
-
-function splitStrings(wire: string): string[] {
-  return split(takeSome(wire), takeCounted).map((piece) => piece.slice(1))
+  print: (octets) =>
+    split(octets, takeCounted)
+      .map((piece) => quote(piece.slice(1)))
+      .join(' '),
 }
 
 /** All of the rest as one string, without a length octet. It is never empty: PowerDNS 4.7 crashes on that in CAA. */
@@ -144,34 +140,25 @@ export const text: Field = {
     if (octets === '') throw new Unreadable('the value is empty')
     return octets
   },
-  take: takeSome,
   print: quote,
 }
 
 /** The property tag of CAA (RFC 8659 §4.1); its case is kept. */
 export const caaTag: Field = {
-  read: ([token]) => caaTagged(counted(string(token))),
-  take: (wire) => caaTagged(takeCounted(wire)),
+  read([token]) {
+    const tag = string(token)
+    if (!/^[A-Za-z0-9]{1,255}$/.test(tag)) throw new Unreadable('the tag is not 1 to 255 letters and digits')
+    return counted(tag)
+  },
+  take: takeCounted,
   print: (octets) => octets.slice(1),
 }
 
-function caaTagged(octets: string): string {
-  if (!/^[A-Za-z0-9]{1,255}$/.test(octets.slice(1))) {
-    throw new Unreadable('the tag is not 1 to 255 letters and digits')
-  }
-  return octets
-}
-
 /** All of the rest, in hex. */
-export const hex: Field = { rest: true, read: (tokens) => fromHex(digits(tokens)), take: takeSome, print: toHex }
+export const hex: Field = { rest: true, read: (tokens) => fromHex(digits(tokens)), print: toHex }
 
 /** All of the rest, in base64. */
-export const base64: Field = {
-  rest: true,
-  read: (tokens) => fromBase64(digits(tokens)),
-  take: takeSome,
-  print: toBase64,
-}
+export const base64: Field = { rest: true, read: (tokens) => fromBase64(digits(tokens)), print: toBase64 }
 
 /** Words that are one, with blanks inside. */
 function digits(tokens: Token[]): string {

@@ -24,9 +24,6 @@ const SPHERE_MAX = 2 ** 32 - 1
 /** Size and precisions where they are not given (RFC 1876 §3): the diameters of spheres. */
 const USUAL = ['1m', '10000m', '10m']
 
-/** Latitude, longitude, altitude, size, horizontal and vertical precision. */
-type Location = number[]
-
 /** All of LOC (RFC 1876). Numbers are whole at every step: in doubles, 1.15m would become 1.14m. */
 export const location: Field = {
   rest: true,
@@ -36,72 +33,53 @@ export const location: Field = {
     const [altitude, ...spheres] = words
     if (altitude === undefined) throw new Unreadable('expecting an altitude, such as 24.50m')
     if (spheres.length > USUAL.length) throw new Unreadable(`expected end of record, got "${spheres[USUAL.length]}"`)
-    return encode([...angles, ...[altitude, ...spheres, ...USUAL.slice(spheres.length)].map(readMetres)])
+    const height = readMetres(altitude, 'an altitude', -ALTITUDE_ZERO, ALTITUDE_MAX)
+    const sizes = [...spheres, ...USUAL.slice(spheres.length)].map(readSphere)
+    return ['\0', ...sizes, ...angles, encodeUint(ALTITUDE_ZERO + height, 4)].join('')
   },
-  take(wire) {
-    const octets = take(wire, 16)
-    if (!octets.startsWith('\0')) throw new Unreadable('the version of the data is not 0')
-    if (encode(decode(octets)) !== octets) throw new Unreadable('a size or precision is not a digit and a power of ten')
-    return octets
-  },
-  print: (octets) => print(decode(octets), printAngle),
-  printForPowerDNS: (octets) => print(decode(octets), printAngleForPowerDNS),
+  take: (wire) => take(wire, 16),
+  print: (octets) => print(octets, printAngle),
+  printForPowerDNS: (octets) => print(octets, printAngleForPowerDNS),
 }
 
 /** Takes degrees, minutes, seconds and hemisphere off the words. */
-function takeAngle(words: string[], { positive, negative }: Axis): number {
+function takeAngle(words: string[], { limit, positive, negative }: Axis): string {
   const end = words.slice(0, 4).findIndex((text) => text === positive || text === negative)
   if (end < 1) throw new Unreadable(`expecting degrees, minutes and seconds, then ${positive} or ${negative}`)
   const [d = 0, m = 0, s = 0] = words.splice(0, end).map((text, i) => readDecimal(text, i < 2 ? 0 : 3))
   if (m >= 60 || s >= MINUTE) throw new Unreadable('minutes and seconds must be less than 60')
-  return (DEGREE * d + MINUTE * m + s) * (words.shift() === positive ? 1 : -1)
+  const angle = DEGREE * d + MINUTE * m + s
+  if (angle > limit * DEGREE) throw new Unreadable(`${positive} or ${negative} is ${limit} degrees at most`)
+  return encodeUint(ANGLE_ZERO + (words.shift() === positive ? angle : -angle), 4)
 }
 
-function readMetres(text: string): number {
+/** One digit of centimetres and a power of ten; lower digits are cut. */
+function readSphere(text: string): string {
+  const digits = String(readMetres(text, 'a size or precision', 0, SPHERE_MAX))
+  return encodeUint((Number(digits[0]) << 4) + digits.length - 1, 1)
+}
+
+/** Reads a length into centimetres. */
+function readMetres(text: string, what: string, least: number, most: number): number {
   const [, minus, number = ''] = /^(-?)(.*?)m?$/s.exec(text) ?? []
-  return readDecimal(number, 2) * (minus === '-' ? -1 : 1)
+  const centimetres = readDecimal(number, 2) * (minus ? -1 : 1)
+  if (centimetres >= least && centimetres <= most) return centimetres
+  throw new Unreadable(`${what} is from ${printMetres(least)} to ${printMetres(most)}`)
 }
 
 /** A decimal number of so many places, in units of the last. */
 function readDecimal(text: string, places: number): number {
   const [, whole, fraction = ''] = /^([0-9]+)(?:\.([0-9]+))?$/.exec(text) ?? []
-  if (whole === undefined || fraction.length > places) {
-    throw new Unreadable(
-      places === 0 ? 'expecting an integer' : `expecting a number with at most ${places} decimals, got "${text}"`,
-    )
-  }
-  return Number(whole + fraction.padEnd(places, '0'))
+  if (whole !== undefined && fraction.length <= places) return Number(whole + fraction.padEnd(places, '0'))
+  const decimals = `expecting a number with at most ${places} decimals, got "${text}"`
+  throw new Unreadable(places === 0 ? 'expecting an integer' : decimals)
 }
 
-function encode([latitude, longitude, altitude, ...spheres]: Location): string {
-  const angles = [latitude!, longitude!].map((angle, i) => {
-    const { limit, positive, negative } = AXES[i]!
-    if (Math.abs(angle) > limit * DEGREE) throw new Unreadable(`${positive} or ${negative} is ${limit} degrees at most`)
-    return encodeUint(angle + ANGLE_ZERO, 4)
-  })
-  const height = within('an altitude', altitude!, -ALTITUDE_ZERO, ALTITUDE_MAX)
-  return ['\0', ...spheres.map(encodeSphere), ...angles, encodeUint(height + ALTITUDE_ZERO, 4)].join('')
-}
-
-/** One digit and a power of ten; lower digits are cut. */
-function encodeSphere(centimetres: number): string {
-  const digits = String(within('a size or precision', centimetres, 0, SPHERE_MAX))
-  return String.fromCharCode((Number(digits[0]) << 4) + digits.length - 1)
-}
-
-function within(what: string, centimetres: number, least: number, most: number): number {
-  if (centimetres >= least && centimetres <= most) return centimetres
-  throw new Unreadable(`${what} is from ${printMetres(least)} to ${printMetres(most)}`)
-}
-
-function decode(octets: string): Location {
+function print(octets: string, printAngle: (angle: number, axis: Axis) => string): string {
   const [latitude, longitude, altitude] = split(octets.slice(4), 4).map(decodeUint)
   const spheres = Array.from(octets.slice(1, 4), decodeUint).map((sphere) => (sphere >> 4) * 10 ** (sphere & 15))
-  return [latitude! - ANGLE_ZERO, longitude! - ANGLE_ZERO, altitude! - ALTITUDE_ZERO, ...spheres]
-}
-
-function print([latitude, longitude, ...metres]: Location, angle: (angle: number, axis: Axis) => string): string {
-  return [angle(latitude!, AXES[0]), angle(longitude!, AXES[1]), ...metres.map(printMetres)].join(' ')
+  const angles = [latitude!, longitude!].map((angle, i) => printAngle(angle - ANGLE_ZERO, AXES[i]!))
+  return [...angles, ...[altitude! - ALTITUDE_ZERO, ...spheres].map(printMetres)].join(' ')
 }
 
 function printAngle(angle: number, { positive, negative }: Axis): string {

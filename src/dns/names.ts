@@ -51,11 +51,6 @@ export function takeName(wire: string): string {
   throw new Unreadable('the name is not complete')
 }
 
-/** The labels of a name in wire form, without the root. */
-export function labelsOf(wire: string): string[] {
-  return split(wire.slice(0, -1), takeCounted).map((label) => label.slice(1))
-}
-
 /** Prints a name in wire form as the API shows it; what is special in any master file is escaped. */
 export function printName(wire: string): string {
   return print(wire, /["().;\\@$]|[^\x21-\x7e]/g)
@@ -68,8 +63,8 @@ export function printNameForPowerDNS(wire: string): string {
 
 function print(wire: string, special: RegExp): string {
   if (wire === ROOT) return '.'
-  return labelsOf(wire)
-    .map((label) => escape(label, special) + '.')
+  return split(wire.slice(0, -1), takeCounted)
+    .map((label) => escape(label.slice(1), special) + '.')
     .join('')
 }
 

@@ -22,12 +22,6 @@ export function take(wire: string, size: number): string {
   return wire.slice(0, size)
 }
 
-/** All octets of `wire`, of which there must be some. */
-export function takeSome(wire: string): string {
-  take(wire, 1)
-  return wire
-}
-
 /** Puts the octet in front that counts the others (RFC 1035 §3.3), of which there are up to 255. */
 export function counted(octets: string): string {
   return String.fromCharCode(octets.length) + octets
@@ -50,10 +44,10 @@ export function toHex(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('hex')
 }
 
-/** The octets that base64 (RFC 4648 §4) stands for. Spare bits of the last digit do not matter. */
+/** The octets, one at least, that base64 (RFC 4648 §4) stands for. Spare bits of the last digit do not matter. */
 export function fromBase64(digits: string): string {
   if (/[^A-Za-z0-9+/=]/.test(digits)) throw new Unreadable('Non-base64 digit found')
-  if (digits.length % 4 > 0 || !/^[^=]*={0,2}$/.test(digits)) throw new Unreadable('Incorrect padding')
+  if (digits.length % 4 > 0 || !/^[^=]+={0,2}$/.test(digits)) throw new Unreadable('Incorrect padding')
   return Buffer.from(digits, 'base64').toString('latin1')
 }
 

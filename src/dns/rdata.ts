@@ -24,7 +24,7 @@ export function parseRdata(type: string, text: string): Rdata {
   return explained(type, (row) => {
     const tokens = lexRecord(text)
     if (row.quoted && tokens.some((token) => !token.quoted)) throw new Unquoted('expecting a string')
-    return present(row, readAny(row, tokens))
+    return read(row, tokens)
   })
 }
 
@@ -34,16 +34,16 @@ export function parseRdata(type: string, text: string): Rdata {
  */
 export function readRdata(type: string, tokens: Token[], origin: string): Rdata {
   return explained(type, (row) => {
-    const written = tokens.map((token, i) =>
+    const absolutes = tokens.map((token, i) =>
       row.fields[i]?.isName && !token.quoted ? { ...token, raw: absolute(token.raw, origin) } : token,
     )
-    return present(row, readAny(row, isGeneric(tokens) ? tokens : written))
+    return read(row, isGeneric(tokens) ? tokens : absolutes)
   })
 }
 
 /** Reads the uncompressed wire form of a record of a supported type; throws Malformed. */
 export function decodeRdata(type: string, wire: string): Rdata {
-  return explained(type, (row) => present(row, split(row, wire)))
+  return explained(type, (row) => decode(row, wire))
 }
 
 /** Runs `work`; what it finds unreadable is told in the words of the contract (§9.3). */
@@ -61,28 +61,27 @@ function explained(type: string, work: (row: RecordType) => Rdata): Rdata {
   }
 }
 
-/** The wire form of each field, from tokens of either form. */
-function readAny(row: RecordType, tokens: Token[]): string[] {
-  return isGeneric(tokens) ? split(row, readGeneric(tokens)) : read(row, tokens)
-}
-
-/** The wire form of each field, from tokens. */
-function read({ fields }: RecordType, tokens: Token[]): string[] {
+function read(row: RecordType, tokens: Token[]): Rdata {
+  const { fields } = row
+  if (isGeneric(tokens)) return decode(row, readGeneric(tokens))
   const surplus = fields.at(-1)?.rest ? undefined : tokens[fields.length]
   if (surplus) throw new Unreadable(`expected end of record, got "${surplus.raw}"`)
-  return fields.map((field, i) => field.read(field.rest ? tokens.slice(i) : tokens.slice(i, i + 1)))
+  const octets = fields.map((field, i) => field.read(field.rest ? tokens.slice(i) : tokens.slice(i, i + 1)))
+  return present(row, octets)
 }
 
-/** The wire form of each field, from the wire form of the record. */
-function split({ fields }: RecordType, wire: string): string[] {
-  let at = 0
-  const octets = fields.map((field) => {
-    const taken = field.take(wire.slice(at))
-    at += taken.length
-    return taken
+/** Wire forms are those that their texts stand for: what the fields' `read` does not make is refused. */
+function decode(row: RecordType, wire: string): Rdata {
+  let rest = wire
+  const octets = row.fields.map((field) => {
+    const own = field.take?.(rest) ?? rest
+    rest = rest.slice(own.length)
+    return own
   })
-  if (at < wire.length) throw new Unreadable('the data is longer than the record')
-  return octets
+  if (rest !== '') throw new Unreadable('the data is longer than the record')
+  const rdata = present(row, octets)
+  if (read(row, lexRecord(rdata.text)).wire !== wire) throw new Unreadable('the data is not in canonical form')
+  return rdata
 }
 
 function isGeneric([first]: Token[]): boolean {

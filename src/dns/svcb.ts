@@ -1,14 +1,13 @@
 import { parseIPv4, parseIPv6, printIPv4, printIPv6Dotted } from './addresses.ts'
 import { decimal, type Field } from './fields.ts'
 import { Unreadable } from './malformed.ts'
-import { counted, decodeUint, encodeUint, fromBase64, split, take, takeCounted, takeSome, toBase64 } from './octets.ts'
-import { MAX_RDATA, quote, string, word, type Token } from './presentation.ts'
+import { counted, decodeUint, encodeUint, fromBase64, split, take, takeCounted, toBase64 } from './octets.ts'
+import { escape, MAX_RDATA, quote, string, word, type Token } from './presentation.ts'
 
-/** How the value of a parameter is read and printed. */
+/** The value of a parameter, as text without quotes and without the escapes that any string may have. */
 interface Value {
-  /** Reads what stands behind `=`, its escapes resolved, into wire form. */
   read: (text: string) => string
-  /** Prints `=` and the value, or nothing if there is none by nature; throws Unreadable for octets that are no value. */
+  /** The canonical text; octets of which `read` does not make the same again are no value. */
   print: (octets: string) => string
 }
 
@@ -20,74 +19,54 @@ function list(size: number, read: (text: string) => string, print: (octets: stri
       if (items.length * size > MAX_RDATA) throw new Unreadable(`the list is longer than ${MAX_RDATA} octets`)
       return items.map(read).join('')
     },
-    print: (octets) => `=${split(takeSome(octets), size).map(print).join(',')}`,
+    print: (octets) => split(octets, size).map(print).join(','),
   }
 }
 
-const keyList = list(
+const keys = list(
   2,
   (name) => encodeUint(keyNumber(name), 2),
   (octets) => keyName(decodeUint(octets)),
 )
 
 const mandatory: Value = {
-  read: (text) => split(keyList.read(text), 2).sort().join(''),
-  print(octets) {
-    const keys = split(octets, 2)
-    if (keys[0] === '\0\0') throw new Unreadable('"mandatory" cannot be mandatory itself')
-    if (!ascend(keys)) throw new Unreadable('mandatory keys are not in order, or one is listed twice')
-    return keyList.print(octets)
+  ...keys,
+  read(text) {
+    const sorted = split(keys.read(text), 2).sort()
+    if (sorted[0] === '\0\0') throw new Unreadable('"mandatory" cannot be mandatory itself')
+    if (new Set(sorted).size < sorted.length) throw new Unreadable('a mandatory key is listed twice')
+    return sorted.join('')
   },
 }
 
 /** Protocols (RFC 9460 §7.1.1). In the list `\,` and `\\` are escapes, besides those of every string. */
 const alpn: Value = {
-  read: (text) =>
-    splitList(text)
-      .map((id) => counted(protocol(id)))
-      .join(''),
-  print(octets) {
-    const ids = split(takeSome(octets), takeCounted).map((item) => protocol(item.slice(1)))
-    return `=${ids
-      .map((id) => id.replace(/[\\,]/g, '\\$&'))
-      .join(',')
-      .replaceAll('\\', '\\\\')}`
-  },
+  read: (text) => splitList(text).map(readProtocol).join(''),
+  print: (octets) =>
+    split(octets, takeCounted)
+      .map((id) => id.slice(1).replace(/[\\,]/g, '\\$&'))
+      .join(','),
 }
 
-const empty: Value = {
-  read: (text) => text,
-  print(octets) {
-    if (octets !== '') throw new Unreadable('no-default-alpn and ohttp take no value')
-    return ''
-  },
+const port: Value = { read: (text) => encodeUint(decimal(text, 16), 2), print: (octets) => String(decodeUint(octets)) }
+
+const ech: Value = { read: (text) => fromBase64(text.replace(/[ \t\r]/g, '')), print: toBase64 }
+
+/** Octets that are their text. */
+function plain(pattern: RegExp, problem: string): Value {
+  return {
+    read(text) {
+      if (!pattern.test(text)) throw new Unreadable(problem)
+      return text
+    },
+    print: (octets) => octets,
+  }
 }
 
-const port: Value = {
-  read: (text) => encodeUint(decimal(text, 16), 2),
-  print(octets) {
-    if (octets.length !== 2) throw new Unreadable('a port has two octets')
-    return `=${decodeUint(octets)}`
-  },
-}
+const empty = plain(/^$/, 'no-default-alpn and ohttp take no value')
 
-const ech: Value = {
-  read: (text) => fromBase64(text.replace(/[ \t\r]/g, '')),
-  print: (octets) => `="${toBase64(takeSome(octets))}"`,
-}
-
-/** Octets of no known meaning. */
-const opaque: Value = {
-  read: (text) => text,
-  print(octets) {
-    // PowerDNS before 5.0 takes them for comments and groups, even in quotes.
-    if (/[;()]/.test(octets)) throw new Unreadable('the value of a key without a name cannot hold ";", "(" and ")"')
-    return `=${quote(octets)}`
-  },
-}
-
-/** It is empty, too, but PowerDNS before 5.1 does not know the name, and wants a value. */
-const ohttp: Value = { ...empty, print: (octets) => empty.print(octets) + opaque.print(octets) }
+/** Octets of no known meaning. PowerDNS before 5.0 takes these three for comments and groups, even in quotes. */
+const opaque = plain(/^[^;()]*$/, 'the value of a key without a name cannot hold ";", "(" and ")"')
 
 /** The parameters with a name, by number: RFC 9460 §14.3.2, RFC 9461 (dohpath), RFC 9540 (ohttp). */
 const PARAMETERS: readonly [name: string, value: Value][] = [
@@ -99,9 +78,9 @@ const PARAMETERS: readonly [name: string, value: Value][] = [
   ['ech', ech],
   ['ipv6hint', list(16, parseIPv6, printIPv6Dotted)],
   ['dohpath', opaque],
-  ['ohttp', ohttp],
+  ['ohttp', empty],
 ]
-const [MANDATORY, ALPN, NO_DEFAULT_ALPN] = [0, 1, 2]
+const [MANDATORY, ALPN, NO_DEFAULT_ALPN, ECH] = [0, 1, 2, 5]
 
 /** The last key that is printed with its name; PowerDNS 4.7 knows no more. */
 const LAST_PRINTED = 6
@@ -109,12 +88,17 @@ const LAST_PRINTED = 6
 /** The parameters of SVCB and HTTPS (RFC 9460 §2.2), sorted by key. */
 export const parameters: Field = {
   rest: true,
-  read: (tokens) => encode(checked(readParameters(tokens))),
-  take(wire) {
-    checked(decode(wire))
-    return wire
+  read(tokens) {
+    const params = readParameters(tokens)
+    const missing = split(params.get(MANDATORY) ?? '', 2).map(decodeUint).find((key) => !params.has(key)) // prettier-ignore
+    if (missing !== undefined) throw new Unreadable(`${keyName(missing)} is mandatory, but not there`)
+    if (params.has(NO_DEFAULT_ALPN) && !params.has(ALPN)) throw new Unreadable('no-default-alpn needs alpn')
+    return [...params]
+      .sort(([one], [other]) => one - other)
+      .map(([key, octets]) => encodeUint(key, 2) + encodeUint(octets.length, 2) + octets)
+      .join('')
   },
-  print: (octets) => print(decode(octets)),
+  print: (octets) => split(octets, takeParameter).map(print).join(' '),
 }
 
 /** The rule over the whole record: the alias form has no parameters. */
@@ -133,45 +117,37 @@ function readParameters(tokens: Token[]): Map<number, string> {
     const key = keyNumber(name)
     if (params.has(key)) throw new Unreadable(`duplicate key "${key}"`)
     const text = quoted ? string(quoted) : rest
-    // Behind keyN there are the octets themselves.
-    params.set(key, namedKey(name) === key ? valueOf(key).read(text) : text)
+    params.set(key, /^key/i.test(name) ? checkedOctets(key, text) : valueOf(key).read(text))
   }
   return params
 }
 
-function encode(params: Map<number, string>): string {
-  return [...params]
-    .sort(([one], [other]) => one - other)
-    .map(([key, value]) => encodeUint(key, 2) + encodeUint(value.length, 2) + value)
-    .join('')
+/** What stands behind keyN are the octets themselves. */
+function checkedOctets(key: number, octets: string): string {
+  const { read, print } = valueOf(key)
+  const [name] = PARAMETERS[key] ?? []
+  try {
+    if (read(print(octets)) === octets) return octets
+  } catch (error) {
+    if (!(error instanceof Unreadable) || name === undefined) throw error
+  }
+  throw new Unreadable(`"key${key}" does not hold the octets of "${name}"`)
 }
 
-function decode(wire: string): Map<number, string> {
-  const params = split(wire, (rest) => take(rest, 4 + decodeUint(take(rest, 4).slice(2))))
-  if (!ascend(params.map((param) => param.slice(0, 2)))) throw new Unreadable('the keys are not in order')
-  return new Map(params.map((param) => [decodeUint(param.slice(0, 2)), param.slice(4)]))
+function takeParameter(wire: string): string {
+  return take(wire, 4 + decodeUint(take(wire, 4).slice(2)))
 }
 
-function checked(params: Map<number, string>): Map<number, string> {
-  print(params)
-  const missing = split(params.get(MANDATORY) ?? '', 2).map(decodeUint).find((key) => !params.has(key)) // prettier-ignore
-  if (missing !== undefined) throw new Unreadable(`${keyName(missing)} is mandatory, but not there`)
-  if (params.has(NO_DEFAULT_ALPN) && !params.has(ALPN)) throw new Unreadable('no-default-alpn needs alpn')
-  return params
-}
-
-function print(params: Map<number, string>): string {
-  return [...params].map(([key, value]) => keyName(key) + valueOf(key).print(value)).join(' ')
-}
-
-/** The number of a name; -1 if there is no such name. */
-function namedKey(name: string): number {
-  return PARAMETERS.findIndex(([known]) => known === name.toLowerCase())
+function print(param: string): string {
+  const key = decodeUint(param.slice(0, 2))
+  const text = valueOf(key).print(param.slice(4))
+  if (key === NO_DEFAULT_ALPN && text === '') return keyName(key)
+  return `${keyName(key)}=${key === ECH || key > LAST_PRINTED ? quote(text) : escape(text, /\\/g)}`
 }
 
 function keyNumber(name: string): number {
   const [, digits] = /^key(0|[1-9][0-9]{0,4})$/i.exec(name) ?? []
-  const key = digits === undefined ? namedKey(name) : Number(digits)
+  const key = digits === undefined ? PARAMETERS.findIndex(([known]) => known === name.toLowerCase()) : Number(digits)
   if (key < 0 || key > 65_535) throw new Unreadable(`unknown key "${name}"; one without a name is key0 to key65535`)
   return key
 }
@@ -184,11 +160,6 @@ function valueOf(key: number): Value {
   return PARAMETERS[key]?.[1] ?? opaque
 }
 
-/** Whether octets of one length come in order, none twice. */
-function ascend(all: string[]): boolean {
-  return all.every((octets, i) => i === 0 || octets > all[i - 1]!)
-}
-
 /** The items of a comma list in which `\,` is a comma, and `\\` a backslash. */
 function splitList(text: string): string[] {
   // What is escaped becomes no octet for a while.
@@ -197,11 +168,9 @@ function splitList(text: string): string[] {
   return marked.split(',').map((item) => item.replaceAll('\u0100', ',').replaceAll('\u0101', '\\'))
 }
 
-function protocol(id: string): string {
+/** Reads a protocol of alpn. Other characters PowerDNS before 5.0 does not read back, however they are written. */
+function readProtocol(id: string): string {
   if (id === '' || id.length > 255) throw new Unreadable('a protocol of alpn has 1 to 255 octets')
-  // Others PowerDNS before 5.0 does not read back, however they are written.
-  if (/[^!#-'*-:<-~]/.test(id)) {
-    throw new Unreadable('a protocol of alpn is of visible ASCII characters other than quotes, ";", "(" and ")"')
-  }
-  return id
+  if (!/[^!#-'*-:<-~]/.test(id)) return counted(id)
+  throw new Unreadable('a protocol of alpn is of visible ASCII characters other than quotes, ";", "(" and ")"')
 }

@@ -11,7 +11,7 @@ function everyTypeOf(windows: number): string {
   return `\\# ${6 + 34 * windows} 00000042 0003 ${all.join(' ')}`
 }
 
-const LENGTH = malformed('CSYNC', 'a window of types has a wrong length')
+const LENGTH = malformed('CSYNC', 'the data is not in canonical form')
 
 export const CSYNC: Examples = {
   accepted: [
@@ -50,12 +50,12 @@ export const CSYNC: Examples = {
     ['66 3 "A"', malformed('CSYNC', 'expecting an identifier')],
     ['66 3 A ; NS', malformed('CSYNC', '";" must be quoted, comments are not allowed')],
     ['\\# 5 00000042 00', malformed('CSYNC', 'the data ends too early')],
-    ['\\# 9 00000042 0003 0001 80', malformed('CSYNC', 'type 0 is reserved')],
+    ['\\# 9 00000042 0003 0001 80', malformed('CSYNC', '"TYPE0" is not a type; others are TYPE1 to TYPE65535')],
     ['\\# 8 00000042 0003 0000', LENGTH],
     ['\\# 10 00000042 0003 0002 6000', LENGTH],
     [`\\# 41 00000042 0003 0021 ${'01'.repeat(33)}`, LENGTH],
     ['\\# 9 00000042 0003 0002 60', malformed('CSYNC', 'the data ends too early')],
     [everyTypeOf(32), malformed('CSYNC', 'there are more than 8000 types')],
-    ['\\# 12 00000042 0003 000160 000160', malformed('CSYNC', 'the windows of types are not in order')],
+    ['\\# 12 00000042 0003 000160 000160', malformed('CSYNC', 'the data is not in canonical form')],
   ],
 }

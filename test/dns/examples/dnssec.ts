@@ -42,7 +42,7 @@ function digests(type: string): Examples {
       [`6454 256 1 ${SHA1}`, malformed(type, '256 is not an unsigned 8-bit integer')],
       [`6454 8 256 ${SHA1}`, malformed(type, '256 is not an unsigned 8-bit integer')],
       [`-1 8 1 ${SHA1}`, malformed(type, 'expecting an integer')],
-      ['\\# 4 19360805', malformed(type, 'the data ends too early')],
+      ['\\# 4 19360805', malformed(type, 'expecting another identifier')],
     ],
   }
 }
@@ -108,7 +108,7 @@ function keys(type: string): Examples {
       ['257 3 8 AwEA\u00fc===', malformed(type, 'Non-base64 digit found')],
       ['257 3 8 "AwEAAQ=="', malformed(type, 'expecting an identifier')],
       ['257 3 8 AwEAAQ== ; ksk', malformed(type, '";" must be quoted, comments are not allowed')],
-      ['\\# 4 01010308', malformed(type, 'the data ends too early')],
+      ['\\# 4 01010308', malformed(type, 'expecting another identifier')],
     ],
   }
 }

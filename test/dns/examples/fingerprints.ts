@@ -38,7 +38,7 @@ function associations(type: string): Examples {
       ['3 1 1 "abcd"', malformed(type, 'expecting an identifier')],
       ['3 1 1 ab cd "ef"', malformed(type, 'expecting an identifier')],
       ['3 1 1 abcd;', malformed(type, '";" must be quoted, comments are not allowed')],
-      ['\\# 3 030101', malformed(type, 'the data ends too early')],
+      ['\\# 3 030101', malformed(type, 'expecting another identifier')],
     ],
   }
 }
@@ -76,7 +76,7 @@ export const SSHFP: Examples = {
     ['"4" 2 abcd', malformed('SSHFP', 'expecting an identifier')],
     ['4 2 "abcd"', malformed('SSHFP', 'expecting an identifier')],
     ['4 2 abcd\nabcd', malformed('SSHFP', 'unexpected line break')],
-    ['\\# 2 0402', malformed('SSHFP', 'the data ends too early')],
+    ['\\# 2 0402', malformed('SSHFP', 'expecting another identifier')],
   ],
 }
 
@@ -117,7 +117,7 @@ export const CERT: Examples = {
     ['6 0 0 =', malformed('CERT', 'Incorrect padding')],
     ['6 0 0 sadf!Q==', malformed('CERT', 'Non-base64 digit found')],
     ['6 0 0 "sadfdQ=="', malformed('CERT', 'expecting an identifier')],
-    ['\\# 5 0006000000', malformed('CERT', 'the data ends too early')],
+    ['\\# 5 0006000000', malformed('CERT', 'expecting another identifier')],
   ],
 }
 
@@ -157,7 +157,7 @@ function blobs(type: string): Examples {
       ['"AAEC"', malformed(type, 'expecting an identifier')],
       ['AA "EC"', malformed(type, 'expecting an identifier')],
       ['AAEC ; key', malformed(type, '";" must be quoted, comments are not allowed')],
-      ['\\# 0', malformed(type, 'the data ends too early')],
+      ['\\# 0', malformed(type, 'expecting another identifier')],
     ],
   }
 }

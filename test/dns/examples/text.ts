@@ -98,7 +98,7 @@ export const CAA: Examples = {
     [`0 ${'t'.repeat(256)} "x"`, BAD_TAG],
     ['0 issue "x', malformed('CAA', 'Text input ended unexpectedly.')],
     ['0 issue "\\999"', malformed('CAA', 'Text input is malformed.')],
-    ['\\# 7 00 05 6973737565', malformed('CAA', 'the data ends too early')],
+    ['\\# 7 00 05 6973737565', malformed('CAA', 'the value is empty')],
     ['\\# 3 00 00 3b', BAD_TAG],
     ['\\# 3 00 05 69', malformed('CAA', 'the data ends too early')],
   ],
@@ -214,6 +214,6 @@ export const URI: Examples = {
     ['10 1 mailto:a;b', malformed('URI', '";" must be quoted, comments are not allowed')],
     ['10 1 "ftp://x', malformed('URI', 'Text input ended unexpectedly.')],
     ['10 1 "\\1"', malformed('URI', 'Text input is malformed.')],
-    ['\\# 4 000a0001', malformed('URI', 'the data ends too early')],
+    ['\\# 4 000a0001', malformed('URI', 'the value is empty')],
   ],
 }
