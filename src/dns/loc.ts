@@ -75,10 +75,10 @@ function readDecimal(text: string, places: number): number {
   throw new Unreadable(places === 0 ? 'expecting an integer' : decimals)
 }
 
-function print(octets: string, printAngle: (angle: number, axis: Axis) => string): string {
+function print(octets: string, spell: (angle: number, axis: Axis) => string): string {
   const [latitude, longitude, altitude] = split(octets.slice(4), 4).map(decodeUint)
   const spheres = Array.from(octets.slice(1, 4), decodeUint).map((sphere) => (sphere >> 4) * 10 ** (sphere & 15))
-  const angles = [latitude!, longitude!].map((angle, i) => printAngle(angle - ANGLE_ZERO, AXES[i]!))
+  const angles = [latitude!, longitude!].map((angle, i) => spell(angle - ANGLE_ZERO, AXES[i]!))
   return [...angles, ...[altitude! - ALTITUDE_ZERO, ...spheres].map(printMetres)].join(' ')
 }
 

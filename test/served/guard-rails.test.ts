@@ -56,7 +56,7 @@ const REFUSED: [title: string, members: RRsetBody, problems: object][] = [
   [
     'CAA without value, in the generic form',
     { type: 'CAA', records: ['\\# 7 00056973737565'] },
-    malformed('CAA', 'the data ends too early'),
+    malformed('CAA', 'the value is empty'),
   ],
   ['URI without target', { type: 'URI', records: ['1 1 ""'] }, malformed('URI', 'the value is empty')],
   ['a TTL below 0', { ttl: -1 }, { ttl: ['Ensure this value is greater than or equal to 60.'] }],
@@ -102,7 +102,7 @@ const REFUSED: [title: string, members: RRsetBody, problems: object][] = [
     malformed('LOC', 'a size or precision is from 0.00m to 42949672.95m'),
   ],
   ['CERT of type 0', { type: 'CERT', records: ['0 0 0 AAEC'] }, malformed('CERT', 'certificate type 0 is reserved')],
-  ['an empty APL', { type: 'APL', records: ['\\# 0'] }, malformed('APL', 'the data ends too early')],
+  ['an empty APL', { type: 'APL', records: ['\\# 0'] }, malformed('APL', 'expecting another identifier')],
   [
     'a compressed name',
     { type: 'DNAME', records: ['\\# 2 c000'] },
