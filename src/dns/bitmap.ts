@@ -39,11 +39,8 @@ function typeNumber(text: string): number {
 function encode(numbers: number[]): string {
   const bits = Buffer.alloc(8192)
   for (const number of numbers) bits[number >> 3]! |= 128 >> (number & 7)
-  return [...new Set(numbers.map((number) => number >> 8))]
-    .sort((one, other) => one - other)
-    .map((window) => [window, bits.toString('latin1', 32 * window, 32 * window + 32)] as const)
-    .map(([window, octets]) => encodeUint(window, 1) + counted(octets.replace(/\0+$/, '')))
-    .join('')
+  const windows = split(bits.toString('latin1'), 32).map((octets) => octets.replace(/\0+$/, ''))
+  return windows.map((octets, i) => (octets === '' ? '' : encodeUint(i, 1) + counted(octets))).join('')
 }
 
 function print(octets: string, mnemonics: ReadonlyMap<number, string>): string {

@@ -4,7 +4,7 @@ import { lowerCase, parseName, printName, printNameForPowerDNS, takeName } from 
 import {
   counted, decodeUint, encodeUint, fromBase64, fromHex, split, take, takeCounted, toBase64, toHex,
 } from './octets.ts' // prettier-ignore
-import { quote, rawWord, string, word, type Token } from './presentation.ts'
+import { bare, quote, rawWord, string, word, type Token } from './presentation.ts'
 
 /** A kind of field: how it reads and prints. Wire form is a string with one character per octet. */
 export interface Field {
@@ -14,13 +14,13 @@ export interface Field {
   isName?: true
   /** Reads presentation form into wire form. */
   read(tokens: Token[]): string
-  /** Takes the field off the beginning of the wire form of what is left of the record; without it, it is all of that. */
+  /** Takes the field off the beginning of what is left of the record's wire form; without it, it is all of that. */
   take?(wire: string): string
   /**
-   * Prints the canonical presentation form. What that is of octets which `read` never makes does not matter, for it is
-   * read again to see; but it throws nothing other than Unreadable.
+   * Prints the canonical presentation form. Octets that `read` never makes may print in any way, for they are known by
+   * what is read from it again; nothing but Unreadable is thrown.
    */
-  print(octets: string): string
+  print: (octets: string) => string
   /** Prints what PowerDNS before 5.0 insists on, where that is another text. */
   printForPowerDNS?(octets: string): string
   /** Undoes differences that do not count when records are compared (RFC 4034 §6.2). */
@@ -101,10 +101,10 @@ export const alias = nameField(/^\.$|^([A-Za-z0-9_*-]+\.)+$/, 'target')
 /** A host name (RFC 1123 §2.1). */
 export const host = nameField(HOST, 'target')
 
-/** A host name, or the root, which says that there is none (RFC 2782, 7505). */
-export function hostOrRoot(role: string): Field {
-  return nameField(HOST_OR_ROOT, role)
-}
+/** A host name, or the root, which says that there is none (RFC 7505). */
+export const exchange = nameField(HOST_OR_ROOT, 'exchange')
+/** A host name, or the root, which says that there is none (RFC 2782). */
+export const target = nameField(HOST_OR_ROOT, 'target')
 
 /** One character-string (RFC 1035 §3.3). */
 export const characterString: Field = {
@@ -122,15 +122,10 @@ export const strings: Field = {
   rest: true,
   read(tokens) {
     if (tokens.length === 0) throw new Unreadable('expecting a string')
-    return tokens
-      .flatMap((token) => string(token).match(/[^]{1,255}/g) ?? [''])
-      .map(counted)
-      .join('')
+    const pieces = tokens.flatMap((token) => string(token).match(/[^]{1,255}/g) ?? [''])
+    return pieces.map(counted).join('')
   },
-  print: (octets) =>
-    split(octets, takeCounted)
-      .map((piece) => quote(piece.slice(1)))
-      .join(' '),
+  print: (octets) => split(octets, takeCounted).map(characterString.print).join(' '),
 }
 
 /** All of the rest as one string, without a length octet. It is never empty: PowerDNS 4.7 crashes on that in CAA. */
@@ -151,7 +146,7 @@ export const caaTag: Field = {
     return counted(tag)
   },
   take: takeCounted,
-  print: (octets) => octets.slice(1),
+  print: (octets) => bare(octets.slice(1)),
 }
 
 /** All of the rest, in hex. */

@@ -3,7 +3,7 @@ import { counted, split, takeCounted } from './octets.ts'
 import { escape, unescape } from './presentation.ts'
 
 /** The longest name on the wire, and the longest label (RFC 1035 §2.3.4). */
-export const MAX_NAME = 255
+const MAX_NAME = 255
 export const MAX_LABEL = 63
 
 const TOO_LONG = 'Hostname must be no longer than 255 characters'

@@ -23,7 +23,7 @@ export interface LogicalLine {
  */
 export const MAX_RDATA = 64_000
 
-/** What no record needs: more tokens, signs included, than two for an octet; a token longer than four for an octet. */
+/** What no record needs: more tokens, signs included, than two for an octet; a token of more than four characters for an octet. */
 const MAX_ITEMS = 2 * MAX_RDATA + 100
 const MAX_TOKEN = 4 * MAX_RDATA
 
@@ -108,7 +108,7 @@ export class Lexer {
   }
 }
 
-/** The tokens of one record. Balanced parentheses count as blanks; comments and line breaks are refused. */
+/** The tokens of one record. Balanced parentheses count as blanks; comments and line breaks are refused: Unreadable. */
 export function lexRecord(text: string): Token[] {
   return new Lexer(text, false).next()!.tokens
 }
@@ -137,6 +137,11 @@ export function escape(octets: string, pattern: RegExp): string {
   return octets.replace(pattern, (octet) =>
     octet > ' ' && octet < '\x7f' ? `\\${octet}` : `\\${String(octet.charCodeAt(0)).padStart(3, '0')}`,
   )
+}
+
+/** Writes octets as a bare word. */
+export function bare(octets: string): string {
+  return escape(octets, /["();\\]|[^\x21-\x7e]/g)
 }
 
 /** Writes octets as a quoted string. */

@@ -61,26 +61,27 @@ function explained(type: string, work: (row: RecordType) => Rdata): Rdata {
   }
 }
 
+/** Reads tokens of either form. */
 function read(row: RecordType, tokens: Token[]): Rdata {
   const { fields } = row
   if (isGeneric(tokens)) return decode(row, readGeneric(tokens))
   const surplus = fields.at(-1)?.rest ? undefined : tokens[fields.length]
   if (surplus) throw new Unreadable(`expected end of record, got "${surplus.raw}"`)
-  const octets = fields.map((field, i) => field.read(field.rest ? tokens.slice(i) : tokens.slice(i, i + 1)))
+  const octets = fields.map((field, i) => field.read(tokens.slice(i)))
   return present(row, octets)
 }
 
-/** Wire forms are those that their texts stand for: what the fields' `read` does not make is refused. */
+/** What is printed of the octets is read again, and must give the same; so that `read` alone says what may be. */
 function decode(row: RecordType, wire: string): Rdata {
   let rest = wire
-  const octets = row.fields.map((field) => {
+  const texts = row.fields.map((field) => {
     const own = field.take?.(rest) ?? rest
     rest = rest.slice(own.length)
-    return own
+    return field.print(own)
   })
   if (rest !== '') throw new Unreadable('the data is longer than the record')
-  const rdata = present(row, octets)
-  if (read(row, lexRecord(rdata.text)).wire !== wire) throw new Unreadable('the data is not in canonical form')
+  const rdata = read(row, lexRecord(texts.join(' ')))
+  if (rdata.wire !== wire) throw new Unreadable('the data is not in canonical form')
   return rdata
 }
 

@@ -6,10 +6,10 @@ import { TYPES } from './types.ts'
 export const MAX_RECORDS = 4091
 
 /** The most characters of an RRset's records as compact JSON (contract §8.4). */
-export const MAX_RECORDS_JSON = 64_000
+const MAX_RECORDS_JSON = 64_000
 
 /** The longest DNS message: over TCP its length must fit 16 bits (RFC 1035 §4.2.2). */
-export const MAX_MESSAGE = 65_535
+const MAX_MESSAGE = 65_535
 
 /** Octets of a message's header, of a question's type and class, and of an answer up to its rdata with a short name. */
 const HEADER = 12

@@ -2,7 +2,7 @@ import { parseIPv4, parseIPv6, printIPv4, printIPv6Dotted } from './addresses.ts
 import { decimal, type Field } from './fields.ts'
 import { Unreadable } from './malformed.ts'
 import { counted, decodeUint, encodeUint, fromBase64, split, take, takeCounted, toBase64 } from './octets.ts'
-import { escape, MAX_RDATA, quote, string, word, type Token } from './presentation.ts'
+import { bare, MAX_RDATA, quote, string, word, type Token } from './presentation.ts'
 
 /** The value of a parameter, as text without quotes and without the escapes that any string may have. */
 interface Value {
@@ -23,20 +23,17 @@ function list(size: number, read: (text: string) => string, print: (octets: stri
   }
 }
 
-const keys = list(
-  2,
-  (name) => encodeUint(keyNumber(name), 2),
-  (octets) => keyName(decodeUint(octets)),
-)
-
 const mandatory: Value = {
-  ...keys,
   read(text) {
-    const sorted = split(keys.read(text), 2).sort()
+    const sorted = text
+      .split(',')
+      .map((name) => encodeUint(keyNumber(name), 2))
+      .sort()
     if (sorted[0] === '\0\0') throw new Unreadable('"mandatory" cannot be mandatory itself')
     if (new Set(sorted).size < sorted.length) throw new Unreadable('a mandatory key is listed twice')
     return sorted.join('')
   },
+  print: (octets) => split(octets, 2).map(decodeUint).map(keyName).join(','),
 }
 
 /** Protocols (RFC 9460 §7.1.1). In the list `\,` and `\\` are escapes, besides those of every string. */
@@ -48,7 +45,10 @@ const alpn: Value = {
       .join(','),
 }
 
-const port: Value = { read: (text) => encodeUint(decimal(text, 16), 2), print: (octets) => String(decodeUint(octets)) }
+const port: Value = {
+  read: (text) => encodeUint(decimal(text, 16), 2),
+  print: (octets) => split(octets, 2).map(decodeUint).join(','),
+}
 
 const ech: Value = { read: (text) => fromBase64(text.replace(/[ \t\r]/g, '')), print: toBase64 }
 
@@ -66,7 +66,7 @@ function plain(pattern: RegExp, problem: string): Value {
 const empty = plain(/^$/, 'no-default-alpn and ohttp take no value')
 
 /** Octets of no known meaning. PowerDNS before 5.0 takes these three for comments and groups, even in quotes. */
-const opaque = plain(/^[^;()]*$/, 'the value of a key without a name cannot hold ";", "(" and ")"')
+const opaque = plain(/^[^;()]*$/, 'the value of dohpath or of an unknown key cannot hold ";", "(" and ")"')
 
 /** The parameters with a name, by number: RFC 9460 §14.3.2, RFC 9461 (dohpath), RFC 9540 (ohttp). */
 const PARAMETERS: readonly [name: string, value: Value][] = [
@@ -117,6 +117,7 @@ function readParameters(tokens: Token[]): Map<number, string> {
     const key = keyNumber(name)
     if (params.has(key)) throw new Unreadable(`duplicate key "${key}"`)
     const text = quoted ? string(quoted) : rest
+    if (text === '' && key <= LAST_PRINTED && key !== NO_DEFAULT_ALPN) throw new Unreadable(`"${name}" needs a value`)
     params.set(key, /^key/i.test(name) ? checkedOctets(key, text) : valueOf(key).read(text))
   }
   return params
@@ -125,13 +126,8 @@ function readParameters(tokens: Token[]): Map<number, string> {
 /** What stands behind keyN are the octets themselves. */
 function checkedOctets(key: number, octets: string): string {
   const { read, print } = valueOf(key)
-  const [name] = PARAMETERS[key] ?? []
-  try {
-    if (read(print(octets)) === octets) return octets
-  } catch (error) {
-    if (!(error instanceof Unreadable) || name === undefined) throw error
-  }
-  throw new Unreadable(`"key${key}" does not hold the octets of "${name}"`)
+  if (read(print(octets)) === octets) return octets
+  throw new Unreadable(`"key${key}" does not hold the octets of "${PARAMETERS[key]?.[0]}"`)
 }
 
 function takeParameter(wire: string): string {
@@ -142,7 +138,7 @@ function print(param: string): string {
   const key = decodeUint(param.slice(0, 2))
   const text = valueOf(key).print(param.slice(4))
   if (key === NO_DEFAULT_ALPN && text === '') return keyName(key)
-  return `${keyName(key)}=${key === ECH || key > LAST_PRINTED ? quote(text) : escape(text, /\\/g)}`
+  return `${keyName(key)}=${key === ECH || key > LAST_PRINTED ? quote(text) : bare(text)}`
 }
 
 function keyNumber(name: string): number {

@@ -2,8 +2,8 @@ import { prefixes } from './apl.ts'
 import { types } from './bitmap.ts'
 import { ALGORITHMS, CERTIFICATE_TYPES, checkCertificate, checkDigest, checkDigestLength } from './dnssec.ts'
 import {
-  alias, base64, caaTag, characterString, exactName, groups, hex, host, hostOrRoot, ipv4, ipv6, name, strings, text,
-  u16, u32, u8, uint, type Field,
+  alias, base64, caaTag, characterString, exactName, exchange, groups, hex, host, ipv4, ipv6, name, strings, target,
+  text, u16, u32, u8, uint, type Field,
 } from './fields.ts' // prettier-ignore
 import { location } from './loc.ts'
 import { checkAlias, parameters } from './svcb.ts'
@@ -28,8 +28,6 @@ export interface RecordType {
 }
 
 const algorithm = uint(1, ALGORITHMS)
-const exchange = hostOrRoot('exchange')
-const target = hostOrRoot('target')
 
 const certificate = [uint(2, CERTIFICATE_TYPES), u16, algorithm, base64]
 const rewriting = [u16, u16, characterString, characterString, characterString, name]
@@ -88,7 +86,7 @@ export const TYPES: ReadonlyMap<string, RecordType> = new Map(ROWS.map((row) => 
 export const AUTOMATIC_TYPES: ReadonlySet<string> = new Set('SOA RRSIG NSEC NSEC3 NSEC3PARAM KEY OPT'.split(' '))
 
 /** The longest `type` (contract §8.4). */
-export const MAX_TYPE = 10
+const MAX_TYPE = 10
 
 /** The texts about what cannot be a type, supported or not (contract §8.4). */
 export function typeSyntaxProblems(type: string): string[] {

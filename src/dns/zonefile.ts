@@ -6,7 +6,7 @@ import { rrsetProblems } from './rrset.ts'
 import { AUTOMATIC_TYPES, TYPES, typeProblems } from './types.ts'
 
 /** The most records of a zone file; so many fit the memory that a request may use. */
-export const MAX_ZONE_RECORDS = 250_000
+const MAX_ZONE_RECORDS = 250_000
 
 /** The longest TTL that can be read, in seconds; it needs 32 bits. */
 const MAX_TTL = 2 ** 32 - 1
@@ -22,7 +22,7 @@ const UNSUPPORTED_TYPES: ReadonlySet<string> = new Set(
 
 const SECONDS: Record<string, number> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 }
 
-/** An RRset of a zone file: records that a message shall hold no twice are one. */
+/** An RRset of a zone file: records that no message may hold twice are one. */
 export interface ZoneFileRRset {
   subname: string
   type: string
@@ -201,7 +201,7 @@ function isType(type: string): boolean {
 
 /** Reads a TTL: seconds, or numbers with units such as `1w2d3h4m5s`. */
 function readTtl(text: string): number {
-  if (!/^([0-9]{1,20}|([0-9]{1,20}[wdhms]){1,10})$/i.test(text)) throw new Unreadable('expecting a TTL')
+  if (!/^([0-9]{1,20}|([0-9]{1,20}[wdhms])+)$/i.test(text)) throw new Unreadable('expecting a TTL')
   let ttl = 0
   for (const [, digits, unit] of text.toLowerCase().matchAll(/([0-9]+)(.?)/g))
     ttl += Number(digits) * SECONDS[unit || 's']!

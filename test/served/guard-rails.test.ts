@@ -25,7 +25,7 @@ const tooLong = (size: number) => ({
   records: [`Ensure this field has no more than 64000 characters after JSON encoding (it has ${size}).`],
 })
 const VISIBLE = 'a protocol of alpn is of visible ASCII characters other than quotes, ";", "(" and ")"'
-const OPAQUE = 'the value of a key without a name cannot hold ";", "(" and ")"'
+const OPAQUE = 'the value of dohpath or of an unknown key cannot hold ";", "(" and ")"'
 const DS = `1 13 2 ${'0a'.repeat(32)}`
 const KEY = '257 3 15 l02Woi0iS8Aa25FQkUd9RMzZHJpBoRQwAQEX1SxZJA4='
 const ADDRESSES = Array.from({ length: 4092 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
