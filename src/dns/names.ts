@@ -84,6 +84,9 @@ export function ownerLength(name: string): number {
   return name === '.' ? 1 : name.length + 1
 }
 
+/** What is no label. One expression for all labels would need more stack than there is for a text of megabytes. */
+const NO_LABEL = /(?:^|\.)(?![a-z0-9_-]{1,63}(?:\.|$))/
+
 /** What isSubname wants, in the words of the contract (§8.4). */
 export const SUBNAME_RULE =
   "Subname can only use (lowercase) a-z, 0-9, ., -, and _, may start with a '*.', or just be '*'. Components may not " +
@@ -92,15 +95,10 @@ export const SUBNAME_RULE =
 /** Whether this may stand as a subname (contract §8.4): empty (the apex), or lower-case labels, the first may be `*`. */
 export function isSubname(text: string): boolean {
   if (text === '' || text === '*') return true
-  return labelsMatch(text.replace(/^[*][.]/, ''), /^[a-z0-9_-]{1,63}$/)
+  return !NO_LABEL.test(text.replace(/^[*][.]/, ''))
 }
 
 /** Whether this has the syntax of a domain's name (contract §7.3), in any case; what else it takes is not looked at. */
 export function isDomainName(text: string): boolean {
-  return labelsMatch(text, /^[a-z0-9_-]{1,63}$/i) && !text.slice(text.lastIndexOf('.') + 1).includes('_')
-}
-
-/** Label by label: one expression for them all would need more stack than there is for a text of megabytes. */
-function labelsMatch(text: string, pattern: RegExp): boolean {
-  return text.split('.').every((label) => pattern.test(label))
+  return !NO_LABEL.test(lowerCase(text)) && !text.slice(text.lastIndexOf('.') + 1).includes('_')
 }

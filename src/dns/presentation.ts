@@ -121,6 +121,13 @@ function scan(text: string, start: number, ends: string): number {
   return Math.min(at, text.length)
 }
 
+/** How many characters a well-formed text has: what is no part of the basic plane takes two units, and counts once. */
+export function characters(text: string): number {
+  let count = text.length
+  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--
+  return count
+}
+
 /** The octets, one character each, that a token's text stands for: UTF-8, with `\DDD` and `\X` resolved. */
 export function unescape(raw: string): string {
   if (/^[^\\\u0080-\uffff]*$/.test(raw)) return raw

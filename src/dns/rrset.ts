@@ -1,4 +1,5 @@
 import { ownerLength } from './names.ts'
+import { characters } from './presentation.ts'
 import type { Rdata } from './rdata.ts'
 import { TYPES } from './types.ts'
 
@@ -35,7 +36,7 @@ export interface RRsetProblems {
 export function sizeProblems(records: readonly string[]): string[] {
   const texts: string[] = []
   if (records.length > MAX_RECORDS) texts.push(`Ensure this field has no more than ${MAX_RECORDS} elements.`)
-  const size = codePoints(JSON.stringify(records))
+  const size = characters(JSON.stringify(records))
   if (size > MAX_RECORDS_JSON) {
     texts.push(
       `Ensure this field has no more than ${MAX_RECORDS_JSON} characters after JSON encoding (it has ${size}).`,
@@ -71,8 +72,4 @@ function ruleProblems({ type, apex, rdata }: ParsedRRset): string[] {
   if (rules?.apex === 'never' && apex) texts.push(`${type} RRset cannot have empty subname.`)
   if (rules?.apex === 'only' && !apex) texts.push(`${type} RRset must have empty subname.`)
   return texts
-}
-
-function codePoints(text: string): number {
-  return text.length - (text.match(/[\u{10000}-\u{10ffff}]/gu)?.length ?? 0)
 }

@@ -6,6 +6,7 @@ import {
   text, u16, u32, u8, uint, type Field,
 } from './fields.ts' // prettier-ignore
 import { location } from './loc.ts'
+import { characters } from './presentation.ts'
 import { checkAlias, parameters } from './svcb.ts'
 
 /** What is to know of a record type. */
@@ -91,7 +92,7 @@ const MAX_TYPE = 10
 /** The texts about what cannot be a type, supported or not (contract §8.4). */
 export function typeSyntaxProblems(type: string): string[] {
   const texts: string[] = []
-  if (Array.from(type).length > MAX_TYPE) texts.push(`Ensure this field has no more than ${MAX_TYPE} characters.`)
+  if (characters(type) > MAX_TYPE) texts.push(`Ensure this field has no more than ${MAX_TYPE} characters.`)
   if (type !== type.toUpperCase()) texts.push(`Invalid value (not uppercase): ${type}`)
   if (!/^[A-Z][A-Z0-9]*$/.test(type)) texts.push('Type must be uppercase alphanumeric and start with a letter.')
   return texts

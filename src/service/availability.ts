@@ -1,5 +1,6 @@
 import { getPublicSuffix } from 'tldts'
 import { isDomainName } from '../dns/names.ts'
+import { characters } from '../dns/presentation.ts'
 import { DOMAIN_NAME_LENGTH } from '../limits.ts'
 
 /** What speaks against a name before anyone else's domains are looked at, in the contract's order (§7.3). */
@@ -13,7 +14,7 @@ export function nameProblems(name: string): string[] {
     )
   }
   if (name.startsWith('_')) problems.push('Domain names may not begin with an underscore.')
-  if (Array.from(name).length > DOMAIN_NAME_LENGTH) {
+  if (characters(name) > DOMAIN_NAME_LENGTH) {
     problems.push(`Ensure this field has no more than ${DOMAIN_NAME_LENGTH} characters.`)
   }
   return problems

@@ -1,6 +1,7 @@
 import { hash, parseOptions, verify, type Options } from '@node-rs/argon2'
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { characters } from '../dns/presentation.ts'
 import { Throttled } from '../errors.ts'
 import { HASHES_WAITING, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../limits.ts'
 
@@ -15,7 +16,7 @@ const AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2))
 
 /** What is wrong with a new password (contract §11.1). */
 export function passwordProblems(password: string): string[] {
-  const length = Array.from(password).length
+  const length = characters(password)
   if (length < PASSWORD_LENGTH_MIN) {
     return [`This password is too short. It must contain at least ${PASSWORD_LENGTH_MIN} characters.`]
   }

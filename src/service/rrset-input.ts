@@ -1,5 +1,6 @@
 import type { Problems } from '../errors.ts'
 import { isSubname, nameOf, ownerLength, SUBNAME_RULE } from '../dns/names.ts'
+import { characters } from '../dns/presentation.ts'
 import { sizeProblems } from '../dns/rrset.ts'
 import { typeProblems } from '../dns/types.ts'
 import { SUBNAME_LENGTH, TTL_MAX } from '../limits.ts'
@@ -63,7 +64,7 @@ function subnameProblems(domain: Domain, subname: string | undefined, method: Me
 /** The texts about what cannot be a subname of any domain (contract §8.4). */
 export function subnameSyntaxProblems(subname: string): string[] {
   const texts: string[] = []
-  if (Array.from(subname).length > SUBNAME_LENGTH) {
+  if (characters(subname) > SUBNAME_LENGTH) {
     texts.push(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
   }
   if (subname !== subname.toLowerCase()) texts.push(`Invalid value (not lowercase): ${subname}`)

@@ -1,3 +1,4 @@
+import { characters } from '../dns/presentation.ts'
 import { Denied, Invalid, NotFound, type Problems } from '../errors.ts'
 import { TOKEN_NAME_LENGTH } from '../limits.ts'
 import { transaction, type Db } from '../store/database.ts'
@@ -140,7 +141,7 @@ function found(token: Token | undefined): Token {
 }
 
 function refuseProblems({ name }: Partial<TokenSettings>, problems: Problems): void {
-  const tooLong = name !== undefined && Array.from(name).length > TOKEN_NAME_LENGTH
+  const tooLong = name !== undefined && characters(name) > TOKEN_NAME_LENGTH
   const length = tooLong && { name: [`Ensure this field has no more than ${TOKEN_NAME_LENGTH} characters.`] }
   if (tooLong || Object.keys(problems).length > 0) throw new Invalid({ ...problems, ...length })
 }

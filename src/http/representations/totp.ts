@@ -1,3 +1,4 @@
+import { characters } from '../../dns/presentation.ts'
 import { TOTP_DIGITS, TOTP_NAME_LENGTH } from '../../limits.ts'
 import type { Factor, NewFactor } from '../../service/totp.ts'
 import { base32 } from '../../service/totp-codes.ts'
@@ -6,7 +7,7 @@ import { readForm, ruledText, text } from './fields.ts'
 const name = text({ trim: true }).test(
   'length',
   `Ensure this field has no more than ${TOTP_NAME_LENGTH} characters.`,
-  (value = '') => lengthOf(value) <= TOTP_NAME_LENGTH,
+  (value = '') => characters(value) <= TOTP_NAME_LENGTH,
 )
 
 const code = ruledText({ trim: true }, codeProblems)
@@ -21,14 +22,9 @@ export function readCode(body: unknown): { code: string } {
   return readForm(body, { code }, ['code'])
 }
 
-/** In characters, as Postgres counts them. */
-function lengthOf(value: string): number {
-  return Array.from(value).length
-}
-
 /** What is wrong with the form of a code. */
 function codeProblems(value: string): string[] {
-  const length = lengthOf(value)
+  const length = characters(value)
   const problems: string[] = []
   if (length > TOTP_DIGITS) problems.push(`Ensure this field has no more than ${TOTP_DIGITS} characters.`)
   if (length < TOTP_DIGITS) problems.push(`Ensure this field has at least ${TOTP_DIGITS} characters.`)
