@@ -11,6 +11,7 @@ import { useWorld, withWorld, type Account } from '../support/world.ts'
 const world = useWorld()
 const MIB = 1024 * 1024
 const TOO_LARGE = '{"detail":"Payload too large."}'
+const TOO_MANY = 'JSON parse error - There are more than 65536 values in one item'
 const json = { 'content-type': 'application/json' }
 
 let account: Account
@@ -95,19 +96,25 @@ for (const [what, path, body, text] of [
   ['type', undefined, () => ({ type: 'A'.repeat(16_000_000) }), /no more than 10 characters/],
   ['ttl', undefined, () => ({ ttl: '1'.repeat(16_000_000) }), /String value too large/],
   ['record', undefined, () => ({ records: ['x'.repeat(16_000_000)] }), /no more than 64000 characters/],
-  [
-    'lists of records',
-    undefined,
-    () => ({ records: Array(4_000_000).fill('') }),
-    /Item 0: This field may not be blank/,
-  ],
-  ['lists of nulls', undefined, () => ({ records: Array(3_000_000).fill(null) }), /Item 0: This field may not be null/],
-  ['lists of letters', undefined, () => ({ records: Array(4_000_000).fill('x') }), /no more than 4091 elements/],
 ] as const) {
   test.serial(`a ${what} of 16 MB is told to be wrong like a smaller one`, async (t) => {
     const { status, text: answer } = await account.api.post(path ?? rrsets(), body())
     t.is(status, 400, answer.slice(0, 200))
     t.regex(answer, text)
+  })
+}
+
+for (const [what, record, text] of [
+  ['empty', '', /Item 0: This field may not be blank/],
+  ['null', null, /Item 0: This field may not be null/],
+  ['letters', 'x', /no more than 4091 elements/],
+] as const) {
+  test.serial(`as many records as an item may have values, all of them ${what}, are told to be wrong`, async (t) => {
+    const list = (count: number) => account.api.post(rrsets(), { records: Array(count).fill(record) })
+    const [most, more] = [await list(65_535), await list(65_536)]
+    t.is(most.status, 400)
+    t.regex(most.text, text)
+    t.deepEqual([more.status, more.json], [400, { detail: TOO_MANY }])
   })
 }
 
