@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { Unavailable } from '../errors.ts'
@@ -74,16 +75,18 @@ export function openDatabase(url: string, size: number): pg.Pool {
   return pool
 }
 
-/** The last timestamp, as read and as parsed: what was written together has the same, and may be very much. */
-let last: [string, Timestamp] = ['', '']
+/** The timestamps read last: what was written together has the same ones, and may be very much. */
+const timestamps = new LRUCache<string, Timestamp>({ max: 100 })
 
 /** `2026-01-31 12:00:00.12+00`, as Postgres writes it in UTC, to `2026-01-31T12:00:00.120000Z`. */
 function parseTimestamp(text: string): Timestamp {
-  if (text === last[0]) return last[1]
+  const known = timestamps.get(text)
+  if (known !== undefined) return known
   const [date, time = ''] = text.slice(0, -3).split(' ')
   const [second, fraction = ''] = time.split('.')
-  last = [text, `${date}T${second}.${fraction.padEnd(6, '0')}Z`]
-  return last[1]
+  const timestamp = `${date}T${second}.${fraction.padEnd(6, '0')}Z`
+  timestamps.set(text, timestamp)
+  return timestamp
 }
 
 const getTypeParser = pg.types.getTypeParser as (type: number) => (text: string) => string[]
