@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { setImmediate as others } from 'node:timers/promises'
 import { SLICE } from './limits.ts'
 
@@ -91,17 +92,50 @@ export function* jsonPieces(
   yield `${text}]${after}`
 }
 
-/** The JSON text of an array as octets, in pieces: there is never all of it as one string. */
-export async function jsonOctets(items: Iterable<unknown>, options?: JsonOptions): Promise<Buffer[]> {
-  return inSlices(mapped(jsonPieces(items, options), (piece) => Buffer.from(piece)))
+/** The JSON text of an array; if it is of many megabytes, it is never there as a whole. */
+export class JsonText {
+  /** In octets. */
+  readonly length: number
+  readonly pieces: Iterable<string>
+
+  constructor(length: number, pieces: Iterable<string>) {
+    this.length = length
+    this.pieces = pieces
+  }
+
+  /** To be sent. */
+  get body(): string | Readable {
+    const [only, ...others] = Array.isArray(this.pieces) ? (this.pieces as string[]) : []
+    return only !== undefined && others.length === 0 ? only : Readable.from(paced(this.pieces), { highWaterMark: 1 })
+  }
 }
 
-/** As Buffer.concat: of many megabytes the memory is not taken in one go. */
-export function* joined(pieces: Buffer[]): Work<Buffer> {
-  const all = Buffer.allocUnsafe(pieces.reduce((sum, { length }) => sum + length, 0))
+/** So many octets of JSON are held; what is longer is made twice, the first time to know its length. */
+const HELD = 4 * 1024 * 1024
+
+/** @param items are iterated again when the text is */
+export async function jsonText(items: Iterable<unknown>, options?: JsonOptions): Promise<JsonText> {
+  return inSlices(measured(items, options))
+}
+
+function* measured(items: Iterable<unknown>, options?: JsonOptions): Work<JsonText> {
+  let length = 0
+  let held: string[] | undefined = []
+  for (const piece of jsonPieces(items, options)) {
+    length += Buffer.byteLength(piece)
+    if (length > HELD) held = undefined
+    held?.push(piece)
+    yield
+  }
+  return new JsonText(length, held ?? { [Symbol.iterator]: () => jsonPieces(items, options) })
+}
+
+/** The octets of the text. */
+export function* octets({ length, pieces }: JsonText): Work<Buffer> {
+  const all = Buffer.allocUnsafe(length)
   let at = 0
   for (const piece of pieces) {
-    at += piece.copy(all, at)
+    at += all.write(piece, at)
     yield
   }
   return all

@@ -1,9 +1,8 @@
 import type Koa from 'koa'
-import { Readable } from 'node:stream'
 import type { RouterContext } from '@koa/router'
 import type { Actor } from '../service/actor.ts'
 import type { Domain } from '../service/domains.ts'
-import { inSlices, jsonPieces, paced, type Work } from '../slices.ts'
+import { jsonText } from '../slices.ts'
 import type { System } from '../system.ts'
 
 /** What the middleware in front of a handler has found out. */
@@ -38,27 +37,14 @@ export function answer(ctx: Koa.Context, status: number, body: unknown): void {
 
 /**
  * Answers with a JSON array, without ever holding all of its text.
- * @param list is iterated twice, the first time to know the length (contract §1.6)
+ * @param list may be iterated twice, the first time to know the length (contract §1.6)
  */
 export async function answerInPieces(ctx: Koa.Context, status: number, list: Iterable<unknown>): Promise<void> {
-  const { length, only } = await inSlices(measured(jsonPieces(list)))
+  const { length, body } = await jsonText(list)
   ctx.status = status
   ctx.set('Content-Type', 'application/json')
-  ctx.body = only ?? Readable.from(paced(jsonPieces(list)), { highWaterMark: 1 })
+  ctx.body = body
   ctx.length = length
-}
-
-/** Octets in all, and the text if there is one piece only. */
-function* measured(pieces: Iterable<string>): Work<{ length: number; only: string | undefined }> {
-  let length = 0
-  let count = 0
-  let only: string | undefined
-  for (const piece of pieces) {
-    length += Buffer.byteLength(piece)
-    only = count++ === 0 ? piece : undefined
-    yield
-  }
-  return { length, only }
 }
 
 /** Answers with text, and with exactly this media type (contract §1.5). */

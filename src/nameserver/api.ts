@@ -1,7 +1,6 @@
-import { Readable } from 'node:stream'
 import { Pool } from 'undici'
 import { NameserverFailure } from '../errors.ts'
-import { paced } from '../slices.ts'
+import { JsonText } from '../slices.ts'
 
 export interface ApiOptions {
   /** Base URL, e.g. `http://127.0.0.1:8081`. */
@@ -34,7 +33,7 @@ export class Api {
 
   /**
    * @param limit milliseconds for everything: waiting for a connection, sending, the answer
-   * @param body to be sent as JSON; or the octets of what is JSON already, in pieces
+   * @param body to be sent as JSON; or what is JSON already
    * @returns the answer's JSON; undefined where it is empty
    * @throws NameserverFailure
    */
@@ -55,8 +54,8 @@ export class Api {
     limit: number,
     body: unknown,
   ): Promise<{ status: number; text: string }> {
-    const pieces = isPieces(body) ? body : body === undefined ? [] : [Buffer.from(JSON.stringify(body))]
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+    const text = body instanceof JsonText || body === undefined ? body : JSON.stringify(body)
+    const length = typeof text === 'string' ? Buffer.byteLength(text) : (text?.length ?? 0)
     if (length > MAX_BODY) {
       throw new NameserverFailure('refused', `it is more than PowerDNS takes in one request (${MAX_BODY} octets)`)
     }
@@ -65,7 +64,7 @@ export class Api {
         method,
         path: this.#path + path,
         headers: { 'x-api-key': this.#key, ...(length > 0 && { ...CONTENT, 'content-length': `${length}` }) },
-        body: pieces.length > 1 ? Readable.from(paced(pieces)) : (pieces[0] ?? null),
+        body: text instanceof JsonText ? text.body : (text ?? null),
         signal: AbortSignal.timeout(limit),
         headersTimeout: 0,
         bodyTimeout: 0,
@@ -84,10 +83,6 @@ export class Api {
 }
 
 const CONTENT = { 'content-type': 'application/json' }
-
-function isPieces(body: unknown): body is Buffer[] {
-  return Array.isArray(body) && body.length > 0 && body.every((piece) => Buffer.isBuffer(piece))
-}
 
 function parse(text: string): unknown {
   try {

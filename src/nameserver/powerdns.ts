@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, type FailureKind } from '../errors.ts'
 import { answerTime } from '../limits.ts'
-import { jsonOctets, type Sequence } from '../slices.ts'
+import { jsonText, type Sequence } from '../slices.ts'
 import { Api, type ApiOptions } from './api.ts'
 import type { Key, Nameserver, PublishedRRset, PublishedZone } from './nameserver.ts'
 import { nsec3Label } from './nsec3.ts'
@@ -56,7 +56,10 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
       for (const rrset of rrsets) yield replacement(rrset, spell)
     }
     const settings = JSON.stringify({ name: zone, dnssec: true, ...SETTINGS, nameservers: [] })
-    const body = await jsonOctets(contents(), { before: `${settings.slice(0, -1)},"rrsets":`, after: '}' })
+    const body = await jsonText(
+      { [Symbol.iterator]: contents },
+      { before: `${settings.slice(0, -1)},"rrsets":`, after: '}' },
+    )
     const creation = api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body)
     // What it refuses may be there nevertheless, in part (powerdns.md §2.3).
     await orHalfDone(creation, 'refused')
@@ -94,7 +97,7 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
       for (const rrset of rrsets) if (!isRemoval(rrset)) yield replacement(rrset, spell)
       if (rectify) yield* forgotten(zone, rrsets)
     }
-    const body = await jsonOctets(changes(), { before: '{"rrsets":', after: '}' })
+    const body = await jsonText({ [Symbol.iterator]: changes }, { before: '{"rrsets":', after: '}' })
     await api.call('PATCH', path(zone), answerTime(rrsets.length), body)
   }
 

@@ -1,6 +1,6 @@
 import type { Timestamp } from '../time.ts'
 import type { Pool } from 'pg'
-import { inSlices, joined, jsonOctets } from '../slices.ts'
+import { inSlices, jsonText, octets } from '../slices.ts'
 import { query, type Db } from './database.ts'
 import { page as pageOf, type Cursor, type Page } from './pages.ts'
 
@@ -114,7 +114,7 @@ export async function apply(trx: Db, domainId: number, outcome: Outcome): Promis
 
 /** These members as a JSON value. Octets, because of a long text the driver would make one string first. */
 async function json<T>(items: T[], ...members: (keyof T & string)[]): Promise<Buffer> {
-  return inSlices(joined(await jsonOctets(items, { members })))
+  return inSlices(octets(await jsonText(items, { members })))
 }
 
 /** Notes accepted writes that changed nothing. One statement, however many. */

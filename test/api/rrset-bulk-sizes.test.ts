@@ -93,6 +93,23 @@ test('the complete list of problems is told of 5,000 items, too', async (t) => {
   t.is(((await api.get(path)).json as ShownRRset[]).length, 1)
 })
 
+test('what is more than is held at a time is stored, served and answered as it is', async (t) => {
+  const { api } = await world().account()
+  const domain = await newDomain(api)
+  const path = `/domains/${domain}/rrsets/`
+  const items = Array.from({ length: 10_000 }, (_, i) =>
+    rrset({ subname: `n${i}`, type: 'TXT', records: [`"${'x'.repeat(240)}${i}"`, `"${'y'.repeat(240)}${i}"`] }),
+  )
+  const written = succeeded(await api.put(path, items), 200).json as ShownRRset[]
+  t.is(written.length, items.length)
+  for (const i of [0, 5_000, 9_999]) {
+    t.is(written[i]!.subname, `n${i}`)
+    const { records } = (await api.get(`${path}n${i}/TXT/`)).json as ShownRRset
+    t.deepEqual(records, items[i]!.records)
+    t.deepEqual((await lookUp(world().powerDns, `n${i}.${domain}.`, 'TXT')).sort(), [...records].sort())
+  }
+})
+
 test('a place that is named very often names only the first hundred others', async (t) => {
   const { api } = await world().account()
   const path = `/domains/${await newDomain(api)}/rrsets/`
