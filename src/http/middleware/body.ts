@@ -1,6 +1,6 @@
 import { koaBody, HttpMethodEnum } from 'koa-body'
 import { Invalid } from '../../errors.ts'
-import { inSlices } from '../../slices.ts'
+import { inSlices, type Work } from '../../slices.ts'
 import type { Middleware } from '../context.ts'
 import { parseJson } from '../json.ts'
 import { Refusal } from '../refusal.ts'
@@ -112,13 +112,26 @@ async function parse(
   }
   let json: unknown
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(octets)
-    json = await inSlices(parseJson(text, readItem))
+    json = await inSlices(parseJson(await inSlices(decoded(octets)), readItem))
   } catch (error) {
     throw new Refusal(400, `JSON parse error - ${reason(error)}`)
   }
   if (json === null) throw noData()
   return json
+}
+
+/** Octets are read as UTF-8 so many at a time. */
+const PORTION = 1024 * 1024
+
+/** @throws TypeError if it is not valid UTF-8 */
+function* decoded(octets: Buffer): Work<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  for (let at = 0; at < octets.length; at += PORTION) {
+    text += decoder.decode(octets.subarray(at, at + PORTION), { stream: true })
+    yield
+  }
+  return text + decoder.decode()
 }
 
 function noData(): Invalid {

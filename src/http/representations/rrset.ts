@@ -30,7 +30,9 @@ function readPlain(body: unknown): RRsetInput | undefined {
   if (subname !== undefined && subname !== '' && !isPlain(subname)) return undefined
   if (ttl !== undefined && !Number.isSafeInteger(ttl)) return undefined
   if (records !== undefined && !(Array.isArray(records) && records.every(isPlain))) return undefined
-  if (type === undefined && subname === undefined && ttl === undefined && records === undefined) return NOTHING
+  if (subname === undefined && ttl === undefined && records === undefined) {
+    return type === undefined ? NOTHING : { type, problems: NO_PROBLEMS }
+  }
   return { subname, type, ttl: ttl as number | undefined, records, problems: NO_PROBLEMS }
 }
 
@@ -42,33 +44,7 @@ function isPlain(value: unknown): value is string {
 
 /** What an item of a bulk request says (contract §8.7, stages a and b). */
 export function readItem(item: unknown): ItemInput {
-  const plain = readPlain(item)
-  if (plain !== undefined) return plain
-  const key = outline(item)
-  if (key === undefined) return readOther(item)
-  const known = READ.get(key) ?? Object.freeze(readOther(item))
-  READ.set(key, known)
-  return known
-}
-
-/** What items say that are not plain: a request may have a million of them that are equal. */
-const READ = new LRUCache<string, ItemInput>({ max: 5_000 })
-
-/** Characters of the longest texts that are looked for among what is known. */
-const SHORT = 100
-
-/** The same for items that say the same; undefined for those that say more than is worth remembering. */
-function outline(item: unknown): string | undefined {
-  if (item === null || typeof item !== 'object' || Array.isArray(item)) return typeName(item)
-  const { subname, type, ttl, records } = item as Record<string, unknown>
-  if (Array.isArray(records)) return undefined
-  const texts: string[] = []
-  for (const value of [subname, type, ttl, records]) {
-    if (typeof value === 'string' && value.length > SHORT) return undefined
-    const isScalar = value === undefined || typeof value === 'string' || typeof value === 'number'
-    texts.push(isScalar ? JSON.stringify(value) : typeName(value))
-  }
-  return texts.join()
+  return readPlain(item) ?? shared(readOther(item))
 }
 
 function readOther(item: unknown): ItemInput {
@@ -83,15 +59,28 @@ function readOther(item: unknown): ItemInput {
   }
   if (Object.keys(problems).length > 0) return { isPlaceless: true, problems }
   const input = readFields(item, shape)
-  for (const [field, texts] of Object.entries(input.problems)) input.problems[field] = shared(texts)
+  // What is right is plain then, and smaller.
+  return Object.keys(input.problems).length > 0 ? input : readPlain(input)!
+}
+
+/** What was read last, by its JSON, if that is short: a million items may say the same, or be wrong in the same ways. */
+const READ = new LRUCache<string, ItemInput>({ max: 5_000 })
+const SHORT = 1_000
+
+/** Lists of one text: items that differ may be told the same nevertheless. */
+const LISTS = new LRUCache<string, readonly [string]>({ max: 20_000 })
+
+/** The same input; what was read before is held once. */
+function shared(input: ItemInput): ItemInput {
+  const json = JSON.stringify(input)
+  const known = READ.get(json)
+  if (known !== undefined) return known
+  for (const [field, texts] of Object.entries(input.problems)) input.problems[field] = sharedTexts(texts)
+  if (json.length <= SHORT) READ.set(json, input)
   return input
 }
 
-/** Lists of one text each, as told of items that differ: there are few texts, but there may be millions of items. */
-const LISTS = new LRUCache<string, readonly [string]>({ max: 20_000 })
-
-/** The same texts, but those told before are held once. */
-function shared(texts: readonly string[]): readonly string[] {
+function sharedTexts(texts: readonly string[]): readonly string[] {
   const lists = texts.map((text) => {
     const list = LISTS.get(text) ?? ([text] as const)
     LISTS.set(text, list)
