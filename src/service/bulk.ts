@@ -93,7 +93,7 @@ function* survey(zone: Zone, method: Method, inputs: ItemInput[]): Work<View> {
 
 /** Positions by place, in order. A list and a text for each place would take several times as much memory. */
 class Positions {
-  /** The first position by type and subname; what is no type is all under one. */
+  /** The first position by group and key. */
   readonly #first = new Map<string, Map<string, number>>()
   /** After each position the next one at the same place; after the last one, none that exists. */
   readonly #next: Int32Array
@@ -123,10 +123,14 @@ class Positions {
   }
 }
 
-/** There are few types, but any number of texts that are none; the number in front tells where such a text ends. */
+/**
+ * Groups by type, which need no text for type and subname, and by last character: a map of a million entries would take
+ * long to grow. What is no type is no group of its own; the number in front tells where such a text ends.
+ */
 function grouped(subname: string, type: string): [group: string, key: string] {
-  if (type === '' || TYPES.has(type)) return [type, subname]
-  return subname === '' ? ['none at the apex', type] : ['none', `${type.length} ${type} ${subname}`]
+  if (type === '' || TYPES.has(type)) return [`${type} ${subname.slice(-1)}`, subname]
+  if (subname === '') return [`none at the apex ${type.slice(-1)}`, type]
+  return [`none ${subname.slice(-1)}`, `${type.length} ${type} ${subname}`]
 }
 
 /** The stages of contract §8.7. @throws Denied */

@@ -173,7 +173,7 @@ async function writePlanned(
 
 /** The subnames that a request speaks of, as far as anything can be there. */
 function* subnamesOf(inputs: RRsetInput[]): Generator<string> {
-  for (const { subname = '' } of inputs) if (isSubname(subname)) yield subname
+  for (const { subname = '', type } of inputs) if (type !== undefined && isSubname(subname)) yield subname
 }
 
 function authorisation(actor: Actor, domain: Domain): (place: Place) => void {
