@@ -12,6 +12,8 @@ import type { Change } from './changes.ts'
 export function* changesStructure(current: RRset[], changes: Change[]): Work<boolean> {
   /** The sums of the weights of a subname's types, where types come or go. */
   const before = new Map<string, number>()
+  /** How much these grow. */
+  const growth = new Map<string, number>()
   /** Where a delegation stands in the end. */
   const delegations = new Set<string>()
 
@@ -25,18 +27,17 @@ export function* changesStructure(current: RRset[], changes: Change[]): Work<boo
     if (type === 'NS' && subname !== '') delegations.add(subname)
     yield
   }
-  const after = new Map(before)
   for (const change of changes) {
     const { subname, type } = change
-    if (step(change) !== 0) after.set(subname, after.get(subname)! + step(change) * weight(type))
+    if (step(change) !== 0) growth.set(subname, (growth.get(subname) ?? 0) + step(change) * weight(type))
     if (type === 'NS' && subname !== '') {
       if (change.after === undefined) delegations.delete(subname)
       else delegations.add(subname)
     }
     yield
   }
-  for (const [subname, sum] of after) {
-    if (structure(subname, sum) !== structure(subname, before.get(subname)!)) return true
+  for (const [subname, sum] of before) {
+    if (structure(subname, sum + growth.get(subname)!) !== structure(subname, sum)) return true
     yield
   }
   if (delegations.size === 0) return false
