@@ -44,7 +44,11 @@ function isPlain(value: unknown): value is string {
 
 /** What an item of a bulk request says (contract §8.7, stages a and b). */
 export function readItem(item: unknown): ItemInput {
-  return readPlain(item) ?? shared(readOther(item))
+  const plain = readPlain(item)
+  if (plain !== undefined) return plain
+  const input = readOther(item)
+  // What is right is plain once it is read, and smaller then.
+  return Object.keys(input.problems).length > 0 ? shared(input) : readPlain(input)!
 }
 
 function readOther(item: unknown): ItemInput {
@@ -58,25 +62,23 @@ function readOther(item: unknown): ItemInput {
     else if (typeof value !== 'string') problems[member] = [`Expected a string, but got ${typeName(value)}.`]
   }
   if (Object.keys(problems).length > 0) return { isPlaceless: true, problems }
-  const input = readFields(item, shape)
-  // What is right is plain then, and smaller.
-  return Object.keys(input.problems).length > 0 ? input : readPlain(input)!
+  return readFields(item, shape)
 }
 
-/** What was read last, by its JSON, if that is short: a million items may say the same, or be wrong in the same ways. */
-const READ = new LRUCache<string, ItemInput>({ max: 5_000 })
+/** What was wrong last, by its JSON, if that is short: a million items may be wrong in the same ways. */
+const WRONG = new LRUCache<string, ItemInput>({ max: 5_000 })
 const SHORT = 1_000
 
 /** Lists of one text: items that differ may be told the same nevertheless. */
 const LISTS = new LRUCache<string, readonly [string]>({ max: 20_000 })
 
-/** The same input; what was read before is held once. */
+/** The same input; what is wrong in the same way is held once. */
 function shared(input: ItemInput): ItemInput {
   const json = JSON.stringify(input)
-  const known = READ.get(json)
+  const known = WRONG.get(json)
   if (known !== undefined) return known
   for (const [field, texts] of Object.entries(input.problems)) input.problems[field] = sharedTexts(texts)
-  if (json.length <= SHORT) READ.set(json, input)
+  if (json.length <= SHORT) WRONG.set(json, input)
   return input
 }
 
