@@ -1,6 +1,7 @@
 import { koaBody, HttpMethodEnum } from 'koa-body'
+import { setImmediate as others } from 'node:timers/promises'
 import { Invalid } from '../../errors.ts'
-import { inSlices, type Work } from '../../slices.ts'
+import { inSlices } from '../../slices.ts'
 import type { Middleware } from '../context.ts'
 import { parseJson } from '../json.ts'
 import { Refusal } from '../refusal.ts'
@@ -112,7 +113,7 @@ async function parse(
   }
   let json: unknown
   try {
-    json = await inSlices(parseJson(await inSlices(decoded(octets)), readItem))
+    json = await inSlices(parseJson(await decoded(octets), readItem))
   } catch (error) {
     throw new Refusal(400, `JSON parse error - ${reason(error)}`)
   }
@@ -120,18 +121,15 @@ async function parse(
   return json
 }
 
-/** Octets are read as UTF-8 so many at a time. */
-const PORTION = 1024 * 1024
+/** So many octets or more take longer to become text than others should wait on top of what was done before. */
+const LARGE = 1024 * 1024
 
 /** @throws TypeError if it is not valid UTF-8 */
-function* decoded(octets: Buffer): Work<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let text = ''
-  for (let at = 0; at < octets.length; at += PORTION) {
-    text += decoder.decode(octets.subarray(at, at + PORTION), { stream: true })
-    yield
-  }
-  return text + decoder.decode()
+async function decoded(octets: Buffer): Promise<string> {
+  if (octets.length >= LARGE) await others()
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(octets)
+  if (octets.length >= LARGE) await others()
+  return text
 }
 
 function noData(): Invalid {
