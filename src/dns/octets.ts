@@ -44,10 +44,10 @@ export function toHex(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('hex')
 }
 
-/** The octets that base64 (RFC 4648 §4) stands for. Spare bits of the last digit do not matter. */
+/** The octets, one at least, that base64 (RFC 4648 §4) stands for. Spare bits of the last digit do not matter. */
 export function fromBase64(digits: string): string {
   if (/[^A-Za-z0-9+/=]/.test(digits)) throw new Unreadable('Non-base64 digit found')
-  if (digits.length % 4 > 0 || !/^[^=]*={0,2}$/.test(digits)) throw new Unreadable('Incorrect padding')
+  if (digits.length % 4 > 0 || !/^[^=]+={0,2}$/.test(digits)) throw new Unreadable('Incorrect padding')
   return Buffer.from(digits, 'base64').toString('latin1')
 }
 

@@ -112,6 +112,7 @@ function services(type: string): Examples {
       ['1 . key4', malformed(type, '"key4" needs a value')],
       ['1 . ech', malformed(type, '"ech" needs a value')],
       ['1 . ech=AE3', malformed(type, 'Incorrect padding')],
+      ['1 . ech=" "', malformed(type, 'Incorrect padding')],
       ['1 . ech=AE-_', malformed(type, 'Non-base64 digit found')],
       ['1 . key9=', valueExpected('key9')],
       ['1 . key9= "x"', valueExpected('key9')],
