@@ -105,8 +105,8 @@ export class JsonText {
 
   /** To be sent. */
   get body(): string | Readable {
-    const [only, ...others] = Array.isArray(this.pieces) ? (this.pieces as string[]) : []
-    return only !== undefined && others.length === 0 ? only : Readable.from(paced(this.pieces), { highWaterMark: 1 })
+    const [only, ...more] = Array.isArray(this.pieces) ? (this.pieces as string[]) : []
+    return only !== undefined && more.length === 0 ? only : Readable.from(paced(this.pieces), { highWaterMark: 1 })
   }
 }
 
