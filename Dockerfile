@@ -5,6 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
 COPY src src
+COPY dev dev
 COPY migrations migrations
 COPY seeds seeds
 COPY test test

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const oldestNode = [20, 19]
-const sourceFolders = ['src', 'migrations', 'seeds', 'test', 'bench']
+const sourceFolders = ['src', 'dev', 'migrations', 'seeds', 'test', 'bench']
 const stamp = 'build/.setup.json'
 const buildInfo = 'build/.tsbuildinfo'
 const lock = 'build/.setup.lock'

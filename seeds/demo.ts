@@ -1,5 +1,5 @@
-import { create } from '../src/service/domains.ts'
-import { hashSecret } from '../src/service/authentication.ts'
+import { create } from '../src/service/domains/domains.ts'
+import { hashSecret } from '../src/service/tokens/authentication.ts'
 import * as accounts from '../src/store/accounts.ts'
 import { transaction } from '../src/store/database.ts'
 import * as domains from '../src/store/domains.ts'

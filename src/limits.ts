@@ -1,7 +1,6 @@
 /** Every size and rate of the contract (§§4, 8.4, 16), by the contract's names. Limits of record contents: dns/. */
 
 export const DOMAIN_NAME_LENGTH = 191
-export const SUBNAME_LENGTH = 178
 export const TTL_MAX = 86400
 export const TOKEN_NAME_LENGTH = 178
 

@@ -4,13 +4,13 @@ import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { seedDemo, DEMO_DOMAIN } from '../seeds/demo.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
-import { demoTools, installIfPossible } from './dev/packages.ts'
-import { SetupError } from './dev/setup-error.ts'
-import { startStack, type Stack } from './dev/stack.ts'
+import { demoTools, installIfPossible } from '../dev/packages.ts'
+import { SetupError } from '../dev/setup-error.ts'
+import { startStack, type Stack } from '../dev/stack.ts'
 import { StartError } from './errors.ts'
 import { createLog } from './log.ts'
 import { closeSystem, createSystem, prepare, serve } from './server.ts'
-import { generateSecret } from './service/secrets.ts'
+import { generateSecret } from './service/tokens/secrets.ts'
 
 // The service's process. Servers that the environment does not name are started privately (dev/); then it is a demo.
 

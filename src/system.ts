@@ -3,9 +3,9 @@ import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
-import type { KnownPolicies } from './service/authentication.ts'
-import type { Counters } from './service/counters.ts'
-import type { Turns } from './service/turns.ts'
+import type { KnownPolicies } from './service/tokens/authentication.ts'
+import type { Counters } from './service/throttling/counters.ts'
+import type { Turns } from './service/queues.ts'
 import type { Timestamp } from './time.ts'
 
 /** Everything a running service stands on; handed in, never imported. */

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { readConfig } from '../src/config.ts'
-import { projectFolder } from '../src/dev/project.ts'
+import { projectFolder } from '../dev/project.ts'
 
 interface Service {
   image?: string

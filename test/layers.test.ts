@@ -2,7 +2,7 @@ import test from 'ava'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
-import { projectFolder } from '../src/dev/project.ts'
+import { projectFolder } from '../dev/project.ts'
 
 const SOURCES = join(projectFolder(), 'src')
 const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
@@ -28,6 +28,9 @@ const ARROWS: Record<string, readonly string[]> = {
   mail: ['errors.ts', 'limits.ts', 'time.ts'],
   dns: [],
 }
+
+/** The rooms of the service, from the top: each may import those below it, and what stands beside them. */
+const ROOMS = ['accounts', 'domains', 'zone', 'throttling', 'tokens']
 
 /** What every ring stands on, and what it may stand on in turn. `system.ts` names the parts, by type only. */
 const GROUND: Record<string, readonly string[]> = {
@@ -104,8 +107,23 @@ test('only the store knows SQL drivers, only the nameserver an HTTP client, only
   t.deepEqual(strangers, [])
 })
 
-test('modules do not import each other in a circle', (t) => {
-  const graph = new Map(FILES.map((file) => [file, imports(file, { types: false })]))
+test('a room of the service imports only rooms below it', (t) => {
+  const roomOf = (file: string) => /^service\/(\w+)\//.exec(file)?.[1]
+  const files = FILES.filter((file) => roomOf(file) !== undefined)
+  t.deepEqual([...new Set(files.map(roomOf))].sort(), [...ROOMS].sort())
+  const upwards = files.flatMap((file) =>
+    imports(file, { types: true })
+      .filter((name) => {
+        const room = roomOf(name)
+        return room !== undefined && ROOMS.indexOf(room) < ROOMS.indexOf(roomOf(file)!)
+      })
+      .map((name) => `${file} -> ${name}`),
+  )
+  t.deepEqual(upwards, [])
+})
+
+test('files do not import each other in a circle, not even types', (t) => {
+  const graph = new Map(FILES.map((file) => [file, imports(file, { types: true })]))
   const done = new Set<string>()
   const circles: string[] = []
   function visit(file: string, path: string[]): void {
@@ -117,4 +135,13 @@ test('modules do not import each other in a circle', (t) => {
   }
   for (const file of FILES) visit(file, [])
   t.deepEqual(circles, [])
+})
+
+test('no folder has more than 16 files', (t) => {
+  const counts = new Map<string, number>()
+  for (const file of FILES) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  t.deepEqual(
+    [...counts].filter(([, count]) => count > 16),
+    [],
+  )
 })

@@ -1,5 +1,5 @@
-import * as accounts from '../service/accounts.ts'
-import type { Account, Limits } from '../service/accounts.ts'
+import * as accounts from '../service/accounts/accounts.ts'
+import type { Account, Limits } from '../service/accounts/accounts.ts'
 import { command, numberOr, shortTime, table, type Command, type Outcome } from './command.ts'
 
 const LIMITS = {

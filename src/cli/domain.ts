@@ -1,6 +1,6 @@
 import { TTL_MAX } from '../limits.ts'
-import * as accounts from '../service/accounts.ts'
-import * as domains from '../service/domains.ts'
+import * as accounts from '../service/accounts/accounts.ts'
+import * as domains from '../service/domains/domains.ts'
 import { command, numberOr, shortTime, table, type Command } from './command.ts'
 
 export const domain: Record<string, Command> = {

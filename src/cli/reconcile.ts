@@ -1,4 +1,4 @@
-import { reconcileAll } from '../service/reconcile.ts'
+import { reconcileAll } from '../service/domains/reconcile.ts'
 import { command } from './command.ts'
 
 export const reconcile = command({

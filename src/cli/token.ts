@@ -1,6 +1,6 @@
-import { withEmail } from '../service/accounts.ts'
-import * as tokens from '../service/tokens.ts'
-import type { Token } from '../service/tokens.ts'
+import { withEmail } from '../service/accounts/accounts.ts'
+import * as tokens from '../service/tokens/tokens.ts'
+import type { Token } from '../service/tokens/tokens.ts'
 import { command, shortTime, table, type Command } from './command.ts'
 
 export const token: Record<string, Command> = {

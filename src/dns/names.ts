@@ -1,6 +1,6 @@
 import { Refused, Unreadable } from './malformed.ts'
 import { counted, split, takeCounted } from './octets.ts'
-import { escape, unescape } from './presentation.ts'
+import { characters, escape, unescape } from './presentation.ts'
 
 /** The longest name on the wire, and the longest label (RFC 1035 §2.3.4). */
 const MAX_NAME = 255
@@ -82,6 +82,26 @@ export function nameOf(domain: { name: string }, subname: string): string {
 /** The octets on the wire of an absolute owner name; without escapes, which subnames and domains cannot contain. */
 export function ownerLength(name: string): number {
   return name === '.' ? 1 : name.length + 1
+}
+
+/** The longest subname (contract §8.4). */
+export const SUBNAME_LENGTH = 178
+
+/** The texts about what cannot be a subname of any domain (contract §8.4). */
+export function subnameProblems(subname: string): string[] {
+  const texts: string[] = []
+  if (characters(subname) > SUBNAME_LENGTH) {
+    texts.push(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
+  }
+  if (subname !== subname.toLowerCase()) texts.push(`Invalid value (not lowercase): ${subname}`)
+  if (!isSubname(subname)) texts.push(SUBNAME_RULE)
+  return texts
+}
+
+/** A name and its ancestors, the longest first. */
+export function withAncestors(name: string): string[] {
+  const labels = name.split('.')
+  return labels.map((_, i) => labels.slice(i).join('.'))
 }
 
 /** What is no label. One expression for all labels would need more stack than there is for a text of megabytes. */

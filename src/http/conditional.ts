@@ -1,5 +1,5 @@
 import type Koa from 'koa'
-import type { Conditions } from '../service/conditions.ts'
+import type { Conditions } from '../service/zone/conditions.ts'
 
 /** The conditions in a request's headers (contract §15.1; RFC 9110 §13.1). Weak tags match nothing. */
 export function conditions(ctx: Koa.Context): Conditions {

@@ -1,7 +1,7 @@
 import type Koa from 'koa'
 import type { RouterContext } from '@koa/router'
-import type { Actor } from '../service/actor.ts'
-import type { Domain } from '../service/domains.ts'
+import type { Actor } from '../service/tokens/actor.ts'
+import type { Domain } from '../service/domains/domains.ts'
 import { jsonText } from '../slices.ts'
 import type { System } from '../system.ts'
 

@@ -1,10 +1,13 @@
 import type { Timestamp } from '../time.ts'
 import { query, type Db } from './database.ts'
 
+/** What can be confirmed by a link in a mail (contract §11.3). */
+export type Action = 'activate-account' | 'change-email' | 'reset-password' | 'delete-account' | 'create-totp'
+
 /** What the code in a mail stands for. */
 export interface Confirmation {
   accountId: string
-  action: string
+  action: Action
   parameters: object
   /** That of the account when the code was made. */
   credentialsChanged: Timestamp

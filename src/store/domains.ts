@@ -1,7 +1,7 @@
 import type { Timestamp } from '../time.ts'
 import type { Pool } from 'pg'
 import { query, type Db } from './database.ts'
-import { page as pageOf, type Cursor, type Page } from './pages.ts'
+import { page as pageOf, type Cursor, type Page } from './pagination.ts'
 
 export interface Domain {
   id: number

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { Duration, Timestamp } from '../time.ts'
 import { query, type Db } from './database.ts'
-import { page as pageOf, type Cursor, type Page } from './pages.ts'
+import { page as pageOf, type Cursor, type Page } from './pagination.ts'
 
 /** A rule of a token; null matches anything in its place (contract §6). */
 export interface Policy {

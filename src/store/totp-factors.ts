@@ -2,8 +2,8 @@ import type { Pool } from 'pg'
 import type { Timestamp } from '../time.ts'
 import { violated } from './constraints.ts'
 import { query, type Db } from './database.ts'
-import * as pages from './pages.ts'
-import type { Cursor, Page } from './pages.ts'
+import * as pages from './pagination.ts'
+import type { Cursor, Page } from './pagination.ts'
 
 /** A second factor of an account. */
 export interface Factor {

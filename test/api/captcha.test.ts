@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Invalid } from '../../src/errors.ts'
-import { checkCaptcha } from '../../src/service/captchas.ts'
+import { checkCaptcha } from '../../src/service/accounts/captchas.ts'
 import { query } from '../../src/store/database.ts'
 import { useWorld, withWorld } from '../support/world.ts'
 

@@ -1,5 +1,5 @@
 import { query } from '../../src/store/database.ts'
-import { generateSecret } from '../../src/service/secrets.ts'
+import { generateSecret } from '../../src/service/tokens/secrets.ts'
 import * as people from '../support/people.ts'
 import {
   accountOf,

@@ -1,5 +1,5 @@
-import { hashSecret } from '../../src/service/authentication.ts'
-import { generateSecret } from '../../src/service/secrets.ts'
+import { hashSecret } from '../../src/service/tokens/authentication.ts'
+import { generateSecret } from '../../src/service/tokens/secrets.ts'
 import { query } from '../../src/store/database.ts'
 import { addPolicies, domainOf, freshName, newDomain, newRRset, rrset, type ShownDomain } from '../support/api.ts'
 import { Client } from '../support/client.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { codeAt, stepAt } from '../../src/service/totp-codes.ts'
+import { codeAt, stepAt } from '../../src/service/accounts/totp-codes.ts'
 import { query } from '../../src/store/database.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { countLetters, linkTo, OVERTAKEN, person, said, type Link, type Person } from '../support/people.ts'

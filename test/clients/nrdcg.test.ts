@@ -1,7 +1,7 @@
 import test from 'ava'
 import { join } from 'node:path'
-import { GO_LIBRARIES } from '../../src/dev/packages.ts'
-import { projectFolder } from '../../src/dev/project.ts'
+import { GO_LIBRARIES } from '../support/packages.ts'
+import { projectFolder } from '../../dev/project.ts'
 import { usePlace } from './support/clients.ts'
 import { run, succeeded } from './support/programs.ts'
 

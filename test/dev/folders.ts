@@ -2,7 +2,7 @@ import { mkdtempSync, chmodSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { identify } from '../../src/dev/running.ts'
+import { identify } from '../../dev/running.ts'
 
 /** A new folder that the servers may pass through; the test run removes it, and ends what still runs in it. */
 export function newFolder(): string {

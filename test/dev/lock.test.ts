@@ -1,8 +1,8 @@
 import test from 'ava'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { takeLock, waitForLock } from '../../src/dev/lock.ts'
-import { identify, remember } from '../../src/dev/running.ts'
+import { takeLock, waitForLock } from '../../dev/lock.ts'
+import { identify, remember } from '../../dev/running.ts'
 import { newFolder } from './folders.ts'
 
 test('a lock is one holder’s until it is released', (t) => {

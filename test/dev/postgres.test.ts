@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { startPostgres, type Postgres } from '../../src/dev/postgres.ts'
-import { identify, remember } from '../../src/dev/running.ts'
-import { SetupError } from '../../src/dev/setup-error.ts'
+import { startPostgres, type Postgres } from '../../dev/postgres.ts'
+import { identify, remember } from '../../dev/running.ts'
+import { SetupError } from '../../dev/setup-error.ts'
 import { isGone, newFolder, quietly } from './folders.ts'
 
 const options = { durable: false, progress: quietly }

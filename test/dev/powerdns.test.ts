@@ -5,8 +5,8 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
-import { startPowerDns, type PowerDns } from '../../src/dev/powerdns.ts'
-import { SetupError } from '../../src/dev/setup-error.ts'
+import { startPowerDns, type PowerDns } from '../../dev/powerdns.ts'
+import { SetupError } from '../../dev/setup-error.ts'
 import { isGone, newFolder, quietly } from './folders.ts'
 
 const options = { dnsHost: '127.0.0.1', dnsPort: 0, durable: false, progress: quietly }

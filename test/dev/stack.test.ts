@@ -5,9 +5,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
-import { recall, type Running } from '../../src/dev/running.ts'
-import { SetupError } from '../../src/dev/setup-error.ts'
-import { startStack, type Stack } from '../../src/dev/stack.ts'
+import { recall, type Running } from '../../dev/running.ts'
+import { SetupError } from '../../dev/setup-error.ts'
+import { startStack, type Stack } from '../../dev/stack.ts'
 import { isGone, newFolder, quietly } from './folders.ts'
 
 const powerDns = { dnsHost: '127.0.0.1', dnsPort: 0 }

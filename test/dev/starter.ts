@@ -1,4 +1,4 @@
-import { startStack } from '../../src/dev/stack.ts'
+import { startStack } from '../../dev/stack.ts'
 import { quietly } from './folders.ts'
 
 // A program of its own that starts the servers below the folder of its argument, and then does nothing.

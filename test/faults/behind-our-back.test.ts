@@ -1,5 +1,5 @@
 import test from 'ava'
-import { audit, reconcileAll } from '../../src/service/reconcile.ts'
+import { audit, reconcileAll } from '../../src/service/domains/reconcile.ts'
 import { query } from '../../src/store/database.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/discrepancies.ts'
 import { ask, dataOf } from '../support/dns.ts'

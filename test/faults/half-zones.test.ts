@@ -1,5 +1,5 @@
 import test from 'ava'
-import { reconcileAll } from '../../src/service/reconcile.ts'
+import { reconcileAll } from '../../src/service/domains/reconcile.ts'
 import * as marks from '../../src/store/marks.ts'
 import { discrepancies, discrepanciesOf } from '../support/discrepancies.ts'
 import { useSite, type Service } from '../support/site.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import pg from 'pg'
-import { audit, reconcile } from '../../src/service/reconcile.ts'
+import { audit, reconcile } from '../../src/service/domains/reconcile.ts'
 import { query } from '../../src/store/database.ts'
 import * as marks from '../../src/store/marks.ts'
 import { discrepancies, discrepanciesOf } from '../support/discrepancies.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { PostgresCounters } from '../../src/service/postgres-counters.ts'
+import { PostgresCounters } from '../../src/service/throttling/postgres-counters.ts'
 import { openDatabase, query, transaction } from '../../src/store/database.ts'
 import { closeSystem } from '../../src/server.ts'
 import { Client, type Answer } from '../support/client.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { codeAt, stepAt } from '../../src/service/totp-codes.ts'
+import { codeAt, stepAt } from '../../src/service/accounts/totp-codes.ts'
 import { query } from '../../src/store/database.ts'
 import type { Client } from '../support/client.ts'
 import { linkTo, person } from '../support/people.ts'

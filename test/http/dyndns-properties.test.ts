@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { Invalid } from '../../src/errors.ts'
 import { readHosts, readOwnHosts, readUpdates } from '../../src/http/representations/dyndns.ts'
-import type { HostUpdate } from '../../src/service/dyndns.ts'
+import type { HostUpdate } from '../../src/service/domains/dyndns.ts'
 import { newDomain, succeeded, type ShownRRset } from '../support/api.ts'
 import {
   actionFor,

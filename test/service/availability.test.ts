@@ -1,13 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
-import {
-  isAllowed,
-  localParent,
-  nameProblems,
-  registrable,
-  registrableAncestors,
-  suffixes,
-} from '../../src/service/availability.ts'
+import { isAllowed, nameProblems, registrable, registrableAncestors } from '../../src/service/domains/availability.ts'
+import { withAncestors } from '../../src/dns/names.ts'
+import { localParent } from '../../src/service/zone/local-suffixes.ts'
 
 /** Name, what is registered when it is wanted, and whether policy allows it; the rules are of publicsuffix.org. */
 const NAMES: [name: string, registrable: string, allowed: boolean][] = [
@@ -110,7 +105,7 @@ const NAME = fc.array(LABEL, { minLength: 1, maxLength: 6 }).map((labels) => lab
 test('the ancestors of a name are all names that it ends in, the longest first', (t) => {
   fc.assert(
     fc.property(NAME, (name) => {
-      const all = suffixes(name)
+      const all = withAncestors(name)
       t.is(all.length, name.split('.').length)
       t.is(all[0], name)
       t.true(all.every((suffix, i) => i === 0 || all[i - 1]!.replace(/^[^.]*\./, '') === suffix))
@@ -122,7 +117,7 @@ test('every name between a name and its registrable domain may conflict with it,
   fc.assert(
     fc.property(NAME, (name) => {
       const between = registrableAncestors(name, [])
-      t.deepEqual(between, suffixes(name).slice(0, between.length))
+      t.deepEqual(between, withAncestors(name).slice(0, between.length))
       t.is(between.at(-1) ?? name, registrable(name))
       t.is(registrable(registrable(name)), registrable(name))
     }),

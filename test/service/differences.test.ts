@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { parseRdata } from '../../src/dns/rdata.ts'
 import type { PublishedRRset } from '../../src/nameserver/nameserver.ts'
-import { differences } from '../../src/service/differences.ts'
+import { differences } from '../../src/service/zone/differences.ts'
 
 /** Contents of a type that mean different things, each in several spellings. */
 const CONTENTS: Record<string, string[][]> = {

@@ -2,7 +2,7 @@ import { hash } from '@node-rs/argon2'
 import test from 'ava'
 import { Throttled } from '../../src/errors.ts'
 import { HASHES_WAITING } from '../../src/limits.ts'
-import { hashPassword, isOutdated, passwordProblems, verifyPassword } from '../../src/service/passwords.ts'
+import { hashPassword, isOutdated, passwordProblems, verifyPassword } from '../../src/service/accounts/passwords.ts'
 
 const SHORT = 'This password is too short. It must contain at least 8 characters.'
 const LONG = 'Ensure this field has no more than 128 characters.'

@@ -1,8 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { Denied } from '../../src/errors.ts'
-import type { Actor } from '../../src/service/actor.ts'
-import { authoriseWrites, mayWrite, sees, visibleDomains } from '../../src/service/policies.ts'
+import type { Actor } from '../../src/service/tokens/actor.ts'
+import { authoriseWrites, mayWrite, sees, visibleDomains } from '../../src/service/tokens/policies.ts'
 import type { Policy } from '../../src/store/tokens.ts'
 
 const DOMAIN = fc.constantFrom(1, 2)

@@ -4,8 +4,8 @@ import { Throttled } from '../../src/errors.ts'
 import type { Scope } from '../../src/limits.ts'
 import { createLog } from '../../src/log.ts'
 import { closeSystem, createSystem } from '../../src/server.ts'
-import type { Actor } from '../../src/service/actor.ts'
-import { admit, comparePassword } from '../../src/service/throttling.ts'
+import type { Actor } from '../../src/service/tokens/actor.ts'
+import { admit, comparePassword } from '../../src/service/throttling/throttling.ts'
 import type { System } from '../../src/system.ts'
 
 // Contract §14: rates, keys, and what a caller is told, by a clock that the test moves.

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { base32, codeAt, matchingStep, stepAt } from '../../src/service/totp-codes.ts'
+import { base32, codeAt, matchingStep, stepAt } from '../../src/service/accounts/totp-codes.ts'
 
 /** RFC 6238, appendix B, SHA-1: the time in seconds and the code, of eight digits; ours are its last six. */
 const RFC_6238 = [

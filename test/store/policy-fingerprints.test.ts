@@ -1,5 +1,5 @@
 import test from 'ava'
-import { hashSecret } from '../../src/service/authentication.ts'
+import { hashSecret } from '../../src/service/tokens/authentication.ts'
 import { query } from '../../src/store/database.ts'
 import { present } from '../../src/store/tokens.ts'
 import { useWorld } from '../support/world.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { hashPassword } from '../../src/service/passwords.ts'
+import { hashPassword } from '../../src/service/accounts/passwords.ts'
 import { query } from '../../src/store/database.ts'
 import { shared, succeeded } from './api.ts'
 import type { Answer } from './client.ts'

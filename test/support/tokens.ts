@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { hashSecret } from '../../src/service/authentication.ts'
-import { generateSecret } from '../../src/service/secrets.ts'
+import { hashSecret } from '../../src/service/tokens/authentication.ts'
+import { generateSecret } from '../../src/service/tokens/secrets.ts'
 import { query } from '../../src/store/database.ts'
 import { Client } from './client.ts'
 import type { World } from './world.ts'

@@ -1,5 +1,5 @@
-import { authenticateAndLookUp, refuseMfaPending } from '../../service/authentication.ts'
-import { visible } from '../../service/domains.ts'
+import { authenticateAndLookUp, visible } from '../../service/domains/domains.ts'
+import { refuseMfaPending } from '../../service/tokens/authentication.ts'
 import type { Middleware } from '../context.ts'
 import { credentials } from './authenticate.ts'
 

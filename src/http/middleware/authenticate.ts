@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Denied, Unauthenticated } from '../../errors.ts'
-import type { Permission } from '../../service/actor.ts'
-import { authenticate as authenticateSecret, refuseMfaPending } from '../../service/authentication.ts'
+import type { Permission } from '../../service/tokens/actor.ts'
+import { authenticate as authenticateSecret, refuseMfaPending } from '../../service/tokens/authentication.ts'
 import type { Context, Middleware } from '../context.ts'
 import { clientAddress } from '../client.ts'
 

@@ -1,6 +1,6 @@
 import { Throttled } from '../../errors.ts'
 import type { Scope } from '../../limits.ts'
-import { admit } from '../../service/throttling.ts'
+import { admit } from '../../service/throttling/throttling.ts'
 import { clientAddress } from '../client.ts'
 import type { Middleware, State } from '../context.ts'
 

@@ -1,6 +1,6 @@
 import * as yup from 'yup'
 import { Invalid } from '../../errors.ts'
-import { CAPTCHA_KINDS, type Captcha, type CaptchaAnswer, type CaptchaKind } from '../../service/captchas.ts'
+import { CAPTCHA_KINDS, type Captcha, type CaptchaAnswer, type CaptchaKind } from '../../service/accounts/captchas.ts'
 import { NULL, readFields, text, typeName } from './fields.ts'
 
 const kind = yup

@@ -1,4 +1,4 @@
-import type { Domain, DomainInput, DomainWithKeys, Key } from '../../service/domains.ts'
+import type { Domain, DomainInput, DomainWithKeys, Key } from '../../service/domains/domains.ts'
 import { nonBlankText, readFields, text } from './fields.ts'
 
 const shape = {

@@ -2,7 +2,13 @@ import { isIPv6 } from 'node:net'
 import { parseIPv4, parseIPv6 } from '../../dns/addresses.ts'
 import { Unreadable } from '../../dns/malformed.ts'
 import { Invalid } from '../../errors.ts'
-import { hostList, parsePrefix, type AddressAction, type AddressType, type HostUpdate } from '../../service/dyndns.ts'
+import {
+  hostList,
+  parsePrefix,
+  type AddressAction,
+  type AddressType,
+  type HostUpdate,
+} from '../../service/domains/dyndns.ts'
 
 /** The query of a dynDNS request: parameters by name, in their order. */
 export type Query = ReadonlyMap<string, string>

@@ -1,4 +1,4 @@
-import type { PolicyInput, StoredPolicy } from '../../service/token-policies.ts'
+import type { PolicyInput, StoredPolicy } from '../../service/tokens/token-policies.ts'
 import { boolean, readFields, text } from './fields.ts'
 
 /** `null` stands for any; so does `""` for a domain, which has no empty name. */

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { nameOf } from '../../dns/names.ts'
 import { Invalid, NO_PROBLEMS } from '../../errors.ts'
-import type { ItemInput } from '../../service/bulk.ts'
-import type { Domain } from '../../service/domains.ts'
-import type { RRsetInput } from '../../service/rrset-input.ts'
-import type { RRset } from '../../service/rrsets.ts'
+import type { ItemInput } from '../../service/zone/bulk.ts'
+import type { Domain } from '../../service/domains/domains.ts'
+import type { RRsetInput } from '../../service/zone/rrset-input.ts'
+import type { RRset } from '../../service/zone/rrsets.ts'
 import { integer, nonBlankText, readFields, text, texts, typeName } from './fields.ts'
 
 const shape = {

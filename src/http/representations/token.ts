@@ -1,4 +1,4 @@
-import type { Token, TokenInput, TokenSettings } from '../../service/tokens.ts'
+import type { Token, TokenInput, TokenSettings } from '../../service/tokens/tokens.ts'
 import { duration } from './durations.ts'
 import { boolean, readFields, text } from './fields.ts'
 import { networks } from './networks.ts'

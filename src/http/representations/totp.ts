@@ -1,7 +1,7 @@
 import { characters } from '../../dns/presentation.ts'
 import { TOTP_DIGITS, TOTP_NAME_LENGTH } from '../../limits.ts'
-import type { Factor, NewFactor } from '../../service/totp.ts'
-import { base32 } from '../../service/totp-codes.ts'
+import type { Factor, NewFactor } from '../../service/accounts/totp.ts'
+import { base32 } from '../../service/accounts/totp-codes.ts'
 import { readForm, ruledText, text } from './fields.ts'
 
 const name = text({ trim: true }).test(

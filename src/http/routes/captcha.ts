@@ -1,4 +1,4 @@
-import * as captchas from '../../service/captchas.ts'
+import * as captchas from '../../service/accounts/captchas.ts'
 import { answer, type Context } from '../context.ts'
 import { presentCaptcha, readCaptchaKind } from '../representations/captcha.ts'
 

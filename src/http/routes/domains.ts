@@ -1,8 +1,8 @@
-import { tagOfDomain } from '../../service/conditions.ts'
-import * as domains from '../../service/domains.ts'
+import { tagOfDomain } from '../../service/zone/conditions.ts'
+import * as domains from '../../service/domains/domains.ts'
 import { setTag } from '../conditional.ts'
 import { answer, answerEmpty, parameter, type Context, type Middleware } from '../context.ts'
-import { answerList } from '../pages.ts'
+import { answerList } from '../pagination.ts'
 import { presentDomain, presentDomainWithKeys, readDomain } from '../representations/domain.ts'
 
 export async function listDomains(ctx: Context): Promise<void> {

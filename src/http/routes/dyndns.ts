@@ -1,4 +1,4 @@
-import * as dyndns from '../../service/dyndns.ts'
+import * as dyndns from '../../service/domains/dyndns.ts'
 import { clientAddress } from '../client.ts'
 import { answerText, parameters, type Context, type Middleware } from '../context.ts'
 import { presentGood, readHosts, readOwnHosts, readUpdates } from '../representations/dyndns.ts'

@@ -1,4 +1,4 @@
-import type { Actor } from '../../service/actor.ts'
+import type { Actor } from '../../service/tokens/actor.ts'
 import { apiUrl } from '../client.ts'
 import { answer, type Context } from '../context.ts'
 

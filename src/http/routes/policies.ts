@@ -1,5 +1,5 @@
-import * as policies from '../../service/token-policies.ts'
-import * as tokens from '../../service/tokens.ts'
+import * as policies from '../../service/tokens/token-policies.ts'
+import * as tokens from '../../service/tokens/tokens.ts'
 import { baseUrl } from '../client.ts'
 import { answer, answerEmpty, type Context } from '../context.ts'
 import { presentPolicy, readPolicy } from '../representations/policy.ts'

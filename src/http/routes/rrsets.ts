@@ -1,10 +1,10 @@
-import type { Place } from '../../service/policies.ts'
-import { tagOf } from '../../service/conditions.ts'
-import * as rrsets from '../../service/rrsets.ts'
-import type { RRset } from '../../service/rrsets.ts'
+import type { Place } from '../../service/tokens/policies.ts'
+import { tagOf } from '../../service/zone/conditions.ts'
+import * as rrsets from '../../service/zone/rrsets.ts'
+import type { RRset } from '../../service/zone/rrsets.ts'
 import { conditions, setTag } from '../conditional.ts'
 import { answer, answerEmpty, answerInPieces, parameter, type Context, type Middleware } from '../context.ts'
-import { answerList } from '../pages.ts'
+import { answerList } from '../pagination.ts'
 import { itemsOf, presentRRset, readRRset } from '../representations/rrset.ts'
 
 export async function listRRsets(ctx: Context): Promise<void> {

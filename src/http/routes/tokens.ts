@@ -1,6 +1,6 @@
-import * as tokens from '../../service/tokens.ts'
+import * as tokens from '../../service/tokens/tokens.ts'
 import { answer, answerEmpty, type Context } from '../context.ts'
-import { answerList } from '../pages.ts'
+import { answerList } from '../pagination.ts'
 import { presentNewToken, presentToken, readToken } from '../representations/token.ts'
 
 export async function listTokens(ctx: Context): Promise<void> {

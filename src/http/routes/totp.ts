@@ -1,9 +1,9 @@
 import { Denied } from '../../errors.ts'
-import type { Actor } from '../../service/actor.ts'
-import * as totp from '../../service/totp.ts'
+import type { Actor } from '../../service/tokens/actor.ts'
+import * as totp from '../../service/accounts/totp.ts'
 import { apiUrl } from '../client.ts'
 import { answer, answerEmpty, type Context, type Middleware } from '../context.ts'
-import { answerList } from '../pages.ts'
+import { answerList } from '../pagination.ts'
 import { presentFactor, presentNewFactor, readCode, readFactor } from '../representations/totp.ts'
 
 /** Lets through who has logged in; to change something, he must have taken the MFA step if there is one. */

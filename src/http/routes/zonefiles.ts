@@ -1,4 +1,4 @@
-import * as zonefiles from '../../service/zonefiles.ts'
+import * as zonefiles from '../../service/domains/zonefiles.ts'
 import { hostName } from '../client.ts'
 import { answerText, type Context } from '../context.ts'
 

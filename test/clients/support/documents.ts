@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../../../src/dev/project.ts'
+import { projectFolder } from '../../../dev/project.ts'
 
 /**
  * The blocks of code below a heading of one of our documents, without their indentation: what readers copy, and

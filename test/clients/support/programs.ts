@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { commandFor } from '../../../src/dev/account.ts'
+import { commandFor } from '../../../dev/account.ts'
 
 export interface Run {
   env?: Record<string, string>

@@ -1,0 +1,91 @@
+import { Conflict, Invalid } from '../../errors.ts'
+import * as accounts from '../../store/accounts.ts'
+import type { Account } from '../../store/accounts.ts'
+import { transaction } from '../../store/database.ts'
+import * as mails from '../../store/mails.ts'
+import * as tokens from '../../store/tokens.ts'
+import type { System } from '../../system.ts'
+import { canonicalEmail } from './accounts.ts'
+import { refuseRobots, type CaptchaAnswer } from './captchas.ts'
+import * as confirmations from './confirmations.ts'
+import { withPassword, type Credentials } from './credentials.ts'
+import { evenly } from './constant-time.ts'
+import { farewell } from './mail-texts.ts'
+import { hashPassword } from './passwords.ts'
+
+// What changes an account for good: asked for by one request, carried out by the link in the mail that follows.
+
+/** Mails a link to the new address, whoever has it. @throws Denied, Throttled, Invalid */
+export async function requestEmailChange(
+  system: System,
+  credentials: Credentials,
+  wanted: string,
+  base: string,
+): Promise<void> {
+  const newEmail = canonicalEmail(wanted)
+  await withPassword(system, credentials, async (trx, account) => {
+    if (newEmail === account.email) throw Invalid.field('new_email', 'Email address unchanged.')
+    await confirmations.request(system, trx, account, 'change-email', { newEmail }, { base, to: newEmail })
+  })
+}
+
+/** Returns the new address; the old one gets a notice. @throws Invalid, Denied, Conflict */
+export async function changeEmail(system: System, code: string): Promise<string> {
+  return confirmations.redeem(system, 'change-email', code, async (trx, { id, email }, { newEmail }) => {
+    const now = system.now()
+    await accounts.changeCredentials(trx, id, { email: newEmail }, now)
+    await mails.queue(trx, { to: email, ...farewell(newEmail), now })
+    return newEmail
+  })
+}
+
+/** Mails a link to who has an active account with this address, and tells nobody whether there is one. @throws Invalid */
+export async function requestPasswordReset(
+  system: System,
+  { email, captcha }: { email: string; captcha?: CaptchaAnswer },
+  base: string,
+): Promise<void> {
+  await refuseRobots(system, captcha)
+  await evenly(() =>
+    transaction(system.db, async (trx) => {
+      const account = await accounts.withEmail(trx, email)
+      if (account?.state !== 'active') return
+      await confirmations.request(system, trx, account, 'reset-password', {}, { base })
+    }),
+  )
+}
+
+/**
+ * Sets a new password, and ends all logins.
+ * @param input is asked for once the code is known to be good
+ * @throws Invalid, Denied, Conflict, Throttled
+ */
+export async function resetPassword(system: System, code: string, input: () => { newPassword: string }): Promise<void> {
+  await confirmations.check(system, 'reset-password', code)
+  const passwordHash = await hashPassword(input().newPassword)
+  await confirmations.redeem(system, 'reset-password', code, async (trx, { id }) => {
+    await accounts.changeCredentials(trx, id, { passwordHash }, system.now())
+    await tokens.removeLogins(trx, id)
+  })
+}
+
+/** Mails a link by which the account can be deleted. @throws Denied, Throttled, Conflict if there are domains left */
+export async function requestDeletion(system: System, credentials: Credentials, base: string): Promise<void> {
+  await withPassword(system, credentials, async (trx, account) => {
+    refuseWithDomains(account)
+    await confirmations.request(system, trx, account, 'delete-account', {}, { base })
+  })
+}
+
+/** Deletes an account with all that is its. @throws Invalid, Denied, Conflict */
+export async function deleteAccount(system: System, code: string): Promise<void> {
+  await confirmations.redeem(system, 'delete-account', code, async (trx, account) => {
+    refuseWithDomains(account)
+    await accounts.remove(trx, account.id)
+  })
+}
+
+/** @param account locked, so that no domain is added meanwhile */
+function refuseWithDomains({ domains }: Account): void {
+  if (domains > 0) throw new Conflict('To delete your user account, first delete all of your domains.')
+}

@@ -1,0 +1,45 @@
+import { Denied } from '../../errors.ts'
+import * as accounts from '../../store/accounts.ts'
+import type { Account } from '../../store/accounts.ts'
+import { transaction, type Db } from '../../store/database.ts'
+import type { System } from '../../system.ts'
+import { hashPassword, isOutdated, verifyPassword } from './passwords.ts'
+import { comparePassword } from '../throttling/throttling.ts'
+
+/** What a person is known by. */
+export interface Credentials {
+  email: string
+  password: string
+  /** Where the request comes from. */
+  address: string
+}
+
+/**
+ * Does `work`, in a transaction that holds the account, for who knows its password. That there is no such account, or
+ * that it is not active, is told no sooner or later, nor otherwise, than that the password is wrong.
+ * @throws Denied, Throttled
+ */
+export async function withPassword<T>(
+  system: System,
+  { email, password, address }: Credentials,
+  work: (trx: Db, account: Account) => Promise<T>,
+): Promise<T> {
+  const known = await accounts.withEmail(system.db, email)
+  const isRight = await comparePassword(system, address, async () => {
+    const matches = await verifyPassword(known?.passwordHash ?? null, password)
+    return matches && known?.state === 'active'
+  })
+  if (!isRight || known === undefined) throw wrong()
+  const renewed = isOutdated(known.passwordHash!) ? await hashPassword(password) : undefined
+  return transaction(system.db, async (trx) => {
+    const account = await accounts.lock(trx, known.id)
+    // It may have changed while the password was looked at.
+    if (account?.credentialsChanged !== known.credentialsChanged) throw wrong()
+    if (renewed !== undefined) await accounts.setPasswordHash(trx, account.id, renewed)
+    return work(trx, account)
+  })
+}
+
+function wrong(): Denied {
+  return new Denied('Invalid username/password.')
+}

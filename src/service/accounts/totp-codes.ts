@@ -1,0 +1,43 @@
+import { HOTP, Secret } from 'otpauth'
+import { timingSafeEqual } from 'node:crypto'
+import { TOTP_DIGITS, TOTP_DRIFT, TOTP_STEP } from '../../limits.ts'
+import { unixTime, type Timestamp } from '../../time.ts'
+
+/** The code that a secret has in a time step: RFC 6238 with SHA-1. */
+export function codeAt(secret: Uint8Array, step: number): string {
+  return HOTP.generate({ secret: keyOf(secret), algorithm: 'SHA1', digits: TOTP_DIGITS, counter: step })
+}
+
+/** The time step that a point in time lies in. */
+export function stepAt(time: Timestamp): number {
+  return Math.floor(unixTime(time) / TOTP_STEP)
+}
+
+/**
+ * The step around now that a code is of, if it comes after `lastStep`; the clocks of who gives it and ours may differ
+ * (RFC 6238 §5.2).
+ */
+export function matchingStep(
+  secret: Uint8Array,
+  code: string,
+  now: Timestamp,
+  lastStep: number | null,
+): number | undefined {
+  const current = stepAt(now)
+  const steps = Array.from({ length: 2 * TOTP_DRIFT + 1 }, (_, i) => current - TOTP_DRIFT + i)
+  return steps.find((step) => step > (lastStep ?? -1) && isEqual(codeAt(secret, step), code))
+}
+
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** A secret in base32 (RFC 4648 §6), without padding. */
+export function base32(secret: Uint8Array): string {
+  return keyOf(secret).base32
+}
+
+function keyOf(secret: Uint8Array): Secret {
+  return new Secret({ buffer: Uint8Array.from(secret).buffer })
+}

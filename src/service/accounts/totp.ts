@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto'
+import { Denied, Invalid, NotFound, Unauthenticated } from '../../errors.ts'
+import { TOTP_SECRET_LENGTH } from '../../limits.ts'
+import * as accounts from '../../store/accounts.ts'
+import type { Account } from '../../store/accounts.ts'
+import { transaction, type Db } from '../../store/database.ts'
+import * as tokens from '../../store/tokens.ts'
+import * as store from '../../store/totp-factors.ts'
+import type { Factor } from '../../store/totp-factors.ts'
+import type { System } from '../../system.ts'
+import type { Actor } from '../tokens/actor.ts'
+import * as confirmations from './confirmations.ts'
+import { isUuid } from '../tokens/ids.ts'
+import type { Cursor, Page } from '../pagination.ts'
+import { matchingStep } from './totp-codes.ts'
+
+export type { Factor }
+
+/** A factor whose secret is shown, this once. */
+export type NewFactor = Factor & { secret: Buffer; email: string }
+
+/** @throws Denied unless somebody has logged in (contract §12) */
+export function refuseApiToken(actor: Actor): void {
+  if (actor.mfa === null) throw new Denied('Login token required.')
+}
+
+/** @throws Denied if the account has MFA enabled, and this token has not taken the step */
+export function refuseBeforeMfa(actor: Actor): void {
+  if (actor.mfaPending) throw new Denied('Multi-factor authentication required.')
+}
+
+/** A page of the account's factors, newest first. */
+export async function list(system: System, actor: Actor, cursor: Cursor | undefined): Promise<Page<Factor>> {
+  return store.page(system.db, actor.accountId, cursor)
+}
+
+export async function count(system: System, actor: Actor): Promise<number> {
+  return store.count(system.db, actor.accountId)
+}
+
+/** @throws NotFound */
+export async function get(system: System, actor: Actor, id: string): Promise<Factor> {
+  return found(isUuid(id) ? await store.find(system.db, actor.accountId, id) : undefined)
+}
+
+function found<T>(factor: T | undefined): T {
+  if (factor === undefined) throw new NotFound()
+  return factor
+}
+
+/**
+ * Makes a factor if MFA is enabled; else mails a link that does, because a stolen password alone may not give the thief
+ * a factor of his own.
+ * @param base the URL of the API
+ * @returns undefined if a mail was sent
+ * @throws Invalid
+ */
+export async function create(
+  system: System,
+  actor: Actor,
+  { name = '' }: { name?: string },
+  base: string,
+): Promise<NewFactor | undefined> {
+  return transaction(system.db, async (trx) => {
+    const account = found(await accounts.lock(trx, actor.accountId))
+    if (await store.isMfaEnabled(trx, account.id)) {
+      // It may have been enabled since this token was looked at.
+      if (actor.mfa !== true) refuseBeforeMfa({ ...actor, mfaPending: true })
+      return insert(system, trx, account, name)
+    }
+    await store.refuseTakenName(trx, account.id, name)
+    await confirmations.request(system, trx, account, 'create-totp', { name }, { base })
+    return undefined
+  })
+}
+
+/** Makes the factor that a link from a mail is for. @throws Invalid, Denied, Conflict as contract §11.3 says */
+export async function createConfirmed(system: System, code: string): Promise<NewFactor> {
+  return confirmations.redeem(system, 'create-totp', code, (trx, account, { name }) =>
+    insert(system, trx, account, name),
+  )
+}
+
+async function insert(system: System, trx: Db, { id, email }: Account, name: string): Promise<NewFactor> {
+  const secret = randomBytes(TOTP_SECRET_LENGTH)
+  return { ...(await store.insert(trx, { accountId: id, name, secret, now: system.now() })), secret, email }
+}
+
+/**
+ * Changes the name, if there is one.
+ * @param input is asked for once the factor is known to exist
+ * @throws NotFound, Invalid
+ */
+export async function change(
+  system: System,
+  actor: Actor,
+  id: string,
+  input: () => { name?: string },
+): Promise<Factor> {
+  const factor = await get(system, actor, id)
+  const { name } = input()
+  if (name === undefined) return factor
+  return found(await store.rename(system.db, actor.accountId, id, name))
+}
+
+/** Deletes a factor, if there is one. If it had been used, links in mails that were sent before are void. */
+export async function remove(system: System, actor: Actor, id: string): Promise<void> {
+  if (!isUuid(id)) return
+  await transaction(system.db, async (trx) => {
+    await accounts.lock(trx, actor.accountId)
+    if (!(await store.remove(trx, actor.accountId, id))) return
+    await accounts.changeCredentials(trx, actor.accountId, {}, system.now())
+  })
+}
+
+/**
+ * Takes a code of a factor, each at most once. The first one, for which nobody need be logged in, makes the factor count,
+ * and links in mails that were sent before are void; a later one takes the MFA step of the actor's token.
+ * @param input is asked for once the factor is known to exist
+ * @returns whether it was the first one
+ * @throws Unauthenticated, NotFound, Invalid
+ */
+export async function verify(
+  system: System,
+  actor: Actor | undefined,
+  id: string,
+  input: () => { code: string },
+): Promise<boolean> {
+  const factor = isUuid(id) ? await store.findToVerify(system.db, id) : undefined
+  // Who presents no token does not learn which factors there are.
+  if (actor === undefined && (factor === undefined || factor.isUsed)) throw anonymous()
+  const { accountId, secret, lastStep } = found(factor)
+  if (actor !== undefined && actor.accountId !== accountId) throw new NotFound()
+  const now = system.now()
+  const step = matchingStep(secret, input().code, now, lastStep)
+  if (step === undefined) throw wrongCode()
+  return transaction(system.db, async (trx) => {
+    // The account goes first, as with everything that changes its credentials.
+    await accounts.lock(trx, accountId)
+    const isFirst = await store.use(trx, id, step, now)
+    if (isFirst === undefined) throw wrongCode()
+    if (isFirst) await accounts.changeCredentials(trx, accountId, {}, now)
+    else if (actor === undefined) throw anonymous()
+    else await tokens.passMfa(trx, actor.tokenId)
+    return isFirst
+  })
+}
+
+function anonymous(): Unauthenticated {
+  return new Unauthenticated('Authentication credentials were not provided.')
+}
+
+function wrongCode(): Invalid {
+  return Invalid.field('code', 'Invalid code.')
+}

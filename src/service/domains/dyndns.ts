@@ -1,0 +1,133 @@
+import { networkMask } from '../../dns/addresses.ts'
+import { Unreadable } from '../../dns/malformed.ts'
+import { lowerCase } from '../../dns/names.ts'
+import { decodeRdata, parseRdata } from '../../dns/rdata.ts'
+import { Invalid, NotFound, Unauthenticated } from '../../errors.ts'
+import { DYNDNS_TTL } from '../../limits.ts'
+import * as accounts from '../../store/accounts.ts'
+import type { Domain } from '../../store/domains.ts'
+import type { System } from '../../system.ts'
+import type { Actor } from '../tokens/actor.ts'
+import { authenticate as authenticateSecret } from '../tokens/authentication.ts'
+import { enclosing, list } from './domains.ts'
+import { writeAddresses } from '../zone/rrsets.ts'
+
+export type AddressType = 'A' | 'AAAA'
+
+/** What shall become of the addresses of one family at one name (contract §10.4). */
+export type AddressAction =
+  | { action: 'set'; addresses: string[] }
+  | { action: 'preserve' }
+  | { action: 'remove' }
+  /** What is there moves into another network. */
+  | { action: 'prefix'; prefix: Prefix }
+
+/** An address whose first bits name a network. */
+export interface Prefix {
+  /** The octets of the whole address. */
+  wire: string
+  /** In bits. */
+  length: number
+}
+
+/** `host` is in lower case. */
+export type HostUpdate = AddressAction & { host: string; type: AddressType }
+
+/**
+ * As for the API, for clients that know users and passwords: the password is a token's secret, the user may be empty, the
+ * account's e-mail address, or names inside its domains (contract §10.2).
+ * @throws Unauthenticated
+ */
+export async function authenticate(
+  system: System,
+  { user, secret }: { user: string; secret: string },
+  address: string,
+): Promise<Actor> {
+  const actor = await authenticateSecret(system, secret, address).catch((error: unknown) => {
+    throw error instanceof Unauthenticated ? new Unauthenticated('badauth') : error
+  })
+  if (!(await isUser(system, actor, user))) throw new Unauthenticated('badauth')
+  return actor
+}
+
+async function isUser(system: System, actor: Actor, user: string): Promise<boolean> {
+  if (user === '') return true
+  if (user.includes('@')) return user === (await accounts.get(system.db, actor.accountId))?.email
+  const domains = await enclosing(system, actor, hostList(user))
+  return !domains.includes(undefined)
+}
+
+/** Host names that a text lists (contract §10.3): lower case, each once. */
+export function hostList(text: string): string[] {
+  return [...new Set(text.split(',').map((host) => lowerCase(host.trim())))]
+}
+
+/** The actor's domain, if there is no other. @throws NotFound, Invalid */
+export async function onlyDomain(system: System, actor: Actor): Promise<Domain> {
+  const { rows } = await list(system, actor, {})
+  const [domain, ...others] = rows
+  if (domain === undefined) throw new NotFound('nohost')
+  if (others.length > 0) throw Invalid.object('Request does not properly specify domain for update.')
+  return domain
+}
+
+/** The one of the actor's domains that all these names lie in. @throws NotFound, Invalid */
+export async function domainOf(system: System, actor: Actor, hosts: string[]): Promise<Domain> {
+  const [domain, ...others] = await enclosing(system, actor, hosts)
+  if (domain === undefined || others.includes(undefined)) throw new NotFound('nohost')
+  if (others.some((other) => other!.id !== domain.id)) {
+    throw Invalid.object('Cannot update subdomains from more than one domain.')
+  }
+  return domain
+}
+
+/** Carries out updates of one domain; all of them or none (contract §10.5). @throws Invalid, Denied */
+export async function update(system: System, actor: Actor, domain: Domain, updates: HostUpdate[]): Promise<void> {
+  const subnames = updates.map(({ host }) => subnameOf(host, domain))
+  await writeAddresses(system, actor, domain, subnames, (current) => {
+    const present = new Map(current.map(({ type, subname, records }) => [`${type} ${subname}`, records]))
+    return updates.flatMap((update) => {
+      if (update.action === 'preserve') return []
+      const place = { subname: subnameOf(update.host, domain), type: update.type }
+      const records = newRecords(update, present.get(`${place.type} ${place.subname}`) ?? [])
+      return { ...place, ttl: DYNDNS_TTL, records, problems: {} }
+    })
+  })
+}
+
+function newRecords(update: Exclude<HostUpdate, { action: 'preserve' }>, present: string[]): string[] {
+  if (update.action === 'remove') return []
+  if (update.action === 'set') return update.addresses
+  const { type, prefix } = update
+  const moved = present.map((text) => decodeRdata(type, renumber(parseRdata(type, text).wire, prefix)).text)
+  // Two addresses may have had the same host bits.
+  return [...new Set(moved)]
+}
+
+function subnameOf(host: string, domain: Domain): string {
+  return host === domain.name ? '' : host.slice(0, -domain.name.length - 1)
+}
+
+/**
+ * Reads `address/length`.
+ * @param parse reads the address
+ * @throws Unreadable
+ */
+export function parsePrefix(text: string, parse: (address: string) => string): Prefix {
+  const slash = text.indexOf('/')
+  const wire = parse(text.slice(0, slash))
+  const length = text.slice(slash + 1)
+  const bits = 8 * wire.length
+  if (!/^(0|[1-9][0-9]{0,2})$/.test(length) || Number(length) > bits) {
+    throw new Unreadable(`The length is not a number from 0 to ${bits}.`)
+  }
+  return { wire, length: Number(length) }
+}
+
+/** An address moved into a network: it keeps only its host bits. Both are octets. */
+function renumber(address: string, { wire, length }: Prefix): string {
+  return Array.from(address, (octet, i) => {
+    const mask = networkMask(length, i)
+    return String.fromCharCode((wire.charCodeAt(i) & mask) | (octet.charCodeAt(0) & ~mask))
+  }).join('')
+}

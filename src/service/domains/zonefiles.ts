@@ -1,0 +1,93 @@
+import { nameOf, SUBNAME_LENGTH } from '../../dns/names.ts'
+import { TYPES } from '../../dns/types.ts'
+import { printRRset, readZoneFile, ZoneFileError } from '../../dns/zonefile.ts'
+import { Invalid, NameserverFailure, NotFound } from '../../errors.ts'
+import { TTL_MAX } from '../../limits.ts'
+import type { PublishedRRset } from '../../nameserver/nameserver.ts'
+import type { Domain } from '../../store/domains.ts'
+import * as store from '../../store/rrsets.ts'
+import type { RRsetState } from '../../store/rrsets.ts'
+import { inSlices, mapped, type Work } from '../../slices.ts'
+import type { System } from '../../system.ts'
+import { localParent } from '../zone/local-suffixes.ts'
+import { desired, NS_STAYS, type Desired } from '../zone/changes.ts'
+import type { Place } from '../tokens/policies.ts'
+
+/** Types that an export leaves out: they are made anew, or belong to keys that are not exported (contract §7.8). */
+const DNSSEC_TYPES = new Set(['DNSKEY', 'CDS', 'CDNSKEY'])
+
+/**
+ * The RRsets that a zone file brings into a new domain (contract §7.7).
+ * @param authorise is asked about all RRsets whose places are right, before anything is told about their contents
+ * @throws Invalid
+ */
+export async function readImport(
+  { config }: System,
+  domain: Domain,
+  text: string,
+  authorise: (places: Place[]) => void,
+): Promise<Desired[]> {
+  const read = await inSlices(readZoneFile(text, domain.name)).catch((error: unknown) => {
+    throw error instanceof ZoneFileError ? refused(error.message) : error
+  })
+  authorise(read.filter(({ subname, type }) => subname.length <= SUBNAME_LENGTH && TYPES.has(type)))
+  const keepsNs = localParent(domain.name, config.localPublicSuffixes) !== undefined
+  const problems = read.flatMap((rrset) =>
+    [...placeProblems(rrset, keepsNs), ...rrset.problems].map((problem) => `${label(domain, rrset)}: ${problem}`),
+  )
+  if (problems.length > 0) throw refused(...problems)
+  return inSlices(
+    mapped(read, ({ subname, type, ttl = 0, rdata }) =>
+      desired({ subname, type, ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX) }, rdata),
+    ),
+  )
+}
+
+/** How errors call an RRset. */
+function label(domain: Domain, { subname, type }: Place): string {
+  return `${nameOf(domain, subname).slice(0, -1)}/${type}`
+}
+
+function placeProblems({ subname, type }: Place, keepsNs: boolean): string[] {
+  const texts: string[] = []
+  if (subname.length > SUBNAME_LENGTH) texts.push(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
+  if (keepsNs && type === 'NS') texts.push(NS_STAYS)
+  return texts
+}
+
+/** What to tell about a failed creation of a zone with imported RRsets: if PowerDNS has refused one of them, that. */
+export function orRefused(error: unknown): unknown {
+  const refusal = error instanceof NameserverFailure ? error.cause : undefined
+  if (!(refusal instanceof NameserverFailure) || refusal.kind !== 'refused') return error
+  const { rrset, message } = refusal
+  if (rrset === undefined) return refused(`The DNS backend refused this zone: ${message}`)
+  return refused(`${rrset.name.replace(/\.$/, '')}/${rrset.type}: The DNS backend refused this RRset: ${message}`)
+}
+
+function refused(...texts: string[]): Invalid {
+  return Invalid.field('zonefile', ...texts)
+}
+
+/**
+ * The domain as a zone file that can be imported again (contract §7.8): one state of the database, with the SOA that
+ * is served for it.
+ * @param host how the service is called, for the first line
+ * @throws NotFound, NameserverFailure
+ */
+export async function exportZone(system: System, domain: Domain, host: string): Promise<string> {
+  const { version, rrsets } = await store.snapshot(system.db, domain.id)
+  if (version === undefined) throw new NotFound()
+  const soa = await system.nameserver.servedSoa(`${domain.name}.`, version)
+  const time = system.now().replace('T', ' ').replace('Z', '+00:00')
+  const comment = `; Zonefile for ${domain.name} exported from ${host} at ${time}\n`
+  return comment + (await inSlices(print(domain, soa, rrsets)))
+}
+
+function* print(domain: Domain, soa: PublishedRRset, rrsets: RRsetState[]): Work<string> {
+  let text = printRRset(soa)
+  for (const { subname, ...rrset } of rrsets) {
+    if (!DNSSEC_TYPES.has(rrset.type)) text += printRRset({ name: nameOf(domain, subname), ...rrset })
+    yield
+  }
+  return text
+}

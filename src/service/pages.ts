@@ -1,1 +1,0 @@
-export type { Cursor, Page } from '../store/pages.ts'

@@ -1,0 +1,1 @@
+export type { Cursor, Page } from '../store/pagination.ts'

@@ -1,0 +1,187 @@
+import { characters } from '../../dns/presentation.ts'
+import { Denied, Invalid, NotFound, type Problems } from '../../errors.ts'
+import { TOKEN_NAME_LENGTH } from '../../limits.ts'
+import { transaction, type Db } from '../../store/database.ts'
+import * as policies from '../../store/policies.ts'
+import * as store from '../../store/tokens.ts'
+import type { Token, TokenSettings } from '../../store/tokens.ts'
+import type { System } from '../../system.ts'
+import type { Account } from '../../store/accounts.ts'
+import type { Actor } from './actor.ts'
+import { hashSecret } from './authentication.ts'
+import { isUuid } from './ids.ts'
+import type { Cursor, Page } from '../pagination.ts'
+import { generateSecret } from './secrets.ts'
+
+export type { Token, TokenSettings }
+
+/** What a request says about a token. */
+export interface TokenInput {
+  settings: Partial<TokenSettings>
+  problems: Problems
+}
+
+/** What a token is unless the request says otherwise (contract §5.1). */
+export const DEFAULTS: TokenSettings = {
+  name: '',
+  maxAge: null,
+  maxUnusedPeriod: null,
+  permCreateDomain: false,
+  permDeleteDomain: false,
+  permManageTokens: false,
+  allowedSubnets: ['0.0.0.0/0', '::/0'],
+  autoPolicy: false,
+}
+
+/** A page of the tokens that the account owns or that are bound to it, newest first. */
+export async function list(system: System, { accountId }: Actor, cursor?: Cursor): Promise<Page<Token>> {
+  return store.page(system.db, accountId, system.now(), cursor)
+}
+
+/** How many they are. */
+export async function count(system: System, { accountId }: Actor): Promise<number> {
+  return store.count(system.db, accountId)
+}
+
+/** A token of the account, owned by it or bound to it. @throws NotFound */
+export async function get(system: System, actor: Actor, id: string): Promise<Token> {
+  return found(await find(system, system.db, actor, id))
+}
+
+/** A token that was just made, and its secret, which is not to be had later. */
+export interface NewToken {
+  token: Token
+  secret: string
+}
+
+/** Makes a token of the account. @throws Invalid */
+export async function create(
+  system: System,
+  { accountId }: Pick<Actor, 'accountId'>,
+  { settings, problems }: TokenInput,
+): Promise<NewToken> {
+  refuseProblems(settings, problems)
+  return transaction(system.db, (trx) => add(system, trx, accountId, settings))
+}
+
+/** As `create`, in a transaction that does more. @param mfa null: an API token; else a login token */
+export async function add(
+  system: System,
+  trx: Db,
+  accountId: string,
+  settings: Partial<TokenSettings>,
+  mfa: boolean | null = null,
+): Promise<NewToken> {
+  const secret = generateSecret()
+  const now = system.now()
+  const owned = { ownerId: accountId, mfa, secretHash: hashSecret(secret) }
+  const { id } = await store.insert(trx, { ...owned, ...DEFAULTS, ...settings }, now)
+  if (settings.autoPolicy === true) await policies.restrict(trx, id, now)
+  return { token: (await store.find(trx, id, accountId, now))!, secret }
+}
+
+/**
+ * Changes the settings that the input mentions.
+ * @param input is asked for only when the token is known to be the caller's to change (contract §1.2)
+ * @throws NotFound, Denied, Invalid
+ */
+export async function change(system: System, actor: Actor, id: string, input: () => TokenInput): Promise<Token> {
+  return withToken(system, actor, id, async (trx, token) => {
+    const { settings, problems } = input()
+    refuseProblems(settings, problems)
+    if (settings.permManageTokens === true && token.userOverrideId !== null) {
+      throw Invalid.object('perm_manage_tokens and user_override are mutually exclusive.')
+    }
+    const now = system.now()
+    if (settings.autoPolicy === true) {
+      const fallback = (await policies.list(trx, id)).find(policies.isDefault)
+      if (fallback === undefined) await policies.restrict(trx, id, now)
+      else if (fallback.permWrite) {
+        throw Invalid.field('auto_policy', 'Auto policy requires a restrictive default policy.')
+      }
+    }
+    await store.update(trx, id, { ...token, ...settings })
+    return (await store.find(trx, id, actor.accountId, now))!
+  })
+}
+
+/** Deletes a token of the account, if there is such a one; the actor's own as well. */
+export async function remove(system: System, { accountId }: Actor, id: string): Promise<void> {
+  if (isUuid(id)) await store.removeFrom(system.db, id, accountId)
+}
+
+/**
+ * Runs `work` in a transaction, in which a token and its policies are the actor's to change, and nobody else's.
+ * @throws NotFound; Denied if the token acts for somebody else (contract §3.3)
+ */
+export async function withToken<T>(
+  system: System,
+  actor: Actor,
+  id: string,
+  work: (trx: Db, token: Token) => Promise<T>,
+): Promise<T> {
+  if (!isUuid(id)) throw new NotFound()
+  return system.turns.run(`token ${id}`, () =>
+    transaction(system.db, async (trx) => {
+      await store.lock(trx, id)
+      const token = found(await find(system, trx, actor, id))
+      if ((token.userOverrideId ?? actor.accountId) !== actor.accountId) throw new Denied()
+      return work(trx, token)
+    }),
+  )
+}
+
+async function find(system: System, db: Db, { accountId }: Actor, id: string): Promise<Token | undefined> {
+  return isUuid(id) ? store.find(db, id, accountId, system.now()) : undefined
+}
+
+function found(token: Token | undefined): Token {
+  if (token === undefined) throw new NotFound()
+  return token
+}
+
+function refuseProblems({ name }: Partial<TokenSettings>, problems: Problems): void {
+  const tooLong = name !== undefined && characters(name) > TOKEN_NAME_LENGTH
+  const length = tooLong && { name: [`Ensure this field has no more than ${TOKEN_NAME_LENGTH} characters.`] }
+  if (tooLong || Object.keys(problems).length > 0) throw new Invalid({ ...problems, ...length })
+}
+
+// What only the operator does, to anybody's token (contract §15.2).
+
+/** All tokens that an account owns or that are bound to it, oldest first. */
+export async function listAll(system: System, accountId: string): Promise<Token[]> {
+  return store.all(system.db, accountId, system.now())
+}
+
+/** Deletes a token, whoever owns it. @throws NotFound */
+export async function revoke(system: System, id: string): Promise<void> {
+  if (!isUuid(id) || !(await store.remove(system.db, id))) throw noToken(id)
+}
+
+/**
+ * Makes a token act for another account than its owner's, for good (contract §3.3).
+ * @throws NotFound; Invalid with every rule that speaks against it
+ */
+export async function bind(system: System, id: string, bound: Account): Promise<Token> {
+  if (!isUuid(id)) throw noToken(id)
+  return transaction(system.db, async (trx) => {
+    await store.lock(trx, id)
+    const token = await store.get(trx, id, system.now())
+    if (token === undefined) throw noToken(id)
+    const namesDomain = (await policies.list(trx, id)).some(({ domainId }) => domainId !== null)
+    const problems = [
+      ...(token.userOverride === null ? [] : [`The token is bound to ${token.userOverride} already, for good.`]),
+      ...(token.owner === bound.email ? ['A token cannot be bound to its owner.'] : []),
+      ...(token.mfa === null ? [] : ['A login token cannot be bound.']),
+      ...(token.permManageTokens ? ['perm_manage_tokens and user_override are mutually exclusive.'] : []),
+      ...(namesDomain ? ['A token whose policies name domains cannot be bound.'] : []),
+    ]
+    if (problems.length > 0) throw new Invalid({ non_field_errors: problems })
+    await store.bind(trx, id, bound.id)
+    return (await store.get(trx, id, system.now()))!
+  })
+}
+
+function noToken(id: string): NotFound {
+  return new NotFound(`There is no token ${id}.`)
+}

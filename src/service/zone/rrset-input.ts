@@ -1,0 +1,82 @@
+import type { Problems } from '../../errors.ts'
+import { nameOf, ownerLength, subnameProblems } from '../../dns/names.ts'
+import { sizeProblems } from '../../dns/rrset.ts'
+import { typeProblems } from '../../dns/types.ts'
+import { TTL_MAX } from '../../limits.ts'
+import type { Domain } from '../../store/domains.ts'
+import type { Place } from '../tokens/policies.ts'
+
+/** What a request says about one RRset: the members it has, and what is wrong with their shape. */
+export interface RRsetInput {
+  subname?: string | undefined
+  type?: string | undefined
+  ttl?: number | undefined
+  records?: string[] | undefined
+  problems: Problems
+}
+
+export type Method = 'POST' | 'PUT' | 'PATCH'
+
+/** Where an RRset of a request is, or is to be. */
+export interface Spot {
+  /** The RRset that the path names; of RRsets in a collection, undefined. */
+  target: Place | undefined
+  exists: boolean
+}
+
+const REQUIRED = 'This field is required.'
+
+/** Everything that is wrong with the fields (contract §8.5, layer 1; §8.7, stage d); undefined if nothing is. */
+export function fieldProblems(
+  domain: Domain,
+  method: Method,
+  input: RRsetInput,
+  { target, exists }: Spot,
+): Problems | undefined {
+  // Of an RRset that exists, or goes, PATCH need not say everything.
+  const isPartial = method === 'PATCH' && (exists || input.records?.length === 0)
+  const { subname, type, ttl, records, problems: found } = input
+  let problems: Problems | undefined
+  const note = (field: string, texts: readonly string[]) => {
+    if (texts.length > 0) (problems ??= {})[field] = texts
+  }
+  note('subname', found['subname'] ?? subnameFieldProblems(domain, subname, method, target))
+  note('type', found['type'] ?? typeFieldProblems(type, method, target))
+  note('ttl', found['ttl'] ?? ttlProblems(domain, ttl, isPartial))
+  note('records', found['records'] ?? recordsProblems(records, method, isPartial))
+  return problems
+}
+
+function subnameFieldProblems(domain: Domain, subname: string | undefined, method: Method, target?: Place): string[] {
+  if (subname === undefined) return method === 'PUT' && target !== undefined ? [REQUIRED] : []
+  const texts = subnameProblems(subname)
+  if (texts.length === 0 && ownerLength(nameOf(domain, subname)) > 255) {
+    texts.push('This field combined with the domain name must not exceed 255 characters.')
+  }
+  // The apex may be written "" in a path that names it by other means.
+  if (texts.length === 0 && target !== undefined && subname !== target.subname && subname !== '') {
+    texts.push('Can only be written on create.')
+  }
+  return texts
+}
+
+function typeFieldProblems(type: string | undefined, method: Method, target?: Place): string[] {
+  if (type === undefined) return method === 'PATCH' && target !== undefined ? [] : [REQUIRED]
+  if (target !== undefined && type === target.type) return []
+  const texts = typeProblems(type)
+  if (texts.length === 0 && target !== undefined) texts.push('Can only be written on create.')
+  return texts
+}
+
+function ttlProblems(domain: Domain, ttl: number | undefined, isPartial: boolean): string[] {
+  if (ttl === undefined) return isPartial ? [] : [REQUIRED]
+  if (ttl > TTL_MAX) return [`Ensure this value is less than or equal to ${TTL_MAX}.`]
+  if (ttl < domain.minimumTtl) return [`Ensure this value is greater than or equal to ${domain.minimumTtl}.`]
+  return []
+}
+
+function recordsProblems(records: string[] | undefined, method: Method, isPartial: boolean): string[] {
+  if (records === undefined) return isPartial ? [] : [REQUIRED]
+  if (records.length === 0) return method === 'POST' ? ['This field must not be empty when using POST.'] : []
+  return sizeProblems(records)
+}

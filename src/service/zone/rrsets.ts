@@ -1,0 +1,212 @@
+import { AUTOMATIC_TYPES } from '../../dns/types.ts'
+import { isSubname } from '../../dns/names.ts'
+import { Denied, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
+import type { Domain } from '../../store/domains.ts'
+import * as store from '../../store/rrsets.ts'
+import type { Filter, RRset } from '../../store/rrsets.ts'
+import { DYNDNS_TTL } from '../../limits.ts'
+import { inSlices } from '../../slices.ts'
+import type { System } from '../../system.ts'
+import type { Actor } from '../tokens/actor.ts'
+import { planMany, refusals, type ItemInput } from './bulk.ts'
+import { accepted, permitted, planOne, type Change, type Zone } from './changes.ts'
+import { examineMany, examineOne, type Conditions } from './conditions.ts'
+import type { Cursor, Page } from '../pagination.ts'
+import { authoriseWrites, type Place } from '../tokens/policies.ts'
+import type { Method, RRsetInput } from './rrset-input.ts'
+import { writeZone, type WriteOptions } from './zones.ts'
+
+export type { RRset }
+
+/** @throws Denied if the service makes RRsets of this type itself (contract §8.9) */
+export function refuseAutomatic(type: string): void {
+  if (AUTOMATIC_TYPES.has(type)) throw new Denied(`You cannot tinker with the ${type} RRset.`)
+}
+
+/** A page of a domain's RRsets, newest first, as far as they equal what is given (contract §8.8). */
+export async function list(system: System, domain: Domain, filter: Filter, cursor?: Cursor): Promise<Page<RRset>> {
+  if (filter.type !== undefined) refuseAutomatic(filter.type)
+  if (!isStorable(filter)) return { rows: [], newer: undefined, older: undefined }
+  return store.page(system.db, domain.id, filter, cursor)
+}
+
+/** How many RRsets the domain has, as far as they equal what is given. */
+export async function count(system: System, domain: Domain, filter: Filter): Promise<number> {
+  if (filter.subname === undefined && filter.type === undefined) return domain.size
+  return store.count(system.db, domain.id, filter)
+}
+
+/** @throws NotFound */
+export async function get(system: System, domain: Domain, place: Place): Promise<RRset> {
+  const [rrset] = isStorable(place) ? await store.list(system.db, domain.id, place) : []
+  if (rrset === undefined) throw new NotFound()
+  return rrset
+}
+
+/** Creates one RRset. @throws Invalid, Denied, PreconditionFailed */
+export async function create(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  input: RRsetInput,
+  conditions: Conditions,
+): Promise<RRset> {
+  const rrset = await writeOne(system, actor, domain, subnamesOf([input]), (zone) => {
+    const change = planOne(zone, 'POST', input, undefined, authorisation(actor, domain))
+    examineMany(zone, [change], conditions)
+    return change
+  })
+  return rrset!
+}
+
+/**
+ * Replaces (PUT) or changes (PATCH) one RRset; without records it is deleted.
+ * @param input is asked for only when the RRset is known to exist and to be the caller's to write (contract §1.2)
+ * @returns undefined if the RRset is deleted
+ * @throws NotFound, Invalid, Denied, PreconditionFailed
+ */
+export async function change(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  place: Place,
+  method: 'PUT' | 'PATCH',
+  input: () => RRsetInput,
+  conditions: Conditions,
+): Promise<RRset | undefined> {
+  if (!isStorable(place)) throw new NotFound()
+  return writeOne(system, actor, domain, [place.subname], (zone) => {
+    if (present(zone, place) === undefined) throw new NotFound()
+    authoriseWrites(actor, domain.id, [place])
+    const change = planOne(zone, method, input(), place, () => undefined)
+    examineOne(change, conditions)
+    return change
+  })
+}
+
+/** Deletes one RRset, if it exists. @throws Denied, PreconditionFailed */
+export async function remove(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  place: Place,
+  conditions: Conditions,
+): Promise<void> {
+  if (!isStorable(place)) {
+    examineOne({ ...place, before: undefined, after: undefined }, conditions)
+    return
+  }
+  await writeOne(system, actor, domain, [place.subname], (zone) => {
+    const before = present(zone, place)
+    if (before !== undefined) authoriseWrites(actor, domain.id, [place])
+    const change = accepted(permitted(zone, { ...place, before, after: undefined }))
+    examineOne(change, conditions)
+    return change
+  })
+}
+
+/**
+ * Creates, replaces, changes and deletes RRsets as contract §8.7 says; all or none.
+ * @returns those that are there then, in the order of the request
+ * @throws Invalid with the problems of each item, Denied, PreconditionFailed
+ */
+export async function writeMany(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  method: Method,
+  inputs: ItemInput[],
+  conditions: Conditions,
+): Promise<RRset[]> {
+  return writePlanned(system, actor, domain, subnamesOf(inputs), async (zone) => {
+    const changes = await inSlices(planMany(zone, method, inputs, authorisation(actor, domain)))
+    examineMany(zone, changes, conditions)
+    return changes
+  })
+}
+
+/**
+ * Changes the addresses at some names, as a bulk PATCH does, but with a TTL of their own (contract §10.5). The domain
+ * counts as touched in any case.
+ * @param inputs what is wanted, given what is there at `subnames`
+ * @throws Invalid with the problems of each item, Denied
+ */
+export async function writeAddresses(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  subnames: string[],
+  inputs: (current: RRset[]) => RRsetInput[],
+): Promise<void> {
+  await writePlanned(
+    system,
+    actor,
+    domain,
+    subnames.filter(isSubname),
+    (zone) => {
+      const lenient = { ...zone, domain: { ...zone.domain, minimumTtl: DYNDNS_TTL } }
+      return inSlices(planMany(lenient, 'PATCH', inputs(zone.current), authorisation(actor, domain)))
+    },
+    { touch: true },
+  )
+}
+
+/** Writes several RRsets; what PowerDNS refuses is told at its place in the plan. */
+async function writePlanned(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  subnames: Iterable<string>,
+  plan: (zone: Zone) => Promise<Change[]>,
+  options?: WriteOptions,
+): Promise<RRset[]> {
+  let changes: Change[] = []
+  const planAndKeep = async (zone: Zone) => (changes = await plan(zone))
+  try {
+    const rrsets = await writeZone(system, actor, domain.name, subnames, planAndKeep, options)
+    return rrsets.filter((rrset) => rrset !== undefined)
+  } catch (error) {
+    if (isRefusal(error)) throw new Invalid(refusals(domain, changes, error))
+    throw error
+  }
+}
+
+/** The subnames that a request speaks of, as far as anything can be there. */
+function* subnamesOf(inputs: RRsetInput[]): Generator<string> {
+  for (const { subname = '', type } of inputs) if (type !== undefined && isSubname(subname)) yield subname
+}
+
+function authorisation(actor: Actor, domain: Domain): (place: Place) => void {
+  return (place) => {
+    authoriseWrites(actor, domain.id, [place])
+  }
+}
+
+async function writeOne(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  subnames: Iterable<string>,
+  plan: (zone: Zone) => Change,
+): Promise<RRset | undefined> {
+  try {
+    const [rrset] = await writeZone(system, actor, domain.name, subnames, (zone) => [plan(zone)])
+    return rrset
+  } catch (error) {
+    if (isRefusal(error)) throw Invalid.object(`The DNS backend refused this RRset: ${error.message}`)
+    throw error
+  }
+}
+
+function isRefusal(error: unknown): error is NameserverFailure {
+  return error instanceof NameserverFailure && error.kind === 'refused'
+}
+
+function present(zone: Zone, place: Place): RRset | undefined {
+  return zone.current.find(({ subname, type }) => subname === place.subname && type === place.type)
+}
+
+/** Whether an RRset could have this place at all; the database need not be asked about anything else. */
+function isStorable({ subname, type }: { subname?: string | undefined; type?: string | undefined }): boolean {
+  return (subname === undefined || isSubname(subname)) && (type === undefined || /^[A-Z][A-Z0-9]*$/.test(type))
+}
