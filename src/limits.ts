@@ -89,7 +89,18 @@ export const APEX_NS_TTL = 3600
 /** TTL of the DS RRset that delegates a domain below a local public suffix (contract §7.6), in seconds. */
 export const DELEGATION_DS_TTL = 300
 
-/** Milliseconds of work on one request after which all others have a turn. */
+/** Octets of a request body by route (contract §1.3); creating a domain has a setting. */
+export const BODY_COLLECTION = 4 * 1024 * 1024
+export const BODY_RESOURCE = 1024 * 1024
+export const BODY_FORM = 64 * 1024
+
+/** Items of a request to the RRset collection (contract §8.7): it is stored and published in one piece. */
+export const COLLECTION_ITEMS = 20_000
+
+/** A write looks for delegations above so many names at most; above more there might be one, so the zone is rectified. */
+export const ANCESTORS = 100_000
+
+/** Milliseconds of work on one request after which the event loop goes on. */
 export const SLICE = 10
 
 /** Of items with the same subname and type, each names at most so many others: else the answer grows with their square. */

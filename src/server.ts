@@ -7,7 +7,7 @@ import type { Log } from './log.ts'
 import { createFolderMailer } from './mail/folder.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { createSmtpMailer } from './mail/smtp.ts'
-import { createPowerDns } from './nameserver/powerdns.ts'
+import { PowerDns } from './nameserver/powerdns.ts'
 import { keepSending } from './service/accounts/mail-queue.ts'
 import type { Counters } from './service/throttling/counters.ts'
 import { MemoryCounters } from './service/throttling/memory-counters.ts'
@@ -40,7 +40,7 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
     db: openDatabase(backends.databaseUrl, CONNECTIONS),
     writersDb: openDatabase(backends.databaseUrl, WRITER_CONNECTIONS),
     marksDb: openDatabase(backends.databaseUrl, MARK_CONNECTIONS),
-    nameserver: createPowerDns({
+    nameserver: new PowerDns({
       url: backends.pdnsApiUrl,
       key: backends.pdnsApiKey,
       connections: config.pdnsConnections,

@@ -1,6 +1,5 @@
 import { Pool } from 'undici'
 import { NameserverFailure } from '../errors.ts'
-import { JsonText } from '../slices.ts'
 
 export interface ApiOptions {
   /** Base URL, e.g. `http://127.0.0.1:8081`. */
@@ -33,11 +32,11 @@ export class Api {
 
   /**
    * @param limit milliseconds for everything: waiting for a connection, sending, the answer
-   * @param body to be sent as JSON; or what is JSON already
+   * @param body JSON
    * @returns the answer's JSON; undefined where it is empty
    * @throws NameserverFailure
    */
-  async call(method: Method, path: string, limit: number, body?: unknown): Promise<unknown> {
+  async call(method: Method, path: string, limit: number, body?: string): Promise<unknown> {
     const { status, text } = await this.#exchange(method, path, limit, body)
     if (status >= 200 && status < 300) return text === '' ? undefined : parse(text)
     const message = reason(status, text)
@@ -52,32 +51,25 @@ export class Api {
     method: Method,
     path: string,
     limit: number,
-    body: unknown,
+    body: string | undefined,
   ): Promise<{ status: number; text: string }> {
-    const text = body instanceof JsonText || body === undefined ? body : JSON.stringify(body)
-    const length = typeof text === 'string' ? Buffer.byteLength(text) : (text?.length ?? 0)
-    if (length > MAX_BODY) {
+    if (body !== undefined && Buffer.byteLength(body) > MAX_BODY) {
       throw new NameserverFailure('refused', `it is more than PowerDNS takes in one request (${MAX_BODY} octets)`)
     }
     try {
-      const { statusCode, body: answer } = await this.#pool.request({
+      const answer = await this.#pool.request({
         method,
         path: this.#path + path,
-        headers: { 'x-api-key': this.#key, ...(length > 0 && { ...CONTENT, 'content-length': `${length}` }) },
-        body: text instanceof JsonText ? text.body : (text ?? null),
+        headers: { 'x-api-key': this.#key, ...(body !== undefined && CONTENT) },
+        body: body ?? null,
         signal: AbortSignal.timeout(limit),
         headersTimeout: 0,
         bodyTimeout: 0,
       })
-      return { status: statusCode, text: await answer.text() }
+      return { status: answer.statusCode, text: await answer.body.text() }
     } catch (error) {
-      throw new NameserverFailure(
-        neverSent(error) ? 'unreachable' : 'unknown',
-        `PowerDNS: ${(error as Error).message}`,
-        {
-          cause: error,
-        },
-      )
+      const kind = neverSent(error) ? 'unreachable' : 'unknown'
+      throw new NameserverFailure(kind, `PowerDNS: ${(error as Error).message}`, { cause: error })
     }
   }
 }

@@ -1,5 +1,3 @@
-import type { Sequence } from '../slices.ts'
-
 /** An RRset as the nameserver serves it: `name` is absolute, records are in the nameserver's spelling. */
 export interface PublishedRRset {
   name: string
@@ -35,15 +33,19 @@ export interface Key {
  * NameserverFailure, whose kind tells what is known afterwards.
  */
 export interface Nameserver {
-  /** Creates and signs a zone with these RRsets and this SOA serial; once resolved, it is answered. Not atomic. */
-  createZone(zone: string, version: number, rrsets: Sequence<PublishedRRset>): Promise<void>
+  /**
+   * Creates and signs a zone with these RRsets and this SOA serial; once resolved, it is answered. Not atomic: a zone that
+   * is created in several requests has no SOA until the last one, or the serial before `version`.
+   */
+  createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void>
   /** Deletes a zone and its keys; resolves when it is gone, also if it never was there. Not atomic. */
   deleteZone(zone: string): Promise<void>
   /**
-   * Replaces these RRsets and the SOA serial, all or nothing; once resolved, the new state is answered.
+   * Replaces these RRsets and the SOA serial; once resolved, the new state is answered. All or nothing for as many
+   * RRsets as a request may have; more are sent in batches, the serial with the last one.
    * @param rectify what setRectify set last; it must be true if names go
    */
-  publish(zone: string, version: number, rrsets: Sequence<PublishedRRset>, rectify: boolean): Promise<void>
+  publish(zone: string, version: number, rrsets: PublishedRRset[], rectify: boolean): Promise<void>
   /** Whether each publication also works out the zone's order and delegations anew (cost: the zone's size). */
   setRectify(zone: string, rectify: boolean): Promise<void>
   /** Makes the zone `configured`, and has it rectified by each publication; then publish it. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, type FailureKind } from '../errors.ts'
-import { answerTime } from '../limits.ts'
-import { jsonText, type Sequence } from '../slices.ts'
+import { answerTime, COLLECTION_ITEMS } from '../limits.ts'
+import { stringify } from '../slices.ts'
 import { Api, type ApiOptions } from './api.ts'
 import type { Key, Nameserver, PublishedRRset, PublishedZone } from './nameserver.ts'
 import { nsec3Label } from './nsec3.ts'
@@ -46,30 +46,48 @@ interface KeyAnswer {
 }
 
 /** PowerDNS Authoritative 4.7 or later, with one ECDSA key per zone and our own serial in every change (powerdns.md §0). */
-export function createPowerDns(options: PowerDnsOptions): Nameserver {
-  const api = new Api(options)
-  let spell = (content: string) => content
+export class PowerDns implements Nameserver {
+  readonly #api: Api
+  readonly #primary: string
+  #spell = (content: string) => content
 
-  async function createZone(zone: string, version: number, rrsets: Sequence<PublishedRRset>): Promise<void> {
-    function* contents() {
-      yield replacement(soa(zone, version), spell)
-      for (const rrset of rrsets) yield replacement(rrset, spell)
-    }
-    const settings = JSON.stringify({ name: zone, dnssec: true, ...SETTINGS, nameservers: [] })
-    const body = await jsonText(
-      { [Symbol.iterator]: contents },
-      { before: `${settings.slice(0, -1)},"rrsets":`, after: '}' },
-    )
-    const creation = api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body)
-    // What it refuses may be there nevertheless, in part (powerdns.md §2.3).
-    await orHalfDone(creation, 'refused')
-    await orHalfDone(flush(zone), 'refused', 'absent', 'unreachable')
+  constructor(options: PowerDnsOptions) {
+    this.#api = new Api(options)
+    this.#primary = options.primary
   }
 
-  async function deleteZone(zone: string): Promise<void> {
+  async createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
+    const isOneRequest = rrsets.length <= COLLECTION_ITEMS
+    const first = isOneRequest ? [this.#soa(zone, version), ...rrsets] : [this.#soa(zone, version - 1)]
+    const settings = JSON.stringify({
+      name: zone,
+      dnssec: true,
+      ...SETTINGS,
+      api_rectify: isOneRequest,
+      nameservers: [],
+    })
+    const body = `${settings.slice(0, -1)},"rrsets":${await this.#replacements(first)}}`
+    const creation = this.#api.call('POST', '/zones?rrsets=false', answerTime(first.length), body)
+    // What it refuses may be there nevertheless, in part (powerdns.md §2.3).
+    await orHalfDone(creation, 'refused')
+    if (!isOneRequest) await orHalfDone(this.#fill(zone, version, rrsets), 'refused', 'absent', 'unreachable')
+    await orHalfDone(this.#flush(zone), 'refused', 'absent', 'unreachable')
+  }
+
+  /** Fills a new zone in batches. Without a SOA it is not served, so nobody sees a part of it. */
+  async #fill(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
+    await this.#patch(zone, [{ ...this.#soa(zone, version), records: [] }])
+    for (let from = 0; from < rrsets.length; from += COLLECTION_ITEMS) {
+      await this.#patch(zone, rrsets.slice(from, from + COLLECTION_ITEMS))
+    }
+    await this.setRectify(zone, true)
+    await this.#patch(zone, [this.#soa(zone, version)])
+  }
+
+  async deleteZone(zone: string): Promise<void> {
     // A deletion that failed, in whatever words, may be half done: only "absent" is certain.
     for (let left = DELETIONS; ; left--) {
-      const deletion = api.call('DELETE', path(zone), answerTime(0))
+      const deletion = this.#api.call('DELETE', path(zone), answerTime(0))
       try {
         await (left === DELETIONS
           ? orHalfDone(deletion, 'refused', 'conflict')
@@ -84,49 +102,44 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
     }
   }
 
-  async function publish(
-    zone: string,
-    version: number,
-    rrsets: Sequence<PublishedRRset>,
-    rectify: boolean,
-  ): Promise<void> {
+  async publish(zone: string, version: number, rrsets: PublishedRRset[], rectify: boolean): Promise<void> {
     // PowerDNS applies the changes in order and checks each against those before it, so removals come first.
-    function* changes() {
-      for (const rrset of rrsets) if (isRemoval(rrset)) yield replacement(rrset, spell)
-      yield replacement(soa(zone, version), spell)
-      for (const rrset of rrsets) if (!isRemoval(rrset)) yield replacement(rrset, spell)
-      if (rectify) yield* forgotten(zone, rrsets)
+    const ordered = [...rrsets.filter(isRemoval), ...rrsets.filter((rrset) => !isRemoval(rrset))]
+    let from = 0
+    for (; ordered.length - from > COLLECTION_ITEMS; from += COLLECTION_ITEMS) {
+      await this.#patch(zone, ordered.slice(from, from + COLLECTION_ITEMS), rectify)
     }
-    const body = await jsonText({ [Symbol.iterator]: changes }, { before: '{"rrsets":', after: '}' })
-    await api.call('PATCH', path(zone), answerTime(rrsets.length), body)
+    await this.#patch(zone, [...ordered.slice(from), this.#soa(zone, version)], rectify)
   }
 
-  async function setRectify(zone: string, rectify: boolean): Promise<void> {
-    await api.call('PUT', path(zone), answerTime(0), { api_rectify: rectify })
+  async #patch(zone: string, rrsets: PublishedRRset[], rectify = false): Promise<void> {
+    const replacements = await this.#replacements(rrsets, rectify ? staleNsec3(zone, rrsets) : [])
+    await this.#api.call('PATCH', path(zone), answerTime(rrsets.length), `{"rrsets":${replacements}}`)
   }
 
-  async function configure(zone: string): Promise<void> {
-    await api.call('PUT', path(zone), answerTime(0), SETTINGS)
+  async setRectify(zone: string, rectify: boolean): Promise<void> {
+    await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify({ api_rectify: rectify }))
   }
 
-  async function keys(zone: string): Promise<Key[]> {
-    const answer = (await api.call('GET', `${path(zone)}/cryptokeys`, answerTime(0))) as KeyAnswer[]
+  async configure(zone: string): Promise<void> {
+    await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify(SETTINGS))
+  }
+
+  async keys(zone: string): Promise<Key[]> {
+    const answer = (await this.#api.call('GET', `${path(zone)}/cryptokeys`, answerTime(0))) as KeyAnswer[]
     return answer
       .filter((key) => key.active && key.published)
       .map(({ dnskey, cds = [], flags, keytype }) => ({ dnskey, ds: cds, flags, keytype }))
   }
 
-  async function head(zone: string): Promise<ZoneAnswer | undefined> {
-    return ifPresent(api.call('GET', `${path(zone)}?rrsets=false`, answerTime(0)) as Promise<ZoneAnswer>)
+  async serial(zone: string): Promise<number | undefined> {
+    const answer = this.#api.call('GET', `${path(zone)}?rrsets=false`, answerTime(0)) as Promise<ZoneAnswer>
+    return (await ifPresent(answer))?.serial
   }
 
-  async function serial(zone: string): Promise<number | undefined> {
-    return (await head(zone))?.serial
-  }
-
-  async function servedSoa(zone: string, version: number): Promise<PublishedRRset> {
+  async servedSoa(zone: string, version: number): Promise<PublishedRRset> {
     const query = `rrset_name=${encodeURIComponent(zone)}&rrset_type=SOA`
-    const answer = (await api.call('GET', `${path(zone)}?${query}`, answerTime(0))) as ZoneAnswer
+    const answer = (await this.#api.call('GET', `${path(zone)}?${query}`, answerTime(0))) as ZoneAnswer
     const [rrset] = answer.rrsets ?? []
     if (rrset === undefined) throw new NameserverFailure('failed', 'the zone has no SOA')
     const records = rrset.records.map(({ content }) => {
@@ -136,15 +149,13 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
     return { name: zone, type: 'SOA', ttl: rrset.ttl, records }
   }
 
-  async function read(zone: string): Promise<PublishedZone | undefined> {
+  async read(zone: string): Promise<PublishedZone | undefined> {
     const size = 100_000
-    const answer = await ifPresent(api.call('GET', path(zone), answerTime(size)) as Promise<ZoneAnswer>)
+    const answer = await ifPresent(this.#api.call('GET', path(zone), answerTime(size)) as Promise<ZoneAnswer>)
     if (answer === undefined) return undefined
-    const zoneKeys = await ifPresent(keys(zone))
+    const keys = await ifPresent(this.keys(zone))
     const rrsets = (answer.rrsets ?? []).map(({ name, type, ttl, records }) => ({
-      name,
-      type,
-      ttl,
+      ...{ name, type, ttl },
       records: records.map(({ content }) => content),
     }))
     const hasSoa = rrsets.some(({ type }) => type === 'SOA')
@@ -152,70 +163,63 @@ export function createPowerDns(options: PowerDnsOptions): Nameserver {
       serial: hasSoa ? answer.serial : undefined,
       rectify: answer.api_rectify,
       // More keys than one: somebody is changing them, and would lose them all if this counted as broken.
-      complete: hasSoa && answer.dnssec && (zoneKeys ?? []).length > 0,
+      complete: hasSoa && answer.dnssec && (keys ?? []).length > 0,
       configured: answer.nsec3param === NSEC3PARAM && answer.soa_edit_api === '',
       rrsets: rrsets.filter(({ type }) => type !== 'SOA'),
     }
   }
 
-  async function serials(): Promise<Map<string, number>> {
-    const answer = (await api.call('GET', '/zones?dnssec=false', answerTime(100_000))) as {
-      name: string
-      serial: number
-    }[]
-    return new Map(answer.map(({ name, serial }) => [name, serial]))
+  async serials(): Promise<Map<string, number>> {
+    const answer = await this.#api.call('GET', '/zones?dnssec=false', answerTime(100_000))
+    return new Map((answer as { name: string; serial: number }[]).map(({ name, serial }) => [name, serial]))
   }
 
-  async function ready(): Promise<void> {
-    await api.call('GET', '', 5_000)
+  async ready(): Promise<void> {
+    await this.#api.call('GET', '', 5_000)
   }
 
-  async function probe(): Promise<void> {
+  async probe(): Promise<void> {
     const zone = `probe-${randomBytes(8).toString('hex')}.zoneplane.invalid.`
     const probed = { name: zone, type: 'TXT', ttl: SOA_TTL, records: ['"a\\"b"'] }
-    const rrsets = [soa(zone, 1), probed].map((rrset) => replacement(rrset, (content) => content))
+    const rrsets = await this.#replacements([this.#soa(zone, 1), probed])
+    const body = `{"name":"${zone}","kind":"Native","nameservers":[],"rrsets":${rrsets}}`
     try {
-      await api.call('POST', '/zones?rrsets=false', answerTime(0), {
-        name: zone,
-        kind: 'Native',
-        nameservers: [],
-        rrsets,
-      })
+      await this.#api.call('POST', '/zones?rrsets=false', answerTime(0), body)
     } catch (error) {
       if (!(error instanceof NameserverFailure && error.kind === 'refused')) throw error
-      spell = escapedTwice
+      this.#spell = escapedTwice
       return
     }
-    await deleteZone(zone)
+    await this.deleteZone(zone)
+  }
+
+  async close(): Promise<void> {
+    await this.#api.close()
   }
 
   /**
    * Forgets answers about the zone's names. Without it a name that was asked for before the zone existed stays refused
    * while the packet cache remembers (powerdns.md §1.4).
    */
-  async function flush(zone: string): Promise<void> {
-    await api.call('PUT', `/cache/flush?domain=${encodeURIComponent(zone)}`, answerTime(0))
+  async #flush(zone: string): Promise<void> {
+    await this.#api.call('PUT', `/cache/flush?domain=${encodeURIComponent(zone)}`, answerTime(0))
   }
 
-  function soa(zone: string, version: number): PublishedRRset {
-    const content = `${options.primary} hostmaster.${zone} ${version} ${SOA_TIMES}`
+  #soa(zone: string, version: number): PublishedRRset {
+    const content = `${this.#primary} hostmaster.${zone} ${version} ${SOA_TIMES}`
     return { name: zone, type: 'SOA', ttl: SOA_TTL, records: [content] }
   }
 
-  return {
-    createZone,
-    deleteZone,
-    publish,
-    setRectify,
-    configure,
-    keys,
-    serial,
-    servedSoa,
-    read,
-    serials,
-    ready,
-    probe,
-    close: () => api.close(),
+  /**
+   * Changes as JSON: the states that RRsets shall have, never steps, so repeating them is harmless. PowerDNS wants a TTL
+   * for removals, too.
+   */
+  async #replacements(rrsets: PublishedRRset[], others: object[] = []): Promise<string> {
+    const replacements = rrsets.map(({ name, type, ttl, records }) => ({
+      ...{ name, type, ttl, changetype: 'REPLACE' },
+      records: records.map((content) => ({ content: this.#spell(content), disabled: false })),
+    }))
+    return stringify([...replacements, ...others])
   }
 }
 
@@ -223,33 +227,21 @@ function isRemoval({ records }: PublishedRRset): boolean {
   return records.length === 0
 }
 
-/** The state an RRset shall have, never a step: repeating it is harmless. PowerDNS wants a TTL for removals, too. */
-function replacement({ name, type, ttl, records }: PublishedRRset, spell: (content: string) => string): object {
-  return {
-    name,
-    type,
-    ttl,
-    changetype: 'REPLACE',
-    records: records.map((content) => ({ content: spell(content), disabled: false })),
-  }
-}
-
 /**
- * Removes what LMDB before 5.0 keeps of the places in the chain of denials when names go: a pair of entries for each,
- * by its name and by its hash, which would make their denial contradict itself for ever. The names that removals leave
- * empty go with them. Of names that stay, rectifying makes the entries anew.
+ * Deletions of stale NSEC3 entries: LMDB before 5.0 keeps two of them (by name and by hash) of a name that disappears,
+ * which make its denial contradict itself. So do the empty non-terminals above it. Of names that stay, rectifying makes
+ * the entries anew.
  */
-function* forgotten(zone: string, rrsets: Iterable<PublishedRRset>): Generator<object> {
+function staleNsec3(zone: string, rrsets: PublishedRRset[]): object[] {
   const names = new Set<string>()
-  for (const rrset of rrsets) {
-    if (!isRemoval(rrset)) continue
-    for (let rest = rrset.name; rest.endsWith(`.${zone}`); rest = rest.slice(rest.indexOf('.') + 1)) {
-      if (names.has(rest)) break
+  for (const { name } of rrsets.filter(isRemoval)) {
+    for (let rest = name; rest.endsWith(`.${zone}`) && !names.has(rest); rest = rest.slice(rest.indexOf('.') + 1)) {
       names.add(rest)
-      yield { name: rest, type: 'NSEC3', changetype: 'DELETE' }
-      yield { name: `${nsec3Label(rest)}.${zone}`, type: 'NSEC3', changetype: 'DELETE' }
     }
   }
+  return [...names].flatMap((name) =>
+    [name, `${nsec3Label(name)}.${zone}`].map((entry) => ({ name: entry, type: 'NSEC3', changetype: 'DELETE' })),
+  )
 }
 
 /**

@@ -1,9 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { Unavailable } from '../errors.ts'
 import { TURN_TIME } from '../limits.ts'
-import type { Work } from '../slices.ts'
 import { toDuration, type Duration, type Timestamp } from '../time.ts'
 import { violated } from './constraints.ts'
 
@@ -28,31 +26,12 @@ types.setTypeParser(TEXT_ARRAY, parseTextArray)
 types.setTypeParser(pg.types.builtins.INTERVAL, parseInterval)
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/** So many octets or more are read from Postgres before others have their turn. */
-const PORTION = 65_536
-
-/** Holds back what is written until all that can be written now has been: waking Postgres up is what costs. */
+/** Sends everything written in one tick as one packet: waking Postgres up is what costs. */
 class GatheringSocket extends Socket {
   override uncork(): void {
     process.nextTick(() => {
       super.uncork()
     })
-  }
-
-  #taken = 0
-
-  /**
-   * Lets others have their turn after each portion: a long result would be taken in one go as far as it is there. Over
-   * TLS it is, for then results pass this by.
-   */
-  override push(chunk: Buffer | null): boolean {
-    this.#taken += chunk?.length ?? 0
-    if (this.#taken >= PORTION) {
-      this.#taken = 0
-      this.pause()
-      setImmediate(() => this.resume())
-    }
-    return super.push(chunk)
   }
 }
 
@@ -75,18 +54,11 @@ export function openDatabase(url: string, size: number): pg.Pool {
   return pool
 }
 
-/** The timestamps read last: what was written together has the same ones, and may be very much. */
-const timestamps = new LRUCache<string, Timestamp>({ max: 100 })
-
 /** `2026-01-31 12:00:00.12+00`, as Postgres writes it in UTC, to `2026-01-31T12:00:00.120000Z`. */
 function parseTimestamp(text: string): Timestamp {
-  const known = timestamps.get(text)
-  if (known !== undefined) return known
   const [date, time = ''] = text.slice(0, -3).split(' ')
   const [second, fraction = ''] = time.split('.')
-  const timestamp = `${date}T${second}.${fraction.padEnd(6, '0')}Z`
-  timestamps.set(text, timestamp)
-  return timestamp
+  return `${date}T${second}.${fraction.padEnd(6, '0')}Z`
 }
 
 const getTypeParser = pg.types.getTypeParser as (type: number) => (text: string) => string[]
@@ -119,18 +91,6 @@ export async function query<Row>(db: Db, sql: string, bindings: Record<string, u
   } catch (error) {
     throw translate(error)
   }
-}
-
-/** The text of a Postgres array, for a binding. The driver would make it in one go, however long it is. */
-export function* textArray(...lists: Iterable<string>[]): Work<string> {
-  const quoted: string[] = []
-  for (const list of lists) {
-    for (const item of list) {
-      quoted.push(`"${item.replace(/["\\]/g, '\\$&')}"`)
-      yield
-    }
-  }
-  return `{${quoted.join(',')}}`
 }
 
 /** A value that is missing is a mistake of the program; null must be said. */
@@ -182,24 +142,52 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 const BEGIN = { name: 'begin', text: 'begin' }
 const COMMIT = { name: 'commit', text: 'commit' }
 
+/** A transaction on a connection of its own. Unless it is committed, its disposal leaves no trace of it. */
+export class Transaction implements AsyncDisposable {
+  readonly db: pg.PoolClient
+  #isOpen = true
+
+  constructor(db: pg.PoolClient) {
+    this.db = db
+    // Not waited for: it travels with the first statement.
+    void sendAlong(db.query(BEGIN))
+  }
+
+  /** @throws Unavailable; what a violated constraint means (constraints.ts) */
+  async commit(): Promise<void> {
+    this.#isOpen = false
+    try {
+      const { command } = await this.db.query(COMMIT)
+      if (command !== 'COMMIT') throw new Error('a statement failed unnoticed, so the transaction was rolled back')
+    } catch (error) {
+      this.db.release(true)
+      throw translate(error)
+    }
+    this.db.release()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    const isRolledBack = await this.db.query('rollback').then(
+      () => true,
+      () => false,
+    )
+    this.db.release(!isRolledBack)
+  }
+}
+
+/** @throws Unavailable if there is no connection */
+export async function begin(pool: pg.Pool): Promise<Transaction> {
+  return new Transaction(await connect(pool))
+}
+
 /** Runs `work` in a transaction that commits if it resolves, and else leaves no trace. Errors are those of `query`. */
 export async function transaction<T>(pool: pg.Pool, work: (trx: pg.PoolClient) => Promise<T>): Promise<T> {
-  let broken = true
-  const client = await connect(pool)
-  try {
-    // Not waited for: it travels with the first statement of the work.
-    const begun = client.query(BEGIN)
-    const result = await orRollBack(client, Promise.all([work(client), begun]))
-    const { command } = await client.query(COMMIT)
-    if (command !== 'COMMIT') throw new Error('a statement failed unnoticed, so the transaction was rolled back')
-    broken = false
-    return result[0]
-  } catch (error) {
-    broken = broken && !(error instanceof RolledBack)
-    throw translate(error instanceof RolledBack ? error.cause : error)
-  } finally {
-    client.release(broken)
-  }
+  await using trx = await begin(pool)
+  const result = await work(trx.db)
+  await trx.commit()
+  return result
 }
 
 /**
@@ -209,20 +197,6 @@ export async function transaction<T>(pool: pg.Pool, work: (trx: pg.PoolClient) =
 export function sendAlong<T>(statement: Promise<T>): Promise<T> {
   statement.catch(() => undefined)
   return statement
-}
-
-/** The transaction is over, and its connection fit for use. */
-class RolledBack extends Error {}
-
-async function orRollBack<T>(client: pg.PoolClient, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    await client.query('rollback').catch(() => {
-      throw error
-    })
-    throw new RolledBack('rolled back', { cause: error })
-  }
 }
 
 const CONNECTION_CODES = new Set([

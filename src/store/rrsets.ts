@@ -1,6 +1,7 @@
 import type { Timestamp } from '../time.ts'
 import type { Pool } from 'pg'
-import { inSlices, jsonText, octets } from '../slices.ts'
+import { COLLECTION_ITEMS } from '../limits.ts'
+import { stringify } from '../slices.ts'
 import { query, type Db } from './database.ts'
 import { page as pageOf, type Cursor, type Page } from './pagination.ts'
 
@@ -19,8 +20,8 @@ export type RRsetState = Pick<RRset, 'subname' | 'type' | 'ttl' | 'records'>
 
 const COLUMNS = 'rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records, rrsets.created, rrsets.touched'
 
-/** All RRsets of a domain at these subnames, given as the text of a Postgres array. */
-export async function atSubnames(db: Db, domainName: string, subnames: string): Promise<RRset[]> {
+/** All RRsets of a domain at these subnames. */
+export async function atSubnames(db: Db, domainName: string, subnames: string[]): Promise<RRset[]> {
   return query<RRset>(
     db,
     `select ${COLUMNS} from rrsets
@@ -86,35 +87,38 @@ export interface Outcome {
   now: Timestamp
 }
 
-/** Deletes, creates and replaces RRsets. At most two statements, however many RRsets. */
+/** Deletes, creates and replaces RRsets. At most two statements for as many RRsets as a request may have. */
 export async function apply(trx: Db, domainId: number, outcome: Outcome): Promise<void> {
-  const { removed, written, ...state } = outcome
+  const { removed, written, growth, ...state } = outcome
   if (removed.length > 0) {
     await query(
       trx,
       `delete from rrsets using json_to_recordset(:removed) as gone (subname text, type text)
        where rrsets.domain_id = :domainId and rrsets.subname = gone.subname and rrsets.type = gone.type`,
-      { domainId, removed: await json(removed, 'subname', 'type') },
+      { domainId, removed: await stringify(removed.map(({ subname, type }) => ({ subname, type }))) },
     )
   }
-  await query(
-    trx,
-    `with domain as (
-       update domains set version = :version, rectify = :rectify, size = size + :growth, published = :now, touched = :now
-       where id = :domainId
-     )
-     insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
-     select :domainId, subname, type, ttl, records, :now, :now
-     from json_to_recordset(:written) as item (subname text, type text, ttl integer, records text[])
-     on conflict on constraint rrsets_identity
-       do update set ttl = excluded.ttl, records = excluded.records, touched = excluded.touched`,
-    { domainId, ...state, written: await json(written, 'subname', 'type', 'ttl', 'records') },
-  )
+  for (let from = 0; from === 0 || from < written.length; from += COLLECTION_ITEMS) {
+    const batch = written.slice(from, from + COLLECTION_ITEMS)
+    await query(
+      trx,
+      `with domain as (
+         update domains
+         set version = :version, rectify = :rectify, size = size + :growth, published = :now, touched = :now
+         where id = :domainId
+       )
+       insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+       select :domainId, subname, type, ttl, records, :now, :now
+       from json_to_recordset(:batch) as item (subname text, type text, ttl integer, records text[])
+       on conflict on constraint rrsets_identity
+         do update set ttl = excluded.ttl, records = excluded.records, touched = excluded.touched`,
+      { domainId, ...state, growth: from === 0 ? growth : 0, batch: await json(batch) },
+    )
+  }
 }
 
-/** These members as a JSON value. Octets, because of a long text the driver would make one string first. */
-async function json<T>(items: T[], ...members: (keyof T & string)[]): Promise<Buffer> {
-  return inSlices(octets(await jsonText(items, { members })))
+async function json(rrsets: RRsetState[]): Promise<string> {
+  return stringify(rrsets.map(({ subname, type, ttl, records }) => ({ subname, type, ttl, records })))
 }
 
 /** Notes accepted writes that changed nothing. One statement, however many. */
@@ -129,6 +133,6 @@ export async function touch(
     trx,
     `update rrsets set touched = :now from json_to_recordset(:places) as item (subname text, type text)
      where rrsets.domain_id = :domainId and rrsets.subname = item.subname and rrsets.type = item.type`,
-    { domainId, now, places: await json(places, 'subname', 'type') },
+    { domainId, now, places: await stringify(places.map(({ subname, type }) => ({ subname, type }))) },
   )
 }

@@ -8,7 +8,6 @@ import * as store from '../../store/domains.ts'
 import type { Domain, OwnedDomain } from '../../store/domains.ts'
 import * as tokenPolicies from '../../store/policies.ts'
 import * as rrsets from '../../store/rrsets.ts'
-import { lazily } from '../../slices.ts'
 import type { Policy } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import { unixTime } from '../../time.ts'
@@ -19,9 +18,9 @@ import { keysOf, managedKeys, type Key } from './keys.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { delegate, withdraw } from './delegations.ts'
 import { authoriseWrites, mayWrite, sees, visibleDomains, type Viewer } from '../tokens/policies.ts'
-import { clearAway, nextVersion, note, publishing, type UnderMark } from '../zone/publication.ts'
+import { nextVersion, openPublication, type Publication } from '../zone/publication.ts'
 import { orRefused, readImport } from './zonefiles.ts'
-import { published } from '../zone/zones.ts'
+import { openZone, Zone } from '../zone/zone.ts'
 
 export type { Domain, Key, OwnedDomain }
 
@@ -132,53 +131,42 @@ function quotaReached(): Denied {
  * @throws Denied, Invalid, Unavailable, NameserverFailure
  */
 export async function create(system: System, actor: Actor, input: DomainInput): Promise<DomainWithKeys> {
-  return system.turns.run(`account ${actor.accountId}`, () =>
-    publishing(system, (trx, underMark) => add(system, trx, underMark, actor, input)),
-  )
+  await using publication = await openPublication(system, `account ${actor.accountId}`)
+  const created = await add(publication, actor, input)
+  await publication.commit()
+  return created
 }
 
-/** As `create`, in a transaction that does more. */
+/** Like `create`, inside the caller's publication. */
 export async function add(
-  system: System,
-  trx: Db,
-  underMark: UnderMark,
-  { accountId, policies = [], ...creator }: Creator,
+  publication: Publication,
+  { accountId, ...creator }: Creator,
   input: DomainInput,
 ): Promise<DomainWithKeys> {
+  const { system, trx } = publication
   await accounts.lockQuota(trx, accountId)
   // Looked at again, under the lock: domains created at once are counted one after the other.
   if (!(await accounts.hasRoom(trx, accountId))) throw quotaReached()
   const name = await availableName(system, trx, accountId, input)
-  const now = system.now()
   const past = await store.past(trx, name)
   // A zone that is there without a mark was made by somebody else. To be known before a mark of ours says otherwise.
   if (!past.marked && (await system.nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
+  const now = system.now()
   const version = nextVersion(system, past.version)
-  const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: system.config.nameServers }
-  const row = { name, ownerId: accountId, minimumTtl: system.config.minimumTtl, version, now }
-  const domain = await store.insert(trx, row)
-  if (creator.autoPolicy) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)
-  const allowed = { domainId: domain.id, subname: null, type: null, permWrite: true }
-  const imported = await readImport(system, domain, input.zonefile ?? '', (places) => {
-    authoriseWrites({ policies: creator.autoPolicy ? [...policies, allowed] : policies }, domain.id, places)
+  const domain = await store.insert(trx, {
+    ...{ name, ownerId: accountId, minimumTtl: system.config.minimumTtl, version, now },
   })
-  const written = [apexNs, ...imported]
-  const size = written.length
-  await rrsets.apply(trx, domain.id, { removed: [], written, growth: size, version, rectify: true, now })
-  const created = await underMark({ zone: name, version, rrsets: size }, async (attempt) => {
-    if (attempt.isDoubtful) {
-      if (!(await clearAway(system, attempt.mark))) throw disallowed()
-      await note(system, attempt.mark, version, size)
-    }
-    const toPublish = lazily(written, (rrset) => published(domain, rrset))
-    await system.nameserver.createZone(`${name}.`, version, toPublish)
-    attempt.begun = true
-    return { ...domain, keys: await managedKeys(system, domain) }
-  }).catch((error: unknown) => {
+  if (creator.autoPolicy) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)
+  const policies = POLICIES_OF_CREATOR
+  const imported = await readImport(system, domain, input.zonefile ?? '', (places) => {
+    authoriseWrites(policies, domain.id, places)
+  })
+  const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: system.config.nameServers }
+  const keys = await new Zone(publication, domain, {}).create([apexNs, ...imported]).catch((error: unknown) => {
     throw imported.length > 0 ? orRefused(orDisallowed(error)) : orDisallowed(error)
   })
-  await delegate(system, trx, underMark, created)
-  return created
+  await delegate(publication, name, keys)
+  return { ...domain, keys: keys.map((key) => ({ ...key, managed: true })) }
 }
 
 /** The nameserver has the zone, which it had not when it was looked at: somebody else made it meanwhile. */
@@ -228,29 +216,22 @@ export async function newcomerProblems(system: System, name: string): Promise<st
 
 /** Deletes a domain and its zone, if it exists for the actor (contract §7.4). @throws Denied */
 export async function remove(system: System, actor: Viewer, name: string): Promise<void> {
-  if (!isDomainName(name)) return
-  await system.turns.run(name, () =>
-    publishing(system, async (trx, underMark) => {
-      const domain = await store.lock(trx, name)
-      if (domain === undefined || !sees(actor, domain)) return
-      if (!(await mayWriteAll(trx, actor, domain))) throw new Denied()
-      await store.remove(trx, domain, unixTime(system.now()))
-      // First, so that nobody is sent to a zone that is gone.
-      await withdraw(system, trx, underMark, name)
-      await underMark({ zone: name, version: null, rrsets: domain.size }, async ({ isDoubtful, mark }) => {
-        if (isDoubtful) await note(system, mark, null, domain.size)
-        await system.nameserver.deleteZone(`${name}.`)
-      })
-    }),
-  )
+  const domain = await FIND_VISIBLE
+  if (domain === undefined) return
+  await using zone = await openZone(system, actor, domain, [])
+  if (!(await mayWriteAll(zone))) throw new Denied()
+  // First, so that resolvers are not sent to a zone that is gone.
+  await withdraw(zone.publication, name)
+  await zone.remove()
+  await zone.publication.commit()
 }
 
 /** Whether the actor may write everything in the domain, its apex NS RRset in any case (contract §6.5). */
-async function mayWriteAll(trx: Db, actor: Viewer, domain: Domain): Promise<boolean> {
-  if (actor.policies.length === 0) return true
-  if (actor.policies.some((policy) => policy.domainId === domain.id && !policy.permWrite)) return false
-  const places = [{ subname: '', type: 'NS' }, ...(await rrsets.list(trx, domain.id))]
-  return places.every((place) => mayWrite(actor.policies, domain.id, place))
+async function mayWriteAll({ publication, domain, policies }: Zone): Promise<boolean> {
+  if (policies.length === 0) return true
+  if (policies.some((policy) => policy.domainId === domain.id && !policy.permWrite)) return false
+  const places = [{ subname: '', type: 'NS' }, ...(await rrsets.list(publication.trx, domain.id))]
+  return places.every((place) => mayWrite(policies, domain.id, place))
 }
 
 /** All domains, or those of one account, by name; for the operator (contract §15.2). */

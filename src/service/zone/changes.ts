@@ -5,14 +5,19 @@ import { Malformed, parseRdata, type Rdata } from '../../dns/rdata.ts'
 import { rrsetProblems } from '../../dns/rrset.ts'
 import type { Domain } from '../../store/domains.ts'
 import type { RRset, RRsetState } from '../../store/rrsets.ts'
+import type { Policy } from '../../store/tokens.ts'
 import { fieldProblems, type Method, type RRsetInput } from './rrset-input.ts'
-import type { Place } from '../tokens/policies.ts'
+import { authoriseWrites, type Place } from '../tokens/policies.ts'
 
-/** The domain under its lock, and what it has at the subnames concerned. */
-export interface Zone {
+/** What a plan is made for. */
+export interface ZoneState {
+  /** Under its lock. */
   domain: Domain
+  /** The RRsets at the subnames concerned. */
   current: RRset[]
-  /** It lies below a local public suffix: who serves it is not the account's to say (contract §7.6). */
+  /** Those of the token that writes; empty: it may write everything. */
+  policies: Policy[]
+  /** The domain lies below a local public suffix: the account does not decide who serves it (contract §7.6). */
   keepsNs: boolean
 }
 
@@ -25,15 +30,25 @@ export interface Desired extends RRsetState {
 export interface Change extends Place {
   before: RRset | undefined
   after: Desired | undefined
+  /** Whether it has an effect; the order of records has none (contract §8.6). */
+  isEffective: boolean
 }
 
-/** What one RRset of a request changes, or what is wrong with it. Not thrown: a request may have a million of them. */
+export function changeOf({ subname, type, before, after }: Omit<Change, 'isEffective'>): Change {
+  return { subname, type, before, after, isEffective: differs(before, after) }
+}
+
+function differs(before: RRset | undefined, after: Desired | undefined): boolean {
+  if (before === undefined || after === undefined) return before !== after
+  if (before.ttl !== after.ttl || before.records.length !== after.records.length) return true
+  const present = new Set(before.records)
+  return after.records.some((text) => !present.has(text))
+}
+
+/** What one RRset of a request changes, or what is wrong with it. */
 export type Outcome = Change | { problems: Problems }
 
-/**
- * An RRset with these records. Nearly all texts are what PowerDNS takes, and are given in their canonical form; a request
- * may have very many, so what is equal is held once.
- */
+/** An RRset with these records. Nearly all texts are given in their canonical form, and PowerDNS takes them: held once. */
 export function desired(
   { subname, type, ttl }: Place & { ttl: number },
   rdata: Rdata[],
@@ -57,34 +72,17 @@ export interface Item {
   neighbours: () => Neighbour[]
 }
 
-/** Is asked once the fields of an RRset are known to be right, before anything else is told about the zone. */
-export type Authorise = (place: Place) => void
-
 /**
  * What a request for one RRset changes (contract §§8.3 to 8.5).
  * @param target the RRset that the path names; of POST, undefined
- * @throws Invalid
+ * @throws Invalid, Denied
  */
-export function planOne(
-  zone: Zone,
-  method: Method,
-  input: RRsetInput,
-  target: Place | undefined,
-  authorise: Authorise,
-): Change {
+export function planOne(zone: ZoneState, method: Method, input: RRsetInput, target?: Place): Change {
   const { subname, type } = target ?? placeOf(input)
   const there = zone.current.filter((rrset) => rrset.subname === subname)
-  return accepted(
-    planItem(
-      zone,
-      {
-        ...{ method, input, target },
-        before: there.find((rrset) => rrset.type === type),
-        neighbours: () => there.map((rrset) => ({ place: 'database', type: rrset.type })),
-      },
-      authorise,
-    ),
-  )
+  const before = there.find((rrset) => rrset.type === type)
+  const neighbours = (): Neighbour[] => there.map((rrset) => ({ place: 'database', type: rrset.type }))
+  return accepted(planItem(zone, { method, input, target, before, neighbours }))
 }
 
 /** The change, if it is one. @throws Invalid */
@@ -98,21 +96,21 @@ export function placeOf({ subname = '', type }: RRsetInput): { subname: string; 
   return { subname, type }
 }
 
-/** The layers of contract §8.5 in their order. */
-export function planItem(zone: Omit<Zone, 'current'>, item: Item, authorise: Authorise): Outcome {
+/** The layers of contract §8.5 in their order. @throws Denied */
+export function planItem(zone: ZoneState, item: Item): Outcome {
   const { domain } = zone
   const { method, input, target, before, neighbours } = item
   const problems = fieldProblems(domain, method, input, { target, exists: before !== undefined })
   if (problems !== undefined) return { problems }
   const { subname, type } = target ?? { subname: input.subname ?? '', type: input.type! }
-  authorise({ subname, type })
+  authoriseWrites(zone.policies, domain.id, [{ subname, type }])
 
   if (method === 'POST' && before !== undefined) {
     return refused('Another RRset with the same subdomain and type exists for this domain. (Try modifying it.)')
   }
   const ttl = input.ttl ?? before?.ttl
   const records = input.records ?? before!.records
-  if (records.length === 0) return permitted(zone, { subname, type, before, after: undefined })
+  if (records.length === 0) return permitted(zone, changeOf({ subname, type, before, after: undefined }))
 
   const conflict = conflictProblem(type, neighbours())
   if (conflict !== undefined) return refused(conflict)
@@ -120,7 +118,8 @@ export function planItem(zone: Omit<Zone, 'current'>, item: Item, authorise: Aut
   if (typeof rdata === 'string') return refused(rdata)
   const broken = rrsetProblems({ type, name: nameOf(domain, subname), apex: subname === '', rdata })
   if (broken !== undefined) return { problems: { [broken.field ?? 'non_field_errors']: broken.texts } }
-  return permitted(zone, { subname, type, before, after: desired({ subname, type, ttl: ttl! }, rdata, records) })
+  const after = desired({ subname, type, ttl: ttl! }, rdata, records)
+  return permitted(zone, changeOf({ subname, type, before, after }))
 }
 
 /** The outcome of an RRset with which, as a whole, something is wrong. */
@@ -132,9 +131,9 @@ function refused(text: string): Outcome {
 export const NS_STAYS = 'Cannot modify NS records for this domain.'
 
 /** The change, unless it is one of NS RRsets that stay as they are (contract §8.5, layer 10). */
-export function permitted({ keepsNs }: Omit<Zone, 'current'>, change: Change): Outcome {
+export function permitted({ keepsNs }: ZoneState, change: Change): Outcome {
   const isNs = change.type === 'NS' && (change.after !== undefined || change.subname === '')
-  return keepsNs && isNs && isEffective(change) ? { problems: { type: [NS_STAYS] } } : change
+  return keepsNs && isNs && change.isEffective ? { problems: { type: [NS_STAYS] } } : change
 }
 
 /** The records, or what is wrong with the first bad one. */
@@ -145,12 +144,4 @@ function readRecords(type: string, records: string[]): Rdata[] | string {
     if (error instanceof Malformed) return error.message
     throw error
   }
-}
-
-/** Whether a write has an effect; the order of records has none (contract §8.6). */
-export function isEffective({ before, after }: Change): boolean {
-  if (before === undefined || after === undefined) return before !== after
-  if (before.ttl !== after.ttl || before.records.length !== after.records.length) return true
-  const present = new Set(before.records)
-  return after.records.some((text) => !present.has(text))
 }

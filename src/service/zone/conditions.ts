@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { PreconditionFailed } from '../../errors.ts'
 import type { Domain } from '../../store/domains.ts'
 import type { RRset } from '../../store/rrsets.ts'
-import type { Change, Zone } from './changes.ts'
+import type { Change, ZoneState } from './changes.ts'
 
 /** What a caller makes a condition of his write (contract §15.1). */
 export interface Conditions {
@@ -27,13 +27,13 @@ function digest(representation: unknown[]): string {
 }
 
 /** Lets a write to one RRset pass if the conditions hold. @throws PreconditionFailed */
-export function examineOne({ before }: Change, { match, isNew }: Conditions): void {
+export function examineOne({ before }: Pick<Change, 'before'>, { match, isNew }: Conditions): void {
   if (match !== undefined && !matches(match, before && tagOf(before))) throw new PreconditionFailed()
   if (isNew && before !== undefined) throw new PreconditionFailed()
 }
 
 /** Lets a write to a domain's collection of RRsets pass if the conditions hold. @throws PreconditionFailed */
-export function examineMany({ domain }: Zone, changes: Change[], { match, isNew }: Conditions): void {
+export function examineMany({ domain }: Pick<ZoneState, 'domain'>, changes: Change[], { match, isNew }: Conditions): void {
   if (match !== undefined && !matches(match, tagOfDomain(domain))) throw new PreconditionFailed()
   if (isNew && changes.some(({ before }) => before !== undefined)) throw new PreconditionFailed()
 }

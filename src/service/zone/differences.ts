@@ -1,23 +1,32 @@
 import { Malformed, parseRdata } from '../../dns/rdata.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
+import { inSlices, type Work } from '../../slices.ts'
 
 /**
- * What must be published so that `live` becomes `desired`. Contents are compared by meaning, because a nameserver
- * returns some of them in a spelling of its own.
+ * What must be published so that `live` becomes `desired`, removals first. Contents are compared by meaning, because a
+ * nameserver returns some of them in a spelling of its own.
  */
-export function differences(desired: PublishedRRset[], live: PublishedRRset[]): PublishedRRset[] {
-  const present = new Map(live.map((rrset) => [place(rrset), rrset]))
-  const changes: PublishedRRset[] = []
-  for (const rrset of desired) {
-    const other = present.get(place(rrset))
-    present.delete(place(rrset))
-    if (other === undefined || !equal(rrset, other)) changes.push(rrset)
-  }
-  const surplus = [...present.values()].map((rrset) => ({ ...rrset, records: [] }))
-  return [...surplus, ...changes]
+export async function differences(desired: PublishedRRset[], live: PublishedRRset[]): Promise<PublishedRRset[]> {
+  return inSlices(compare(desired, live))
 }
 
-function place({ name, type }: PublishedRRset): string {
+function* compare(desired: PublishedRRset[], live: PublishedRRset[]): Work<PublishedRRset[]> {
+  const surplus = new Map<string, PublishedRRset>()
+  for (const rrset of live) {
+    surplus.set(keyOf(rrset), rrset)
+    yield
+  }
+  const changes: PublishedRRset[] = []
+  for (const rrset of desired) {
+    const other = surplus.get(keyOf(rrset))
+    surplus.delete(keyOf(rrset))
+    if (other === undefined || !equal(rrset, other)) changes.push(rrset)
+    yield
+  }
+  return [...Array.from(surplus.values(), (rrset) => ({ ...rrset, records: [] })), ...changes]
+}
+
+function keyOf({ name, type }: PublishedRRset): string {
   return `${type} ${name.toLowerCase()}`
 }
 

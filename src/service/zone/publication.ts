@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure } from '../../errors.ts'
 import { graceTime } from '../../limits.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
-import { sendAlong, transaction, type Db } from '../../store/database.ts'
+import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as marks from '../../store/marks.ts'
 import type { Mark } from '../../store/marks.ts'
@@ -28,35 +28,77 @@ export interface Attempt {
   begun: boolean
 }
 
-/** Runs `push` under a mark. The caller holds the zone's lock until the transaction's end. */
-export type UnderMark = <T>(sending: Sending, push: (attempt: Attempt) => Promise<T>) => Promise<T>
-
 /**
- * A transaction in which zones are pushed, each under a mark (architecture.md): the mark is committed before anything
+ * A transaction in which zones are published, each under a mark (architecture.md): the mark is committed before anything
  * is sent, and goes with the commit. Without commit it stays, unless it is certain that nothing was applied.
  */
-export async function publishing<T>(system: System, work: (trx: Db, underMark: UnderMark) => Promise<T>): Promise<T> {
-  const pushed: Mark[] = []
-  const underMark =
-    (trx: Db): UnderMark =>
-    async (sending, push) => {
-      const grace = graceTime(sending.rrsets)
-      const { isNew, ...mark } = await marks.place(system.marksDb, { ...sending, grace })
-      if (!isNew) await settle(system, mark)
-      const attempt: Attempt = { mark, isDoubtful: !isNew, begun: !isNew }
-      const result = await push(attempt).catch(async (error: unknown) => {
-        await reconsider(system, attempt, error)
-        throw error
-      })
-      pushed.push(mark)
-      void sendAlong(marks.remove(trx, mark))
+export class Publication implements AsyncDisposable {
+  readonly system: System
+  readonly trx: Db
+  readonly #transaction: Transaction
+  readonly #leaveQueue: () => void
+  /** The marks of the zones that were published and not committed yet. */
+  #published: Mark[] = []
+  #failure: unknown = 'the transaction was rolled back'
+
+  constructor(system: System, transaction: Transaction, leaveQueue: () => void) {
+    this.system = system
+    this.trx = transaction.db
+    this.#transaction = transaction
+    this.#leaveQueue = leaveQueue
+  }
+
+  /** Runs `push` under the zone's mark. The caller holds the zone's lock until the transaction's end. */
+  async push<T>(sending: Sending, push: (attempt: Attempt) => Promise<T>): Promise<T> {
+    const grace = graceTime(sending.rrsets)
+    const { isNew, ...mark } = await marks.place(this.system.marksDb, { ...sending, grace })
+    if (!isNew) await settle(this.system, mark)
+    const attempt: Attempt = { mark, isDoubtful: !isNew, begun: !isNew }
+    try {
+      const result = await push(attempt)
+      this.#published.push(mark)
+      void sendAlong(marks.remove(this.trx, mark))
       return result
+    } catch (error) {
+      await reconsider(this.system, attempt, error)
+      throw error
     }
-  try {
-    return await transaction(system.writersDb, (trx) => work(trx, underMark(trx)))
-  } catch (error) {
+  }
+
+  /** @throws Unavailable */
+  async commit(): Promise<void> {
+    try {
+      await this.#transaction.commit()
+      this.#published = []
+    } catch (error) {
+      this.#failure = error
+      throw error
+    }
+  }
+
+  /** Rolls back what was not committed. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#transaction[Symbol.asyncDispose]()
     // The transaction has failed after the push. With it the lock may have been lost before, and the mark taken away.
-    for (const mark of pushed) await marks.keep(system.marksDb, { ...mark, grace: 0 }, false, reason(error))
+    for (const mark of this.#published) {
+      await marks
+        .keep(this.system.marksDb, { ...mark, grace: 0 }, false, reason(this.#failure))
+        .catch((error: unknown) => this.system.log.error('mark not kept', { zone: mark.zone, reason: reason(error) }))
+    }
+    this.#leaveQueue()
+  }
+}
+
+/**
+ * Begins a publication once those that came before in this queue of the process are over.
+ * @throws Unavailable
+ */
+export async function openPublication(system: System, queue: string): Promise<Publication> {
+  const leave = await system.queues.enter(queue)
+  try {
+    return new Publication(system, await begin(system.writersDb), leave)
+  } catch (error) {
+    leave()
     throw error
   }
 }
@@ -94,9 +136,9 @@ export async function note(system: System, mark: Mark, version: number | null, r
 }
 
 /**
- * Makes the served zone equal `desired`, whatever is there, and returns its version. Sends nothing if they are equal
- * and the version is the domain's, and later than what the mark tells of: what is applied late, against all
- * expectation, then shows by its serial.
+ * Makes the served zone equal `desired`, whatever is there, and returns its version. Sends nothing if contents and serial
+ * already match and the serial is newer than the mark's: what is applied late, against all expectation, then shows by its
+ * serial.
  */
 export async function equalise(
   system: System,
@@ -115,7 +157,7 @@ export async function equalise(
     await system.nameserver.createZone(zone, version, desired)
     return version
   }
-  const changes = differences(desired, live.rrsets)
+  const changes = await differences(desired, live.rrsets)
   const isConfigured = live.configured && live.rectify
   if (changes.length === 0 && isConfigured && live.serial === domain.version && tried <= domain.version) {
     return domain.version
@@ -127,14 +169,15 @@ export async function equalise(
 }
 
 /**
- * Removes what a creation that came to nothing has left at the nameserver: a zone with the mark's serial, or without
- * SOA. Any other was made by somebody else in the meantime, and stays. Returns whether the name is free there now.
+ * Removes what a creation that came to nothing has left at the nameserver: a zone with the mark's serial or the one before
+ * it, or without SOA. Any other was made by somebody else in the meantime, and stays. Returns whether the name is free.
  */
 export async function clearAway(system: System, mark: Mark): Promise<boolean> {
   const zone = `${mark.zone}.`
   const live = await system.nameserver.read(zone)
   if (live === undefined) return true
-  if (live.serial !== undefined && live.serial !== mark.version) return false
+  const isOurs = live.serial === undefined || [live.serial, live.serial + 1].includes(mark.version ?? 0)
+  if (!isOurs) return false
   await note(system, mark, mark.version, live.rrsets.length)
   await system.nameserver.deleteZone(zone)
   return true

@@ -9,12 +9,12 @@ import { inSlices } from '../../slices.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from '../tokens/actor.ts'
 import { planMany, refusals, type ItemInput } from './bulk.ts'
-import { accepted, permitted, planOne, type Change, type Zone } from './changes.ts'
+import { accepted, changeOf, permitted, planOne, type Change, type ZoneState } from './changes.ts'
 import { examineMany, examineOne, type Conditions } from './conditions.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { authoriseWrites, type Place } from '../tokens/policies.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
-import { writeZone, type WriteOptions } from './zones.ts'
+import { openZone, type WriteOptions, type Zone } from './zone.ts'
 
 export type { RRset }
 
@@ -51,12 +51,10 @@ export async function create(
   input: RRsetInput,
   conditions: Conditions,
 ): Promise<RRset> {
-  const rrset = await writeOne(system, actor, domain, subnamesOf([input]), (zone) => {
-    const change = planOne(zone, 'POST', input, undefined, authorisation(actor, domain))
-    examineMany(zone, [change], conditions)
-    return change
-  })
-  return rrset!
+  await using zone = await openZone(system, actor, domain, subnamesOf([input]))
+  const change = planOne(zone, 'POST', input)
+  examineMany(zone, [change], conditions)
+  return (await writeOne(zone, change))!
 }
 
 /**
@@ -75,13 +73,12 @@ export async function change(
   conditions: Conditions,
 ): Promise<RRset | undefined> {
   if (!isStorable(place)) throw new NotFound()
-  return writeOne(system, actor, domain, [place.subname], (zone) => {
-    if (present(zone, place) === undefined) throw new NotFound()
-    authoriseWrites(actor, domain.id, [place])
-    const change = planOne(zone, method, input(), place, () => undefined)
-    examineOne(change, conditions)
-    return change
-  })
+  await using zone = await openZone(system, actor, domain, [place.subname])
+  if (present(zone, place) === undefined) throw new NotFound()
+  authoriseWrites(zone.policies, domain.id, [place])
+  const change = planOne(zone, method, input(), place)
+  examineOne(change, conditions)
+  return writeOne(zone, change)
 }
 
 /** Deletes one RRset, if it exists. @throws Denied, PreconditionFailed */
@@ -93,16 +90,15 @@ export async function remove(
   conditions: Conditions,
 ): Promise<void> {
   if (!isStorable(place)) {
-    examineOne({ ...place, before: undefined, after: undefined }, conditions)
+    examineOne({ before: undefined }, conditions)
     return
   }
-  await writeOne(system, actor, domain, [place.subname], (zone) => {
-    const before = present(zone, place)
-    if (before !== undefined) authoriseWrites(actor, domain.id, [place])
-    const change = accepted(permitted(zone, { ...place, before, after: undefined }))
-    examineOne(change, conditions)
-    return change
-  })
+  await using zone = await openZone(system, actor, domain, [place.subname])
+  const before = present(zone, place)
+  if (before !== undefined) authoriseWrites(zone.policies, domain.id, [place])
+  const change = accepted(permitted(zone, changeOf({ ...place, before, after: undefined })))
+  examineOne(change, conditions)
+  await writeOne(zone, change)
 }
 
 /**
@@ -118,11 +114,11 @@ export async function writeMany(
   inputs: ItemInput[],
   conditions: Conditions,
 ): Promise<RRset[]> {
-  return writePlanned(system, actor, domain, subnamesOf(inputs), async (zone) => {
-    const changes = await inSlices(planMany(zone, method, inputs, authorisation(actor, domain)))
-    examineMany(zone, changes, conditions)
-    return changes
-  })
+  await using zone = await openZone(system, actor, domain, subnamesOf(inputs))
+  const changes = await inSlices(planMany(zone, method, inputs))
+  examineMany(zone, changes, conditions)
+  const written = await writeAll(zone, changes)
+  return written.filter((rrset) => rrset !== undefined)
 }
 
 /**
@@ -138,62 +134,33 @@ export async function writeAddresses(
   subnames: string[],
   inputs: (current: RRset[]) => RRsetInput[],
 ): Promise<void> {
-  await writePlanned(
-    system,
-    actor,
-    domain,
-    subnames.filter(isSubname),
-    (zone) => {
-      const lenient = { ...zone, domain: { ...zone.domain, minimumTtl: DYNDNS_TTL } }
-      return inSlices(planMany(lenient, 'PATCH', inputs(zone.current), authorisation(actor, domain)))
-    },
-    { touch: true },
-  )
+  await using zone = await openZone(system, actor, domain, subnames.filter(isSubname))
+  const lenient = { ...zone, domain: { ...zone.domain, minimumTtl: DYNDNS_TTL } }
+  await writeAll(zone, await inSlices(planMany(lenient, 'PATCH', inputs(zone.current))), { touch: true })
 }
 
-/** Writes several RRsets; what PowerDNS refuses is told at its place in the plan. */
-async function writePlanned(
-  system: System,
-  actor: Actor,
-  domain: Domain,
-  subnames: Iterable<string>,
-  plan: (zone: Zone) => Promise<Change[]>,
-  options?: WriteOptions,
-): Promise<RRset[]> {
-  let changes: Change[] = []
-  const planAndKeep = async (zone: Zone) => (changes = await plan(zone))
-  try {
-    const rrsets = await writeZone(system, actor, domain.name, subnames, planAndKeep, options)
-    return rrsets.filter((rrset) => rrset !== undefined)
-  } catch (error) {
-    if (isRefusal(error)) throw new Invalid(refusals(domain, changes, error))
-    throw error
-  }
-}
-
-/** The subnames that a request speaks of, as far as anything can be there. */
+/** The subnames that a request names, as far as anything can be there. */
 function* subnamesOf(inputs: RRsetInput[]): Generator<string> {
   for (const { subname = '', type } of inputs) if (type !== undefined && isSubname(subname)) yield subname
 }
 
-function authorisation(actor: Actor, domain: Domain): (place: Place) => void {
-  return (place) => {
-    authoriseWrites(actor, domain.id, [place])
-  }
-}
-
-async function writeOne(
-  system: System,
-  actor: Actor,
-  domain: Domain,
-  subnames: Iterable<string>,
-  plan: (zone: Zone) => Change,
-): Promise<RRset | undefined> {
+/** @throws Invalid if PowerDNS refuses the RRset */
+async function writeOne(zone: Zone, change: Change): Promise<RRset | undefined> {
   try {
-    const [rrset] = await writeZone(system, actor, domain.name, subnames, (zone) => [plan(zone)])
+    const [rrset] = await zone.write([change])
     return rrset
   } catch (error) {
     if (isRefusal(error)) throw Invalid.object(`The DNS backend refused this RRset: ${error.message}`)
+    throw error
+  }
+}
+
+/** @throws Invalid at the position of what PowerDNS refuses */
+async function writeAll(zone: Zone, changes: Change[], options?: WriteOptions): Promise<(RRset | undefined)[]> {
+  try {
+    return await zone.write(changes, options)
+  } catch (error) {
+    if (isRefusal(error)) throw new Invalid(refusals(zone.domain, changes, error))
     throw error
   }
 }
@@ -202,7 +169,7 @@ function isRefusal(error: unknown): error is NameserverFailure {
   return error instanceof NameserverFailure && error.kind === 'refused'
 }
 
-function present(zone: Zone, place: Place): RRset | undefined {
+function present(zone: ZoneState, place: Place): RRset | undefined {
   return zone.current.find(({ subname, type }) => subname === place.subname && type === place.type)
 }
 
