@@ -12,6 +12,7 @@ import type { DomainWithKeys } from '../domains/domains.ts'
 import { evenly } from './constant-time.ts'
 import { hashPassword } from './passwords.ts'
 import { publishing, type UnderMark } from '../zone/publication.ts'
+import { unrestricted } from '../tokens/actor.ts'
 import * as tokens from '../tokens/tokens.ts'
 import type { NewToken } from '../tokens/tokens.ts'
 
@@ -153,9 +154,8 @@ async function addDomain(
   name: string | null,
 ): Promise<DomainWithKeys | undefined> {
   if (name === null) return undefined
-  const creator = { accountId: account.id, autoPolicy: false } as const
   try {
-    return await domains.add(system, trx, underMark, creator, { name, problems: {} })
+    return await domains.add(system, trx, underMark, unrestricted(account.id), { name, problems: {} })
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
     throw new DomainUnavailable(name, Object.values(error.problems).flat() as string[])

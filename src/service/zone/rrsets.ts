@@ -4,6 +4,7 @@ import { Denied, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
 import type { Filter, RRset } from '../../store/rrsets.ts'
+import type { Policy } from '../../store/tokens.ts'
 import { DYNDNS_TTL } from '../../limits.ts'
 import { inSlices } from '../../slices.ts'
 import type { System } from '../../system.ts'
@@ -51,8 +52,8 @@ export async function create(
   input: RRsetInput,
   conditions: Conditions,
 ): Promise<RRset> {
-  const rrset = await writeOne(system, actor, domain, subnamesOf([input]), (zone) => {
-    const change = planOne(zone, 'POST', input, undefined, authorisation(actor, domain))
+  const rrset = await writeOne(system, actor, domain, subnamesOf([input]), (zone, policies) => {
+    const change = planOne(zone, 'POST', input, undefined, authorisation(policies, zone))
     examineMany(zone, [change], conditions)
     return change
   })
@@ -75,9 +76,9 @@ export async function change(
   conditions: Conditions,
 ): Promise<RRset | undefined> {
   if (!isStorable(place)) throw new NotFound()
-  return writeOne(system, actor, domain, [place.subname], (zone) => {
+  return writeOne(system, actor, domain, [place.subname], (zone, policies) => {
     if (present(zone, place) === undefined) throw new NotFound()
-    authoriseWrites(actor, domain.id, [place])
+    authoriseWrites(policies, zone.domain.id, [place])
     const change = planOne(zone, method, input(), place, () => undefined)
     examineOne(change, conditions)
     return change
@@ -96,9 +97,9 @@ export async function remove(
     examineOne({ ...place, before: undefined, after: undefined }, conditions)
     return
   }
-  await writeOne(system, actor, domain, [place.subname], (zone) => {
+  await writeOne(system, actor, domain, [place.subname], (zone, policies) => {
     const before = present(zone, place)
-    if (before !== undefined) authoriseWrites(actor, domain.id, [place])
+    if (before !== undefined) authoriseWrites(policies, zone.domain.id, [place])
     const change = accepted(permitted(zone, { ...place, before, after: undefined }))
     examineOne(change, conditions)
     return change
@@ -118,8 +119,8 @@ export async function writeMany(
   inputs: ItemInput[],
   conditions: Conditions,
 ): Promise<RRset[]> {
-  return writePlanned(system, actor, domain, subnamesOf(inputs), async (zone) => {
-    const changes = await inSlices(planMany(zone, method, inputs, authorisation(actor, domain)))
+  return writePlanned(system, actor, domain, subnamesOf(inputs), async (zone, policies) => {
+    const changes = await inSlices(planMany(zone, method, inputs, authorisation(policies, zone)))
     examineMany(zone, changes, conditions)
     return changes
   })
@@ -143,9 +144,9 @@ export async function writeAddresses(
     actor,
     domain,
     subnames.filter(isSubname),
-    (zone) => {
+    (zone, policies) => {
       const lenient = { ...zone, domain: { ...zone.domain, minimumTtl: DYNDNS_TTL } }
-      return inSlices(planMany(lenient, 'PATCH', inputs(zone.current), authorisation(actor, domain)))
+      return inSlices(planMany(lenient, 'PATCH', inputs(zone.current), authorisation(policies, zone)))
     },
     { touch: true },
   )
@@ -157,11 +158,11 @@ async function writePlanned(
   actor: Actor,
   domain: Domain,
   subnames: Iterable<string>,
-  plan: (zone: Zone) => Promise<Change[]>,
+  plan: (zone: Zone, policies: Policy[]) => Promise<Change[]>,
   options?: WriteOptions,
 ): Promise<RRset[]> {
   let changes: Change[] = []
-  const planAndKeep = async (zone: Zone) => (changes = await plan(zone))
+  const planAndKeep = async (zone: Zone, policies: Policy[]) => (changes = await plan(zone, policies))
   try {
     const rrsets = await writeZone(system, actor, domain.name, subnames, planAndKeep, options)
     return rrsets.filter((rrset) => rrset !== undefined)
@@ -176,9 +177,9 @@ function* subnamesOf(inputs: RRsetInput[]): Generator<string> {
   for (const { subname = '', type } of inputs) if (type !== undefined && isSubname(subname)) yield subname
 }
 
-function authorisation(actor: Actor, domain: Domain): (place: Place) => void {
+function authorisation(policies: Policy[], { domain }: Zone): (place: Place) => void {
   return (place) => {
-    authoriseWrites(actor, domain.id, [place])
+    authoriseWrites(policies, domain.id, [place])
   }
 }
 
@@ -187,10 +188,10 @@ async function writeOne(
   actor: Actor,
   domain: Domain,
   subnames: Iterable<string>,
-  plan: (zone: Zone) => Change,
+  plan: (zone: Zone, policies: Policy[]) => Change,
 ): Promise<RRset | undefined> {
   try {
-    const [rrset] = await writeZone(system, actor, domain.name, subnames, (zone) => [plan(zone)])
+    const [rrset] = await writeZone(system, actor, domain.name, subnames, (zone, policies) => [plan(zone, policies)])
     return rrset
   } catch (error) {
     if (isRefusal(error)) throw Invalid.object(`The DNS backend refused this RRset: ${error.message}`)

@@ -9,13 +9,14 @@ import type { Domain } from '../../store/domains.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { RRset, RRsetState } from '../../store/rrsets.ts'
 import type { Mark } from '../../store/marks.ts'
+import type { Policy } from '../../store/tokens.ts'
 import { atOnce, inSlices, lazily, mapped, type Work } from '../../slices.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
 import type { Actor } from '../tokens/actor.ts'
 import { localParent } from './local-suffixes.ts'
 import { isEffective, type Change, type Desired, type Zone } from './changes.ts'
-import { sees } from '../tokens/policies.ts'
+import { policiesOn } from '../tokens/policies.ts'
 import { equalise, nextVersion, publishing, type UnderMark } from './publication.ts'
 import { changesStructure } from './rectification.ts'
 
@@ -28,7 +29,8 @@ export interface WriteOptions {
  * The one door for record changes: plans under the domain's lock, stores, publishes, commits; all of it or nothing.
  * Once it resolves, the new state is answered in DNS.
  * @param subnames where the plan may look and change
- * @param plan what shall change, given what is there; it may throw, then nothing happens
+ * @param plan what shall change, given what is there and what the actor's token may write; it may throw, then nothing
+ *   happens
  * @returns the RRsets that are there after the write, in the order of the plan; undefined where there is none
  * @throws NotFound, Unavailable, NameserverFailure, and whatever `plan` throws
  */
@@ -37,16 +39,15 @@ export async function writeZone(
   actor: Actor,
   name: string,
   subnames: Iterable<string>,
-  plan: (zone: Zone) => Change[] | Promise<Change[]>,
+  plan: (zone: Zone, policies: Policy[]) => Change[] | Promise<Change[]>,
   { touch = false }: WriteOptions = {},
 ): Promise<(RRset | undefined)[]> {
   const places = await inSlices(lookedUp(subnames))
   return system.turns.run(name, () =>
     publishing(system, async (trx, underMark) => {
-      const written = await write(system, trx, underMark, name, { ...places, touch }, (zone) => {
-        if (!sees(actor, zone.domain)) throw new NotFound()
-        return plan(zone)
-      })
+      const written = await write(system, trx, underMark, { name, viewer: actor, ...places, touch }, async (zone) =>
+        plan(zone, await policiesOn(trx, actor, zone.domain.id)),
+      )
       if (written === undefined) throw new NotFound()
       return written
     }),
@@ -62,19 +63,18 @@ export async function writeAlso(
   subname: string,
   plan: (zone: Zone) => Change[],
 ): Promise<(RRset | undefined)[] | undefined> {
-  return write(system, trx, underMark, name, { ...atOnce(lookedUp([subname])), touch: false }, plan)
+  return write(system, trx, underMark, { name, ...atOnce(lookedUp([subname])), touch: false }, plan)
 }
 
 async function write(
   system: System,
   trx: Db,
   underMark: UnderMark,
-  name: string,
-  { above, looked, touch }: Places & { touch: boolean },
+  { name, viewer, above, looked, touch }: Places & { name: string; viewer?: Actor; touch: boolean },
   plan: (zone: Zone) => Change[] | Promise<Change[]>,
 ): Promise<(RRset | undefined)[] | undefined> {
   // One flight; the second statement sees what is there once the first has the lock.
-  const [domain, around] = await Promise.all([domains.lock(trx, name), rrsets.atSubnames(trx, name, looked)])
+  const [domain, around] = await Promise.all([domains.lock(trx, name, viewer), rrsets.atSubnames(trx, name, looked)])
   if (domain === undefined) return undefined
   const changes = await plan({
     domain,
