@@ -1,17 +1,21 @@
 import { openDatabase, query, type Db } from '../src/store/database.ts'
 import { alternating, percentile, state } from './measure.ts'
+import { address, rrset, zone } from './zones.ts'
 import type { World } from './world.ts'
 
 const RUNS = 2_000
+const WRITES = 600
 const TOKENS = 100_000
 const POLICIES = 1_000
 const TRIES = 10_000
 
-/** Recognising a token among few and many, with few and many policies; and whether the time tells known from unknown. */
-export async function authentication({ read, databaseUrl }: World): Promise<void> {
+/** Recognising a token among few and many, with few and many policies, also to write; and whether the time tells known from unknown. */
+export async function authentication({ api, send, read, databaseUrl }: World): Promise<void> {
   const db = openDatabase(databaseUrl, 1)
   const [owner] = await query<{ id: string }>(db, 'select owner_id as id from tokens')
   await addToken(db, owner!.id, 'plain')
+  await api('POST', '/domains/', { name: zone(0) })
+  await api('POST', `/domains/${zone(0)}/rrsets/`, rrset('host2', 0))
   // Both warm up.
   await median(() => read('/', 'plain'))
   const empty = await median(() => read('/', 'plain'))
@@ -27,9 +31,10 @@ export async function authentication({ read, databaseUrl }: World): Promise<void
   await query(db, 'insert into policies (created, token_id) values (now(), :id)', { id: restricted })
   await query(
     db,
-    `insert into policies (created, token_id, subname)
-     select now(), :id, 'host' || n from generate_series(2, cast(:count as integer)) as n`,
-    { id: restricted, count: POLICIES },
+    `insert into policies (created, token_id, domain_id, subname, perm_write)
+     select now(), :id, domains.id, 'host' || n, true from domains, generate_series(2, cast(:count as integer)) as n
+     where name = :name`,
+    { id: restricted, count: POLICIES, name: zone(0) },
   )
   await query(db, 'analyze')
   await db.end()
@@ -43,6 +48,21 @@ export async function authentication({ read, databaseUrl }: World): Promise<void
   state('as many times as much', (plain! / empty).toFixed(2))
   state(`index, a token with ${POLICIES} policies, p50`, `${many!.toFixed(3)} ms`)
   state('as many times as much', (many! / empty).toFixed(2))
+
+  const write = (secret: string) => async (i: number) => {
+    const status = await send(
+      'PATCH',
+      `/domains/${zone(0)}/rrsets/host2/A/`,
+      JSON.stringify({ records: [address(i)] }),
+      secret,
+    )
+    if (status !== 200) throw new Error(`a write was answered with ${status}`)
+  }
+  await medians(WRITES, write('plain'))
+  const [free, authorised] = await medians(WRITES, write('plain'), write('restricted'))
+  state('one-RRset change, p50', `${free!.toFixed(3)} ms`)
+  state(`by a token with ${POLICIES} policies on the domain`, `${authorised!.toFixed(3)} ms`)
+  state('as many times as much', (authorised! / free!).toFixed(2))
 
   // What may not be told apart: both are refused, but the first shares most of a secret that is on file.
   const [near, far] = await medians(

@@ -18,8 +18,8 @@ const TOKEN = 'benchmark-token-secret'
 export interface Service {
   /** Sends a request; resolves with the answer's JSON. */
   api: (method: string, path: string, body?: unknown) => Promise<unknown>
-  /** Sends text as the body, and lets the answer go by; resolves with its status. */
-  send: (method: string, path: string, text: string) => Promise<number>
+  /** Sends text as the body, with any secret, and lets the answer go by; resolves with its status. */
+  send: (method: string, path: string, text: string, secret?: string) => Promise<number>
   /** Reads with any secret, whatever the answer. */
   read: (path: string, secret?: string) => Promise<{ status: number; link: string }>
   /** Where it listens, without path. */
@@ -107,8 +107,12 @@ async function startService(
     const headers = { 'content-type': 'application/json', authorization: `Token ${TOKEN}` }
     const service: Service = {
       api: (method, path, body) => send(pool, method, `/api/v1${path}`, headers, body),
-      send: async (method, path, text) => {
-        const answer = await pool.request({ method, path: `/api/v1${path}`, headers, body: text })
+      send: async (method, path, text, secret = TOKEN) => {
+        const authorization = `Token ${secret}`
+        const answer = await pool.request({
+          ...{ method, path: `/api/v1${path}`, headers: { ...headers, authorization } },
+          body: text,
+        })
         answer.body.resume()
         await finished(answer.body)
         return answer.statusCode

@@ -32,7 +32,7 @@ export async function seedDemo(system: System, secret: string): Promise<string> 
     mfaPending: false,
     autoPolicy: false,
     dailyRate: null,
-    policies: [],
+    restricted: false,
   }
   const domain =
     (await domains.find(system.db, DEMO_DOMAIN)) ?? (await create(system, actor, { name: DEMO_DOMAIN, problems: {} }))

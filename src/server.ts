@@ -12,7 +12,6 @@ import { keepSending } from './service/accounts/mail-queue.ts'
 import type { Counters } from './service/throttling/counters.ts'
 import { MemoryCounters } from './service/throttling/memory-counters.ts'
 import { PostgresCounters } from './service/throttling/postgres-counters.ts'
-import { createKnownPolicies } from './service/tokens/authentication.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
 import { Turns } from './service/queues.ts'
 import { openDatabase } from './store/database.ts'
@@ -48,7 +47,6 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
     }),
     mailer: createMailer(config),
     counters: createCounters(config, backends, log),
-    knownPolicies: createKnownPolicies(),
     turns: new Turns(),
     log,
     now: currentTime,

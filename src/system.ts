@@ -3,7 +3,6 @@ import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
-import type { KnownPolicies } from './service/tokens/authentication.ts'
 import type { Counters } from './service/throttling/counters.ts'
 import type { Turns } from './service/queues.ts'
 import type { Timestamp } from './time.ts'
@@ -24,7 +23,6 @@ export interface System {
   mailer: Mailer
   /** Where requests are counted; undefined: they are not, and all may pass. */
   counters: Counters | undefined
-  knownPolicies: KnownPolicies
   /** The queues of this process' writers, one per zone. */
   turns: Turns
   log: Log

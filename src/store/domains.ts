@@ -23,8 +23,34 @@ export interface Domain {
 const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domains.minimum_ttl as "minimumTtl",
   domains.version, domains.rectify, domains.size, domains.created, domains.published, domains.touched`
 
-export async function find(db: Db, name: string): Promise<Domain | undefined> {
-  const [domain] = await query<Domain>(db, `select ${COLUMNS} from domains where name = :name`, { name })
+/** An account, and what decides which of its domains exist for the token that acts for it. */
+export interface Viewer {
+  tokenId: string
+  /** The effective account: the bound one of an override token, else the owner. */
+  accountId: string
+  override: boolean
+  /** The token has policies; else it writes without restriction. */
+  restricted: boolean
+}
+
+/** Whether only the domains that a policy names exist for the viewer, and not all of the account (contract §3.3). */
+export function isConfined({ override, restricted }: Viewer): boolean {
+  return override && restricted
+}
+
+/** The condition for a domain that exists for a viewer, whose members are the bindings; without viewer, for any. */
+function visibleTo(viewer: Viewer | undefined): string {
+  if (viewer === undefined) return 'true'
+  const own = 'domains.owner_id = :accountId'
+  return isConfined(viewer)
+    ? `${own} and domains.id in (select domain_id from policies where token_id = :tokenId)`
+    : own
+}
+
+/** The domain of this name, if it exists for the viewer; without viewer, whoever has it. */
+export async function find(db: Db, name: string, viewer?: Viewer): Promise<Domain | undefined> {
+  const sql = `select ${COLUMNS} from domains where name = :name and ${visibleTo(viewer)}`
+  const [domain] = await query<Domain>(db, sql, { ...viewer, name })
   return domain
 }
 
@@ -38,11 +64,10 @@ export async function keep(trx: Db, name: string, ownerId: string): Promise<numb
   return row?.id
 }
 
-/** The domain, locked for writing until the transaction ends. */
-export async function lock(trx: Db, name: string): Promise<Domain | undefined> {
-  const [domain] = await query<Domain>(trx, `select ${COLUMNS} from domains where name = :name for no key update`, {
-    name,
-  })
+/** As `find`; the domain is locked for writing until the transaction ends. */
+export async function lock(trx: Db, name: string, viewer?: Viewer): Promise<Domain | undefined> {
+  const sql = `select ${COLUMNS} from domains where name = :name and ${visibleTo(viewer)} for no key update`
+  const [domain] = await query<Domain>(trx, sql, { ...viewer, name })
   return domain
 }
 
@@ -72,36 +97,24 @@ export async function lockCreationIfFree(trx: Db, registrable: string): Promise<
   return row!.free
 }
 
-/** A page of the account's domains, newest first; with `ids` only those among them. */
-export async function page(
-  pool: Pool,
-  ownerId: string,
-  ids: number[] | undefined,
-  cursor: Cursor | undefined,
-): Promise<Page<Domain>> {
-  const condition = `owner_id = :ownerId ${ids === undefined ? '' : 'and id = any (:ids)'}`
-  const bindings = { ownerId, ...(ids && { ids }) }
-  return pageOf<Domain>(pool, { table: 'domains', columns: COLUMNS, conditions: [condition], bindings }, cursor)
+/** A page of the viewer's domains, newest first; with `ids` only those among them. */
+export async function page(pool: Pool, viewer: Viewer, cursor?: Cursor, ids?: number[]): Promise<Page<Domain>> {
+  const condition = `${visibleTo(viewer)} ${ids === undefined ? '' : 'and id = any (:ids)'}`
+  const list = { table: 'domains', columns: COLUMNS, conditions: [condition], bindings: { ...viewer, ids } }
+  return pageOf<Domain>(pool, list, cursor)
 }
 
-/** How many of these domains are the account's. */
-export async function count(db: Db, ownerId: string, ids: number[]): Promise<number> {
-  const [row] = await query<{ n: number }>(
-    db,
-    'select count(*) as n from domains where owner_id = :ownerId and id = any (:ids)',
-    { ownerId, ids },
-  )
+/** How many domains the viewer has. */
+export async function count(db: Db, viewer: Viewer): Promise<number> {
+  const sql = `select count(*) as n from domains where ${visibleTo(viewer)}`
+  const [row] = await query<{ n: number }>(db, sql, { ...viewer })
   return row!.n
 }
 
-/** Those of these names that are domains of the account, and among `ids` if given. */
-export async function named(db: Db, ownerId: string, names: string[], ids: number[] | undefined): Promise<Domain[]> {
-  return query<Domain>(
-    db,
-    `select ${COLUMNS} from domains
-     where name = any (:names) and owner_id = :ownerId ${ids === undefined ? '' : 'and id = any (:ids)'}`,
-    { ownerId, names, ...(ids && { ids }) },
-  )
+/** Those of these names that are domains of the viewer. */
+export async function named(db: Db, viewer: Viewer, names: string[]): Promise<Domain[]> {
+  const sql = `select ${COLUMNS} from domains where name = any (:names) and ${visibleTo(viewer)}`
+  return query<Domain>(db, sql, { ...viewer, names })
 }
 
 /** Whether another account owns one of `ancestors`, or a domain below `name`. */

@@ -27,6 +27,16 @@ export async function list(db: Db, tokenId: string): Promise<StoredPolicy[]> {
   )
 }
 
+/** The policies of a token that can match something in a domain: those that name it, and those for any. */
+export async function matching(db: Db, tokenId: string, domainId: number): Promise<Policy[]> {
+  return query<Policy>(
+    db,
+    `select domain_id as "domainId", subname, type, perm_write as "permWrite" from policies
+     where token_id = :tokenId and (domain_id = :domainId or domain_id is null)`,
+    { tokenId, domainId },
+  )
+}
+
 export async function insert(trx: Db, tokenId: string, policy: Policy, now: Timestamp): Promise<StoredPolicy> {
   const [row] = await query<StoredPolicy>(
     trx,

@@ -71,22 +71,19 @@ export interface PresentedToken {
   active: boolean
   /** The address lies in one of the token's networks. */
   allowed: boolean
-  /** Another one whenever the policies are others. */
-  policiesFingerprint: string
-  /** Null: they are known by their fingerprint. */
-  policies: Policy[] | null
+  /** It has at least one policy. */
+  restricted: boolean
 }
 
 /**
- * The token with this hash, with its policies, unless they have the fingerprint that the caller knows. If nothing speaks against its use from `address`, it counts as used
- * `now`. One statement; it does not wait for the disk: a crash of Postgres may forget the latest `last_used`.
+ * The token with this hash. If nothing speaks against its use from `address`, it counts as used `now`. One statement; it
+ * does not wait for the disk: a crash of Postgres may forget the latest `last_used`.
  */
 export async function present(
   db: Db,
   secretHash: Buffer,
   address: string,
   now: Timestamp,
-  knownFingerprint: string,
 ): Promise<PresentedToken | undefined> {
   const [token] = await query<PresentedToken>(
     db,
@@ -110,16 +107,9 @@ export async function present(
        ) as "mfaPending",
        perm_create_domain as "permCreateDomain", perm_delete_domain as "permDeleteDomain",
        perm_manage_tokens as "permManageTokens", auto_policy as "autoPolicy", valid, active, allowed,
-       fingerprint as "policiesFingerprint",
-       case when fingerprint <> :knownFingerprint then coalesce((
-         select json_agg(json_build_object('domainId', policies.domain_id, 'subname', policies.subname,
-           'type', policies.type, 'permWrite', policies.perm_write))
-         from policies where policies.token_id = token.id
-       ), '[]') end as policies
-     from token left join used on true cross join lateral (
-       select count(*) || '.' || coalesce(bit_xor(bits), 0) as fingerprint from policies where token_id = token.id
-     ) policies`,
-    { now, address, secretHash, knownFingerprint },
+       exists (select from policies where policies.token_id = token.id) as restricted
+     from token left join used on true`,
+    { now, address, secretHash },
   )
   return token
 }

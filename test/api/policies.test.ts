@@ -1,7 +1,7 @@
-import { query } from '../../src/store/database.ts'
+import { query, transaction } from '../../src/store/database.ts'
 import { addPolicies, domainOf, newDomain, newRRset, rrset, succeeded, type PolicyRow } from '../support/api.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
+import { eventually, useWorld } from '../support/world.ts'
 
 const world = useWorld()
 
@@ -208,4 +208,18 @@ test('a change of policies counts from the next request on', async (t) => {
   t.is((await api.patch(`${path}www/A/`, {})).status, 403)
   await query(world().system.db, 'update policies set perm_write = true where token_id = :tokenId', { tokenId })
   t.is((await api.patch(`${path}www/A/`, {})).status, 200)
+})
+
+test('a change of policies counts for a request that waits for its domain', async (t) => {
+  const { api, domain, path, tokenId } = await restricted(() => [{ write: true }])
+  const { db } = world().system
+  const [answer] = await transaction(db, async (trx) => {
+    await query(trx, 'select from domains where name = :domain for no key update', { domain })
+    const answer = api.patch(`${path}www/A/`, { ttl: 60 })
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    await eventually(async () => (await query(db, waiting)).length > 0)
+    await addPolicies(world(), tokenId, { domain, write: false })
+    return [answer]
+  })
+  t.is((await answer).text, INSUFFICIENT)
 })

@@ -1,8 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { Denied } from '../../src/errors.ts'
-import type { Actor } from '../../src/service/tokens/actor.ts'
-import { authoriseWrites, mayWrite, sees, visibleDomains } from '../../src/service/tokens/policies.ts'
+import { authoriseWrites, mayWrite } from '../../src/service/tokens/policies.ts'
 import type { Policy } from '../../src/store/tokens.ts'
 
 const DOMAIN = fc.constantFrom(1, 2)
@@ -47,17 +46,6 @@ function decide(policies: Policy[], domainId: number, place: { subname: string; 
   throw new Error('there is no default policy')
 }
 
-function actor(policies: Policy[], override: boolean): Actor {
-  const permissions = {
-    permCreateDomain: false,
-    permDeleteDomain: false,
-    permManageTokens: false,
-    autoPolicy: false,
-    dailyRate: null,
-  }
-  return { tokenId: 'token', accountId: 'account', override, mfa: null, mfaPending: false, ...permissions, policies }
-}
-
 test('without policies every RRset may be written', (t) => {
   t.true(mayWrite([], 1, { subname: '', type: 'A' }))
 })
@@ -76,40 +64,11 @@ test('a write is refused if one of its RRsets is forbidden', (t) => {
     fc.property(POLICIES, DOMAIN, fc.array(PLACE), (policies, domainId, places) => {
       const allowed = places.every((place) => decide(policies, domainId, place))
       const authorise = () => {
-        authoriseWrites(actor(policies, false), domainId, places)
+        authoriseWrites(policies, domainId, places)
       }
       if (allowed) t.notThrows(authorise)
       else t.throws(authorise, { instanceOf: Denied, message: 'Insufficient token permissions.' })
     }),
     { numRuns: 1000 },
-  )
-})
-
-test('an override token with policies sees the domains that they name, whatever they permit', (t) => {
-  fc.assert(
-    fc.property(POLICIES, DOMAIN, (policies, id) => {
-      const named = policies.some(({ domainId }) => domainId === id)
-      t.is(sees(actor(policies, true), { id, ownerId: 'account' }), named)
-      t.is(visibleDomains(actor(policies, true))!.includes(id), named)
-    }),
-  )
-})
-
-test('an override token without policies, and any other token, sees all domains of its account', (t) => {
-  fc.assert(
-    fc.property(POLICIES, DOMAIN, (policies, id) => {
-      for (const someone of [actor([], true), actor(policies, false)]) {
-        t.true(sees(someone, { id, ownerId: 'account' }))
-        t.is(visibleDomains(someone), undefined)
-      }
-    }),
-  )
-})
-
-test('nobody sees the domains of other accounts', (t) => {
-  fc.assert(
-    fc.property(POLICIES, DOMAIN, fc.boolean(), (policies, id, override) => {
-      t.false(sees(actor(policies, override), { id, ownerId: 'another' }))
-    }),
   )
 })

@@ -37,7 +37,7 @@ async function withSystem(
 function account(accountId: string, dailyRate: number | null = null): Actor {
   return {
     ...{ tokenId: 'token', accountId, dailyRate, override: false, mfa: null, mfaPending: false, autoPolicy: false },
-    ...{ permCreateDomain: false, permDeleteDomain: false, permManageTokens: false, policies: [] },
+    ...{ permCreateDomain: false, permDeleteDomain: false, permManageTokens: false, restricted: false },
   }
 }
 

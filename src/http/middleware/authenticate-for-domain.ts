@@ -1,4 +1,5 @@
-import { authenticateAndLookUp, visible } from '../../service/domains/domains.ts'
+import { NotFound } from '../../errors.ts'
+import { authenticateAndLookUp } from '../../service/domains/domains.ts'
 import { refuseMfaPending } from '../../service/tokens/authentication.ts'
 import type { Middleware } from '../context.ts'
 import { credentials } from './authenticate.ts'
@@ -9,6 +10,7 @@ export const authenticateForDomain: Middleware = async function authenticateForD
   const { actor, domain } = await authenticateAndLookUp(ctx.state.system, secret, address, ctx.params['name']!)
   ctx.state.actor = actor
   refuseMfaPending(actor)
-  ctx.state.domain = visible(actor, domain)
+  if (domain === undefined) throw new NotFound()
+  ctx.state.domain = domain
   await next()
 }

@@ -35,7 +35,7 @@ export function requires(needed: Permission | Partial<Record<string, Permission>
 
 /** Lets through tokens without policies. */
 export const refuseRestricted: Middleware = async function refuseRestricted(ctx, next) {
-  if (ctx.state.actor.policies.length > 0) throw new Denied()
+  if (ctx.state.actor.restricted) throw new Denied()
   await next()
 }
 

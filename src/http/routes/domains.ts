@@ -31,7 +31,7 @@ export async function createDomain(ctx: Context): Promise<void> {
 
 export async function showDomain(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
-  const domain = domains.visible(actor, await domains.lookUp(system, ctx.params['name']!))
+  const domain = await domains.get(system, actor, ctx.params['name']!)
   const withKeys = await domains.withKeys(system, domain)
   setTag(ctx, tagOfDomain(domain))
   answer(ctx, 200, presentDomainWithKeys(withKeys))

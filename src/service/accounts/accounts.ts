@@ -3,7 +3,7 @@ import * as store from '../../store/accounts.ts'
 import type { Account, AccountState } from '../../store/accounts.ts'
 import { transaction } from '../../store/database.ts'
 import type { System } from '../../system.ts'
-import type { Actor } from '../tokens/actor.ts'
+import { unrestricted, type Actor } from '../tokens/actor.ts'
 import * as domains from '../domains/domains.ts'
 
 export type { Account }
@@ -102,7 +102,7 @@ export async function remove(system: System, email: string, withDomains: boolean
     throw new Conflict(`${email} has ${counted(account.domains)}; nothing was deleted.`)
   }
   const names = (await domains.listAll(system, id)).map(({ name }) => name)
-  for (const name of names) await domains.remove(system, { accountId: id, override: false, policies: [] }, name)
+  for (const name of names) await domains.remove(system, unrestricted(id), name)
   await transaction(system.db, async (trx) => {
     const last = await store.lock(trx, id)
     if (last !== undefined && last.domains > 0) throw new Conflict(`${email} got another domain meanwhile; try again.`)

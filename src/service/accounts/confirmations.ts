@@ -73,7 +73,7 @@ export async function redeem<A extends Action, T>(
   code: string,
   work: (trx: Db, account: Account, parameters: Parameters[A]) => Promise<T>,
 ): Promise<T> {
-  return oneByOne(system, code, () =>
+  return system.queues.run(queueOf(code), () =>
     transaction(system.db, async (trx) => {
       const { account, parameters } = await claim(system, trx, action, code)
       return work(trx, account, parameters)
@@ -105,9 +105,9 @@ export async function check(system: System, action: Action, code: string): Promi
   judge(system, action, confirmation, account)
 }
 
-/** Those who have the same code queue up here, not with a connection to the database each. */
-export async function oneByOne<T>(system: System, code: string, work: () => Promise<T>): Promise<T> {
-  return system.turns.run(`code ${hashSecret(code).toString('hex')}`, work)
+/** Requests with the same code queue up here, not with a connection to the database each. */
+export function queueOf(code: string): string {
+  return `code ${hashSecret(code).toString('hex')}`
 }
 
 /** What a code stands for, if it is good for the action. */

@@ -11,7 +11,8 @@ import * as domains from '../domains/domains.ts'
 import type { DomainWithKeys } from '../domains/domains.ts'
 import { evenly } from './constant-time.ts'
 import { hashPassword } from './passwords.ts'
-import { publishing, type UnderMark } from '../zone/publication.ts'
+import { openPublication, type Publication } from '../zone/publication.ts'
+import { unrestricted } from '../tokens/actor.ts'
 import * as tokens from '../tokens/tokens.ts'
 import type { NewToken } from '../tokens/tokens.ts'
 
@@ -43,23 +44,27 @@ export async function signUp(system: System, wish: SignUp, base: string): Promis
   if (wish.domain !== undefined) await refuseUnavailable(system, wish.domain)
   if (wish.captcha !== undefined || !emailConfirmation) await refuseRobots(system, wish.captcha)
   const passwordHash = wish.password === null ? null : await hashPassword(wish.password)
-  await evenly(() =>
-    publishing(system, async (trx, underMark) => {
-      const account = await add(system, trx, wish, passwordHash)
-      if (account === undefined) return
-      const domain = wish.domain ?? null
-      if (!emailConfirmation) await addDomain(system, trx, underMark, account, domain)
-      else {
-        const parameters = { domain, isHuman: wish.captcha !== undefined }
-        await confirmations.request(system, trx, account, 'activate-account', parameters, { base })
-      }
-    }),
-  )
+  await evenly(() => addAccount(system, wish, passwordHash, base))
   return emailConfirmation
 }
 
+async function addAccount(system: System, wish: SignUp, passwordHash: string | null, base: string): Promise<void> {
+  await using publication = await openPublication(system, `sign-up ${canonicalEmail(wish.email)}`)
+  const { trx } = publication
+  const account = await insert(system, trx, wish, passwordHash)
+  if (account !== undefined) {
+    const domain = wish.domain ?? null
+    if (!system.config.emailConfirmation) await addDomain(publication, account, domain)
+    else {
+      const parameters = { domain, isHuman: wish.captcha !== undefined }
+      await confirmations.request(system, trx, account, 'activate-account', parameters, { base })
+    }
+  }
+  await publication.commit()
+}
+
 /** The new account; undefined if its address is taken. Those that were not confirmed in time make room. */
-async function add(
+async function insert(
   system: System,
   trx: Db,
   { email, outreachPreference = true }: SignUp,
@@ -100,21 +105,7 @@ export async function activate(
   { captcha, base }: { captcha: () => CaptchaAnswer | undefined; base: string },
 ): Promise<Activation> {
   try {
-    return await confirmations.oneByOne(system, code, () =>
-      publishing(system, async (trx, underMark) => {
-        const { account: pending, parameters } = await confirmations.claim(system, trx, 'activate-account', code)
-        const answer = captcha()
-        if (!parameters.isHuman) await refuseRobots(system, answer)
-        const account = await accounts.changeCredentials(trx, pending.id, { state: 'active' }, system.now())
-        if (account.passwordHash === null) {
-          await confirmations.request(system, trx, account, 'reset-password', {}, { base })
-        }
-        const domain = await addDomain(system, trx, underMark, account, parameters.domain)
-        const isLocal = domain !== undefined && isBelowLocalSuffix(system, domain.name)
-        const token = isLocal ? await tokens.add(system, trx, account.id, { name: 'dyndns' }) : undefined
-        return { account, domain, token }
-      }),
-    )
+    return await activateWithDomain(system, code, { captcha, base })
   } catch (error) {
     if (!(error instanceof DomainUnavailable)) throw error
     await confirmations.redeem(system, 'activate-account', code, (trx, account) => accounts.remove(trx, account.id))
@@ -123,6 +114,27 @@ export async function activate(
         'sign up again.',
     )
   }
+}
+
+async function activateWithDomain(
+  system: System,
+  code: string,
+  { captcha, base }: { captcha: () => CaptchaAnswer | undefined; base: string },
+): Promise<Activation> {
+  await using publication = await openPublication(system, confirmations.queueOf(code))
+  const { trx } = publication
+  const { account: pending, parameters } = await confirmations.claim(system, trx, 'activate-account', code)
+  const answer = captcha()
+  if (!parameters.isHuman) await refuseRobots(system, answer)
+  const account = await accounts.changeCredentials(trx, pending.id, { state: 'active' }, system.now())
+  if (account.passwordHash === null) {
+    await confirmations.request(system, trx, account, 'reset-password', {}, { base })
+  }
+  const domain = await addDomain(publication, account, parameters.domain)
+  const isLocal = domain !== undefined && isBelowLocalSuffix(system, domain.name)
+  const token = isLocal ? await tokens.add(system, trx, account.id, { name: 'dyndns' }) : undefined
+  await publication.commit()
+  return { account, domain, token }
 }
 
 function isBelowLocalSuffix({ config }: System, name: string): boolean {
@@ -146,16 +158,13 @@ async function refuseUnavailable(system: System, name: string): Promise<void> {
 }
 
 async function addDomain(
-  system: System,
-  trx: Db,
-  underMark: UnderMark,
+  publication: Publication,
   account: Account,
   name: string | null,
 ): Promise<DomainWithKeys | undefined> {
   if (name === null) return undefined
-  const creator = { accountId: account.id, autoPolicy: false } as const
   try {
-    return await domains.add(system, trx, underMark, creator, { name, problems: {} })
+    return await domains.add(publication, unrestricted(account.id), { name, problems: {} })
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
     throw new DomainUnavailable(name, Object.values(error.problems).flat() as string[])

@@ -5,19 +5,18 @@ import { APEX_NS_TTL, DOMAIN_NAME_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import { together, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains.ts'
-import type { Domain, OwnedDomain } from '../../store/domains.ts'
+import type { Domain, OwnedDomain, Viewer } from '../../store/domains.ts'
 import * as tokenPolicies from '../../store/policies.ts'
 import * as rrsets from '../../store/rrsets.ts'
-import type { Policy } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
-import { unixTime } from '../../time.ts'
 import type { Actor } from '../tokens/actor.ts'
 import { authenticate } from '../tokens/authentication.ts'
+import { NIL_UUID } from '../tokens/ids.ts'
 import * as availability from './availability.ts'
-import { keysOf, managedKeys, type Key } from './keys.ts'
+import { keysOf, type Key } from './keys.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { delegate, withdraw } from './delegations.ts'
-import { authoriseWrites, mayWrite, sees, visibleDomains, type Viewer } from '../tokens/policies.ts'
+import { mayWrite, policiesOn } from '../tokens/policies.ts'
 import { nextVersion, openPublication, type Publication } from '../zone/publication.ts'
 import { orRefused, readImport } from './zonefiles.ts'
 import { openZone, Zone } from '../zone/zone.ts'
@@ -33,25 +32,16 @@ export interface DomainInput {
   problems: Problems
 }
 
-/** The account that a domain is created for, what limits imports, and the token that is to write it by its auto policy. */
-type Creator = { accountId: string; policies?: Policy[] } & (
-  { autoPolicy: false } | { autoPolicy: true; tokenId: string }
-)
-
-/** The domain of this name, whoever has it; to be followed by `visible`. */
-export async function lookUp(system: System, name: string, db: Db = system.db): Promise<Domain | undefined> {
-  return isDomainName(name) ? store.find(db, name) : undefined
-}
-
 /** The domain, if it exists for the actor. @throws NotFound */
-export function visible(actor: Actor, domain: Domain | undefined): Domain {
-  if (domain === undefined || !sees(actor, domain)) throw new NotFound()
+export async function get(system: System, actor: Actor, name: string): Promise<Domain> {
+  const domain = isDomainName(name) ? await store.find(system.db, name, actor) : undefined
+  if (domain === undefined) throw new NotFound()
   return domain
 }
 
 /**
- * As `authenticate`, and the domain of this name, whoever has it; to be followed by `visible`. Both are looked up at
- * once; what is wrong with the token is told first.
+ * As `authenticate`, and the domain of this name, if it exists for the actor. Both are looked up at once; what is wrong
+ * with the token is told first.
  */
 export async function authenticateAndLookUp(
   system: System,
@@ -60,11 +50,17 @@ export async function authenticateAndLookUp(
   name: string,
 ): Promise<{ actor: Actor; domain: Domain | undefined }> {
   const [actor, domain] = await together(system.db, (db) =>
-    Promise.allSettled([authenticate(system, secret, address, db), lookUp(system, name, db)]),
+    Promise.allSettled([
+      authenticate(system, secret, address, db),
+      isDomainName(name) ? store.find(db, name) : undefined,
+    ]),
   )
   if (actor.status === 'rejected') throw actor.reason
   if (domain.status === 'rejected') throw domain.reason
-  return { actor: actor.value, domain: domain.value }
+  const own = domain.value?.ownerId === actor.value.accountId ? domain.value : undefined
+  // What a confined actor sees could not be asked before the actor was known.
+  const seen = own && store.isConfined(actor.value) ? await store.find(system.db, name, actor.value) : own
+  return { actor: actor.value, domain: seen }
 }
 
 export async function withKeys(system: System, domain: Domain): Promise<DomainWithKeys> {
@@ -77,19 +73,16 @@ export async function list(
   actor: Actor,
   { qname, cursor }: { qname?: string | undefined; cursor?: Cursor | undefined },
 ): Promise<Page<Domain>> {
-  if (qname === undefined) return store.page(system.db, actor.accountId, visibleDomains(actor), cursor)
+  if (qname === undefined) return store.page(system.db, actor, cursor)
   const found = await owning(system, actor, qname)
   if (cursor === undefined) return { rows: found, newer: undefined, older: undefined }
   const ids = found.map(({ id }) => id)
-  return store.page(system.db, actor.accountId, ids, cursor)
+  return store.page(system.db, actor, cursor, ids)
 }
 
 /** How many domains there are for the actor. */
 export async function count(system: System, actor: Actor): Promise<number> {
-  const ids = visibleDomains(actor)
-  return ids === undefined
-    ? accounts.countDomains(system.db, actor.accountId)
-    : store.count(system.db, actor.accountId, ids)
+  return store.isConfined(actor) ? store.count(system.db, actor) : accounts.countDomains(system.db, actor.accountId)
 }
 
 /** The actor's domain that a name lies in, as an array of one; or of none. */
@@ -105,7 +98,7 @@ async function owning(system: System, actor: Actor, qname: string): Promise<Doma
  */
 export async function enclosing(system: System, actor: Actor, names: string[]): Promise<(Domain | undefined)[]> {
   const candidates = names.map(enclosingNames)
-  const found = await store.named(system.db, actor.accountId, [...new Set(candidates.flat())], visibleDomains(actor))
+  const found = await store.named(system.db, actor, [...new Set(candidates.flat())])
   const domains = new Map(found.map((domain) => [domain.name, domain]))
   return candidates.map((longestFirst) => longestFirst.flatMap((name) => domains.get(name) ?? [])[0])
 }
@@ -137,13 +130,17 @@ export async function create(system: System, actor: Actor, input: DomainInput): 
   return created
 }
 
-/** Like `create`, inside the caller's publication. */
+/**
+ * Like `create`, inside the caller's publication.
+ * @param creator gets the domain; its policies limit what is imported
+ */
 export async function add(
   publication: Publication,
-  { accountId, ...creator }: Creator,
+  creator: Pick<Actor, 'tokenId' | 'accountId' | 'restricted' | 'autoPolicy'>,
   input: DomainInput,
 ): Promise<DomainWithKeys> {
   const { system, trx } = publication
+  const { accountId } = creator
   await accounts.lockQuota(trx, accountId)
   // Looked at again, under the lock: domains created at once are counted one after the other.
   if (!(await accounts.hasRoom(trx, accountId))) throw quotaReached()
@@ -153,14 +150,11 @@ export async function add(
   if (!past.marked && (await system.nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
   const now = system.now()
   const version = nextVersion(system, past.version)
-  const domain = await store.insert(trx, {
-    ...{ name, ownerId: accountId, minimumTtl: system.config.minimumTtl, version, now },
-  })
+  const row = { name, ownerId: accountId, minimumTtl: system.config.minimumTtl, version, now }
+  const domain = await store.insert(trx, row)
   if (creator.autoPolicy) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)
-  const policies = POLICIES_OF_CREATOR
-  const imported = await readImport(system, domain, input.zonefile ?? '', (places) => {
-    authoriseWrites(policies, domain.id, places)
-  })
+  const policies = await policiesOn(trx, creator, domain.id)
+  const imported = await readImport(system, domain, input.zonefile ?? '', policies)
   const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: system.config.nameServers }
   const keys = await new Zone(publication, domain, {}).create([apexNs, ...imported]).catch((error: unknown) => {
     throw imported.length > 0 ? orRefused(orDisallowed(error)) : orDisallowed(error)
@@ -205,18 +199,15 @@ async function isFree(config: Config, db: Db, accountId: string, name: string): 
   return availability.isAllowed(name, suffixes) && !(await store.conflicts(db, accountId, name, ancestors))
 }
 
-/** The id of no account. */
-const NOBODY = '00000000-0000-0000-0000-000000000000'
-
 /** What speaks against a name, whose syntax is right, as a domain of somebody who has none yet; it may change. */
 export async function newcomerProblems(system: System, name: string): Promise<string[]> {
   if ((await store.find(system.db, name)) !== undefined) return [EXISTS]
-  return (await isFree(system.config, system.db, NOBODY, name)) ? [] : [DISALLOWED]
+  return (await isFree(system.config, system.db, NIL_UUID, name)) ? [] : [DISALLOWED]
 }
 
 /** Deletes a domain and its zone, if it exists for the actor (contract §7.4). @throws Denied */
 export async function remove(system: System, actor: Viewer, name: string): Promise<void> {
-  const domain = await FIND_VISIBLE
+  const domain = isDomainName(name) ? await store.find(system.db, name, actor) : undefined
   if (domain === undefined) return
   await using zone = await openZone(system, actor, domain, [])
   if (!(await mayWriteAll(zone))) throw new Denied()

@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure } from '../../errors.ts'
 import { AUDIT_PAUSE, RECONCILE_PATIENCE, RECONCILE_PAUSE, RECONCILERS } from '../../limits.ts'
-import { transaction, type Db } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import * as marks from '../../store/marks.ts'
 import type { Mark } from '../../store/marks.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as rrsets from '../../store/rrsets.ts'
+import { mapInSlices } from '../../slices.ts'
 import type { System } from '../../system.ts'
 import { registrable } from './availability.ts'
 import { differences } from '../zone/differences.ts'
-import { clearAway, settle } from '../zone/publication.ts'
+import { clearAway, openPublication, settle } from '../zone/publication.ts'
 import { repeat, type Activity } from '../background.ts'
-import { published, publishWhole } from '../zone/zones.ts'
+import { published, Zone } from '../zone/zone.ts'
 
 /** Makes the marked zones that are due equal to the database, and takes their marks away. Returns how many it repaired. */
 export async function reconcile(system: System): Promise<number> {
@@ -41,22 +42,22 @@ async function attempt(system: System, zone: string): Promise<boolean> {
   }
 }
 
-/** Repairs one marked zone, unless somebody is at work on it. */
+/** Repairs one marked zone, unless another process or a writer has its lock. */
 async function repair(system: System, name: string): Promise<boolean> {
   let mark: Mark | undefined
   try {
-    return await transaction(system.writersDb, async (trx) => {
-      const domain = await lockIfFree(trx, name)
-      if (domain === 'busy') return false
-      mark = await marks.claim(system.marksDb, name)
-      if (mark === undefined) return false
-      await settle(system, mark)
-      if (domain !== undefined) await restore(system, trx, mark, domain)
-      else if (!(await clearAway(system, mark))) system.log.warn('zone of somebody else left alone', { zone: name })
-      await marks.remove(trx, mark)
-      system.log.warn('zone repaired', { zone: name, marked: mark.since })
-      return true
-    })
+    await using publication = await openPublication(system, `repair ${name}`)
+    const domain = await lockIfFree(publication.trx, name)
+    if (domain === 'busy') return false
+    mark = await marks.claim(system.marksDb, name)
+    if (mark === undefined) return false
+    await settle(system, mark)
+    if (domain !== undefined) await restore(new Zone(publication, domain, {}), mark)
+    else if (!(await clearAway(system, mark))) system.log.warn('zone of somebody else left alone', { zone: name })
+    await marks.remove(publication.trx, mark)
+    await publication.commit()
+    system.log.warn('zone repaired', { zone: name, marked: mark.since })
+    return true
   } catch (error) {
     if (mark !== undefined) await marks.keep(system.marksDb, mark, true, (error as Error).message)
     throw error
@@ -72,9 +73,9 @@ async function lockIfFree(trx: Db, name: string): Promise<Domain | 'busy' | unde
   return domains.lockIfFree(trx, name)
 }
 
-async function restore(system: System, trx: Db, mark: Mark, domain: Domain): Promise<void> {
-  const version = await publishWhole(system, trx, mark, domain)
-  if (await differs(system, { ...domain, version, rectify: true })) {
+async function restore(zone: Zone, mark: Mark): Promise<void> {
+  const version = await zone.publishWhole(mark)
+  if (await differs(zone.publication.system, { ...zone.domain, version, rectify: true })) {
     throw new NameserverFailure('failed', 'the zone still differs after it was published')
   }
 }
@@ -103,8 +104,9 @@ async function differs(system: System, domain: Domain): Promise<boolean> {
   const live = await system.nameserver.read(`${domain.name}.`)
   if (live?.complete !== true || !live.configured || live.serial !== domain.version || live.rectify !== domain.rectify)
     return true
-  const desired = (await rrsets.list(system.db, domain.id)).map((rrset) => published(domain, rrset))
-  return differences(desired, live.rrsets).length > 0
+  const stored = await rrsets.list(system.db, domain.id)
+  const desired = await mapInSlices(stored, (rrset) => published(domain, rrset))
+  return (await differences(desired, live.rrsets)).length > 0
 }
 
 /**

@@ -7,39 +7,39 @@ import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
 import type { RRsetState } from '../../store/rrsets.ts'
-import { inSlices, mapped, type Work } from '../../slices.ts'
+import type { Policy } from '../../store/tokens.ts'
+import { inSlices, mapInSlices, type Work } from '../../slices.ts'
 import type { System } from '../../system.ts'
 import { localParent } from '../zone/local-suffixes.ts'
 import { desired, NS_STAYS, type Desired } from '../zone/changes.ts'
-import type { Place } from '../tokens/policies.ts'
+import { authoriseWrites, type Place } from '../tokens/policies.ts'
 
 /** Types that an export leaves out: they are made anew, or belong to keys that are not exported (contract §7.8). */
 const DNSSEC_TYPES = new Set(['DNSKEY', 'CDS', 'CDNSKEY'])
 
 /**
  * The RRsets that a zone file brings into a new domain (contract §7.7).
- * @param authorise is asked about all RRsets whose places are right, before anything is told about their contents
- * @throws Invalid
+ * @param policies decide about all RRsets whose places are right, before anything is told about their contents
+ * @throws Denied, Invalid
  */
 export async function readImport(
   { config }: System,
   domain: Domain,
   text: string,
-  authorise: (places: Place[]) => void,
+  policies: Policy[],
 ): Promise<Desired[]> {
   const read = await inSlices(readZoneFile(text, domain.name)).catch((error: unknown) => {
     throw error instanceof ZoneFileError ? refused(error.message) : error
   })
-  authorise(read.filter(({ subname, type }) => subname.length <= SUBNAME_LENGTH && TYPES.has(type)))
+  const places = read.filter(({ subname, type }) => subname.length <= SUBNAME_LENGTH && TYPES.has(type))
+  authoriseWrites(policies, domain.id, places)
   const keepsNs = localParent(domain.name, config.localPublicSuffixes) !== undefined
   const problems = read.flatMap((rrset) =>
     [...placeProblems(rrset, keepsNs), ...rrset.problems].map((problem) => `${label(domain, rrset)}: ${problem}`),
   )
   if (problems.length > 0) throw refused(...problems)
-  return inSlices(
-    mapped(read, ({ subname, type, ttl = 0, rdata }) =>
-      desired({ subname, type, ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX) }, rdata),
-    ),
+  return mapInSlices(read, ({ subname, type, ttl = 0, rdata }) =>
+    desired({ subname, type, ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX) }, rdata),
   )
 }
 

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { createHash } from 'node:crypto'
 import { Denied, Unauthenticated } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
@@ -11,16 +10,6 @@ export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-/** The policies that tokens were last seen to have, by the hash of their secret: to read many each time costs too much. */
-export type KnownPolicies = LRUCache<string, { fingerprint: string; policies: tokens.Policy[] }>
-
-/** At most so many policies are kept. */
-const KNOWN_POLICIES = 100_000
-
-export function createKnownPolicies(): KnownPolicies {
-  return new LRUCache({ maxSize: KNOWN_POLICIES, sizeCalculation: ({ policies }) => policies.length })
-}
-
 /**
  * Whom the secret speaks for, when used from `address`; the token counts as used then (contract §3.1).
  * @throws Unauthenticated
@@ -31,16 +20,10 @@ export async function authenticate(
   address: string,
   db: Db = system.db,
 ): Promise<Actor> {
-  const hash = hashSecret(secret)
-  const known = system.knownPolicies.get(hash.toString('base64'))
-  const token = await tokens.present(db, hash, address, system.now(), known?.fingerprint ?? '')
+  const token = await tokens.present(db, hashSecret(secret), address, system.now())
   if (token?.valid !== true) throw new Unauthenticated('Invalid token.')
   if (!token.active) throw new Unauthenticated('User inactive or deleted.')
   if (!token.allowed) throw new Unauthenticated('Invalid token.')
-  const policies = token.policies ?? known!.policies
-  if (token.policies !== null && policies.length > 0) {
-    system.knownPolicies.set(hash.toString('base64'), { fingerprint: token.policiesFingerprint, policies })
-  }
   return {
     tokenId: token.id,
     accountId: token.userOverrideId ?? token.ownerId,
@@ -52,7 +35,7 @@ export async function authenticate(
     permDeleteDomain: token.permDeleteDomain,
     permManageTokens: token.permManageTokens,
     autoPolicy: token.autoPolicy,
-    policies,
+    restricted: token.restricted,
   }
 }
 

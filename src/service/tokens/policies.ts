@@ -1,4 +1,6 @@
 import { Denied } from '../../errors.ts'
+import type { Db } from '../../store/database.ts'
+import * as store from '../../store/policies.ts'
 import type { Policy } from '../../store/tokens.ts'
 import type { Actor } from './actor.ts'
 
@@ -6,6 +8,18 @@ import type { Actor } from './actor.ts'
 export interface Place {
   subname: string
   type: string
+}
+
+/**
+ * The policies of an actor's token that can match something in a domain. Empty if the token may write everything: a
+ * restricted one has a default policy (contract §6.3).
+ */
+export async function policiesOn(
+  db: Db,
+  { tokenId, restricted }: Pick<Actor, 'tokenId' | 'restricted'>,
+  domainId: number,
+): Promise<Policy[]> {
+  return restricted ? store.matching(db, tokenId, domainId) : []
 }
 
 /**
@@ -33,26 +47,10 @@ function rank(policy: Policy): number {
   return 4 * Number(policy.domainId !== null) + 2 * Number(policy.subname !== null) + Number(policy.type !== null)
 }
 
-/** @throws Denied if the actor may not write every one of these RRsets (contract §6.5) */
-export function authoriseWrites(actor: Pick<Actor, 'policies'>, domainId: number, places: Iterable<Place>): void {
-  if (actor.policies.length === 0) return
+/** @throws Denied if a token with these policies may not write every one of these RRsets (contract §6.5) */
+export function authoriseWrites(policies: Policy[], domainId: number, places: Iterable<Place>): void {
+  if (policies.length === 0) return
   for (const place of places) {
-    if (!mayWrite(actor.policies, domainId, place)) throw new Denied('Insufficient token permissions.')
+    if (!mayWrite(policies, domainId, place)) throw new Denied('Insufficient token permissions.')
   }
-}
-
-/** What decides which domains exist for an actor. */
-export type Viewer = Pick<Actor, 'accountId' | 'override' | 'policies'>
-
-/** Whether the domain exists for the actor: an override token with policies sees only what they name (contract §3.3). */
-export function sees(actor: Viewer, domain: { id: number; ownerId: string }): boolean {
-  if (domain.ownerId !== actor.accountId) return false
-  if (!actor.override || actor.policies.length === 0) return true
-  return actor.policies.some((policy) => policy.domainId === domain.id)
-}
-
-/** The domains that an override token with policies sees; undefined: all of the account's (contract §3.3). */
-export function visibleDomains(actor: Actor): number[] | undefined {
-  if (!actor.override || actor.policies.length === 0) return undefined
-  return actor.policies.flatMap((policy) => policy.domainId ?? [])
 }

@@ -6,14 +6,13 @@ import type { Key, PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices, mapInSlices, type Work } from '../../slices.ts'
 import { sendAlong } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
-import type { Domain } from '../../store/domains.ts'
+import type { Domain, Viewer } from '../../store/domains.ts'
 import type { Mark } from '../../store/marks.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { RRset, RRsetState } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import { unixTime, type Timestamp } from '../../time.ts'
-import type { Actor } from '../tokens/actor.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import type { Change, Desired, ZoneState } from './changes.ts'
 import { localParent } from './local-suffixes.ts'
@@ -163,7 +162,7 @@ export class Zone implements ZoneState, AsyncDisposable {
  */
 export async function openZone(
   system: System,
-  actor: Actor,
+  actor: Viewer,
   domain: Pick<Domain, 'id' | 'name'>,
   subnames: Iterable<string>,
 ): Promise<Zone> {
@@ -180,20 +179,20 @@ export async function openZone(
 }
 
 /**
- * Locks the zone of a domain, whoever has it; undefined if there is no such domain.
- * @param writer who writes, and the id that the domain is known by; undefined: the service itself, which may write all
+ * Locks a domain's zone; undefined if there is no such domain.
+ * @param writer the token that writes, for which the domain must exist, and the domain's id; undefined: the service itself
  */
 export async function lockZone(
   publication: Publication,
   name: string,
   subnames: Iterable<string>,
-  writer?: { actor: Actor; id: number },
+  writer?: { actor: Viewer; id: number },
 ): Promise<Zone | undefined> {
   const { trx } = publication
   const { asked, above } = await inSlices(namesToLookAt(subnames))
   // One flight; what follows the lock sees what is there once the lock is held.
   const [domain, around, policies = []] = await Promise.all([
-    domains.lock(trx, name),
+    domains.lock(trx, name, writer?.actor),
     rrsets.atSubnames(trx, name, [...asked, ...(above ?? [])]),
     writer && policiesOn(trx, writer.actor, writer.id),
   ])

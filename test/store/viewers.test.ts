@@ -1,0 +1,107 @@
+import test from 'ava'
+import { policiesOn } from '../../src/service/tokens/policies.ts'
+import { transaction } from '../../src/store/database.ts'
+import * as domains from '../../src/store/domains.ts'
+import { statementsOf } from '../support/statements.ts'
+import { insert, useTables, type Row } from '../support/tables.ts'
+
+const tables = useTables()
+
+/** An account with two domains, another one with a domain, and a token with these policies that acts for the first. */
+async function viewer(override: boolean, policies: (named: string) => Row[]) {
+  const { pool, ...fill } = tables()
+  const [accountId, other] = [await fill.account(), await fill.account()]
+  const names = { named: `named.${accountId}`, unnamed: `unnamed.${accountId}`, foreign: `foreign.${accountId}` }
+  const named = await fill.domain(accountId, { name: names.named })
+  await fill.domain(accountId, { name: names.unnamed })
+  await fill.domain(other, { name: names.foreign })
+  const tokenId = await fill.token(override ? other : accountId, override ? { user_override_id: accountId } : {})
+  const rows = policies(named)
+  for (const row of rows) await insert(pool, 'policies', { created: 'now', token_id: tokenId, ...row })
+  return {
+    ...names,
+    named: { id: Number(named), name: names.named },
+    tokenId,
+    accountId,
+    override,
+    restricted: rows.length > 0,
+  }
+}
+
+const DEFAULT = { perm_write: true }
+
+const VIEWERS: [what: string, override: boolean, policies: (named: string) => Row[], sees: ('named' | 'unnamed')[]][] =
+  [
+    ['a token', false, () => [], ['named', 'unnamed']],
+    ['a token with policies', false, (named) => [DEFAULT, { domain_id: named }], ['named', 'unnamed']],
+    ['an override token', true, () => [], ['named', 'unnamed']],
+    ['an override token with a default policy', true, () => [DEFAULT], []],
+    ['an override token with policies for any domain', true, () => [DEFAULT, { subname: 'www' }, { type: 'A' }], []],
+    ['an override token whose policy forbids', true, (named) => [DEFAULT, { domain_id: named }], ['named']],
+    [
+      'an override token whose policy permits',
+      true,
+      (named) => [DEFAULT, { domain_id: named, perm_write: true }],
+      ['named'],
+    ],
+    [
+      'an override token with several policies for one domain',
+      true,
+      (named) => [DEFAULT, { domain_id: named, type: 'A' }, { domain_id: named, subname: 'www' }],
+      ['named'],
+    ],
+  ]
+
+for (const [what, override, policies, sees] of VIEWERS) {
+  test(`${what} sees ${sees.length === 0 ? 'no domain' : sees.join(' and ')}, however the domains are looked up`, async (t) => {
+    const { pool } = tables()
+    const { named, unnamed, foreign, ...actor } = await viewer(override, policies)
+    const all = [named.name, unnamed, foreign]
+    const seen = sees.map((which) => (which === 'named' ? named.name : unnamed))
+    for (const name of all) {
+      const expected = seen.includes(name) ? name : undefined
+      t.is((await domains.find(pool, name, actor))?.name, expected)
+      t.is((await transaction(pool, (trx) => domains.lock(trx, name, actor)))?.name, expected)
+    }
+    const namesOf = (found: domains.Domain[]) => found.map(({ name }) => name).sort()
+    t.deepEqual(namesOf(await domains.named(pool, actor, all)), seen)
+    t.deepEqual(namesOf((await domains.page(pool, actor)).rows), seen)
+    t.deepEqual((await domains.page(pool, actor, undefined, [named.id])).rows.length, Number(seen.includes(named.name)))
+    t.is(await domains.count(pool, actor), seen.length)
+  })
+}
+
+test('without viewer a domain is found, whoever has it', async (t) => {
+  const { foreign } = await viewer(false, () => [])
+  t.is((await domains.find(tables().pool, foreign))?.name, foreign)
+})
+
+test('the policies on a domain are those that name it and those for any domain', async (t) => {
+  const { pool, ...fill } = tables()
+  const { named, accountId, ...actor } = await viewer(false, (id) => [
+    DEFAULT,
+    { subname: 'www' },
+    { type: 'A', perm_write: true },
+    { domain_id: id, subname: '', type: 'TXT' },
+  ])
+  const other = await fill.domain(accountId)
+  await insert(pool, 'policies', { created: 'now', token_id: actor.tokenId, domain_id: other })
+  const policies = await policiesOn(pool, actor, named.id)
+  const texts = policies.map(({ domainId, subname, type, permWrite }) =>
+    JSON.stringify([domainId, subname, type, permWrite]),
+  )
+  t.deepEqual(texts.sort(), [
+    `[${named.id},"","TXT",false]`,
+    '[null,"www",null,false]',
+    '[null,null,"A",true]',
+    '[null,null,null,true]',
+  ])
+})
+
+test.serial('of a token that is not restricted no policies are looked up', async (t) => {
+  const { named, ...actor } = await viewer(false, () => [])
+  const statements = await statementsOf(async () => {
+    t.deepEqual(await policiesOn(tables().pool, actor, named.id), [])
+  })
+  t.deepEqual(statements, [])
+})
