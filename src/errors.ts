@@ -1,17 +1,11 @@
 /** What is wrong with one object: texts per field; `non_field_errors` for the object as a whole (contract §2.1). */
 export type Problems = Record<string, readonly string[]>
 
-/** Shared, for a request may be about very many things. */
-export const NO_PROBLEMS: Problems = Object.freeze({})
-
-/**
- * The input breaks the rules. `problems` is already the body: one object, or one per item in request order. The latter
- * may be worked out anew by each iteration: those of a large request would take more memory than there is.
- */
+/** The input breaks the rules. `problems` is already the body: one object, or one per item in request order. */
 export class Invalid extends Error {
-  readonly problems: Problems | Iterable<Problems>
+  readonly problems: Problems | Problems[]
 
-  constructor(problems: Problems | Iterable<Problems>) {
+  constructor(problems: Problems | Problems[]) {
     super('invalid input')
     this.problems = problems
   }
@@ -27,7 +21,11 @@ export class Invalid extends Error {
 }
 
 /** What the caller made a condition of his request does not hold (contract §15.1). */
-export class PreconditionFailed extends Error {}
+export class PreconditionFailed extends Error {
+  constructor() {
+    super('Precondition failed.')
+  }
+}
 
 /** No valid credentials were presented. */
 export class Unauthenticated extends Error {}

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { setFlagsFromString } from 'node:v8'
 import { seedDemo, DEMO_DOMAIN } from '../seeds/demo.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
 import { demoTools, installIfPossible } from '../dev/packages.ts'
@@ -13,10 +12,6 @@ import { closeSystem, createSystem, prepare, serve } from './server.ts'
 import { generateSecret } from './service/tokens/secrets.ts'
 
 // The service's process. Servers that the environment does not name are started privately (dev/); then it is a demo.
-
-// Where things made at some place have lasted, V8 would from then on let whatever is made there wait for the large
-// collection of garbage. A request with a million items misleads it: the process grew by 300 MB more.
-setFlagsFromString('--no-allocation-site-pretenuring')
 
 try {
   await main()

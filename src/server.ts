@@ -13,7 +13,7 @@ import type { Counters } from './service/throttling/counters.ts'
 import { MemoryCounters } from './service/throttling/memory-counters.ts'
 import { PostgresCounters } from './service/throttling/postgres-counters.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
-import { Turns } from './service/queues.ts'
+import { Queues } from './service/queues.ts'
 import { openDatabase } from './store/database.ts'
 import { migrate } from './store/migrate.ts'
 import type { System } from './system.ts'
@@ -47,7 +47,7 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
     }),
     mailer: createMailer(config),
     counters: createCounters(config, backends, log),
-    turns: new Turns(),
+    queues: new Queues(),
     log,
     now: currentTime,
   }

@@ -4,7 +4,7 @@ import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
 import type { Counters } from './service/throttling/counters.ts'
-import type { Turns } from './service/queues.ts'
+import type { Queues } from './service/queues.ts'
 import type { Timestamp } from './time.ts'
 
 /** Everything a running service stands on; handed in, never imported. */
@@ -23,8 +23,8 @@ export interface System {
   mailer: Mailer
   /** Where requests are counted; undefined: they are not, and all may pass. */
   counters: Counters | undefined
-  /** The queues of this process' writers, one per zone. */
-  turns: Turns
+  /** The queues of this process: of writers, one per zone, and others. */
+  queues: Queues
   log: Log
   /** The clock. */
   now: () => Timestamp

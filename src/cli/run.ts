@@ -94,6 +94,5 @@ function message(error: Error): string {
 }
 
 function texts(problems: Invalid['problems']): string[] {
-  const each = Symbol.iterator in problems ? [...problems] : [problems]
-  return each.flatMap((one) => Object.values(one).flat())
+  return [problems].flat().flatMap((one) => Object.values(one).flat())
 }

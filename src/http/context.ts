@@ -2,7 +2,7 @@ import type Koa from 'koa'
 import type { RouterContext } from '@koa/router'
 import type { Actor } from '../service/tokens/actor.ts'
 import type { Domain } from '../service/domains/domains.ts'
-import { jsonText } from '../slices.ts'
+import { stringify } from '../slices.ts'
 import type { System } from '../system.ts'
 
 /** What the middleware in front of a handler has found out. */
@@ -35,16 +35,11 @@ export function answer(ctx: Koa.Context, status: number, body: unknown): void {
   ctx.body = JSON.stringify(body)
 }
 
-/**
- * Answers with a JSON array, without ever holding all of its text.
- * @param list may be iterated twice, the first time to know the length (contract §1.6)
- */
-export async function answerInPieces(ctx: Koa.Context, status: number, list: Iterable<unknown>): Promise<void> {
-  const { length, body } = await jsonText(list)
+/** Like `answer`, with an array that may be long. */
+export async function answerItems(ctx: Koa.Context, status: number, items: readonly unknown[]): Promise<void> {
   ctx.status = status
   ctx.set('Content-Type', 'application/json')
-  ctx.body = body
-  ctx.length = length
+  ctx.body = await stringify(items)
 }
 
 /** Answers with text, and with exactly this media type (contract §1.5). */

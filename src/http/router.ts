@@ -1,5 +1,6 @@
 import Router from '@koa/router'
 import type { Config } from '../config.ts'
+import { BODY_COLLECTION, BODY_FORM, BODY_RESOURCE } from '../limits.ts'
 import type { State } from './context.ts'
 import {
   authenticate,
@@ -14,7 +15,6 @@ import { authenticateForDomain } from './middleware/authenticate-for-domain.ts'
 import { CHECK_IP_PATH, UPDATE_PATH } from './middleware/host-names.ts'
 import { throttle } from './middleware/throttle.ts'
 import { addResource, type Resource } from './resource.ts'
-import { readItem } from './representations/rrset.ts'
 import * as accounts from './routes/accounts.ts'
 import { createCaptcha } from './routes/captcha.ts'
 import * as confirmations from './routes/confirmations.ts'
@@ -30,9 +30,11 @@ import * as totp from './routes/totp.ts'
 
 /** Every path of the API. */
 export function createRouter(config: Config): Router<State> {
-  const json = body(config.bodyLimit)
-  const rrsetJson = body(config.bodyLimit, { required: true, readItem })
-  const jsonOrForm = body(config.bodyLimit, { form: true })
+  const json = body(BODY_FORM)
+  const jsonOrForm = body(BODY_FORM, { form: true })
+  const resourceJson = body(BODY_RESOURCE)
+  const collectionJson = body(BODY_COLLECTION, { required: true })
+  const domainJson = body(config.bodyLimit)
   // Behind the method, because who presents no token is not known before (contract §1.2, step 3).
   const passive = throttle('account_management_passive')
   const active = throttle('account_management_active')
@@ -109,15 +111,15 @@ export function createRouter(config: Config): Router<State> {
     {
       path: '/api/v1/auth/tokens',
       guards: managing,
-      methods: { GET: [tokens.listTokens], POST: [json, tokens.createToken] },
+      methods: { GET: [tokens.listTokens], POST: [resourceJson, tokens.createToken] },
     },
     {
       path: '/api/v1/auth/tokens/:id',
       guards: managing,
       methods: {
         GET: [tokens.showToken],
-        PUT: [json, tokens.changeToken],
-        PATCH: [json, tokens.changeToken],
+        PUT: [resourceJson, tokens.changeToken],
+        PATCH: [resourceJson, tokens.changeToken],
         DELETE: [tokens.deleteToken],
       },
     },
@@ -129,15 +131,15 @@ export function createRouter(config: Config): Router<State> {
     {
       path: '/api/v1/auth/tokens/:id/policies/rrsets',
       guards: managing,
-      methods: { GET: [policies.listPolicies], POST: [json, policies.createPolicy] },
+      methods: { GET: [policies.listPolicies], POST: [resourceJson, policies.createPolicy] },
     },
     {
       path: '/api/v1/auth/tokens/:id/policies/rrsets/:policy',
       guards: managing,
       methods: {
         GET: [policies.showPolicy],
-        PUT: [json, policies.replacePolicy],
-        PATCH: [json, policies.patchPolicy],
+        PUT: [resourceJson, policies.replacePolicy],
+        PATCH: [resourceJson, policies.patchPolicy],
         DELETE: [policies.deletePolicy],
       },
     },
@@ -151,7 +153,7 @@ export function createRouter(config: Config): Router<State> {
       ],
       methods: {
         GET: [domains.listDomains],
-        POST: [json, domains.createDomain],
+        POST: [domainJson, domains.createDomain],
       },
     },
     {
@@ -176,9 +178,9 @@ export function createRouter(config: Config): Router<State> {
       guards: [authenticateForDomain, throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })],
       methods: {
         GET: [rrsets.listRRsets],
-        POST: [rrsetJson, rrsets.createRRsets],
-        PUT: [rrsetJson, rrsets.replaceRRsets],
-        PATCH: [rrsetJson, rrsets.patchRRsets],
+        POST: [collectionJson, rrsets.createRRsets],
+        PUT: [collectionJson, rrsets.replaceRRsets],
+        PATCH: [collectionJson, rrsets.patchRRsets],
       },
     },
     {
@@ -190,8 +192,8 @@ export function createRouter(config: Config): Router<State> {
       ],
       methods: {
         GET: [rrsets.showRRset],
-        PUT: [json, rrsets.replaceRRset],
-        PATCH: [json, rrsets.patchRRset],
+        PUT: [resourceJson, rrsets.replaceRRset],
+        PATCH: [resourceJson, rrsets.patchRRset],
         DELETE: [rrsets.deleteRRset],
       },
     },

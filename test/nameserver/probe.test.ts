@@ -1,5 +1,5 @@
 import test from 'ava'
-import { createPowerDns, escapedTwice } from '../../src/nameserver/powerdns.ts'
+import { escapedTwice, PowerDns } from '../../src/nameserver/powerdns.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld()
@@ -8,7 +8,7 @@ const world = useWorld()
 async function probed() {
   const { proxy, backends } = world()
   const options = { url: proxy.url, key: backends.pdnsApiKey, connections: 1, primary: 'ns1.example.test.' }
-  const nameserver = createPowerDns(options)
+  const nameserver = new PowerDns(options)
   await nameserver.probe()
   return nameserver
 }

@@ -1,7 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { atOnce } from '../../src/slices.ts'
-import { query, textArray } from '../../src/store/database.ts'
+import { query } from '../../src/store/database.ts'
 import { useWorld } from '../support/world.ts'
 
 const world = useWorld()
@@ -14,15 +13,11 @@ const TEXTS = fc.array(
   ),
 )
 
-test('arrays of texts come back as they were sent, whichever way', async (t) => {
+test('arrays of texts come back as they were sent', async (t) => {
   const { db } = world().system
   await fc.assert(
     fc.asyncProperty(TEXTS, async (texts) => {
-      const [row] = await query(db, 'select :array::text[] as array, :text::text[] as text', {
-        array: texts,
-        text: atOnce(textArray(texts)),
-      })
-      t.deepEqual(row, { array: texts, text: texts })
+      t.deepEqual(await query(db, 'select :texts::text[] as texts', { texts }), [{ texts }])
     }),
     { numRuns: 2000 },
   )

@@ -1,15 +1,15 @@
 import { koaBody, HttpMethodEnum } from 'koa-body'
-import { setImmediate as others } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Invalid } from '../../errors.ts'
-import { inSlices } from '../../slices.ts'
-import type { Middleware } from '../context.ts'
-import { parseJson } from '../json.ts'
+import { BODY_RESOURCE } from '../../limits.ts'
+import type { Context, Middleware } from '../context.ts'
 import { Refusal } from '../refusal.ts'
 
 export interface BodyOptions {
+  /** Whether an empty body is an error; else it counts as `{}`. */
   required?: boolean
+  /** Whether the body may also be what an HTML form sends. */
   form?: boolean
-  readItem?: (item: unknown) => unknown
 }
 
 const { POST, PUT, PATCH } = HttpMethodEnum
@@ -18,14 +18,9 @@ const { POST, PUT, PATCH } = HttpMethodEnum
  * Reads the body, and leaves it to the handler to ask for its JSON: what is wrong with it is told only after what is
  * wrong with the resource (contract §1.2). koa-body reads octets of any media type; judging them is ours, because size
  * goes before media type, and invalid UTF-8 is an error.
- * @param required whether an empty body is an error; else it counts as `{}`
- * @param form whether what an HTML form sends will do, too
- * @param readItem what each item of a body that is an array is turned into
+ * @param limit octets
  */
-export function body(
-  limit: number,
-  { required = false, form = false, readItem = (item: unknown) => item }: BodyOptions = {},
-): Middleware {
+export function body(limit: number, options: BodyOptions = {}): Middleware {
   const readOctets = koaBody({
     json: false,
     urlencoded: false,
@@ -38,33 +33,29 @@ export function body(
   return async function body(ctx, next) {
     const mediaType = ctx.get('Content-Type')
     ctx.req.headers['content-type'] = 'application/octet-stream'
-    let failure: Error | undefined
     try {
       await readOctets(ctx, async () => undefined)
+      const octets = takeOctets(ctx)
+      ctx.state.body = () => parse(octets, mediaType, options)
+      // Parsing a large body takes long enough, without what was done to receive it.
+      if (octets.length > BODY_RESOURCE) await nextIteration()
     } catch (error) {
-      failure = refusal(error)
-      // What is left of the body is let go by, so that the connection is fit for the next request.
+      const failure = refusal(error)
+      ctx.state.body = () => {
+        throw failure
+      }
+      // The rest of the body is read and dropped, so that the connection is fit for the next request.
       ctx.req.unpipe()
       ctx.req.resume()
-    }
-    let json: unknown
-    try {
-      if (failure === undefined) json = await parse(ctx.request, mediaType, { required, form, readItem })
-    } catch (error) {
-      failure = error as Error
-    }
-    ctx.state.body = () => {
-      if (failure !== undefined) throw failure
-      return json
     }
     await next()
   }
 }
 
-/** The body; a large one is not to be kept beside what it says. */
-function takeOctets(request: object): Buffer {
-  const holder = request as { body?: Buffer }
-  const octets = holder.body ?? Buffer.alloc(0)
+/** The body's octets, which nothing else holds from now on. */
+function takeOctets({ request }: Context): Buffer {
+  const holder: { body?: unknown } = request
+  const octets = (holder.body ?? Buffer.alloc(0)) as Buffer
   delete holder.body
   return octets
 }
@@ -97,12 +88,7 @@ function parseForm(octets: string): unknown {
   return Object.fromEntries(members)
 }
 
-async function parse(
-  request: object,
-  mediaType: string,
-  { required, form, readItem }: Required<BodyOptions>,
-): Promise<unknown> {
-  const octets = takeOctets(request)
+function parse(octets: Buffer, mediaType: string, { required = false, form = false }: BodyOptions): unknown {
   if (octets.length === 0) {
     if (required) throw noData()
     return {}
@@ -113,29 +99,15 @@ async function parse(
   }
   let json: unknown
   try {
-    json = await inSlices(parseJson(await decoded(octets), readItem))
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(octets))
   } catch (error) {
-    throw new Refusal(400, `JSON parse error - ${reason(error)}`)
+    const reason = error instanceof SyntaxError ? error.message : 'the text is not valid UTF-8'
+    throw new Refusal(400, `JSON parse error - ${reason}`)
   }
   if (json === null) throw noData()
   return json
 }
 
-/** So many octets or more take longer to become text than others should wait on top of what was done before. */
-const LARGE = 1024 * 1024
-
-/** @throws TypeError if it is not valid UTF-8 */
-async function decoded(octets: Buffer): Promise<string> {
-  if (octets.length >= LARGE) await others()
-  const text = new TextDecoder('utf-8', { fatal: true }).decode(octets)
-  if (octets.length >= LARGE) await others()
-  return text
-}
-
 function noData(): Invalid {
   return Invalid.object('No data provided')
-}
-
-function reason(error: unknown): string {
-  return error instanceof SyntaxError ? error.message : 'the text is not valid UTF-8'
 }

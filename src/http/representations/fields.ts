@@ -111,15 +111,11 @@ export function texts() {
   return array(readItem)
 }
 
-const IS_NULL: Problem = { problem: NULL }
-const IS_NO_STRING: Problem = { problem: 'Must be a string.' }
-const IS_BLANK: Problem = { problem: BLANK }
-
 function readItem(item: unknown): string | Problem {
-  if (item === null) return IS_NULL
-  if (typeof item !== 'string') return IS_NO_STRING
+  if (item === null) return { problem: NULL }
+  if (typeof item !== 'string') return { problem: 'Must be a string.' }
   const trimmed = item.trim()
-  if (trimmed === '') return IS_BLANK
+  if (trimmed === '') return { problem: BLANK }
   const problem = characterProblem(trimmed)
   return problem === undefined ? trimmed : { problem }
 }

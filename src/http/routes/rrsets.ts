@@ -3,9 +3,9 @@ import { tagOf } from '../../service/zone/conditions.ts'
 import * as rrsets from '../../service/zone/rrsets.ts'
 import type { RRset } from '../../service/zone/rrsets.ts'
 import { conditions, setTag } from '../conditional.ts'
-import { answer, answerEmpty, answerInPieces, parameter, type Context, type Middleware } from '../context.ts'
+import { answer, answerEmpty, answerItems, parameter, type Context, type Middleware } from '../context.ts'
 import { answerList } from '../pagination.ts'
-import { itemsOf, presentRRset, readRRset } from '../representations/rrset.ts'
+import { presentRRset, readItems, readRRset } from '../representations/rrset.ts'
 
 export async function listRRsets(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state
@@ -23,30 +23,26 @@ export async function listRRsets(ctx: Context): Promise<void> {
 export async function createRRsets(ctx: Context): Promise<void> {
   const { system, actor, domain, body } = ctx.state
   const json = body()
-  if (Array.isArray(json)) {
-    await writeMany(ctx, 'POST', 201)
-    return
+  if (Array.isArray(json)) await writeMany(ctx, 'POST', json, 201)
+  else {
+    const rrset = await rrsets.create(system, actor, domain, readRRset(json), conditions(ctx))
+    answer(ctx, 201, presentRRset(domain, rrset))
   }
-  const rrset = await rrsets.create(system, actor, domain, readRRset(json), conditions(ctx))
-  answer(ctx, 201, presentRRset(domain, rrset))
 }
 
 export async function replaceRRsets(ctx: Context): Promise<void> {
-  await writeMany(ctx, 'PUT', 200)
+  await writeMany(ctx, 'PUT', ctx.state.body(), 200)
 }
 
 export async function patchRRsets(ctx: Context): Promise<void> {
-  await writeMany(ctx, 'PATCH', 200)
+  await writeMany(ctx, 'PATCH', ctx.state.body(), 200)
 }
 
-async function writeMany(ctx: Context, method: 'POST' | 'PUT' | 'PATCH', status: number): Promise<void> {
-  const { system, actor, domain, body } = ctx.state
-  const written = await rrsets.writeMany(system, actor, domain, method, itemsOf(body()), conditions(ctx))
-  await answerInPieces(ctx, status, {
-    *[Symbol.iterator]() {
-      for (const rrset of written) yield presentRRset(domain, rrset)
-    },
-  })
+async function writeMany(ctx: Context, method: 'POST' | 'PUT' | 'PATCH', json: unknown, status: number): Promise<void> {
+  const { system, actor, domain } = ctx.state
+  const written = await rrsets.writeMany(system, actor, domain, method, await readItems(json), conditions(ctx))
+  const presented = written.map((rrset) => presentRRset(domain, rrset))
+  await answerItems(ctx, status, presented)
 }
 
 /** Lets through what is not about a type that the service makes itself (contract §1.2, step 5). */

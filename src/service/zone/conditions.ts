@@ -33,7 +33,11 @@ export function examineOne({ before }: Pick<Change, 'before'>, { match, isNew }:
 }
 
 /** Lets a write to a domain's collection of RRsets pass if the conditions hold. @throws PreconditionFailed */
-export function examineMany({ domain }: Pick<ZoneState, 'domain'>, changes: Change[], { match, isNew }: Conditions): void {
+export function examineMany(
+  { domain }: Pick<ZoneState, 'domain'>,
+  changes: Change[],
+  { match, isNew }: Conditions,
+): void {
   if (match !== undefined && !matches(match, tagOfDomain(domain))) throw new PreconditionFailed()
   if (isNew && changes.some(({ before }) => before !== undefined)) throw new PreconditionFailed()
 }

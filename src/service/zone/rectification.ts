@@ -35,7 +35,8 @@ export function* needsRectification(around: RRset[], changes: Change[]): Work<bo
   if (delegations.size === 0) return false
   for (const { subname, type, after: rrset } of changes) {
     // A DS at a delegation is the parent's own.
-    if (rrset !== undefined && type !== 'DS' && withAncestors(subname).some((name) => delegations.has(name))) return true
+    if (rrset !== undefined && type !== 'DS' && withAncestors(subname).some((name) => delegations.has(name)))
+      return true
     yield
   }
   return false

@@ -78,7 +78,7 @@ export async function change(
   authoriseWrites(zone.policies, domain.id, [place])
   const change = planOne(zone, method, input(), place)
   examineOne(change, conditions)
-  return writeOne(zone, change)
+  return await writeOne(zone, change)
 }
 
 /** Deletes one RRset, if it exists. @throws Denied, PreconditionFailed */
@@ -135,8 +135,9 @@ export async function writeAddresses(
   inputs: (current: RRset[]) => RRsetInput[],
 ): Promise<void> {
   await using zone = await openZone(system, actor, domain, subnames.filter(isSubname))
-  const lenient = { ...zone, domain: { ...zone.domain, minimumTtl: DYNDNS_TTL } }
-  await writeAll(zone, await inSlices(planMany(lenient, 'PATCH', inputs(zone.current))), { touch: true })
+  const { domain: stored, current, policies, keepsNs } = zone
+  const lenient = { domain: { ...stored, minimumTtl: DYNDNS_TTL }, current, policies, keepsNs }
+  await writeAll(zone, await inSlices(planMany(lenient, 'PATCH', inputs(current))), { touch: true })
 }
 
 /** The subnames that a request names, as far as anything can be there. */

@@ -40,7 +40,11 @@ export class Zone implements ZoneState, AsyncDisposable {
   constructor(
     publication: Publication,
     domain: Domain,
-    { current = [], above = [], policies = [] }: { current?: RRset[]; above?: RRset[] | undefined; policies?: Policy[] },
+    {
+      current = [],
+      above = [],
+      policies = [],
+    }: { current?: RRset[]; above?: RRset[] | undefined; policies?: Policy[] },
   ) {
     this.publication = publication
     this.domain = domain
@@ -119,7 +123,8 @@ export class Zone implements ZoneState, AsyncDisposable {
     await rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now })
     return this.publication.push({ zone: domain.name, version, rrsets: written.length }, async (attempt) => {
       if (attempt.isDoubtful) {
-        if (!(await clearAway(system, attempt.mark))) throw new NameserverFailure('conflict', 'somebody else made the zone')
+        if (!(await clearAway(system, attempt.mark)))
+          throw new NameserverFailure('conflict', 'somebody else made the zone')
         await note(system, attempt.mark, version, written.length)
       }
       const rrsets = await mapInSlices(written, (rrset) => published(domain, rrset))
