@@ -93,20 +93,56 @@ test('the complete list of problems is told of 5,000 items, too', async (t) => {
   t.is(((await api.get(path)).json as ShownRRset[]).length, 1)
 })
 
-test('what is more than is held at a time is stored, served and answered as it is', async (t) => {
+test('a request of nearly 4 MiB is stored, served and answered as it is', async (t) => {
   const { api } = await world().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
-  const items = Array.from({ length: 10_000 }, (_, i) =>
+  const items = Array.from({ length: 7_500 }, (_, i) =>
     rrset({ subname: `n${i}`, type: 'TXT', records: [`"${'x'.repeat(240)}${i}"`, `"${'y'.repeat(240)}${i}"`] }),
   )
   const written = succeeded(await api.put(path, items), 200).json as ShownRRset[]
   t.is(written.length, items.length)
-  for (const i of [0, 5_000, 9_999]) {
+  for (const i of [0, 5_000, 7_499]) {
     t.is(written[i]!.subname, `n${i}`)
     const { records } = (await api.get(`${path}n${i}/TXT/`)).json as ShownRRset
     t.deepEqual(records, items[i]!.records)
     t.deepEqual((await lookUp(world().powerDns, `n${i}.${domain}.`, 'TXT')).sort(), [...records].sort())
+  }
+})
+
+for (const method of ['POST', 'PUT', 'PATCH'] as const) {
+  test(`a ${method} has at most 20,000 items, whatever they say`, async (t) => {
+    const { api } = await world().account()
+    const path = `/domains/${await newDomain(api)}/rrsets/`
+    const items = Array.from({ length: 20_001 }, (_, i) => ({ subname: `n${i}`, type: 'A', records: [] }))
+    const tooMany = await api.send(method, path, items)
+    const text = 'Ensure this request has no more than 20000 items.'
+    t.deepEqual([tooMany.status, tooMany.json], [400, { non_field_errors: [text] }])
+    t.deepEqual((await api.send(method, path, Array(20_001).fill(7))).json, { non_field_errors: [text] })
+    const most = await api.send(method, path, items.slice(1))
+    t.is(most.status, method === 'POST' ? 400 : 200)
+    t.is((most.json as unknown[]).length, method === 'POST' ? 20_000 : 0)
+  })
+}
+
+test('what would be a delegation above very many names is not looked for, and the write is right all the same', async (t) => {
+  const { api } = await world().account()
+  const domain = await newDomain(api)
+  const path = `/domains/${domain}/rrsets/`
+  const deep = (i: number) => Array.from({ length: 60 }, (_, label) => ((i * 61 + label) % 1296).toString(36)).join('.')
+  const items = Array.from({ length: 2_000 }, (_, i) =>
+    rrset({ subname: `n${i}.${deep(i)}`.slice(0, 178).replace(/\.$/, '') }),
+  )
+  succeeded(await api.post(path, items), 201)
+  succeeded(
+    await api.put(
+      path,
+      items.map((item) => ({ ...item, records: ['192.0.2.9'] })),
+    ),
+    200,
+  )
+  for (const i of [0, 1_999]) {
+    t.deepEqual(await lookUp(world().powerDns, `${String(items[i]!.subname)}.${domain}.`, 'A'), ['192.0.2.9'])
   }
 })
 

@@ -13,7 +13,8 @@ const PERMISSION = '{"detail":"You do not have permission to perform this action
 const NOT_FOUND = '{"detail":"Not found."}'
 const TOO_LARGE = '{"detail":"Payload too large."}'
 
-const large = 'x'.repeat(5000)
+/** More than any route takes. */
+const large = 'x'.repeat(5 * 1024 * 1024)
 const asText = { 'content-type': 'text/plain' }
 const asJson = { 'content-type': 'application/json' }
 
