@@ -49,11 +49,12 @@ export async function authentication({ api, send, read, databaseUrl }: World): P
   state(`index, a token with ${POLICIES} policies, p50`, `${many!.toFixed(3)} ms`)
   state('as many times as much', (many! / empty).toFixed(2))
 
-  const write = (secret: string) => async (i: number) => {
+  let writes = 0
+  const write = (secret: string) => async () => {
     const status = await send(
       'PATCH',
       `/domains/${zone(0)}/rrsets/host2/A/`,
-      JSON.stringify({ records: [address(i)] }),
+      JSON.stringify({ records: [address(++writes)] }),
       secret,
     )
     if (status !== 200) throw new Error(`a write was answered with ${status}`)
