@@ -5,7 +5,7 @@ import { commandFor, type RunAs } from './account.ts'
 import { end, identify, isRunning, recall, remember, send, type Ending } from './running.ts'
 import { SetupError } from './setup-error.ts'
 
-/** A server that we started. */
+/** A running server. */
 export interface Daemon {
   pid: number
   /** Resolves when the process has exited, for whatever reason. */
@@ -88,7 +88,7 @@ export async function outcome(child: ChildProcess): Promise<{ code: number | nul
   return { code, output: output.trim() }
 }
 
-/** The environment of the programs that we run: nothing of ours that changes what they do. */
+/** The environment of the servers: nothing of this process that would change what they do. */
 export function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 }

@@ -9,8 +9,8 @@ import { SetupError } from './setup-error.ts'
 const marker = 'made-by-zoneplane'
 
 /**
- * Creates the folder of one server, or checks that Zoneplane created it. It belongs to our user; some folders in it
- * belong to the server's.
+ * Creates the folder of one server, or checks that Zoneplane created it. It belongs to the user of this process, and
+ * some folders in it to the user of the server.
  */
 export function openInstanceFolder(folder: string): void {
   refuseForeign(folder)
