@@ -1,5 +1,5 @@
-// What `npm start` and `npm test` do first: install the npm packages and build, if that is not done already.
-// Plain JavaScript without packages, for there may be none yet; quick when there is nothing to do.
+// `npm start` and `npm test` run this first: it installs the npm packages and builds, unless that is done already.
+// It is plain JavaScript without packages, because they may not be installed yet.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ try {
 }
 
 async function installAndBuild() {
-  // Looked at again: somebody else may have done it while we waited for the lock.
+  // Checked again: another process may have done it while this one waited for the lock.
   if (!isInstalled()) await install()
   if (!isBuilt()) await build()
 }
@@ -33,7 +33,7 @@ function checkNode() {
   throw new Error(`Zoneplane needs Node ${oldestNode.join('.')} or newer; this is ${process.versions.node}.`)
 }
 
-/** Whether node_modules has what package-lock.json asks for, save what is optional (binaries of other systems). */
+/** Whether node_modules matches package-lock.json, except for optional packages (binaries of other systems). */
 function isInstalled() {
   if (!existsSync('node_modules/.package-lock.json')) return false
   const wanted = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages
@@ -47,15 +47,15 @@ function isInstalled() {
 
 async function install() {
   console.log('setup: installing the npm packages')
-  // npm tells its scripts where it is; a user's setting for production would leave out the compiler.
+  // npm_execpath is the npm that runs this script. With a user's setting for production, npm would omit the compiler.
   const npm = process.env.npm_execpath ?? ''
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund']
   if (npm.endsWith('npm-cli.js')) await run('npm ci', process.execPath, [npm, ...args])
   else await run('npm ci', 'npm', args)
-  if (!isInstalled()) throw new Error('npm ci has ended well, but node_modules does not match package-lock.json.')
+  if (!isInstalled()) throw new Error('npm ci has succeeded, but node_modules does not match package-lock.json.')
 }
 
-/** Whether the build was made of exactly these sources, and all of it is there. */
+/** Whether the build is complete and was made from exactly these sources. */
 function isBuilt() {
   if (!existsSync(stamp)) return false
   const sources = listSources()
@@ -70,7 +70,7 @@ async function build() {
   for (const file of listFiles('build', (name) => name.endsWith('.js'))) {
     if (!outputs.has(file)) for (const path of [file, `${file}.map`]) rmSync(path, { force: true })
   }
-  // The compiler trusts its notes and would not write again what was deleted.
+  // According to its build info, the compiler would not write deleted files again.
   if (![...outputs].every(existsSync)) rmSync(buildInfo, { force: true })
   await run('tsc', process.execPath, ['node_modules/typescript/bin/tsc', '--pretty', 'false'])
   writeFileSync(stamp, made)
@@ -93,7 +93,7 @@ function outputOf(source) {
   return `build/${source.slice(0, -3)}.js`
 }
 
-/** Tells whether any source was changed, added or removed, or what it is compiled with. */
+/** A hash that changes if a source, or the compiler's version or settings, change. */
 function fingerprint(sources) {
   const hash = createHash('sha256')
   for (const file of ['package.json', 'package-lock.json', 'tsconfig.json', ...sources]) {
@@ -111,10 +111,10 @@ async function run(what, file, args) {
   const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject))
   if (code === 0) return
   console.error(output.trim())
-  throw new Error(`${what} has failed; what it said is above.`)
+  throw new Error(`${what} has failed; its output is above.`)
 }
 
-/** One at a time: `npm start` and `npm test` may be called side by side. */
+/** Runs `work` in one process at a time: `npm start` and `npm test` may be called at the same time. */
 async function underLock(work) {
   mkdirSync('build', { recursive: true })
   const mine = `${lock}.${process.pid}`
@@ -124,7 +124,7 @@ async function underLock(work) {
       const holder = Number(read(lock))
       if (holder && !isRunning(holder)) clearDead(holder)
       else {
-        if (!told) console.log(`setup: waiting for process ${holder}, which is at it`)
+        if (!told) console.log(`setup: waiting for process ${holder}, which installs or builds`)
         told = true
         await sleep(200)
       }
@@ -146,7 +146,7 @@ function tryLink(mine) {
   }
 }
 
-/** Clears the lock of a process that is gone. Of several that wait, the one that gets this second lock does so. */
+/** Removes the lock of a process that has ended. Of several waiting processes, only the one that makes the folder does. */
 function clearDead(holder) {
   const clearing = `build/.setup.clearing.${holder}`
   try {
@@ -166,7 +166,7 @@ function read(file) {
   }
 }
 
-/** Whether a process of this number is at it; after a reboot it may be anything else. */
+/** Whether this process runs setup.mjs; after a reboot its id may belong to another program. */
 function isRunning(pid) {
   if (existsSync('/proc/self/cmdline')) return read(`/proc/${pid}/cmdline`).includes('setup.mjs')
   try {
@@ -179,7 +179,7 @@ function isRunning(pid) {
 
 function explain(error) {
   if (['EACCES', 'EROFS', 'EPERM', 'ENOSPC'].includes(error.code)) {
-    return `setup: ${error.message}. This folder must be writable to install and build here.`
+    return `setup: ${error.message}. To install and build, this folder must be writable.`
   }
   return error.code === 'ENOENT' && error.path === 'npm' ? 'setup: npm is not in PATH.' : `setup: ${error.message}`
 }

@@ -48,7 +48,7 @@ export async function withWorld(
   const folder = mkdtempSync(join(tmpdir(), 'zoneplane-bench-'))
   const stack = await startStack(folder, {
     postgres: true,
-    powerDns: { dnsHost: '127.0.0.1', dnsPort: 0 },
+    powerDns: { dnsPort: 0 },
     progress: () => undefined,
   })
   const stops: (() => Promise<void>)[] = []

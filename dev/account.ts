@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { SetupError } from './setup-error.ts'
 
-/** A user of this machine that programs of ours run as. */
+/** A user account of this machine. */
 export interface Account {
   name: string
   uid: number
   gid: number
 }
 
-/** A command line that runs a program as another user. */
+/** A program, its arguments, and the user it runs as. */
 export interface Command {
   file: string
   args: string[]
@@ -17,16 +17,16 @@ export interface Command {
 }
 
 export interface RunAs {
-  /** Undefined: as ourselves. */
+  /** Undefined: the user of this process. */
   account: Account | undefined
   /** Linux capabilities that the program gets although it is not root. */
   capabilities: string[]
-  /** What it gets when we die. */
+  /** The signal that the program gets when this process dies. */
   deathSignal: NodeJS.Signals
 }
 
-/** Who shall run what refuses to be root: the first of these users that exists. Undefined if we are not root. */
-export function unprivileged(...names: string[]): Account | undefined {
+/** The account for programs that refuse to run as root: the first that exists. Undefined if this is not root. */
+export function unprivilegedAccount(...names: string[]): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
   const rows = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
@@ -38,7 +38,7 @@ export function unprivileged(...names: string[]): Account | undefined {
   throw new SetupError('Postgres and PowerDNS do not run as root, and there is no user "nobody" to run them as.')
 }
 
-/** The command line for a program that ends when we do, however we end (where the system can do that). */
+/** The command for a program that gets `deathSignal` when this process dies, where the system has setpriv(1). */
 export function commandFor(program: string, args: string[], run: RunAs): Command {
   const { account, capabilities, deathSignal } = run
   if (!hasSetpriv()) {
@@ -48,22 +48,22 @@ export function commandFor(program: string, args: string[], run: RunAs): Command
   if (account) options.push(`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups')
   if (capabilities.length > 0) {
     const caps = capabilities.map((name) => `+${name}`).join(',')
-    // Without this bit access(2), which initdb asks about its own program, takes no account of capabilities.
+    // Without this bit access(2), which initdb calls for its own program, ignores capabilities.
     options.push(`--inh-caps=${caps}`, `--ambient-caps=${caps}`, '--securebits=+no_setuid_fixup')
   }
   return { file: 'setpriv', args: [...options, '--', program, ...args], as: {} }
 }
 
 /**
- * The capabilities that the account needs to get at these files and folders: none, or, where they lie below a folder
- * that only root may enter (such as /root), the right to enter every folder.
+ * The capabilities that the account needs to reach these files and folders: none, or, if they are below a folder that
+ * only root may enter (such as /root), the one to enter every folder.
  */
 export function capabilitiesToReach(account: Account | undefined, paths: string[]): string[] {
   for (const capabilities of [[], ['dac_read_search']]) {
     if (!account || paths.every((path) => reaches(account, capabilities, path))) return capabilities
   }
   throw new SetupError(
-    `Postgres and PowerDNS do not run as root, and user "${account!.name}" cannot get at ${paths.join(' and ')}. ` +
+    `Postgres and PowerDNS do not run as root, and user "${account!.name}" cannot reach ${paths.join(' and ')}. ` +
       'Set ZONEPLANE_DATA to a folder that every user may enter, or move the project to such a folder.',
   )
 }
@@ -76,7 +76,7 @@ function reaches(account: Account, capabilities: string[], path: string): boolea
 
 let setpriv: boolean | undefined
 
-/** Whether there is util-linux' setpriv (BusyBox has one that can do less). */
+/** Whether setpriv of util-linux is installed (that of BusyBox lacks options). */
 function hasSetpriv(): boolean {
   setpriv ??= spawnSync('setpriv', ['--pdeathsig=KILL', 'true'], { stdio: 'ignore' }).status === 0
   return setpriv

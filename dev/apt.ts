@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { outcome } from './daemon.ts'
 import { SetupError } from './setup-error.ts'
 
-/** Installs Debian packages such that no service of theirs is started now or at boot. */
+/** Installs Debian packages; their services are started neither now nor at boot. */
 export async function aptInstall(packages: string[]): Promise<void> {
   const had = new Set(services())
   const allowServices = forbidServices()
@@ -11,7 +12,7 @@ export async function aptInstall(packages: string[]): Promise<void> {
     if (!hasPackageLists()) await aptGet(['update'])
     let failure = await aptGet(install)
     if (failure !== undefined) {
-      // Lists that are out of date name packages that are no longer there.
+      // Outdated package lists name versions that the mirror no longer has.
       await aptGet(['update'])
       failure = await aptGet(install)
     }
@@ -22,14 +23,11 @@ export async function aptInstall(packages: string[]): Promise<void> {
   }
 }
 
-/** Runs apt-get; returns what it said if it failed. A Ctrl-C ends it first, in good order, and then us. */
+/** Runs apt-get and returns its output if it failed. Ctrl-C interrupts apt-get, and then this process. */
 async function aptGet(args: string[]): Promise<string | undefined> {
   const options = ['-q', '-o', 'Dpkg::Use-Pty=0', '-o', 'DPkg::Lock::Timeout=300']
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' }
   const child = spawn('apt-get', [...options, ...args], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
   let interrupted: NodeJS.Signals | undefined
   const interrupt = (signal: NodeJS.Signals) => {
     interrupted = signal
@@ -37,25 +35,25 @@ async function aptGet(args: string[]): Promise<string | undefined> {
   }
   const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
   for (const signal of signals) process.on(signal, interrupt)
-  const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject))
+  const { code, output } = await outcome(child)
   for (const signal of signals) process.off(signal, interrupt)
   if (interrupted) throw new SetupError('Interrupted while installing packages.')
-  return code === 0 ? undefined : output.trim()
+  return code === 0 ? undefined : output
 }
 
 function hasPackageLists(): boolean {
   return readdirSync('/var/lib/apt/lists').some((name) => name.includes('_Packages'))
 }
 
-// Debian's way to say whether packages may start services: 101 is no.
+// Debian asks this program whether a package may start a service: exit code 101 forbids it.
 const policy = '/usr/sbin/policy-rc.d'
 const forbidding =
-  '#!/bin/sh\n# Zoneplane (npm start) installs packages just now, and wants none of their services.\nexit 101\n'
+  '#!/bin/sh\n# Zoneplane (npm start) is installing packages without starting their services.\nexit 101\n'
 
 /** Keeps packages from starting services until the returned function is called. */
 function forbidServices(): () => void {
   const aside = `${policy}.before-zoneplane`
-  // Ours from an installation that was killed is not to be kept; what that one had put aside is.
+  // A killed installation may have left this file, with the original one still set aside.
   const isOurs = existsSync(policy) && readFileSync(policy, 'utf8') === forbidding
   if (existsSync(policy) && !isOurs) renameSync(policy, aside)
   writeFileSync(policy, forbidding, { mode: 0o755 })
@@ -65,19 +63,15 @@ function forbidServices(): () => void {
   }
 }
 
-/** The services that packages brought. */
+/** The unit files and init scripts of all installed services. */
 function services(): string[] {
-  const folders = ['/lib/systemd/system', '/usr/lib/systemd/system', '/etc/init.d']
-  return folders
+  return ['/lib/systemd/system', '/usr/lib/systemd/system', '/etc/init.d']
     .filter((folder) => existsSync(folder))
-    .flatMap((folder) =>
-      readdirSync(folder)
-        .filter((name) => folder === '/etc/init.d' || name.endsWith('.service'))
-        .map((name) => `${folder}/${name}`),
-    )
+    .flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`))
+    .filter((path) => path.endsWith('.service') || path.startsWith('/etc/init.d/'))
 }
 
-/** As an administrator would, whether or not systemd runs here; a later upgrade of the package leaves it so. */
+/** Disables a service, whether or not systemd runs here; upgrades of its package keep it disabled. */
 function disable(path: string): void {
   const name = path.split('/').at(-1)!
   const env = { ...process.env, DPKG_MAINTSCRIPT_PACKAGE: 'zoneplane' }

@@ -1,42 +1,45 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { commandFor, type RunAs } from './account.ts'
-import { end, identify, isRunning, recall, remember, send } from './running.ts'
+import { end, identify, isRunning, recall, remember, send, type Ending } from './running.ts'
 import { SetupError } from './setup-error.ts'
 
-/** Signals that end a process, each with the milliseconds it is given. */
-export type Ending = [NodeJS.Signals, number][]
-
-/** A server that we started. */
+/** A running server. */
 export interface Daemon {
-  readonly pid: number
-  /** Resolves when it is gone, whoever ended it. */
-  readonly exited: Promise<void>
+  pid: number
+  /** Resolves when the process has exited, for whatever reason. */
+  exited: Promise<unknown>
   isRunning(): boolean
+  /** Sends a signal. */
   kill(signal: NodeJS.Signals): void
   stop(): Promise<void>
 }
 
 export interface DaemonOptions extends RunAs {
-  /** The instance's folder: takes the log and the note of which process serves it. */
+  /** The instance's folder, which gets the log and the note of the server's process. */
   folder: string
   ending: Ending
 }
 
-const ours = new Map<number, NodeJS.Signals>()
+/** The servers that run, by process id, with the signal that ends each. */
+const started = new Map<number, NodeJS.Signals>()
 
-// What we leave to pdeathsig elsewhere: systems without it, at least when we end in an orderly manner.
+// On systems without pdeathsig the servers end with this process at least when it exits in an orderly way.
 process.on('exit', () => {
-  for (const [pid, signal] of ours) send(pid, signal)
+  for (const [pid, signal] of started) send(pid, signal)
 })
 
-/** Starts a server in a process group of its own: a Ctrl-C in the terminal is for us, and we stop things in order. */
+/**
+ * Starts a server in a process group of its own, so that Ctrl-C in the terminal reaches only this process, which then
+ * stops the servers in order.
+ */
 export function startDaemon(program: string, args: string[], options: DaemonOptions): Daemon {
   const { folder, ending, deathSignal } = options
   const command = commandFor(program, args, options)
-  if (existsSync(logOf(folder))) renameSync(logOf(folder), `${logOf(folder)}.old`)
-  const log = openSync(logOf(folder), 'a', 0o600)
+  const logFile = join(folder, 'log')
+  if (existsSync(logFile)) renameSync(logFile, `${logFile}.old`)
+  const log = openSync(logFile, 'a', 0o600)
   const child = spawn(command.file, command.args, {
     ...command.as,
     cwd: '/',
@@ -45,52 +48,47 @@ export function startDaemon(program: string, args: string[], options: DaemonOpti
     env: environment(),
   })
   closeSync(log)
-  const pid = child.pid
-  const running = pid === undefined ? undefined : identify(pid)
-  if (pid !== undefined) ours.set(pid, deathSignal)
+  const exited = new Promise((resolve) => child.once('exit', resolve).once('error', resolve))
+  const { pid } = child
+  if (pid === undefined) throw new SetupError(`${program} cannot be run.`)
+  started.set(pid, deathSignal)
+  void exited.then(() => started.delete(pid))
+  const running = identify(pid)
   if (running) remember(join(folder, 'process'), running)
-  let gone = false
-  const exited = new Promise<void>((resolve) => {
-    const leave = () => {
-      gone = true
-      if (pid !== undefined) ours.delete(pid)
-      resolve()
-    }
-    child.once('exit', leave)
-    child.once('error', leave)
-  })
   return {
-    pid: pid ?? 0,
+    pid,
     exited,
-    isRunning: () => !gone,
-    kill: (signal) => {
-      if (!gone) child.kill(signal)
-    },
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    kill: (signal) => void child.kill(signal),
     stop: async () => {
-      if (!gone && running) await end(running, ending)
+      if (running) await end(running, ending)
       await exited
     },
   }
 }
 
-/** Ends the server that an earlier process of ours started in this folder and left behind. */
+/** Ends the server that an earlier start in this folder left behind. */
 export async function endOrphan(folder: string, ending: Ending): Promise<void> {
   const orphan = recall(join(folder, 'process'))
   if (!orphan) return
   await end(orphan, ending)
-  if (isRunning(orphan)) throw new SetupError(`Process ${orphan.pid} still works in ${folder} and cannot be ended.`)
+  if (isRunning(orphan)) throw new SetupError(`Process ${orphan.pid} still uses ${folder} and cannot be ended.`)
 }
 
-/** What a server said since it was started last, or the last lines of that. */
-export function wordsOf(folder: string, lines = Infinity): string {
-  return readFileSync(logOf(folder), 'utf8').trim().split('\n').slice(-lines).join('\n')
+/** The last lines of a server's log since its last start. */
+export function readLog(folder: string, lines = Infinity): string {
+  return readFileSync(join(folder, 'log'), 'utf8').trim().split('\n').slice(-lines).join('\n')
 }
 
-/** What programs of ours get of our environment: nothing that changes what they do. */
+/** The exit code of a child process and all its output, once it has ended. Rejects if it could not be started. */
+export async function outcome(child: ChildProcess): Promise<{ code: number | null; output: string }> {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const code = await new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject))
+  return { code, output: output.trim() }
+}
+
+/** The environment of the servers: nothing of this process that would change what they do. */
 export function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
-}
-
-function logOf(folder: string): string {
-  return join(folder, 'log')
 }

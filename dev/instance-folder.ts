@@ -1,15 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  lchownSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Account } from './account.ts'
 import { endOrphan } from './daemon.ts'
@@ -17,20 +8,23 @@ import { SetupError } from './setup-error.ts'
 
 const marker = 'made-by-zoneplane'
 
-/** Makes the folder of one instance, or makes sure that it is one we made. It stays ours; the server gets parts. */
+/**
+ * Creates the folder of one server, or checks that Zoneplane created it. It belongs to the user of this process, and
+ * some folders in it to the user of the server.
+ */
 export function openInstanceFolder(folder: string): void {
   refuseForeign(folder)
   try {
     mkdirSync(folder, { recursive: true })
-    // Servers may pass through to their own folders, and see nothing else.
+    // A server may pass through to its own folders, but not list this one.
     chmodSync(folder, 0o711)
     writeFileSync(join(folder, marker), 'Zoneplane keeps a server here. `npm start -- --fresh` deletes it.\n')
   } catch (error) {
-    throw new SetupError(`${(error as Error).message}. Set ZONEPLANE_DATA to a folder that you may write to.`)
+    throw new SetupError(`${(error as Error).message}. Set ZONEPLANE_DATA to a folder that you can write to.`)
   }
 }
 
-/** Ends what runs in an instance's folder and deletes it; refuses to touch a folder that we did not make. */
+/** Ends the server of an instance's folder and deletes the folder. Refuses a folder that Zoneplane did not create. */
 export async function removeInstanceFolder(folder: string): Promise<void> {
   if (!existsSync(folder)) return
   refuseForeign(folder)
@@ -42,7 +36,7 @@ export async function removeInstanceFolder(folder: string): Promise<void> {
   rmSync(shortFolder(folder), { recursive: true, force: true })
 }
 
-/** Ends and deletes every instance in a folder and the folders below it. */
+/** Does so for all instances in a folder and the folders below it. */
 export async function removeInstanceFolders(folder: string): Promise<void> {
   if (existsSync(join(folder, marker))) {
     await removeInstanceFolder(folder)
@@ -53,16 +47,18 @@ export async function removeInstanceFolders(folder: string): Promise<void> {
   }
 }
 
-/** A private folder of the account that runs the server, with all that is in it. */
+/** Creates a private folder for the account that runs the server, or gives it that folder with all its contents. */
 export function giveTo(account: Account | undefined, folder: string): void {
   mkdirSync(folder, { recursive: true })
   chmodSync(folder, 0o700)
-  if (account && lstatSync(folder).uid !== account.uid) chownTree(folder, account)
+  if (account && lstatSync(folder).uid !== account.uid) {
+    execFileSync('chown', ['-Rh', `${account.uid}:${account.gid}`, folder])
+  }
 }
 
 /**
- * A folder for a server's unix sockets, which only the server's account and root may enter: inside the instance's
- * folder, or below /tmp where that has too long a path for a socket, or characters with a meaning in a list of paths.
+ * Creates a folder for a server's unix sockets, which only the server's account and root may enter. It is inside the
+ * instance's folder, or in /tmp if that path is too long for a socket or has characters that are special in a setting.
  */
 export function openSocketFolder(instance: string, account: Account | undefined): string {
   const inside = join(instance, 'socket')
@@ -73,11 +69,6 @@ export function openSocketFolder(instance: string, account: Account | undefined)
   return folder
 }
 
-/** Removes a socket folder, which the instance may have outside of its own folder. */
-export function closeSocketFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true })
-}
-
 function shortFolder(instance: string): string {
   return join('/tmp', `zoneplane-${createHash('sha256').update(instance).digest('hex').slice(0, 16)}`)
 }
@@ -85,11 +76,7 @@ function shortFolder(instance: string): string {
 function refuseForeign(folder: string): void {
   if (!existsSync(folder) || existsSync(join(folder, marker))) return
   if (lstatSync(folder).isDirectory() && readdirSync(folder).length === 0) return
-  throw new SetupError(`${folder} was not made by Zoneplane, so it is neither used nor deleted. Set ZONEPLANE_DATA.`)
-}
-
-function chownTree(path: string, account: Account): void {
-  lchownSync(path, account.uid, account.gid)
-  if (!lstatSync(path).isDirectory()) return
-  for (const name of readdirSync(path)) chownTree(join(path, name), account)
+  throw new SetupError(
+    `${folder} was not made by Zoneplane, so Zoneplane neither uses nor deletes it. Set ZONEPLANE_DATA to another folder.`,
+  )
 }

@@ -2,12 +2,12 @@ import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { identify, parseRunning, remember, type Running } from './running.ts'
 
-/** A lock that is ours until released; it is worth nothing any more when our process is gone. */
+/** A lock that this process holds until it releases it or ends. */
 export interface Lock {
   release(): void
 }
 
-/** Takes the lock that this file stands for, or tells who holds it. */
+/** Takes the lock that this file stands for, or returns the process that holds it. */
 export function takeLock(file: string): Lock | Running {
   const mine = `${file}.${process.pid}`
   remember(mine, identify(process.pid)!)
@@ -31,19 +31,19 @@ export function takeLock(file: string): Lock | Running {
   }
 }
 
-/** Takes the lock, waiting for whoever holds it. */
+/** Takes the lock; while another process holds it, waits and calls `waiting` once. */
 export async function waitForLock(file: string, waiting: (holder: Running) => void): Promise<Lock> {
-  let told = false
+  let isTold = false
   for (;;) {
     const lock = takeLock(file)
     if ('release' in lock) return lock
-    if (!told) waiting(lock)
-    told = true
+    if (!isTold) waiting(lock)
+    isTold = true
     await sleep(200)
   }
 }
 
-/** Who holds the lock; if nobody does any more, the lock is cleared away. */
+/** The process that holds the lock. If it has ended, removes the lock. */
 function holderOf(file: string): Running | undefined {
   let text: string
   try {
@@ -53,13 +53,13 @@ function holderOf(file: string): Running | undefined {
   }
   const holder = parseRunning(text)
   if (holder) return holder
-  // Moved away, then looked at again: meanwhile another process may have cleared it and taken the lock.
+  // Renamed first, then read again: another process may have removed the old lock and taken it in the meantime.
   const away = `${file}.left.${process.pid}`
   try {
     renameSync(file, away)
     if (readFileSync(away, 'utf8') !== text) linkSync(away, file)
   } catch {
-    // Somebody else cleared it, or took it meanwhile.
+    // Another process removed it, or took it in the meantime.
   }
   rmSync(away, { force: true })
   return undefined

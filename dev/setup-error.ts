@@ -1,2 +1,2 @@
-/** What keeps Zoneplane from starting, said to the person who can change it: shown without stack trace, exit code 1. */
+/** Why Zoneplane cannot start, and what the user can do about it. Shown without a stack trace; the exit code is 1. */
 export class SetupError extends Error {}

@@ -8,33 +8,33 @@ import { startPowerDns, type PowerDns } from './powerdns.ts'
 import { SetupError } from './setup-error.ts'
 
 export interface StackOptions {
-  /** Whether to start a Postgres; no, if the caller has one. */
+  /** Whether to start a Postgres. */
   postgres: boolean
-  /** Where a PowerDNS shall answer queries (port 0: one that is free); undefined, if the caller has one. */
-  powerDns: { dnsHost: string; dnsPort: number; apiPort?: number } | undefined
-  /** Whether to begin with nothing: deletes the servers' data. */
+  /** The ports of the PowerDNS to start (0: any free one); undefined: none is started. */
+  powerDns: { dnsPort: number } | undefined
+  /** Whether to delete the servers' data first. */
   fresh?: boolean
-  /** Default: yes. Tests need only speed. */
+  /** Whether committed data survives a power failure (default: yes); tests prefer speed. */
   durable?: boolean
   progress: (text: string) => void
 }
 
-/** What was started; undefined is what the caller has. */
+/** The servers that were started; undefined stands for one that was not. */
 export interface Stack {
   databaseUrl: string | undefined
   pdnsApiUrl: string | undefined
   pdnsApiKey: string | undefined
   dnsHost: string | undefined
   dnsPort: number | undefined
-  /** Resolves with what happened when one of the servers has gone without having been stopped. */
+  /** Resolves, with a text for the user, when one of the servers has exited without having been stopped. */
   broken: Promise<string>
-  /** PowerDNS first, then Postgres. */
+  /** Stops PowerDNS first, then Postgres. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the private servers of one data folder, both or neither, installing what is missing if that is possible.
- * What they know is kept from one start to the next.
+ * Starts the private servers of one data folder, both or neither, and installs missing programs if that is possible.
+ * Their data is kept from one start to the next.
  */
 export async function startStack(dataFolder: string, options: StackOptions): Promise<Stack> {
   const { progress, durable = true } = options
@@ -65,11 +65,11 @@ export async function startStack(dataFolder: string, options: StackOptions): Pro
 function stackOf(postgres: Postgres | undefined, powerDns: PowerDns | undefined, lock: Lock): Stack {
   let stopping = false
   const broken = new Promise<string>((resolve) => {
-    const tell = (what: string) => () => {
-      if (!stopping) resolve(`${what} has ended by itself`)
+    const report = (server: string) => () => {
+      if (!stopping) resolve(`${server} has ended by itself`)
     }
-    void postgres?.exited.then(tell('Postgres'))
-    void powerDns?.exited.then(tell('PowerDNS'))
+    void postgres?.exited.then(report('Postgres'))
+    void powerDns?.exited.then(report('PowerDNS'))
   })
   return {
     databaseUrl: postgres?.url,
@@ -87,7 +87,7 @@ function stackOf(postgres: Postgres | undefined, powerDns: PowerDns | undefined,
   }
 }
 
-/** Waits for both; if one fails, stops the other and says why. */
+/** Waits for both. If one fails, stops the other and throws the reason. */
 async function bothOrNeither(
   starting: Promise<Postgres> | undefined,
   alsoStarting: Promise<PowerDns> | undefined,
@@ -103,7 +103,7 @@ async function bothOrNeither(
   throw unexpected ?? new SetupError(failures.map((failure) => failure.message).join('\n'))
 }
 
-/** Makes the data folder and keeps others from working in it. */
+/** Creates the data folder and locks it against other processes. */
 function lockFolder(folder: string): Lock {
   try {
     mkdirSync(folder, { recursive: true })
@@ -115,5 +115,5 @@ function lockFolder(folder: string): Lock {
   }
   const lock = takeLock(join(folder, 'lock'))
   if ('release' in lock) return lock
-  throw new SetupError(`${folder} is in use by process ${lock.pid}: stop that one, or set ZONEPLANE_DATA and DNS_PORT.`)
+  throw new SetupError(`${folder} is in use by process ${lock.pid}. Stop it, or set ZONEPLANE_DATA and DNS_PORT.`)
 }

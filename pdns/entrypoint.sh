@@ -1,6 +1,5 @@
 #!/bin/sh
-# Starts PowerDNS with the shared configuration. The API key goes into a file, where the list of processes does not
-# show it.
+# Starts PowerDNS with pdns.conf. The API key is appended to a copy of it, because `ps` would show it on the command line.
 set -eu
 : "${PDNS_API_KEY:?set PDNS_API_KEY to a secret of your own}"
 umask 077

@@ -62,7 +62,7 @@ async function main(): Promise<void> {
 /** Starts the servers that the environment does not name; undefined if it names them all. */
 async function startPrivateServers(config: Config, fresh: boolean): Promise<Stack | undefined> {
   const postgres = config.databaseUrl === undefined
-  const powerDns = config.pdnsApiUrl === undefined ? { dnsHost: '127.0.0.1', dnsPort: config.dnsPort } : undefined
+  const powerDns = config.pdnsApiUrl === undefined ? { dnsPort: config.dnsPort } : undefined
   if (!postgres && powerDns === undefined) return undefined
   await installIfPossible(demoTools, progress)
   return startStack(config.dataFolder, { postgres, powerDns, fresh, progress })

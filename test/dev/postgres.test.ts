@@ -89,7 +89,7 @@ test.serial('data of a version that is not here is left alone, and said so', asy
   writeFileSync(join(folder, 'data', 'PG_VERSION'), '9\n')
   await t.throwsAsync(startPostgres(folder, options), {
     instanceOf: SetupError,
-    message: /made by PostgreSQL 9; here is/,
+    message: /made by PostgreSQL 9; installed is/,
   })
 })
 

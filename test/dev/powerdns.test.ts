@@ -9,7 +9,7 @@ import { startPowerDns, type PowerDns } from '../../dev/powerdns.ts'
 import { SetupError } from '../../dev/setup-error.ts'
 import { isGone, newFolder, quietly } from './folders.ts'
 
-const options = { dnsHost: '127.0.0.1', dnsPort: 0, durable: false, progress: quietly }
+const options = { dnsPort: 0, durable: false, progress: quietly }
 
 async function api(powerDns: PowerDns, method: string, path: string, body?: object): Promise<unknown> {
   const response = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost${path}`, {

@@ -50,7 +50,7 @@ test.serial('an error of the compiler is shown, and not forgotten', async (t) =>
     const { code, output } = await setUp(folder)
     t.is(code, 1, attempt)
     t.regex(output, /src\/two\.ts\(1,14\): error TS2322/)
-    t.regex(output, /\nsetup: tsc has failed; what it said is above\.\n$/)
+    t.regex(output, /\nsetup: tsc has failed; its output is above\.\n$/)
   }
 })
 

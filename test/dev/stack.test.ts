@@ -10,7 +10,7 @@ import { SetupError } from '../../dev/setup-error.ts'
 import { startStack, type Stack } from '../../dev/stack.ts'
 import { isGone, newFolder, quietly } from './folders.ts'
 
-const powerDns = { dnsHost: '127.0.0.1', dnsPort: 0 }
+const powerDns = { dnsPort: 0 }
 const options = { postgres: true, powerDns, durable: false, progress: quietly }
 
 async function zones(stack: Stack): Promise<unknown[]> {

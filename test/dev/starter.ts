@@ -2,7 +2,7 @@ import { startStack } from '../../dev/stack.ts'
 import { quietly } from './folders.ts'
 
 // A program of its own that starts the servers below the folder of its argument, and then does nothing.
-const powerDns = { dnsHost: '127.0.0.1', dnsPort: 0 }
+const powerDns = { dnsPort: 0 }
 await startStack(process.argv[2]!, { postgres: true, powerDns, durable: false, progress: quietly })
 console.log('started')
 setInterval(quietly, 1000)

@@ -68,7 +68,7 @@ async function openSite(): Promise<{ site: Site; close: () => Promise<void> }> {
   const folder = mkdtempSync(join(process.env['TEST_FOLDER']!, 'site-'))
   const pdnsFolder = join(folder, 'pdns')
   const open = (ports: { dnsPort: number; apiPort?: number }) =>
-    startPowerDns(pdnsFolder, { dnsHost: '127.0.0.1', ...ports, durable: false, progress: () => undefined })
+    startPowerDns(pdnsFolder, { ...ports, durable: false, progress: () => undefined })
   const [first, database] = await Promise.all([open({ dnsPort: 0 }), createDatabase()])
   let powerDns = first
   const proxy = await startProxy(powerDns.apiUrl)

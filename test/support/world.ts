@@ -76,7 +76,7 @@ async function openWorld(environment: Record<string, string>): Promise<{ world: 
   const folder = mkdtempSync(join(process.env['TEST_FOLDER']!, 'world-'))
   const pdnsFolder = join(folder, 'pdns')
   const [powerDns, database] = await Promise.all([
-    startPowerDns(pdnsFolder, { dnsHost: '127.0.0.1', dnsPort: 0, durable: false, progress: () => undefined }),
+    startPowerDns(pdnsFolder, { dnsPort: 0, durable: false, progress: () => undefined }),
     createDatabase(),
   ])
   const proxy = await startProxy(powerDns.apiUrl)
