@@ -110,7 +110,10 @@ function keyOf(scope: Scope, { seconds }: Rate, key: string): string {
 function toWindow(scope: Scope, { requests, seconds }: Rate, counted: RateLimiterRes | null): Window {
   const used = counted?.consumedPoints ?? 0
   return {
-    ...{ scope, quota: requests, length: seconds, used },
+    scope,
+    quota: requests,
+    length: seconds,
+    used,
     remaining: Math.max(requests - used, 0),
     seconds: Math.max(Math.ceil((counted?.msBeforeNext ?? 0) / 1000), 1),
   }
