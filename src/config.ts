@@ -236,6 +236,8 @@ function throttleRates(value: string): Config['throttleRates'] {
         .map((each) => [each.trim(), rate(each.trim())] as const)
       rates[scope] = read.flatMap(([, each]) => each ?? [])
       problems.push(...read.filter(([, each]) => each === undefined).map(([text]) => `${scope} cannot be "${text}"`))
+      const lengths = new Set(rates[scope].map(({ seconds }) => seconds))
+      if (lengths.size < rates[scope].length) problems.push(`${scope} has two rates for the same time`)
     }
   }
   if (named.size === 0 && problems.length === 0) problems.push('no scope is named')

@@ -21,7 +21,7 @@ export const SCOPES = [
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** So many requests in any window of so many seconds. */
+/** So many requests in a window of so many seconds. */
 export interface Rate {
   requests: number
   seconds: number
@@ -62,20 +62,16 @@ export const RATES: Record<Scope, readonly Rate[]> = {
   ],
 }
 
-/** What a rate may be set to: its requests are remembered one by one, for as long as its window lasts. */
+/** What a rate may be set to; a window in memory ends by a timer, which runs for less than 25 days. */
 export const RATE_REQUESTS_MAX = 1_000_000
-export const RATE_SECONDS_MAX = 31 * DAY
+export const RATE_SECONDS_MAX = 24 * DAY
 
-/** How many counted requests a process remembers, all callers together: 8 octets each. */
-export const COUNTED_MAX = 8_000_000
+/** How many windows a process remembers, all callers together: some 0.5 kB each. */
+export const WINDOWS_MAX = 100_000
 
-/** Milliseconds that a store of counts is given to answer, and that it is left alone after it could not. */
+/** Milliseconds that Postgres is given to connect, and to count; and seconds between two warnings that it did not. */
 export const COUNTING_TIME = 1_000
-export const COUNTING_PAUSE = 5_000
-
-/** Milliseconds between two deletions of what is past in the database's store of counts, and how much it may hold. */
-export const COUNTS_SWEEP = 600_000
-export const STORED_COUNTS_MAX = 10_000_000
+export const COUNTING_WARNING_PAUSE = 60
 
 /** Entries of a list that are answered at once (contract §4). */
 export const PAGE_SIZE = 500

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { StartError } from './errors.ts'
+import { COUNTING_TIME } from './limits.ts'
 import { listen } from './listen.ts'
 import type { Log } from './log.ts'
 import { createFolderMailer } from './mail/folder.ts'
@@ -9,9 +10,7 @@ import type { Mailer } from './mail/mailer.ts'
 import { createSmtpMailer } from './mail/smtp.ts'
 import { PowerDns } from './nameserver/powerdns.ts'
 import { keepSending } from './service/accounts/mail-queue.ts'
-import type { Counters } from './service/throttling/counters.ts'
-import { MemoryCounters } from './service/throttling/memory-counters.ts'
-import { PostgresCounters } from './service/throttling/postgres-counters.ts'
+import { createCounters } from './service/throttling/counters.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
 import { Queues } from './service/queues.ts'
 import { openDatabase } from './store/database.ts'
@@ -34,11 +33,13 @@ const COUNTER_CONNECTIONS = 4
 
 /** A system of these parts; nothing is connected yet. */
 export function createSystem(config: Config, backends: Backends, log: Log): System {
+  const countersDb = openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME)
   return {
     config,
     db: openDatabase(backends.databaseUrl, CONNECTIONS),
     writersDb: openDatabase(backends.databaseUrl, WRITER_CONNECTIONS),
     marksDb: openDatabase(backends.databaseUrl, MARK_CONNECTIONS),
+    countersDb,
     nameserver: new PowerDns({
       url: backends.pdnsApiUrl,
       key: backends.pdnsApiKey,
@@ -46,7 +47,7 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
       primary: config.nameServers[0]!,
     }),
     mailer: createMailer(config),
-    counters: createCounters(config, backends, log),
+    counters: createCounters(config, countersDb, log),
     queues: new Queues(),
     log,
     now: currentTime,
@@ -59,16 +60,9 @@ function createMailer({ mailUrl, mailFrom, dataFolder }: Config): Mailer {
     : createSmtpMailer(mailUrl, mailFrom)
 }
 
-function createCounters(config: Config, { databaseUrl }: Backends, log: Log): Counters | undefined {
-  if (!config.throttle) return undefined
-  if (config.throttleStore === 'memory') return new MemoryCounters()
-  return new PostgresCounters(openDatabase(databaseUrl, COUNTER_CONNECTIONS), log)
-}
-
 export async function closeSystem(system: System): Promise<void> {
   await system.nameserver.close()
-  await system.counters?.close()
-  await Promise.all([system.db.end(), system.writersDb.end(), system.marksDb.end()])
+  await Promise.all([system.db, system.writersDb, system.marksDb, system.countersDb].map((pool) => pool.end()))
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg'
+import type { RateLimiterAbstract } from 'rate-limiter-flexible'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
-import type { Counters } from './service/throttling/counters.ts'
 import type { Queues } from './service/queues.ts'
 import type { Timestamp } from './time.ts'
 
@@ -19,10 +19,12 @@ export interface System {
    * for a second connection from one pool would starve each other.
    */
   marksDb: Pool
+  /** For what `counters` count in Postgres: it gives up early, because no request may wait for it. */
+  countersDb: Pool
   nameserver: Nameserver
   mailer: Mailer
   /** Where requests are counted; undefined: they are not, and all may pass. */
-  counters: Counters | undefined
+  counters: RateLimiterAbstract | undefined
   /** The queues of this process: of writers, one per zone, and others. */
   queues: Queues
   log: Log

@@ -110,7 +110,7 @@ for (const [name, value, member, read] of [
   ['THROTTLE_RATES', 'user=50000/d', 'throttleRates', { ...RATES, user: [{ requests: 50000, seconds: 86400 }] }],
   [
     'THROTTLE_RATES',
-    ' dyndns = 20/2min , 100/h ;; user=1/s,1000000/31d; ',
+    ' dyndns = 20/2min , 100/h ;; user=1/s,1000000/24d; ',
     'throttleRates',
     {
       ...RATES,
@@ -120,7 +120,7 @@ for (const [name, value, member, read] of [
       ],
       user: [
         { requests: 1, seconds: 1 },
-        { requests: 1_000_000, seconds: 31 * 86400 },
+        { requests: 1_000_000, seconds: 24 * 86400 },
       ],
     },
   ],
@@ -250,7 +250,7 @@ for (const value of [
   '1/day',
   '1.5/s',
   '-1/s',
-  '1/32d',
+  '1/25d',
   '1000001/d',
   '1 /s',
   '1/s=2/s',
@@ -262,11 +262,14 @@ for (const value of [
 
 test('everything that is wrong with rates is told', (t) => {
   t.deepEqual(problems({ THROTTLE_RATES: ' ;; ' }), [`${RATES_LIKE}no scope is named`])
-  t.deepEqual(problems({ THROTTLE_RATES: 'user=1/s; dns=1/s; user=2/s; dyndns=1/s, x, 2/y' }), [
-    `${RATES_LIKE}there is no scope "dns", only account_management_active, account_management_passive, dyndns, ` +
-      'dns_api_cheap, dns_api_expensive, dns_api_per_domain_expensive, user, login_failure; user is set twice; ' +
-      'dyndns cannot be "x"; dyndns cannot be "2/y"',
-  ])
+  t.deepEqual(
+    problems({ THROTTLE_RATES: 'user=1/s; dns=1/s; user=2/s; dyndns=1/s, x, 2/y; dns_api_cheap=1/min, 2/60s' }),
+    [
+      `${RATES_LIKE}there is no scope "dns", only account_management_active, account_management_passive, dyndns, ` +
+        'dns_api_cheap, dns_api_expensive, dns_api_per_domain_expensive, user, login_failure; user is set twice; ' +
+        'dyndns cannot be "x"; dyndns cannot be "2/y"; dns_api_cheap has two rates for the same time',
+    ],
+  )
 })
 
 test('a URL and a key of PowerDNS belong together', (t) => {

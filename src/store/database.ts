@@ -35,12 +35,16 @@ class GatheringSocket extends Socket {
   }
 }
 
-/** A pool of at most `size` connections; it connects when first used. */
-export function openDatabase(url: string, size: number): pg.Pool {
+/**
+ * A pool of at most `size` connections; it connects when first used.
+ * @param time milliseconds that a connection is waited for, and a statement may take; 0: TURN_TIME, and what it takes
+ */
+export function openDatabase(url: string, size: number, time = 0): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: size,
-    connectionTimeoutMillis: TURN_TIME,
+    connectionTimeoutMillis: time || TURN_TIME,
+    query_timeout: time,
     types,
     // Statements that do not need each other's results are sent together, in one packet.
     pipeline: true,

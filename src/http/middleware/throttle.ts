@@ -22,8 +22,8 @@ export function throttle(scope: Scope | { reads: Scope; writes: Scope }): Middle
     const who = actor ?? clientAddress(ctx, system.config.trustedProxies)
     const verdict = await admit(system, chosen, who, PER_DOMAIN.includes(chosen) ? domain?.name : undefined)
     if (verdict !== undefined) {
-      const { scope, quota, window, remaining, seconds } = verdict.headroom
-      ctx.set('RateLimit-Policy', `"${scope}";q=${quota};w=${window}`)
+      const { scope, quota, length, remaining, seconds } = verdict.tightest
+      ctx.set('RateLimit-Policy', `"${scope}";q=${quota};w=${length}`)
       ctx.set('RateLimit', `"${scope}";r=${remaining};t=${seconds}`)
       if (verdict.retryAfter !== undefined) throw new Throttled(verdict.retryAfter)
     }
