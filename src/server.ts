@@ -14,7 +14,7 @@ import { MemoryCounters } from './service/throttling/memory-counters.ts'
 import { PostgresCounters } from './service/throttling/postgres-counters.ts'
 import { createKnownPolicies } from './service/tokens/authentication.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
-import { Turns } from './service/queues.ts'
+import { Queues } from './service/queues.ts'
 import { openDatabase } from './store/database.ts'
 import { migrate } from './store/migrate.ts'
 import type { System } from './system.ts'
@@ -49,7 +49,7 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
     mailer: createMailer(config),
     counters: createCounters(config, backends, log),
     knownPolicies: createKnownPolicies(),
-    turns: new Turns(),
+    queues: new Queues(),
     log,
     now: currentTime,
   }

@@ -5,7 +5,7 @@ import type { Mailer } from './mail/mailer.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
 import type { KnownPolicies } from './service/tokens/authentication.ts'
 import type { Counters } from './service/throttling/counters.ts'
-import type { Turns } from './service/queues.ts'
+import type { Queues } from './service/queues.ts'
 import type { Timestamp } from './time.ts'
 
 /** Everything a running service stands on; handed in, never imported. */
@@ -25,8 +25,8 @@ export interface System {
   /** Where requests are counted; undefined: they are not, and all may pass. */
   counters: Counters | undefined
   knownPolicies: KnownPolicies
-  /** The queues of this process' writers, one per zone. */
-  turns: Turns
+  /** The queues of this process: of writers, one per zone, and others. */
+  queues: Queues
   log: Log
   /** The clock. */
   now: () => Timestamp

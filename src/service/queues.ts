@@ -1,3 +1,4 @@
+import { Mutex, withTimeout, type MutexInterface } from 'async-mutex'
 import { Unavailable } from '../errors.ts'
 import { TURN_TIME } from '../limits.ts'
 
@@ -5,44 +6,41 @@ import { TURN_TIME } from '../limits.ts'
  * Queues of this process: work under one key (a zone, an account) is done one after the other. The locks in the
  * database decide among processes; queueing here first keeps waiting writers from holding the pool's connections.
  */
-export class Turns {
-  readonly #waiting = new Map<string, (() => void)[]>()
+export class Queues {
+  readonly #queues = new Map<string, { mutex: MutexInterface; members: number }>()
 
   /**
-   * Runs `work` once all that came before under this key is done.
-   * @throws Unavailable if the turn has not come within TURN_TIME; then `work` never runs
+   * Waits until all that came before under this key have left.
+   * @returns what must be called once, to leave
+   * @throws Unavailable if the turn has not come within TURN_TIME
    */
+  async enter(key: string): Promise<() => void> {
+    const queue = this.#queues.get(key) ?? { mutex: withTimeout(new Mutex(), TURN_TIME), members: 0 }
+    this.#queues.set(key, queue)
+    queue.members++
+    // A member that gave up keeps its place in the mutex, which it passes on at once: it does not count.
+    const forget = () => {
+      if (--queue.members === 0) this.#queues.delete(key)
+    }
+    try {
+      const release = await queue.mutex.acquire()
+      return () => {
+        release()
+        forget()
+      }
+    } catch {
+      forget()
+      throw new Unavailable(`no turn at ${key} within ${TURN_TIME} ms`)
+    }
+  }
+
+  /** Runs `work` in its turn. @throws Unavailable as `enter` does; then `work` never runs */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    await this.#turn(key)
+    const leave = await this.enter(key)
     try {
       return await work()
     } finally {
-      this.#pass(key)
+      leave()
     }
-  }
-
-  async #turn(key: string): Promise<void> {
-    const queue = this.#waiting.get(key)
-    if (queue === undefined) {
-      this.#waiting.set(key, [])
-      return
-    }
-    await new Promise<void>((resolve, reject) => {
-      const enter = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-      const timer = setTimeout(() => {
-        queue.splice(queue.indexOf(enter), 1)
-        reject(new Unavailable(`no turn at ${key} within ${TURN_TIME} ms`))
-      }, TURN_TIME)
-      queue.push(enter)
-    })
-  }
-
-  #pass(key: string): void {
-    const next = this.#waiting.get(key)?.shift()
-    if (next === undefined) this.#waiting.delete(key)
-    else next()
   }
 }

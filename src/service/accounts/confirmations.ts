@@ -107,7 +107,7 @@ export async function check(system: System, action: Action, code: string): Promi
 
 /** Those who have the same code queue up here, not with a connection to the database each. */
 export async function oneByOne<T>(system: System, code: string, work: () => Promise<T>): Promise<T> {
-  return system.turns.run(`code ${hashSecret(code).toString('hex')}`, work)
+  return system.queues.run(`code ${hashSecret(code).toString('hex')}`, work)
 }
 
 /** What a code stands for, if it is good for the action. */

@@ -1,6 +1,7 @@
 import { hash, parseOptions, verify, type Options } from '@node-rs/argon2'
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import pLimit from 'p-limit'
 import { characters } from '../../dns/presentation.ts'
 import { Throttled } from '../../errors.ts'
 import { HASHES_WAITING, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../../limits.ts'
@@ -52,21 +53,10 @@ function nobodysHash(): Promise<string> {
   return (nobody ??= hash(randomBytes(16), PARAMETERS))
 }
 
-let running = 0
-const waiting: (() => void)[] = []
+const limit = pLimit(AT_ONCE)
 
 /** Runs one of few at once, in order. */
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running < AT_ONCE) running++
-  else {
-    if (waiting.length >= HASHES_WAITING) throw new Throttled(1)
-    await new Promise<void>((resolve) => waiting.push(resolve))
-  }
-  try {
-    return await work()
-  } finally {
-    const next = waiting.shift()
-    if (next === undefined) running--
-    else next()
-  }
+  if (limit.pendingCount >= HASHES_WAITING) throw new Throttled(1)
+  return limit(work)
 }

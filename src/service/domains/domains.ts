@@ -132,7 +132,7 @@ function quotaReached(): Denied {
  * @throws Denied, Invalid, Unavailable, NameserverFailure
  */
 export async function create(system: System, actor: Actor, input: DomainInput): Promise<DomainWithKeys> {
-  return system.turns.run(`account ${actor.accountId}`, () =>
+  return system.queues.run(`account ${actor.accountId}`, () =>
     publishing(system, (trx, underMark) => add(system, trx, underMark, actor, input)),
   )
 }
@@ -229,7 +229,7 @@ export async function newcomerProblems(system: System, name: string): Promise<st
 /** Deletes a domain and its zone, if it exists for the actor (contract §7.4). @throws Denied */
 export async function remove(system: System, actor: Viewer, name: string): Promise<void> {
   if (!isDomainName(name)) return
-  await system.turns.run(name, () =>
+  await system.queues.run(name, () =>
     publishing(system, async (trx, underMark) => {
       const domain = await store.lock(trx, name)
       if (domain === undefined || !sees(actor, domain)) return

@@ -64,7 +64,7 @@ export async function comparePassword(
   const meters = [{ key, rates: system.config.throttleRates[scope] }]
   const { counters } = system
   if (counters === undefined) return compare()
-  return system.turns.run(key, async () => {
+  return system.queues.run(key, async () => {
     const now = milliseconds(system.now())
     const failures = await counters.count(meters, now, { look: true })
     const wait = failures && waitingTime(failures, now)

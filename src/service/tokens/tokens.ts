@@ -121,7 +121,7 @@ export async function withToken<T>(
   work: (trx: Db, token: Token) => Promise<T>,
 ): Promise<T> {
   if (!isUuid(id)) throw new NotFound()
-  return system.turns.run(`token ${id}`, () =>
+  return system.queues.run(`token ${id}`, () =>
     transaction(system.db, async (trx) => {
       await store.lock(trx, id)
       const token = found(await find(system, trx, actor, id))

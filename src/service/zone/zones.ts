@@ -41,7 +41,7 @@ export async function writeZone(
   { touch = false }: WriteOptions = {},
 ): Promise<(RRset | undefined)[]> {
   const places = await inSlices(lookedUp(subnames))
-  return system.turns.run(name, () =>
+  return system.queues.run(name, () =>
     publishing(system, async (trx, underMark) => {
       const written = await write(system, trx, underMark, name, { ...places, touch }, (zone) => {
         if (!sees(actor, zone.domain)) throw new NotFound()

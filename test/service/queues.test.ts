@@ -1,0 +1,78 @@
+import test from 'ava'
+import { Unavailable } from '../../src/errors.ts'
+import { Queues } from '../../src/service/queues.ts'
+
+/** Work that ends when it is told to. */
+function gate(): { work: Promise<void>; open: () => void } {
+  let open = () => {}
+  const work = new Promise<void>((resolve) => (open = resolve))
+  return { work, open }
+}
+
+test('work under one key is done in order, one at a time; other keys do not wait', async (t) => {
+  const queues = new Queues()
+  const { work, open } = gate()
+  const done: number[] = []
+  const first = queues.run('a', async () => {
+    await work
+    done.push(1)
+  })
+  const others = [2, 3, 4].map((n) => queues.run('a', () => Promise.resolve(done.push(n))))
+  t.is(await queues.run('b', () => Promise.resolve('other')), 'other')
+  t.deepEqual(done, [])
+  open()
+  await Promise.all([first, ...others])
+  t.deepEqual(done, [1, 2, 3, 4])
+})
+
+test('work that fails, at once or later, ends its turn', async (t) => {
+  const queues = new Queues()
+  const failing = [
+    queues.run('a', () => Promise.reject(new Error('later'))),
+    queues.run('a', () => {
+      throw new Error('at once')
+    }),
+  ]
+  t.deepEqual(
+    (await Promise.allSettled(failing)).map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  t.is(await queues.run('a', () => Promise.resolve('next')), 'next')
+})
+
+test('who waits too long gives up, never works, and holds up nobody behind', async (t) => {
+  const queues = new Queues()
+  const leave = await queues.enter('a')
+  const ran: string[] = []
+  const late = [
+    queues.run('a', () => Promise.resolve(ran.push('late'))),
+    queues.run('a', () => Promise.resolve(ran.push('later'))),
+  ]
+  for (const waiting of late) {
+    const error = await t.throwsAsync(waiting, { instanceOf: Unavailable })
+    t.is(error.message, 'no turn at a within 5000 ms')
+  }
+  const behind = queues.run('a', () => Promise.resolve(ran.push('behind')))
+  leave()
+  await behind
+  await queues.run('a', () => Promise.resolve(ran.push('last')))
+  t.deepEqual(ran, ['behind', 'last'])
+})
+
+test('after some have given up and the last has left, a key is free, for one at a time', async (t) => {
+  const queues = new Queues()
+  const leave = await queues.enter('a')
+  await t.throwsAsync(queues.enter('a'), { instanceOf: Unavailable })
+  leave()
+  const leaveAgain = await queues.enter('a')
+  let isIn = false
+  const second = queues.enter('a').then((leaveSecond) => {
+    isIn = true
+    return leaveSecond
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  t.false(isIn)
+  leaveAgain()
+  ;(await second)()
+  t.true(isIn)
+})
