@@ -44,6 +44,11 @@ export class NotFound extends Error {
   }
 }
 
+/** For `catch`: undefined in place of what was not found. */
+export function unlessNotFound(error: unknown): undefined {
+  if (!(error instanceof NotFound)) throw error
+}
+
 /** What is asked for contradicts what is there by now. */
 export class Conflict extends Error {}
 

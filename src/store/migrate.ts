@@ -23,11 +23,28 @@ async function migrations(): Promise<string[]> {
 /** Any constant will do, as long as nothing else takes the same advisory lock. */
 const LOCK = 7_301_992
 
-/** Brings a database's schema up to date, all or nothing; several processes may do so at once. */
+/**
+ * Brings a database's schema up to date, all or nothing; several processes may do so at once.
+ * @throws Error if another version of the program made the schema
+ */
 export async function migrate(url: string): Promise<void> {
   await exclusively(url, async (trx) => {
+    await refuseUnknown(trx)
     await trx.migrate.latest({ migrationSource: source })
   })
+}
+
+/** knex would refuse them, too, but could not say what to do. */
+async function refuseUnknown(trx: Knex): Promise<void> {
+  if (!(await trx.schema.hasTable('knex_migrations'))) return
+  const unknown = await trx<{ name: string }>('knex_migrations')
+    .whereNotIn('name', await migrations())
+    .first()
+  if (unknown === undefined) return
+  throw new Error(
+    `another version of Zoneplane made its schema (migration ${unknown.name} is unknown), and nothing was changed. ` +
+      'Create a new database; private servers are made anew by: npm start -- --fresh',
+  )
 }
 
 /** Undoes all migrations, the last one first, all or nothing. */

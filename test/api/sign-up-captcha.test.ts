@@ -1,5 +1,4 @@
-import { query } from '../../src/store/database.ts'
-import { succeeded } from '../support/api.ts'
+import { payload, solution, solved } from '../support/captchas.ts'
 import * as people from '../support/people.ts'
 import { accountOf, activationLink, canLogIn, freshEmail, PASSWORD, person, said } from '../support/people.ts'
 import { test } from '../support/serial.ts'
@@ -12,22 +11,9 @@ const world = useWorld({ REGISTRATION: 'open', CAPTCHA: 'on' })
 const REQUIRED = '{"captcha":["This field is required."]}'
 const UNKNOWN = '{"captcha":["CAPTCHA does not exist."]}'
 
-/** A captcha with its solution. */
-async function solved(): Promise<{ id: string; solution: string }> {
-  const { id } = succeeded(await world().anonymous.post('/captcha/', {}), 201).json as { id: string }
-  return { id, solution: await solutionOf(id) }
-}
-
-async function solutionOf(id: string): Promise<string> {
-  const [row] = await query<{ solution: string }>(world().system.db, 'select solution from captchas where id = :id', {
-    id,
-  })
-  return row!.solution
-}
-
 test('a captcha given at sign-up is looked at there, and not asked for again', async (t) => {
   const email = freshEmail()
-  const captcha = await solved()
+  const captcha = await solved(world())
   const wrong = { ...captcha, id: 'nothing' }
   const refused = await world().anonymous.post('/auth/', { email, password: PASSWORD, captcha: wrong })
   t.deepEqual(said(refused), [400, UNKNOWN])
@@ -41,23 +27,23 @@ test('a captcha given at sign-up is looked at there, and not asked for again', a
 test('without one at sign-up the activation asks for it', async (t) => {
   const { path, email } = await activationLink(world())
   t.deepEqual(said(await world().anonymous.post(path)), [400, REQUIRED])
-  const wrong = await world().anonymous.post(path, { captcha: { ...(await solved()), solution: 'wrong' } })
+  const wrong = await world().anonymous.post(path, { captcha: { ...(await solved(world())), solution: payload({}) } })
   const text = 'CAPTCHA could not be validated. Please obtain a new one and try again.'
   t.deepEqual(said(wrong), [400, JSON.stringify({ captcha: [text] })])
   t.is((await accountOf(world(), email))!.state, 'pending')
-  t.is((await world().anonymous.post(path, { captcha: await solved() })).status, 200)
+  t.is((await world().anonymous.post(path, { captcha: await solved(world()) })).status, 200)
   t.true(await canLogIn(world(), email, PASSWORD))
 })
 
-test('the page shows it when it is needed', async (t) => {
+test('the page holds it when it is needed', async (t) => {
   const { path, email } = await activationLink(world())
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const first = await world().anonymous.post(path, undefined, { headers, body: '' })
   t.is(first.status, 400)
   t.is(first.headers['content-type'], 'text/html; charset=utf-8')
-  const id = /name="captcha\.id" value="([^"]+)"/.exec(first.text)![1]!
-  t.true(first.text.includes('src="data:image/png;base64,'))
-  const body = new URLSearchParams({ 'captcha.id': id, 'captcha.solution': await solutionOf(id) }).toString()
+  const [, id, challenge] = /name="captcha\.id" value="([^"]+)"[^]*data-challenge="([^"]+)"/.exec(first.text)!
+  const answer = await solution(challenge!.replaceAll('&quot;', '"'))
+  const body = new URLSearchParams({ 'captcha.id': id!, 'captcha.solution': answer }).toString()
   const second = await world().anonymous.post(path, undefined, { headers, body })
   t.is(second.status, 200)
   t.true(second.text.includes('Success! Your account has been activated'))
@@ -67,7 +53,7 @@ test('the page shows it when it is needed', async (t) => {
 test('a reset of the password asks for it', async (t) => {
   const { email } = await person(world())
   t.deepEqual(said(await world().anonymous.post('/auth/account/reset-password/', { email })), [400, REQUIRED])
-  const body = { email, captcha: await solved() }
+  const body = { email, captcha: await solved(world()) }
   t.is((await world().anonymous.post('/auth/account/reset-password/', body)).status, 202)
   t.is((await people.linkTo(world(), email)).action, 'reset-password')
 })

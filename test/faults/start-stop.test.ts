@@ -2,9 +2,10 @@ import test from 'ava'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { Pool } from 'undici'
+import { openDatabase, query } from '../../src/store/database.ts'
 import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
 import { environmentFor, runProgram, useSite } from '../support/site.ts'
-import { eventually } from '../support/world.ts'
+import { createDatabase, eventually } from '../support/world.ts'
 
 const site = useSite()
 
@@ -67,6 +68,20 @@ for (const { what, env, message } of refusals) {
     t.notRegex(words(), /s3cret/)
   })
 }
+
+test('if another version made the database, a message tells what to do, and the exit code is 1', async (t) => {
+  const { url, drop } = await createDatabase()
+  const db = openDatabase(url, 1)
+  await query(db, `update knex_migrations set name = '001_accounts' where name = '01_accounts'`)
+  await db.end()
+  const { ended, words } = runProgram('main.js', [], environmentFor(site().backends, { DATABASE_URL: url }))
+  t.is(await ended, 1)
+  t.regex(
+    words(),
+    /^zoneplane: Postgres at .* cannot be used: another version of Zoneplane made its schema .* --fresh$/m,
+  )
+  await drop()
+})
 
 test('if the port is taken, a message names it, and the exit code is 1', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')

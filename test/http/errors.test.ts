@@ -158,9 +158,9 @@ for (const [what, breaking, mending] of [
 test.serial('when migrations are missing, the service is not ready', async (t) => {
   const rename = (from: string, to: string) =>
     query(world().system.db, 'update knex_migrations set name = :to where name = :from', { from, to })
-  await rename('001_accounts', '001_others')
+  await rename('01_accounts', '01_others')
   const { status, text, headers } = await world().anonymous.get('//root/readyz')
-  await rename('001_others', '001_accounts')
+  await rename('01_others', '01_accounts')
   const checks = '{"database":"ok","migrations":"unavailable","powerdns":"ok"}'
   t.deepEqual([status, text], [503, `{"status":"unavailable","checks":${checks}}`])
   t.is(headers['retry-after'], '7')

@@ -41,6 +41,10 @@ async function schema(db: Db): Promise<string[]> {
   return rows.map(({ line }) => line)
 }
 
+async function everything(db: Db): Promise<unknown> {
+  return { schema: await schema(db), applied: await query(db, 'select * from knex_migrations order by id') }
+}
+
 test('migrations can be applied, undone without trace, and applied again with the same result', async (t) => {
   await withEmptyDatabase(async (url, db) => {
     await migrate(url)
@@ -66,6 +70,22 @@ test('migrating a migrated database changes nothing', async (t) => {
     await migrate(url)
     t.deepEqual(await schema(db), before)
     t.is((await query(db, 'select from departed')).length, 1)
+  })
+})
+
+test('a database that another version made is refused, and changed in nothing', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    // As the versions before the first release numbered them.
+    await query(db, `update knex_migrations set name = '0' || name where id < 10`)
+    await query(db, 'drop table captchas')
+    const before = await everything(db)
+    const error = await t.throwsAsync(migrate(url))
+    const text =
+      /^another version of Zoneplane made its schema \(migration 001_accounts is unknown\), and nothing was changed\./
+    t.regex(error.message, text)
+    t.regex(error.message, / npm start -- --fresh$/)
+    t.deepEqual(await everything(db), before)
   })
 })
 

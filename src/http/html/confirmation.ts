@@ -1,6 +1,6 @@
 import type { Captcha } from '../../service/accounts/captchas.ts'
 import type { Action } from '../../service/accounts/confirmations.ts'
-import { html, type Html } from './page.ts'
+import { html, SOLVER_ELEMENT, type Html } from './page.ts'
 
 /** What a person reads who has opened the link to an action. */
 interface Words {
@@ -79,9 +79,9 @@ export function form(action: Action, problems: Record<string, string[]> = {}, ca
   return html`<p>${text}</p>
 <form method="post">
 ${inputs.map((input) => field(input, problems[input.name]))}
-${captcha === undefined ? '' : question(captcha)}
-<button${isDangerous ? html` class="danger"` : ''}>${button}</button>
-</form>`
+${captcha === undefined ? '' : unsolved(captcha)}
+<button${isDangerous ? html` class="danger"` : ''}${captcha === undefined ? '' : html` disabled`}>${button}</button>
+</form>${captcha === undefined ? '' : SOLVER_ELEMENT}`
 }
 
 function field({ name, label, hint, attributes }: Input, problems: string[] | undefined): Html {
@@ -91,17 +91,14 @@ function field({ name, label, hint, attributes }: Input, problems: string[] | un
     <p class="quiet" id="${name}-hint">${hint}</p>`
 }
 
-const SOLUTION: Input = {
-  name: 'captcha.solution',
-  label: 'Characters in the picture',
-  hint: 'Upper and lower case are the same.',
-  attributes: html`type="text" autocomplete="off" autocapitalize="characters" spellcheck="false"`,
-}
-
-function question({ id, challenge }: Captcha): Html {
+/** What the solver reads, and fills in; its first text stays where there are no scripts. */
+function unsolved({ id, challenge }: Captcha): Html {
   return html`<input type="hidden" name="captcha.id" value="${id}" />
-    <img src="data:image/png;base64,${challenge}" alt="Picture of characters, to be typed below" />
-    ${field(SOLUTION, undefined)}`
+    <input type="hidden" name="captcha.solution" data-challenge="${challenge}" />
+    <p role="status">
+      Your browser has to prove that you are not a robot, and needs JavaScript for it. Please switch JavaScript on, and
+      open the link in the mail again.
+    </p>`
 }
 
 /** What has gone wrong. */

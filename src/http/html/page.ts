@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Context } from '../context.ts'
+import { SOLVER } from './solver.ts'
 
 const STYLE = `
 :root { color-scheme: light dark; --accent: light-dark(#1a5fb4, #78aeed); --danger: light-dark(#a51d2d, #f28b82);
@@ -18,10 +19,10 @@ main > :last-child, .alert > :last-child { margin-bottom: 0 }
 label { display: block; font-weight: 600 }
 input { display: block; width: 100%; margin: .35rem 0; padding: .6rem .75rem; font: inherit; color: inherit;
   background: transparent; border: 1px solid var(--line); border-radius: .5rem }
-img { display: block; max-width: 100%; margin: .5rem 0; border-radius: .5rem }
 button { width: 100%; margin-top: .75rem; padding: .7rem 1rem; font: inherit; font-weight: 600; cursor: pointer;
   color: light-dark(#ffffff, #1b1a1f); background: var(--accent); border: 0; border-radius: .5rem }
 button.danger { background: var(--danger) }
+button:disabled { opacity: .6; cursor: default }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 .quiet { color: var(--quiet); font-size: .9375rem }
 .alert { margin: 0 0 1rem; padding: .75rem 1rem; border-left: .3rem solid var(--danger); background: light-dark(#fbeaec, #3a2328) }
@@ -32,12 +33,16 @@ code { display: block; padding: .6rem .75rem; border: 1px solid var(--line); bor
 /** Nothing but what the page brings along itself; forms go where it came from, and nobody frames it. */
 const POLICY = [
   `default-src 'none'`,
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  'img-src data:',
+  `style-src '${digest(STYLE)}'`,
+  `script-src '${digest(SOLVER)}'`,
   `form-action 'self'`,
   `base-uri 'none'`,
   `frame-ancestors 'none'`,
 ].join('; ')
+
+function digest(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`
+}
 
 /** Markup, in which all text is escaped. */
 export class Html {
@@ -63,12 +68,13 @@ function markup(part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }
 
-/** To the octet what the policy has the hash of. */
+/** To the octet what the policy has the hashes of. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`)
+export const SOLVER_ELEMENT = new Html(`<script>${SOLVER}</script>`)
 
 /**
- * Answers with a page for people: small, complete in itself, without scripts. Its address holds a code, so it is neither
- * kept nor passed on.
+ * Answers with a page for people: small and complete in itself. Its address holds a code, so it is neither kept nor
+ * passed on.
  */
 export function answerPage(ctx: Context, title: string, site: string, content: Html): void {
   ctx.set('Content-Type', 'text/html; charset=utf-8')

@@ -68,8 +68,10 @@ export const answerFormWithPage: Middleware = async function answerFormWithPage(
   else if (ctx.status === 400) {
     const problems = told as Record<string, string[]>
     const isAboutInputs = Object.keys(problems).every((name) => asksFor(action, name))
-    const message = alert(Object.values(problems).flat())
-    const captcha = 'captcha' in problems ? await createCaptcha(ctx.state.system) : undefined
+    // What is wrong with a captcha concerns programs. A person waits for the browser to solve one, another one if need be.
+    const { captcha: unsolved, ...others } = problems
+    const message = Object.keys(others).length === 0 ? html`` : alert(Object.values(others).flat())
+    const captcha = unsolved && (await createCaptcha(ctx.state.system))
     answerPage(ctx, titleOf(action), site, isAboutInputs ? html`${message}${form(action, problems, captcha)}` : message)
   } else {
     const message = alert([String(told['detail'])])

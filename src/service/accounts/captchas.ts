@@ -1,45 +1,50 @@
-import { renderAsync } from '@resvg/resvg-js'
-import { randomInt } from 'node:crypto'
-import svgCaptcha from 'svg-captcha'
+import { createChallenge, randomInt, verifySolution, type Challenge, type Solution } from 'altcha-lib'
+import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
+import { randomBytes } from 'node:crypto'
 import { Invalid } from '../../errors.ts'
-import { CAPTCHA_LENGTH, CAPTCHA_VALIDITY } from '../../limits.ts'
+import { CAPTCHA_KEYS, CAPTCHA_ROUNDS, CAPTCHA_SOLUTION_LENGTH, CAPTCHA_VALIDITY } from '../../limits.ts'
 import * as store from '../../store/captchas.ts'
 import type { System } from '../../system.ts'
 import { isUuid } from '../tokens/ids.ts'
 
-/** A question that a person can answer better than a program (contract §11.2). */
+/** A proof of work, which costs a person nothing and a robot as much for each account (contract §11.2). */
 export interface Captcha {
   id: string
-  /** A PNG in base64. */
+  /** The JSON of an ALTCHA challenge. */
   challenge: string
   kind: CaptchaKind
 }
 
-/** Of the contract's kinds, the one that there is. */
-export const CAPTCHA_KINDS = ['image'] as const
+export const CAPTCHA_KINDS = ['altcha'] as const
 export type CaptchaKind = (typeof CAPTCHA_KINDS)[number]
 
 /** What a request says to answer a captcha. */
 export interface CaptchaAnswer {
   id: string
+  /** An ALTCHA payload, as its widget makes it: JSON in base64. */
   solution: string
 }
 
-/** Without the characters that people take for one another. */
-const SYMBOLS = 'ACDEFHJKLMNPRSTUXYZ2345679'
-
-/** Its types leave out that the module itself is a function: an SVG of a text drawn as paths, over lines. */
-const draw = svgCaptcha as unknown as (text: string, options: Parameters<typeof svgCaptcha.create>[0]) => string
-
-const LOOK = { width: 300, height: 100, fontSize: 80, noise: 6 }
-
-export async function createCaptcha(system: System, kind: CaptchaKind = 'image'): Promise<Captcha> {
-  const text = Array.from({ length: CAPTCHA_LENGTH }, () => SYMBOLS[randomInt(SYMBOLS.length)]).join('')
-  const image = await renderAsync(draw(text, LOOK), { background: 'white', font: { loadSystemFonts: false } })
+/**
+ * Makes a challenge of ALTCHA's present protocol (PoW v2), which its widget has solved since version 3. Its PBKDF2 with
+ * SHA-256 is one call of Web Crypto, or of the standard library of a script. Of plain SHA-256 a browser would compute
+ * little, because each hash is a call of its own, and a robot's program a hundred times as much.
+ */
+export async function createCaptcha(system: System, kind: CaptchaKind = 'altcha'): Promise<Captcha> {
   const now = system.now()
-  // Those that have expired are kept as long again, so that who was late learns that he was.
+  const key = randomBytes(32).toString('hex')
+  const made = await createChallenge({
+    algorithm: 'PBKDF2/SHA-256',
+    cost: CAPTCHA_ROUNDS,
+    counter: randomInt(CAPTCHA_KEYS.max, CAPTCHA_KEYS.min),
+    deriveKey,
+    expiresAt: new Date(Date.parse(now) + CAPTCHA_VALIDITY * 1000),
+    hmacSignatureSecret: key,
+  })
+  const challenge = JSON.stringify(made)
+  // Those that have expired are kept as long again, so that late answers are told apart from those to no captcha.
   await store.removeOld(system.db, now, 2 * CAPTCHA_VALIDITY)
-  return { id: await store.insert(system.db, text, now), challenge: image.asPng().toString('base64'), kind }
+  return { id: await store.insert(system.db, { challenge, key }, now), challenge, kind }
 }
 
 /** Uses a captcha up, right or wrong. @throws Invalid if it was not solved, in time (contract §11.2) */
@@ -47,8 +52,29 @@ export async function checkCaptcha(system: System, { id, solution }: CaptchaAnsw
   const captcha = isUuid(id) ? await store.take(system.db, id) : undefined
   if (captcha === undefined) throw Invalid.field('captcha', 'CAPTCHA does not exist.')
   const age = Date.parse(system.now()) - Date.parse(captcha.created)
-  if (age > CAPTCHA_VALIDITY * 1000 || solution.trim().toUpperCase() !== captcha.solution) {
+  if (age > CAPTCHA_VALIDITY * 1000 || !(await isSolved(captcha, solution))) {
     throw Invalid.field('captcha', 'CAPTCHA could not be validated. Please obtain a new one and try again.')
+  }
+}
+
+/** What the payload repeats of the challenge is not looked at: the one that was made is known. */
+async function isSolved({ challenge, key }: store.StoredChallenge, payload: string): Promise<boolean> {
+  const { verified } = await verifySolution({
+    challenge: JSON.parse(challenge) as Challenge,
+    // Whatever else it is, it is not verified.
+    solution: solutionIn(payload) as Solution,
+    deriveKey,
+    hmacSignatureSecret: key,
+  })
+  return verified
+}
+
+function solutionIn(payload: string): unknown {
+  if (payload.length > CAPTCHA_SOLUTION_LENGTH) return undefined
+  try {
+    return (JSON.parse(Buffer.from(payload, 'base64').toString()) as { solution?: unknown } | null)?.solution
+  } catch {
+    return undefined
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import { isDomainName, lowerCase, withAncestors } from '../../dns/names.ts'
-import { Denied, Invalid, NameserverFailure, NotFound, type Problems } from '../../errors.ts'
+import { Denied, Invalid, NameserverFailure, NotFound, unlessNotFound, type Problems } from '../../errors.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import { together, type Db } from '../../store/database.ts'
@@ -209,7 +209,8 @@ export async function newcomerProblems(system: System, name: string): Promise<st
 export async function remove(system: System, actor: Viewer, name: string): Promise<void> {
   const domain = isDomainName(name) ? await store.find(system.db, name, actor) : undefined
   if (domain === undefined) return
-  await using zone = await openZone(system, actor, domain, [])
+  await using zone = await openZone(system, actor, domain, []).catch(unlessNotFound)
+  if (zone === undefined) return
   if (!(await mayWriteAll(zone))) throw new Denied()
   // First, so that resolvers are not sent to a zone that is gone.
   await withdraw(zone.publication, name)

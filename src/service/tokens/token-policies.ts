@@ -1,5 +1,5 @@
 import { typeSyntaxProblems } from '../../dns/types.ts'
-import { Conflict, Invalid, NotFound, type Problems } from '../../errors.ts'
+import { Conflict, Invalid, NotFound, unlessNotFound, type Problems } from '../../errors.ts'
 import { isDomainName, subnameProblems } from '../../dns/names.ts'
 import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
@@ -98,10 +98,6 @@ export async function remove(system: System, actor: Actor, tokenId: string, id: 
     if (isDefault(policy)) refuseWithoutDefault(token, all)
     await store.remove(trx, id)
   }).catch(unlessNotFound)
-}
-
-function unlessNotFound(error: unknown): void {
-  if (!(error instanceof NotFound)) throw error
 }
 
 /** What the default policy is there for (contract §6.3). */

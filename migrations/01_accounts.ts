@@ -10,9 +10,14 @@ export async function up(db: Knex): Promise<void> {
       state text not null constraint accounts_state check (state in ('pending', 'active', 'disabled')),
       limit_domains integer constraint accounts_limit_domains check (limit_domains >= 0),
       daily_rate integer constraint accounts_daily_rate check (daily_rate >= 0),
-      credentials_changed timestamptz not null
+      outreach_preference boolean not null default true,
+      credentials_changed timestamptz not null,
+      domains integer not null default 0
     );
     create unique index accounts_email on accounts (lower(email));
+    create index accounts_pending on accounts (created) where state = 'pending';
+
+    comment on column accounts.domains is 'how many domains the account has; a trigger keeps it';
   `)
 }
 

@@ -5,11 +5,14 @@ export async function up(db: Knex): Promise<void> {
     create table captchas (
       id uuid primary key default gen_random_uuid(),
       created timestamptz not null,
-      solution text not null
+      challenge text not null,
+      key text not null
     );
     create index captchas_created on captchas (created);
 
     comment on table captchas is 'challenges that nobody has answered yet';
+    comment on column captchas.challenge is 'JSON as ALTCHA has it';
+    comment on column captchas.key is 'what the challenge is signed with';
   `)
 }
 

@@ -1,5 +1,9 @@
 import type { Knex } from 'knex'
 
+/**
+ * How many domains an account has is asked with every creation, and may not cost the more the more there are. It is
+ * counted at the commit: a transaction that waits for the nameserver may not keep others of the account waiting.
+ */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     create table domains (
@@ -22,6 +26,19 @@ export async function up(db: Knex): Promise<void> {
     comment on column domains.rectify is 'whether each publication of this zone rectifies it (a setting at the nameserver)';
     comment on column domains.size is 'how many RRsets the domain has';
 
+    create function domains_count() returns trigger language plpgsql as $$
+    begin
+      if tg_op <> 'INSERT' then
+        update accounts set domains = domains - 1 where id = old.owner_id;
+      end if;
+      if tg_op <> 'DELETE' then
+        update accounts set domains = domains + 1 where id = new.owner_id;
+      end if;
+      return null;
+    end $$;
+    create constraint trigger domains_count after insert or delete or update of owner_id on domains
+      deferrable initially deferred for each row execute function domains_count();
+
     create table departed (
       name text primary key,
       version bigint not null
@@ -31,5 +48,5 @@ export async function up(db: Knex): Promise<void> {
 }
 
 export async function down(db: Knex): Promise<void> {
-  await db.raw('drop table departed; drop table domains;')
+  await db.raw('drop table departed; drop table domains; drop function domains_count;')
 }

@@ -2,9 +2,6 @@ import type { Knex } from 'knex'
 
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
-    alter table accounts add outreach_preference boolean not null default true;
-    create index accounts_pending on accounts (created) where state = 'pending';
-
     create table confirmations (
       code_hash bytea primary key,
       account_id uuid not null,
@@ -37,7 +34,5 @@ export async function down(db: Knex): Promise<void> {
     drop trigger accounts_forget_parameters on accounts;
     drop function accounts_forget_parameters;
     drop table confirmations;
-    drop index accounts_pending;
-    alter table accounts drop outreach_preference;
   `)
 }

@@ -1,0 +1,32 @@
+import { solveChallenge, type Challenge } from 'altcha-lib'
+import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
+import { succeeded } from './api.ts'
+import type { World } from './world.ts'
+
+/** A captcha as `POST /captcha/` answers it. */
+export interface Shown {
+  id: string
+  challenge: string
+  kind: string
+}
+
+export async function newCaptcha({ anonymous }: World): Promise<Shown> {
+  return succeeded(await anonymous.post('/captcha/', {}), 201).json as Shown
+}
+
+/** The payload that solves a challenge. */
+export async function solution(json: string): Promise<string> {
+  const challenge = JSON.parse(json) as Challenge
+  return payload({ challenge, solution: await solveChallenge({ challenge, deriveKey }) })
+}
+
+/** JSON in base64, as ALTCHA's widget sends it. */
+export function payload(content: unknown): string {
+  return Buffer.from(JSON.stringify(content)).toString('base64')
+}
+
+/** What a request says of a captcha that was solved. */
+export async function solved(world: World): Promise<{ id: string; solution: string }> {
+  const { id, challenge } = await newCaptcha(world)
+  return { id, solution: await solution(challenge) }
+}
