@@ -3,22 +3,13 @@ import { absolute, isSubname, lowerCase, nameOf, parseName, printName, ROOT, SUB
 import { Lexer, rawWord, word, type LogicalLine, type Token } from './presentation.ts'
 import { readRdata, type Rdata } from './rdata.ts'
 import { rrsetProblems } from './rrset.ts'
-import { AUTOMATIC_TYPES, TYPES, typeProblems } from './types.ts'
+import { AUTOMATIC_TYPES, isType, TYPES, typeProblems } from './types.ts'
 
 /** The most records of a zone file; so many fit the memory that a request may use. */
 const MAX_ZONE_RECORDS = 250_000
 
 /** The longest TTL that can be read, in seconds; it needs 32 bits. */
 const MAX_TTL = 2 ** 32 - 1
-
-/** Types that exist, and that the API does not have; other words in their place are mistakes. */
-const UNSUPPORTED_TYPES: ReadonlySet<string> = new Set(
-  (
-    'A6 ALIAS AMTRELAY ANAME ATMA AVC BRID CLA DOA DSYNC EID GID GPOS HHIT HIP IPN IPSECKEY ISDN LUA MB MD MF MG ' +
-    'MINFO MR NIMLOC NINFO NSAP NSAP-PTR NULL NXNAME NXT PX RESINFO RKEY RT SIG SINK TA TALINK UID UINFO UNSPEC ' +
-    'WALLET WKS X25 ZONEMD'
-  ).split(' '),
-)
 
 const SECONDS: Record<string, number> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 }
 
@@ -191,12 +182,6 @@ export function printRRset(rrset: { name: string; ttl: number; type: string; rec
 /** Whether the service makes the records of this type itself, there or anywhere (contract §7.7). */
 function isOurs(subname: string, type: string): boolean {
   return AUTOMATIC_TYPES.has(type) || ['DNSKEY', 'CDS', 'CDNSKEY'].includes(type) || (type === 'NS' && subname === '')
-}
-
-/** Whether there is such a type, supported or not; other words are mistakes. */
-function isType(type: string): boolean {
-  const isKnown = TYPES.has(type) || AUTOMATIC_TYPES.has(type) || UNSUPPORTED_TYPES.has(type)
-  return isKnown || /^TYPE[0-9]{1,5}$/.test(type)
 }
 
 /** Reads a TTL: seconds, or numbers with units such as `1w2d3h4m5s`. */
