@@ -1,16 +1,16 @@
 import { nameOf, SUBNAME_LENGTH } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
-import { printRRset, readZoneFile, ZoneFileError } from '../../dns/zonefile.ts'
+import { printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
 import { Invalid, NameserverFailure, NotFound } from '../../errors.ts'
 import { TTL_MAX } from '../../limits.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
 import type { RRsetState } from '../../store/rrsets.ts'
-import { inSlices, mapped, type Work } from '../../slices.ts'
+import { inSlices, type Work } from '../../slices.ts'
 import type { System } from '../../system.ts'
 import { localParent } from '../zone/local-suffixes.ts'
-import { desired, NS_STAYS, type Desired } from '../zone/changes.ts'
+import { NS_STAYS, type Desired } from '../zone/changes.ts'
 import type { Place } from '../tokens/policies.ts'
 
 /** Types that an export leaves out: they are made anew, or belong to keys that are not exported (contract §7.8). */
@@ -32,15 +32,23 @@ export async function readImport(
   })
   authorise(read.filter(({ subname, type }) => subname.length <= SUBNAME_LENGTH && TYPES.has(type)))
   const keepsNs = localParent(domain.name, config.localPublicSuffixes) !== undefined
-  const problems = read.flatMap((rrset) =>
-    [...placeProblems(rrset, keepsNs), ...rrset.problems].map((problem) => `${label(domain, rrset)}: ${problem}`),
-  )
-  if (problems.length > 0) throw refused(...problems)
-  return inSlices(
-    mapped(read, ({ subname, type, ttl = 0, rdata }) =>
-      desired({ subname, type, ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX) }, rdata),
-    ),
-  )
+  return inSlices(accepted(domain, read, keepsNs))
+}
+
+/** The RRsets, unless there are problems. @throws Invalid about all of them */
+function* accepted(domain: Domain, read: ZoneFileRRset[], keepsNs: boolean): Work<Desired[]> {
+  const rrsets: Desired[] = []
+  const problems: string[] = []
+  for (const rrset of read) {
+    const { subname, type, ttl = 0, records, contents } = rrset
+    rrsets.push({ subname, type, ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX), records, contents })
+    for (const text of [...placeProblems(rrset, keepsNs), ...rrset.problems]) {
+      problems.push(`${label(domain, rrset)}: ${text}`)
+    }
+    yield
+  }
+  if (problems.length > 0) throw new Invalid({ zonefile: problems })
+  return rrsets
 }
 
 /** How errors call an RRset. */
@@ -64,8 +72,8 @@ export function orRefused(error: unknown): unknown {
   return refused(`${rrset.name.replace(/\.$/, '')}/${rrset.type}: The DNS backend refused this RRset: ${message}`)
 }
 
-function refused(...texts: string[]): Invalid {
-  return Invalid.field('zonefile', ...texts)
+function refused(text: string): Invalid {
+  return Invalid.field('zonefile', text)
 }
 
 /**
