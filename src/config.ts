@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { isIP } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 import { DAY, RATE_REQUESTS_MAX, RATE_SECONDS_MAX, RATES, SCOPES, type Rate, type Scope } from './limits.ts'
 
 /** The settings of one process (contract §16), checked and frozen. */
@@ -205,14 +205,13 @@ function names(value: string): string[] {
 
 function networks(value: string): Config['trustedProxies'] {
   return list(value).map((part) => {
-    const [address = '', length, ...more] = part.split('/')
-    const family = isIP(address)
-    const bits = family === 4 ? 32 : 128
-    const isLength = length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits)
-    if (family === 0 || !isLength || more.length > 0) {
+    const [address = '', length] = part.split('/')
+    const network = length === undefined ? `${part}/${isIPv4(part) ? 32 : 128}` : part
+    // Alone, ipaddr.js would also read addresses such as 10.1 and 0x7f000001.
+    if (isIP(address) === 0 || !ipaddr.isValidCIDR(network)) {
       throw new Error(`must be addresses or networks such as 10.0.0.0/8, separated by commas, not "${part}"`)
     }
-    return [ipaddr.parse(address), length === undefined ? bits : Number(length)]
+    return ipaddr.parseCIDR(network)
   })
 }
 

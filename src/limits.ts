@@ -4,6 +4,9 @@ export const DOMAIN_NAME_LENGTH = 191
 export const TTL_MAX = 86400
 export const TOKEN_NAME_LENGTH = 178
 
+/** Networks from which a token may be used (contract §5.4). */
+export const ALLOWED_SUBNETS_MAX = 256
+
 /** The longest duration (contract §5.3), in days; and how many characters one may be written in. */
 export const DURATION_DAYS = 365_000
 export const DURATION_TEXT_LENGTH = 100

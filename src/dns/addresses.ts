@@ -39,7 +39,27 @@ function shortest(text: string): string {
   return new URL(`http://[${text}]`).hostname.slice(1, -1)
 }
 
-/** The bits of an address' octet that belong to a network of so many bits. */
-export function networkMask(length: number, octet: number): number {
-  return 0xff & (0xff00 >> Math.min(8, Math.max(0, length - 8 * octet)))
+/** An address and how many of its first bits name a network. */
+export interface Network {
+  octets: string
+  /** In bits. */
+  length: number
+}
+
+/** Reads an address or `address/length` (RFC 4632 §3.1, RFC 4291 §2.3); an address alone is a network of its own. */
+export function parseNetwork(text: string): Network {
+  const [address = '', ...lengths] = text.split('/')
+  const octets = address.includes(':') ? parseIPv6(address) : parseIPv4(address)
+  const bits = 8 * octets.length
+  const length = lengths.length === 0 ? String(bits) : lengths.join('/')
+  if (/^(0|[1-9][0-9]{0,2})$/.test(length) && Number(length) <= bits) return { octets, length: Number(length) }
+  throw new Unreadable(`The length is not a number from 0 to ${bits}.`)
+}
+
+/** An address with its first bits replaced by those of a network of its family; by default, all its bits were 0. */
+export function inNetwork({ octets, length }: Network, address = '\0'.repeat(octets.length)): string {
+  return Array.from(address, (octet, i) => {
+    const mask = 0xff & (0xff00 >> Math.min(8, Math.max(0, length - 8 * i)))
+    return String.fromCharCode((octets.charCodeAt(i) & mask) | (octet.charCodeAt(0) & ~mask))
+  }).join('')
 }

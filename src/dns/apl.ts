@@ -1,13 +1,13 @@
-import { networkMask, parseIPv4, parseIPv6, printIPv4, printIPv6Dotted } from './addresses.ts'
+import { inNetwork, parseNetwork, printIPv4, printIPv6Dotted } from './addresses.ts'
 import { decimal, type Field } from './fields.ts'
 import { Unreadable } from './malformed.ts'
 import { decodeUint, encodeUint, split, take } from './octets.ts'
-import { word } from './presentation.ts'
+import { MAX_RDATA, word } from './presentation.ts'
 
 /** Address families by number, with the octets of an address. */
 const FAMILIES = new Map([
-  [1, { size: 4, parse: parseIPv4, print: printIPv4 }],
-  [2, { size: 16, parse: parseIPv6, print: printIPv6Dotted }],
+  [1, { size: 4, print: printIPv4 }],
+  [2, { size: 16, print: printIPv6Dotted }],
 ])
 
 /** Octets of an item before its address: family, prefix length, and negation with the length of the address. */
@@ -18,6 +18,7 @@ export const prefixes: Field = {
   rest: true,
   read(tokens) {
     if (tokens.length === 0) throw new Unreadable('expecting another identifier')
+    if (tokens.length > MAX_RDATA / HEAD) throw new Unreadable(`the record is longer than ${MAX_RDATA} octets`)
     return tokens.map((token) => encode(word(token))).join('')
   },
   print: (octets) => split(octets, takeItem).map(print).join(' '),
@@ -27,12 +28,12 @@ function encode(text: string): string {
   const [, negation, number, address, bits] = /^(!?)([0-9]+):([^/]+)\/([0-9]+)$/.exec(text) ?? []
   if (bits === undefined) throw new Unreadable(`expecting [!]family:address/prefix length, got "${text}"`)
   const family = decimal(number!, 16)
-  const prefix = decimal(bits, 8)
-  const { size, parse } = familyOf(family)
-  const octets = Array.from(parse(address!), (octet, i) => octet.charCodeAt(0) & networkMask(prefix, i))
-  if (prefix > 8 * size) throw new Unreadable(`a prefix of family ${family} is not longer than ${8 * size} bits`)
-  const part = String.fromCharCode(...octets).replace(/\0+$/, '')
-  return encodeUint(family, 2) + encodeUint(prefix, 1) + encodeUint((negation ? 128 : 0) + part.length, 1) + part
+  const { size } = familyOf(family)
+  const network = parseNetwork(`${address}/${decimal(bits, 8)}`)
+  if (network.octets.length !== size) throw new Unreadable('Text input is malformed.')
+  const part = inNetwork(network).replace(/\0+$/, '')
+  const head = encodeUint(family, 2) + encodeUint(network.length, 1)
+  return head + encodeUint((negation ? 128 : 0) + part.length, 1) + part
 }
 
 function takeItem(wire: string): string {

@@ -22,6 +22,11 @@ export function take(wire: string, size: number): string {
   return wire.slice(0, size)
 }
 
+/** The same text of one octet per character, in memory of its own: V8 keeps all of a text for a slice of it. */
+export function detached(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1')
+}
+
 /** Puts the octet in front that counts the others (RFC 1035 §3.3), of which there are up to 255. */
 export function counted(octets: string): string {
   return String.fromCharCode(octets.length) + octets

@@ -27,8 +27,7 @@ export const MAX_RDATA = 64_000
 const MAX_ITEMS = 2 * MAX_RDATA + 100
 const MAX_TOKEN = 4 * MAX_RDATA
 
-const BLANKS = ' \t\r'
-const WORD_ENDS = BLANKS + '\n();"'
+const WORD_ENDS = ' \t\r\n();"'
 
 /** Takes a text in presentation format apart (RFC 1035 §5.1). Time is linear in the length of the text. */
 export class Lexer {
@@ -79,17 +78,18 @@ export class Lexer {
 
   /** A token, or what stands between them and means something: a parenthesis, a line break; '' at the end. */
   #item(): Token | string {
+    this.#skip(/[^ \t\r]/g)
     const text = this.#text
-    while (this.#at < text.length && BLANKS.includes(text.charAt(this.#at))) this.#at++
     if (text[this.#at] === ';') {
       if (!this.#isFile) throw new Unquoted('";" must be quoted, comments are not allowed')
-      const end = text.indexOf('\n', this.#at)
-      this.#at = end === -1 ? text.length : end
+      this.#skip(/\n/g)
     }
     const char = text.charAt(this.#at)
+    if (char === '\n') {
+      if (!this.#isFile) throw new Unquoted('unexpected line break')
+      this.line++
+    }
     if ('\n()'.includes(char)) {
-      if (char === '\n' && !this.#isFile) throw new Unquoted('unexpected line break')
-      if (char === '\n') this.line++
       this.#at++
       return char
     }
@@ -105,6 +105,12 @@ export class Lexer {
     // A line break may be escaped.
     this.line += raw.split('\n').length - 1
     return { raw, quoted, joined }
+  }
+
+  /** Goes on to what `end` finds, or to the end of the text. */
+  #skip(end: RegExp): void {
+    end.lastIndex = this.#at
+    this.#at = end.test(this.#text) ? end.lastIndex - 1 : this.#text.length
   }
 }
 

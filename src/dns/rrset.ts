@@ -17,13 +17,12 @@ const HEADER = 12
 const QUESTION = 4
 const ANSWER = 12
 
-/** An RRset with its records read. */
-export interface ParsedRRset {
+/** An RRset without its records. */
+export interface Place {
   type: string
   /** Absolute, as the rest of the service writes owner names: lower case, no escapes. */
   name: string
   apex: boolean
-  rdata: readonly Rdata[]
 }
 
 /** What is wrong with an RRset: texts for its field `records`, or for the RRset as a whole. */
@@ -34,9 +33,12 @@ export interface RRsetProblems {
 
 /** The texts about the size of the field `records` (contract §8.4). */
 export function sizeProblems(records: readonly string[]): string[] {
+  return sizeTexts(records.length, characters(JSON.stringify(records)))
+}
+
+function sizeTexts(count: number, size: number): string[] {
   const texts: string[] = []
-  if (records.length > MAX_RECORDS) texts.push(`Ensure this field has no more than ${MAX_RECORDS} elements.`)
-  const size = characters(JSON.stringify(records))
+  if (count > MAX_RECORDS) texts.push(`Ensure this field has no more than ${MAX_RECORDS} elements.`)
   if (size > MAX_RECORDS_JSON) {
     texts.push(
       `Ensure this field has no more than ${MAX_RECORDS_JSON} characters after JSON encoding (it has ${size}).`,
@@ -46,30 +48,47 @@ export function sizeProblems(records: readonly string[]): string[] {
 }
 
 /** What the first failing of layers 6 to 9 of contract §8.5 says about a whole RRset. */
-export function rrsetProblems(rrset: ParsedRRset): RRsetProblems | undefined {
-  const { rdata } = rrset
-  if (new Set(rdata.map(({ key }) => key)).size < rdata.length) {
-    return { texts: ['Duplicate: records must be semantically unique'] }
+export function rrsetProblems({ rdata, ...place }: Place & { rdata: readonly Rdata[] }): RRsetProblems | undefined {
+  const tally = new Tally()
+  const isUnique = rdata.every((record) => tally.add(record))
+  return isUnique ? tally.problems(place) : { texts: ['Duplicate: records must be semantically unique'] }
+}
+
+/** What the rules about a whole RRset need to know of its records, counted record by record. */
+export class Tally {
+  readonly #keys = new Set<string>()
+  /** The characters of the records as compact JSON: a bracket, and each record with a comma or the other bracket. */
+  #size = 1
+  /** The octets of the records on the wire. */
+  #octets = 0
+
+  constructor(rdata: readonly Rdata[] = []) {
+    for (const record of rdata) this.add(record)
   }
-  const size = sizeProblems(rdata.map(({ text }) => text))
-  if (size.length > 0) return { field: 'records', texts: size }
-  const excess = messageLength(rrset) - MAX_MESSAGE
-  if (excess > 0) return { texts: [`Total length of RRset exceeds limit by ${excess} bytes.`] }
-  const rules = ruleProblems(rrset)
-  return rules.length > 0 ? { texts: rules } : undefined
-}
 
-/** The length of the answer that holds this RRset, unsigned. */
-function messageLength({ name, rdata }: ParsedRRset): number {
-  return rdata.reduce((sum, { wire }) => sum + ANSWER + wire.length, HEADER + ownerLength(name) + QUESTION)
-}
+  /** Counts a record, unless one that no RRset may hold beside it was counted before: then the answer is false. */
+  add({ key, text, wire }: Rdata): boolean {
+    if (this.#keys.size === this.#keys.add(key).size) return false
+    this.#size += characters(JSON.stringify(text)) + 1
+    this.#octets += wire.length
+    return true
+  }
 
-/** The rules of the RRset's type. */
-function ruleProblems({ type, apex, rdata }: ParsedRRset): string[] {
-  const rules = TYPES.get(type)
-  const texts: string[] = []
-  if (rules?.single && rdata.length > 1) texts.push(`${type} RRset cannot have multiple records.`)
-  if (rules?.apex === 'never' && apex) texts.push(`${type} RRset cannot have empty subname.`)
-  if (rules?.apex === 'only' && !apex) texts.push(`${type} RRset must have empty subname.`)
-  return texts
+  /** What the first failing of layers 7 to 9 of contract §8.5 says about an RRset of the records that were counted. */
+  problems({ type, name, apex }: Place): RRsetProblems | undefined {
+    const count = this.#keys.size
+    const size = sizeTexts(count, this.#size)
+    if (size.length > 0) return { field: 'records', texts: size }
+    // The length of the answer that holds this RRset, unsigned.
+    const message = HEADER + ownerLength(name) + QUESTION + count * ANSWER + this.#octets
+    if (message > MAX_MESSAGE) {
+      return { texts: [`Total length of RRset exceeds limit by ${message - MAX_MESSAGE} bytes.`] }
+    }
+    const rules = TYPES.get(type)
+    const texts: string[] = []
+    if (rules?.single && count > 1) texts.push(`${type} RRset cannot have multiple records.`)
+    if (rules?.apex === 'never' && apex) texts.push(`${type} RRset cannot have empty subname.`)
+    if (rules?.apex === 'only' && !apex) texts.push(`${type} RRset must have empty subname.`)
+    return texts.length > 0 ? { texts } : undefined
+  }
 }

@@ -110,10 +110,7 @@ function readParameters(tokens: Token[]): Map<number, string> {
   const params = new Map<number, string>()
   for (let i = 0; i < tokens.length; i++) {
     const [, name = '', equals, rest = ''] = /^([^=]*)(=?)(.*)$/s.exec(word(tokens[i])) ?? []
-    const quoted = equals !== '' && rest === '' ? tokens[++i] : undefined
-    if (equals !== '' && rest === '' && !(quoted?.quoted && quoted.joined)) {
-      throw new Unreadable(`expecting a value right after "${name}="`)
-    }
+    const quoted = equals !== '' && rest === '' ? quotedValue(name, tokens[++i]) : undefined
     const key = keyNumber(name)
     if (params.has(key)) throw new Unreadable(`duplicate key "${key}"`)
     const text = quoted ? string(quoted) : rest
@@ -121,6 +118,12 @@ function readParameters(tokens: Token[]): Map<number, string> {
     params.set(key, /^key/i.test(name) ? checkedOctets(key, text) : valueOf(key).read(text))
   }
   return params
+}
+
+/** The quoted string right after `name=`. */
+function quotedValue(name: string, token: Token | undefined): Token {
+  if (token?.quoted && token.joined) return token
+  throw new Unreadable(`expecting a value right after "${name}="`)
 }
 
 /** What stands behind keyN are the octets themselves. */

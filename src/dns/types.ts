@@ -1,5 +1,4 @@
 import { prefixes } from './apl.ts'
-import { types } from './bitmap.ts'
 import { ALGORITHMS, CERTIFICATE_TYPES, checkCertificate, checkDigest, checkDigestLength } from './dnssec.ts'
 import {
   alias, base64, caaTag, characterString, exactName, exchange, groups, hex, host, ipv4, ipv6, name, strings, target,
@@ -7,12 +6,11 @@ import {
 } from './fields.ts' // prettier-ignore
 import { location } from './loc.ts'
 import { characters } from './presentation.ts'
+import { REGISTRY, types } from './registry.ts'
 import { checkAlias, parameters } from './svcb.ts'
 
-/** What is to know of a record type. */
+/** A supported record type. */
 export interface RecordType {
-  number: number
-  mnemonic: string
   rfc: string
   /** The rdata, in order. */
   fields: readonly Field[]
@@ -38,53 +36,64 @@ const fingerprint = [u8, u8, u8, hex]
 const service = [u16, exactName, parameters]
 const identifier = [u16, groups(4, 4, ':')]
 
-const ROWS: readonly RecordType[] = [
-  { number: 1, mnemonic: 'A', rfc: '1035', fields: [ipv4] },
-  { number: 2, mnemonic: 'NS', rfc: '1035', fields: [host] },
-  { number: 5, mnemonic: 'CNAME', rfc: '1035, 2181', fields: [alias], single: true, alone: true, apex: 'never' },
-  { number: 12, mnemonic: 'PTR', rfc: '1035', fields: [name] },
-  { number: 13, mnemonic: 'HINFO', rfc: '1035', fields: [characterString, characterString] },
-  { number: 15, mnemonic: 'MX', rfc: '1035, 7505', fields: [u16, exchange] },
-  { number: 16, mnemonic: 'TXT', rfc: '1035', fields: [strings], quoted: true },
-  { number: 17, mnemonic: 'RP', rfc: '1183', fields: [name, name] },
-  { number: 18, mnemonic: 'AFSDB', rfc: '1183, 5864', fields: [u16, name] },
-  { number: 28, mnemonic: 'AAAA', rfc: '3596, 5952', fields: [ipv6] },
-  { number: 29, mnemonic: 'LOC', rfc: '1876', fields: [location] },
-  { number: 33, mnemonic: 'SRV', rfc: '2782', fields: [u16, u16, u16, target] },
-  { number: 35, mnemonic: 'NAPTR', rfc: '3403', fields: rewriting },
-  { number: 36, mnemonic: 'KX', rfc: '2230', fields: [u16, name] },
-  { number: 37, mnemonic: 'CERT', rfc: '4398', fields: certificate, check: checkCertificate },
-  { number: 39, mnemonic: 'DNAME', rfc: '6672', fields: [name], single: true },
-  { number: 42, mnemonic: 'APL', rfc: '3123', fields: [prefixes] },
-  { number: 43, mnemonic: 'DS', rfc: '4034, 4509, 6605', fields: digest, check: checkDigest, apex: 'never' },
-  { number: 44, mnemonic: 'SSHFP', rfc: '4255, 6594', fields: [u8, u8, hex] },
-  { number: 48, mnemonic: 'DNSKEY', rfc: '4034', fields: key, apex: 'only' },
-  { number: 49, mnemonic: 'DHCID', rfc: '4701', fields: [base64] },
-  { number: 52, mnemonic: 'TLSA', rfc: '6698', fields: fingerprint },
-  { number: 53, mnemonic: 'SMIMEA', rfc: '8162', fields: fingerprint },
-  { number: 59, mnemonic: 'CDS', rfc: '7344, 8078', fields: digest, check: checkDigestLength },
-  { number: 60, mnemonic: 'CDNSKEY', rfc: '7344, 8078', fields: key },
-  { number: 61, mnemonic: 'OPENPGPKEY', rfc: '7929', fields: [base64] },
-  { number: 62, mnemonic: 'CSYNC', rfc: '7477', fields: [u32, u16, types] },
-  { number: 64, mnemonic: 'SVCB', rfc: '9460', fields: service, check: checkAlias },
-  { number: 65, mnemonic: 'HTTPS', rfc: '9460', fields: service, check: checkAlias },
-  { number: 99, mnemonic: 'SPF', rfc: '7208', fields: [strings], quoted: true },
-  { number: 104, mnemonic: 'NID', rfc: '6742', fields: identifier },
-  { number: 105, mnemonic: 'L32', rfc: '6742', fields: [u16, ipv4] },
-  { number: 106, mnemonic: 'L64', rfc: '6742', fields: identifier },
-  { number: 107, mnemonic: 'LP', rfc: '6742', fields: [u16, exactName] },
-  { number: 108, mnemonic: 'EUI48', rfc: '7043', fields: [groups(6, 2, '-')] },
-  { number: 109, mnemonic: 'EUI64', rfc: '7043', fields: [groups(8, 2, '-')] },
-  { number: 256, mnemonic: 'URI', rfc: '7553', fields: [u16, u16, text] },
-  { number: 257, mnemonic: 'CAA', rfc: '8659', fields: [u8, caaTag, text] },
-  { number: 32769, mnemonic: 'DLV', rfc: '4431', fields: digest, check: checkDigest },
-]
+const ROWS: Record<keyof typeof REGISTRY.supported, RecordType> = {
+  A: { rfc: '1035', fields: [ipv4] },
+  NS: { rfc: '1035', fields: [host] },
+  CNAME: { rfc: '1035, 2181', fields: [alias], single: true, alone: true, apex: 'never' },
+  PTR: { rfc: '1035', fields: [name] },
+  HINFO: { rfc: '1035', fields: [characterString, characterString] },
+  MX: { rfc: '1035, 7505', fields: [u16, exchange] },
+  TXT: { rfc: '1035', fields: [strings], quoted: true },
+  RP: { rfc: '1183', fields: [name, name] },
+  AFSDB: { rfc: '1183, 5864', fields: [u16, name] },
+  AAAA: { rfc: '3596, 5952', fields: [ipv6] },
+  LOC: { rfc: '1876', fields: [location] },
+  SRV: { rfc: '2782', fields: [u16, u16, u16, target] },
+  NAPTR: { rfc: '3403', fields: rewriting },
+  KX: { rfc: '2230', fields: [u16, name] },
+  CERT: { rfc: '4398', fields: certificate, check: checkCertificate },
+  DNAME: { rfc: '6672', fields: [name], single: true },
+  APL: { rfc: '3123', fields: [prefixes] },
+  DS: { rfc: '4034, 4509, 6605', fields: digest, check: checkDigest, apex: 'never' },
+  SSHFP: { rfc: '4255, 6594', fields: [u8, u8, hex] },
+  DNSKEY: { rfc: '4034', fields: key, apex: 'only' },
+  DHCID: { rfc: '4701', fields: [base64] },
+  TLSA: { rfc: '6698', fields: fingerprint },
+  SMIMEA: { rfc: '8162', fields: fingerprint },
+  CDS: { rfc: '7344, 8078', fields: digest, check: checkDigestLength },
+  CDNSKEY: { rfc: '7344, 8078', fields: key },
+  OPENPGPKEY: { rfc: '7929', fields: [base64] },
+  CSYNC: { rfc: '7477', fields: [u32, u16, types] },
+  SVCB: { rfc: '9460', fields: service, check: checkAlias },
+  HTTPS: { rfc: '9460', fields: service, check: checkAlias },
+  SPF: { rfc: '7208', fields: [strings], quoted: true },
+  NID: { rfc: '6742', fields: identifier },
+  L32: { rfc: '6742', fields: [u16, ipv4] },
+  L64: { rfc: '6742', fields: identifier },
+  LP: { rfc: '6742', fields: [u16, exactName] },
+  EUI48: { rfc: '7043', fields: [groups(6, 2, '-')] },
+  EUI64: { rfc: '7043', fields: [groups(8, 2, '-')] },
+  URI: { rfc: '7553', fields: [u16, u16, text] },
+  CAA: { rfc: '8659', fields: [u8, caaTag, text] },
+  DLV: { rfc: '4431', fields: digest, check: checkDigest },
+}
 
-/** The supported types by mnemonic. */
-export const TYPES: ReadonlyMap<string, RecordType> = new Map(ROWS.map((row) => [row.mnemonic, row]))
+/** The supported types by name. */
+export const TYPES: ReadonlyMap<string, RecordType> = new Map(Object.entries(ROWS))
 
 /** The types that the service makes itself (contract §8.9). */
-export const AUTOMATIC_TYPES: ReadonlySet<string> = new Set('SOA RRSIG NSEC NSEC3 NSEC3PARAM KEY OPT'.split(' '))
+export const AUTOMATIC_TYPES: ReadonlySet<string> = new Set(Object.keys(REGISTRY.automatic))
+
+const UNSUPPORTED_TYPES: ReadonlySet<string> = new Set([
+  ...Object.keys({ ...REGISTRY.unsupported, ...REGISTRY.powerdns }),
+  ...REGISTRY.unnamed,
+])
+
+/** Whether a record may have this type, supported or not; a zone file with another word in its place has a syntax error. */
+export function isType(type: string): boolean {
+  const isKnown = TYPES.has(type) || AUTOMATIC_TYPES.has(type) || UNSUPPORTED_TYPES.has(type)
+  return isKnown || /^TYPE[0-9]{1,5}$/.test(type)
+}
 
 /** The longest `type` (contract §8.4). */
 const MAX_TYPE = 10

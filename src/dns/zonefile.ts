@@ -1,24 +1,16 @@
 import { Malformed, Refused, Unreadable } from './malformed.ts'
 import { absolute, isSubname, lowerCase, nameOf, parseName, printName, ROOT, SUBNAME_RULE } from './names.ts'
+import { detached } from './octets.ts'
 import { Lexer, rawWord, word, type LogicalLine, type Token } from './presentation.ts'
-import { readRdata, type Rdata } from './rdata.ts'
-import { rrsetProblems } from './rrset.ts'
-import { AUTOMATIC_TYPES, TYPES, typeProblems } from './types.ts'
+import { parseRdata, readRdata, type Rdata } from './rdata.ts'
+import { Tally, type Place } from './rrset.ts'
+import { AUTOMATIC_TYPES, isType, TYPES, typeProblems } from './types.ts'
 
 /** The most records of a zone file; so many fit the memory that a request may use. */
 const MAX_ZONE_RECORDS = 250_000
 
 /** The longest TTL that can be read, in seconds; it needs 32 bits. */
 const MAX_TTL = 2 ** 32 - 1
-
-/** Types that exist, and that the API does not have; other words in their place are mistakes. */
-const UNSUPPORTED_TYPES: ReadonlySet<string> = new Set(
-  (
-    'A6 ALIAS AMTRELAY ANAME ATMA AVC BRID CLA DOA DSYNC EID GID GPOS HHIT HIP IPN IPSECKEY ISDN LUA MB MD MF MG ' +
-    'MINFO MR NIMLOC NINFO NSAP NSAP-PTR NULL NXNAME NXT PX RESINFO RKEY RT SIG SINK TA TALINK UID UINFO UNSPEC ' +
-    'WALLET WKS X25 ZONEMD'
-  ).split(' '),
-)
 
 const SECONDS: Record<string, number> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 }
 
@@ -28,10 +20,16 @@ export interface ZoneFileRRset {
   type: string
   /** The lowest one of its records; undefined if nothing in the file gives any. */
   ttl: number | undefined
-  rdata: Rdata[]
-  /** What the rules of the API say against it, in their words. */
-  problems: string[]
+  /** The canonical texts. */
+  records: string[]
+  /** The texts that PowerDNS accepts; the same array if they are the same. */
+  contents: string[]
+  /** What the rules of the API say against it, in their words; if there is any, records may be missing. */
+  problems: readonly string[]
 }
+
+/** One array for all RRsets without problems: most have none, and there may be very many. */
+const NONE: readonly string[] = []
 
 /** The zone file cannot be imported; the message is the whole text for the user (contract §7.7). */
 export class ZoneFileError extends Error {}
@@ -74,7 +72,11 @@ class Reader {
   #defaultTtl: number | undefined
   #lastTtl: number | undefined
   #records = 0
-  readonly #rrsets = new Map<string, ZoneFileRRset>()
+  readonly #rrsets: ZoneFileRRset[] = []
+  /** By type and subname. */
+  readonly #places = new Map<string, Map<string, ZoneFileRRset>>()
+  /** Only of RRsets with several records or a problem: most have one record, and a tally needs more memory than that. */
+  readonly #tallies = new Map<ZoneFileRRset, Tally>()
 
   constructor(domain: string) {
     this.#domain = domain
@@ -105,31 +107,53 @@ class Reader {
 
   #add(subname: string, tokens: Token[], line: number): void {
     const { ttl, type, content } = this.#take(tokens)
-    if (type === 'SOA' && subname !== '') {
-      throw new ZoneFileError(`Zonefile includes an SOA record for a name different from ${this.#domain}.`)
-    }
-    if (type === 'SOA') {
-      const minimum = readTtl(word(content[6]))
-      // Before there was $TTL, it was the TTL of what has none (RFC 2308 §4).
-      this.#defaultTtl ??= minimum
-    }
+    if (type === 'SOA') this.#readSoa(subname, content)
     if (isOurs(subname, type)) return
     if (++this.#records > MAX_ZONE_RECORDS) {
       throw new ZoneFileError(`Could not parse zonefile: it has more than ${MAX_ZONE_RECORDS} records`)
     }
     if (!isSubname(subname)) throw new ZoneFileError(`Could not parse zonefile: line ${line}: ${SUBNAME_RULE}`)
 
-    const place = `${type} ${subname}`
-    const rrset = this.#rrsets.get(place) ?? { subname, type, ttl, rdata: [], problems: typeProblems(type) }
-    this.#rrsets.set(place, rrset)
+    const rrset = this.#rrsetAt(subname, type)
     if (ttl !== undefined && ttl < (rrset.ttl ?? Infinity)) rrset.ttl = ttl
-    if (!TYPES.has(type)) return
+    if (TYPES.has(type)) this.#addRecord(rrset, content)
+  }
+
+  /** Of a SOA record only the last field counts: before there was $TTL, it was the default TTL (RFC 2308 §4). */
+  #readSoa(subname: string, content: Token[]): void {
+    if (subname !== '') {
+      throw new ZoneFileError(`Zonefile includes an SOA record for a name different from ${this.#domain}.`)
+    }
+    const minimum = readTtl(word(content[6]))
+    this.#defaultTtl ??= minimum
+  }
+
+  #rrsetAt(subname: string, type: string): ZoneFileRRset {
+    const ofType = this.#places.get(type) ?? new Map<string, ZoneFileRRset>()
+    this.#places.set(type, ofType)
+    const present = ofType.get(subname)
+    if (present !== undefined) return present
+    const problems = TYPES.has(type) ? NONE : typeProblems(type)
+    const none: string[] = []
+    const rrset = { subname: detached(subname), type, ttl: undefined, records: none, contents: none, problems }
+    ofType.set(rrset.subname, rrset)
+    this.#rrsets.push(rrset)
+    return rrset
+  }
+
+  /** Reads a record into its RRset. */
+  #addRecord(rrset: ZoneFileRRset, content: Token[]): void {
+    const { type, records, problems } = rrset
     try {
-      rrset.rdata.push(readRdata(type, content, this.#origin))
+      const rdata = readRdata(type, content, this.#origin)
+      if (problems.length > 0) return
+      const tally = this.#tallies.get(rrset) ?? new Tally(records.map((text) => parseRdata(type, text)))
+      if (tally.add(rdata)) append(rrset, rdata)
+      if (records.length > 1 || tally.problems(this.#placeOf(rrset)) !== undefined) this.#tallies.set(rrset, tally)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       // Only the first one is told (contract §8.5, layer 5).
-      if (rrset.problems.length === 0) rrset.problems.push(error.message)
+      if (problems.length === 0) rrset.problems = [error.message]
     }
   }
 
@@ -159,27 +183,34 @@ class Reader {
     return undefined
   }
 
+  #placeOf({ subname, type }: ZoneFileRRset): Place {
+    return { type, name: nameOf({ name: this.#domain }, subname), apex: subname === '' }
+  }
+
   /** All RRsets, with what can only be said of them as a whole. */
   *finish(): Generator<undefined, ZoneFileRRset[]> {
-    const rrsets = [...this.#rrsets.values()]
-    const counts = new Map<string, number>()
-    for (const { subname } of rrsets) counts.set(subname, (counts.get(subname) ?? 0) + 1)
-    for (const rrset of rrsets) {
-      const { subname, type, problems } = rrset
+    const aliases = this.#places.get('CNAME')
+    for (const { subname, type } of this.#rrsets) {
       // At the apex there are SOA and NS in any case.
-      if (type === 'CNAME' && (subname === '' || counts.get(subname)! > 1)) {
+      if (type === 'CNAME' ? subname === '' : aliases?.has(subname)) {
         throw new ZoneFileError('No other records with the same name are allowed alongside a CNAME record.')
-      }
-      const keys = new Set<string>()
-      rrset.rdata = rrset.rdata.filter(({ key }) => keys.size < keys.add(key).size)
-      if (problems.length === 0) {
-        const name = nameOf({ name: this.#domain }, subname)
-        problems.push(...(rrsetProblems({ type, name, apex: subname === '', rdata: rrset.rdata })?.texts ?? []))
       }
       yield
     }
-    return rrsets
+    for (const [rrset, tally] of this.#tallies) {
+      if (rrset.problems.length === 0) rrset.problems = tally.problems(this.#placeOf(rrset))?.texts ?? []
+      yield
+    }
+    return this.#rrsets
   }
+}
+
+/** Adds a record. */
+function append(rrset: ZoneFileRRset, { text, backend }: Rdata): void {
+  const record = detached(text)
+  if (backend !== text && rrset.contents === rrset.records) rrset.contents = [...rrset.records]
+  if (rrset.contents !== rrset.records) rrset.contents.push(backend === text ? record : detached(backend))
+  rrset.records.push(record)
 }
 
 /** An RRset with this absolute name as lines of a zone file, one for each record. */
@@ -191,12 +222,6 @@ export function printRRset(rrset: { name: string; ttl: number; type: string; rec
 /** Whether the service makes the records of this type itself, there or anywhere (contract §7.7). */
 function isOurs(subname: string, type: string): boolean {
   return AUTOMATIC_TYPES.has(type) || ['DNSKEY', 'CDS', 'CDNSKEY'].includes(type) || (type === 'NS' && subname === '')
-}
-
-/** Whether there is such a type, supported or not; other words are mistakes. */
-function isType(type: string): boolean {
-  const isKnown = TYPES.has(type) || AUTOMATIC_TYPES.has(type) || UNSUPPORTED_TYPES.has(type)
-  return isKnown || /^TYPE[0-9]{1,5}$/.test(type)
 }
 
 /** Reads a TTL: seconds, or numbers with units such as `1w2d3h4m5s`. */

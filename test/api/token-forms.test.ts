@@ -131,6 +131,13 @@ test('networks keep their order, also twice the same; there may be none', async 
   }
 })
 
+test('there are at most 256 networks, and only then a word about each', async (t) => {
+  const networks = Array.from({ length: 256 }, (_, i) => `10.0.${i}.0/24`)
+  succeeded(await api.post('/auth/tokens/', { allowed_subnets: networks }), 201)
+  const { status, json } = await api.post('/auth/tokens/', { allowed_subnets: ['x', ...networks] })
+  t.deepEqual([status, json], [400, { allowed_subnets: ['Ensure this field has no more than 256 elements.'] }])
+})
+
 const INVALID = 'Invalid CIDR address.'
 const HOST = 'Must be a network address.'
 
@@ -143,6 +150,7 @@ for (const [item, problem] of [
   ['1.2.3.256', INVALID],
   ['010.0.0.1', INVALID],
   ['1.2.3.4/33', INVALID],
+  ['1.2.3.0/024', INVALID],
   ['1.2.3.4/', INVALID],
   ['1.2.3.4/-1', INVALID],
   ['1.2.3.4/32/32', INVALID],

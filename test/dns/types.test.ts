@@ -1,4 +1,5 @@
 import test from 'ava'
+import { REGISTRY } from '../../src/dns/registry.ts'
 import { AUTOMATIC_TYPES, TYPES, typeProblems } from '../../src/dns/types.ts'
 
 const LOWER = 'Type must be uppercase alphanumeric and start with a letter.'
@@ -24,7 +25,10 @@ test('a type that is not well written is not looked up', (t) => {
   t.deepEqual(typeProblems('ABCDEFGHIJK'), ['Ensure this field has no more than 10 characters.'])
 })
 
-test('numbers and mnemonics are unique', (t) => {
-  t.is(new Set([...TYPES.values()].map((row) => row.number)).size, TYPES.size)
-  for (const [mnemonic, row] of TYPES) t.is(mnemonic, row.mnemonic)
+test('a type stands once in the registry', (t) => {
+  const { unnamed, ...numbered } = REGISTRY
+  const types = Object.values(numbered).flatMap(Object.entries<number>)
+  const names = [...types.map(([name]) => name), ...unnamed]
+  t.is(new Set(names).size, names.length)
+  t.is(new Set(types.map(([, number]) => number)).size, types.length)
 })

@@ -18,8 +18,7 @@ function read(text: string, domain = DOMAIN): ZoneFileRRset[] {
 /** Each RRset as `subname ttl type content, content`. */
 function brief(text: string): string[] {
   return read(text).map(
-    ({ subname, ttl, type, rdata }) =>
-      `${subname || '@'} ${ttl ?? '-'} ${type} ${rdata.map((record) => record.text).join(', ')}`,
+    ({ subname, ttl, type, records }) => `${subname || '@'} ${ttl ?? '-'} ${type} ${records.join(', ')}`,
   )
 }
 
@@ -275,8 +274,19 @@ test('RRsets are bounded as they are everywhere', (t) => {
   t.regex(read(texts)[0]!.problems.join(), /^Ensure this field has no more than 64000 characters after JSON encoding/)
 })
 
-test('it hands over after every line and every RRset', (t) => {
-  const lines = '\na 1 A 192.0.2.1\n; x\nb 1 A 192.0.2.2\n'
+test('an RRset has the texts that PowerDNS accepts, in one array with the canonical ones where they are equal', (t) => {
+  const [same, different] = read('a 1 A 192.0.2.1\na 1 A 192.0.2.2\nb 1 PTR c.\nb 1 PTR @d.\nb 1 PTR e.')
+  t.is(same!.contents, same!.records)
+  t.deepEqual(different!.records, ['c.', '\\@d.', 'e.'])
+  t.deepEqual(different!.contents, ['c.', '@d.', 'e.'])
+})
+
+test('a record that cannot be read is a syntax error, also of an RRset that has a problem', (t) => {
+  t.throws(() => read('a 1 MX 1 _b\na 1 MX 2'), { message: 'Zonefile contains syntax error in line 2.' })
+})
+
+test('it hands over after every line, every RRset, and every count of several records', (t) => {
+  const lines = '\na 1 A 192.0.2.1\n; x\nb 1 A 192.0.2.2\nb 1 A 192.0.2.3\n'
   const steps = [...readZoneFile(lines, DOMAIN)]
-  t.is(steps.length, 5 + 2)
+  t.is(steps.length, 6 + 2 + 1)
 })

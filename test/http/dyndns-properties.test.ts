@@ -62,8 +62,8 @@ function queryOf(all: Pairs): Map<string, string> {
 function actionOf(update: HostUpdate): Action {
   if (update.action === 'preserve') return 'preserve'
   if (update.action === 'prefix') {
-    const { wire, length } = update.prefix
-    return { network: BigInt(`0x${Buffer.from(wire, 'latin1').toString('hex')}`), length }
+    const { octets, length } = update.prefix
+    return { network: BigInt(`0x${Buffer.from(octets, 'latin1').toString('hex')}`), length }
   }
   return { addresses: update.action === 'set' ? update.addresses : [] }
 }

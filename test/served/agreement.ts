@@ -62,9 +62,9 @@ function compose(size: number, seed: number): Placed[] {
   let next = seed
   const draw: Draw = (arbitrary) => fc.sample(arbitrary, { numRuns: 1, seed: next++ })[0]!
   const placed = new Map<string, Placed>()
-  const types = [...TYPES.values()]
+  const types = [...TYPES]
   for (let left = size, i = 0; left > 0; i++) {
-    const { mnemonic: type, single } = types[i % types.length]!
+    const [type, { single }] = types[i % types.length]!
     const count = single ? 1 : draw(fc.integer({ min: 1, max: Math.min(left, 5) }))
     const contents = fc.sample(RECORDS[type]!, { numRuns: count, seed: next++ })
     const records = [...new Map(contents.map((text) => [parseRdata(type, text).key, text])).values()]

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { TYPES } from '../../src/dns/types.ts'
+import { REGISTRY } from '../../src/dns/registry.ts'
 
 const run = promisify(execFile)
 
@@ -64,8 +64,8 @@ export async function exchange(
 
 /** The type as `dns-packet` takes it, which has no name for some. */
 function codeOf(type: string): string {
-  const row = TYPES.get(type)
-  return row ? `UNKNOWN_${row.number}` : type
+  const number = new Map(Object.entries<number>(REGISTRY.supported)).get(type)
+  return number === undefined ? type : `UNKNOWN_${number}`
 }
 
 async function overUdp({ dnsHost, dnsPort }: Server, query: Buffer): Promise<Buffer> {

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import packet from 'dns-packet'
 import { lowerCase, MAX_LABEL, printName, takeName } from '../../src/dns/names.ts'
 import { decodeRdata } from '../../src/dns/rdata.ts'
+import { REGISTRY } from '../../src/dns/registry.ts'
 import { TYPES } from '../../src/dns/types.ts'
 import { exchange, type Server } from './dns.ts'
 
@@ -29,12 +30,10 @@ export interface ServedRRset {
   records: string[]
 }
 
-/** The types that the API does not have. */
-const OTHER_TYPES = { SOA: 6, OPT: 41, RRSIG: 46, NSEC: 47, NSEC3: 50, NSEC3PARAM: 51 }
-const MNEMONICS = new Map([
-  ...Object.entries(OTHER_TYPES).map(([mnemonic, number]) => [number, mnemonic] as const),
-  ...[...TYPES.values()].map(({ number, mnemonic }) => [number, mnemonic] as const),
-])
+const { supported, automatic } = REGISTRY
+const MNEMONICS = new Map(
+  Object.entries<number>({ ...supported, ...automatic }).map(([mnemonic, number]) => [number, mnemonic]),
+)
 
 /** Octets before the names in a record's data, and how many names there are; these names may be compressed. */
 const NAMES: Partial<Record<string, [before: number, names: number]>> = {
@@ -194,7 +193,7 @@ export async function transferred(server: Server, zone: string): Promise<ServedR
     // The SOA comes first, and once more at the end (RFC 5936 §2.2).
     if (records.filter(({ type }) => type === 'SOA').length < 2) continue
     socket.destroy()
-    return rrsetsOf(records).filter(({ name, type }) => !(type in OTHER_TYPES || isMixed(zone, name, type)))
+    return rrsetsOf(records).filter(({ name, type }) => !(type in automatic || isMixed(zone, name, type)))
   }
   throw new Error(`the transfer of ${zone} broke off`)
 }

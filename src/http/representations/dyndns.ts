@@ -1,14 +1,8 @@
 import { isIPv6 } from 'node:net'
-import { parseIPv4, parseIPv6 } from '../../dns/addresses.ts'
+import { parseNetwork } from '../../dns/addresses.ts'
 import { Unreadable } from '../../dns/malformed.ts'
 import { Invalid } from '../../errors.ts'
-import {
-  hostList,
-  parsePrefix,
-  type AddressAction,
-  type AddressType,
-  type HostUpdate,
-} from '../../service/domains/dyndns.ts'
+import { hostList, type AddressAction, type AddressType, type HostUpdate } from '../../service/domains/dyndns.ts'
 
 /** The query of a dynDNS request: parameters by name, in their order. */
 export type Query = ReadonlyMap<string, string>
@@ -19,12 +13,11 @@ interface Family {
   parameters: string[]
   /** What parameters with addresses for names of their own begin with. */
   own: string
-  parse: (address: string) => string
 }
 
 const FAMILIES: Family[] = [
-  { type: 'A', parameters: ['myip', 'myipv4', 'ip', 'ipv4'], own: 'myipv4:', parse: parseIPv4 },
-  { type: 'AAAA', parameters: ['myipv6', 'ipv6', 'myip', 'ip'], own: 'myipv6:', parse: parseIPv6 },
+  { type: 'A', parameters: ['myip', 'myipv4', 'ip', 'ipv4'], own: 'myipv4:' },
+  { type: 'AAAA', parameters: ['myipv6', 'ipv6', 'myip', 'ip'], own: 'myipv6:' },
 ]
 
 /**
@@ -84,7 +77,7 @@ function readForAll(query: Query, family: Family): AddressAction | undefined {
 }
 
 /** What a parameter says about a family; undefined if nothing. */
-function readAction(name: string, value: string, { type, parse }: Family): AddressAction | undefined {
+function readAction(name: string, value: string, { type }: Family): AddressAction | undefined {
   const parts = new Set(
     value
       .split(',')
@@ -106,7 +99,7 @@ function readAction(name: string, value: string, { type, parse }: Family): Addre
   if (part === 'preserve') return { action: 'preserve' }
   if (!part.includes('/')) return { action: 'set', addresses: [part] }
   try {
-    return { action: 'prefix', prefix: parsePrefix(part, parse) }
+    return { action: 'prefix', prefix: parseNetwork(part) }
   } catch (error) {
     if (error instanceof Unreadable) throw problem(name, `is an invalid subnet: ${error.message}`)
     throw error

@@ -85,17 +85,18 @@ function clamp(value: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value))
 }
 
-/** An array of what `read` makes of each item; problems name the position (contract §1.4). */
-export function array<Item>(read: (item: unknown) => Item | Problem) {
+/** An array of what `read` makes of each item, at most so many; problems name the position (contract §1.4). */
+export function array<Item>(read: (item: unknown) => Item | Problem, most = Infinity) {
   return yup
     .mixed((value): value is Item[] => Array.isArray(value))
-    .transform((value: unknown) => (Array.isArray(value) ? value.map(read) : value))
+    .transform((value: unknown) => (Array.isArray(value) ? value.slice(0, most + 1).map(read) : value))
     .typeError(
       ({ originalValue }: { originalValue: unknown }) =>
         `Expected a list of items but got type "${typeName(originalValue)}".`,
     )
     .nonNullable(NULL)
     .test('items', (value: unknown[] | undefined, { path }) => {
+      if ((value?.length ?? 0) > most) return refusal(path, [`Ensure this field has no more than ${most} elements.`])
       const texts: string[] = []
       // A body has room for millions of wrong items; beyond so many the list is too long anyway.
       for (let i = 0; i < (value?.length ?? 0) && texts.length < MAX_RECORDS; i++) {

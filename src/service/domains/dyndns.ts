@@ -1,5 +1,4 @@
-import { networkMask } from '../../dns/addresses.ts'
-import { Unreadable } from '../../dns/malformed.ts'
+import { inNetwork, type Network } from '../../dns/addresses.ts'
 import { lowerCase } from '../../dns/names.ts'
 import { decodeRdata, parseRdata } from '../../dns/rdata.ts'
 import { Invalid, NotFound, Unauthenticated } from '../../errors.ts'
@@ -20,15 +19,7 @@ export type AddressAction =
   | { action: 'preserve' }
   | { action: 'remove' }
   /** What is there moves into another network. */
-  | { action: 'prefix'; prefix: Prefix }
-
-/** An address whose first bits name a network. */
-export interface Prefix {
-  /** The octets of the whole address. */
-  wire: string
-  /** In bits. */
-  length: number
-}
+  | { action: 'prefix'; prefix: Network }
 
 /** `host` is in lower case. */
 export type HostUpdate = AddressAction & { host: string; type: AddressType }
@@ -99,35 +90,11 @@ function newRecords(update: Exclude<HostUpdate, { action: 'preserve' }>, present
   if (update.action === 'remove') return []
   if (update.action === 'set') return update.addresses
   const { type, prefix } = update
-  const moved = present.map((text) => decodeRdata(type, renumber(parseRdata(type, text).wire, prefix)).text)
+  const moved = present.map((text) => decodeRdata(type, inNetwork(prefix, parseRdata(type, text).wire)).text)
   // Two addresses may have had the same host bits.
   return [...new Set(moved)]
 }
 
 function subnameOf(host: string, domain: Domain): string {
   return host === domain.name ? '' : host.slice(0, -domain.name.length - 1)
-}
-
-/**
- * Reads `address/length`.
- * @param parse reads the address
- * @throws Unreadable
- */
-export function parsePrefix(text: string, parse: (address: string) => string): Prefix {
-  const slash = text.indexOf('/')
-  const wire = parse(text.slice(0, slash))
-  const length = text.slice(slash + 1)
-  const bits = 8 * wire.length
-  if (!/^(0|[1-9][0-9]{0,2})$/.test(length) || Number(length) > bits) {
-    throw new Unreadable(`The length is not a number from 0 to ${bits}.`)
-  }
-  return { wire, length: Number(length) }
-}
-
-/** An address moved into a network: it keeps only its host bits. Both are octets. */
-function renumber(address: string, { wire, length }: Prefix): string {
-  return Array.from(address, (octet, i) => {
-    const mask = networkMask(length, i)
-    return String.fromCharCode((wire.charCodeAt(i) & mask) | (octet.charCodeAt(0) & ~mask))
-  }).join('')
 }

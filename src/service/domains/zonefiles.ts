@@ -1,6 +1,6 @@
 import { nameOf, SUBNAME_LENGTH } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
-import { printRRset, readZoneFile, ZoneFileError } from '../../dns/zonefile.ts'
+import { printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
 import { Invalid, NameserverFailure, NotFound } from '../../errors.ts'
 import { TTL_MAX } from '../../limits.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
@@ -8,10 +8,10 @@ import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
 import type { RRsetState } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
-import { inSlices, mapInSlices, type Work } from '../../slices.ts'
+import { inSlices, type Work } from '../../slices.ts'
 import type { System } from '../../system.ts'
 import { localParent } from '../zone/local-suffixes.ts'
-import { desired, NS_STAYS, type Desired } from '../zone/changes.ts'
+import { NS_STAYS, type Desired } from '../zone/changes.ts'
 import { authoriseWrites, type Place } from '../tokens/policies.ts'
 
 /** Types that an export leaves out: they are made anew, or belong to keys that are not exported (contract §7.8). */
@@ -34,13 +34,23 @@ export async function readImport(
   const places = read.filter(({ subname, type }) => subname.length <= SUBNAME_LENGTH && TYPES.has(type))
   authoriseWrites(policies, domain.id, places)
   const keepsNs = localParent(domain.name, config.localPublicSuffixes) !== undefined
-  const problems = read.flatMap((rrset) =>
-    [...placeProblems(rrset, keepsNs), ...rrset.problems].map((problem) => `${label(domain, rrset)}: ${problem}`),
-  )
-  if (problems.length > 0) throw refused(...problems)
-  return mapInSlices(read, ({ subname, type, ttl = 0, rdata }) =>
-    desired({ subname, type, ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX) }, rdata),
-  )
+  return inSlices(accepted(domain, read, keepsNs))
+}
+
+/** The RRsets, unless there are problems. @throws Invalid about all of them */
+function* accepted(domain: Domain, read: ZoneFileRRset[], keepsNs: boolean): Work<Desired[]> {
+  const rrsets: Desired[] = []
+  const problems: string[] = []
+  for (const rrset of read) {
+    const { subname, type, ttl = 0, records, contents } = rrset
+    rrsets.push({ subname, type, ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX), records, contents })
+    for (const text of [...placeProblems(rrset, keepsNs), ...rrset.problems]) {
+      problems.push(`${label(domain, rrset)}: ${text}`)
+    }
+    yield
+  }
+  if (problems.length > 0) throw new Invalid({ zonefile: problems })
+  return rrsets
 }
 
 /** How errors call an RRset. */
@@ -64,8 +74,8 @@ export function orRefused(error: unknown): unknown {
   return refused(`${rrset.name.replace(/\.$/, '')}/${rrset.type}: The DNS backend refused this RRset: ${message}`)
 }
 
-function refused(...texts: string[]): Invalid {
-  return Invalid.field('zonefile', ...texts)
+function refused(text: string): Invalid {
+  return Invalid.field('zonefile', text)
 }
 
 /**
