@@ -86,7 +86,7 @@ function clamp(value: number): number {
 }
 
 /** An array of what `read` makes of each item, at most so many; problems name the position (contract §1.4). */
-export function array<Item>(read: (item: unknown) => Item | Problem, most = Infinity) {
+export function array<Item>(read: (item: unknown) => Item | Problem, most: number) {
   return yup
     .mixed((value): value is Item[] => Array.isArray(value))
     .transform((value: unknown) => (Array.isArray(value) ? value.slice(0, most + 1).map(read) : value))
@@ -97,19 +97,17 @@ export function array<Item>(read: (item: unknown) => Item | Problem, most = Infi
     .nonNullable(NULL)
     .test('items', (value: unknown[] | undefined, { path }) => {
       if ((value?.length ?? 0) > most) return refusal(path, [`Ensure this field has no more than ${most} elements.`])
-      const texts: string[] = []
-      // A body has room for millions of wrong items; beyond so many the list is too long anyway.
-      for (let i = 0; i < (value?.length ?? 0) && texts.length < MAX_RECORDS; i++) {
-        const { problem } = Object(value![i]) as Partial<Problem>
-        if (problem !== undefined) texts.push(`Item ${i}: ${problem}`)
-      }
+      const texts = (value ?? []).flatMap((item, i) => {
+        const { problem } = Object(item) as Partial<Problem>
+        return problem === undefined ? [] : [`Item ${i}: ${problem}`]
+      })
       return texts.length === 0 || refusal(path, texts)
     })
 }
 
 /** An array of texts that are not empty. */
 export function texts() {
-  return array(readItem)
+  return array(readItem, MAX_RECORDS)
 }
 
 function readItem(item: unknown): string | Problem {
