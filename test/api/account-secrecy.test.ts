@@ -1,13 +1,13 @@
 import type { Answer } from '../support/client.ts'
 import { freshName } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import * as people from '../support/people.ts'
 import { freshEmail, PASSWORD, person } from '../support/people.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
 // Contract §3.1: nothing in an answer tells whether an account exists. (That its time does not: bench/accounts.ts.)
 
-const world = useWorld({
+const service = useService({
   REGISTRATION: 'open',
   THROTTLE: 'on',
   THROTTLE_RATES: 'account_management_active=10000/min; login_failure=10000/min',
@@ -19,7 +19,7 @@ function whole({ status, headers, text }: Answer): unknown {
   return [status, rest, text, typeof date, typeof id, String(ratelimit).replace(/[rt]=\d+/g, '')]
 }
 
-const post = (path: string, body: unknown) => world().anonymous.post(path, body)
+const post = (path: string, body: unknown) => service().anonymous.post(path, body)
 
 for (const [what, ask] of [
   ['registration', (email: string) => post('/auth/', { email, password: PASSWORD })],
@@ -34,8 +34,8 @@ for (const [what, ask] of [
 ] as const) {
   test(`${what}: the same answer for any account, and none`, async (t) => {
     const states = ['pending', 'active', 'disabled'] as const
-    const emails = await Promise.all(states.map(async (state) => (await person(world(), { state })).email))
-    emails.push((await person(world(), { passwordHash: null })).email)
+    const emails = await Promise.all(states.map(async (state) => (await person(service(), { state })).email))
+    emails.push((await person(service(), { passwordHash: null })).email)
     const expected = whole(await ask(freshEmail()))
     for (const email of emails) t.deepEqual(whole(await ask(email)), expected)
   })
@@ -46,24 +46,24 @@ function change(body: unknown): Promise<Answer> {
 }
 
 test('change of address: the same answer whether the new one is taken, or not', async (t) => {
-  const { credentials } = await person(world())
-  const taken = await person(world())
+  const { credentials } = await person(service())
+  const taken = await person(service())
   const free = whole(await change({ ...credentials, new_email: freshEmail() }))
   t.deepEqual(whole(await change({ ...credentials, new_email: taken.email })), free)
 })
 
 test('no password and no code appears in the log', async (t) => {
-  const someone = await person(world())
+  const someone = await person(service())
   const secret = 'canary in a coal mine'
-  const { code, path } = await people.resetLink(world(), someone)
-  await world().anonymous.get(path)
-  await world().anonymous.post(path, { new_password: secret })
-  await world().anonymous.post(path, { new_password: secret })
+  const { code, path } = await people.resetLink(service(), someone)
+  await service().anonymous.get(path)
+  await service().anonymous.post(path, { new_password: secret })
+  await service().anonymous.post(path, { new_password: secret })
   await post('/auth/login/', { email: someone.email, password: secret })
   await post('/auth/login/', { email: someone.email, password: `${secret}!` })
   await post('/auth/', { email: freshEmail(), password: secret })
-  await world().anonymous.get('/')
-  const log = world().logged()
+  await service().anonymous.get('/')
+  const log = service().logged()
   t.true(log.includes('/api/v1/v/:action/:code'))
   t.false(log.includes(secret) || log.includes(code) || log.includes('argon2'))
 })

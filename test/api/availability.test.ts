@@ -1,8 +1,9 @@
+import type { Account } from '../support/accounts.ts'
 import { domainOf, freshName, newDomain, succeeded } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 const DISALLOWED = JSON.stringify({
   name: ['This domain name conflicts with an existing domain, or is disallowed by policy.'],
@@ -28,7 +29,7 @@ const NEVER: [name: string, why: string][] = [
 
 for (const [name, why] of NEVER) {
   test(`${name} cannot be created: ${why}`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const answer = await api.post('/domains/', { name })
     t.deepEqual([answer.status, answer.text], [400, DISALLOWED])
     t.is((await api.get('/domains/')).text, '[]')
@@ -48,7 +49,7 @@ const ALWAYS = [
 
 for (const name of ALWAYS) {
   test(`${name} can be created`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     succeeded(await api.post('/domains/', { name }), 201)
     t.is((await domainOf(api, name)).name, name)
   })
@@ -63,14 +64,14 @@ async function isRefused(account: Account, name: string): Promise<boolean> {
 }
 
 test('a name below the domain of another account is refused, however deep', async (t) => {
-  const [owner, other] = [await world().account(), await world().account()]
+  const [owner, other] = [await service().account(), await service().account()]
   const name = await newDomain(owner.api)
   t.true(await isRefused(other, `a.${name}`))
   t.true(await isRefused(other, `a.b.c.${name}`))
 })
 
 test('a name above the domain of another account is refused, however far', async (t) => {
-  const [owner, other] = [await world().account(), await world().account()]
+  const [owner, other] = [await service().account(), await service().account()]
   const name = freshName()
   await newDomain(owner.api, `a.b.c.${name}`)
   t.true(await isRefused(other, `b.c.${name}`))
@@ -78,7 +79,7 @@ test('a name above the domain of another account is refused, however far', async
 })
 
 test('a name beside the domain of another account is free', async (t) => {
-  const [owner, other] = [await world().account(), await world().account()]
+  const [owner, other] = [await service().account(), await service().account()]
   const name = freshName()
   await newDomain(owner.api, `a.${name}`)
   t.false(await isRefused(other, `b.${name}`))
@@ -87,33 +88,33 @@ test('a name beside the domain of another account is free', async (t) => {
 })
 
 test('an underscore stands for itself alone when descendants are looked for', async (t) => {
-  const [owner, other] = [await world().account(), await world().account()]
+  const [owner, other] = [await service().account(), await service().account()]
   const name = freshName()
   await newDomain(owner.api, `x.axb.${name}`)
   t.false(await isRefused(other, `a_b.${name}`))
 })
 
 test("the caller's own parent and child domains are no obstacle", async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   const name = freshName()
   for (const own of [`b.${name}`, name, `a.b.${name}`, `c.d.e.${name}`]) t.false(await isRefused(account, own))
 })
 
 test('an ancestor of another account at or above the public suffix is no obstacle', async (t) => {
-  const [owner, other] = [await world().account(), await world().account()]
+  const [owner, other] = [await service().account(), await service().account()]
   await newDomain(owner.api, 'amazonaws.com')
   t.false(await isRefused(other, 'bucket.s3.amazonaws.com'))
 })
 
 test('a descendant of another account is an obstacle, even if a public suffix lies between', async (t) => {
-  const [owner, other] = [await world().account(), await world().account()]
+  const [owner, other] = [await service().account(), await service().account()]
   await newDomain(owner.api, 'project.host.eu.platform.sh')
   t.true(await isRefused(other, 'platform.sh'))
   t.false(await isRefused(owner, 'platform.sh'))
 })
 
 test('a name is free again when what it conflicted with is deleted', async (t) => {
-  const [owner, other] = [await world().account(), await world().account()]
+  const [owner, other] = [await service().account(), await service().account()]
   const name = await newDomain(owner.api)
   t.true(await isRefused(other, `a.${name}`))
   succeeded(await owner.api.delete(`/domains/${name}/`), 204)
@@ -121,7 +122,7 @@ test('a name is free again when what it conflicted with is deleted', async (t) =
 })
 
 test('of parent and child created at once by two accounts, one is refused', async (t) => {
-  const [one, other] = [await world().account(), await world().account()]
+  const [one, other] = [await service().account(), await service().account()]
   for (let i = 0; i < 5; i++) {
     const name = freshName()
     const refused = await Promise.all([isRefused(one, name), isRefused(other, `a.b.${name}`)])

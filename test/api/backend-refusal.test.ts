@@ -1,9 +1,9 @@
 import { newDomain, newRRset, rrset, succeeded, type ShownDomain } from '../support/api.ts'
 import { lookUp } from '../support/dns.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 /** PowerDNS' own wordings (422). */
 const WORDINGS = [
@@ -14,7 +14,7 @@ const WORDINGS = [
 
 for (const wording of WORDINGS) {
   test(`what PowerDNS refuses is told as its reason, and nothing is applied: ${wording}`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const domain = await newDomain(api)
     const path = `/domains/${domain}/rrsets/`
     const shown = await newRRset(api, domain, { subname: 'old' })
@@ -25,30 +25,30 @@ for (const wording of WORDINGS) {
       () => api.patch(`${path}old/A/`, { records: ['192.0.2.99'] }),
     ]
     for (const write of writes) {
-      world().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: wording } : 'pass'))
+      service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: wording } : 'pass'))
       const answer = await write()
-      world().proxy.heal()
+      service().proxy.heal()
       const problems = { non_field_errors: [`The DNS backend refused this RRset: ${wording}`] }
       t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
     }
     t.deepEqual((await api.get(`${path}old/A/`)).json, shown)
     t.is((await api.get(`${path}www/A/`)).status, 404)
     t.deepEqual((await api.get(`/domains/${domain}/`)).json, before)
-    t.deepEqual(await lookUp(world().powerDns, `old.${domain}`, 'A'), ['192.0.2.1'])
+    t.deepEqual(await lookUp(service().powerDns, `old.${domain}`, 'A'), ['192.0.2.1'])
 
     succeeded(await api.post(path, rrset()), 201)
-    t.deepEqual(await lookUp(world().powerDns, `www.${domain}`, 'A'), ['192.0.2.1'])
+    t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.1'])
   })
 }
 
 test('a refusal leaves no doubt about the zone: the next write is one request', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
-  world().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: 'no' } : 'pass'))
+  service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: 'no' } : 'pass'))
   t.is((await api.post(path, rrset())).status, 400)
-  world().proxy.heal()
-  world().proxy.calls.length = 0
+  service().proxy.heal()
+  service().proxy.calls.length = 0
   succeeded(await api.post(path, rrset()), 201)
-  t.is(world().proxy.calls.filter((call) => call.path.includes(domain)).length, 1)
+  t.is(service().proxy.calls.filter((call) => call.path.includes(domain)).length, 1)
 })

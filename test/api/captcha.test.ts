@@ -2,11 +2,11 @@ import test from 'ava'
 import { Invalid } from '../../src/errors.ts'
 import { checkCaptcha } from '../../src/service/accounts/captchas.ts'
 import { query } from '../../src/store/database.ts'
-import { useWorld, withWorld } from '../support/world.ts'
+import { useService, withService } from '../support/harness.ts'
 
 // Contract §11.2: captchas.
 
-const world = useWorld({ CAPTCHA: 'on' })
+const service = useService({ CAPTCHA: 'on' })
 
 const DOES_NOT_EXIST = { captcha: ['CAPTCHA does not exist.'] }
 const NOT_VALIDATED = { captcha: ['CAPTCHA could not be validated. Please obtain a new one and try again.'] }
@@ -19,8 +19,8 @@ interface Shown {
 
 /** A new captcha, and its solution, which is nowhere to be seen but in the picture and in the database. */
 async function newCaptcha(): Promise<{ id: string; solution: string }> {
-  const { id } = (await world().anonymous.post('/captcha/', {})).json as Shown
-  const [row] = await query<{ solution: string }>(world().system.db, 'select solution from captchas where id = :id', {
+  const { id } = (await service().anonymous.post('/captcha/', {})).json as Shown
+  const [row] = await query<{ solution: string }>(service().system.db, 'select solution from captchas where id = :id', {
     id,
   })
   return { id, solution: row!.solution }
@@ -29,7 +29,7 @@ async function newCaptcha(): Promise<{ id: string; solution: string }> {
 /** The body that a request with this answer to a captcha gets; undefined if it is right. */
 async function judged(id: string, solution: string): Promise<unknown> {
   try {
-    await checkCaptcha(world().system, { id, solution })
+    await checkCaptcha(service().system, { id, solution })
     return undefined
   } catch (error) {
     return (error as Invalid).problems
@@ -38,7 +38,7 @@ async function judged(id: string, solution: string): Promise<unknown> {
 
 for (const body of [undefined, {}, { kind: 'image' }, { kind: 'image', id: 1, solution: 'x', other: null }]) {
   test(`${JSON.stringify(body)} asks for an image`, async (t) => {
-    const { status, text, json, headers } = await world().anonymous.post('/captcha/', body)
+    const { status, text, json, headers } = await service().anonymous.post('/captcha/', body)
     t.is(status, 201)
     t.is(headers['allow'], 'POST, OPTIONS')
     const { id, challenge } = json as Shown
@@ -54,7 +54,7 @@ for (const body of [undefined, {}, { kind: 'image' }, { kind: 'image', id: 1, so
 }
 
 test('each is another picture of another text', async (t) => {
-  const all = await Promise.all(Array.from({ length: 5 }, () => world().anonymous.post('/captcha/')))
+  const all = await Promise.all(Array.from({ length: 5 }, () => service().anonymous.post('/captcha/')))
   t.is(new Set(all.map(({ json }) => (json as Shown).challenge)).size, 5)
   t.is(new Set(all.map(({ json }) => (json as Shown).id)).size, 5)
   const [first, second] = [await newCaptcha(), await newCaptcha()]
@@ -72,21 +72,21 @@ for (const [kind, shown] of [
   [['image'], '[\\"image\\"]'],
 ] as const) {
   test(`kind ${JSON.stringify(kind)} is refused`, async (t) => {
-    const { status, text } = await world().anonymous.post('/captcha/', { kind })
+    const { status, text } = await service().anonymous.post('/captcha/', { kind })
     t.deepEqual([status, text], [400, `{"kind":["\\"${shown}\\" is not a valid choice."]}`])
   })
 }
 
 test('kind null is refused', async (t) => {
-  const { status, text } = await world().anonymous.post('/captcha/', { kind: null })
+  const { status, text } = await service().anonymous.post('/captcha/', { kind: null })
   t.deepEqual([status, text], [400, '{"kind":["This field may not be null."]}'])
 })
 
 test('a token that is presented must be good', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   t.is((await api.post('/captcha/')).status, 201)
   const headers = { authorization: 'Token unknown' }
-  const { status, text } = await world().anonymous.post('/captcha/', undefined, { headers })
+  const { status, text } = await service().anonymous.post('/captcha/', undefined, { headers })
   t.deepEqual([status, text], [401, '{"detail":"Invalid token."}'])
 })
 
@@ -121,7 +121,7 @@ for (const [seconds, outcome] of [
   [2 * 86_400 + 1, DOES_NOT_EXIST],
 ] as const) {
   test.serial(`after ${seconds} s an answer is ${outcome === undefined ? 'good' : 'too late'}`, async (t) => {
-    const { system } = world()
+    const { system } = service()
     const { now } = system
     const { id, solution } = await newCaptcha()
     const then = new Date(Date.now() + seconds * 1000).toISOString().replace('Z', '000Z')
@@ -135,7 +135,7 @@ for (const [seconds, outcome] of [
 }
 
 test('without the setting there is no such path', async (t) => {
-  await withWorld({}, async ({ anonymous }) => {
+  await withService({}, async ({ anonymous }) => {
     for (const method of ['POST', 'GET', 'OPTIONS']) {
       const { status, text, headers } = await anonymous.send(method, '/captcha/')
       t.deepEqual([status, text, headers['allow']], [404, '{"detail":"Not found."}', undefined])

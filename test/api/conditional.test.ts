@@ -1,10 +1,10 @@
 import { domainOf, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
 import { lookUp } from '../support/dns.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld({ THROTTLE: 'off' })
+const service = useService({ THROTTLE: 'off' })
 
 const FAILED = [412, '{"detail":"Precondition failed."}']
 
@@ -14,7 +14,7 @@ async function tagAt(api: Client, path: string): Promise<string> {
 
 /** A new domain with an RRset, and how to write to both under conditions. */
 async function prepare() {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   await newRRset(api, domain)
   const collection = `/domains/${domain}/rrsets/`
@@ -176,5 +176,5 @@ test('of two writers with the same tag exactly one wins, every time', async (t) 
     t.deepEqual(((await api.get(one)).json as ShownRRset).records, [`10.${winner}.0.${round}`])
   }
   const { records } = (await api.get(one)).json as ShownRRset
-  t.deepEqual(await lookUp(world().powerDns, `www.${domain}`, 'A'), records)
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), records)
 })

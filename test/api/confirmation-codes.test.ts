@@ -1,5 +1,7 @@
 import { query } from '../../src/store/database.ts'
 import { generateSecret } from '../../src/service/tokens/secrets.ts'
+import { eventually } from '../support/eventually.ts'
+import { useService } from '../support/harness.ts'
 import * as people from '../support/people.ts'
 import {
   accountOf,
@@ -17,11 +19,10 @@ import {
 } from '../support/people.ts'
 import { test } from '../support/serial.ts'
 import { setState } from '../support/tokens.ts'
-import { eventually, useWorld } from '../support/world.ts'
 
 // Contract §11.3: what codes are good for, and what not.
 
-const world = useWorld({ REGISTRATION: 'open' })
+const service = useService({ REGISTRATION: 'open' })
 
 const BODY = { new_password: 'another password' }
 const ACTIONS = ['activate-account', 'change-email', 'reset-password', 'delete-account'] as const
@@ -30,20 +31,20 @@ type Action = (typeof ACTIONS)[number]
 /** Somebody who has got the mail for an action, and the link in it. */
 async function linkFor(action: Action): Promise<{ someone: Person; link: Link }> {
   if (action === 'activate-account') {
-    const link = await activationLink(world())
+    const link = await activationLink(service())
     return { someone: link, link }
   }
-  const someone = await person(world())
-  if (action === 'reset-password') return { someone, link: await people.resetLink(world(), someone) }
-  if (action === 'delete-account') return { someone, link: await people.deletionLink(world(), someone) }
-  return { someone, link: await people.emailChangeLink(world(), someone, freshEmail()) }
+  const someone = await person(service())
+  if (action === 'reset-password') return { someone, link: await people.resetLink(service(), someone) }
+  if (action === 'delete-account') return { someone, link: await people.deletionLink(service(), someone) }
+  return { someone, link: await people.emailChangeLink(service(), someone, freshEmail()) }
 }
 
-const post = async (path: string) => said(await world().anonymous.post(path, BODY))
+const post = async (path: string) => said(await service().anonymous.post(path, BODY))
 
 /** Everything that the accounts are, to see that nothing has changed. */
 async function accounts(): Promise<string> {
-  return JSON.stringify(await query(world().system.db, 'select * from accounts order by id'))
+  return JSON.stringify(await query(service().system.db, 'select * from accounts order by id'))
 }
 
 for (const action of ACTIONS) {
@@ -94,7 +95,7 @@ for (const action of ACTIONS) {
   })
 
   test(`${action}: a code expires`, async (t) => {
-    const { system } = world()
+    const { system } = service()
     const { now } = system
     const { link } = await linkFor(action)
     const later = (seconds: number) => () => new Date(Date.parse(now()) + seconds * 1000).toISOString()
@@ -109,13 +110,13 @@ for (const action of ACTIONS) {
 
   test(`${action}: of an account that is gone, the code says so`, async (t) => {
     const { link, someone } = await linkFor(action)
-    await query(world().system.db, 'delete from accounts where id = :id', { id: someone.id })
+    await query(service().system.db, 'delete from accounts where id = :id', { id: someone.id })
     t.deepEqual(await post(link.path), [400, NO_USER])
   })
 
   test(`${action}: of a disabled account, the code is 403`, async (t) => {
     const { link, someone } = await linkFor(action)
-    await setState(world(), someone.id, 'disabled')
+    await setState(service(), someone.id, 'disabled')
     const before = await accounts()
     t.deepEqual(await post(link.path), [403, '{"detail":"User inactive."}'])
     t.is(await accounts(), before)
@@ -123,8 +124,8 @@ for (const action of ACTIONS) {
 
   test(`${action}: GET neither looks at the code nor uses it up`, async (t) => {
     const { link } = await linkFor(action)
-    const good = await world().anonymous.get(link.path)
-    const forged = await world().anonymous.get(`/v/${action}/${generateSecret()}/`)
+    const good = await service().anonymous.get(link.path)
+    const forged = await service().anonymous.get(`/v/${action}/${generateSecret()}/`)
     t.deepEqual([good.status, forged.status], [200, 200])
     t.is(good.text, forged.text)
     t.is((await post(link.path))[0], 200)
@@ -136,20 +137,20 @@ const CHANGES: [string, (someone: Person) => Promise<void>][] = [
   [
     'a password reset',
     async (someone) => {
-      const { path } = await people.resetLink(world(), someone, lettersSoFar(someone) + 1)
-      await world().anonymous.post(path, { new_password: PASSWORD })
+      const { path } = await people.resetLink(service(), someone, lettersSoFar(someone) + 1)
+      await service().anonymous.post(path, { new_password: PASSWORD })
     },
   ],
   [
     'a change of address',
     async (someone) => {
-      await world().anonymous.post((await people.emailChangeLink(world(), someone, freshEmail())).path)
+      await service().anonymous.post((await people.emailChangeLink(service(), someone, freshEmail())).path)
     },
   ],
 ]
 
 function lettersSoFar({ email }: Person): number {
-  return people.countLetters(world(), email)
+  return people.countLetters(service(), email)
 }
 
 for (const [what, change] of CHANGES) {
@@ -165,12 +166,12 @@ for (const [what, change] of CHANGES) {
 }
 
 test('of two links to reset the password the other is void once one was used, in the same microsecond, too', async (t) => {
-  const { system } = world()
+  const { system } = service()
   const { now } = system
   const instant = now()
   system.now = () => instant
-  const someone = await person(world())
-  const links = [await people.resetLink(world(), someone), await people.resetLink(world(), someone, 2)]
+  const someone = await person(service())
+  const links = [await people.resetLink(service(), someone), await people.resetLink(service(), someone, 2)]
   const answers = [await post(links[0]!.path), await post(links[1]!.path)]
   system.now = now
   t.is(answers[0]![0], 200)
@@ -178,12 +179,12 @@ test('of two links to reset the password the other is void once one was used, in
 })
 
 test('20 different links of one account at once: one succeeds', async (t) => {
-  const someone = await person(world())
+  const someone = await person(service())
   const links: Link[] = []
   for (let i = 0; i < 10; i++) {
     links.push(
-      await people.resetLink(world(), someone, 2 * i + 1),
-      await people.deletionLink(world(), someone, 2 * i + 2),
+      await people.resetLink(service(), someone, 2 * i + 1),
+      await people.deletionLink(service(), someone, 2 * i + 2),
     )
   }
   const answers = await Promise.all(links.map(({ path }) => post(path)))
@@ -193,25 +194,25 @@ test('20 different links of one account at once: one succeeds', async (t) => {
 
 test('the code of one account does nothing to another, whatever the body says', async (t) => {
   const { link, someone } = await linkFor('reset-password')
-  const other = await person(world())
+  const other = await person(service())
   const body = { ...BODY, user: other.id, email: other.email, account: other.id, id: other.id }
-  t.is((await world().anonymous.post(link.path, body)).status, 200)
-  t.true(await canLogIn(world(), other.email, PASSWORD))
-  t.true(await canLogIn(world(), someone.email, BODY.new_password))
+  t.is((await service().anonymous.post(link.path, body)).status, 200)
+  t.true(await canLogIn(service(), other.email, PASSWORD))
+  t.true(await canLogIn(service(), someone.email, BODY.new_password))
 })
 
 test('what the code holds goes before the body', async (t) => {
-  const someone = await person(world())
+  const someone = await person(service())
   const [wanted, injected] = [freshEmail(), freshEmail()]
-  const { path } = await people.emailChangeLink(world(), someone, wanted)
-  t.is((await world().anonymous.post(path, { new_email: injected, email: injected })).status, 200)
-  t.is((await accountOf(world(), wanted))!.id, someone.id)
+  const { path } = await people.emailChangeLink(service(), someone, wanted)
+  t.is((await service().anonymous.post(path, { new_email: injected, email: injected })).status, 200)
+  t.is((await accountOf(service(), wanted))!.id, someone.id)
 })
 
 test('what is wrong with the code is told before what is wrong with the body', async (t) => {
   const { link } = await linkFor('reset-password')
   const send = (path: string) =>
-    world().anonymous.post(path, undefined, { body: '{', headers: { 'content-type': 'application/json' } })
+    service().anonymous.post(path, undefined, { body: '{', headers: { 'content-type': 'application/json' } })
   t.deepEqual(said(await send(`/v/reset-password/${generateSecret()}/`)), [400, INVALID_CODE])
   t.true((await send(link.path)).text.startsWith('{"detail":"JSON parse error - '))
   t.is((await post(link.path))[0], 200)
@@ -220,18 +221,18 @@ test('what is wrong with the code is told before what is wrong with the body', a
 test('the database holds no code that is good for anything', async (t) => {
   const { link } = await linkFor('reset-password')
   await eventually(
-    async () => !JSON.stringify(await query(world().system.db, 'select text from mails')).includes(link.code),
+    async () => !JSON.stringify(await query(service().system.db, 'select text from mails')).includes(link.code),
   )
   for (const table of ['confirmations', 'mails', 'accounts']) {
-    const rows = await query(world().system.db, `select * from ${table}`)
+    const rows = await query(service().system.db, `select * from ${table}`)
     t.false(JSON.stringify(rows).includes(link.code), table)
   }
-  t.false(world().logged().includes(link.code))
+  t.false(service().logged().includes(link.code))
 })
 
 test('codes are forgotten once they have expired', async (t) => {
   const { link } = await linkFor('reset-password')
-  const { system } = world()
+  const { system } = service()
   await query(system.db, `update confirmations set expires = expires - interval '13 h'`)
   t.deepEqual(await post(link.path), [400, INVALID_CODE])
   await linkFor('reset-password')

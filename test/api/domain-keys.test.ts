@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { domainOf, newDomain, succeeded } from '../support/api.ts'
 import { lookUp, validate } from '../support/dns.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 /** The octets of a DNSKEY record's data (RFC 4034 §2.1). */
 function keyData(dnskey: string): Buffer {
@@ -29,7 +29,7 @@ function dsOf(name: string, dnskey: string): string[] {
 }
 
 test('a domain has one generated key of ECDSA P-256', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { keys } = await domainOf(api, await newDomain(api))
   t.is(keys.length, 1)
   const { dnskey, flags, keytype, managed } = keys[0]!
@@ -38,7 +38,7 @@ test('a domain has one generated key of ECDSA P-256', async (t) => {
 })
 
 test('the DS are digests 2 and 4 of the DNSKEY, in this order, in lower-case hex', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   for (const name of [await newDomain(api), await newDomain(api, 'a-b_c.1.d2.xn--p1acf.keys.test')]) {
     const [key] = (await domainOf(api, name)).keys
     t.deepEqual(key!.ds, dsOf(name, key!.dnskey))
@@ -46,14 +46,14 @@ test('the DS are digests 2 and 4 of the DNSKEY, in this order, in lower-case hex
 })
 
 test('the key in DNS is the one that the API shows', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   const [key] = (await domainOf(api, name)).keys
   const spaceless = (lines: string[]) => lines.map((line) => line.replace(/ (?=\S+$)/, '').replaceAll(' ', ''))
   const contents = key!.dnskey.replaceAll(' ', '')
-  t.deepEqual(spaceless(await lookUp(world().powerDns, name, 'DNSKEY')), [contents])
-  t.deepEqual(spaceless(await lookUp(world().powerDns, name, 'CDNSKEY')), [contents])
-  const cds = (await lookUp(world().powerDns, name, 'CDS')).map((line) => line.toLowerCase().replaceAll(' ', ''))
+  t.deepEqual(spaceless(await lookUp(service().powerDns, name, 'DNSKEY')), [contents])
+  t.deepEqual(spaceless(await lookUp(service().powerDns, name, 'CDNSKEY')), [contents])
+  const cds = (await lookUp(service().powerDns, name, 'CDS')).map((line) => line.toLowerCase().replaceAll(' ', ''))
   t.deepEqual(
     cds,
     key!.ds.map((ds) => ds.replaceAll(' ', '')),
@@ -61,22 +61,22 @@ test('the key in DNS is the one that the API shows', async (t) => {
 })
 
 test('a resolver that trusts the DS of the API validates the answers, with each digest', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   for (const ds of (await domainOf(api, name)).keys[0]!.ds) {
-    t.regex(await validate(world().powerDns, name, [ds], name, 'NS'), /fully validated/)
+    t.regex(await validate(service().powerDns, name, [ds], name, 'NS'), /fully validated/)
   }
 })
 
 test('every domain has a key of its own', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const names = [await newDomain(api), await newDomain(api), await newDomain(api)]
   const keys = await Promise.all(names.map(async (name) => (await domainOf(api, name)).keys[0]!.dnskey))
   t.is(new Set(keys).size, 3)
 })
 
 test('a domain that is deleted and created again has a new key', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   const before = (await domainOf(api, name)).keys[0]!.dnskey
   succeeded(await api.delete(`/domains/${name}/`), 204)

@@ -1,8 +1,8 @@
 import { newDomain } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 const SYNTAX =
   'Domain names must be labels separated by dots. Labels may consist of up to 63 letters, digits, hyphens, and ' +
@@ -66,7 +66,7 @@ const WRONG: [name: unknown, texts: string[]][] = [
 for (const [name, texts] of WRONG) {
   const json = JSON.stringify(name)
   test(`the name ${json.length < 40 ? json : `${json.slice(0, 40)}… (${json.length})`} is refused: ${texts.join(' ').slice(0, 60)}`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const answer = await api.post('/domains/', { name })
     t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: texts })])
     t.is((await api.get('/domains/')).text, '[]')
@@ -74,7 +74,7 @@ for (const [name, texts] of WRONG) {
 }
 
 test('a name is required', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const answer = await api.post('/domains/', {})
   t.deepEqual([answer.status, answer.text], [400, '{"name":["This field is required."]}'])
 })
@@ -95,7 +95,7 @@ const RIGHT = [
 
 for (const name of RIGHT) {
   test(`${name.length < 40 ? name : `a name of ${name.length} characters`} can be a domain`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const answer = await api.post('/domains/', { name })
     t.is(answer.status, 201, answer.text)
     t.is((answer.json as { name: string }).name, name)
@@ -104,27 +104,27 @@ for (const name of RIGHT) {
 }
 
 test('a number is taken as its digits', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const answer = await api.post('/domains/', { name: 12.5 })
   t.deepEqual([answer.status, (answer.json as { name: string }).name], [201, '12.5'])
 })
 
 test('a name that the caller has already is told to exist', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   const answer = await api.post('/domains/', { name })
   t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: [EXISTS] })])
 })
 
 test('a name that somebody else has is told to exist, not to conflict', async (t) => {
-  const { api } = await world().account()
-  const name = await newDomain((await world().account()).api)
+  const { api } = await service().account()
+  const name = await newDomain((await service().account()).api)
   const answer = await api.post('/domains/', { name })
   t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: [EXISTS] })])
 })
 
 test('of two creations of one name at once, one succeeds, and the other is told that it exists', async (t) => {
-  const [one, other] = [await world().account(), await world().account()]
+  const [one, other] = [await service().account(), await service().account()]
   const answers = await Promise.all(
     [one, one, other, other].map(({ api }) => api.post('/domains/', { name: 'race.test' })),
   )

@@ -1,17 +1,17 @@
 import type { ExecutionContext } from 'ava'
 import { domainOf, newDomain, newRRset, rrset, succeeded, type ShownDomain } from '../support/api.ts'
 import type { Answer, Client } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 /** A domain with the RRsets www/A and www/TXT, before and after a write. */
 async function around(
   write: (api: Client, rrsets: string) => Promise<Answer>,
   status: number,
 ): Promise<[before: ShownDomain, after: ShownDomain]> {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   await newRRset(api, name)
   await newRRset(api, name, { type: 'TXT', records: ['"a"'] })
@@ -72,7 +72,7 @@ for (const [what, write, status] of NOTHING) {
 }
 
 test('touched is the latest of published and all touched of RRsets', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   await newRRset(api, name)
   const { touched } = succeeded(await api.patch(`/domains/${name}/rrsets/www/A/`, {}), 200).json as { touched: string }
@@ -80,7 +80,7 @@ test('touched is the latest of published and all touched of RRsets', async (t) =
 })
 
 test('an RRset is created and touched when its domain is published', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   const { created, touched } = await newRRset(api, name)
   const { published } = await domainOf(api, name)
@@ -89,7 +89,7 @@ test('an RRset is created and touched when its domain is published', async (t) =
 })
 
 test('a write in one domain leaves the others alone', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const [name, other] = [await newDomain(api), await newDomain(api)]
   const before = await domainOf(api, other)
   await newRRset(api, name)

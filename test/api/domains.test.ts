@@ -1,8 +1,8 @@
 import { domainOf, freshName, newDomain, setMinimumTtl, succeeded, type ShownDomain } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 const NOT_FOUND = '{"detail":"Not found."}'
@@ -21,7 +21,7 @@ function withoutKeys({ created, published, name, minimum_ttl, touched }: ShownDo
 }
 
 test('a created domain is shown with 201 and its members in order', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = freshName()
   const answer = await api.post('/domains/', { name })
   t.is(answer.status, 201)
@@ -33,7 +33,7 @@ test('a created domain is shown with 201 and its members in order', async (t) =>
 })
 
 test('a new domain was published and touched when it was created', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { created, published, touched } = await domainOf(api, await newDomain(api))
   t.regex(created, TIME)
   t.is(published, created)
@@ -41,7 +41,7 @@ test('a new domain was published and touched when it was created', async (t) => 
 })
 
 test('GET of one domain shows what its creation showed, keys included', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = freshName()
   const created = await api.post('/domains/', { name })
   const shown = await api.get(`/domains/${name}/`)
@@ -50,14 +50,14 @@ test('GET of one domain shows what its creation showed, keys included', async (t
 })
 
 test('an account without domains has an empty list', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const answer = await api.get('/domains/')
   t.deepEqual([answer.status, answer.text], [200, '[]'])
 })
 
 test('the list has the own domains without keys, newest first', async (t) => {
-  const { api } = await world().account()
-  const other = await world().account()
+  const { api } = await service().account()
+  const other = await service().account()
   const own: string[] = []
   for (let i = 0; i < 4; i++) {
     own.push(await newDomain(api))
@@ -70,14 +70,14 @@ test('the list has the own domains without keys, newest first', async (t) => {
 })
 
 test('a foreign domain is not found', async (t) => {
-  const { api } = await world().account()
-  const name = await newDomain((await world().account()).api)
+  const { api } = await service().account()
+  const name = await newDomain((await service().account()).api)
   const answer = await api.get(`/domains/${name}/`)
   t.deepEqual([answer.status, answer.text], [404, NOT_FOUND])
 })
 
 test('the name in the path is compared literally', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   const others = [name.toUpperCase(), `${name}.`, `%20${name}`, `${name}%00`, `www.${name}`, '%2A', '_', '..%2e', '%ff']
   for (const other of others) {
@@ -89,7 +89,7 @@ test('the name in the path is compared literally', async (t) => {
 
 for (const method of ['PUT', 'PATCH', 'POST']) {
   test(`${method} of a domain is not allowed, whoever has it`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     for (const name of [await newDomain(api), freshName()]) {
       const answer = await api.send(method, `/domains/${name}/`, {})
       t.deepEqual([answer.status, answer.text], [405, `{"detail":"Method \\"${method}\\" not allowed."}`])
@@ -100,7 +100,7 @@ for (const method of ['PUT', 'PATCH', 'POST']) {
 
 for (const method of ['PUT', 'PATCH', 'DELETE']) {
   test(`${method} of the list of domains is not allowed`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const answer = await api.send(method, '/domains/')
     t.deepEqual([answer.status, answer.text], [405, `{"detail":"Method \\"${method}\\" not allowed."}`])
     t.is(answer.headers['allow'], 'GET, POST, HEAD, OPTIONS')
@@ -108,7 +108,7 @@ for (const method of ['PUT', 'PATCH', 'DELETE']) {
 }
 
 test('read-only and unknown members are ignored, whatever their values', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = freshName()
   const wrong = { name, created: 1, published: 'x', touched: [], keys: null, minimum_ttl: 'x', owner: {} }
   const domain = succeeded(await api.post('/domains/', wrong), 201).json as ShownDomain
@@ -117,9 +117,9 @@ test('read-only and unknown members are ignored, whatever their values', async (
 })
 
 test('the operator can change the minimum TTL of one domain', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const [name, other] = [await newDomain(api), await newDomain(api)]
-  await setMinimumTtl(world(), name, 3600)
+  await setMinimumTtl(service(), name, 3600)
   t.is((await domainOf(api, name)).minimum_ttl, 3600)
   t.is((await domainOf(api, other)).minimum_ttl, 60)
   t.deepEqual(

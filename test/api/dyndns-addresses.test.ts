@@ -1,18 +1,19 @@
 import test from 'ava'
-import { closeSystem } from '../../src/server.ts'
+import type { Account } from '../support/accounts.ts'
 import { newDomain, succeeded } from '../support/api.ts'
 import { addresses, served, told, update } from '../support/dyndns.ts'
+import { useService } from '../support/harness.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
-import { startService, useWorld, type Account } from '../support/world.ts'
+import { startService } from '../support/service.ts'
 
 // Contract §10.4: which addresses an update sets. The caller's is 127.0.0.1, where nothing else is said.
 
-const world = useWorld({ THROTTLE: 'off', TRUSTED_PROXIES: '127.0.0.1' })
+const service = useService({ THROTTLE: 'off', TRUSTED_PROXIES: '127.0.0.1' })
 
 let account: Account
 
 test.before('a domain', async () => {
-  account = await world().account()
+  account = await service().account()
   await newDomain(account.api, 'one.test')
 })
 
@@ -261,8 +262,7 @@ test.serial('problems of parameters for names of their own quote the names', asy
 })
 
 test.serial('addresses and networks are right for callers over IPv6, and for IPv4 over an IPv6 socket', async (t) => {
-  const { system, running } = await startService(world().backends, { HOST: '::', THROTTLE: 'off' })
-  const url = `http://127.0.0.1:${running.port}`
+  const { url, stop } = await startService(service().backends, { HOST: '::', THROTTLE: 'off' })
   for (const [host, caller, outcome] of [
     ['::1', '::1', ' ::1'],
     ['127.0.0.1', '127.0.0.1', '127.0.0.1 '],
@@ -279,11 +279,10 @@ test.serial('addresses and networks are right for callers over IPv6, and for IPv
     t.deepEqual(await send('/nic/checkip.html'), [200, caller])
     t.deepEqual(await send(`/update?hostname=${subname}.one.test`), [200, 'good'])
     t.is(await addresses(account.api, 'one.test', subname), outcome)
-    t.is(await served(world(), `${subname}.one.test`), outcome)
+    t.is(await served(service(), `${subname}.one.test`), outcome)
     const networks = 'myipv4=10.0.0.0/8&myipv6=fd00:1:2:3::/64'
     t.deepEqual(await send(`/update?hostname=${subname}.one.test&${networks}`), [200, 'good'])
-    t.is(await served(world(), `${subname}.one.test`), host === '::1' ? ' fd00:1:2:3::1' : '10.0.0.1 ')
+    t.is(await served(service(), `${subname}.one.test`), host === '::1' ? ' fd00:1:2:3::1' : '10.0.0.1 ')
   }
-  await running.stop()
-  await closeSystem(system)
+  await stop()
 })

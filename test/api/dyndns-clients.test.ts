@@ -1,18 +1,19 @@
 import test from 'ava'
+import type { Account } from '../support/accounts.ts'
 import { freshName, newDomain, succeeded } from '../support/api.ts'
 import { addresses, served, update } from '../support/dyndns.ts'
+import { useService } from '../support/harness.ts'
 import { exchange } from '../support/raw.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Contract §18: the requests that routers and other clients make, octet by octet, and what they need of the answer. In
 // these, D is the domain, S the token's secret, and B what Basic authentication makes of both.
 
-const world = useWorld({ THROTTLE: 'off', UPDATE_HOSTS: 'update.dyn.test', CHECK_IP_HOSTS: 'checkip.dyn.test' })
+const service = useService({ THROTTLE: 'off', UPDATE_HOSTS: 'update.dyn.test', CHECK_IP_HOSTS: 'checkip.dyn.test' })
 
 let account: Account
 
 test.before('an account', async () => {
-  account = await world().account()
+  account = await service().account()
 })
 
 interface Request {
@@ -155,7 +156,7 @@ for (const [client, { lines, then, body = 'good' }] of Object.entries(REQUESTS))
     const at = (subname: string) => (subname === '' ? domain : `${subname}.${domain}`)
     const hostname = Object.keys(then).map(at).join()
     succeeded(await update(account.api, { hostname, myip: BOTH.replace(' ', ',') }), 200)
-    const answer = await exchange(world().url, octets(lines, domain))
+    const answer = await exchange(service().url, octets(lines, domain))
     t.is(answer.head.split('\r\n')[0], 'HTTP/1.1 200 OK')
     t.is(answer.body, body)
     t.is(answer.headers['content-type'], 'text/plain')
@@ -164,7 +165,7 @@ for (const [client, { lines, then, body = 'good' }] of Object.entries(REQUESTS))
     t.is(answer.headers['content-encoding'], undefined)
     for (const [subname, outcome] of Object.entries(then)) {
       t.is(await addresses(account.api, domain, subname), outcome)
-      t.is(await served(world(), at(subname)), outcome)
+      t.is(await served(service(), at(subname)), outcome)
     }
   })
 }
@@ -190,7 +191,7 @@ for (const [title, line, header, status, body] of [
   test.serial(`refused: ${title}`, async (t) => {
     const domain = await newDomain(account.api, freshName())
     const lines = [`GET ${line} HTTP/1.0`, 'Host: dns.test', `Authorization: ${header}`]
-    const answer = await exchange(world().url, octets(lines, domain))
+    const answer = await exchange(service().url, octets(lines, domain))
     t.deepEqual([answer.status, answer.body], [status, body])
     t.is(answer.headers['content-length'], String(body.length))
   })
@@ -201,7 +202,7 @@ for (const [title, lines] of [
   ['a check-IP host', ['GET / HTTP/1.1', 'Host: checkip.dyn.test', 'User-Agent: curl/7.88.1', 'Connection: close']],
 ] as const) {
   test.serial(`check-IP: ${title}`, async (t) => {
-    const answer = await exchange(world().url, [...lines, '', ''].join('\r\n'))
+    const answer = await exchange(service().url, [...lines, '', ''].join('\r\n'))
     t.deepEqual([answer.status, answer.body], [200, '127.0.0.1'])
     t.is(answer.headers['content-type'], 'text/plain')
     t.is(answer.headers['content-length'], '9')

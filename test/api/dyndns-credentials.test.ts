@@ -3,12 +3,13 @@ import { freshName, newDomain } from '../support/api.ts'
 import { basic, told, update } from '../support/dyndns.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
 import { addPolicies, addToken, lastUsed, setState, type TokenOptions } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 import { query } from '../../src/store/database.ts'
+import type { Account } from '../support/accounts.ts'
+import { useService } from '../support/harness.ts'
 
 // Contract §10.2: the three forms of credentials.
 
-const world = useWorld({ THROTTLE: 'off' })
+const service = useService({ THROTTLE: 'off' })
 
 let account: Account
 let email: string
@@ -17,12 +18,12 @@ let second: string
 let foreign: string
 
 test.before('accounts with domains', async () => {
-  account = await world().account()
+  account = await service().account()
   domain = await newDomain(account.api, freshName())
   second = await newDomain(account.api, freshName())
-  const other = await world().account()
+  const other = await service().account()
   foreign = await newDomain(other.api, freshName())
-  const [row] = await query<{ email: string }>(world().system.db, 'select email from accounts where id = :id', {
+  const [row] = await query<{ email: string }>(service().system.db, 'select email from accounts where id = :id', {
     id: account.id,
   })
   email = row!.email
@@ -34,7 +35,10 @@ const fine = () => ({ hostname: `www.${domain}`, myip: '192.0.2.1' })
 /** Sends an update with this header, as it is; what came back. */
 async function withHeader(authorization: string, query = `hostname=www.${domain}&myip=192.0.2.1`) {
   const line = `GET /nic/update?${query}`
-  const { status, body, headers } = await exchange(world().url, plainRequest(line, [`Authorization: ${authorization}`]))
+  const { status, body, headers } = await exchange(
+    service().url,
+    plainRequest(line, [`Authorization: ${authorization}`]),
+  )
   return { told: [status, body], type: headers['content-type'], challenge: headers['www-authenticate'] }
 }
 
@@ -103,25 +107,25 @@ const users: [string, () => string, boolean][] = [
 for (const [title, user, allowed] of users) {
   test(`the user: ${title} is ${allowed ? '' : 'not '}accepted`, async (t) => {
     const answer = allowed ? [200, 'good'] : [401, 'badauth']
-    t.deepEqual(told(await update(world().anonymous, fine(), basic(user(), account.secret))), answer)
+    t.deepEqual(told(await update(service().anonymous, fine(), basic(user(), account.secret))), answer)
     const parameters = { ...fine(), username: user(), password: account.secret }
-    t.deepEqual(told(await update(world().anonymous, parameters)), answer)
+    t.deepEqual(told(await update(service().anonymous, parameters)), answer)
   })
 }
 
 test('a user may name domains of which only one is updated', async (t) => {
   const headers = basic(`${domain},${second}`, account.secret)
-  t.deepEqual(told(await update(world().anonymous, fine(), headers)), [200, 'good'])
-  t.deepEqual(told(await update(world().anonymous, { myip: '192.0.2.1' }, headers)), [
+  t.deepEqual(told(await update(service().anonymous, fine(), headers)), [200, 'good'])
+  t.deepEqual(told(await update(service().anonymous, { myip: '192.0.2.1' }, headers)), [
     400,
     'Cannot update subdomains from more than one domain.',
   ])
 })
 
 test('a user in Latin-1 is read', async (t) => {
-  const other = await world().account()
+  const other = await service().account()
   const own = await newDomain(other.api, freshName())
-  await query(world().system.db, `update accounts set email = 'jürgen@example.test' where id = :id`, { id: other.id })
+  await query(service().system.db, `update accounts set email = 'jürgen@example.test' where id = :id`, { id: other.id })
   for (const encoding of ['latin1', 'utf8'] as const) {
     const credentials = encoded(`jürgen@example.test:${other.secret}`, encoding)
     const { told } = await withHeader(`Basic ${credentials}`, `hostname=${own}&myip=192.0.2.1`)
@@ -138,7 +142,7 @@ for (const [title, parameters, text] of [
   ['an empty secret', { username: '', password: '' }, 'badauth'],
 ] as const) {
   test(`parameters: ${title}`, async (t) => {
-    const answer = await update(world().anonymous, { ...fine(), ...parameters })
+    const answer = await update(service().anonymous, { ...fine(), ...parameters })
     t.deepEqual(told(answer), [401, text])
     t.is(answer.headers['www-authenticate'], 'Token')
   })
@@ -149,7 +153,7 @@ test('the first form that is present decides', async (t) => {
   const wrong = { username: '', password: 'wrong' }
   const { authorization } = basic('', account.secret)
   const send = (parameters: Record<string, string>, header: string) =>
-    update(world().anonymous, { ...fine(), ...parameters }, { authorization: header })
+    update(service().anonymous, { ...fine(), ...parameters }, { authorization: header })
   t.deepEqual(told(await send(wrong, `Token ${account.secret}`)), [200, 'good'])
   t.deepEqual(told(await send(right, 'Token wrong')), [401, 'Invalid token.'])
   t.deepEqual(told(await send(right, 'Token')), [401, `${HEADER}No credentials provided.`])
@@ -162,24 +166,24 @@ test('the first form that is present decides', async (t) => {
 test('of a parameter that is given twice, the last value counts', async (t) => {
   const query = new URLSearchParams(fine()).toString()
   const twice = `${query}&username=x&password=x&password=${account.secret}&username=`
-  t.deepEqual(told(await update(world().anonymous, twice)), [200, 'good'])
+  t.deepEqual(told(await update(service().anonymous, twice)), [200, 'good'])
 })
 
 test('e-mail address and account password are no credentials', async (t) => {
-  t.deepEqual(told(await update(world().anonymous, fine(), basic(email, 'password'))), [401, 'badauth'])
+  t.deepEqual(told(await update(service().anonymous, fine(), basic(email, 'password'))), [401, 'badauth'])
 })
 
 /** The three forms, for one secret. */
 const forms: [string, (secret: string) => Promise<[number, string]>, string][] = [
   [
     'Token',
-    async (secret) => told(await update(world().anonymous, fine(), { authorization: `Token ${secret}` })),
+    async (secret) => told(await update(service().anonymous, fine(), { authorization: `Token ${secret}` })),
     'Invalid token.',
   ],
-  ['Basic', async (secret) => told(await update(world().anonymous, fine(), basic(domain, secret))), 'badauth'],
+  ['Basic', async (secret) => told(await update(service().anonymous, fine(), basic(domain, secret))), 'badauth'],
   [
     'parameters',
-    async (secret) => told(await update(world().anonymous, { ...fine(), username: domain, password: secret })),
+    async (secret) => told(await update(service().anonymous, { ...fine(), username: domain, password: secret })),
     'badauth',
   ],
 ]
@@ -192,49 +196,49 @@ for (const [form, send, refusal] of forms) {
     ['unused for too long', { created: '2020-01-01', lastUsed: '2020-01-02', maxUnusedPeriod: '1 day' }, false],
   ] as [string, TokenOptions, boolean][]) {
     test(`${form}: a token ${title} is ${allowed ? '' : 'not '}accepted`, async (t) => {
-      const token = await addToken(world(), account.id, options)
-      const before = await lastUsed(world(), token.id)
+      const token = await addToken(service(), account.id, options)
+      const before = await lastUsed(service(), token.id)
       t.deepEqual(await send(token.secret), allowed ? [200, 'good'] : [401, refusal])
-      t.is((await lastUsed(world(), token.id)) !== before, allowed)
+      t.is((await lastUsed(service(), token.id)) !== before, allowed)
     })
   }
 
   test(`${form}: the account must be active`, async (t) => {
-    const other = await world().account()
-    await setState(world(), other.id, 'disabled')
+    const other = await service().account()
+    await setState(service(), other.id, 'disabled')
     t.deepEqual(await send(other.secret), [401, form === 'Token' ? 'User inactive or deleted.' : refusal])
   })
 
   test(`${form}: a login token whose MFA step is missing is refused, as text`, async (t) => {
-    const user = await world().account()
+    const user = await service().account()
     await query(
-      world().system.db,
+      service().system.db,
       `insert into totp_factors (account_id, name, secret, created, last_used) values (:id, 'x', :secret, now(), now())`,
       { id: user.id, secret: Buffer.alloc(32) },
     )
-    const { id, secret } = await addToken(world(), user.id)
-    await query(world().system.db, 'update tokens set mfa = false where id = :id', { id })
+    const { id, secret } = await addToken(service(), user.id)
+    await query(service().system.db, 'update tokens set mfa = false where id = :id', { id })
     const own = await newDomain(user.api, freshName())
     const headers = form === 'Basic' ? basic(own, secret) : form === 'Token' ? { authorization: `Token ${secret}` } : {}
     const credentials = form === 'parameters' ? { username: own, password: secret } : {}
-    const answer = await update(world().anonymous, { hostname: own, myip: '192.0.2.1', ...credentials }, headers)
+    const answer = await update(service().anonymous, { hostname: own, myip: '192.0.2.1', ...credentials }, headers)
     t.deepEqual(told(answer), [403, 'You do not have permission to perform this action.'])
     t.is(answer.headers['content-type'], 'text/plain')
   })
 
   test(`${form}: no flag is needed`, async (t) => {
-    const { secret } = await addToken(world(), account.id)
+    const { secret } = await addToken(service(), account.id)
     t.deepEqual(await send(secret), [200, 'good'])
   })
 }
 
 test('an override token acts for the bound account, within what its policies name', async (t) => {
-  const owner = await world().account()
-  const token = await addToken(world(), owner.id, { userOverrideId: account.id })
+  const owner = await service().account()
+  const token = await addToken(service(), owner.id, { userOverrideId: account.id })
   t.deepEqual(told(await update(token.api, fine())), [200, 'good'])
-  t.deepEqual(told(await update(world().anonymous, fine(), basic(email, token.secret))), [200, 'good'])
-  await addPolicies(world(), token.id, [{ permWrite: true }, { domain: second, permWrite: true }])
+  t.deepEqual(told(await update(service().anonymous, fine(), basic(email, token.secret))), [200, 'good'])
+  await addPolicies(service(), token.id, [{ permWrite: true }, { domain: second, permWrite: true }])
   t.deepEqual(told(await update(token.api, fine())), [404, 'nohost'])
-  t.deepEqual(told(await update(world().anonymous, fine(), basic(domain, token.secret))), [401, 'badauth'])
+  t.deepEqual(told(await update(service().anonymous, fine(), basic(domain, token.secret))), [401, 'badauth'])
   t.deepEqual(told(await update(token.api, { myip: '192.0.2.1' })), [200, 'good'])
 })

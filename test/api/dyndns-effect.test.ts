@@ -1,4 +1,5 @@
 import test from 'ava'
+import type { Account } from '../support/accounts.ts'
 import type { Call } from '../support/proxy.ts'
 import {
   addPolicies,
@@ -12,18 +13,18 @@ import {
   type ShownRRset,
 } from '../support/api.ts'
 import { addresses, served, told, update } from '../support/dyndns.ts'
+import { useService } from '../support/harness.ts'
 import { addToken } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Contract §10.5: what an update does, who may send it, and what it is told when it fails. The caller's address is
 // 127.0.0.1, where nothing else is said.
 
-const world = useWorld()
+const service = useService()
 
 let account: Account
 
 test.before('an account', async () => {
-  account = await world().account()
+  account = await service().account()
 })
 
 async function get(domain: string, subname: string, type: string): Promise<ShownRRset> {
@@ -37,7 +38,7 @@ for (const minimumTtl of [1, 60, 3600]) {
     await newRRset(account.api, domain, { subname: 'same', ttl: 7200, records: ['192.0.2.2'] })
     await newRRset(account.api, domain, { subname: 'moved', ttl: 7200, type: 'AAAA', records: ['2001:db8::1'] })
     await newRRset(account.api, domain, { subname: 'kept', ttl: 7200 })
-    await setMinimumTtl(world(), domain, minimumTtl)
+    await setMinimumTtl(service(), domain, minimumTtl)
     const hostname = ['new', 'old', 'same'].map((subname) => `${subname}.${domain}`).join()
     const own = { [`myipv6:moved.${domain}`]: 'fd00::/64', [`myipv4:kept.${domain}`]: 'preserve' }
     const answer = await update(account.api, { hostname, myip: '192.0.2.2', ...own })
@@ -45,9 +46,9 @@ for (const minimumTtl of [1, 60, 3600]) {
     for (const subname of ['new', 'old', 'same']) t.is((await get(domain, subname, 'A')).ttl, 60)
     t.is((await get(domain, 'moved', 'AAAA')).ttl, 60)
     t.is((await get(domain, 'kept', 'A')).ttl, 7200)
-    t.is(await served(world(), `moved.${domain}`), ' fd00::1')
+    t.is(await served(service(), `moved.${domain}`), ' fd00::1')
     // An update that changes nothing else gives the TTL too.
-    await setMinimumTtl(world(), domain, 60)
+    await setMinimumTtl(service(), domain, 60)
     succeeded(await account.api.patch(`/domains/${domain}/rrsets/same/A/`, { ttl: 7200 }), 200)
     t.deepEqual(told(await update(account.api, { hostname: `same.${domain}`, myip: '192.0.2.2' })), [200, 'good'])
     t.is((await get(domain, 'same', 'A')).ttl, 60)
@@ -85,18 +86,18 @@ function isPublication({ method }: Call): boolean {
 }
 
 function publications(domain: string): number {
-  return world().proxy.calls.filter((call) => isPublication(call) && call.path.includes(`${domain}.`)).length
+  return service().proxy.calls.filter((call) => isPublication(call) && call.path.includes(`${domain}.`)).length
 }
 
 test.serial('any number of names and families is one publication', async (t) => {
   const domain = await newDomain(account.api)
   const names = Array.from({ length: 20 }, (_, i) => `n${i}.${domain}`)
-  const calls = callsFor(world(), domain)
+  const calls = callsFor(service(), domain)
   const hostname = names.join()
   const answer = await update(account.api, { hostname, myip: '192.0.2.1,2001:db8::1' })
   t.deepEqual(told(answer), [200, names.map(() => 'good').join('\n')])
-  t.is(callsFor(world(), domain), calls + 1)
-  for (const name of names) t.is(await served(world(), name), '192.0.2.1 2001:db8::1')
+  t.is(callsFor(service(), domain), calls + 1)
+  for (const name of names) t.is(await served(service(), name), '192.0.2.1 2001:db8::1')
 })
 
 /** The parameters, with the domain's name for `D`. */
@@ -130,7 +131,7 @@ for (const [parameters, status, text] of [
     t.deepEqual(told(answer), [status, expected])
     t.is(await addresses(account.api, domain, 'a'), '192.0.2.1 ')
     t.is(await addresses(account.api, domain, 'b'), ' ')
-    t.is(await served(world(), `a.${domain}`), '192.0.2.1 ')
+    t.is(await served(service(), `a.${domain}`), '192.0.2.1 ')
     t.deepEqual(await domainOf(account.api, domain), before)
   })
 }
@@ -174,9 +175,9 @@ for (const [types, parameters, outcome] of [
     const domain = await newDomain(account.api)
     await newRRset(account.api, domain, { subname: 'www' })
     const before = await domainOf(account.api, domain)
-    const token = await addToken(world(), account.id)
+    const token = await addToken(service(), account.id)
     const rows = types.map((type) => ({ domain, subname: 'www', type, write: true }))
-    await addPolicies(world(), token.id, { write: false }, ...rows)
+    await addPolicies(service(), token.id, { write: false }, ...rows)
     const answer = await update(token.api, { hostname: `www.${domain}`, ...inDomain(parameters, domain) })
     t.deepEqual(told(answer), outcome)
     t.is(answer.headers['content-type'], 'text/plain')
@@ -191,35 +192,35 @@ test.serial('what PowerDNS refuses is told as its reason, a line for each RRset,
   const domain = await newDomain(account.api)
   await newRRset(account.api, domain, { subname: 'www' })
   const before = await domainOf(account.api, domain)
-  world().proxy.fail((call) => (isPublication(call) ? { refuse: 422, error: 'Not today' } : 'pass'))
+  service().proxy.fail((call) => (isPublication(call) ? { refuse: 422, error: 'Not today' } : 'pass'))
   const one = await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.2' })
   const two = await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.2,::2' })
-  world().proxy.heal()
+  service().proxy.heal()
   t.deepEqual(told(one), [400, 'The DNS backend refused this RRset: Not today'])
   const line = 'The DNS backend refused one of these RRsets: Not today'
   t.deepEqual(told(two), [400, `${line}\n${line}`])
   t.deepEqual(await domainOf(account.api, domain), before)
   t.is(await addresses(account.api, domain, 'www'), '192.0.2.1 ')
-  t.is(await served(world(), `www.${domain}`), '192.0.2.1 ')
+  t.is(await served(service(), `www.${domain}`), '192.0.2.1 ')
 })
 
 test.serial('while PowerDNS is away: 503, when to come again, and nothing is applied', async (t) => {
   const domain = await newDomain(account.api)
   await newRRset(account.api, domain, { subname: 'www' })
-  world().proxy.fail(() => 'cut')
+  service().proxy.fail(() => 'cut')
   const answer = await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.2' })
-  world().proxy.heal()
+  service().proxy.heal()
   t.deepEqual(told(answer), [503, 'The DNS backend is currently unavailable. Nothing was changed; please retry.'])
   t.is(answer.headers['content-type'], 'text/plain')
   t.is(answer.headers['retry-after'], '5')
   t.is(await addresses(account.api, domain, 'www'), '192.0.2.1 ')
   t.deepEqual(told(await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.3' })), [200, 'good'])
-  t.is(await served(world(), `www.${domain}`), '192.0.2.3 ')
+  t.is(await served(service(), `www.${domain}`), '192.0.2.3 ')
 })
 
 test.serial('what nobody foresaw is 500, without detail', async (t) => {
   const domain = await newDomain(account.api, freshName())
-  const { system } = world()
+  const { system } = service()
   const { now } = system
   const calls = { left: 1 }
   system.now = () => {
@@ -230,5 +231,5 @@ test.serial('what nobody foresaw is 500, without detail', async (t) => {
   system.now = now
   t.deepEqual(told(answer), [500, 'Internal Server Error.'])
   t.is(answer.headers['content-type'], 'text/plain')
-  t.true(world().logged().includes('the clock is broken'))
+  t.true(service().logged().includes('the clock is broken'))
 })

@@ -1,19 +1,20 @@
 import test from 'ava'
+import type { Account } from '../support/accounts.ts'
 import { newDomain } from '../support/api.ts'
 import { addresses, basic, told, update } from '../support/dyndns.ts'
-import { useWorld, type Account } from '../support/world.ts'
+import { useService } from '../support/harness.ts'
 
 // Contract §10.3: which names an update is about.
 
-const world = useWorld({ THROTTLE: 'off' })
+const service = useService({ THROTTLE: 'off' })
 
 /** Has one.test, sub.one.test, and two.test. */
 let account: Account
 
 test.before('domains', async () => {
-  account = await world().account()
+  account = await service().account()
   for (const name of ['one.test', 'sub.one.test', 'two.test']) await newDomain(account.api, name)
-  await newDomain((await world().account()).api, 'foreign.test')
+  await newDomain((await service().account()).api, 'foreign.test')
 })
 
 const DOMAINS = ['one.test', 'sub.one.test', 'two.test']
@@ -118,7 +119,7 @@ for (const [parameters, outcome] of [
 
 test.serial('the user of Basic authentication names what parameters do not', async (t) => {
   const send = (user: string, parameters: Record<string, string>) =>
-    update(world().anonymous, { myip: '203.0.113.1', ...parameters }, basic(user, account.secret))
+    update(service().anonymous, { myip: '203.0.113.1', ...parameters }, basic(user, account.secret))
   t.deepEqual(told(await send('B1.one.test', {})), [200, 'good'])
   t.deepEqual(told(await send('b2.one.test,b3.one.test', { hostname: 'YES' })), [200, 'good\ngood'])
   t.deepEqual(told(await send('two.test', { hostname: 'b4.one.test' })), [200, 'good'])
@@ -132,7 +133,7 @@ test.serial('the user of Basic authentication names what parameters do not', asy
 })
 
 test.serial('without names, the only domain is meant', async (t) => {
-  const single = await world().account()
+  const single = await service().account()
   const send = () => update(single.api, { myip: '192.0.2.1' })
   t.deepEqual(told(await send()), [404, 'nohost'])
   await newDomain(single.api, 'single.test')

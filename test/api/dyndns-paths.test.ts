@@ -1,12 +1,13 @@
 import test from 'ava'
+import type { Account } from '../support/accounts.ts'
 import { freshName, newDomain } from '../support/api.ts'
 import { addresses, basic, told } from '../support/dyndns.ts'
+import { useService } from '../support/harness.ts'
 import { exchange } from '../support/raw.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Contract §10.1: where updates are taken, and how answers look.
 
-const world = useWorld({
+const service = useService({
   THROTTLE: 'off',
   UPDATE_HOSTS: 'update.dyn.test, update6.dyn.test',
   CHECK_IP_HOSTS: 'checkip.dyn.test',
@@ -17,7 +18,7 @@ let account: Account
 let domain: string
 
 test.before('a domain', async () => {
-  account = await world().account()
+  account = await service().account()
   domain = await newDomain(account.api, freshName())
 })
 
@@ -56,13 +57,13 @@ for (const path of ['/api/v1/dyndns/update', '/nic/update', '/update']) {
   }
 
   test(`OPTIONS of ${path} needs no token`, async (t) => {
-    const answer = await world().anonymous.send('OPTIONS', `//root${path}`)
+    const answer = await service().anonymous.send('OPTIONS', `//root${path}`)
     t.deepEqual(told(answer), [200, ''])
     t.is(answer.headers['allow'], 'GET, OPTIONS')
   })
 
   test(`a wrong method of ${path} without a token is 401`, async (t) => {
-    const answer = await world().anonymous.post(`//root${path}`)
+    const answer = await service().anonymous.post(`//root${path}`)
     t.deepEqual(told(answer), [401, 'No username URL parameter provided.'])
     t.is(answer.headers['www-authenticate'], 'Token')
     t.is(answer.headers['content-type'], 'text/plain')
@@ -72,7 +73,7 @@ for (const path of ['/api/v1/dyndns/update', '/nic/update', '/update']) {
 /** Asks a host name, over a connection of its own. */
 async function at(host: string, target: string, headers: string[] = [], method = 'GET') {
   const lines = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...headers, '', '']
-  const { status, headers: got, body } = await exchange(world().url, lines.join('\r\n'))
+  const { status, headers: got, body } = await exchange(service().url, lines.join('\r\n'))
   return { status, body, type: got['content-type'], allow: got['allow'] }
 }
 const auth = () => `Authorization: Token ${account.secret}`
@@ -124,7 +125,7 @@ test('a host name that is forwarded counts only from a trusted proxy', async (t)
 
 for (const slash of ['', '/']) {
   test(`/nic/checkip.html${slash} tells the caller's address to anybody`, async (t) => {
-    const answer = await world().anonymous.get(`//root/nic/checkip.html${slash}`)
+    const answer = await service().anonymous.get(`//root/nic/checkip.html${slash}`)
     t.deepEqual(told(answer), [200, '127.0.0.1'])
     t.is(answer.headers['content-type'], 'text/plain')
     t.is(answer.headers['allow'], 'GET, OPTIONS')
@@ -149,12 +150,12 @@ test('HTTP/1.0 is served', async (t) => {
   const { subname, query } = fresh()
   const { authorization } = basic(domain, account.secret)
   const octets = `GET /nic/update${query} HTTP/1.0\r\nHost: api.test\r\nAuthorization: ${authorization}\r\n\r\n`
-  const answer = await exchange(world().url, octets)
+  const answer = await exchange(service().url, octets)
   t.deepEqual([answer.status, answer.body], [200, 'good'])
   t.is(answer.headers['content-length'], '4')
   t.is(answer.headers['transfer-encoding'], undefined)
   t.regex(await addresses(account.api, domain, subname), /^192\.0\.2\.\d+ $/)
-  const bare = await exchange(world().url, 'GET /nic/checkip.html HTTP/1.0\r\n\r\n')
+  const bare = await exchange(service().url, 'GET /nic/checkip.html HTTP/1.0\r\n\r\n')
   t.deepEqual([bare.status, bare.body], [200, '127.0.0.1'])
 })
 
@@ -174,13 +175,13 @@ test('browsers may use it from anywhere', async (t) => {
 
 test('neither secrets nor names reach the log', async (t) => {
   const { query } = fresh()
-  await world().anonymous.get(`//root/update${query}&username=${domain}&password=${account.secret}`)
-  await world().anonymous.get(`//root/update${query}`, { headers: basic(domain, account.secret) })
-  t.false(world().logged().includes(account.secret))
+  await service().anonymous.get(`//root/update${query}&username=${domain}&password=${account.secret}`)
+  await service().anonymous.get(`//root/update${query}`, { headers: basic(domain, account.secret) })
+  t.false(service().logged().includes(account.secret))
   t.false(
-    world()
+    service()
       .logged()
       .includes(Buffer.from(`${domain}:${account.secret}`).toString('base64')),
   )
-  t.true(world().logged().includes('"route":"/update"'))
+  t.true(service().logged().includes('"route":"/update"'))
 })

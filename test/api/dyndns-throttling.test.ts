@@ -1,13 +1,14 @@
 import test from 'ava'
+import type { Account } from '../support/accounts.ts'
 import { domainOf, newDomain } from '../support/api.ts'
 import { addresses, told, update } from '../support/dyndns.ts'
+import { useService } from '../support/harness.ts'
 import { addToken } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Contract §14 for updates: how many of a domain are taken, and what the others are told. The clock stands still but
 // where a test moves it.
 
-const world = useWorld({
+const service = useService({
   THROTTLE: 'on',
   THROTTLE_RATES: 'dyndns=3/2min; user=2000/d; dns_api_expensive=1000/h',
   TRUSTED_PROXIES: '127.0.0.1',
@@ -17,8 +18,8 @@ let clock = Date.parse('2026-03-01T12:00:00Z')
 let account: Account
 
 test.before('a clock and an account', async () => {
-  world().system.now = () => new Date(clock).toISOString().replace('Z', '000Z')
-  account = await world().account()
+  service().system.now = () => new Date(clock).toISOString().replace('Z', '000Z')
+  account = await service().account()
 })
 
 const THROTTLED = [429, 'Request was throttled. Expected available in 120 seconds.'] as const
@@ -49,7 +50,7 @@ test.serial('more than the rate allows are refused in words, counted for nobody,
 
 test.serial('each domain has a count of its own, whichever names, tokens and addresses ask', async (t) => {
   const [one, other] = [await newDomain(account.api), await newDomain(account.api)]
-  const token = await addToken(world(), account.id)
+  const token = await addToken(service(), account.id)
   const from = (address: string) => ({ 'x-forwarded-for': address })
   t.deepEqual(told(await update(account.api, { hostname: `a.${one}` }, from('192.0.2.1'))), [200, 'good'])
   t.deepEqual(told(await update(token.api, { hostname: `b.${one}` }, from('2001:db8::1'))), [200, 'good'])
@@ -70,7 +71,7 @@ test.serial('updates and writes over REST are counted apart', async (t) => {
 test.serial('what fails before is not counted, what fails after is', async (t) => {
   const domain = await newDomain(account.api)
   for (let i = 0; i < 5; i++) {
-    t.is((await update(world().anonymous, { hostname: domain })).status, 401)
+    t.is((await update(service().anonymous, { hostname: domain })).status, 401)
     t.is((await update(account.api, { hostname: `${domain},nothing` })).status, 404)
     t.is((await update(account.api, {})).status, 400)
   }
@@ -82,7 +83,7 @@ test.serial('what fails before is not counted, what fails after is', async (t) =
 
 test.serial('nobody is refused his address', async (t) => {
   for (let i = 0; i < 10; i++) {
-    const answer = await world().anonymous.get('//root/nic/checkip.html', {
+    const answer = await service().anonymous.get('//root/nic/checkip.html', {
       headers: { 'x-forwarded-for': '2001:db8::1' },
     })
     t.deepEqual(told(answer), [200, '2001:db8::1'])

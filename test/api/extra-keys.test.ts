@@ -1,19 +1,20 @@
 import { execFile } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { audit, reconcileAll } from '../../src/service/domains/reconcile.ts'
 import { domainOf, newDomain, newRRset, succeeded } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
 import { lookUp, validate, verifyTransfer } from '../support/dns.ts'
+import { newFolder } from '../support/folders.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { query } from '../support/wire.ts'
-import { useWorld } from '../support/world.ts'
 
 // Keys of other signers beside ours: contract §§7.1, 8.9.
 
-const world = useWorld()
+const service = useService()
 const run = promisify(execFile)
 
 /** A DNSKEY record of a new key (RFC 6605 §4). */
@@ -25,7 +26,7 @@ function newKey(flags: number): string {
 
 /** The DS records for a key as BIND computes them: none unless it is an entry point. */
 async function dsByBind(name: string, dnskey: string): Promise<string[]> {
-  const file = join(mkdtempSync(join(process.env['TEST_FOLDER']!, 'key-')), 'key')
+  const file = join(newFolder(), 'key')
   writeFileSync(file, `${name}. 60 IN DNSKEY ${dnskey}\n`)
   const { stdout } = await run('dnssec-dsfromkey', ['-a', 'SHA-256', '-a', 'SHA-384', '-f', file, name])
   return [...stdout.matchAll(/ DS (\d+ \d+ \d+) (.*)$/gm)].map(
@@ -35,13 +36,13 @@ async function dsByBind(name: string, dnskey: string): Promise<string[]> {
 
 /** The contents that DNS serves, sorted; blanks within keys and digests left out. */
 async function served(name: string, type: string): Promise<string[]> {
-  const contents = await lookUp(world().powerDns, name, type)
+  const contents = await lookUp(service().powerDns, name, type)
   const fields = contents.map((content) => content.toLowerCase().split(' '))
   return fields.map((words) => [...words.slice(0, 3), words.slice(3).join('')].join(' ')).sort()
 }
 
 async function ttls(name: string, type: string): Promise<number[]> {
-  const { answers } = await query(world().powerDns, name, type)
+  const { answers } = await query(service().powerDns, name, type)
   return [...new Set(answers.filter((record) => record.type === type).map(({ ttl }) => ttl))]
 }
 
@@ -66,22 +67,22 @@ async function foreign(name: string) {
 const TYPES = ['DNSKEY', 'CDS', 'CDNSKEY'] as const
 
 test('what is added is served beside what is generated, and all of it validates', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { name, key, generated } = await signedDomain(api)
   const added = await foreign(name)
   for (const type of TYPES) await newRRset(api, name, { subname: '', type, records: added[type] })
   for (const type of TYPES) {
     t.deepEqual(await served(name, type), lowered([...generated[type], ...added[type]]), type)
-    t.is(await validate(world().powerDns, name, key.ds, name, type), 'fully validated', type)
+    t.is(await validate(service().powerDns, name, key.ds, name, type), 'fully validated', type)
     const { status, json } = await api.get(path(name, type))
     t.is(status, 200)
     t.like(json, { type, records: added[type] })
   }
-  await verifyTransfer(world().powerDns, name, key.ds)
+  await verifyTransfer(service().powerDns, name, key.ds)
 })
 
 test('the RRset endpoints show what was added alone, and nothing if nothing was', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { name } = await signedDomain(api)
   for (const type of TYPES) t.is((await api.get(path(name, type))).status, 404)
   t.is((await api.get(`/domains/${name}/rrsets/?type=DNSKEY`)).text, '[]')
@@ -91,7 +92,7 @@ test('the RRset endpoints show what was added alone, and nothing if nothing was'
 })
 
 test('an added key is in `keys`, after the generated ones, by content, with the DS that BIND computes', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { name, key } = await signedDomain(api)
   const rsa = `257 3 8 ${Buffer.concat([Buffer.from([3, 1, 0, 1]), Buffer.alloc(256, 0xa5)]).toString('base64')}`
   const ed25519 = `257 3 15 ${Buffer.alloc(32, 7).toString('base64')}`
@@ -116,7 +117,7 @@ test('an added key is in `keys`, after the generated ones, by content, with the 
 })
 
 test('removing what was added leaves what is generated untouched', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { name, key, generated } = await signedDomain(api)
   const added = await foreign(name)
   for (const type of TYPES) await newRRset(api, name, { subname: '', type, records: added[type] })
@@ -125,12 +126,12 @@ test('removing what was added leaves what is generated untouched', async (t) => 
     t.deepEqual(await served(name, type), lowered(generated[type]), type)
   }
   t.deepEqual((await domainOf(api, name)).keys, [key])
-  t.is(await validate(world().powerDns, name, key.ds, name, 'NS'), 'fully validated')
-  await verifyTransfer(world().powerDns, name, key.ds)
+  t.is(await validate(service().powerDns, name, key.ds, name, 'NS'), 'fully validated')
+  await verifyTransfer(service().powerDns, name, key.ds)
 })
 
 test('replacing what was added replaces nothing else, not even by what is generated', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { name, key, generated } = await signedDomain(api)
   const [one, other] = [newKey(257), newKey(256)]
   await newRRset(api, name, { subname: '', type: 'DNSKEY', records: [one] })
@@ -138,13 +139,13 @@ test('replacing what was added replaces nothing else, not even by what is genera
   t.deepEqual(await served(name, 'DNSKEY'), lowered([...generated.DNSKEY, other]))
   succeeded(await api.patch(path(name, 'DNSKEY'), { records: generated.DNSKEY }), 200)
   t.deepEqual(await served(name, 'DNSKEY'), lowered(generated.DNSKEY))
-  await verifyTransfer(world().powerDns, name, key.ds)
+  await verifyTransfer(service().powerDns, name, key.ds)
   succeeded(await api.delete(path(name, 'DNSKEY')), 204)
   t.deepEqual(await served(name, 'DNSKEY'), lowered(generated.DNSKEY))
 })
 
 test('at the apex DNS has the automatic TTL, and the API the one that was written', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { name } = await signedDomain(api)
   const automatic = await Promise.all(TYPES.map((type) => ttls(name, type)))
   t.true(automatic.every(([ttl]) => ttl !== 7777))
@@ -157,14 +158,14 @@ test('at the apex DNS has the automatic TTL, and the API the one that was writte
 })
 
 test('CDS and CDNSKEY below the apex are served as they were written; DNSKEY is refused there', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { name, key, generated } = await signedDomain(api)
   const added = await foreign(name)
   for (const type of ['CDS', 'CDNSKEY'] as const) {
     await newRRset(api, name, { subname: 'sub', type, ttl: 7777, records: added[type] })
     t.deepEqual(await served(`sub.${name}`, type), lowered(added[type]), type)
     t.deepEqual(await ttls(`sub.${name}`, type), [7777])
-    t.is(await validate(world().powerDns, name, key.ds, `sub.${name}`, type), 'fully validated')
+    t.is(await validate(service().powerDns, name, key.ds, `sub.${name}`, type), 'fully validated')
     t.deepEqual(await served(name, type), lowered(generated[type]), type)
   }
   const answer = await api.post(`/domains/${name}/rrsets/`, {
@@ -179,14 +180,14 @@ test('CDS and CDNSKEY below the apex are served as they were written; DNSKEY is 
 })
 
 test('reconciliation finds no differences, and brings back what was lost or changed at PowerDNS', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { name, generated } = await signedDomain(api)
   const added = await foreign(name)
   for (const type of TYPES) {
     await newRRset(api, name, { subname: '', type, ttl: 7777, records: added[type] })
     if (type !== 'DNSKEY') await newRRset(api, name, { subname: 'sub', type, ttl: 7777, records: added[type] })
   }
-  const { system } = world()
+  const { system } = service()
   t.deepEqual(await audit(system, { contents: true }), [])
   for (const [type, contents] of [
     ['DNSKEY', []],
@@ -203,7 +204,7 @@ test('reconciliation finds no differences, and brings back what was lost or chan
 
 /** Replaces an apex RRset at PowerDNS itself. */
 async function behindOurBack(name: string, type: string, contents: readonly string[]): Promise<void> {
-  const { apiUrl, apiKey } = world().powerDns
+  const { apiUrl, apiKey } = service().powerDns
   const records = contents.map((content) => ({ content, disabled: false }))
   const rrset = { name: `${name}.`, type, ttl: 7777, changetype: records.length > 0 ? 'REPLACE' : 'DELETE', records }
   const response = await fetch(`${apiUrl}/api/v1/servers/localhost/zones/${name}.`, {

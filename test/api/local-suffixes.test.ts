@@ -1,20 +1,21 @@
+import type { Account } from '../support/accounts.ts'
 import { newDomain, rrset, succeeded, type ShownDomain, type ShownRRset } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
 import { lookUp, validate } from '../support/dns.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Contract §7.6: names under which every account may register.
 
 const HOSTED = 'dyn.hosted.test'
 const ELSEWHERE = 'dyn.elsewhere.test'
 
-const world = useWorld({ LOCAL_PUBLIC_SUFFIXES: `${HOSTED}, ${ELSEWHERE}`, NAMESERVERS: 'ns1.a.test, ns2.a.test' })
+const service = useService({ LOCAL_PUBLIC_SUFFIXES: `${HOSTED}, ${ELSEWHERE}`, NAMESERVERS: 'ns1.a.test, ns2.a.test' })
 let operator: Account
 
 test.before('the operator hosts the suffix, which lies below a domain of somebody else', async () => {
-  await newDomain((await world().account()).api, 'elsewhere.test')
-  operator = await world().account()
+  await newDomain((await service().account()).api, 'elsewhere.test')
+  operator = await service().account()
   await newDomain(operator.api, HOSTED)
 })
 
@@ -22,7 +23,7 @@ let children = 0
 
 /** A new account's domain directly below the suffix. */
 async function newChild(suffix = HOSTED): Promise<{ api: Client; label: string; name: string; ds: string[] }> {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const label = `child${++children}`
   const name = `${label}.${suffix}`
   const { keys } = succeeded(await api.post('/domains/', { name }), 201).json as ShownDomain
@@ -50,10 +51,10 @@ test('a domain below a suffix that is hosted here is delegated there, with all D
   const { api, label, name, ds } = await newChild()
   t.is(ds.length, 2)
   t.deepEqual(await delegation(label), delegated(ds))
-  t.deepEqual(await lookUp(world().powerDns, name, 'DS'), ds.map((content) => shownByDig(content)).sort())
+  t.deepEqual(await lookUp(service().powerDns, name, 'DS'), ds.map((content) => shownByDig(content)).sort())
 
   await api.post(`/domains/${name}/rrsets/`, rrset({ subname: 'www' }))
-  t.is(await validate(world().powerDns, name, ds, `www.${name}`, 'A'), 'fully validated')
+  t.is(await validate(service().powerDns, name, ds, `www.${name}`, 'A'), 'fully validated')
 })
 
 /** dig prints digests in upper case, and breaks them. */
@@ -83,7 +84,7 @@ test('a delegation replaces what was there, and leaves what may stand beside it'
 
 test('a domain below a suffix that is not hosted here is created without delegation', async (t) => {
   const { name } = await newChild(ELSEWHERE)
-  t.deepEqual(await lookUp(world().powerDns, name, 'NS'), ['ns1.a.test.', 'ns2.a.test.'])
+  t.deepEqual(await lookUp(service().powerDns, name, 'NS'), ['ns1.a.test.', 'ns2.a.test.'])
 })
 
 test('deleting the domain removes its delegation, and nothing else', async (t) => {
@@ -92,12 +93,12 @@ test('deleting the domain removes its delegation, and nothing else', async (t) =
   succeeded(await operator.api.post(`/domains/${HOSTED}/rrsets/`, text), 201)
   t.is((await api.delete(`/domains/${name}/`)).status, 204)
   t.deepEqual(await delegation(label), [['TXT', 3600, ['"stays"']]])
-  t.deepEqual(await lookUp(world().powerDns, name, 'DS'), [])
-  t.deepEqual(await lookUp(world().powerDns, name, 'NS'), [])
+  t.deepEqual(await lookUp(service().powerDns, name, 'DS'), [])
+  t.deepEqual(await lookUp(service().powerDns, name, 'NS'), [])
 })
 
 test('the suffix itself can be created, and what mail programs ask for beside a domain cannot', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   t.is((await api.post('/domains/', { name: ELSEWHERE })).status, 400, 'somebody has a domain below it')
   for (const label of ['autoconfig', 'autodiscover', '_dmarc']) {
     t.is((await api.post('/domains/', { name: `${label}.${HOSTED}` })).status, 400, label)
@@ -106,7 +107,7 @@ test('the suffix itself can be created, and what mail programs ask for beside a 
 
 test('another account can have nothing below a domain that lies below a suffix', async (t) => {
   const { api, name } = await newChild()
-  const other = await world().account()
+  const other = await service().account()
   t.is((await other.api.post('/domains/', { name: `a.${name}` })).text, DISALLOWED)
   t.is((await api.post('/domains/', { name: `a.${name}` })).status, 201)
 })

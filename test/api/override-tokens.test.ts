@@ -3,17 +3,17 @@ import { generateSecret } from '../../src/service/tokens/secrets.ts'
 import { query } from '../../src/store/database.ts'
 import { addPolicies, domainOf, freshName, newDomain, newRRset, rrset, type ShownDomain } from '../support/api.ts'
 import { Client } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 const NOT_FOUND = '{"detail":"Not found."}'
 
 /** An account with two domains, and a token of somebody else that acts for it; the owner has a domain, too. */
 async function bound(limitDomains: number | null = null) {
-  const { system, url } = world()
-  const [account, owner] = [await world().account({ limitDomains }), await world().account()]
+  const { system, url } = service()
+  const [account, owner] = [await service().account({ limitDomains }), await service().account()]
   const secret = generateSecret()
   const [token] = await query<{ id: string }>(
     system.db,
@@ -42,7 +42,7 @@ test('without policies it sees all domains of the account that it is bound to, a
 for (const write of [true, false]) {
   test(`with policies it sees only the domains that they name, also if they ${write ? 'permit' : 'forbid'} writing`, async (t) => {
     const { api, tokenId, named, unnamed } = await bound()
-    await addPolicies(world(), tokenId, { write: true }, { domain: named, type: 'TXT', write })
+    await addPolicies(service(), tokenId, { write: true }, { domain: named, type: 'TXT', write })
     t.deepEqual(await listed(api), [named])
     t.is((await domainOf(api, named)).name, named)
     t.is((await api.get(`/domains/${named}/rrsets/www/A/`)).status, 200)
@@ -53,7 +53,7 @@ for (const write of [true, false]) {
 
 test('an invisible domain behaves as absent', async (t) => {
   const { api, account, tokenId, named, unnamed } = await bound()
-  await addPolicies(world(), tokenId, { write: true }, { domain: named, write: true })
+  await addPolicies(service(), tokenId, { write: true }, { domain: named, write: true })
   const before = (await account.api.get(`/domains/${unnamed}/rrsets/`)).text
   for (const [method, path] of [
     ['GET', `/domains/${unnamed}/`],
@@ -73,7 +73,7 @@ test('an invisible domain behaves as absent', async (t) => {
 
 test('with a default policy alone it sees no domain', async (t) => {
   const { api, tokenId, named } = await bound()
-  await addPolicies(world(), tokenId, { write: true })
+  await addPolicies(service(), tokenId, { write: true })
   t.deepEqual(await listed(api), [])
   t.is((await api.get(`/domains/${named}/`)).status, 404)
 })
@@ -81,7 +81,7 @@ test('with a default policy alone it sees no domain', async (t) => {
 test('the longest visible domain owns a name', async (t) => {
   const { api, account, tokenId, named } = await bound()
   await newDomain(account.api, `sub.${named}`)
-  await addPolicies(world(), tokenId, { write: true }, { domain: named, write: true })
+  await addPolicies(service(), tokenId, { write: true }, { domain: named, write: true })
   t.deepEqual(await listed(account.api, `?owns_qname=a.sub.${named}`), [`sub.${named}`])
   t.deepEqual(await listed(api, `?owns_qname=a.sub.${named}`), [named])
 })
@@ -96,9 +96,9 @@ test('what it creates belongs to the account that it is bound to, and counts for
 
 test('with auto_policy it sees the domains that it creates, without not', async (t) => {
   const { api, tokenId } = await bound()
-  await addPolicies(world(), tokenId, { write: false })
+  await addPolicies(service(), tokenId, { write: false })
   const hidden = await newDomain(api)
-  await query(world().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
+  await query(service().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
   const shown = await newDomain(api)
   t.deepEqual(await listed(api), [shown])
   t.is((await api.get(`/domains/${hidden}/`)).status, 404)

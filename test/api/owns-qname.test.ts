@@ -1,8 +1,8 @@
 import { newDomain, type ShownDomain } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 /** A name of `length` characters that ends in `own.test`. */
 function longName(length: number): string {
@@ -53,8 +53,8 @@ const ROWS: [qname: string, domain: string | undefined][] = [
 ]
 
 test('owns_qname gives the longest own domain that the name lies in, without keys, or none', async (t) => {
-  const { api } = await world().account()
-  const other = await world().account()
+  const { api } = await service().account()
+  const other = await service().account()
   await newDomain(other.api, 'foreign.test')
   for (const name of ['sub.own.test', 'own.test', 'a_b.own.test']) await newDomain(api, name)
   const listed = (await api.get('/domains/')).json as ShownDomain[]
@@ -66,7 +66,7 @@ test('owns_qname gives the longest own domain that the name lies in, without key
 })
 
 test('the last of several owns_qname counts', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   const answer = await api.get(`/domains/?owns_qname=other.test&owns_qname=${name}`)
   t.deepEqual(

@@ -1,19 +1,20 @@
 import fc from 'fast-check'
 import { query } from '../../src/store/database.ts'
+import type { Account } from '../support/accounts.ts'
 import { newDomain, succeeded } from '../support/api.ts'
 import type { Answer, Client } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { addPolicies, addToken } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Contract §4.
 
-const world = useWorld({ PUBLIC_URL: 'https://dns.example.net' })
+const service = useService({ PUBLIC_URL: 'https://dns.example.net' })
 
 const BASE = 'https://dns.example.net/api/v1'
 
 function sql<Row>(text: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
-  return query<Row>(world().system.db, text, bindings)
+  return query<Row>(service().system.db, text, bindings)
 }
 
 /** Domains of an account, in the database alone, some of them made at the same moment; the later ones are newer. */
@@ -64,7 +65,7 @@ async function walk(api: Client, path: string, relation: 'next' | 'prev' = 'next
 }
 
 test('up to 500 entries are answered at once, without Link', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   await addDomains(account, 'few', 500)
   const answer = await account.api.get('/domains/')
   t.is(names(answer).length, 500)
@@ -72,7 +73,7 @@ test('up to 500 entries are answered at once, without Link', async (t) => {
 })
 
 test('more than 500 entries have to be asked for in pages', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   await addDomains(account, 'many', 501)
   for (const path of ['/domains/', '/domains', '/domains/?foo=bar&cursors=']) {
     const { status, headers, text } = await account.api.get(path)
@@ -87,17 +88,17 @@ test('more than 500 entries have to be asked for in pages', async (t) => {
 })
 
 test('the first page of few entries has a link to itself alone', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   await newDomain(account.api)
   const answer = await account.api.get('/domains/?cursor=')
   t.is(answer.headers['link'], `<${BASE}/domains/?cursor=>; rel="first"`)
   t.is(names(answer).length, 1)
-  const none = await (await world().account()).api.get('/domains/?cursor=')
+  const none = await (await service().account()).api.get('/domains/?cursor=')
   t.deepEqual([none.text, none.headers['link']], ['[]', `<${BASE}/domains/?cursor=>; rel="first"`])
 })
 
 test('the pages hold every entry once, newest first, and lead forth and back', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   await addDomains(account, 'walk', 1203)
   const forth = await walk(account.api, '/domains/?cursor=')
   t.deepEqual(
@@ -136,7 +137,7 @@ test('the pages hold every entry once, newest first, and lead forth and back', a
 })
 
 test('HEAD tells the links of GET', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   await addDomains(account, 'head', 501)
   const [head, get] = [await account.api.send('HEAD', '/domains/?cursor='), await account.api.get('/domains/?cursor=')]
   t.is(head.headers['link'], get.headers['link'])
@@ -167,7 +168,7 @@ for (const cursor of [
   'bz0x',
 ]) {
   test(`an undecodable cursor is 404: ${cursor}`, async (t) => {
-    const account = await world().account()
+    const account = await service().account()
     const domain = await newDomain(account.api)
     for (const path of ['/domains/', `/domains/${domain}/rrsets/`]) {
       const { status, text, headers } = await account.api.get(`${path}?cursor=${cursor}`)
@@ -179,7 +180,7 @@ for (const cursor of [
 
 for (const cursor of ['o0-0', 'n0-0', 'o253402300799999999-999999999999999', 'n-62135596800000000-0']) {
   test(`a cursor beyond all entries is a page: ${cursor}`, async (t) => {
-    const account = await world().account()
+    const account = await service().account()
     const domain = await newDomain(account.api)
     const answer = succeeded(await account.api.get(`/domains/?cursor=${cursor}`), 200)
     const shown = names(answer)
@@ -190,13 +191,13 @@ for (const cursor of ['o0-0', 'n0-0', 'o253402300799999999-999999999999999', 'n-
 }
 
 test('of a parameter given twice the last value counts', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   t.is((await account.api.get('/domains/?cursor=x&cursor=')).status, 200)
   t.is((await account.api.get('/domains/?cursor=&cursor=x')).status, 404)
 })
 
 test('filters stay in the links, sorted by name; the number is that of the matches; nothing else stays', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   const domain = await newDomain(account.api)
   await addRRsets(domain, 1800)
   const path = `/domains/${domain}/rrsets/`
@@ -224,7 +225,7 @@ test('filters stay in the links, sorted by name; the number is that of the match
 })
 
 test('RRsets are paged as domains are', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   const domain = await newDomain(account.api)
   await addRRsets(domain, 1000)
   const required = await account.api.get(`/domains/${domain}/rrsets`)
@@ -242,7 +243,7 @@ test('RRsets are paged as domains are', async (t) => {
 })
 
 test('owns_qname goes with a cursor', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   await addDomains(account, 'qname', 501)
   const first = await account.api.get('/domains/?owns_qname=a.qname-250.test&cursor=')
   t.deepEqual(names(first), ['qname-250.test'])
@@ -257,11 +258,11 @@ test('owns_qname goes with a cursor', async (t) => {
 })
 
 test('an override token with policies pages through what it sees, and that is counted', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   await addDomains(account, 'seen', 600)
-  const owner = await world().account()
-  const { id, api } = await addToken(world(), owner.id, { userOverrideId: account.id })
-  await addPolicies(world(), id, [{ permWrite: true }])
+  const owner = await service().account()
+  const { id, api } = await addToken(service(), owner.id, { userOverrideId: account.id })
+  await addPolicies(service(), id, [{ permWrite: true }])
   t.deepEqual(names(await api.get('/domains/')), [])
   await sql(
     `insert into policies (created, token_id, domain_id, perm_write)
@@ -278,14 +279,14 @@ test('an override token with policies pages through what it sees, and that is co
 })
 
 test('the number of domains follows creation and deletion', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   await addDomains(account, 'counted', 501)
   const created = await newDomain(account.api)
   const total = async () => /\((\d+) total\)/.exec((await account.api.get('/domains/')).text)?.[1]
   t.is(await total(), '502')
   succeeded(await account.api.delete(`/domains/${created}/`), 204)
   t.is(await total(), '501')
-  const other = await world().account()
+  const other = await service().account()
   await sql(`update domains set owner_id = :other where name in ('counted-1.test', 'counted-2.test')`, {
     other: other.id,
   })
@@ -306,7 +307,7 @@ const EVENTS = fc.array(
 )
 
 test('who walks through the pages, forth and back, meets what is there all the time exactly once', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   let run = 0
   await fc.assert(
     fc.asyncProperty(EVENTS, EVENTS, async (forth, back) => {

@@ -1,9 +1,9 @@
 import { query } from '../../src/store/database.ts'
 import { addPolicies, domainOf, newDomain, newRRset, rrset, succeeded, type PolicyRow } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 const INSUFFICIENT = '{"detail":"Insufficient token permissions."}'
 const FORBIDDEN = '{"detail":"You do not have permission to perform this action."}'
@@ -13,10 +13,10 @@ type Rules = (domain: string, other: string) => PolicyRow[]
 
 /** A token with a domain that has www/A, with another domain, and with policies that came later. */
 async function restricted(rules: Rules) {
-  const account = await world().account()
+  const account = await service().account()
   const [domain, other] = [await newDomain(account.api), await newDomain(account.api)]
   const shown = await newRRset(account.api, domain)
-  await addPolicies(world(), account.tokenId, ...rules(domain, other))
+  await addPolicies(service(), account.tokenId, ...rules(domain, other))
   return { ...account, domain, other, shown, path: `/domains/${domain}/rrsets/` }
 }
 
@@ -165,7 +165,7 @@ for (const [title, rules, allowed] of DELETIONS) {
 test('the apex NS always counts when a domain is deleted, also if it is absent', async (t) => {
   const { api, domain, path, tokenId } = await restricted(() => [])
   succeeded(await api.delete(`${path}@/NS/`), 204)
-  await addPolicies(world(), tokenId, { write: false }, { type: 'A', write: true })
+  await addPolicies(service(), tokenId, { write: false }, { type: 'A', write: true })
   t.is((await api.delete(`/domains/${domain}/`)).text, FORBIDDEN)
 })
 
@@ -182,10 +182,10 @@ test('policies do not matter when a domain is created', async (t) => {
 
 test('a token with auto_policy may write in the domains that it creates, and nowhere else', async (t) => {
   const { api, tokenId, path } = await restricted(() => [{ write: false }])
-  await query(world().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
+  await query(service().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
   const name = await newDomain(api)
   const policies = await query(
-    world().system.db,
+    service().system.db,
     `select domains.name, subname, type, perm_write from policies join domains on domains.id = domain_id
      where token_id = :tokenId`,
     { tokenId },
@@ -199,13 +199,13 @@ test('a token with auto_policy may write in the domains that it creates, and now
 test('a token without auto_policy gets no policy for the domains that it creates', async (t) => {
   const { api, tokenId } = await restricted(() => [{ write: false }])
   await newDomain(api)
-  const policies = await query(world().system.db, 'select from policies where token_id = :tokenId', { tokenId })
+  const policies = await query(service().system.db, 'select from policies where token_id = :tokenId', { tokenId })
   t.is(policies.length, 1)
 })
 
 test('a change of policies counts from the next request on', async (t) => {
   const { api, path, tokenId } = await restricted(() => [{ write: false }])
   t.is((await api.patch(`${path}www/A/`, {})).status, 403)
-  await query(world().system.db, 'update policies set perm_write = true where token_id = :tokenId', { tokenId })
+  await query(service().system.db, 'update policies set perm_write = true where token_id = :tokenId', { tokenId })
   t.is((await api.patch(`${path}www/A/`, {})).status, 200)
 })

@@ -1,9 +1,9 @@
 import { newDomain, rrset, shared } from '../support/api.ts'
 import { lookUp } from '../support/dns.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 const malformed = (type: string, reason: string) => `Record content for type ${type} malformed: ${reason}`
 const NO_DOT = 'Hostname must be fully qualified (i.e., end in a dot: "example.com.")'
@@ -50,7 +50,7 @@ const ACCEPTED: [type: string, written: string, shown: string, answered?: string
 ]
 
 const zone = shared(async () => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   return { api, domain: await newDomain(api) }
 })
 
@@ -63,7 +63,7 @@ for (const [i, [type, written, shown, answered = shown]] of ACCEPTED.entries()) 
     t.like(answer.json, { records: [shown] })
     t.like((await api.get(`/domains/${domain}/rrsets/${subname}/${type}/`)).json, { records: [shown] })
     if (type === 'NS') return // Of a delegation the server answers with a referral.
-    const answers = (await lookUp(world().powerDns, `${subname}.${domain}`, type)).map((line) =>
+    const answers = (await lookUp(service().powerDns, `${subname}.${domain}`, type)).map((line) =>
       // dig splits what is long.
       type === 'DS'
         ? line

@@ -1,10 +1,10 @@
 import { callsFor, newDomain, rrset, succeeded, type ShownRRset } from '../support/api.ts'
 import { lookUp } from '../support/dns.ts'
+import { useService } from '../support/harness.ts'
 import { statementsOf } from '../support/statements.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld({ THROTTLE: 'off' })
+const service = useService({ THROTTLE: 'off' })
 
 const SIZES = [1, 100, 5000]
 
@@ -20,14 +20,14 @@ function many(size: number, round: number) {
  * repair, which looks at the mark of a write that takes long, has some of them, too.
  */
 async function cost(domain: string, write: () => Promise<unknown>): Promise<[statements: string[], calls: number]> {
-  const calls = callsFor(world(), domain)
+  const calls = callsFor(service(), domain)
   const statements = await statementsOf(write)
   const own = statements.filter((text) => /rrsets|insert into marks/.test(text)).sort()
-  return [own, callsFor(world(), domain) - calls]
+  return [own, callsFor(service(), domain) - calls]
 }
 
 test('a bulk write costs the same statements, and one request to PowerDNS, however many its items', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const costs: Record<'create' | 'change', [string[], number]>[] = []
   for (const size of SIZES) {
     const domain = await newDomain(api)
@@ -49,7 +49,7 @@ test('a bulk write costs the same statements, and one request to PowerDNS, howev
 })
 
 test('5,000 RRsets are created, changed and deleted at once, and answered in DNS', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
   const created = succeeded(await api.post(path, many(5000, 1)), 201).json as ShownRRset[]
@@ -58,12 +58,12 @@ test('5,000 RRsets are created, changed and deleted at once, and answered in DNS
     many(5000, 1).map(({ subname }) => subname),
   )
   for (const i of [0, 1, 4999]) {
-    t.deepEqual(await lookUp(world().powerDns, `${created[i]!.subname}.${domain}`, 'A'), ['192.0.2.1'])
+    t.deepEqual(await lookUp(service().powerDns, `${created[i]!.subname}.${domain}`, 'A'), ['192.0.2.1'])
   }
   const answer = succeeded(await api.patch(path, many(5000, 2)), 200)
   t.is(answer.headers['content-length'], String(Buffer.byteLength(answer.text)))
   t.is((answer.json as ShownRRset[]).length, 5000)
-  t.deepEqual(await lookUp(world().powerDns, `n4999.${domain}`, 'A'), ['192.0.2.2'])
+  t.deepEqual(await lookUp(service().powerDns, `n4999.${domain}`, 'A'), ['192.0.2.2'])
   t.is(
     succeeded(
       await api.patch(
@@ -74,12 +74,12 @@ test('5,000 RRsets are created, changed and deleted at once, and answered in DNS
     ).text,
     '[]',
   )
-  t.deepEqual(await lookUp(world().powerDns, `n4999.${domain}`, 'A'), [])
+  t.deepEqual(await lookUp(service().powerDns, `n4999.${domain}`, 'A'), [])
   t.is(((await api.get(path)).json as ShownRRset[]).length, 1)
 })
 
 test('the complete list of problems is told of 5,000 items, too', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
   const items = many(5000, 1).map((item, i) => (i % 2 === 0 ? item : { ...item, records: ['x'] }))
@@ -94,7 +94,7 @@ test('the complete list of problems is told of 5,000 items, too', async (t) => {
 })
 
 test('what is more than is held at a time is stored, served and answered as it is', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
   const items = Array.from({ length: 10_000 }, (_, i) =>
@@ -106,12 +106,12 @@ test('what is more than is held at a time is stored, served and answered as it i
     t.is(written[i]!.subname, `n${i}`)
     const { records } = (await api.get(`${path}n${i}/TXT/`)).json as ShownRRset
     t.deepEqual(records, items[i]!.records)
-    t.deepEqual((await lookUp(world().powerDns, `n${i}.${domain}.`, 'TXT')).sort(), [...records].sort())
+    t.deepEqual((await lookUp(service().powerDns, `n${i}.${domain}.`, 'TXT')).sort(), [...records].sort())
   }
 })
 
 test('a place that is named very often names only the first hundred others', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const path = `/domains/${await newDomain(api)}/rrsets/`
   const text = (positions: number[], more: string) => ({
     non_field_errors: [`Same subname and type as in position(s) ${positions.join(', ')}${more}, but must be unique.`],
@@ -131,7 +131,7 @@ test('a place that is named very often names only the first hundred others', asy
 })
 
 test('items that are wrong in the same ways are told so each, whatever was said before', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const path = `/domains/${await newDomain(api)}/rrsets/`
   const required = ['This field is required.']
   const blank = ['This field may not be blank.']
@@ -169,7 +169,7 @@ test('items that are wrong in the same ways are told so each, whatever was said 
 })
 
 test('of many items at one place each names the first hundred others, also between items at another', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const path = `/domains/${await newDomain(api)}/rrsets/`
   const { status, json } = await api.post(
     path,
@@ -189,7 +189,7 @@ const tooLong = (size: number) =>
 
 for (const method of ['POST', 'PUT', 'PATCH'] as const) {
   test(`the limits of an RRset hold for each item of a ${method}`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const path = `/domains/${await newDomain(api)}/rrsets/`
     const txt = (length: number) => rrset({ subname: 't', type: 'TXT', records: [`"${'x'.repeat(length)}"`] })
     const wrong = await api.send(method, path, [rrset({ records: ADDRESSES }), txt(64_000), rrset({ subname: 'b' })])

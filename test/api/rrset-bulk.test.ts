@@ -10,10 +10,10 @@ import {
   type RRsetBody,
   type ShownRRset,
 } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld({ THROTTLE: 'off' })
+const service = useService({ THROTTLE: 'off' })
 
 const REQUIRED = ['This field is required.']
 const NULL = ['This field may not be null.']
@@ -200,7 +200,7 @@ const WRONG: [title: string, methods: Method[], items: unknown[], problems: obje
 for (const [title, methods, items, problems] of WRONG) {
   for (const method of methods) {
     test(`${method} tells of each item what is wrong, and changes nothing: ${title}`, async (t) => {
-      const { api } = await world().account()
+      const { api } = await service().account()
       const domain = await newDomain(api)
       const path = `/domains/${domain}/rrsets/`
       succeeded(
@@ -208,12 +208,12 @@ for (const [title, methods, items, problems] of WRONG) {
         201,
       )
       const before = [(await api.get(path)).json, await domainOf(api, domain)]
-      const calls = callsFor(world(), domain)
+      const calls = callsFor(service(), domain)
       const answer = await api.send(method, path, items)
       t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
       t.is(answer.headers['content-length'], String(Buffer.byteLength(answer.text)))
       t.deepEqual([(await api.get(path)).json, await domainOf(api, domain)], before)
-      t.is(callsFor(world(), domain), calls + 1)
+      t.is(callsFor(service(), domain), calls + 1)
     })
   }
 }
@@ -229,7 +229,7 @@ const BODIES: [body: string | undefined, PUT: string, POST: string][] = [
 
 for (const [body, put, post] of BODIES) {
   test(`the collection wants a list, not ${body ?? 'nothing'}`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const path = `/domains/${await newDomain(api)}/rrsets/`
     const options = { headers: { 'content-type': 'application/json' }, body: body ?? '' }
     for (const method of ['PUT', 'PATCH'] as const) {
@@ -259,7 +259,7 @@ for (const text of [
   '[NaN]',
 ]) {
   test(`what is no JSON is told as such: ${text}`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const path = `/domains/${await newDomain(api)}/rrsets/`
     // Also where it is long enough to be read in pieces.
     const long = text.replace('[', `[${`{"type":"A","comment":"${'x'.repeat(1000)}]["},`.repeat(100)}`)
@@ -272,10 +272,10 @@ for (const text of [
 }
 
 test('POST creates all, and answers with them in their order, as GET shows them', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
-  const calls = callsFor(world(), domain)
+  const calls = callsFor(service(), domain)
   const items = [
     rrset({ subname: 'b' }),
     { type: 'TXT', ttl: 60, records: ['"x"'] },
@@ -294,25 +294,25 @@ test('POST creates all, and answers with them in their order, as GET shows them'
       ['a', 'TXT'],
     ],
   )
-  t.is(callsFor(world(), domain), calls + 1)
+  t.is(callsFor(service(), domain), calls + 1)
   for (const shown of created) {
     t.deepEqual(Object.keys(shown), ['created', 'domain', 'subname', 'name', 'records', 'ttl', 'type', 'touched'])
     t.deepEqual((await api.get(`${path}${shown.subname}.../${shown.type}/`)).json, shown)
   }
-  t.deepEqual(await lookUp(world().powerDns, `a.${domain}`, 'TXT'), ['"a"'])
+  t.deepEqual(await lookUp(service().powerDns, `a.${domain}`, 'TXT'), ['"a"'])
   const { published, touched } = await domainOf(api, domain)
   t.deepEqual([published, touched], [created[0]!.created, created[0]!.touched])
 })
 
 for (const method of ['PUT', 'PATCH'] as const) {
   test(`${method} creates, changes, deletes and leaves, and answers with what is there then`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const domain = await newDomain(api)
     const path = `/domains/${domain}/rrsets/`
     const old = await newRRset(api, domain, { subname: 'old', records: ['192.0.2.1', '192.0.2.2'] })
     const kept = await newRRset(api, domain, { subname: 'kept', records: ['192.0.2.1', '192.0.2.2'] })
     await newRRset(api, domain, { subname: 'gone' })
-    const calls = callsFor(world(), domain)
+    const calls = callsFor(service(), domain)
     const answer = await api.send(method, path, [
       rrset({ subname: 'new' }),
       { ...old, ttl: 120, created: null, touched: '' },
@@ -328,16 +328,16 @@ for (const method of ['PUT', 'PATCH'] as const) {
     t.deepEqual(changed, { ...old, ttl: 120, touched: created!.touched })
     // Accepted as it is, in the order in which it was last written.
     t.deepEqual(same, { ...kept, touched: created!.touched })
-    t.is(callsFor(world(), domain), calls + 1)
+    t.is(callsFor(service(), domain), calls + 1)
     const list = (await api.get(path)).json as ShownRRset[]
     t.deepEqual(list.map(({ subname }) => subname).sort(), ['', 'kept', 'new', 'old'])
-    t.deepEqual(await lookUp(world().powerDns, `new.${domain}`, 'A'), ['192.0.2.1'])
-    t.deepEqual(await lookUp(world().powerDns, `gone.${domain}`, 'A'), [])
+    t.deepEqual(await lookUp(service().powerDns, `new.${domain}`, 'A'), ['192.0.2.1'])
+    t.deepEqual(await lookUp(service().powerDns, `gone.${domain}`, 'A'), [])
   })
 }
 
 test('PATCH changes what is given of an RRset that is there, and needs no more', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
   await newRRset(api, domain, { subname: 'a' })
@@ -361,24 +361,24 @@ test('PATCH changes what is given of an RRset that is there, and needs no more',
 })
 
 test('a CNAME and other RRsets take each others place in one request', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
   await newRRset(api, domain)
   const there = await api.patch(path, [{ subname: 'www', type: 'A', records: [] }, cname()])
   t.is(there.status, 200)
-  t.deepEqual(await lookUp(world().powerDns, `www.${domain}`, 'CNAME'), ['a.test.'])
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'CNAME'), ['a.test.'])
   const back = await api.put(path, [rrset(), txt(), cname({ records: [] })])
   t.is(back.status, 200)
-  t.deepEqual(await lookUp(world().powerDns, `www.${domain}`, 'A'), ['192.0.2.1'])
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.1'])
 })
 
 test('nothing to do is nothing done', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
   const before = await domainOf(api, domain)
-  const calls = callsFor(world(), domain)
+  const calls = callsFor(service(), domain)
   for (const [method, items, status] of [
     ['POST', [], 201],
     ['PUT', [], 200],
@@ -389,12 +389,12 @@ test('nothing to do is nothing done', async (t) => {
     const answer = await api.send(method, path, items)
     t.deepEqual([answer.status, answer.text], [status, '[]'])
   }
-  t.is(callsFor(world(), domain), calls)
+  t.is(callsFor(service(), domain), calls)
   t.deepEqual(await domainOf(api, domain), before)
 })
 
 test('deletions alone are answered by an empty list', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   await newRRset(api, domain)
   const answer = await api.put(`/domains/${domain}/rrsets/?type=TXT`, [
@@ -402,11 +402,11 @@ test('deletions alone are answered by an empty list', async (t) => {
     rrset({ subname: 'x', records: [] }),
   ])
   t.deepEqual([answer.status, answer.text], [200, '[]'])
-  t.deepEqual(await lookUp(world().powerDns, `www.${domain}`, 'A'), [])
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), [])
 })
 
 test('the collection has no DELETE', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const answer = await api.delete(`/domains/${await newDomain(api)}/rrsets/`)
   t.deepEqual([answer.status, answer.text], [405, '{"detail":"Method \\"DELETE\\" not allowed."}'])
   t.is(answer.headers['allow'], 'GET, POST, PUT, PATCH, HEAD, OPTIONS')
@@ -414,11 +414,11 @@ test('the collection has no DELETE', async (t) => {
 
 for (const method of ['POST', 'PUT', 'PATCH'] as const) {
   test(`one forbidden item forbids a ${method}, whatever is wrong with others; wrong fields are not judged`, async (t) => {
-    const owner = await world().account()
+    const owner = await service().account()
     const domain = await newDomain(owner.api)
     const path = `/domains/${domain}/rrsets/`
     await addPolicies(
-      world(),
+      service(),
       owner.tokenId,
       { write: false },
       { domain, write: true },
@@ -460,12 +460,12 @@ const REFUSALS: [wording: string, problems: (reason: string) => object[]][] = [
 
 for (const [wording, problems] of REFUSALS) {
   test(`what PowerDNS refuses is told where it is: ${wording}`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const domain = await newDomain(api)
     const path = `/domains/${domain}/rrsets/`
     const before = (await api.get(path)).json
     const reason = wording.replace('%', `${domain}.`)
-    world().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: reason } : 'pass'))
+    service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: reason } : 'pass'))
     const items = [
       rrset({ subname: 'a' }),
       rrset({ subname: 'b' }),
@@ -473,9 +473,9 @@ for (const [wording, problems] of REFUSALS) {
       txt({ subname: 'a' }),
     ]
     const answer = await api.put(path, items)
-    world().proxy.heal()
+    service().proxy.heal()
     t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems(reason))])
     t.deepEqual((await api.get(path)).json, before)
-    t.deepEqual(await lookUp(world().powerDns, `a.${domain}`, 'A'), [])
+    t.deepEqual(await lookUp(service().powerDns, `a.${domain}`, 'A'), [])
   })
 }

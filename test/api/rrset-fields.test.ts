@@ -1,9 +1,9 @@
 import { newDomain, newRRset, rrset, setMinimumTtl, shared, succeeded, type RRsetBody } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 const NULL = 'This field may not be null.'
 const BLANK = 'This field may not be blank.'
@@ -165,7 +165,7 @@ function title(members: RRsetBody): string {
 }
 
 async function zone(): Promise<{ api: Client; domain: string; rrsets: string }> {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   return { api, domain, rrsets: `/domains/${domain}/rrsets/` }
 }
@@ -236,7 +236,7 @@ test('a TTL may be written 3600.0', async (t) => {
 })
 
 test('subname and domain together have 255 octets at most', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   // With its length octets and the root, a name takes two octets more than its characters without final dot.
   const domain = await newDomain(api, `${subnameOf(170)}.test`)
   const [fits, exceeds] = ['a'.repeat(50) + '.' + 'a'.repeat(26), 'a'.repeat(50) + '.' + 'a'.repeat(27)]
@@ -250,7 +250,7 @@ test('subname and domain together have 255 octets at most', async (t) => {
 test("the least TTL is the domain's minimum_ttl, and does not alter what is there", async (t) => {
   const { api, domain, rrsets } = await zone()
   await newRRset(api, domain, { ttl: 60 })
-  await setMinimumTtl(world(), domain, 3600)
+  await setMinimumTtl(service(), domain, 3600)
   const low = JSON.stringify({ ttl: ['Ensure this value is greater than or equal to 3600.'] })
   t.is((await api.post(rrsets, rrset({ subname: 'b', ttl: 3599 }))).text, low)
   t.is((await api.patch(`${rrsets}www/A/`, { ttl: 60 })).text, low)

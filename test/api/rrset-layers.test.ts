@@ -1,9 +1,9 @@
 import { addPolicies, newDomain, newRRset, rrset, shared, succeeded, type RRsetBody } from '../support/api.ts'
 import { lookUp } from '../support/dns.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 const EXISTS = 'Another RRset with the same subdomain and type exists for this domain. (Try modifying it.)'
 const conflict = (types: string) =>
@@ -104,7 +104,7 @@ const LAYERS: [title: string, before: RRsetBody[], members: RRsetBody, problems:
 
 for (const [i, [title, before, members, problems]] of LAYERS.entries()) {
   test(title, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     // All as long: the length of the owner name counts.
     const rrsets = `/domains/${await newDomain(api, `l${100 + i}.test`)}/rrsets/`
     for (const body of before) succeeded(await api.post(rrsets, body), 201)
@@ -116,7 +116,7 @@ for (const [i, [title, before, members, problems]] of LAYERS.entries()) {
 }
 
 test('at an apex without NS RRset all rules of a CNAME apply', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const rrsets = `/domains/${await newDomain(api)}/rrsets/`
   succeeded(await api.delete(`${rrsets}@/NS/`), 204)
   const answer = await api.post(rrsets, rrset({ subname: '', type: 'CNAME', records: ['a.test.', 'b.test.'] }))
@@ -124,11 +124,11 @@ test('at an apex without NS RRset all rules of a CNAME apply', async (t) => {
 })
 
 test('wrong fields are told before the policy, the policy before the existing RRset', async (t) => {
-  const { api } = await world().account()
-  const restricted = await world().account()
+  const { api } = await service().account()
+  const restricted = await service().account()
   const domain = await newDomain(restricted.api)
   await newRRset(restricted.api, domain)
-  await addPolicies(world(), restricted.tokenId, { write: false })
+  await addPolicies(service(), restricted.tokenId, { write: false })
   const rrsets = `/domains/${domain}/rrsets/`
   const low = '{"ttl":["Ensure this value is greater than or equal to 60."]}'
   t.is((await restricted.api.post(rrsets, rrset({ ttl: 1 }))).text, low)
@@ -139,7 +139,7 @@ test('wrong fields are told before the policy, the policy before the existing RR
 
 for (const method of ['PUT', 'PATCH']) {
   test(`${method} passes the same layers, from the content on`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const domain = await newDomain(api)
     const shown = await newRRset(api, domain)
     await newRRset(api, domain, { subname: 'alias', type: 'CNAME', records: ['a.test.'] })
@@ -172,7 +172,7 @@ const UNIQUE: [type: string, records: string[], duplicate: boolean][] = [
 ]
 
 const zone = shared(async () => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   return { api, path: `/domains/${await newDomain(api)}/rrsets/` }
 })
 
@@ -186,12 +186,12 @@ for (const [i, [type, records, duplicate]] of UNIQUE.entries()) {
 }
 
 test('4091 A records fit at an owner name of 63 octets, and not at a longer one', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const octets = (length: number) => 'a'.repeat(length - domain.length - 3)
   const fits = await api.post(`/domains/${domain}/rrsets/`, rrset({ subname: octets(63), records: ADDRESSES }))
   t.is(fits.status, 201)
-  t.is((await lookUp(world().powerDns, `${octets(63)}.${domain}`, 'A')).length, 4091)
+  t.is((await lookUp(service().powerDns, `${octets(63)}.${domain}`, 'A')).length, 4091)
   const answer = await api.post(`/domains/${domain}/rrsets/`, rrset({ subname: octets(64), records: ADDRESSES }))
   const text = 'Total length of RRset exceeds limit by 1 bytes.'
   t.deepEqual([answer.status, answer.text], [400, JSON.stringify(object(text))])

@@ -1,14 +1,14 @@
 import { newDomain, newRRset, shared, succeeded, type ShownRRset } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 const AUTOMATIC = ['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM', 'KEY', 'OPT']
 
 /** A domain with some RRsets; what is shown of them, newest first. */
 async function zone() {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const ns = succeeded(await api.get(`/domains/${domain}/rrsets/@/NS/`), 200).json as ShownRRset
   const all = [ns]
@@ -90,7 +90,7 @@ test('type and subname filter by exact equality, and combine', async (t) => {
 })
 
 const empty = shared(async () => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   return { api, path: `/domains/${await newDomain(api)}/rrsets/` }
 })
 

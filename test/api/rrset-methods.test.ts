@@ -1,9 +1,9 @@
 import { freshName, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../support/api.ts'
 import { lookUp } from '../support/dns.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 const NOT_FOUND = '{"detail":"Not found."}'
 const REQUIRED = ['This field is required.']
@@ -12,14 +12,14 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
 /** A domain with www/A, TTL 3600, and the path of that RRset. */
 async function withRRset() {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const shown = await newRRset(api, domain)
   return { api, domain, shown, rrsets: `/domains/${domain}/rrsets/`, path: `/domains/${domain}/rrsets/www/A/` }
 }
 
 test('POST creates an RRset and shows it with 201 and its members in order', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const answer = await api.post(`/domains/${domain}/rrsets/`, rrset({ records: ['192.0.2.2', '192.0.2.1'] }))
   t.is(answer.status, 201)
@@ -31,11 +31,11 @@ test('POST creates an RRset and shows it with 201 and its members in order', asy
     ...{ ttl: 3600, type: 'A', touched },
   }
   t.is(answer.text, JSON.stringify(expected))
-  t.deepEqual(await lookUp(world().powerDns, `www.${domain}`, 'A'), ['192.0.2.1', '192.0.2.2'])
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.1', '192.0.2.2'])
 })
 
 test('POST without subname creates at the apex', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const answer = await api.post(`/domains/${domain}/rrsets/`, { type: 'A', ttl: 3600, records: ['192.0.2.1'] })
   t.is(answer.status, 201)
@@ -63,7 +63,7 @@ test('PUT replaces TTL and records and shows the RRset', async (t) => {
   t.true(touched > shown.touched)
   t.is(answer.text, JSON.stringify({ ...shown, records: ['192.0.2.9'], ttl: 60, touched }))
   t.is((await api.get(path)).text, answer.text)
-  t.deepEqual(await lookUp(world().powerDns, `www.${domain}`, 'A'), ['192.0.2.9'])
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.9'])
 })
 
 const MISSING: [without: string[], problems: object][] = [
@@ -124,7 +124,7 @@ for (const method of ['PUT', 'PATCH']) {
     const answer = await api.send(method, path, rrset({ records: [] }))
     t.deepEqual([answer.status, answer.text], [204, ''])
     t.is((await api.get(path)).status, 404)
-    t.deepEqual(await lookUp(world().powerDns, `www.${domain}`, 'A'), [])
+    t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), [])
   })
 
   test(`${method} with records [] and a wrong field deletes nothing`, async (t) => {
@@ -177,7 +177,7 @@ test('DELETE deletes, and answers 204 also when there is nothing', async (t) => 
     t.deepEqual([answer.status, answer.text], [204, ''])
     t.is((await api.get(path)).status, 404)
   }
-  t.deepEqual(await lookUp(world().powerDns, `www.${domain}`, 'A'), [])
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), [])
 })
 
 test('DELETE deletes one type at one name', async (t) => {
@@ -205,7 +205,7 @@ test('DELETE of the collection is not allowed', async (t) => {
 })
 
 test('every method is 404 in a domain that is absent or foreign, DELETE and broken bodies included', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { domain } = await withRRset()
   for (const name of [domain, freshName(), '@', domain.toUpperCase()]) {
     for (const path of [
@@ -232,9 +232,9 @@ test('the apex NS RRset can be read, replaced and deleted', async (t) => {
   })
   const put = await api.put(path, { subname: '', type: 'NS', ttl: 600, records: ['ns.other.test.'] })
   t.is(put.status, 200)
-  t.deepEqual(await lookUp(world().powerDns, domain, 'NS'), ['ns.other.test.'])
+  t.deepEqual(await lookUp(service().powerDns, domain, 'NS'), ['ns.other.test.'])
   t.is((await api.delete(path)).status, 204)
-  t.deepEqual(await lookUp(world().powerDns, domain, 'NS'), [])
+  t.deepEqual(await lookUp(service().powerDns, domain, 'NS'), [])
   t.is(
     (await api.post(`/domains/${domain}/rrsets/`, { type: 'NS', ttl: 600, records: ['ns.third.test.'] })).status,
     201,

@@ -1,9 +1,9 @@
 import { newDomain, newRRset, type ShownRRset } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 const NOT_FOUND = '{"detail":"Not found."}'
 
@@ -79,7 +79,7 @@ async function zone(api: Client): Promise<{ base: string; shown: Map<string, Sho
 }
 
 test('GET shows the RRset that the path names, with and without final slash', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { base, shown } = await zone(api)
   for (const [path, subname] of NAMING) {
     for (const slash of ['', '/']) {
@@ -90,7 +90,7 @@ test('GET shows the RRset that the path names, with and without final slash', as
 })
 
 test('what resembles the path of an RRset is not found', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { base } = await zone(api)
   for (const path of NOTHING) {
     for (const method of ['GET', 'PUT', 'PATCH']) {
@@ -101,7 +101,7 @@ test('what resembles the path of an RRset is not found', async (t) => {
 })
 
 test('deleting what resembles the path of an RRset deletes nothing', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { base } = await zone(api)
   const before = (await api.get(base)).text
   for (const path of NOTHING) {
@@ -112,7 +112,7 @@ test('deleting what resembles the path of an RRset deletes nothing', async (t) =
 })
 
 test('an empty subname in the path is not found, for every method', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { base } = await zone(api)
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     t.is((await api.send(method, `${base}//A/`)).status, 404, method)
@@ -120,7 +120,7 @@ test('an empty subname in the path is not found, for every method', async (t) =>
 })
 
 test('PATCH, PUT and DELETE take the same paths', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { base } = await zone(api)
   for (const [i, [path, subname]] of NAMING.entries()) {
     const patched = await api.patch(`${base}/${path}/`, { ttl: 100 + i })
@@ -138,7 +138,7 @@ test('PATCH, PUT and DELETE take the same paths', async (t) => {
 })
 
 test('the other segments of the path count their case, too', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { base } = await zone(api)
   for (const path of [base.toUpperCase(), base.replace('rrsets', 'RRsets'), base.replace('domains', 'Domains')]) {
     t.is((await api.get(`${path}/www/A/`)).status, 404, path)

@@ -1,22 +1,22 @@
 import { callsFor, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../support/api.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { lookUp } from '../support/dns.ts'
+import { useService } from '../support/harness.ts'
 import { statementsOf } from '../support/statements.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
-const world = useWorld()
+const service = useService()
 
 /** A domain with www/A and www/TXT; the path of its RRsets, and how many requests PowerDNS gets for a write. */
 async function zone() {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const domain = await newDomain(api)
   const a = await newRRset(api, domain, { records: ['192.0.2.1', '192.0.2.2'] })
   await newRRset(api, domain, { type: 'TXT', records: ['"a"'] })
   async function calls(work: () => Promise<Answer>): Promise<[number, Answer]> {
-    const before = callsFor(world(), domain)
+    const before = callsFor(service(), domain)
     const answer = await work()
-    return [callsFor(world(), domain) - before, answer]
+    return [callsFor(service(), domain) - before, answer]
   }
   return { api, domain, a, path: `/domains/${domain}/rrsets/`, calls }
 }
@@ -108,7 +108,7 @@ test('records keep the order last written', async (t) => {
 
 test('what was written is answered in DNS when the response arrives', async (t) => {
   const { api, domain, path } = await zone()
-  const dns = () => lookUp(world().powerDns, `new.${domain}`, 'A')
+  const dns = () => lookUp(service().powerDns, `new.${domain}`, 'A')
   for (let i = 0; i < 10; i++) {
     t.deepEqual(await dns(), [])
     succeeded(await api.post(path, rrset({ subname: 'new', records: [`192.0.2.${i}`] })), 201)
@@ -125,7 +125,7 @@ async function count(write: () => Promise<Answer>, status: number): Promise<numb
 }
 
 test('the number of SQL statements of a write does not depend on how much there is', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const [small, big] = [await newDomain(api), await newDomain(api)]
   for (let i = 0; i < 30; i++) await newRRset(api, big, { subname: `n${i}` })
   for (const type of ['TXT', 'CAA', 'AAAA', 'NS', 'MX', 'PTR', 'SRV']) {

@@ -2,15 +2,15 @@ import { query } from '../../src/store/database.ts'
 import { freshName, newDomain, type ShownDomain } from '../support/api.ts'
 import { Client } from '../support/client.ts'
 import { lookUp } from '../support/dns.ts'
+import { useService, withService } from '../support/harness.ts'
 import { lettersTo } from '../support/mails.ts'
 import * as people from '../support/people.ts'
 import { accountOf, activationLink, freshEmail, PASSWORD, said } from '../support/people.ts'
 import { test } from '../support/serial.ts'
-import { useWorld, withWorld } from '../support/world.ts'
 
 // Contract §11: registration and activation.
 
-const world = useWorld({ REGISTRATION: 'open' })
+const service = useService({ REGISTRATION: 'open' })
 
 const WELCOME = '{"detail":"Welcome! Please check your mailbox."}'
 const ACTIVATED = '{"detail":"Success! Your account has been activated, and you can now log in."}'
@@ -22,22 +22,22 @@ const SHORT = 'This password is too short. It must contain at least 8 characters
 const LONG = 'Ensure this field has no more than 128 characters.'
 const DISALLOWED = 'This domain name conflicts with an existing domain, or is disallowed by policy.'
 
-const register = (body: unknown) => world().anonymous.post('/auth/', body)
+const register = (body: unknown) => service().anonymous.post('/auth/', body)
 
 test('who registers gets a mail, and can log in once the account is activated', async (t) => {
   const email = freshEmail()
   t.deepEqual(said(await register({ email, password: PASSWORD })), [202, WELCOME])
-  t.is((await accountOf(world(), email))!.state, 'pending')
-  t.false(await people.canLogIn(world(), email, PASSWORD))
-  const { path, action } = await people.linkTo(world(), email)
+  t.is((await accountOf(service(), email))!.state, 'pending')
+  t.false(await people.canLogIn(service(), email, PASSWORD))
+  const { path, action } = await people.linkTo(service(), email)
   t.is(action, 'activate-account')
-  t.deepEqual(said(await world().anonymous.post(path)), [200, ACTIVATED])
-  t.is((await accountOf(world(), email))!.state, 'active')
-  t.true(await people.canLogIn(world(), email, PASSWORD))
+  t.deepEqual(said(await service().anonymous.post(path)), [200, ACTIVATED])
+  t.is((await accountOf(service(), email))!.state, 'active')
+  t.true(await people.canLogIn(service(), email, PASSWORD))
 })
 
 test('the mail is plain text with one link, to the public URL', async (t) => {
-  await withWorld({ REGISTRATION: 'open', PUBLIC_URL: 'https://dns.example.net' }, async (own) => {
+  await withService({ REGISTRATION: 'open', PUBLIC_URL: 'https://dns.example.net' }, async (own) => {
     const { url, code, email } = await activationLink(own)
     t.is(url, `https://dns.example.net/api/v1/v/activate-account/${code}/`)
     const { subject, text } = lettersTo(own.system, email)[0]!
@@ -104,49 +104,49 @@ for (const [email, isValid] of [
 test('the address is trimmed, its domain lower-cased, and the password trimmed', async (t) => {
   const name = freshEmail().split('@')[0]!
   t.is((await register({ email: ` Jo.${name}@EXAMPLE.Test `, password: ` ${PASSWORD} ` })).status, 202)
-  const { path } = await people.linkTo(world(), `Jo.${name}@example.test`)
-  await world().anonymous.post(path)
-  t.true(await people.canLogIn(world(), `jo.${name}@EXAMPLE.TEST`, PASSWORD))
+  const { path } = await people.linkTo(service(), `Jo.${name}@example.test`)
+  await service().anonymous.post(path)
+  t.true(await people.canLogIn(service(), `jo.${name}@EXAMPLE.TEST`, PASSWORD))
 })
 
 test('an address that is taken, in whatever case, gets the same answer and no mail', async (t) => {
-  const { email } = await people.person(world())
+  const { email } = await people.person(service())
   const answers = [
     await register({ email, password: PASSWORD }),
     await register({ email: email.toUpperCase(), password: null }),
   ]
   for (const answer of answers) t.deepEqual(said(answer), [202, WELCOME])
   // The mail of somebody who comes later is there: one to the taken address would be, too.
-  await activationLink(world())
-  t.deepEqual(lettersTo(world().system, email), [])
-  t.true(await people.canLogIn(world(), email, PASSWORD))
+  await activationLink(service())
+  t.deepEqual(lettersTo(service().system, email), [])
+  t.true(await people.canLogIn(service(), email, PASSWORD))
 })
 
 test('an account that was not confirmed in time makes room for another', async (t) => {
-  const { email, path } = await activationLink(world())
+  const { email, path } = await activationLink(service())
   t.deepEqual(said(await register({ email, password: 'another password' })), [202, WELCOME])
-  await activationLink(world())
-  t.is(lettersTo(world().system, email).length, 1)
-  const { system } = world()
+  await activationLink(service())
+  t.is(lettersTo(service().system, email).length, 1)
+  const { system } = service()
   await query(system.db, `update accounts set created = created - interval '13 h' where email = :email`, { email })
   await query(system.db, `update confirmations set expires = expires - interval '13 h'`)
   t.deepEqual(said(await register({ email, password: 'another password' })), [202, WELCOME])
-  t.deepEqual(said(await world().anonymous.post(path)), [400, people.INVALID_CODE])
-  const second = await people.linkTo(world(), email, 2)
-  t.deepEqual(said(await world().anonymous.post(second.path)), [200, ACTIVATED])
-  t.true(await people.canLogIn(world(), email, 'another password'))
-  t.false(await people.canLogIn(world(), email, PASSWORD))
+  t.deepEqual(said(await service().anonymous.post(path)), [400, people.INVALID_CODE])
+  const second = await people.linkTo(service(), email, 2)
+  t.deepEqual(said(await service().anonymous.post(second.path)), [200, ACTIVATED])
+  t.true(await people.canLogIn(service(), email, 'another password'))
+  t.false(await people.canLogIn(service(), email, PASSWORD))
 })
 
 test('a sign-up without password leads to a second mail, to set one', async (t) => {
-  const { email, path } = await activationLink(world(), { password: null })
+  const { email, path } = await activationLink(service(), { password: null })
   const success = '{"detail":"Success! We sent you instructions on how to set your password."}'
-  t.deepEqual(said(await world().anonymous.post(path)), [200, success])
-  t.false(await people.canLogIn(world(), email, PASSWORD))
-  const reset = await people.linkTo(world(), email, 2)
+  t.deepEqual(said(await service().anonymous.post(path)), [200, success])
+  t.false(await people.canLogIn(service(), email, PASSWORD))
+  const reset = await people.linkTo(service(), email, 2)
   t.is(reset.action, 'reset-password')
-  t.is((await world().anonymous.post(reset.path, { new_password: PASSWORD })).status, 200)
-  t.true(await people.canLogIn(world(), email, PASSWORD))
+  t.is((await service().anonymous.post(reset.path, { new_password: PASSWORD })).status, 200)
+  t.true(await people.canLogIn(service(), email, PASSWORD))
 })
 
 test('what is asked for at sign-up is what the account has, with the limit of the settings', async (t) => {
@@ -155,10 +155,10 @@ test('what is asked for at sign-up is what the account has, with the limit of th
     [{ outreach_preference: false }, false],
     [{ outreach_preference: 'yes', limit_domains: 99, state: 'active' }, true],
   ] as const) {
-    const { path, credentials } = await activationLink(world(), members)
-    await world().anonymous.post(path)
-    const { token } = (await world().anonymous.post('/auth/login/', credentials)).json as { token: string }
-    const { json } = await world().anonymous.get('/auth/account/', { headers: { authorization: `Token ${token}` } })
+    const { path, credentials } = await activationLink(service(), members)
+    await service().anonymous.post(path)
+    const { token } = (await service().anonymous.post('/auth/login/', credentials)).json as { token: string }
+    const { json } = await service().anonymous.get('/auth/account/', { headers: { authorization: `Token ${token}` } })
     const { outreach_preference: shown, limit_domains: limit } = json as Record<string, unknown>
     t.deepEqual([shown, limit], [preference, 15])
   }
@@ -166,17 +166,17 @@ test('what is asked for at sign-up is what the account has, with the limit of th
 
 test('a domain given at sign-up is created at activation', async (t) => {
   const domain = freshName()
-  const { path, id } = await activationLink(world(), { domain })
-  t.deepEqual(await query(world().system.db, 'select from domains where name = :domain', { domain }), [])
-  const { status, json } = await world().anonymous.post(path)
+  const { path, id } = await activationLink(service(), { domain })
+  t.deepEqual(await query(service().system.db, 'select from domains where name = :domain', { domain }), [])
+  const { status, json } = await service().anonymous.post(path)
   t.is(status, 200)
   const { detail, domain: shown, ...rest } = json as { detail: string; domain: ShownDomain }
   t.true(detail.startsWith('Success!'))
   t.deepEqual(Object.keys(shown), ['created', 'published', 'name', 'keys', 'minimum_ttl', 'touched'])
   t.deepEqual([shown.name, shown.keys.length, rest], [domain, 1, {}])
-  t.is((await lookUp(world().powerDns, domain, 'SOA')).length, 1)
+  t.is((await lookUp(service().powerDns, domain, 'SOA')).length, 1)
   const [row] = await query<{ owner: string }>(
-    world().system.db,
+    service().system.db,
     'select owner_id as owner from domains where name = :domain',
     { domain },
   )
@@ -194,43 +194,43 @@ for (const [what, name, texts] of [
     const email = freshEmail()
     const answer = await register({ email, password: PASSWORD, domain: await name() })
     t.deepEqual(said(answer), [400, JSON.stringify({ domain: texts })])
-    t.is(await accountOf(world(), email), undefined)
+    t.is(await accountOf(service(), email), undefined)
   })
 }
 
 async function taken(): Promise<string> {
-  return newDomain((await world().account()).api)
+  return newDomain((await service().account()).api)
 }
 
 test('if the domain is gone at activation, so is the account, and one can start over', async (t) => {
   const domain = freshName()
-  const { path, email } = await activationLink(world(), { domain })
-  await newDomain((await world().account()).api, domain)
+  const { path, email } = await activationLink(service(), { domain })
+  await newDomain((await service().account()).api, domain)
   const text =
     `The requested domain ${domain} could not be registered (reason: name_unavailable). Please start over and sign up ` +
     'again.'
-  t.deepEqual(said(await world().anonymous.post(path)), [400, JSON.stringify({ non_field_errors: [text] })])
-  t.is(await accountOf(world(), email), undefined)
-  t.deepEqual(said(await world().anonymous.post(path)), [400, people.NO_USER])
+  t.deepEqual(said(await service().anonymous.post(path)), [400, JSON.stringify({ non_field_errors: [text] })])
+  t.is(await accountOf(service(), email), undefined)
+  t.deepEqual(said(await service().anonymous.post(path)), [400, people.NO_USER])
   t.deepEqual(said(await register({ email, password: PASSWORD })), [202, WELCOME])
-  t.is((await world().anonymous.post((await people.linkTo(world(), email, 2)).path)).status, 200)
+  t.is((await service().anonymous.post((await people.linkTo(service(), email, 2)).path)).status, 200)
 })
 
 test('while PowerDNS is away the activation is 503, and works with the same link when it is back', async (t) => {
   const domain = freshName()
-  const { path, email } = await activationLink(world(), { domain })
-  world().proxy.fail(() => ({ refuse: 500 }))
-  const refused = await world().anonymous.post(path)
-  world().proxy.heal()
+  const { path, email } = await activationLink(service(), { domain })
+  service().proxy.fail(() => ({ refuse: 500 }))
+  const refused = await service().anonymous.post(path)
+  service().proxy.heal()
   t.is(refused.status, 503)
-  t.is((await accountOf(world(), email))!.state, 'pending')
-  t.is((await world().anonymous.post(path)).status, 200)
-  t.is((await accountOf(world(), email))!.state, 'active')
+  t.is((await accountOf(service(), email))!.state, 'pending')
+  t.is((await service().anonymous.post(path)).status, 200)
+  t.is((await accountOf(service(), email))!.state, 'active')
 })
 
 test('a domain below a local public suffix comes with a token to write it', async (t) => {
   const settings = { REGISTRATION: 'open', LOCAL_PUBLIC_SUFFIXES: 'dyn.test' }
-  await withWorld(settings, async (own) => {
+  await withService(settings, async (own) => {
     const { path, email } = await activationLink(own, { domain: 'mine.dyn.test' })
     const { status, json, headers } = await own.anonymous.post(path)
     t.is(status, 200)
@@ -253,14 +253,14 @@ test('a domain below a local public suffix comes with a token to write it', asyn
 
 test('a token header that fails is 401 at registration, and one that is good changes nothing', async (t) => {
   const headers = { authorization: 'Token wrong', 'content-type': 'application/json' }
-  const answer = await world().anonymous.post('/auth/', undefined, { headers, body: '{' })
+  const answer = await service().anonymous.post('/auth/', undefined, { headers, body: '{' })
   t.deepEqual(said(answer), [401, '{"detail":"Invalid token."}'])
-  const { api } = await world().account()
+  const { api } = await service().account()
   t.deepEqual(said(await api.post('/auth/', { email: freshEmail(), password: PASSWORD })), [202, WELCOME])
 })
 
 test('a closed registration is 403 before the body is read', async (t) => {
-  await withWorld({}, async ({ anonymous }) => {
+  await withService({}, async ({ anonymous }) => {
     const closed = '{"detail":"Registration is closed. Please contact the operator."}'
     const headers = { 'content-type': 'text/plain' }
     t.deepEqual(said(await anonymous.post('/auth/', undefined, { headers, body: '{' })), [403, closed])
@@ -270,7 +270,7 @@ test('a closed registration is 403 before the body is read', async (t) => {
 })
 
 test('without confirmation an account is active at once, with its domain', async (t) => {
-  await withWorld({ REGISTRATION: 'open', EMAIL_CONFIRMATION: 'off' }, async (own) => {
+  await withService({ REGISTRATION: 'open', EMAIL_CONFIRMATION: 'off' }, async (own) => {
     const [email, domain] = [freshEmail(), freshName()]
     const body = { email, password: PASSWORD, domain }
     t.deepEqual(said(await own.anonymous.post('/auth/', body)), [202, '{"detail":"Welcome!"}'])

@@ -1,16 +1,16 @@
 import { succeeded } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld } from '../support/world.ts'
 
 // Contract §§5.3 and 5.4: the forms of durations and networks.
 
-const world = useWorld()
+const service = useService()
 
 let api: Client
 
 test('an account', async (t) => {
-  api = (await world().account()).api
+  api = (await service().account()).api
   t.pass()
 })
 

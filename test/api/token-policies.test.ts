@@ -1,13 +1,14 @@
 import fc from 'fast-check'
+import type { Account } from '../support/accounts.ts'
 import { newDomain, newRRset, rrset, succeeded } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { addPolicies, addToken } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Contract §6: the endpoints, and the rules between policies.
 
-const world = useWorld({ PUBLIC_URL: 'https://dns.example.net' })
+const service = useService({ PUBLIC_URL: 'https://dns.example.net' })
 
 const NOT_FOUND = '{"detail":"Not found."}'
 const FORBIDDEN = '{"detail":"You do not have permission to perform this action."}'
@@ -31,8 +32,8 @@ const ANY = { domain: null, subname: null, type: null }
 
 /** A token without policies, of a new account with a domain, and where its policies are. */
 async function setup() {
-  const account = await world().account()
-  const token = await addToken(world(), account.id)
+  const account = await service().account()
+  const token = await addToken(service(), account.id)
   const domain = await newDomain(account.api)
   return { account, token, domain, api: account.api, path: `/auth/tokens/${token.id}/policies/rrsets/` }
 }
@@ -90,7 +91,7 @@ test('the list is an array with the default policy first, then the oldest, howev
     ids,
   )
   await addPolicies(
-    world(),
+    service(),
     token.id,
     Array.from({ length: 600 }, (_, i) => ({ subname: `s${i}`, permWrite: true })),
   )
@@ -182,13 +183,13 @@ test('POST and PUT need domain, subname and type; PATCH needs nothing', async (t
 
 test('a policy names only domains of the account that the token acts as', async (t) => {
   const { api, path, account } = await setup()
-  const other = await world().account()
+  const other = await service().account()
   const foreign = await newDomain(other.api)
   await add(api, path, ANY)
   const refused = await api.post(path, { ...ANY, domain: foreign })
   t.deepEqual([refused.status, refused.json], [400, { domain: [`Object with name=${foreign} does not exist.`] }])
 
-  const bound = await addToken(world(), other.id, { userOverrideId: account.id })
+  const bound = await addToken(service(), other.id, { userOverrideId: account.id })
   const boundPath = `/auth/tokens/${bound.id}/policies/rrsets/`
   await add(api, boundPath, ANY)
   t.is((await api.post(boundPath, { ...ANY, domain: foreign })).status, 400)
@@ -306,7 +307,7 @@ test('an unknown, foreign or malformed token is 404, and 204 to DELETE', async (
 
 test('an unknown policy, or one of another token, is 404, and 204 to DELETE', async (t) => {
   const { api, path, account } = await setup()
-  const other = await addToken(world(), account.id)
+  const other = await addToken(service(), account.id)
   const { id: elsewhere } = await add(api, `/auth/tokens/${other.id}/policies/rrsets/`, ANY)
   for (const id of [elsewhere, NOWHERE, 'x', '%00']) {
     t.is((await api.get(`${path}${id}/`)).text, NOT_FOUND)
@@ -318,8 +319,8 @@ test('an unknown policy, or one of another token, is 404, and 204 to DELETE', as
 
 test('the owner of a token that is bound to another account reads its policies, and writes none', async (t) => {
   const { api, account } = await setup()
-  const owner: Account = await world().account()
-  const bound = await addToken(world(), owner.id, { userOverrideId: account.id })
+  const owner: Account = await service().account()
+  const bound = await addToken(service(), owner.id, { userOverrideId: account.id })
   const path = `/auth/tokens/${bound.id}/policies/`
   const { id } = await add(api, `${path}rrsets/`, ANY)
   for (const target of [path, `${path}rrsets/`, `${path}rrsets/${id}/`]) {
@@ -378,7 +379,7 @@ test('random sets of policies decide over HTTP what the order of the contract sa
   )
   await fc.assert(
     fc.asyncProperty(sets, async ([fallback, rest]) => {
-      const token = await addToken(world(), account.id)
+      const token = await addToken(service(), account.id)
       const set = [{ ...ANY, perm_write: fallback }, ...rest]
       for (const given of set) await add(api, `/auth/tokens/${token.id}/policies/rrsets/`, given)
       for (const name of [domain, other]) {

@@ -1,18 +1,19 @@
 import { query } from '../../src/store/database.ts'
+import type { Account } from '../support/accounts.ts'
 import { succeeded } from '../support/api.ts'
 import { test } from '../support/serial.ts'
 import { addToken, lastUsed } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 import { Client } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 
 // Contract §5.5 and `last_used` (§3.1), by a clock that the tests set.
 
-const world = useWorld()
+const service = useService()
 
 const CREATED = '2030-01-01T00:00:00.000001Z'
 
 function setClock(time: string): void {
-  world().system.now = () => time
+  service().system.now = () => time
 }
 
 interface Shown {
@@ -26,14 +27,14 @@ interface Shown {
 /** A token of an account, made at CREATED, and what shows it. */
 async function made(members: object) {
   setClock(CREATED)
-  const account: Account = await world().account()
+  const account: Account = await service().account()
   const shown = succeeded(await account.api.post('/auth/tokens/', members), 201).json as Shown
   const path = `/auth/tokens/${shown.id}/`
   return {
     account,
     shown,
     path,
-    api: new Client(world().url, shown.token),
+    api: new Client(service().url, shown.token),
     read: async () => succeeded(await account.api.get(path), 200).json as Shown,
   }
 }
@@ -114,7 +115,7 @@ test('a new token with a max_age of zero is valid no longer than the moment', as
 
 test('months and years that were set by SQL are shown in days', async (t) => {
   const { account, shown, read } = await made({})
-  await query(world().system.db, `update tokens set max_age = '1 year 2 mons 3 days 04:05:06.5' where id = :id`, {
+  await query(service().system.db, `update tokens set max_age = '1 year 2 mons 3 days 04:05:06.5' where id = :id`, {
     id: shown.id,
   })
   t.is(((await read()) as Shown & { max_age: string }).max_age, '428 04:05:06.500000')
@@ -127,10 +128,10 @@ for (const [what, method, path, status] of [
   ['what is absent', 'GET', '/domains/absent.test/', 404],
 ] as const) {
   test(`${what} counts as use`, async (t) => {
-    const account = await world().account()
-    const { id, api } = await addToken(world(), account.id, { permCreateDomain: true })
+    const account = await service().account()
+    const { id, api } = await addToken(service(), account.id, { permCreateDomain: true })
     setClock('2031-01-01T00:00:00.123456Z')
     t.is((await api.send(method, path, method === 'POST' ? {} : undefined)).status, status)
-    t.is(await lastUsed(world(), id), '2031-01-01T00:00:00.123456Z')
+    t.is(await lastUsed(service(), id), '2031-01-01T00:00:00.123456Z')
   })
 }

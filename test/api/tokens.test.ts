@@ -1,12 +1,13 @@
 import { query } from '../../src/store/database.ts'
+import type { Account } from '../support/accounts.ts'
 import { succeeded } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { addPolicies, addToken, type Token } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Contract §5, but for the forms of durations and networks.
 
-const world = useWorld()
+const service = useService()
 
 const NOT_FOUND = '{"detail":"Not found."}'
 const FORBIDDEN = '{"detail":"You do not have permission to perform this action."}'
@@ -28,26 +29,26 @@ async function newToken(account: Account, members: object = {}): Promise<ShownTo
 }
 
 async function email(account: Account): Promise<string> {
-  const [row] = await query<{ email: string }>(world().system.db, 'select email from accounts where id = :id', {
+  const [row] = await query<{ email: string }>(service().system.db, 'select email from accounts where id = :id', {
     id: account.id,
   })
   return row!.email
 }
 
 async function tokensInDatabase(account: Account): Promise<number> {
-  const rows = await query(world().system.db, 'select from tokens where owner_id = :id', { id: account.id })
+  const rows = await query(service().system.db, 'select from tokens where owner_id = :id', { id: account.id })
   return rows.length
 }
 
 test('a new token has all members in their order, the defaults, and its secret', async (t) => {
-  const account = await world().account()
-  const before = world().system.now()
+  const account = await service().account()
+  const before = service().system.now()
   const answer = await account.api.post('/auth/tokens/', {})
   t.is(answer.status, 201)
   const { id, created, token } = answer.json as ShownToken & { token: string }
   t.regex(id, UUID)
   t.regex(created, TIME)
-  t.true(before <= created && created <= world().system.now())
+  t.true(before <= created && created <= service().system.now())
   t.regex(token, /^[1-9A-HJ-NP-Za-km-z]{28}$/)
   t.is(
     answer.text,
@@ -74,7 +75,7 @@ test('a new token has all members in their order, the defaults, and its secret',
 })
 
 test('the secret is shown once, and only its hash is kept', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   const { id, token } = await newToken(account)
   for (const path of ['/auth/tokens/', `/auth/tokens/${id}/`]) {
     const { text, headers } = await account.api.get(path)
@@ -85,7 +86,7 @@ test('the secret is shown once, and only its hash is kept', async (t) => {
   const changed = await account.api.patch(`/auth/tokens/${id}/`, { name: 'x' })
   t.false(changed.text.includes('"token"'))
   const rows = await query<{ row: string }>(
-    world().system.db,
+    service().system.db,
     'select cast(tokens as text) as row from tokens where id = :id',
     { id },
   )
@@ -93,7 +94,7 @@ test('the secret is shown once, and only its hash is kept', async (t) => {
 })
 
 test('secrets are all different, and use all of their symbols', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   const secrets = []
   for (let i = 0; i < 60; i++) secrets.push((await newToken(account)).token!)
   t.is(new Set(secrets).size, 60)
@@ -107,7 +108,7 @@ for (const [what, body] of [
   ['more of them', { mfa: false, is_valid: false, token: 'secret', unknown: {} }],
 ] as const) {
   test(`${what} makes a token of the defaults`, async (t) => {
-    const account = await world().account()
+    const account = await service().account()
     const answer = await account.api.post('/auth/tokens/', body)
     t.is(answer.status, 201)
     const shown = answer.json as ShownToken
@@ -147,7 +148,7 @@ for (const [body, problems] of [
   ['x', { non_field_errors: ['Invalid data. Expected a dictionary, but got str.'] }],
 ] as const) {
   test(`${JSON.stringify(body).slice(0, 60)} is refused, and nothing is made or changed`, async (t) => {
-    const account = await world().account()
+    const account = await service().account()
     const { id } = await newToken(account)
     const before = await account.api.get(`/auth/tokens/${id}/`)
     for (const [method, path] of [
@@ -183,7 +184,7 @@ for (const [given, kept] of [
   ['0', false],
 ] as const) {
   test(`${JSON.stringify(given)} means ${kept}`, async (t) => {
-    const shown = await newToken(await world().account(), { perm_delete_domain: given })
+    const shown = await newToken(await service().account(), { perm_delete_domain: given })
     t.is(shown['perm_delete_domain'], kept)
   })
 }
@@ -195,13 +196,13 @@ for (const [given, kept] of [
   ['ä'.repeat(178), 'ä'.repeat(178)],
 ] as const) {
   test(`the name ${JSON.stringify(given).slice(0, 20)} is kept`, async (t) => {
-    t.is((await newToken(await world().account(), { name: given }))['name'], kept)
+    t.is((await newToken(await service().account(), { name: given }))['name'], kept)
   })
 }
 
 for (const method of ['PATCH', 'PUT']) {
   test(`${method} changes only the members present`, async (t) => {
-    const account = await world().account()
+    const account = await service().account()
     const { token, ...shown } = await newToken(account, {
       ...{ name: 'before', perm_create_domain: true, max_age: 3600, max_unused_period: '1 00:00:00.000001' },
       allowed_subnets: ['192.0.2.0/24'],
@@ -228,7 +229,7 @@ for (const method of ['PATCH', 'PUT']) {
 }
 
 test('what is not the account’s, not there or no id at all is 404, and 204 to DELETE', async (t) => {
-  const [account, other] = [await world().account(), await world().account()]
+  const [account, other] = [await service().account(), await service().account()]
   const foreign = await newToken(other)
   for (const id of [
     foreign.id,
@@ -252,15 +253,15 @@ test('what is not the account’s, not there or no id at all is 404, and 204 to 
 })
 
 test('404 goes before what is wrong with the body', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const { status } = await api.send('PATCH', ABSENT, undefined, { body: '{', headers: {} })
   t.is(status, 404)
 })
 
 test('the list shows all tokens of the account, newest first, expired and login tokens too', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   const expired = await newToken(account, { max_age: '0' })
-  const { id: login } = await addToken(world(), account.id, { mfa: false, maxAge: '7 days' })
+  const { id: login } = await addToken(service(), account.id, { mfa: false, maxAge: '7 days' })
   const last = await newToken(account)
   const answer = await account.api.get('/auth/tokens/')
   t.is(answer.status, 200)
@@ -281,9 +282,9 @@ test('the list shows all tokens of the account, newest first, expired and login 
 })
 
 test('more than 500 tokens, owned and bound, are listed in pages', async (t) => {
-  const [account, other] = [await world().account(), await world().account()]
+  const [account, other] = [await service().account(), await service().account()]
   await query(
-    world().system.db,
+    service().system.db,
     `insert into tokens (created, owner_id, user_override_id, secret_hash)
      select now() - interval '1 second' * n, case when n % 2 = 0 then cast(:id as uuid) else :other end,
        case when n % 2 = 0 then null else cast(:id as uuid) end, sha256(convert_to(cast(cast(:id as uuid) as text) || n, 'UTF8'))
@@ -316,8 +317,8 @@ test('more than 500 tokens, owned and bound, are listed in pages', async (t) => 
 })
 
 test('a deleted token is gone at once; a token may delete and change itself', async (t) => {
-  const account = await world().account()
-  const token = await addToken(world(), account.id, { permManageTokens: true })
+  const account = await service().account()
+  const token = await addToken(service(), account.id, { permManageTokens: true })
   const changed = await token.api.patch(`/auth/tokens/${token.id}/`, { name: 'mine' })
   t.is((changed.json as ShownToken)['name'], 'mine')
   const { status, text } = await token.api.delete(`/auth/tokens/${token.id}/`)
@@ -328,8 +329,8 @@ test('a deleted token is gone at once; a token may delete and change itself', as
 })
 
 test('a token may give itself and others any permission, and take its own away', async (t) => {
-  const account = await world().account()
-  const token = await addToken(world(), account.id, { permManageTokens: true })
+  const account = await service().account()
+  const token = await addToken(service(), account.id, { permManageTokens: true })
   t.is((await token.api.delete('/domains/absent.test/')).status, 403)
   await token.api.patch(`/auth/tokens/${token.id}/`, { perm_delete_domain: true })
   t.is((await token.api.delete('/domains/absent.test/')).status, 204)
@@ -338,17 +339,17 @@ test('a token may give itself and others any permission, and take its own away',
 })
 
 test('a token that reads itself sees when it did', async (t) => {
-  const account = await world().account()
-  const before = world().system.now()
+  const account = await service().account()
+  const before = service().system.now()
   const shown = (await account.api.get(`/auth/tokens/${account.tokenId}/`)).json as ShownToken
   t.regex(shown.last_used!, TIME)
-  t.true(before <= shown.last_used! && shown.last_used! <= world().system.now())
+  t.true(before <= shown.last_used! && shown.last_used! <= service().system.now())
 })
 
 for (const flags of [{}, { permCreateDomain: true, permDeleteDomain: true }]) {
   test(`without perm_manage_tokens a token may do nothing here: ${JSON.stringify(flags)}`, async (t) => {
-    const account = await world().account()
-    const { id, api } = await addToken(world(), account.id, flags)
+    const account = await service().account()
+    const { id, api } = await addToken(service(), account.id, flags)
     for (const [method, path] of [
       ...(['GET', 'POST', 'PUT'] as const).map((m) => [m, '/auth/tokens/'] as const),
       ...(['GET', 'PUT', 'PATCH', 'DELETE', 'POST'] as const).map((m) => [m, `/auth/tokens/${id}/`] as const),
@@ -372,7 +373,7 @@ const withoutIds = (policies: unknown[]) => policies.map((policy) => ({ ...(poli
 const RESTRICTIVE = { id: undefined, domain: null, subname: null, type: null, perm_write: false }
 
 test('auto_policy makes a restrictive default policy, in a new token and in one that is changed', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   const made = await newToken(account, { auto_policy: true })
   t.is(made['auto_policy'], true)
   t.deepEqual(withoutIds(await policiesOf(account, made.id)), [RESTRICTIVE])
@@ -384,10 +385,10 @@ test('auto_policy makes a restrictive default policy, in a new token and in one 
 })
 
 test('auto_policy accepts a restrictive default policy, and refuses a permissive one', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   const [restricted, permitted] = [await newToken(account), await newToken(account)]
-  await addPolicies(world(), restricted.id, [{ permWrite: false }, { type: 'A', permWrite: true }])
-  await addPolicies(world(), permitted.id, [{ permWrite: true }])
+  await addPolicies(service(), restricted.id, [{ permWrite: false }, { type: 'A', permWrite: true }])
+  await addPolicies(service(), permitted.id, [{ permWrite: true }])
   t.is((await account.api.patch(`/auth/tokens/${restricted.id}/`, { auto_policy: true })).status, 200)
   t.is((await policiesOf(account, restricted.id)).length, 2)
   const refused = await account.api.patch(`/auth/tokens/${permitted.id}/`, { auto_policy: true, name: 'x' })
@@ -400,7 +401,7 @@ test('auto_policy accepts a restrictive default policy, and refuses a permissive
 })
 
 test('when auto_policy ends, the policies stay', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   const { id } = await newToken(account, { auto_policy: true })
   t.is((await account.api.patch(`/auth/tokens/${id}/`, { auto_policy: false })).status, 200)
   t.deepEqual(withoutIds(await policiesOf(account, id)), [RESTRICTIVE])
@@ -410,12 +411,12 @@ test('when auto_policy ends, the policies stay', async (t) => {
 
 /** A token that acts for `account`, and the account that owns it. */
 async function boundTo(account: Account): Promise<{ owner: Account; token: Token }> {
-  const owner = await world().account()
-  return { owner, token: await addToken(world(), owner.id, { userOverrideId: account.id }) }
+  const owner = await service().account()
+  return { owner, token: await addToken(service(), owner.id, { userOverrideId: account.id }) }
 }
 
 test('an override token is listed for owner and bound account, with both addresses', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   const { owner, token } = await boundTo(account)
   for (const { api } of [account, owner]) {
     const shown = (await api.get(`/auth/tokens/${token.id}/`)).json as ShownToken
@@ -426,7 +427,7 @@ test('an override token is listed for owner and bound account, with both address
 })
 
 test('only the bound account changes an override token; the owner gets 403 before his body is read', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   const { owner, token } = await boundTo(account)
   for (const method of ['PATCH', 'PUT']) {
     const path = `/auth/tokens/${token.id}/`
@@ -438,7 +439,7 @@ test('only the bound account changes an override token; the owner gets 403 befor
 })
 
 test('an override token manages no tokens', async (t) => {
-  const account = await world().account()
+  const account = await service().account()
   const { token } = await boundTo(account)
   const path = `/auth/tokens/${token.id}/`
   const { status, text } = await account.api.patch(path, { perm_manage_tokens: true, name: 'x' })
@@ -451,7 +452,7 @@ test('an override token manages no tokens', async (t) => {
 })
 
 test('a token is not bound over HTTP', async (t) => {
-  const [account, other] = [await world().account(), await world().account()]
+  const [account, other] = [await service().account(), await service().account()]
   const { id } = await newToken(account, { user_override: await email(other) })
   const changed = await account.api.patch(`/auth/tokens/${id}/`, { user_override: await email(other) })
   t.is((changed.json as ShownToken)['user_override'], null)
@@ -459,7 +460,7 @@ test('a token is not bound over HTTP', async (t) => {
 
 for (const who of ['owner', 'bound account']) {
   test(`the ${who} deletes an override token`, async (t) => {
-    const account = await world().account()
+    const account = await service().account()
     const { owner, token } = await boundTo(account)
     const { api } = who === 'owner' ? owner : account
     t.is((await api.delete(`/auth/tokens/${token.id}/`)).status, 204)
@@ -468,8 +469,8 @@ for (const who of ['owner', 'bound account']) {
 }
 
 test('a foreign account neither sees nor deletes an override token', async (t) => {
-  const { token } = await boundTo(await world().account())
-  const { api } = await world().account()
+  const { token } = await boundTo(await service().account())
+  const { api } = await service().account()
   t.is((await api.get(`/auth/tokens/${token.id}/`)).status, 404)
   t.is((await api.patch(`/auth/tokens/${token.id}/`, {})).status, 404)
   t.is((await api.delete(`/auth/tokens/${token.id}/`)).status, 204)

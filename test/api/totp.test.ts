@@ -2,13 +2,13 @@ import test from 'ava'
 import { codeAt, stepAt } from '../../src/service/accounts/totp-codes.ts'
 import { query } from '../../src/store/database.ts'
 import type { Answer, Client } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 import { countLetters, linkTo, OVERTAKEN, person, said, type Link, type Person } from '../support/people.ts'
 import { addPolicies, addToken, type Token, type TokenOptions } from '../support/tokens.ts'
-import { useWorld } from '../support/world.ts'
 
 // Contract §12, and the row for TOTP in §3.2. Tests of one step of the clock move it by hand.
 
-const world = useWorld({ PUBLIC_URL: 'https://dns.example.net:8443' })
+const service = useService({ PUBLIC_URL: 'https://dns.example.net:8443' })
 
 const LOGIN_REQUIRED = '{"detail":"Login token required."}'
 const MFA_REQUIRED = '{"detail":"Multi-factor authentication required."}'
@@ -35,13 +35,13 @@ let clock: number
 let realNow: () => string
 
 test.before(() => {
-  realNow = world().system.now
+  realNow = service().system.now
   clock = Date.parse(realNow())
-  world().system.now = () => new Date(clock).toISOString().replace('Z', '000Z')
+  service().system.now = () => new Date(clock).toISOString().replace('Z', '000Z')
 })
 
 test.after.always(() => {
-  world().system.now = realNow
+  service().system.now = realNow
 })
 
 /** Another step of the clock, so that every factor takes codes again. */
@@ -52,42 +52,42 @@ function passTime(steps = 3): void {
 const login: TokenOptions = { mfa: false, permManageTokens: true, permCreateDomain: true, permDeleteDomain: true }
 
 async function loggedIn(members: TokenOptions = {}): Promise<Person & { token: Token; api: Client }> {
-  const somebody = await person(world())
-  const token = await addToken(world(), somebody.id, { ...login, ...members })
+  const somebody = await person(service())
+  const token = await addToken(service(), somebody.id, { ...login, ...members })
   return { ...somebody, token, api: token.api }
 }
 
 /** The link in the mail that a request causes. Mails of one moment have no order, so the clock goes on a little. */
 async function linkAfter(email: string, request: () => Promise<Answer>): Promise<Link> {
   clock += 1
-  const before = countLetters(world(), email)
+  const before = countLetters(service(), email)
   const { status, text } = await request()
   if (status !== 202) throw new Error(text)
-  return linkTo(world(), email, before + 1)
+  return linkTo(service(), email, before + 1)
 }
 
 /** A link that is void once the account's credentials have changed. */
 async function deletionLink({ email, credentials }: Person): Promise<Link> {
-  return linkAfter(email, () => world().anonymous.post('/auth/account/delete/', credentials))
+  return linkAfter(email, () => service().anonymous.post('/auth/account/delete/', credentials))
 }
 
 /** A factor as it is made without MFA: by a link from a mail. */
 async function newFactor({ api, email }: { api: Client; email: string }, name = ''): Promise<ShownFactor> {
   const { path } = await linkAfter(email, () => api.post('/auth/totp/', { name }))
-  return (await world().anonymous.post(path)).json as ShownFactor
+  return (await service().anonymous.post(path)).json as ShownFactor
 }
 
 /** A factor that has been used once: MFA is enabled. */
 async function usedFactor(somebody: { api: Client; email: string }): Promise<ShownFactor> {
   const factor = await newFactor(somebody)
-  const { status } = await verify(world().anonymous, factor)
+  const { status } = await verify(service().anonymous, factor)
   if (status !== 200) throw new Error('not activated')
   passTime()
   return factor
 }
 
 async function secretOf(id: string): Promise<Buffer> {
-  const [row] = await query<{ secret: Buffer }>(world().system.db, 'select secret from totp_factors where id = :id', {
+  const [row] = await query<{ secret: Buffer }>(service().system.db, 'select secret from totp_factors where id = :id', {
     id,
   })
   return row!.secret
@@ -95,7 +95,7 @@ async function secretOf(id: string): Promise<Buffer> {
 
 /** @param offset in steps, from the current one */
 async function codeOf({ id }: { id: string }, offset = 0): Promise<string> {
-  return codeAt(await secretOf(id), stepAt(world().system.now()) + offset)
+  return codeAt(await secretOf(id), stepAt(service().system.now()) + offset)
 }
 
 async function verify(api: Client, factor: { id: string }, offset = 0) {
@@ -103,7 +103,9 @@ async function verify(api: Client, factor: { id: string }, offset = 0) {
 }
 
 async function mfaOf({ id }: Token): Promise<boolean | null> {
-  const [row] = await query<{ mfa: boolean | null }>(world().system.db, 'select mfa from tokens where id = :id', { id })
+  const [row] = await query<{ mfa: boolean | null }>(service().system.db, 'select mfa from tokens where id = :id', {
+    id,
+  })
   return row!.mfa
 }
 
@@ -113,12 +115,12 @@ test.serial('without MFA a factor is made by a link from a mail', async (t) => {
   t.deepEqual(said(answer), [202, CONFIRM])
   t.is(answer.headers['allow'], 'GET, POST, HEAD, OPTIONS')
   t.is((await somebody.api.get('/auth/totp/')).text, '[]')
-  const link = await linkTo(world(), somebody.email)
+  const link = await linkTo(service(), somebody.email)
   t.is(link.action, 'create-totp')
-  t.is((await world().anonymous.get(link.path)).status, 200)
-  const created = await world().anonymous.post(link.path)
+  t.is((await service().anonymous.get(link.path)).status, 200)
+  const created = await service().anonymous.post(link.path)
   const { id, secret } = created.json as ShownFactor
-  const now = world().system.now()
+  const now = service().system.now()
   const uri = `otpauth://totp/dns.example.net:${somebody.email}?secret=${secret}&issuer=dns.example.net`
   const factor = { id, created: now, last_used: null, name: 'My phone' }
   t.deepEqual(said(created), [200, JSON.stringify({ ...factor, secret, uri })])
@@ -129,17 +131,17 @@ test.serial('without MFA a factor is made by a link from a mail', async (t) => {
   t.deepEqual(said(await somebody.api.get('/auth/totp/')), [200, JSON.stringify([factor])])
   t.is((await secretOf(id)).length, 32)
   // Once; and MFA is not enabled by a factor that nobody has used.
-  t.deepEqual(said(await world().anonymous.post(link.path)), [409, OVERTAKEN])
+  t.deepEqual(said(await service().anonymous.post(link.path)), [409, OVERTAKEN])
   t.is((await somebody.api.get('/domains/')).status, 200)
 })
 
 test.serial('with MFA a factor is made at once, by who has taken the step', async (t) => {
   const somebody = await loggedIn()
   await usedFactor(somebody)
-  const stepped = await addToken(world(), somebody.id, { ...login, mfa: true })
+  const stepped = await addToken(service(), somebody.id, { ...login, mfa: true })
   const answer = await stepped.api.post('/auth/totp/', { name: 'second' })
   const { id, secret, uri } = answer.json as ShownFactor
-  const members = { id, created: world().system.now(), last_used: null, name: 'second', secret, uri }
+  const members = { id, created: service().system.now(), last_used: null, name: 'second', secret, uri }
   t.deepEqual(said(answer), [201, JSON.stringify(members)])
   t.is(answer.headers['cache-control'], 'no-store')
   t.deepEqual(said(await somebody.api.post('/auth/totp/', { name: 'third' })), [403, MFA_REQUIRED])
@@ -150,8 +152,8 @@ test.serial('a link that was asked for before MFA was enabled is void', async (t
   const somebody = await loggedIn()
   const first = await newFactor(somebody, 'first')
   const { path } = await linkAfter(somebody.email, () => somebody.api.post('/auth/totp/', { name: 'second' }))
-  t.deepEqual(said(await verify(world().anonymous, first)), [200, ACTIVATED])
-  t.deepEqual(said(await world().anonymous.post(path)), [409, OVERTAKEN])
+  t.deepEqual(said(await verify(service().anonymous, first)), [200, ACTIVATED])
+  t.deepEqual(said(await service().anonymous.post(path)), [409, OVERTAKEN])
 })
 
 test.serial('a link is good for an hour', async (t) => {
@@ -159,7 +161,7 @@ test.serial('a link is good for an hour', async (t) => {
   const { path } = await linkAfter(somebody.email, () => somebody.api.post('/auth/totp/'))
   passTime(121)
   const text = 'This code is invalid, possibly because it expired (validity: 01:00:00).'
-  t.deepEqual(said(await world().anonymous.post(path)), [400, `{"non_field_errors":["${text}"]}`])
+  t.deepEqual(said(await service().anonymous.post(path)), [400, `{"non_field_errors":["${text}"]}`])
 })
 
 test.serial('names are unique in an account, and have 64 characters at most', async (t) => {
@@ -184,8 +186,8 @@ test.serial('names are unique in an account, and have 64 characters at most', as
   t.is((await newFactor(await loggedIn(), 'one')).name, 'one')
   const ask = () => somebody.api.post('/auth/totp/', { name: 'two' })
   const links = [await linkAfter(somebody.email, ask), await linkAfter(somebody.email, ask)]
-  t.is((await world().anonymous.post(links[1]!.path)).status, 200)
-  t.deepEqual(said(await world().anonymous.post(links[0]!.path)), [400, NAME_TAKEN])
+  t.is((await service().anonymous.post(links[1]!.path)).status, 200)
+  t.deepEqual(said(await service().anonymous.post(links[0]!.path)), [400, NAME_TAKEN])
 })
 
 for (const method of ['PUT', 'PATCH']) {
@@ -220,13 +222,13 @@ test.serial('deleting the last used factor switches MFA off, and voids links', a
   const somebody = await loggedIn()
   const factor = await usedFactor(somebody)
   await verify(somebody.api, factor)
-  const pending = await addToken(world(), somebody.id, login)
+  const pending = await addToken(service(), somebody.id, login)
   t.is((await pending.api.get('/domains/')).status, 403)
   const { path } = await deletionLink(somebody)
   t.deepEqual(said(await pending.api.delete(`/auth/totp/${factor.id}/`)), [403, MFA_REQUIRED])
   t.deepEqual(said(await somebody.api.delete(`/auth/totp/${factor.id}/`)), [204, ''])
   t.is((await pending.api.get('/domains/')).status, 200)
-  t.deepEqual(said(await world().anonymous.post(path)), [409, OVERTAKEN])
+  t.deepEqual(said(await service().anonymous.post(path)), [409, OVERTAKEN])
 })
 
 test.serial('deleting a factor that nobody has used leaves links as they are', async (t) => {
@@ -234,24 +236,24 @@ test.serial('deleting a factor that nobody has used leaves links as they are', a
   const factor = await newFactor(somebody)
   const { path } = await deletionLink(somebody)
   t.is((await somebody.api.delete(`/auth/totp/${factor.id}/`)).status, 204)
-  t.is((await world().anonymous.post(path)).status, 200)
+  t.is((await service().anonymous.post(path)).status, 200)
 })
 
 test.serial('the first code of a factor needs no token, and voids links', async (t) => {
   const somebody = await loggedIn()
   const factor = await newFactor(somebody)
   const { path } = await deletionLink(somebody)
-  const answer = await verify(world().anonymous, factor)
+  const answer = await verify(service().anonymous, factor)
   t.deepEqual(said(answer), [200, ACTIVATED])
   t.is(answer.headers['allow'], 'POST, OPTIONS')
-  t.deepEqual(said(await world().anonymous.post(path)), [409, OVERTAKEN])
+  t.deepEqual(said(await service().anonymous.post(path)), [409, OVERTAKEN])
   const { last_used } = (await somebody.api.get(`/auth/totp/${factor.id}/`)).json as ShownFactor
-  t.is(last_used, world().system.now())
+  t.is(last_used, service().system.now())
   // It takes the step of nobody, not even of who has given it.
   t.is(await mfaOf(somebody.token), false)
   passTime()
-  t.deepEqual(said(await verify(world().anonymous, factor)), [401, CREDENTIALS])
-  t.deepEqual(said(await world().anonymous.post(`/auth/totp/${ABSENT}/verify/`, { code: '1' })), [401, CREDENTIALS])
+  t.deepEqual(said(await verify(service().anonymous, factor)), [401, CREDENTIALS])
+  t.deepEqual(said(await service().anonymous.post(`/auth/totp/${ABSENT}/verify/`, { code: '1' })), [401, CREDENTIALS])
   t.deepEqual(said(await verify(somebody.api, factor)), [200, CORRECT])
   t.is(await mfaOf(somebody.token), true)
 })
@@ -299,7 +301,7 @@ for (const [code, texts] of [
 ] as const) {
   test.serial(`code ${JSON.stringify(code)} is refused`, async (t) => {
     const factor = await newFactor(await loggedIn())
-    const answer = await world().anonymous.post(`/auth/totp/${factor.id}/verify/`, code === undefined ? {} : { code })
+    const answer = await service().anonymous.post(`/auth/totp/${factor.id}/verify/`, code === undefined ? {} : { code })
     t.deepEqual(said(answer), [400, JSON.stringify({ code: texts })])
   })
 }
@@ -322,22 +324,22 @@ for (const [method, pattern] of REQUESTS) {
     const somebody = await loggedIn()
     const factor = await usedFactor(somebody)
     const request = async (options: TokenOptions) => {
-      const { api } = await addToken(world(), somebody.id, options)
+      const { api } = await addToken(service(), somebody.id, options)
       return said(await api.send(method, pattern.replace('ID', factor.id), isRead ? undefined : 'no object'))
     }
     const fields = 'Invalid data. Expected a dictionary, but got str.'
     const passed = (answer: [number, string]) =>
       isRead ? answer[0] === 200 : method === 'DELETE' ? answer[0] === 204 : answer[1].includes(fields)
 
-    t.deepEqual(said(await world().anonymous.send(method, pattern.replace('ID', factor.id), {})), [401, CREDENTIALS])
+    t.deepEqual(said(await service().anonymous.send(method, pattern.replace('ID', factor.id), {})), [401, CREDENTIALS])
     t.deepEqual(await request({ ...login, mfa: null }), [403, LOGIN_REQUIRED])
     t.deepEqual(await request({ mfa: null }), [403, LOGIN_REQUIRED])
     const pending = await request(login)
     if (isRead || isVerify) t.true(passed(pending), pending[1])
     else t.deepEqual(pending, [403, MFA_REQUIRED])
     t.deepEqual(await request({ ...login, mfa: true, permManageTokens: false }), [403, PERMISSION])
-    const restricted = await addToken(world(), somebody.id, { ...login, mfa: true })
-    await addPolicies(world(), restricted.id, [{ permWrite: false }])
+    const restricted = await addToken(service(), somebody.id, { ...login, mfa: true })
+    await addPolicies(service(), restricted.id, [{ permWrite: false }])
     const path = pattern.replace('ID', factor.id)
     const refused = said(await restricted.api.send(method, path, isRead ? undefined : 'no object'))
     if (isVerify) t.true(passed(refused), refused[1])
@@ -349,7 +351,7 @@ for (const [method, pattern] of REQUESTS) {
 
 test.serial('MFA leaves API tokens as they are', async (t) => {
   const somebody = await loggedIn()
-  const { api } = await addToken(world(), somebody.id, { permManageTokens: true })
+  const { api } = await addToken(service(), somebody.id, { permManageTokens: true })
   await usedFactor(somebody)
   t.is((await api.get('/domains/')).status, 200)
   t.is((await api.get('/auth/account/')).status, 200)
@@ -358,10 +360,10 @@ test.serial('MFA leaves API tokens as they are', async (t) => {
 test.serial('a list of more than 500 factors comes in pages', async (t) => {
   const somebody = await loggedIn()
   await query(
-    world().system.db,
+    service().system.db,
     `insert into totp_factors (account_id, created, name, secret)
      select :id, cast(:now as timestamptz) - i * interval '1 second', 'n' || i, '' from generate_series(1, 501) i`,
-    { id: somebody.id, now: world().system.now() },
+    { id: somebody.id, now: service().system.now() },
   )
   const whole = await somebody.api.get('/auth/totp/')
   t.is(whole.status, 400)

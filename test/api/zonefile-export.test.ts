@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { EXAMPLES } from '../dns/examples/index.ts'
@@ -8,12 +8,13 @@ import { query } from '../../src/store/database.ts'
 import { addPolicies, freshName, newDomain, newRRset } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
 import { lookUp, transfer, type Server } from '../support/dns.ts'
+import { newFolder } from '../support/folders.ts'
+import { useService, withService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { useWorld, withWorld } from '../support/world.ts'
 
 // Contract §7.8.
 
-const world = useWorld({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
+const service = useService({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
 const run = promisify(execFile)
 
 const path = (name: string) => `/domains/${name}/zonefile/`
@@ -26,7 +27,7 @@ async function exported(api: Client, name: string): Promise<string[]> {
 }
 
 test('an export has a comment, the SOA as it is served, and a line for each record', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   await newRRset(api, name, { subname: 'b', type: 'TXT', ttl: 60, records: ['"one;" "t\\"wo"', '"ß"'] })
   await newRRset(api, name, { subname: 'a', type: 'NS', records: ['ns.a.test.'] })
@@ -43,7 +44,7 @@ test('an export has a comment, the SOA as it is served, and a line for each reco
     /^; Zonefile for d\d+\.test exported from 127\.0\.0\.1 at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\+00:00$/,
   )
   t.true(comment!.startsWith(`; Zonefile for ${name} exported`))
-  const [soa] = await lookUp(world().powerDns, name, 'SOA')
+  const [soa] = await lookUp(service().powerDns, name, 'SOA')
   t.deepEqual(lines, [
     `${name}.\t300\tIN\tSOA\t${soa}`,
     `${name}.\t3600\tIN\tNS\tns1.example.net.`,
@@ -57,7 +58,7 @@ test('an export has a comment, the SOA as it is served, and a line for each reco
 })
 
 test('the types of DNSSEC are left out, whoever made them', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   const key = `257 3 13 ${Buffer.alloc(64, 1).toString('base64')}`
   const digest = `1 13 2 ${'ab'.repeat(32)}`
@@ -74,12 +75,12 @@ test('the types of DNSSEC are left out, whoever made them', async (t) => {
 })
 
 test('the comment names the host as it is known in public', async (t) => {
-  await withWorld({ PUBLIC_URL: 'https://dns.example.org:8443/' }, async (other) => {
+  await withService({ PUBLIC_URL: 'https://dns.example.org:8443/' }, async (other) => {
     const { api } = await other.account()
     const name = await newDomain(api)
     t.regex((await exported(api, name))[0]!, /exported from dns\.example\.org at/)
   })
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   const { text } = await api.get(path(name), { headers: { host: 'api.example.net:8080' } })
   t.regex(text.split('\n')[0]!, /exported from api\.example\.net at/)
@@ -88,15 +89,15 @@ test('the comment names the host as it is known in public', async (t) => {
 })
 
 test('HEAD has the headers alone', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
   const { status, headers, text } = await api.send('HEAD', path(name))
   t.deepEqual([status, headers['content-type'], text], [200, 'text/dns', ''])
 })
 
 test('there is no export of what is not there, nor of what is not seen', async (t) => {
-  const { api } = await world().account()
-  const { api: other } = await world().account()
+  const { api } = await service().account()
+  const { api: other } = await service().account()
   const name = await newDomain(api)
   for (const answer of [
     await other.get(path(name)),
@@ -106,7 +107,7 @@ test('there is no export of what is not there, nor of what is not seen', async (
     t.deepEqual([answer.status, answer.text], [404, '{"detail":"Not found."}'])
     t.is(answer.headers['content-type'], 'application/json')
   }
-  t.is((await world().anonymous.get(path(name))).status, 401)
+  t.is((await service().anonymous.get(path(name))).status, 401)
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     const answer = await api.send(method, path(name))
     t.deepEqual([answer.status, answer.text], [405, `{"detail":"Method \\"${method}\\" not allowed."}`])
@@ -114,18 +115,18 @@ test('there is no export of what is not there, nor of what is not seen', async (
 })
 
 test('policies do not restrict exports', async (t) => {
-  const { api, tokenId } = await world().account()
+  const { api, tokenId } = await service().account()
   const name = await newDomain(api)
-  await addPolicies(world(), tokenId, { write: false })
+  await addPolicies(service(), tokenId, { write: false })
   t.is((await exported(api, name)).length, 4)
 })
 
 test('without PowerDNS there is no export', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await newDomain(api)
-  world().proxy.fail(() => 'cut')
+  service().proxy.fail(() => 'cut')
   const answer = await api.get(path(name))
-  world().proxy.heal()
+  service().proxy.heal()
   t.deepEqual(
     [answer.status, answer.text],
     [503, '{"detail":"The DNS backend is currently unavailable. Please retry."}'],
@@ -158,7 +159,7 @@ async function makeMixed(api: Client, records = ALL): Promise<string> {
 /** A domain's RRsets, but for their times. */
 async function rrsetsOf(name: string): Promise<unknown[]> {
   return query(
-    world().system.db,
+    service().system.db,
     `select subname, type, ttl, records from rrsets join domains on domains.id = domain_id where name = :name
      order by subname, type`,
     { name },
@@ -166,7 +167,7 @@ async function rrsetsOf(name: string): Promise<unknown[]> {
 }
 
 test('an export can be imported again, and gives the same RRsets', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = await makeMixed(api)
   const rrsets = await rrsetsOf(name)
   t.true(rrsets.length > 39)
@@ -217,7 +218,7 @@ const COMPRESSED = ['CNAME', 'MX', 'NS', 'PTR', 'SOA']
 
 /** The records that it reads in a zone as text, sorted; without those that DNSSEC makes. */
 async function readBy({ read }: Other, text: string, zone: string): Promise<string[]> {
-  const file = join(mkdtempSync(join(process.env['TEST_FOLDER']!, 'zone-')), 'zone')
+  const file = join(newFolder(), 'zone')
   writeFileSync(file, text)
   const records = (await read(file, zone)).split('\n').flatMap((line) => {
     const [, name = '', ttl = '', type = '', content = ''] = RECORD.exec(line) ?? []
@@ -229,12 +230,12 @@ async function readBy({ read }: Other, text: string, zone: string): Promise<stri
 
 for (const [who, other] of Object.entries(others)) {
   test(`${who} reads the same records from an export and from a transfer`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const records = ALL.filter(([type, text]) => !other.refuses(type, text))
     const name = await makeMixed(api, records)
     const [ours, theirs] = await Promise.all([
       readBy(other, (await api.get(path(name))).text, name),
-      readBy(other, await other.transfer(world().powerDns, name), name),
+      readBy(other, await other.transfer(service().powerDns, name), name),
     ])
     // The SOA and two apex NS records beside them.
     t.is(ours.length, records.length + 3)

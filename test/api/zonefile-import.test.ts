@@ -3,13 +3,13 @@ import { query } from '../../src/store/database.ts'
 import { addPolicies, callsFor, freshName, rrset, type ShownDomain, type ShownRRset } from '../support/api.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { ask, lookUp, transfer } from '../support/dns.ts'
+import { useService, withService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { isConsistent } from '../support/zone.ts'
-import { useWorld, withWorld } from '../support/world.ts'
 
 // Contract §7.7; what a zone file may hold is tested with the parser, test/dns/zonefile.test.ts.
 
-const world = useWorld({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
+const service = useService({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
 
 const NS = '@ 3600 NS ns1.example.net., ns2.example.net.'
 
@@ -27,7 +27,7 @@ async function rrsetsOf(api: Client, name: string): Promise<string[]> {
 
 /** Whether there is nothing of a domain: in the API, in DNS, at PowerDNS, in the table of marks. */
 async function isAbsent(api: Client, name: string): Promise<boolean> {
-  const { system, powerDns } = world()
+  const { system, powerDns } = service()
   const zone = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost/zones/${name}.`, {
     headers: { 'x-api-key': powerDns.apiKey },
   })
@@ -64,7 +64,7 @@ _sip._tcp SRV 1 2 5060 mail
 `
 
 test('a domain is created with the RRsets of a zone file, and these are in DNS when the response arrives', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = freshName()
   const answer = await create(api, name, MIXED.replaceAll('DOMAIN', name))
   t.is(answer.status, 201, answer.text)
@@ -89,38 +89,38 @@ test('a domain is created with the RRsets of a zone file, and these are in DNS w
       `_sip._tcp 3600 SRV 1 2 5060 mail.${name}.`,
     ].sort(),
   )
-  t.deepEqual(await lookUp(world().powerDns, `mail.${name}`, 'AAAA'), ['2001:db8::1'])
-  t.deepEqual(await lookUp(world().powerDns, `x.wild.${name}`, 'TXT'), ['"one" "two;three"'])
-  await isConsistent(t, world())
+  t.deepEqual(await lookUp(service().powerDns, `mail.${name}`, 'AAAA'), ['2001:db8::1'])
+  t.deepEqual(await lookUp(service().powerDns, `x.wild.${name}`, 'TXT'), ['"one" "two;three"'])
+  await isConsistent(t, service())
 })
 
 test('an import is one publication, however much it holds', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = freshName()
   const lines = Array.from({ length: 450 }, (_, i) => `host${i} A 192.0.2.${i % 256}\n`)
-  world().proxy.calls.length = 0
+  service().proxy.calls.length = 0
   t.is((await create(api, name, lines.join(''))).status, 201)
-  t.is(world().proxy.calls.filter(({ method }) => method === 'POST').length, 1)
-  t.is(world().proxy.calls.filter(({ method }) => method === 'PATCH').length, 0)
+  t.is(service().proxy.calls.filter(({ method }) => method === 'POST').length, 1)
+  t.is(service().proxy.calls.filter(({ method }) => method === 'PATCH').length, 0)
   // The look whether it is there, the creation, its keys, the flush; the creation names it in its body.
-  t.is(callsFor(world(), name) + 1, 4)
+  t.is(callsFor(service(), name) + 1, 4)
   t.is((await rrsetsOf(api, name)).length, 451)
-  await isConsistent(t, world())
+  await isConsistent(t, service())
 })
 
 test('an imported domain can be written, also when it is large', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = freshName()
   const lines = Array.from({ length: 300 }, (_, i) => `host${i} A 192.0.2.${i % 256}\n`)
   t.is((await create(api, name, lines.join(''))).status, 201)
   t.is((await api.post(`/domains/${name}/rrsets/`, rrset())).status, 201)
   t.is((await api.patch(`/domains/${name}/rrsets/host7/A/`, { records: ['192.0.2.99'] })).status, 200)
   t.is((await api.delete(`/domains/${name}/rrsets/host8/A/`)).status, 204)
-  await isConsistent(t, world())
+  await isConsistent(t, service())
 })
 
 test('TTLs are clamped; without any the minimum counts', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = freshName()
   t.is((await create(api, name, 'n TXT n\na 1 A 192.0.2.1\nb 90000 A 192.0.2.1\nc 0 TXT c')).status, 201)
   t.deepEqual(await rrsetsOf(api, name), [
@@ -144,7 +144,7 @@ for (const [what, zonefile, rrsets] of [
   ['a comment of 10 MB', `a A 192.0.2.1 ;${'x'.repeat(10_000_000)}`, ['a 60 A 192.0.2.1']],
 ] as const) {
   test(`${what}: imported`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const name = freshName()
     t.is((await create(api, name, zonefile)).status, 201)
     t.deepEqual(await rrsetsOf(api, name), [NS, ...rrsets].sort())
@@ -197,7 +197,7 @@ const refused: [what: string, zonefile: unknown, texts: string[]][] = [
 
 for (const [what, zonefile, texts] of refused) {
   test(`${what}: the domain is not created, and nothing is left`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const name = freshName()
     const answer = await create(api, name, zonefile)
     t.is(answer.status, 400)
@@ -208,7 +208,7 @@ for (const [what, zonefile, texts] of refused) {
 }
 
 test('what is wrong with the name is told with what is wrong with the shape, and before the contents', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   t.is(
     (await create(api, '_x.test', null)).text,
     '{"name":["Domain names may not begin with an underscore."],"zonefile":["This field may not be null."]}',
@@ -220,7 +220,7 @@ test('what is wrong with the name is told with what is wrong with the shape, and
 })
 
 test('a zone file with too many records is refused', async (t) => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   const name = freshName()
   const answer = await create(api, name, 'a A 192.0.2.1\n'.repeat(250_001))
   t.is(answer.text, '{"zonefile":["Could not parse zonefile: it has more than 250000 records"]}')
@@ -228,8 +228,8 @@ test('a zone file with too many records is refused', async (t) => {
 })
 
 test('a policy that forbids one RRset forbids the import, before its contents are judged', async (t) => {
-  const { api, tokenId } = await world().account()
-  await addPolicies(world(), tokenId, { write: true }, { type: 'TXT', write: false })
+  const { api, tokenId } = await service().account()
+  await addPolicies(service(), tokenId, { write: true }, { type: 'TXT', write: false })
   const name = freshName()
   const answer = await create(api, name, 'a A 192.0.2.1\nb TXT b\nc MX 1 _d')
   t.deepEqual([answer.status, answer.text], [403, '{"detail":"Insufficient token permissions."}'])
@@ -240,16 +240,16 @@ test('a policy that forbids one RRset forbids the import, before its contents ar
 })
 
 test('a token that may write nothing creates a domain as long as nothing is imported', async (t) => {
-  const { api, tokenId } = await world().account()
-  await addPolicies(world(), tokenId, { write: false })
+  const { api, tokenId } = await service().account()
+  await addPolicies(service(), tokenId, { write: false })
   t.is((await create(api, freshName(), 'a A 192.0.2.1')).status, 403)
   t.is((await create(api, freshName(), '@ NS n')).status, 201)
 })
 
 test('a token with an auto policy imports what it likes', async (t) => {
-  const { api, tokenId } = await world().account()
-  await addPolicies(world(), tokenId, { write: false })
-  await query(world().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
+  const { api, tokenId } = await service().account()
+  await addPolicies(service(), tokenId, { write: false })
+  await query(service().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
   const name = freshName()
   t.is((await create(api, name, 'a A 192.0.2.1')).status, 201)
   t.deepEqual(await rrsetsOf(api, name), [NS, 'a 60 A 192.0.2.1'])
@@ -257,7 +257,7 @@ test('a token with an auto policy imports what it likes', async (t) => {
 })
 
 test('below a local public suffix a zone file brings no NS RRsets', async (t) => {
-  await withWorld({ LOCAL_PUBLIC_SUFFIXES: 'dyn.test' }, async (other) => {
+  await withService({ LOCAL_PUBLIC_SUFFIXES: 'dyn.test' }, async (other) => {
     const { api } = await other.account()
     const answer = await create(api, 'a.dyn.test', '@ NS n\nb NS n\nc A 192.0.2.1')
     t.is(answer.status, 400)
@@ -273,17 +273,17 @@ for (const [wording, text] of [
   ["Name 'x' contains unsupported characters", 'The DNS backend refused this zone: '],
 ] as const) {
   test(`if PowerDNS refuses the zone with "${wording}", the answer is 400, and nothing is left`, async (t) => {
-    const { api } = await world().account()
+    const { api } = await service().account()
     const name = freshName()
     const error = wording.replace('NAME', name)
-    world().proxy.fail(({ method, path }) =>
+    service().proxy.fail(({ method, path }) =>
       method === 'POST' && path.startsWith('/zones') ? { refuse: 422, error } : 'pass',
     )
     const answer = await create(api, name, 'a A 192.0.2.1')
-    world().proxy.heal()
+    service().proxy.heal()
     t.is(answer.status, 400)
     t.is(answer.text, JSON.stringify({ zonefile: [`${text.replace('NAME', name)}${error}`] }))
     t.is((await create(api, name, 'a A 192.0.2.1')).status, 201)
-    t.true((await transfer(world().powerDns, name)).includes(`a.${name}.`))
+    t.true((await transfer(service().powerDns, name)).includes(`a.${name}.`))
   })
 }

@@ -1,28 +1,30 @@
 import test from 'ava'
 import { PostgresCounters } from '../../src/service/throttling/postgres-counters.ts'
 import { openDatabase, query, transaction } from '../../src/store/database.ts'
-import { closeSystem } from '../../src/server.ts'
+import type { Account } from '../support/accounts.ts'
 import { Client, type Answer } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { startGate, type Gate } from '../support/gate.ts'
-import { eventually, startService, useWorld, type Account } from '../support/world.ts'
+import { useService } from '../support/harness.ts'
+import { startService } from '../support/service.ts'
 
 // Contract §14, counted in Postgres: processes share their counts, and when these are not to be had nobody waits.
 
 const LIMIT = 30
-const world = useWorld({ THROTTLE: 'on', THROTTLE_STORE: 'postgres', THROTTLE_RATES: `dns_api_cheap=${LIMIT}/d` })
+const service = useService({ THROTTLE: 'on', THROTTLE_STORE: 'postgres', THROTTLE_RATES: `dns_api_cheap=${LIMIT}/d` })
 
 let gate: Gate
 let account: Account
 
 test.before('a way to the counts that can be shut', async () => {
-  const { system, backends } = world()
+  const { system, backends } = service()
   gate = await startGate(backends.databaseUrl)
   await system.counters!.close()
   system.counters = new PostgresCounters(openDatabase(gate.url, 4), system.log)
 })
 
 test.beforeEach('nothing is counted yet', async () => {
-  account = await world().account()
+  account = await service().account()
 })
 
 test.after.always('the gate is given back', async () => {
@@ -35,15 +37,15 @@ function isCounted({ headers }: Answer): boolean {
 }
 
 function warnings(): number {
-  return world().logged().split('"requests are not throttled"').length - 1
+  return service().logged().split('"requests are not throttled"').length - 1
 }
 
 test.serial('two processes let through no more than the limit, and one each', async (t) => {
-  const { system, running } = await startService(world().backends, {
+  const { clientOf, stop } = await startService(service().backends, {
     ...{ THROTTLE: 'on', THROTTLE_STORE: 'postgres', THROTTLE_RATES: `dns_api_cheap=${LIMIT}/d` },
   })
   try {
-    const clients = [account.api, new Client(`http://127.0.0.1:${running.port}`, account.secret)]
+    const clients = [account.api, clientOf(account.secret)]
     const answers: Answer[] = []
     const rejected = () => answers.filter(({ status }) => status === 429)
     const ask = async (client: Client) => {
@@ -54,8 +56,7 @@ test.serial('two processes let through no more than the limit, and one each', as
     t.true(passed.length >= LIMIT && passed.length <= LIMIT + 2, `${passed.length} passed`)
     t.is(passed.length + rejected().length, answers.filter(isCounted).length)
   } finally {
-    await running.stop()
-    await closeSystem(system)
+    await stop()
   }
 })
 
@@ -75,7 +76,7 @@ const TROUBLE: [string, () => Promise<() => Promise<void>>][] = [
       const ended = new Promise<void>((resolve) => (end = resolve))
       let begun!: () => void
       const hasBegun = new Promise<void>((resolve) => (begun = resolve))
-      const locking = transaction(world().system.db, async (trx) => {
+      const locking = transaction(service().system.db, async (trx) => {
         await query(trx, 'lock table throttle in access exclusive mode')
         begun()
         await ended

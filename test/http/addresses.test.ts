@@ -1,16 +1,17 @@
 import test from 'ava'
 import { readConfig } from '../../src/config.ts'
-import { closeSystem } from '../../src/server.ts'
+import type { Account } from '../support/accounts.ts'
+import { useService } from '../support/harness.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
+import { startService } from '../support/service.ts'
 import { addToken } from '../support/tokens.ts'
-import { startService, useWorld, type Account } from '../support/world.ts'
 
 // Contract §3.1: the client's address, and which addresses a token may be used from.
 
-const world = useWorld()
+const service = useService()
 
 let account: Account
-/** Services of the same world, by what they listen on and whom they trust. */
+/** Services on the same servers, by what they listen on and whom they trust. */
 const urls = new Map<string, string>()
 const closing: (() => Promise<void>)[] = []
 
@@ -25,26 +26,22 @@ const SETTINGS = {
 } as const
 
 test.before('an account, and services', async () => {
-  account = await world().account()
+  account = await service().account()
   for (const [name, environment] of Object.entries(SETTINGS)) {
-    const { system, running } = await startService(world().backends, environment)
-    const host = name === 'ipv6' ? '[::1]' : '127.0.0.1'
-    urls.set(name, `http://${host}:${running.port}`)
-    closing.push(async () => {
-      await running.stop()
-      await closeSystem(system)
-    })
+    const { url, stop } = await startService(service().backends, environment)
+    urls.set(name, name === 'ipv6' ? url.replace('127.0.0.1', '[::1]') : url)
+    closing.push(stop)
   }
 })
 
-test.after.always('services are given back', async () => {
+test.after.always('the services stop', async () => {
   await Promise.all(closing.map((close) => close()))
 })
 
 type Setting = keyof typeof SETTINGS
 
 async function status(setting: Setting, allowedSubnets: string[], forwarded: string[] = [], host?: string) {
-  const { secret } = await addToken(world(), account.id, { allowedSubnets })
+  const { secret } = await addToken(service(), account.id, { allowedSubnets })
   const headers = [`Authorization: Token ${secret}`, ...forwarded.map((value) => `X-Forwarded-For: ${value}`)]
   const url = urls.get(setting)!
   const answer = await exchange(url, plainRequest('GET /api/v1/domains/', headers), {
@@ -90,13 +87,11 @@ for (const setting of ['both', 'each'] as const) {
 
 test('without a setting, the service listens on the loopback addresses of both families', async (t) => {
   const { hosts } = readConfig({})
-  const { system, running } = await startService(world().backends, { HOST: hosts.join() })
+  const { url, stop } = await startService(service().backends, { HOST: hosts.join() })
   for (const host of ['127.0.0.1', '::1']) {
-    const url = `http://127.0.0.1:${running.port}`
     t.is((await exchange(url, plainRequest('GET /healthz'), { host })).status, 200, host)
   }
-  await running.stop()
-  await closeSystem(system)
+  await stop()
 })
 
 /** What was forwarded, header by header, and the address that counts. */

@@ -1,11 +1,12 @@
 import test from 'ava'
+import type { Account } from '../support/accounts.ts'
+import { useService } from '../support/harness.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
 import { addToken, lastUsed, setState, type TokenOptions } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Contract §3.1, but for addresses.
 
-const world = useWorld()
+const service = useService()
 
 const NOT_PROVIDED = 'Authentication credentials were not provided.'
 const INVALID = 'Invalid token.'
@@ -17,13 +18,13 @@ const CHARACTERS = 'Invalid token header. Token string should not contain invali
 let account: Account
 
 test.before('an account', async () => {
-  account = await world().account()
+  account = await service().account()
 })
 
 /** A read with an `Authorization` header as given, octet by octet. */
 async function get(authorization: string | undefined) {
   const headers = authorization === undefined ? [] : [`Authorization: ${authorization}`]
-  return exchange(world().url, plainRequest('GET /api/v1/domains/', headers))
+  return exchange(service().url, plainRequest('GET /api/v1/domains/', headers))
 }
 
 for (const [what, header, detail] of [
@@ -91,14 +92,14 @@ for (const [what, secret] of [
   ['a letter whose UTF-8 looks like a blank in Latin-1', 'à'],
 ] as const) {
   test.serial(`any secret whose hash is on file authenticates: ${what}`, async (t) => {
-    await addToken(world(), account.id, { secret })
+    await addToken(service(), account.id, { secret })
     t.is((await get(`Token ${Buffer.from(secret).toString('latin1')}`)).status, 200)
   })
 }
 
 test.serial('a secret in the query, a cookie or the body does not count', async (t) => {
   const { secret } = account
-  const answer = await world().anonymous.post(
+  const answer = await service().anonymous.post(
     `/domains/?token=${secret}&authorization=Token%20${secret}`,
     {
       token: secret,
@@ -130,7 +131,7 @@ const ages: [string, TokenOptions, boolean][] = [
 
 for (const [what, options, accepted] of ages) {
   test.serial(`a token ${what} gets ${accepted ? 200 : 401}`, async (t) => {
-    const { api } = await addToken(world(), account.id, options)
+    const { api } = await addToken(service(), account.id, options)
     const { status, json } = await api.get('/domains/')
     t.is(status, accepted ? 200 : 401)
     if (!accepted) t.deepEqual(json, { detail: INVALID })
@@ -139,49 +140,49 @@ for (const [what, options, accepted] of ages) {
 
 for (const state of ['pending', 'disabled']) {
   test.serial(`a token whose owner is ${state} gets 401`, async (t) => {
-    const { id, api } = await world().account()
-    await setState(world(), id, state)
+    const { id, api } = await service().account()
+    await setState(service(), id, state)
     const { status, json } = await api.get('/domains/')
     t.deepEqual([status, json], [401, { detail: INACTIVE }])
   })
 
   test.serial(`a token whose bound account is ${state} gets 401`, async (t) => {
-    const { id } = await world().account()
-    const { api } = await addToken(world(), account.id, { userOverrideId: id })
+    const { id } = await service().account()
+    const { api } = await addToken(service(), account.id, { userOverrideId: id })
     t.is((await api.get('/domains/')).status, 200)
-    await setState(world(), id, state)
+    await setState(service(), id, state)
     const { status, json } = await api.get('/domains/')
     t.deepEqual([status, json], [401, { detail: INACTIVE }])
   })
 
   test.serial(`a bound token whose owner is ${state} gets 401`, async (t) => {
-    const owner = await world().account()
-    const { api } = await addToken(world(), owner.id, { userOverrideId: account.id })
-    await setState(world(), owner.id, state)
+    const owner = await service().account()
+    const { api } = await addToken(service(), owner.id, { userOverrideId: account.id })
+    await setState(service(), owner.id, state)
     const { status, json } = await api.get('/domains/')
     t.deepEqual([status, json], [401, { detail: INACTIVE }])
   })
 
   test.serial(`validity goes before the account's state: ${state}`, async (t) => {
-    const { id } = await world().account()
-    const { api } = await addToken(world(), id, { maxAge: '0' })
-    await setState(world(), id, state)
+    const { id } = await service().account()
+    const { api } = await addToken(service(), id, { maxAge: '0' })
+    await setState(service(), id, state)
     t.deepEqual((await api.get('/domains/')).json, { detail: INVALID })
   })
 
   test.serial(`the account's state goes before the address: ${state}`, async (t) => {
-    const { id } = await world().account()
-    const { api } = await addToken(world(), id, { allowedSubnets: [] })
-    await setState(world(), id, state)
+    const { id } = await service().account()
+    const { api } = await addToken(service(), id, { allowedSubnets: [] })
+    await setState(service(), id, state)
     t.deepEqual((await api.get('/domains/')).json, { detail: INACTIVE })
   })
 }
 
 test.serial('an account that is active again is served again', async (t) => {
-  const { id, api } = await world().account()
-  await setState(world(), id, 'disabled')
+  const { id, api } = await service().account()
+  await setState(service(), id, 'disabled')
   t.is((await api.get('/domains/')).status, 401)
-  await setState(world(), id, 'active')
+  await setState(service(), id, 'active')
   t.is((await api.get('/domains/')).status, 200)
 })
 
@@ -196,23 +197,23 @@ for (const [what, method, path, status] of [
   test.serial(`last_used moves to now, to the microsecond, with ${what}`, async (t) => {
     const domain = `${Math.random().toString(36).slice(2)}x.test`
     await account.api.post('/domains/', { name: domain })
-    const { id, api } = await addToken(world(), account.id)
-    t.is(await lastUsed(world(), id), null)
-    const before = world().system.now()
+    const { id, api } = await addToken(service(), account.id)
+    t.is(await lastUsed(service(), id), null)
+    const before = service().system.now()
     t.is((await api.send(method, path.replace('DOMAIN', domain))).status, status)
-    const first = (await lastUsed(world(), id))!
-    t.true(before <= first && first <= world().system.now(), `${before} ${first}`)
+    const first = (await lastUsed(service(), id))!
+    t.true(before <= first && first <= service().system.now(), `${before} ${first}`)
     await api.send(method, path)
-    t.true(first < (await lastUsed(world(), id))!)
+    t.true(first < (await lastUsed(service(), id))!)
   })
 }
 
 test.serial('last_used is kept in microseconds', async (t) => {
-  const { id, api } = await addToken(world(), account.id)
+  const { id, api } = await addToken(service(), account.id)
   const seen = new Set<string>()
   for (let i = 0; i < 10; i++) {
     await api.get('/')
-    seen.add((await lastUsed(world(), id))!.slice(-4, -1))
+    seen.add((await lastUsed(service(), id))!.slice(-4, -1))
   }
   t.true([...seen].some((microseconds) => microseconds !== '000'))
 })
@@ -224,27 +225,27 @@ for (const [what, options] of [
   ['an address that is not allowed', { lastUsed: used, allowedSubnets: ['192.0.2.0/24'] }],
 ] as const) {
   test.serial(`last_used does not move with ${what}`, async (t) => {
-    const { id, api } = await addToken(world(), account.id, {
+    const { id, api } = await addToken(service(), account.id, {
       ...options,
       allowedSubnets: [...(options.allowedSubnets ?? ['::/0'])],
     })
     t.is((await api.get('/domains/')).status, 401)
-    t.is(await lastUsed(world(), id), used)
+    t.is(await lastUsed(service(), id), used)
   })
 }
 
 test.serial('last_used does not move with an account that is not active', async (t) => {
-  const { id: owner } = await world().account()
-  const { id, api } = await addToken(world(), owner, { lastUsed: used })
-  await setState(world(), owner, 'disabled')
+  const { id: owner } = await service().account()
+  const { id, api } = await addToken(service(), owner, { lastUsed: used })
+  await setState(service(), owner, 'disabled')
   t.is((await api.get('/domains/')).status, 401)
-  t.is(await lastUsed(world(), id), used)
+  t.is(await lastUsed(service(), id), used)
 })
 
 test.serial('last_used does not move without authentication', async (t) => {
-  const { id, api } = await addToken(world(), account.id, { lastUsed: used })
+  const { id, api } = await addToken(service(), account.id, { lastUsed: used })
   await api.send('OPTIONS', '/domains/')
   await api.get('/nothing/')
   await api.get('//root/healthz')
-  t.is(await lastUsed(world(), id), used)
+  t.is(await lastUsed(service(), id), used)
 })

@@ -1,12 +1,13 @@
 import test from 'ava'
 import { gzipSync } from 'node:zlib'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
-import { newDomain } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Contract §1.3.
 
-const world = useWorld()
+const service = useService()
 const NO_DATA = '{"non_field_errors":["No data provided"]}'
 const REQUIRED = '{"name":["This field is required."]}'
 
@@ -14,7 +15,7 @@ let account: Account
 let domain: string
 
 test.before('an account with a domain', async () => {
-  account = await world().account()
+  account = await service().account()
   domain = await newDomain(account.api)
 })
 
@@ -117,12 +118,12 @@ for (const type of [undefined, 'application/json', 'text/plain', 'application/x-
 }
 
 test.serial('a request without any sign of a body has an empty one', async (t) => {
-  const answer = await exchange(world().url, plainRequest('POST /api/v1/domains/', [authorization()]))
+  const answer = await exchange(service().url, plainRequest('POST /api/v1/domains/', [authorization()]))
   t.deepEqual([answer.status, answer.body], [400, REQUIRED])
   const zero = plainRequest('POST /api/v1/domains/', [authorization(), 'Content-Length: 0'])
-  t.is((await exchange(world().url, zero)).body, REQUIRED)
+  t.is((await exchange(service().url, zero)).body, REQUIRED)
   const chunked = plainRequest('POST /api/v1/domains/', [authorization(), 'Transfer-Encoding: chunked']) + '0\r\n\r\n'
-  t.is((await exchange(world().url, chunked)).body, REQUIRED)
+  t.is((await exchange(service().url, chunked)).body, REQUIRED)
 })
 
 for (const [method, path] of places) {
@@ -220,7 +221,7 @@ test.serial('a chunked body is read like any other', async (t) => {
     (chunk) => `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n`,
   )
   const octets = plainRequest(`POST /api/v1${rrsets()}`, headers) + chunks.join('')
-  t.is((await exchange(world().url, Buffer.from(octets))).status, 201)
+  t.is((await exchange(service().url, Buffer.from(octets))).status, 201)
 })
 
 for (const [method, status] of [
@@ -236,8 +237,11 @@ for (const [method, status] of [
   ] as const) {
     test.serial(`the body of ${method} is ignored: ${what}`, async (t) => {
       const path = `/api/v1${rrsets()}nothing/A/`
-      const empty = await exchange(world().url, plainRequest(`${method} ${path}`, [authorization()]))
-      const filled = await exchange(world().url, plainRequest(`${method} ${path}`, [authorization(), ...headers], body))
+      const empty = await exchange(service().url, plainRequest(`${method} ${path}`, [authorization()]))
+      const filled = await exchange(
+        service().url,
+        plainRequest(`${method} ${path}`, [authorization(), ...headers], body),
+      )
       t.deepEqual([filled.status, filled.body], [empty.status, empty.body])
       t.is(filled.status, status)
     })

@@ -2,13 +2,14 @@ import test from 'ava'
 import { Readable } from 'node:stream'
 import { request } from 'undici'
 import { gzipSync } from 'node:zlib'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
+import { useService, withService } from '../support/harness.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
-import { newDomain } from '../support/tokens.ts'
-import { useWorld, withWorld, type Account } from '../support/world.ts'
 
 // Contract §1.3: the size of bodies, and bodies that are not as long as they say.
 
-const world = useWorld()
+const service = useService()
 const MIB = 1024 * 1024
 const TOO_LARGE = '{"detail":"Payload too large."}'
 const TOO_MANY = 'JSON parse error - There are more than 65536 values in one item'
@@ -18,7 +19,7 @@ let account: Account
 let domain: string
 
 test.before('an account with a domain', async () => {
-  account = await world().account()
+  account = await service().account()
   domain = await newDomain(account.api)
 })
 
@@ -42,7 +43,7 @@ for (const [what, headers, body] of [
   test.serial(`after a body that is too large the connection is of use: ${what}`, async (t) => {
     const first = ['POST /api/v1/domains/ HTTP/1.1', 'Host: api.test', authorization(), ...headers, '', ''].join('\r\n')
     const second = plainRequest('GET /healthz')
-    const answer = await exchange(world().url, Buffer.concat([Buffer.from(first), body, Buffer.from(second)]))
+    const answer = await exchange(service().url, Buffer.concat([Buffer.from(first), body, Buffer.from(second)]))
     t.is(answer.status, 413)
     t.is(answer.body.slice(0, TOO_LARGE.length), TOO_LARGE)
     t.regex(answer.body.slice(TOO_LARGE.length), /^HTTP\/1\.1 200 OK\r\n[^]*{"status":"ok"}$/)
@@ -63,7 +64,7 @@ test.serial('a body of 16 MiB is read, one octet more is too large', async (t) =
 
 test.serial('a body of 20 MB in chunks is too large', async (t) => {
   const chunks = Readable.from(Array.from({ length: 20 }, () => Buffer.alloc(MIB, ' ')))
-  const { statusCode, body } = await request(`${world().url}/api/v1${rrsets()}`, {
+  const { statusCode, body } = await request(`${service().url}/api/v1${rrsets()}`, {
     method: 'POST',
     headers: { ...json, authorization: `Token ${account.secret}` },
     body: chunks,
@@ -85,7 +86,7 @@ test.serial('a body that says it is too large is refused before it comes', async
     'Content-Type: application/json',
     `Content-Length: ${17 * MIB}`,
   ])
-  const { status, body } = await exchange(world().url, head)
+  const { status, body } = await exchange(service().url, head)
   t.deepEqual([status, body], [413, TOO_LARGE])
 })
 
@@ -119,7 +120,7 @@ for (const [what, record, text] of [
 }
 
 test.serial('the body limit is a setting', async (t) => {
-  await withWorld({ BODY_LIMIT: '2000' }, async (own) => {
+  await withService({ BODY_LIMIT: '2000' }, async (own) => {
     const { api } = await own.account()
     const body = (length: number) => ({ body: '{}'.padEnd(length), headers: json })
     t.is((await api.post('/domains/', undefined, body(2000))).status, 400)
@@ -141,7 +142,7 @@ test.serial('a body that is shorter than it says is no request, and changes noth
     'Content-Type: application/json',
     `Content-Length: ${rrset.length + 1}`,
   ])
-  const { status } = await exchange(world().url, head + rrset, { end: true })
+  const { status } = await exchange(service().url, head + rrset, { end: true })
   t.true(status === 0 || status === 400, String(status))
   t.is(await contents(), before)
 })
@@ -153,7 +154,7 @@ test.serial('what follows a body that is longer than it says is no request', asy
     `Content-Length: ${rrset.length - 1}`,
   ]).replace('Connection: close\r\n', '')
   const before = await contents()
-  const { status } = await exchange(world().url, head + rrset, { end: true })
+  const { status } = await exchange(service().url, head + rrset, { end: true })
   t.true(status === 0 || status === 400, String(status))
   t.is(await contents(), before)
 })
@@ -169,7 +170,7 @@ for (const headers of [
 ]) {
   test.serial(`a length that makes no sense is 400: ${headers.join(', ')}`, async (t) => {
     const answer = await exchange(
-      world().url,
+      service().url,
       plainRequest(`POST /api/v1${rrsets()}`, [authorization(), 'Content-Type: application/json', ...headers]) + rrset,
       { end: true },
     )
@@ -186,7 +187,7 @@ for (const chunks of ['x\r\n', '-1\r\n', '5\r\nab', '2\r\nabcdef\r\n0\r\n\r\n', 
       'Content-Type: application/json',
       'Transfer-Encoding: chunked',
     ])
-    const { status } = await exchange(world().url, head + chunks, { end: true })
+    const { status } = await exchange(service().url, head + chunks, { end: true })
     t.true(status === 0 || status === 400, String(status))
     t.is(await contents(), before)
   })

@@ -1,10 +1,11 @@
 import test from 'ava'
-import { useWorld, type Account } from '../support/world.ts'
+import type { Account } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 
 // Contract §1.6, CORS.
 
-const world = useWorld()
+const service = useService()
 
 const SIMPLE = {
   'access-control-allow-origin': '*',
@@ -20,7 +21,7 @@ const PREFLIGHT = {
 let account: Account
 
 test.before('an account', async () => {
-  account = await world().account()
+  account = await service().account()
 })
 
 /** The headers of CORS. */
@@ -48,7 +49,7 @@ for (const [method, path, status] of [
 }
 
 test.serial('401 may be read by another origin, too', async (t) => {
-  const { status, headers } = await world().anonymous.get('/domains/', { headers: { origin: 'null' } })
+  const { status, headers } = await service().anonymous.get('/domains/', { headers: { origin: 'null' } })
   t.is(status, 401)
   t.deepEqual(cors(headers), SIMPLE)
 })
@@ -75,7 +76,7 @@ for (const path of [
   '//root/*',
 ]) {
   test.serial(`a preflight is answered 200, empty, without authentication: ${path}`, async (t) => {
-    const { status, text, headers } = await world().anonymous.send('OPTIONS', path, undefined, {
+    const { status, text, headers } = await service().anonymous.send('OPTIONS', path, undefined, {
       headers: { origin: 'https://ui.example', 'access-control-request-method': 'PATCH' },
     })
     t.deepEqual([status, text], [200, ''])
@@ -88,7 +89,7 @@ for (const path of [
 }
 
 test.serial('a plain OPTIONS with Origin carries the headers of a preflight and Allow', async (t) => {
-  const { status, headers } = await world().anonymous.send('OPTIONS', '/domains/', undefined, {
+  const { status, headers } = await service().anonymous.send('OPTIONS', '/domains/', undefined, {
     headers: { origin: 'https://ui.example' },
   })
   t.is(status, 200)
@@ -97,7 +98,7 @@ test.serial('a plain OPTIONS with Origin carries the headers of a preflight and 
 })
 
 test.serial('a plain OPTIONS with Origin on an unrouted path is 404, and may be read', async (t) => {
-  const { status, text, headers } = await world().anonymous.send('OPTIONS', '/nothing/', undefined, {
+  const { status, text, headers } = await service().anonymous.send('OPTIONS', '/nothing/', undefined, {
     headers: { origin: 'https://ui.example' },
   })
   t.deepEqual([status, text], [404, '{"detail":"Not found."}'])
@@ -105,7 +106,7 @@ test.serial('a plain OPTIONS with Origin on an unrouted path is 404, and may be 
 })
 
 test.serial('a wrong token does not matter to a preflight', async (t) => {
-  const { status } = await world().anonymous.send('OPTIONS', '/domains/', undefined, {
+  const { status } = await service().anonymous.send('OPTIONS', '/domains/', undefined, {
     headers: { origin: 'https://ui.example', 'access-control-request-method': 'GET', authorization: 'Token x' },
   })
   t.is(status, 200)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { Invalid } from '../../src/errors.ts'
 import { readHosts, readOwnHosts, readUpdates } from '../../src/http/representations/dyndns.ts'
 import type { HostUpdate } from '../../src/service/domains/dyndns.ts'
+import type { Account } from '../support/accounts.ts'
 import { newDomain, succeeded, type ShownRRset } from '../support/api.ts'
 import {
   actionFor,
@@ -17,12 +18,12 @@ import {
   type Type,
 } from '../support/dyndns-model.ts'
 import { update } from '../support/dyndns.ts'
+import { useService } from '../support/harness.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Contract §§10.3, 10.4 against a model of them: what a query means, and what it does. No query at all gives a 5xx.
 
-const world = useWorld({ THROTTLE: 'off', TRUSTED_PROXIES: '127.0.0.1' })
+const service = useService({ THROTTLE: 'off', TRUSTED_PROXIES: '127.0.0.1' })
 
 const TYPES: Type[] = ['A', 'AAAA']
 
@@ -108,7 +109,7 @@ test('what a query does to each name and family is what the model does', (t) => 
 let account: Account
 
 test.before('an account with a domain', async () => {
-  account = await world().account()
+  account = await service().account()
   await newDomain(account.api, 'one.test')
 })
 
@@ -188,7 +189,7 @@ test.serial('whatever the query, the answer is a text, and no 5xx', async (t) =>
       const credentials = form === 'query' ? `&username=one.test&password=${account.secret}` : ''
       const headers = form === 'header' ? [`Authorization: Token ${account.secret}`] : []
       const request = plainRequest(`GET /update?${query}${credentials}`, headers)
-      const answer = await exchange(world().url, request)
+      const answer = await exchange(service().url, request)
       t.true([200, 400, 401, 404].includes(answer.status), answer.head)
       t.is(answer.headers['content-type'], 'text/plain', answer.head)
       t.not(answer.body, '')

@@ -1,16 +1,17 @@
 import test from 'ava'
-import { newDomain } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 
 // Contract §1.4, on the fields that there are: name, subname, type, ttl, records.
 
-const world = useWorld()
+const service = useService()
 
 let account: Account
 let domain: string
 
 test.before('an account with a domain', async () => {
-  account = await world().account()
+  account = await service().account()
   domain = await newDomain(account.api)
 })
 

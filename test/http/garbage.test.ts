@@ -1,17 +1,18 @@
 import test from 'ava'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { exchange, plainRequest, type RawAnswer } from '../support/raw.ts'
-import { newDomain } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // What is hardly HTTP: JSON of the API with 4xx, or the connection closed; never 5xx, and the service goes on.
 
-const world = useWorld()
+const service = useService()
 
 let account: Account
 let domain: string
 
 test.before('an account with a domain', async () => {
-  account = await world().account()
+  account = await service().account()
   domain = await newDomain(account.api)
 })
 
@@ -64,7 +65,7 @@ for (const [what, octets, status] of [
   ['very many headers', `${head}${many(5000, (i) => `X-${i}: x\r\n`)}\r\n`, 431],
 ] as const) {
   test.serial(`${what} is refused in JSON`, async (t) => {
-    const answer = await exchange(world().url, octets, { end: true })
+    const answer = await exchange(service().url, octets, { end: true })
     t.is(answer.status, status, answer.head)
     t.true(isRefusal(answer), `${answer.head}\n${answer.body}`)
     t.is(answer.headers['connection'], 'close')
@@ -82,7 +83,7 @@ for (const [what, octets] of [
   ['a header that goes on in the next line', `${head}X: a\r\n b\r\n\r\n`],
 ] as const) {
   test.serial(`${what} is refused in JSON, answered, or the connection closed`, async (t) => {
-    const answer = await exchange(world().url, octets, { end: true })
+    const answer = await exchange(service().url, octets, { end: true })
     t.true([0, 200].includes(answer.status) || isRefusal(answer), `${answer.head}\n${answer.body}`)
   })
 }
@@ -106,7 +107,7 @@ for (const [what, octets] of [
   ['another method in a header', `${head}X-HTTP-Method-Override: DELETE\r\n\r\n`],
 ] as const) {
   test.serial(`${what} is answered like any request`, async (t) => {
-    const { status, headers, body } = await exchange(world().url, octets)
+    const { status, headers, body } = await exchange(service().url, octets)
     t.is(status, 200)
     t.is(headers['content-length'], String(Buffer.byteLength(body)))
     t.is(headers['transfer-encoding'], undefined)
@@ -119,7 +120,7 @@ test.serial('a client of HTTP/1.0 may write', async (t) => {
   const octets = plainRequest(`POST /api/v1/domains/${domain}/rrsets/`, [`Authorization: Token ${account.secret}`])
   const old = octets.replace('HTTP/1.1', 'HTTP/1.0').replace('Connection: close', 'Content-Type: application/json')
   const { status, body } = await exchange(
-    world().url,
+    service().url,
     old.replace(/\r\n\r\n$/, `\r\nContent-Length: ${rrset.length}\r\n\r\n${rrset}`),
   )
   t.is(status, 201, body)
@@ -127,7 +128,7 @@ test.serial('a client of HTTP/1.0 may write', async (t) => {
 
 test.serial('a client that waits to be told to go on is told to', async (t) => {
   const headers = [`Authorization: Token ${account.secret}`, 'Content-Type: application/json', 'Expect: 100-continue']
-  const { head: first, body } = await exchange(world().url, plainRequest('POST /api/v1/domains/', headers, '{}'))
+  const { head: first, body } = await exchange(service().url, plainRequest('POST /api/v1/domains/', headers, '{}'))
   t.is(first, 'HTTP/1.1 100 Continue')
   t.regex(body, /^HTTP\/1\.1 400 [^]*{"name":\["This field is required\."\]}$/)
 })
@@ -135,7 +136,7 @@ test.serial('a client that waits to be told to go on is told to', async (t) => {
 test.serial('requests on one connection are answered in order', async (t) => {
   const keep = (path: string) => plainRequest(`GET ${path}`).replace('Connection: close\r\n', '')
   const octets = keep('/healthz') + keep('/nothing') + plainRequest('GET /api/v1/domains/')
-  const { head: first, body } = await exchange(world().url, octets)
+  const { head: first, body } = await exchange(service().url, octets)
   t.deepEqual(`${first}${body}`.match(/HTTP\/1\.1 \d{3}/g), ['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 401'])
 })
 
@@ -143,7 +144,10 @@ test.serial('a request that is complete gets its own answer, whatever follows it
   const rrset = '{"subname":"followed","type":"A","ttl":60,"records":["192.0.2.1"]}'
   const headers = [`Authorization: Token ${account.secret}`, 'Content-Type: application/json']
   const octets = plainRequest(`POST /api/v1/domains/${domain}/rrsets/`, headers, rrset)
-  const { status, body } = await exchange(world().url, octets.replace('Connection: close\r\n', '') + 'garbage\r\n\r\n')
+  const { status, body } = await exchange(
+    service().url,
+    octets.replace('Connection: close\r\n', '') + 'garbage\r\n\r\n',
+  )
   t.is(status, 201)
   t.regex(body, /^{"created"[^]*}HTTP\/1\.1 400 [^]*{"detail":"Bad request\."}$/)
 })

@@ -1,15 +1,16 @@
 import { createRouter } from '../../src/http/router.ts'
 import { query } from '../../src/store/database.ts'
+import type { Account } from '../support/accounts.ts'
 import { freshName, newDomain, newRRset, rrset } from '../support/api.ts'
 import { Client, type Answer } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { addFactor, addPolicies, addToken, setState, type TokenOptions } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Who may do what (contract §3.2): every endpoint and method against every kind of caller. What is expected is stated
 // here, apart from how the service finds it.
 
-const world = useWorld({ CAPTCHA: 'on' })
+const service = useService({ CAPTCHA: 'on' })
 
 /** What a caller acts on: an account with a domain that has www A, and two tokens with a policy each. */
 interface Site {
@@ -50,14 +51,14 @@ const ALL = { create: true, remove: true, manage: true, sees: true, writes: true
 const NO_FLAGS = { ...ALL, create: false, remove: false, manage: false }
 
 const tokenOf = (options: TokenOptions, who: 'account' | 'owner' = 'account') => {
-  return async (site: Site) => (await addToken(world(), site[who].id, options)).secret
+  return async (site: Site) => (await addToken(service(), site[who].id, options)).secret
 }
 
 const bound = (names: boolean | undefined) => async (site: Site) => {
   const flags = { permCreateDomain: true, permDeleteDomain: true }
-  const token = await addToken(world(), site.owner.id, { ...flags, userOverrideId: site.account.id })
-  if (names !== undefined) await addPolicies(world(), token.id, [{ permWrite: true }])
-  if (names === true) await addPolicies(world(), token.id, [{ domain: site.domain, permWrite: true }])
+  const token = await addToken(service(), site.owner.id, { ...flags, userOverrideId: site.account.id })
+  if (names !== undefined) await addPolicies(service(), token.id, [{ permWrite: true }])
+  if (names === true) await addPolicies(service(), token.id, [{ domain: site.domain, permWrite: true }])
   return token.secret
 }
 
@@ -68,8 +69,8 @@ const CALLERS: Record<string, Caller> = {
   'a token from a wrong network': { secret: tokenOf({ ...FLAGS, allowedSubnets: ['192.0.2.0/24'] }), refused: true },
   'a token of a disabled account': {
     async secret() {
-      const { id, secret } = await world().account()
-      await setState(world(), id, 'disabled')
+      const { id, secret } = await service().account()
+      await setState(service(), id, 'disabled')
       return secret
     },
     refused: true,
@@ -82,7 +83,7 @@ const CALLERS: Record<string, Caller> = {
   'a login token after its MFA step': { secret: tokenOf({ ...FLAGS, mfa: true }), ...ALL, login: true },
   'a login token before its MFA step': {
     async secret(site) {
-      await addFactor(world(), site.account.id)
+      await addFactor(service(), site.account.id)
       return tokenOf({ ...FLAGS, mfa: false })(site)
     },
     ...ALL,
@@ -100,7 +101,7 @@ const CALLERS: Record<string, Caller> = {
   },
   'the owner of an override token': { secret: tokenOf(FLAGS, 'owner'), ...ALL, sees: false, meets: 'bound' },
   'a foreign account': {
-    secret: async () => (await world().account()).secret,
+    secret: async () => (await service().account()).secret,
     ...{ ...ALL, sees: false, meets: 'foreign' },
   },
 }
@@ -112,11 +113,11 @@ for (const level of LEVELS) {
   for (const permWrite of [true, false]) {
     CALLERS[`a token with a policy of ${level || 'nothing'} that ${permWrite ? 'allows' : 'denies'}`] = {
       async secret(site) {
-        const { id, secret } = await addToken(world(), site.account.id, FLAGS)
+        const { id, secret } = await addToken(service(), site.account.id, FLAGS)
         const place = { domain: site.domain, subname: 'www', type: 'A' }
         const named = Object.fromEntries(Object.entries(place).filter(([member]) => level.split(' ').includes(member)))
-        if (level !== '') await addPolicies(world(), id, [{ permWrite: !permWrite }])
-        await addPolicies(world(), id, [{ ...named, permWrite }])
+        if (level !== '') await addPolicies(service(), id, [{ permWrite: !permWrite }])
+        await addPolicies(service(), id, [{ ...named, permWrite }])
         return secret
       },
       ...{ ...ALL, restricted: true, writes: permWrite },
@@ -277,27 +278,27 @@ function expected(row: Row, caller: Caller): Outcome {
 }
 
 async function makeSite(): Promise<Site> {
-  const [account, owner] = [await world().account(), await world().account()]
-  const own = await addToken(world(), account.id)
-  const bound = await addToken(world(), owner.id, { userOverrideId: account.id })
+  const [account, owner] = [await service().account(), await service().account()]
+  const own = await addToken(service(), account.id)
+  const bound = await addToken(service(), owner.id, { userOverrideId: account.id })
   const tokens = { own: { id: own.id, policy: '' }, bound: { id: bound.id, policy: '' } }
   for (const token of Object.values(tokens)) {
-    await addPolicies(world(), token.id, [{ permWrite: false }])
-    const [policy] = await query<{ id: string }>(world().system.db, 'select id from policies where token_id = :id', {
+    await addPolicies(service(), token.id, [{ permWrite: false }])
+    const [policy] = await query<{ id: string }>(service().system.db, 'select id from policies where token_id = :id', {
       id: token.id,
     })
     token.policy = policy!.id
   }
   const domain = await newDomain(account.api)
   await newRRset(account.api, domain)
-  const factor = await addFactor(world(), account.id, { used: false })
+  const factor = await addFactor(service(), account.id, { used: false })
   return { account, owner, domain, tokens, factor }
 }
 
 /** All that the two accounts have, but for when it was used. */
 async function contents({ account, owner }: Site): Promise<string> {
   const rows = await query<{ row: string }>(
-    world().system.db,
+    service().system.db,
     `with ours as (
        select id, owner_id, name, mfa, perm_manage_tokens, auto_policy from tokens
        where owner_id in (:account, :owner) or user_override_id in (:account, :owner)
@@ -322,7 +323,7 @@ function send(site: Site, { path, method, body }: Row, caller: Caller, secret: s
   }
   const target = path.replace(/:(\w+)/g, (_, place: string) => places[place]!)
   const update = path.endsWith('/update') ? `?hostname=www.${site.domain}&myip=192.0.2.77&myipv6=preserve` : ''
-  const client = new Client(world().url, secret)
+  const client = new Client(service().url, secret)
   return client.send(method, `//root${target}${update}`, method === 'GET' ? undefined : (body?.(site) ?? {}))
 }
 
@@ -333,7 +334,7 @@ for (const [name, caller] of Object.entries(CALLERS)) {
     for (const row of ROWS) {
       if (row.withoutRRset === true) {
         const sql = `delete from rrsets where subname = 'www' and domain_id = (select id from domains where name = :name)`
-        await query(world().system.db, sql, { name: site.domain })
+        await query(service().system.db, sql, { name: site.domain })
       }
       const before = await contents(site)
       const { status, text } = await send(site, row, caller, secret)
@@ -349,9 +350,9 @@ for (const [name, caller] of Object.entries(CALLERS)) {
 }
 
 test('no endpoint and no method is missing here', async (t) => {
-  const paths = createRouter(world().system.config).stack.map(({ path }) => String(path))
+  const paths = createRouter(service().system.config).stack.map(({ path }) => String(path))
   for (const path of paths) {
-    const { headers } = await world().anonymous.send('OPTIONS', `//root${path}`)
+    const { headers } = await service().anonymous.send('OPTIONS', `//root${path}`)
     const allowed = String(headers['allow']).split(', ')
     const methods = allowed.filter((method) => !['HEAD', 'OPTIONS'].includes(method)).sort()
     t.deepEqual(

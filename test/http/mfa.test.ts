@@ -1,10 +1,12 @@
 import test from 'ava'
-import { addFactor, addToken, newDomain } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
+import { addFactor, addToken } from '../support/tokens.ts'
 
 // What a login token may do while its MFA step is missing (contract §3.2).
 
-const world = useWorld()
+const service = useService()
 
 const PERMISSION = '{"detail":"You do not have permission to perform this action."}'
 
@@ -12,9 +14,9 @@ let account: Account
 let domain: string
 
 test.before('an account with MFA', async () => {
-  account = await world().account()
+  account = await service().account()
   domain = await newDomain(account.api)
-  await addFactor(world(), account.id)
+  await addFactor(service(), account.id)
 })
 
 const ALL = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
@@ -35,7 +37,7 @@ for (const [method, path] of [
   ['DELETE', '/domains/DOMAIN/rrsets/@/NS/'],
 ] as const) {
   test.serial(`without the MFA step ${method} ${path} is 403, before anything else`, async (t) => {
-    const { api } = await addToken(world(), account.id, { ...ALL, mfa: false })
+    const { api } = await addToken(service(), account.id, { ...ALL, mfa: false })
     const { status, text } = await api.send(method, path.replace('DOMAIN', domain), {})
     t.deepEqual([status, text], [403, PERMISSION])
     t.is((await account.api.get(`/domains/${domain}/rrsets/@/NS/`)).status, 200)
@@ -43,7 +45,7 @@ for (const [method, path] of [
 }
 
 test.serial('without the MFA step the index is there', async (t) => {
-  const { api } = await addToken(world(), account.id, { mfa: false })
+  const { api } = await addToken(service(), account.id, { mfa: false })
   const { status, json } = await api.get('/')
   t.is(status, 200)
   t.true('logout' in (json as object))
@@ -51,19 +53,19 @@ test.serial('without the MFA step the index is there', async (t) => {
 
 test.serial('a login token with the MFA step, and an API token, may all that they may', async (t) => {
   for (const mfa of [true, null]) {
-    const { api } = await addToken(world(), account.id, { ...ALL, mfa })
+    const { api } = await addToken(service(), account.id, { ...ALL, mfa })
     t.is((await api.get('/domains/')).status, 200, String(mfa))
   }
 })
 
 for (const [what, prepare] of [
   ['without a factor', async () => undefined],
-  ['with a factor that was never used', (id: string) => addFactor(world(), id, { used: false })],
+  ['with a factor that was never used', (id: string) => addFactor(service(), id, { used: false })],
 ] as const) {
   test.serial(`in an account ${what} there is no MFA step`, async (t) => {
-    const { id } = await world().account()
+    const { id } = await service().account()
     await prepare(id)
-    const { api } = await addToken(world(), id, { mfa: false })
+    const { api } = await addToken(service(), id, { mfa: false })
     t.is((await api.get('/domains/')).status, 200)
   })
 }

@@ -1,12 +1,14 @@
 import test from 'ava'
 import { randomBytes } from 'node:crypto'
-import { addPolicies, addToken, newDomain, type Token } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
+import { addPolicies, addToken, type Token } from '../support/tokens.ts'
 import type { Answer, Client } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 
 // Contract §1.2: which error wins where a request deserves several.
 
-const world = useWorld({ BODY_LIMIT: '4096' })
+const service = useService({ BODY_LIMIT: '4096' })
 
 const CREDENTIALS = '{"detail":"Authentication credentials were not provided."}'
 const PERMISSION = '{"detail":"You do not have permission to perform this action."}'
@@ -25,20 +27,20 @@ let domain: string
 let foreign: string
 
 test.before('accounts', async () => {
-  account = await world().account()
-  full = await world().account({ limitDomains: 0 })
+  account = await service().account()
+  full = await service().account({ limitDomains: 0 })
   domain = await newDomain(account.api)
-  foreign = await newDomain((await world().account()).api)
-  plain = await addToken(world(), account.id)
-  restricted = await addToken(world(), account.id)
-  await addPolicies(world(), restricted.id, [{ permWrite: false }])
+  foreign = await newDomain((await service().account()).api)
+  plain = await addToken(service(), account.id)
+  restricted = await addToken(service(), account.id)
+  await addPolicies(service(), restricted.id, [{ permWrite: false }])
   const rrset = { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] }
   await account.api.post(`/domains/${domain}/rrsets/`, rrset)
 })
 
 const own = (rest = '') => `/domains/${domain}/rrsets/${rest}`
 const others = (rest = '') => `/domains/${foreign}/rrsets/${rest}`
-const anonymous = () => world().anonymous
+const anonymous = () => service().anonymous
 const owner = () => account.api
 
 /** A request that breaks two adjacent rules, and the answer of the rule that goes first. */
@@ -159,11 +161,11 @@ test.serial('broken JSON is told before what its members hold', async (t) => {
 })
 
 test.serial('validation is 400 before the backend is 503', async (t) => {
-  world().proxy.fail(() => ({ refuse: 500 }))
+  service().proxy.fail(() => ({ refuse: 500 }))
   const field = await owner().patch(own('www/A/'), { ttl: 1 })
   const content = await owner().patch(own('www/A/'), { records: ['x'] })
   const name = await owner().post('/domains/', { name: `${randomBytes(6).toString('hex')}.internal` })
-  world().proxy.heal()
+  service().proxy.heal()
   t.deepEqual([field.status, content.status, name.status], [400, 400, 400])
 })
 
@@ -176,8 +178,8 @@ function preflight(path: string): Promise<Answer> {
 }
 
 async function noFlagNoRoom(): Promise<Answer> {
-  const { id } = await world().account({ limitDomains: 0 })
-  return (await addToken(world(), id)).api.post('/domains/', {})
+  const { id } = await service().account({ limitDomains: 0 })
+  return (await addToken(service(), id)).api.post('/domains/', {})
 }
 
 function quota(): string {

@@ -1,18 +1,19 @@
 import test from 'ava'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
-import { newDomain } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // Contract §1.1.
 
-const world = useWorld()
+const service = useService()
 const NOT_FOUND = '{"detail":"Not found."}'
 
 let account: Account
 let domain: string
 
 test.before('an account with a domain', async () => {
-  account = await world().account()
+  account = await service().account()
   domain = await newDomain(account.api)
   await account.api.post(`/domains/${domain}/rrsets/`, { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
   await account.api.post(`/domains/${domain}/rrsets/`, { subname: '*', type: 'A', ttl: 60, records: ['192.0.2.2'] })
@@ -21,7 +22,7 @@ test.before('an account with a domain', async () => {
 
 /** A request for a path as it is written; clients tend to tidy paths. */
 async function get(path: string, method = 'GET') {
-  return exchange(world().url, plainRequest(`${method} ${path}`, [`Authorization: Token ${account.secret}`]))
+  return exchange(service().url, plainRequest(`${method} ${path}`, [`Authorization: Token ${account.secret}`]))
 }
 
 for (const path of ['/api/v1', '/api/v1/domains', '/healthz', '/readyz']) {
@@ -181,7 +182,7 @@ for (const path of [
 ]) {
   for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'HEAD']) {
     test.serial(`an unrouted path is 404 without authentication: ${method} ${path}`, async (t) => {
-      const { status, text, headers } = await world().anonymous.send(method, `//root${path}`)
+      const { status, text, headers } = await service().anonymous.send(method, `//root${path}`)
       t.deepEqual([status, text], [404, method === 'HEAD' ? '' : NOT_FOUND])
       t.is(headers['allow'], undefined)
       t.is(headers['www-authenticate'], undefined)

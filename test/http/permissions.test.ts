@@ -1,11 +1,13 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
-import { addPolicies, addToken, newDomain, type PolicyOptions, type Token } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
+import { addPolicies, addToken, type PolicyOptions, type Token } from '../support/tokens.ts'
 
 // Contract §§3.2 and 3.3, on the endpoints that there are.
 
-const world = useWorld()
+const service = useService()
 
 const PERMISSION = { detail: 'You do not have permission to perform this action.' }
 const POLICY = { detail: 'Insufficient token permissions.' }
@@ -15,8 +17,8 @@ let account: Account
 let other: Account
 
 test.before('two accounts', async () => {
-  account = await world().account()
-  other = await world().account()
+  account = await service().account()
+  other = await service().account()
 })
 
 const rrset = (subname: string, type = 'A') => ({
@@ -28,7 +30,7 @@ test.serial(
   'a token without any flag reads and writes everything in the account, but creates and deletes no domain',
   async (t) => {
     const domain = await newDomain(account.api)
-    const { api } = await addToken(world(), account.id)
+    const { api } = await addToken(service(), account.id)
     t.is((await api.get('/')).status, 200)
     t.is((await api.get('/domains/')).status, 200)
     t.is((await api.get(`/domains/${domain}/`)).status, 200)
@@ -52,7 +54,7 @@ for (const [flag, creation, deletion] of [
 ] as const) {
   test.serial(`the flag ${flag} allows what its name says and nothing else`, async (t) => {
     const domain = await newDomain(account.api)
-    const { api } = await addToken(world(), account.id, { [flag]: true })
+    const { api } = await addToken(service(), account.id, { [flag]: true })
     t.is((await api.post('/domains/', { name: `new.${domain}` })).status, creation)
     t.is((await api.delete(`/domains/${domain}/`)).status, deletion)
   })
@@ -65,7 +67,7 @@ for (const [what, name] of [
 ] as const) {
   test.serial(`deleting ${what} domain needs the flag, and does nothing`, async (t) => {
     const path = `/domains/${await name()}/`
-    const without = await addToken(world(), account.id)
+    const without = await addToken(service(), account.id)
     const refused = await without.api.delete(path)
     t.deepEqual([refused.status, refused.json], [403, PERMISSION])
     const { status, text } = await account.api.delete(path)
@@ -98,8 +100,8 @@ test.serial('a foreign domain is as good as absent', async (t) => {
 test.serial('a restricted token reads everything, and writes what its policies allow', async (t) => {
   const [allowed, denied] = [await newDomain(account.api), await newDomain(account.api)]
   await account.api.post(`/domains/${denied}/rrsets/`, rrset('www'))
-  const { id, api } = await addToken(world(), account.id)
-  await addPolicies(world(), id, [{ permWrite: false }, { domain: allowed, permWrite: true }])
+  const { id, api } = await addToken(service(), account.id)
+  await addPolicies(service(), id, [{ permWrite: false }, { domain: allowed, permWrite: true }])
   for (const path of ['/', '/domains/', `/domains/${denied}/`, `/domains/${denied}/rrsets/www/A/`]) {
     t.is((await api.get(path)).status, 200, path)
   }
@@ -138,8 +140,8 @@ const precedence: [string, Omit<PolicyOptions, 'domain'>[], boolean][] = [
 for (const [what, policies, allowed] of precedence) {
   test.serial(`the most specific policy decides: ${what}`, async (t) => {
     const domain = await newDomain(account.api)
-    const { id, api } = await addToken(world(), account.id)
-    await addPolicies(world(), id, policies)
+    const { id, api } = await addToken(service(), account.id)
+    await addPolicies(service(), id, policies)
     t.is((await api.post(`/domains/${domain}/rrsets/`, rrset('www', 'TXT'))).status, allowed ? 201 : 403)
   })
 }
@@ -148,8 +150,8 @@ test.serial('a domain is deleted only by who may write all of it', async (t) => 
   const domain = await newDomain(account.api)
   await account.api.post(`/domains/${domain}/rrsets/`, rrset('www'))
   const token = async (policies: PolicyOptions[]) => {
-    const { id, api } = await addToken(world(), account.id, { permDeleteDomain: true })
-    await addPolicies(world(), id, policies)
+    const { id, api } = await addToken(service(), account.id, { permDeleteDomain: true })
+    await addPolicies(service(), id, policies)
     return api
   }
   for (const policies of [
@@ -168,14 +170,14 @@ test.serial('a domain is deleted only by who may write all of it', async (t) => 
 
 /** A token of an account of its own, bound to `account`. */
 async function boundToken(options = {}): Promise<Token> {
-  const { id } = await world().account()
-  return addToken(world(), id, { userOverrideId: account.id, ...options })
+  const { id } = await service().account()
+  return addToken(service(), id, { userOverrideId: account.id, ...options })
 }
 
 test.serial('an override token acts as the bound account, not as its owner', async (t) => {
-  const owner = await world().account()
+  const owner = await service().account()
   const [bound, owned] = [await newDomain(account.api), await newDomain(owner.api)]
-  const { api } = await addToken(world(), owner.id, { userOverrideId: account.id })
+  const { api } = await addToken(service(), owner.id, { userOverrideId: account.id })
   t.is((await api.get(`/domains/${bound}/`)).status, 200)
   t.is((await api.get(`/domains/${owned}/`)).status, 404)
   t.deepEqual((await api.get('/domains/')).json, (await account.api.get('/domains/')).json)
@@ -190,10 +192,10 @@ test.serial('what an override token creates belongs to the bound account', async
 })
 
 test.serial('the quota is that of the bound account', async (t) => {
-  const full = await world().account({ limitDomains: 0 })
-  const roomy = await addToken(world(), account.id, { userOverrideId: full.id, permCreateDomain: true })
+  const full = await service().account({ limitDomains: 0 })
+  const roomy = await addToken(service(), account.id, { userOverrideId: full.id, permCreateDomain: true })
   t.is((await roomy.api.post('/domains/', { name: 'quota-1.test' })).status, 403)
-  const back = await addToken(world(), full.id, { userOverrideId: account.id, permCreateDomain: true })
+  const back = await addToken(service(), full.id, { userOverrideId: account.id, permCreateDomain: true })
   await newDomain(back.api)
   t.pass()
 })
@@ -214,7 +216,7 @@ test.serial(
       await newDomain(account.api),
     ]
     const { id, api } = await boundToken({ permDeleteDomain: true })
-    await addPolicies(world(), id, [
+    await addPolicies(service(), id, [
       { permWrite: true },
       { domain: written, permWrite: true },
       { domain: read, subname: 'x', type: 'A', permWrite: false },
@@ -246,7 +248,7 @@ test.serial(
 test.serial('an override token whose policies name no domain sees none', async (t) => {
   const domain = await newDomain(account.api)
   const { id, api } = await boundToken()
-  await addPolicies(world(), id, [{ permWrite: true }])
+  await addPolicies(service(), id, [{ permWrite: true }])
   t.deepEqual((await api.get('/domains/')).json, [])
   t.is((await api.get(`/domains/${domain}/`)).status, 404)
 })
@@ -261,18 +263,18 @@ test.serial(
     const owning = async () =>
       ((await api.get(`/domains/?owns_qname=www.${child}`)).json as { name: string }[])[0]?.name
     t.is(await owning(), child)
-    await addPolicies(world(), id, [{ permWrite: false }, { domain: parent, permWrite: true }])
+    await addPolicies(service(), id, [{ permWrite: false }, { domain: parent, permWrite: true }])
     t.is(await owning(), parent)
   },
 )
 
 test.serial('when either account is deleted, the token is unknown', async (t) => {
   for (const which of ['owner_id', 'user_override_id']) {
-    const [owner, bound] = [await world().account(), await world().account()]
-    const { id, api } = await addToken(world(), owner.id, { userOverrideId: bound.id })
+    const [owner, bound] = [await service().account(), await service().account()]
+    const { id, api } = await addToken(service(), owner.id, { userOverrideId: bound.id })
     t.is((await api.get('/domains/')).status, 200)
     const sql = `delete from accounts where id = (select ${which} from tokens where id = :id)`
-    await query(world().system.db, sql, { id })
+    await query(service().system.db, sql, { id })
     const { status, json } = await api.get('/domains/')
     t.deepEqual([status, json], [401, { detail: 'Invalid token.' }])
   }

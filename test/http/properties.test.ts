@@ -2,13 +2,15 @@ import test from 'ava'
 import fc from 'fast-check'
 import { METHODS } from 'node:http'
 import { query } from '../../src/store/database.ts'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
+import { useService, type TestService } from '../support/harness.ts'
 import { exchange, type RawAnswer } from '../support/raw.ts'
-import { addToken, newDomain } from '../support/tokens.ts'
-import { useWorld, type Account, type World } from '../support/world.ts'
+import { addToken } from '../support/tokens.ts'
 
 // Random requests never get a 5xx, always an error in one of the shapes of contract §2.1, and change nothing.
 
-const world = useWorld()
+const service = useService()
 
 /** How many random requests of each kind, and how many are under way at once. */
 const numRuns = 1200
@@ -20,15 +22,15 @@ let domain: string
 let foreign: string
 
 test.before('an account with a domain', async () => {
-  account = await world().account()
-  unprivileged = (await addToken(world(), account.id)).secret
+  account = await service().account()
+  unprivileged = (await addToken(service(), account.id)).secret
   domain = await newDomain(account.api)
-  foreign = await newDomain((await world().account()).api)
+  foreign = await newDomain((await service().account()).api)
   await account.api.post(`/domains/${domain}/rrsets/`, { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
 })
 
 /** All that is stored, but for when tokens were used. */
-async function stored({ system }: World): Promise<unknown> {
+async function stored({ system }: TestService): Promise<unknown> {
   return query(
     system.db,
     `select (select json_agg(accounts order by id) from accounts) as accounts,
@@ -87,7 +89,7 @@ interface Garbage {
 async function send({ method, path, headers, body }: Garbage): Promise<RawAnswer> {
   const lines = [`${method} ${path} HTTP/1.1`, 'Host: api.test', 'Connection: close', ...headers]
   const head = [...lines, `Content-Length: ${body.length}`, '', ''].join('\r\n')
-  return exchange(world().url, Buffer.concat([Buffer.from(head, 'latin1'), body]))
+  return exchange(service().url, Buffer.concat([Buffer.from(head, 'latin1'), body]))
 }
 
 /** Sends all of a sample, several at once; throws with the request whose answer is wrong. */
@@ -173,9 +175,9 @@ test.serial('garbage in method, path, headers and body changes nothing and is to
     headers: fc.tuple(authorization, fc.array(header, { maxLength: 4 })).map(([one, more]) => [one, ...more]),
     body: fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
   })
-  const before = await stored(world())
+  const before = await stored(service())
   await sendAll(fc.sample(garbage, numRuns).map(harmless))
-  t.deepEqual(await stored(world()), before)
+  t.deepEqual(await stored(service()), before)
 })
 
 test.serial('random JSON changes nothing and is told what is wrong with it', async (t) => {
@@ -210,7 +212,7 @@ test.serial('random JSON changes nothing and is told what is wrong with it', asy
     headers: ['Authorization: Token SECRET', `Content-Type: ${mediaType}`],
     body: Buffer.from(JSON.stringify(json)),
   }))
-  const before = await stored(world())
+  const before = await stored(service())
   // A name must not be fit for a domain either.
   const isName = ({ path: where, body: json }: Garbage) =>
     where === '/api/v1/domains/' && /"name":"?[a-z0-9_-]+\.[a-z0-9._-]*[a-z0-9]"?[,}]/i.test(json.toString())
@@ -225,7 +227,7 @@ test.serial('random JSON changes nothing and is told what is wrong with it', asy
       headers: headers.map(withSecrets),
     })),
   )
-  t.deepEqual(await stored(world()), before)
+  t.deepEqual(await stored(service()), before)
 })
 
 test.serial('octets that are no HTTP change nothing and are told in JSON, or the connection closes', async (t) => {
@@ -238,11 +240,11 @@ test.serial('octets that are no HTTP change nothing and are told in JSON, or the
   const octets = fc
     .tuple(start, fc.uint8Array({ maxLength: 200 }))
     .map(([text, bytes]) => Buffer.concat([Buffer.from(text), bytes]))
-  const before = await stored(world())
+  const before = await stored(service())
   for (const sent of fc.sample(octets, numRuns / 4)) {
-    const answer = await exchange(world().url, sent, { end: true })
+    const answer = await exchange(service().url, sent, { end: true })
     const wrong = answer.status === 0 ? undefined : problem(answer, '')
     t.is(wrong, undefined, JSON.stringify(sent.toString('latin1')))
   }
-  t.deepEqual(await stored(world()), before)
+  t.deepEqual(await stored(service()), before)
 })

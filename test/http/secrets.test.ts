@@ -1,13 +1,14 @@
 import { query } from '../../src/store/database.ts'
+import type { Account } from '../support/accounts.ts'
 import { newDomain } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
 import { test } from '../support/serial.ts'
 import { addToken } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
 
 // A secret shows nowhere but in the answer that makes it.
 
-const world = useWorld({ LOG_LEVEL: 'debug' })
+const service = useService({ LOG_LEVEL: 'debug' })
 
 const CANARY = 'CanaryCanaryCanaryCanary1234'
 
@@ -15,9 +16,9 @@ let account: Account
 let domain: string
 
 test('an account whose token is the canary', async (t) => {
-  account = await world().account()
+  account = await service().account()
   domain = await newDomain(account.api)
-  await addToken(world(), account.id, { secret: CANARY, permManageTokens: true })
+  await addToken(service(), account.id, { secret: CANARY, permManageTokens: true })
   t.pass()
 })
 
@@ -67,22 +68,22 @@ const REQUESTS: [line: string, headers: string[], body?: string][] = [
 for (const [line, headers, body] of REQUESTS) {
   test(`not answered: ${line.replaceAll(CANARY, '…')} ${JSON.stringify(headers).replaceAll(CANARY, '…').slice(0, 60)} ${(body ?? '').replaceAll(CANARY, '…')}`, async (t) => {
     const place = (text: string) => text.replaceAll('DOMAIN', domain)
-    const answer = await exchange(world().url, plainRequest(place(line), headers.map(place), place(body ?? '')))
+    const answer = await exchange(service().url, plainRequest(place(line), headers.map(place), place(body ?? '')))
     t.true(answer.status >= 200 && answer.status < 500, String(answer.status))
     t.false(`${answer.head}${answer.body}`.includes(CANARY))
   })
 }
 
 test('a secret is not logged, and not in any table', async (t) => {
-  t.true(world().logged().includes('"request"'))
-  for (const form of [CANARY, base64(CANARY), encodeURIComponent(CANARY)]) t.false(world().logged().includes(form))
+  t.true(service().logged().includes('"request"'))
+  for (const form of [CANARY, base64(CANARY), encodeURIComponent(CANARY)]) t.false(service().logged().includes(form))
   const tables = await query<{ name: string }>(
-    world().system.db,
+    service().system.db,
     `select table_name as name from information_schema.tables where table_schema = 'public'`,
   )
   t.true(tables.length > 5)
   for (const { name } of tables) {
-    const rows = await query<{ row: string }>(world().system.db, `select cast(t as text) as row from "${name}" t`)
+    const rows = await query<{ row: string }>(service().system.db, `select cast(t as text) as row from "${name}" t`)
     for (const { row } of rows) {
       t.false(row.includes(CANARY), name)
       t.false(row.includes(Buffer.from(CANARY).toString('hex')), name)

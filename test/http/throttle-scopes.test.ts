@@ -1,9 +1,11 @@
 import test from 'ava'
 import { readConfig } from '../../src/config.ts'
 import { createRouter } from '../../src/http/router.ts'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
 import type { Answer, Client } from '../support/client.ts'
-import { addToken, newDomain, type Token } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
+import { useService } from '../support/harness.ts'
+import { addToken, type Token } from '../support/tokens.ts'
 
 // Contract §14 over HTTP: the scope of every path and method, whom a request is counted for, and what is not counted.
 
@@ -14,7 +16,7 @@ const SETTINGS = {
     'account_management_active=1001/h; account_management_passive=1002/h; dyndns=1003/h; dns_api_cheap=1004/h; ' +
     'dns_api_expensive=1005/h; dns_api_per_domain_expensive=1006/h; user=2000/d',
 }
-const world = useWorld(SETTINGS)
+const service = useService(SETTINGS)
 
 let account: Account
 let login: Token
@@ -22,9 +24,9 @@ let spare: Token
 let domain: string
 
 test.before('an account, logged in as well, and a domain', async () => {
-  account = await world().account()
-  login = await addToken(world(), account.id, { mfa: false, permManageTokens: true })
-  spare = await addToken(world(), account.id)
+  account = await service().account()
+  login = await addToken(service(), account.id, { mfa: false, permManageTokens: true })
+  spare = await addToken(service(), account.id)
   domain = await newDomain(account.api)
   const rrset = { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] }
   await account.api.post(`/domains/${domain}/rrsets/`, rrset)
@@ -35,7 +37,7 @@ const CALLERS = {
   token: () => account.api,
   login: () => login.api,
   spare: () => spare.api,
-  nobody: () => world().anonymous,
+  nobody: () => service().anonymous,
 }
 
 const ACTIVE = 'account_management_active'
@@ -146,12 +148,12 @@ test.serial('no path and method is without a row', async (t) => {
   const counted = new Set(
     ROWS.map(([, method, path]) => {
       const target = path.startsWith('//root') ? path.slice(6) : `/api/v1${path}`
-      const { pathname } = new URL(target, world().url)
+      const { pathname } = new URL(target, service().url)
       return `${method} ${String(stack.find((layer) => layer.match(pathname))!.path)}`
     }),
   )
   for (const { path } of stack) {
-    const { headers } = await world().anonymous.send('OPTIONS', `//root${String(path)}`)
+    const { headers } = await service().anonymous.send('OPTIONS', `//root${String(path)}`)
     for (const method of String(headers['allow']).split(', ')) {
       // HEAD goes with GET, and OPTIONS is answered before.
       if (method !== 'HEAD' && method !== 'OPTIONS')
@@ -164,15 +166,15 @@ for (const [, method, path] of ROWS.filter(
   ([caller, , path]) => caller === 'nobody' && /^\/(auth\/($|[^t])|v|c)/.test(path),
 )) {
   test.serial(`${method} ${path} is counted for the address, also with a token`, async (t) => {
-    const [token, address] = [await left(account.api), await left(world().anonymous)]
+    const [token, address] = [await left(account.api), await left(service().anonymous)]
     await send(account.api, method, path)
-    t.is(await left(world().anonymous), address - 2)
+    t.is(await left(service().anonymous), address - 2)
     t.is(await left(account.api), token - 1)
   })
 }
 
 for (const [title, request, status] of [
-  ['no token', () => world().anonymous.get('/domains/'), 401],
+  ['no token', () => service().anonymous.get('/domains/'), 401],
   ['a bad token', () => account.api.get('/', { headers: { authorization: 'Token nonsense' } }), 401],
   ['an API token where a login is needed', () => account.api.get('/auth/totp/'), 403],
   ['a missing permission', () => powerless((api) => api.post('/domains/', { name: 'x.test' })), 403],
@@ -189,12 +191,12 @@ for (const [title, request, status] of [
   ['OPTIONS', () => account.api.send('OPTIONS', '/domains/'), 200],
 ] as const) {
   test.serial(`what ends before the throttling step is not counted: ${title}`, async (t) => {
-    const before = await Promise.all([left(account.api), left(world().anonymous)])
+    const before = await Promise.all([left(account.api), left(service().anonymous)])
     const answer = await request()
     t.is(answer.status, status)
     t.is(answer.headers['ratelimit'], undefined)
     t.is(answer.headers['ratelimit-policy'], undefined)
-    const after = await Promise.all([left(account.api), left(world().anonymous)])
+    const after = await Promise.all([left(account.api), left(service().anonymous)])
     t.deepEqual(
       after,
       before.map((requests) => requests - 1),
@@ -218,9 +220,9 @@ async function left(client: Client): Promise<number> {
 }
 
 async function powerless(request: (api: Client) => Promise<Answer>): Promise<Answer> {
-  return request((await addToken(world(), account.id)).api)
+  return request((await addToken(service(), account.id)).api)
 }
 
 async function withoutRoom(request: (api: Client) => Promise<Answer>): Promise<Answer> {
-  return request((await world().account({ limitDomains: 0 })).api)
+  return request((await service().account({ limitDomains: 0 })).api)
 }

@@ -1,13 +1,15 @@
 import test from 'ava'
-import { addToken, newDomain } from '../support/tokens.ts'
-import { useWorld, type Account } from '../support/world.ts'
+import { addToken } from '../support/tokens.ts'
 import { query } from '../../src/store/database.ts'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { person } from '../support/people.ts'
 
 // Contract §14 over HTTP: who is counted together, and what the answer says. The clock stands still but where a test
 // moves it. Which scope each request is counted under: throttle-scopes.test.ts.
 
-const world = useWorld({
+const service = useService({
   THROTTLE: 'on',
   TRUSTED_PROXIES: '127.0.0.0/8',
   THROTTLE_RATES:
@@ -20,13 +22,13 @@ let clock = START
 let account: Account
 
 test.before('a clock, and an account', async () => {
-  world().system.now = () => new Date(clock).toISOString().replace('Z', '000Z')
-  account = await world().account()
+  service().system.now = () => new Date(clock).toISOString().replace('Z', '000Z')
+  account = await service().account()
 })
 
 /** An account whose requests nobody else makes. */
 async function fresh(): Promise<Account & { domain: string }> {
-  const made = await world().account()
+  const made = await service().account()
   return { ...made, domain: await newDomain(made.api) }
 }
 
@@ -90,9 +92,9 @@ test.serial('throttled: 401, 403 and 404 go before, 405, 404 of an RRset, 413, 4
   for (let i = 0; i < 6; i++) await api.delete(`${collection}absent/A/`)
   const text = { headers: { 'content-type': 'text/plain' }, body: 'x' }
   const broken = { headers: { 'content-type': 'application/json' }, body: '{' }
-  const weak = (await addToken(world(), id)).api
+  const weak = (await addToken(service(), id)).api
   for (const [request, status] of [
-    [() => world().anonymous.post(collection, {}), 401],
+    [() => service().anonymous.post(collection, {}), 401],
     [() => account.api.post(collection, {}), 404],
     [() => api.patch(`${collection}@/SOA/`, {}), 403],
     [() => weak.post('/domains/', {}), 403],
@@ -109,11 +111,11 @@ test.serial('throttled: 401, 403 and 404 go before, 405, 404 of an RRset, 413, 4
 
 test.serial('all tokens of an account are counted together, also those of others that are bound to it', async (t) => {
   const owner = await fresh()
-  const other = await world().account()
+  const other = await service().account()
   const tokens = [
     owner.api,
-    (await addToken(world(), owner.id)).api,
-    (await addToken(world(), other.id, { userOverrideId: owner.id })).api,
+    (await addToken(service(), owner.id)).api,
+    (await addToken(service(), other.id, { userOverrideId: owner.id })).api,
   ]
   const statuses = []
   for (let i = 0; i < 7; i++) {
@@ -123,9 +125,9 @@ test.serial('all tokens of an account are counted together, also those of others
 })
 
 test.serial('the daily rate of an account takes the place of the general one, for bound tokens as well', async (t) => {
-  const slow = await world().account()
-  const other = await world().account()
-  const { api } = await addToken(world(), other.id, { userOverrideId: slow.id })
+  const slow = await service().account()
+  const other = await service().account()
+  const { api } = await addToken(service(), other.id, { userOverrideId: slow.id })
   await setDailyRate(slow.id, 3)
   const answers = []
   for (const client of [slow.api, api, slow.api, api]) answers.push(await client.get('/'))
@@ -142,7 +144,7 @@ test.serial('the daily rate of an account takes the place of the general one, fo
 })
 
 async function setDailyRate(id: string, rate: number): Promise<void> {
-  await query(world().system.db, 'update accounts set daily_rate = :rate where id = :id', { id, rate })
+  await query(service().system.db, 'update accounts set daily_rate = :rate where id = :id', { id, rate })
 }
 
 /** Callers without token, by what the trusted proxy in front says of them. */
@@ -160,7 +162,7 @@ for (const [forwarded, before] of [
   test.serial(
     `a caller without token is counted by his address: ${forwarded} has ${before} requests left`,
     async (t) => {
-      const { headers } = await world().anonymous.get('/', { headers: { 'x-forwarded-for': forwarded } })
+      const { headers } = await service().anonymous.get('/', { headers: { 'x-forwarded-for': forwarded } })
       t.is(headers['ratelimit'], `"user";r=${before - 1};t=86400`)
     },
   )
@@ -172,10 +174,10 @@ for (const [i, last] of WITH_PASSWORD.entries()) {
   test.serial(
     `too many wrong passwords from an address, and ${last} compares none from there for a while`,
     async (t) => {
-      const somebody = await person(world())
+      const somebody = await person(service())
       const ask = (endpoint: string, members: object = {}, address = `198.51.100.${i}`) => {
         const body = { ...somebody.credentials, new_email: 'new@example.test', ...members }
-        return world().anonymous.post(`/auth/${endpoint}`, body, { headers: { 'x-forwarded-for': address } })
+        return service().anonymous.post(`/auth/${endpoint}`, body, { headers: { 'x-forwarded-for': address } })
       }
       // Right ones are not counted.
       for (const [endpoint, status] of [

@@ -1,17 +1,17 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { useSite, type Service } from '../support/site.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
 import { createWorkload } from '../support/workload.ts'
 
 // 60 kills at random moments, while RRsets are written and domains created and deleted.
 
-const site = useSite()
+const servers = useServers()
 const workload = createWorkload('killed', 6, 3)
-let service: Service
+let service: TestProcess
 
 test.serial.before('a service is started', async () => {
-  service = await site().start()
+  service = await servers().start()
 })
 
 for (let round = 1; round <= 12; round++) {
@@ -26,8 +26,8 @@ for (let round = 1; round <= 12; round++) {
         await sleep(Math.random() * 10)
         await service.kill()
         t.deepEqual(await running, [])
-        service = await site().start()
-        t.deepEqual(await discrepanciesInTheEnd(site()), [])
+        service = await servers().start()
+        t.deepEqual(await discrepanciesInTheEnd(servers()), [])
         t.deepEqual(await workload.broken(service.api), [])
       }
     },

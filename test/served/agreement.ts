@@ -4,8 +4,8 @@ import { decodeRdata, parseRdata } from '../../src/dns/rdata.ts'
 import { TYPES } from '../../src/dns/types.ts'
 import { RECORDS } from '../dns/arbitraries.ts'
 import { succeeded } from '../support/api.ts'
+import type { TestService } from '../support/harness.ts'
 import { query } from '../support/wire.ts'
-import type { World } from '../support/world.ts'
 
 /** Records in one zone, and questions asked at once. */
 const ZONE_SIZE = 600
@@ -24,8 +24,13 @@ type Draw = <T>(arbitrary: fc.Arbitrary<T>) => T
  * Writes so many random records of all types, in random zones, each in one request, and asserts that PowerDNS refuses
  * none and that DNS has all of them, to the octet but for the case of names; and nothing else.
  */
-export async function apiAndDnsAgree(t: ExecutionContext, world: World, records: number, seed: number): Promise<void> {
-  const { api } = await world.account()
+export async function apiAndDnsAgree(
+  t: ExecutionContext,
+  service: TestService,
+  records: number,
+  seed: number,
+): Promise<void> {
+  const { api } = await service.account()
   for (let left = records, i = 0; left > 0; left -= ZONE_SIZE, i++) {
     const zone = `agreement${i}.test`
     const rrsets = compose(Math.min(left, ZONE_SIZE), seed + i)
@@ -34,14 +39,14 @@ export async function apiAndDnsAgree(t: ExecutionContext, world: World, records:
     const { status, text } = await api.post(`/domains/${zone}/rrsets/`, body)
     t.is(status, 201, `seed ${seed}: ${text.replaceAll('{},', '')}`)
     for (let at = 0; at < rrsets.length; at += QUESTIONS) {
-      await Promise.all(rrsets.slice(at, at + QUESTIONS).map((rrset) => isServed(t, world, zone, rrset)))
+      await Promise.all(rrsets.slice(at, at + QUESTIONS).map((rrset) => isServed(t, service, zone, rrset)))
     }
   }
 }
 
-async function isServed(t: ExecutionContext, world: World, zone: string, { subname, type, records }: Placed) {
+async function isServed(t: ExecutionContext, service: TestService, zone: string, { subname, type, records }: Placed) {
   const name = subname === '' ? `${zone}.` : `${subname}.${zone}.`
-  const { answers, authorities } = await query(world.powerDns, name, type)
+  const { answers, authorities } = await query(service.powerDns, name, type)
   // A delegation is told as such.
   const served = [...answers, ...(type === 'NS' ? authorities : [])].filter(
     (record) => record.name === name && record.type === type,

@@ -4,8 +4,8 @@ import { decodeRdata, parseRdata } from '../../src/dns/rdata.ts'
 import { TYPES } from '../../src/dns/types.ts'
 import { RECORDS } from '../dns/arbitraries.ts'
 import { EXAMPLES } from '../dns/examples/index.ts'
+import type { TestService } from '../support/harness.ts'
 import { query } from '../support/wire.ts'
-import type { World } from '../support/world.ts'
 
 /** Texts of one RRset. */
 type Contents = [type: string, texts: string[]]
@@ -28,8 +28,13 @@ const CONTENTS: fc.Arbitrary<Contents> = fc
   )
 
 /** Writes so many random RRsets, and every example, and asserts that the API and DNS have what was written. */
-export async function contentsAreServed(t: ExecutionContext, world: World, zone: string, runs: number): Promise<void> {
-  const { api } = await world.account()
+export async function contentsAreServed(
+  t: ExecutionContext,
+  service: TestService,
+  zone: string,
+  runs: number,
+): Promise<void> {
+  const { api } = await service.account()
   t.is((await api.post('/domains/', { name: zone })).status, 201)
   let count = 0
 
@@ -46,7 +51,7 @@ export async function contentsAreServed(t: ExecutionContext, world: World, zone:
     t.deepEqual((json as { records: string[] }).records, records)
 
     const name = apex ? `${zone}.` : `${subname}.${zone}.`
-    const { answers, authorities } = await query(world.powerDns, name, type)
+    const { answers, authorities } = await query(service.powerDns, name, type)
     const served = [...answers, ...authorities].filter((record) => record.name === name && record.type === type)
     const keys = new Set(served.map(({ rdata }) => decodeRdata(type, rdata).key))
     for (const content of contents) t.true(keys.has(content.key), `${name} ${type} ${content.text}`)

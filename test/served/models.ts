@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava'
 import { newDomain, type ShownRRset } from '../support/api.ts'
 import { lookUp } from '../support/dns.ts'
 import { discrepanciesOf } from '../support/discrepancies.ts'
-import type { Site, Service } from '../support/site.ts'
+import type { TestProcess, TestServers } from '../support/harness.ts'
 
 /** An item of a request; what is undefined is not sent. */
 interface Item {
@@ -118,8 +118,8 @@ function isWrong(state: State, method: Request['method'], items: Item[], item: I
 /** Sends random sequences of requests, and compares statuses, errors and RRsets to the model's; in the end also DNS. */
 export async function compareToModel(
   t: ExecutionContext,
-  site: Site,
-  { api }: Service,
+  servers: TestServers,
+  { api }: TestProcess,
   numRuns: number,
 ): Promise<void> {
   let zones = 0
@@ -148,10 +148,10 @@ export async function compareToModel(
         )
         t.deepEqual(byPlace(present), byPlace(state))
       }
-      t.deepEqual(await discrepanciesOf(site, domain), [])
+      t.deepEqual(await discrepanciesOf(servers, domain), [])
       for (const [place, { records }] of state) {
         const [type, subname] = place.split(' ') as [string, string]
-        const served = await lookUp(site.powerDns(), subname === '' ? domain : `${subname}.${domain}`, type)
+        const served = await lookUp(servers.powerDns, subname === '' ? domain : `${subname}.${domain}`, type)
         t.deepEqual(served.sort(), [...records].sort(), place)
       }
     }),

@@ -1,9 +1,9 @@
 import type { ExecutionContext } from 'ava'
 import { verifyTransfer } from '../support/dns.ts'
 import { SMALL_ZONE } from '../../src/limits.ts'
+import type { TestService } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
 import { Zone, type Question } from '../support/zone.ts'
-import type { World } from '../support/world.ts'
 import { ancestors } from '../support/zone-model.ts'
 
 /** Names that get in each other's way: empty non-terminals, wildcards at several depths, names below one another. */
@@ -39,11 +39,11 @@ export interface Sequence {
  * needs it; in the end that a transfer of the zone is valid. Steps that change only contents take turns with those that
  * change the zone's structure, as far as chance finds any.
  */
-export async function changeAtRandom(t: ExecutionContext, world: World, sequence: Sequence): Promise<void> {
+export async function changeAtRandom(t: ExecutionContext, service: TestService, sequence: Sequence): Promise<void> {
   const random = new Random()
   t.log(`seed: ${random.seed}`)
-  const rectified = watchRectify(world, sequence.zone)
-  const zone = await Zone.create(world, (await world.account()).api, sequence.zone)
+  const rectified = watchRectify(service, sequence.zone)
+  const zone = await Zone.create(service, (await service.account()).api, sequence.zone)
   const fillers = await fill(zone, sequence.size)
   const everything = [...SUBNAMES, ...NEVER, ''].map((subname) => zone.at(subname))
   for (let i = 0; i < sequence.steps; i++) {
@@ -62,14 +62,14 @@ export async function changeAtRandom(t: ExecutionContext, world: World, sequence
     await zone.validates(t, random.some(questions, Math.floor(sequence.validated / 2)))
     if (i % 20 === 19) await zone.answers(t, questionsFor(zone, random, everything))
   }
-  await verifyTransfer(world.powerDns, zone.name, zone.ds)
+  await verifyTransfer(service.powerDns, zone.name, zone.ds)
 }
 
 /**
  * Listens to what is sent to PowerDNS about a zone. The function returned tells of each publication since it was last
  * called whether the zone was rectified with it.
  */
-function watchRectify({ proxy }: World, zone: string): () => boolean[] {
+function watchRectify({ proxy }: TestService, zone: string): () => boolean[] {
   let seen = 0
   let setting = true
   return () => {

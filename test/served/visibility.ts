@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava'
+import type { TestService } from '../support/harness.ts'
 import { Zone, type Question } from '../support/zone.ts'
 import { query, rrsetsOf } from '../support/wire.ts'
-import type { World } from '../support/world.ts'
 
 /** A write of an RRset; without records it is deleted. */
 type Write = [subname: string, type: string, ...records: string[]]
@@ -36,8 +36,13 @@ const TYPES = ['A', 'TXT', 'AAAA', 'DS']
  * Makes so many writes to one zone. All questions that a write could change the answers to were asked just before it,
  * so that their answers are remembered, denials included; they are asked again at once when its response arrives.
  */
-export async function writesShowAtOnce(t: ExecutionContext, world: World, name: string, writes: number): Promise<void> {
-  const zone = await Zone.create(world, (await world.account()).api, name)
+export async function writesShowAtOnce(
+  t: ExecutionContext,
+  service: TestService,
+  name: string,
+  writes: number,
+): Promise<void> {
+  const zone = await Zone.create(service, (await service.account()).api, name)
   const fill = (text: string, round: number) => text.replaceAll('$', String(round)).replace('@', zone.at(''))
   for (let i = 0; i < writes; i++) {
     const round = Math.floor(i / ROUND.length)
@@ -65,45 +70,45 @@ const BELOW = ['', 'www.', '_tcp.www.', 'absent.']
  */
 export async function domainsShowAtOnce(
   t: ExecutionContext,
-  world: World,
+  service: TestService,
   name: string,
   rounds: number,
 ): Promise<void> {
-  const { api } = await world.account()
-  const parent = await Zone.create(world, api, name)
+  const { api } = await service.account()
+  const parent = await Zone.create(service, api, name)
   await parent.put('*.wild', 'A', ['192.0.2.1'])
   for (let round = 0; round < rounds; round++) {
     const [pattern, rcode] = DOMAINS[round % DOMAINS.length]!
     const domain = pattern.replace('$', String(round)).replace('@', name)
     const questions = BELOW.flatMap((below) => ['A', 'SOA', 'NS'].map((type): Question => [below + domain, type]))
-    const before = await repliesTo(world, questions)
+    const before = await repliesTo(service, questions)
     t.deepEqual(new Set(before.map((reply) => reply.rcode)), new Set([rcode]), domain)
 
-    const zone = await Zone.create(world, api, domain)
-    await isServed(t, world, zone, questions)
+    const zone = await Zone.create(service, api, domain)
+    await isServed(t, service, zone, questions)
     await zone.put('www', 'A', ['192.0.2.2'])
-    await isServed(t, world, zone, questions)
+    await isServed(t, service, zone, questions)
     t.is((await zone.delete()).status, 204)
-    t.deepEqual(await repliesTo(world, questions), before, domain)
+    t.deepEqual(await repliesTo(service, questions), before, domain)
   }
 }
 
 /** Asserts that the zone itself answers, and not its parent. */
-async function isServed(t: ExecutionContext, world: World, zone: Zone, questions: Question[]): Promise<void> {
+async function isServed(t: ExecutionContext, service: TestService, zone: Zone, questions: Question[]): Promise<void> {
   await zone.answers(
     t,
     questions.filter(([, type]) => type !== 'SOA').map(([name, type]) => [`${name}.`, type]),
   )
   const soas = questions.filter(([, type]) => type === 'SOA')
-  for (const { soa } of await repliesTo(world, soas)) t.is(soa, zone.at(''))
+  for (const { soa } of await repliesTo(service, soas)) t.is(soa, zone.at(''))
 }
 
 /** What is answered, with and without signatures; of SOA records only whose they are. */
-async function repliesTo(world: World, questions: Question[]) {
+async function repliesTo(service: TestService, questions: Question[]) {
   const replies = []
   for (const [name, type] of questions) {
     for (const dnssec of [true, false]) {
-      const message = await query(world.powerDns, name, type, { dnssec })
+      const message = await query(service.powerDns, name, type, { dnssec })
       const soa = [...message.answers, ...message.authorities].find((record) => record.type === 'SOA')?.name
       const answers = rrsetsOf(message.answers).filter((rrset) => rrset.type !== 'SOA')
       replies.push({ name, type, rcode: message.rcode, soa, answers })

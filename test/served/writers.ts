@@ -1,8 +1,8 @@
 import type { ExecutionContext } from 'ava'
 import type { Answer, Client } from '../support/client.ts'
+import type { TestService } from '../support/harness.ts'
 import { Zone } from '../support/zone.ts'
 import { query, rrsetsOf } from '../support/wire.ts'
-import type { World } from '../support/world.ts'
 
 interface RRsetBody {
   records: string[]
@@ -17,12 +17,12 @@ const WRITERS = 16
  */
 export async function writeSideBySide(
   t: ExecutionContext,
-  world: World,
+  service: TestService,
   clients: [Client, Client],
   names: string[],
   writes: number,
 ): Promise<void> {
-  const zones = await Promise.all(names.map((name) => Zone.create(world, clients[0], name)))
+  const zones = await Promise.all(names.map((name) => Zone.create(service, clients[0], name)))
   for (const zone of zones) await zone.put('shared', 'TXT', ['"nobody"'])
   const shared = new Map<Zone, RRsetBody[]>(zones.map((zone) => [zone, []]))
 
@@ -50,14 +50,14 @@ export async function writeSideBySide(
         own = undefined
       }
     }
-    await isStored(t, world, api, zone, `own${writer}`, own)
+    await isStored(t, service, api, zone, `own${writer}`, own)
   })
   await Promise.all(writers)
 
   for (const [zone, bodies] of shared) {
     const last = bodies.reduce((latest, body) => (body.touched > latest.touched ? body : latest))
     t.is(new Set(bodies.map((body) => body.touched)).size, bodies.length, 'each write has a time of its own')
-    await isStored(t, world, clients[0], zone, 'shared', last.records)
+    await isStored(t, service, clients[0], zone, 'shared', last.records)
   }
 }
 
@@ -71,7 +71,7 @@ function acknowledged(t: ExecutionContext, { status, text, json }: Answer, expec
 /** Asserts that the API and DNS have these records, or no RRset at all. */
 async function isStored(
   t: ExecutionContext,
-  world: World,
+  service: TestService,
   api: Client,
   zone: Zone,
   subname: string,
@@ -80,7 +80,7 @@ async function isStored(
   const { status, json } = await api.get(path(zone, subname))
   t.is(status, records === undefined ? 404 : 200)
   if (records !== undefined) t.deepEqual((json as RRsetBody).records, records)
-  const { answers } = await query(world.powerDns, zone.at(subname), 'TXT')
+  const { answers } = await query(service.powerDns, zone.at(subname), 'TXT')
   t.deepEqual(
     rrsetsOf(answers).flatMap((rrset) => rrset.records),
     records ?? [],

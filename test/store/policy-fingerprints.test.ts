@@ -2,9 +2,9 @@ import test from 'ava'
 import { hashSecret } from '../../src/service/tokens/authentication.ts'
 import { query } from '../../src/store/database.ts'
 import { present } from '../../src/store/tokens.ts'
-import { useWorld } from '../support/world.ts'
+import { useService } from '../support/harness.ts'
 
-const world = useWorld()
+const service = useService()
 
 const CHANGES: [what: string, sql: string][] = [
   ['none is there', 'select'],
@@ -22,8 +22,8 @@ const CHANGES: [what: string, sql: string][] = [
 ]
 
 test('a token whose policies have changed, in whatever way, has another fingerprint, and its policies are told', async (t) => {
-  const { system } = world()
-  const { tokenId, secret } = await world().account()
+  const { system } = service()
+  const { tokenId, secret } = await service().account()
   const look = (known: string) => present(system.db, hashSecret(secret), '192.0.2.1', system.now(), known)
   let latest = ''
   for (const [what, sql] of CHANGES) {

@@ -1,6 +1,6 @@
 import type { Answer, Client } from './client.ts'
 import { query } from '../../src/store/database.ts'
-import type { World } from './world.ts'
+import type { TestService } from './harness.ts'
 
 let names = 0
 
@@ -79,7 +79,7 @@ export interface PolicyRow {
 }
 
 /** Gives a token policies, in this order. */
-export async function addPolicies({ system }: World, tokenId: string, ...rows: PolicyRow[]): Promise<void> {
+export async function addPolicies({ system }: TestService, tokenId: string, ...rows: PolicyRow[]): Promise<void> {
   for (const { domain = null, subname = null, type = null, write } of rows) {
     await query(
       system.db,
@@ -91,11 +91,11 @@ export async function addPolicies({ system }: World, tokenId: string, ...rows: P
 }
 
 /** Sets what only the operator can set of a domain. */
-export async function setMinimumTtl({ system }: World, domain: string, minimumTtl: number): Promise<void> {
+export async function setMinimumTtl({ system }: TestService, domain: string, minimumTtl: number): Promise<void> {
   await query(system.db, 'update domains set minimum_ttl = :minimumTtl where name = :domain', { domain, minimumTtl })
 }
 
 /** How many requests PowerDNS has got so far that name this zone. */
-export function callsFor({ proxy }: World, domain: string): number {
+export function callsFor({ proxy }: TestService, domain: string): number {
   return proxy.calls.filter(({ path }) => path.includes(`${domain}.`)).length
 }

@@ -1,7 +1,7 @@
 import { query } from '../../src/store/database.ts'
 import { ask, dataOf } from './dns.ts'
-import type { Site } from './site.ts'
-import { eventually } from './world.ts'
+import { eventually } from './eventually.ts'
+import type { TestServers } from './harness.ts'
 
 interface PdnsZone {
   serial: number
@@ -24,39 +24,39 @@ interface Row {
  * in nothing. Knows records whose spelling at PowerDNS is ours.
  * @param foreign zones at PowerDNS that are somebody else's
  */
-export async function discrepancies(site: Site, foreign: string[] = []): Promise<string[]> {
-  const domains = await domainsOf(site)
-  const marks = await query<{ zone: string }>(site.system.db, 'select zone from marks')
+export async function discrepancies(servers: TestServers, foreign: string[] = []): Promise<string[]> {
+  const domains = await domainsOf(servers)
+  const marks = await query<{ zone: string }>(servers.system.db, 'select zone from marks')
   const found = marks.map(({ zone }) => `${zone} is marked`)
-  const zones = (await site.pdns('GET', '/zones?dnssec=false')).json as { name: string }[]
+  const zones = (await servers.pdns('GET', '/zones?dnssec=false')).json as { name: string }[]
   const expected = [...domains.map(({ name }) => name), ...foreign]
   for (const { name } of zones) {
     if (!expected.includes(name.slice(0, -1))) found.push(`${name} is no domain`)
   }
-  for (const domain of domains) found.push(...(await inZone(site, domain)))
+  for (const domain of domains) found.push(...(await inZone(servers, domain)))
   return found
 }
 
 /** The same for one zone, once repair has done its work. */
-export async function discrepanciesOf(site: Site, name: string): Promise<string[]> {
+export async function discrepanciesOf(servers: TestServers, name: string): Promise<string[]> {
   await eventually(
-    async () => (await query(site.system.db, 'select from marks where zone = :name', { name })).length === 0,
+    async () => (await query(servers.system.db, 'select from marks where zone = :name', { name })).length === 0,
   )
-  const [domain] = await domainsOf(site, name)
-  if (domain !== undefined) return inZone(site, domain)
-  const { status } = await site.pdns('GET', `/zones/${name}.`)
+  const [domain] = await domainsOf(servers, name)
+  if (domain !== undefined) return inZone(servers, domain)
+  const { status } = await servers.pdns('GET', `/zones/${name}.`)
   return status === 404 ? [] : [`${name} is no domain`]
 }
 
 /** Waits until repair has done its work, and tells what differs then. */
-export async function discrepanciesInTheEnd(site: Site, foreign: string[] = []): Promise<string[]> {
-  await eventually(async () => (await query(site.system.db, 'select from marks')).length === 0, 60_000)
-  return discrepancies(site, foreign)
+export async function discrepanciesInTheEnd(servers: TestServers, foreign: string[] = []): Promise<string[]> {
+  await eventually(async () => (await query(servers.system.db, 'select from marks')).length === 0, 60_000)
+  return discrepancies(servers, foreign)
 }
 
-function domainsOf(site: Site, name: string | null = null): Promise<Row[]> {
+function domainsOf(servers: TestServers, name: string | null = null): Promise<Row[]> {
   return query<Row>(
-    site.system.db,
+    servers.system.db,
     `select name, version, rectify, (
        select coalesce(json_agg(json_build_object('subname', subname, 'type', type, 'ttl', ttl, 'records', records)), '[]')
        from rrsets where domain_id = domains.id
@@ -65,11 +65,11 @@ function domainsOf(site: Site, name: string | null = null): Promise<Row[]> {
   )
 }
 
-async function inZone(site: Site, { name, version, rectify, rrsets }: Row): Promise<string[]> {
-  const { status, json } = await site.pdns('GET', `/zones/${name}.`)
+async function inZone(servers: TestServers, { name, version, rectify, rrsets }: Row): Promise<string[]> {
+  const { status, json } = await servers.pdns('GET', `/zones/${name}.`)
   if (status !== 200) return [`${name} is not at PowerDNS: ${status}`]
   const zone = json as PdnsZone
-  const keys = (await site.pdns('GET', `/zones/${name}./cryptokeys`)).json as unknown[]
+  const keys = (await servers.pdns('GET', `/zones/${name}./cryptokeys`)).json as unknown[]
   const found: string[] = []
   const compare = (what: string, stored: unknown, live: unknown) => {
     if (stored !== live) found.push(`${name}: ${what}: ${String(stored)} in the database, ${String(live)} at PowerDNS`)
@@ -105,7 +105,7 @@ async function inZone(site: Site, { name, version, rectify, rrsets }: Row): Prom
   for (const place of new Set([...stored.keys(), ...live.keys()])) compare(place, stored.get(place), live.get(place))
   for (const { subname, type, records } of rrsets) {
     if (type !== 'A') continue
-    const answer = await ask(site.powerDns(), `${subname}.${name}`, 'A')
+    const answer = await ask(servers.powerDns, `${subname}.${name}`, 'A')
     compare(`answer for ${subname}`, [...records].sort().join(' '), dataOf(answer, 'A').sort().join(' '))
     compare(`signature for ${subname}`, 1, dataOf(answer, 'RRSIG').length)
   }

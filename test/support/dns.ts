@@ -2,11 +2,12 @@ import packet, { type Answer as RR } from 'dns-packet'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { TYPES } from '../../src/dns/types.ts'
+import { newFolder } from './folders.ts'
 
 const run = promisify(execFile)
 
@@ -129,7 +130,7 @@ export async function validate(
   name: string,
   type: string,
 ): Promise<string> {
-  const folder = mkdtempSync(join(process.env['TEST_FOLDER']!, 'anchor-'))
+  const folder = newFolder()
   const anchors = ds.map((content) => {
     const [tag, algorithm, digest, hex] = content.split(' ')
     return `"${zone}." static-ds ${tag} ${algorithm} ${digest} "${hex}";`
@@ -173,7 +174,7 @@ export async function transfer(server: Server, zone: string): Promise<string> {
  * @param ds contents of DS records, which the zone's keys must agree with
  */
 export async function verifyZone(text: string, zone: string, ds: string[] = []): Promise<void> {
-  const folder = mkdtempSync(join(process.env['TEST_FOLDER']!, 'axfr-'))
+  const folder = newFolder()
   const file = join(folder, 'zone')
   writeFileSync(file, text)
   const trusted = ds.flatMap((content, i) => {

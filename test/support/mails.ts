@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { System } from '../../src/system.ts'
-import { eventually } from './world.ts'
+import { eventually } from './eventually.ts'
 
 /** A mail as a file shows it. */
 export interface Letter {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Pool, PoolClient } from 'pg'
 import { openDatabase } from '../../src/store/database.ts'
-import { createDatabase } from './world.ts'
+import { createDatabase } from './servers.ts'
 
 /** What fills tables directly; every function returns the new row's id. */
 export interface Tables {

@@ -2,8 +2,8 @@ import type { ExecutionContext } from 'ava'
 import { query as sql } from '../../src/store/database.ts'
 import type { Answer, Client } from './client.ts'
 import { validate } from './dns.ts'
+import type { TestService } from './harness.ts'
 import { folded, isMixed, query, servedSerial, sorted, transferred, type ServedRRset } from './wire.ts'
-import type { World } from './world.ts'
 import { badlySigned, replyOf, verdictOf, ZoneModel } from './zone-model.ts'
 
 /** A question to DNS: an absolute name and a type. */
@@ -20,23 +20,23 @@ export class Zone {
   /** As the API returned it. */
   readonly ds: string[]
   readonly model: ZoneModel
-  readonly #world: World
+  readonly #service: TestService
   readonly #api: Client
 
-  private constructor(world: World, api: Client, name: string, ds: string[]) {
+  private constructor(service: TestService, api: Client, name: string, ds: string[]) {
     this.name = name
     this.ds = ds
     this.model = new ZoneModel(name)
-    this.#world = world
+    this.#service = service
     this.#api = api
-    const records = [...world.system.config.nameServers]
+    const records = [...service.system.config.nameServers]
     this.model.put({ name: `${name}.`, type: 'NS', ttl: 3600, records })
   }
 
-  static async create(world: World, api: Client, name: string): Promise<Zone> {
+  static async create(service: TestService, api: Client, name: string): Promise<Zone> {
     const { status, text, json } = await api.post('/domains/', { name })
     if (status !== 201) throw new Error(`${name}: ${status} ${text}`)
-    return new Zone(world, api, name, (json as DomainBody).keys[0]!.ds)
+    return new Zone(service, api, name, (json as DomainBody).keys[0]!.ds)
   }
 
   /** The absolute name of a subname. */
@@ -71,10 +71,10 @@ export class Zone {
   async answers(t: ExecutionContext, questions: Question[]): Promise<void> {
     for (const [name, type] of questions) {
       const expected = comparable(this.model.reply(name, type))
-      const message = await query(this.#world.powerDns, name, type)
+      const message = await query(this.#service.powerDns, name, type)
       t.deepEqual(comparable(replyOf(message)), expected, `${name} ${type}`)
       t.deepEqual(badlySigned(message, this.model), [], `${name} ${type}`)
-      const plain = await query(this.#world.powerDns, name, type, { dnssec: false })
+      const plain = await query(this.#service.powerDns, name, type, { dnssec: false })
       t.deepEqual(plain.rcode, expected.rcode, `${name} ${type} without signatures`)
       t.deepEqual(comparable(replyOf(plain)).answers, expected.answers, `${name} ${type} without signatures`)
     }
@@ -90,7 +90,7 @@ export class Zone {
       const question: Question = cut === undefined ? [name, type] : [cut, 'DS']
       const expected = verdictOf(this.model.reply(...question), question[1])
       if (expected === undefined || this.model.isBelowStrayDs(question[0])) continue
-      const verdict = await validate(this.#world.powerDns, this.name, this.ds, ...question)
+      const verdict = await validate(this.#service.powerDns, this.name, this.ds, ...question)
       t.is(verdict, expected, question.join(' '))
     }
   }
@@ -113,7 +113,7 @@ function comparable<R extends { answers: ServedRRset[]; referral: ServedRRset | 
  * others, with the domain's version as its SOA serial; each serves that serial, moved on by the weeks since the epoch
  * (its setting INCREMENT-WEEKS), and a transfer brings the database's RRsets.
  */
-export async function isConsistent(t: ExecutionContext, { system, powerDns }: World): Promise<void> {
+export async function isConsistent(t: ExecutionContext, { system, powerDns }: TestService): Promise<void> {
   t.deepEqual(await sql(system.db, 'select zone from marks'), [])
   const domains = await sql<{ name: string; version: number }>(system.db, 'select name, version from domains')
   const versions = Object.fromEntries(domains.map(({ name, version }) => [name, version]))
@@ -136,7 +136,7 @@ function transferable(rrsets: ServedRRset[]): ServedRRset[] {
 }
 
 /** A domain's RRsets in the database. */
-async function stored(db: World['system']['db'], domain: string): Promise<ServedRRset[]> {
+async function stored(db: TestService['system']['db'], domain: string): Promise<ServedRRset[]> {
   return sql<ServedRRset>(
     db,
     `select case when subname = '' then name || '.' else subname || '.' || name || '.' end as name, type, ttl, records

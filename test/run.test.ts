@@ -3,12 +3,12 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { newFolder } from './folders.ts'
+import { newFolder } from './support/folders.ts'
 
 /** The test command, in a temporary folder of its own, on one small file of tests. */
 function run(folder: string): ChildProcess {
   chmodSync(folder, 0o711)
-  return spawn(process.execPath, [join(import.meta.dirname, '..', 'run.js'), 'build/test/dev/lock.test.js'], {
+  return spawn(process.execPath, [join(import.meta.dirname, 'run.js'), 'build/test/dev/lock.test.js'], {
     env: { ...process.env, TMPDIR: folder, NODE_ENV: '' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
