@@ -14,7 +14,6 @@ export interface Daemon {
   /** Resolves when it is gone, whoever ended it. */
   readonly exited: Promise<void>
   isRunning(): boolean
-  kill(signal: NodeJS.Signals): void
   stop(): Promise<void>
 }
 
@@ -63,9 +62,6 @@ export function startDaemon(program: string, args: string[], options: DaemonOpti
     pid: pid ?? 0,
     exited,
     isRunning: () => !gone,
-    kill: (signal) => {
-      if (!gone) child.kill(signal)
-    },
     stop: async () => {
       if (!gone && running) await end(running, ending)
       await exited

@@ -15,7 +15,8 @@ import type { Account } from './account.ts'
 import { endOrphan } from './daemon.ts'
 import { SetupError } from './setup-error.ts'
 
-const marker = 'made-by-zoneplane'
+/** The name of a file that each instance's folder has. */
+export const MARKER = 'made-by-zoneplane'
 
 /** Makes the folder of one instance, or makes sure that it is one we made. It stays ours; the server gets parts. */
 export function openInstanceFolder(folder: string): void {
@@ -24,7 +25,7 @@ export function openInstanceFolder(folder: string): void {
     mkdirSync(folder, { recursive: true })
     // Servers may pass through to their own folders, and see nothing else.
     chmodSync(folder, 0o711)
-    writeFileSync(join(folder, marker), 'Zoneplane keeps a server here. `npm start -- --fresh` deletes it.\n')
+    writeFileSync(join(folder, MARKER), 'Zoneplane keeps a server here. `npm start -- --fresh` deletes it.\n')
   } catch (error) {
     throw new SetupError(`${(error as Error).message}. Set ZONEPLANE_DATA to a folder that you may write to.`)
   }
@@ -40,17 +41,6 @@ export async function removeInstanceFolder(folder: string): Promise<void> {
   ])
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   rmSync(shortFolder(folder), { recursive: true, force: true })
-}
-
-/** Ends and deletes every instance in a folder and the folders below it. */
-export async function removeInstanceFolders(folder: string): Promise<void> {
-  if (existsSync(join(folder, marker))) {
-    await removeInstanceFolder(folder)
-    return
-  }
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await removeInstanceFolders(join(folder, entry.name))
-  }
 }
 
 /** A private folder of the account that runs the server, with all that is in it. */
@@ -83,7 +73,7 @@ function shortFolder(instance: string): string {
 }
 
 function refuseForeign(folder: string): void {
-  if (!existsSync(folder) || existsSync(join(folder, marker))) return
+  if (!existsSync(folder) || existsSync(join(folder, MARKER))) return
   if (lstatSync(folder).isDirectory() && readdirSync(folder).length === 0) return
   throw new SetupError(`${folder} was not made by Zoneplane, so it is neither used nor deleted. Set ZONEPLANE_DATA.`)
 }

@@ -24,8 +24,6 @@ export interface PowerDns {
   pid: number
   /** Resolves when it is gone, whoever ended it. */
   exited: Promise<void>
-  /** For tests: kill, stop and continue it. To start it anew, call startPowerDns with the same folder and ports. */
-  kill(signal: NodeJS.Signals): void
   stop(): Promise<void>
 }
 
@@ -80,9 +78,6 @@ export async function startPowerDns(folder: string, options: PowerDnsOptions): P
     dnsPort: ports.dns,
     pid: daemon.pid,
     exited: daemon.exited,
-    kill: (signal) => {
-      daemon.kill(signal)
-    },
     stop: async () => {
       await daemon.stop()
       closeSocketFolder(socket)

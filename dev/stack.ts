@@ -11,7 +11,7 @@ export interface StackOptions {
   /** Whether to start a Postgres; no, if the caller has one. */
   postgres: boolean
   /** Where a PowerDNS shall answer queries (port 0: one that is free); undefined, if the caller has one. */
-  powerDns: { dnsHost: string; dnsPort: number; apiPort?: number } | undefined
+  powerDns: { dnsHost: string; dnsPort: number } | undefined
   /** Whether to begin with nothing: deletes the servers' data. */
   fresh?: boolean
   /** Default: yes. Tests need only speed. */

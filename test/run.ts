@@ -3,7 +3,6 @@ import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } fro
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { commandFor } from '../dev/account.ts'
-import { removeInstanceFolders } from '../dev/instance-folder.ts'
 import { ensureInstalled, postgres, powerDns } from '../dev/packages.ts'
 import { startPostgres } from '../dev/postgres.ts'
 import { projectFolder } from '../dev/project.ts'
@@ -11,6 +10,7 @@ import { identify, recall, remember } from '../dev/running.ts'
 import { SetupError } from '../dev/setup-error.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
+import { removeInstanceFolders } from './support/folders.ts'
 import { clientTools, dnsTools } from './support/packages.ts'
 
 // The test command: a Postgres of its own in a throwaway folder, AVA, and nothing left afterwards.

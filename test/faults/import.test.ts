@@ -88,7 +88,7 @@ for (const [when, which, after] of deaths) {
       stopped.release('pass')
       await sleep(after)
     }
-    powerDns.kill('SIGKILL')
+    process.kill(powerDns.pid, 'SIGKILL')
     await powerDns.exited
     if (after === undefined) stopped.release('pass')
     const answer = await answering

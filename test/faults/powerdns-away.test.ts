@@ -31,7 +31,7 @@ for (const isDirect of [false, true]) {
     const before = await Promise.all(
       ['', 'rrsets/', 'rrsets/www/A/'].map((path) => api.get(`/domains/${name}/${path}`)),
     )
-    powerDns.kill('SIGKILL')
+    process.kill(powerDns.pid, 'SIGKILL')
     await powerDns.exited
 
     for (const answer of [
@@ -101,7 +101,7 @@ test.serial('killed in the middle of pushes, PowerDNS is put right after its res
   ]
   await Promise.all(stops.map(({ arrived }) => arrived))
   for (const { release } of stops) release('pass')
-  powerDns.kill('SIGKILL')
+  process.kill(powerDns.pid, 'SIGKILL')
   const answers = await Promise.all(answering)
   for (const { status } of answers) t.true([200, 201, 204, 503].includes(status), String(status))
   await restartPowerDns()

@@ -40,7 +40,7 @@ for (let kill = 0; kill < KILLS; kill++) {
       await service.kill()
       service = await servers().start()
     } else {
-      servers().powerDns.kill('SIGKILL')
+      process.kill(servers().powerDns.pid, 'SIGKILL')
       await servers().restartPowerDns()
     }
     const status = await write

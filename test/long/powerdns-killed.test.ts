@@ -25,7 +25,7 @@ for (let round = 1; round <= 6; round++) {
       for (let kill = 0; kill < 5; kill++) {
         const running = killed.run(service.api)
         await sleep(20 + Math.random() * 500)
-        powerDns.kill('SIGKILL')
+        process.kill(powerDns.pid, 'SIGKILL')
         await restartPowerDns()
         killed.stop()
         t.deepEqual(await running, [])
@@ -45,9 +45,9 @@ for (const round of [1, 2, 3]) {
       const running = stopped.run(service.api)
       await sleep(200 + Math.random() * 300)
       const { refused } = stopped.counts
-      servers().powerDns.kill('SIGSTOP')
+      process.kill(servers().powerDns.pid, 'SIGSTOP')
       while (stopped.counts.refused < refused + 3) await sleep(50)
-      servers().powerDns.kill('SIGCONT')
+      process.kill(servers().powerDns.pid, 'SIGCONT')
       stopped.stop()
       t.deepEqual(await running, [])
       t.deepEqual(await discrepanciesInTheEnd(servers()), [])
