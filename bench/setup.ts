@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { Pool } from 'undici'
 import { startStack } from '../dev/stack.ts'
 import { projectFolder } from '../dev/project.ts'
-import { removeInstanceFolders } from '../dev/instance-folder.ts'
+import { apiUrl, environmentFor } from '../test/support/service.ts'
 import type { Inside } from './inside.ts'
 
 const TOKEN = 'benchmark-token-secret'
@@ -29,7 +29,7 @@ export interface Service {
 }
 
 /** A service and the PowerDNS behind it, each reached in the same way. */
-export interface World extends Service {
+export interface Setup extends Service {
   /** The same as `api` to PowerDNS itself. */
   raw: (method: string, path: string, body?: unknown) => Promise<unknown>
   databaseUrl: string
@@ -38,11 +38,11 @@ export interface World extends Service {
 }
 
 /**
- * Runs `work` in a world of durable private servers and a service of its own process; nothing is left of it.
+ * Runs `work` with durable private servers and a service in a process of its own, and removes them afterwards.
  * @param settings of the service, beside those that every bench has
  */
-export async function withWorld(
-  work: (world: World) => Promise<void>,
+export async function withSetup(
+  work: (setup: Setup) => Promise<void>,
   settings: Record<string, string> = {},
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'zoneplane-bench-'))
@@ -51,58 +51,57 @@ export async function withWorld(
     powerDns: { dnsHost: '127.0.0.1', dnsPort: 0 },
     progress: () => undefined,
   })
+  const backends = {
+    databaseUrl: stack.databaseUrl!,
+    pdnsApiUrl: stack.pdnsApiUrl!,
+    pdnsApiKey: stack.pdnsApiKey!,
+  }
   const stops: (() => Promise<void>)[] = []
   const start = async (environment: Record<string, string> = {}) => {
     const data = join(folder, `service-${stops.length}`)
     const common = {
-      THROTTLE: 'off',
       LIMIT_DOMAINS: 'none',
-      ZONEPLANE_DATA: data,
       NAMESERVERS: 'ns1.bench.test, ns2.bench.test',
-      DATABASE_URL: stack.databaseUrl!,
-      PDNS_API_URL: stack.pdnsApiUrl!,
-      PDNS_API_KEY: stack.pdnsApiKey!,
+      ZONEPLANE_DATA: data,
+      ZONEPLANE_TOKEN: TOKEN,
     }
-    const { service, stop } = await startService({ ...common, ...environment }, `${data}.log`)
+    const { service, stop } = await startService(environmentFor(backends, { ...common, ...environment }), `${data}.log`)
     stops.push(stop)
     return service
   }
-  const theirs = new Pool(stack.pdnsApiUrl!, { connections: 8, pipelining: 1 })
-  const headers = { 'content-type': 'application/json', 'x-api-key': stack.pdnsApiKey! }
+  const theirs = new Pool(backends.pdnsApiUrl, { connections: 8, pipelining: 1 })
+  const headers = { 'content-type': 'application/json', 'x-api-key': backends.pdnsApiKey }
   try {
     await work({
       ...(await start(settings)),
       raw: (method, path, body) => send(theirs, method, `/api/v1/servers/localhost${path}`, headers, body),
-      databaseUrl: stack.databaseUrl!,
+      databaseUrl: backends.databaseUrl,
       another: start,
     })
   } finally {
     await theirs.close()
     await Promise.all(stops.map((stop) => stop()))
     await stack.stop()
-    await removeInstanceFolders(folder)
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
 async function startService(
-  environment: Record<string, string>,
+  env: NodeJS.ProcessEnv,
   log: string,
 ): Promise<{ service: Service; stop: () => Promise<void> }> {
   const child = spawn(
     process.execPath,
     ['--import', pathToFileURL(build('bench/inside.js')).href, build('src/main.js')],
-    {
-      stdio: ['ignore', 'pipe', openSync(log, 'w'), 'ipc'],
-      env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ZONEPLANE_TOKEN: TOKEN, ...environment },
-    },
+    // Its log goes to a file, so that this process does not compete with it for the CPU.
+    { stdio: ['ignore', 'pipe', openSync(log, 'w'), 'ipc'], env },
   )
   const stop = async () => {
     child.kill('SIGTERM')
     if (child.exitCode === null) await once(child, 'exit')
   }
   try {
-    const url = new URL(await baseUrl(child.stdout!)).origin
+    const url = await baseUrl(child.stdout!)
     const pool = new Pool(url, { connections: 8, pipelining: 1 })
     const headers = { 'content-type': 'application/json', authorization: `Token ${TOKEN}` }
     const service: Service = {
@@ -149,7 +148,7 @@ function build(file: string): string {
 
 async function baseUrl(output: NodeJS.ReadableStream): Promise<string> {
   for await (const line of createInterface({ input: output })) {
-    const url = /API\s+(http\S+)/.exec(line)?.[1]
+    const url = apiUrl(line)
     if (url !== undefined) {
       output.resume()
       return url
