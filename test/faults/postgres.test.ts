@@ -9,6 +9,7 @@ import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
+import { Random } from '../support/random.ts'
 
 // Postgres closes connections, or is gone for a while: 503, never 500, and nothing that was acknowledged is lost.
 
@@ -64,6 +65,7 @@ test.serial(
     const service = await servers().start()
     const names = Array.from({ length: 6 }, (_, i) => `closed-${i}.example`)
     await makeDomains(service, names)
+    const random = new Random()
     let rounds = 0
     const writing = keepWriting(service, names, () => rounds < 30)
     for (; rounds < 30; rounds++) {
@@ -72,7 +74,7 @@ test.serial(
         `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid() and random() < 0.5`,
       )
-      await sleep(Math.random() * 60)
+      await sleep(random.below(60))
     }
     const { wrong, acknowledged } = await writing
     t.deepEqual(wrong, [])

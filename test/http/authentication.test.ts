@@ -1,5 +1,6 @@
 import test from 'ava'
 import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
 import { useService } from '../support/harness.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
 import { addToken, lastUsed, setState, type TokenOptions } from '../support/tokens.ts'
@@ -195,8 +196,7 @@ for (const [what, method, path, status] of [
   ['the index', 'GET', '/', 200],
 ] as const) {
   test.serial(`last_used moves to now, to the microsecond, with ${what}`, async (t) => {
-    const domain = `${Math.random().toString(36).slice(2)}x.test`
-    await account.api.post('/domains/', { name: domain })
+    const domain = await newDomain(account.api)
     const { id, api } = await addToken(service(), account.id)
     t.is(await lastUsed(service(), id), null)
     const before = service().system.now()

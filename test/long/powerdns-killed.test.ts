@@ -3,12 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import type { Fate } from '../support/proxy.ts'
+import { Random } from '../support/random.ts'
 import { createWorkload } from '../support/workload.ts'
 
 // PowerDNS is killed, stopped past the time limit, or fails at random, while RRsets are written and domains created and
 // deleted.
 
 const servers = useServers()
+const random = new Random()
 let service: TestProcess
 
 test.serial.before('a service is started', async () => {
@@ -24,7 +26,7 @@ for (let round = 1; round <= 6; round++) {
       const { powerDns, restartPowerDns } = servers()
       for (let kill = 0; kill < 5; kill++) {
         const running = killed.run(service.api)
-        await sleep(20 + Math.random() * 500)
+        await sleep(20 + random.below(500))
         process.kill(powerDns.pid, 'SIGKILL')
         await restartPowerDns()
         killed.stop()
@@ -43,7 +45,7 @@ for (const round of [1, 2, 3]) {
     `stopped past the time limit, PowerDNS carries out late what it was asked: it is put right, stop ${round}`,
     async (t) => {
       const running = stopped.run(service.api)
-      await sleep(200 + Math.random() * 300)
+      await sleep(200 + random.below(300))
       const { refused } = stopped.counts
       process.kill(servers().powerDns.pid, 'SIGSTOP')
       while (stopped.counts.refused < refused + 3) await sleep(50)
@@ -69,7 +71,7 @@ const failing = createWorkload('failing', 6, 3)
 
 for (let round = 1; round <= 6; round++) {
   test.serial(`whatever fails at random, no promise is broken: round ${round}`, async (t) => {
-    servers().proxy.fail(() => (Math.random() < 0.1 ? fates[Math.floor(Math.random() * fates.length)]! : 'pass'))
+    servers().proxy.fail(() => (random.below(10) === 0 ? random.of(fates) : 'pass'))
     const running = failing.run(service.api)
     await sleep(5000)
     failing.stop()

@@ -41,7 +41,6 @@ export interface Sequence {
  */
 export async function changeAtRandom(t: ExecutionContext, service: TestService, sequence: Sequence): Promise<void> {
   const random = new Random()
-  t.log(`seed: ${random.seed}`)
   const rectified = watchRectify(service, sequence.zone)
   const zone = await Zone.create(service, (await service.account()).api, sequence.zone)
   const fillers = await fill(zone, sequence.size)

@@ -34,6 +34,8 @@ export async function ask(server: Server, name: string, type: string): Promise<D
   }
 }
 
+let queries = 0
+
 /** As `ask`, but returns the message as it came. Without `dnssec`, no signatures are asked for. */
 export async function exchange(
   server: Server,
@@ -43,7 +45,7 @@ export async function exchange(
 ): Promise<Buffer> {
   const query = packet.encode({
     type: 'query',
-    id: Math.floor(Math.random() * 65536),
+    id: ++queries % 65536,
     questions: [{ type: codeOf(type) as 'A', name: name.replace(/\.$/, '') }],
     additionals: [
       {
