@@ -27,7 +27,7 @@ test.beforeEach('nothing is counted yet', async () => {
   account = await service().account()
 })
 
-test.after.always('the gate is given back', async () => {
+test.after.always('the gate closes', async () => {
   await gate.shut()
 })
 

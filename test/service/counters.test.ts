@@ -23,7 +23,7 @@ test.before('a database', async () => {
   postgres = new PostgresCounters(openDatabase(database.url, 2), createLog('error'))
 })
 
-test.after.always('the database is given back', async () => {
+test.after.always('the database is dropped', async () => {
   await postgres.close()
   await db.end()
   await database.drop()

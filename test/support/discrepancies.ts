@@ -20,9 +20,9 @@ interface Row {
 }
 
 /**
- * In what PowerDNS differs from the database, and DNS from both, without a function of the service: an empty array if
- * in nothing. Knows records whose spelling at PowerDNS is ours.
- * @param foreign zones at PowerDNS that are somebody else's
+ * The differences between the database and PowerDNS' API, and between both and the answers over DNS; an empty array if
+ * there are none. Uses no function of the service. Compares records as text: for types that PowerDNS spells as we do.
+ * @param foreign zones at PowerDNS that do not belong to the service
  */
 export async function discrepancies(servers: TestServers, foreign: string[] = []): Promise<string[]> {
   const domains = await domainsOf(servers)
@@ -37,7 +37,7 @@ export async function discrepancies(servers: TestServers, foreign: string[] = []
   return found
 }
 
-/** The same for one zone, once repair has done its work. */
+/** As `discrepancies`, for one zone, once repair is done. */
 export async function discrepanciesOf(servers: TestServers, name: string): Promise<string[]> {
   await eventually(
     async () => (await query(servers.system.db, 'select from marks where zone = :name', { name })).length === 0,
@@ -48,7 +48,7 @@ export async function discrepanciesOf(servers: TestServers, name: string): Promi
   return status === 404 ? [] : [`${name} is no domain`]
 }
 
-/** Waits until repair has done its work, and tells what differs then. */
+/** Waits until repair is done, and returns the differences that are left. */
 export async function discrepanciesInTheEnd(servers: TestServers, foreign: string[] = []): Promise<string[]> {
   await eventually(async () => (await query(servers.system.db, 'select from marks')).length === 0, 60_000)
   return discrepancies(servers, foreign)

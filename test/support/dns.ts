@@ -11,7 +11,7 @@ import { newFolder } from './folders.ts'
 
 const run = promisify(execFile)
 
-/** Where to ask. */
+/** The address of a nameserver. */
 export interface Server {
   dnsHost: string
   dnsPort: number
@@ -24,7 +24,7 @@ export interface DnsAnswer {
   authorities: RR[]
 }
 
-/** Asks a nameserver over UDP, and again over TCP if the answer was cut; signatures are asked for. */
+/** Asks a nameserver over UDP, and again over TCP if the answer was truncated; with DNSSEC records. */
 export async function ask(server: Server, name: string, type: string): Promise<DnsAnswer> {
   const answer = packet.decode(await exchange(server, name, type))
   return {
@@ -36,7 +36,7 @@ export async function ask(server: Server, name: string, type: string): Promise<D
 
 let queries = 0
 
-/** As `ask`, but returns the message as it came. Without `dnssec`, no signatures are asked for. */
+/** As `ask`, but returns the message as it arrived; without `dnssec`, without DNSSEC records. */
 export async function exchange(
   server: Server,
   name: string,
@@ -109,7 +109,7 @@ export function dataOf(answer: DnsAnswer, type: string): unknown[] {
   return answer.answers.flatMap((rr) => (rr.type === (type as RR['type']) && 'data' in rr ? [rr.data] : []))
 }
 
-/** The contents that a nameserver answers with, as dig prints them, sorted; signatures are not asked for. */
+/** The contents that a nameserver answers with, as dig prints them, sorted; without DNSSEC records. */
 export async function lookUp({ dnsHost, dnsPort }: Server, name: string, type: string): Promise<string[]> {
   const { stdout } = await run('dig', [`@${dnsHost}`, '-p', String(dnsPort), '+short', '+tcp', '+noedns', name, type])
   return stdout
@@ -120,9 +120,9 @@ export async function lookUp({ dnsHost, dnsPort }: Server, name: string, type: s
 
 /**
  * What a validating resolver that trusts only this DS says of an answer, in the words of `delv`: `fully validated` or
- * `negative response, fully validated` if all of it is proven; else something that holds neither: `unsigned answer`,
- * `negative response, unsigned answer`, or why there is no answer at all, such as `failed: broken trust chain`.
- * A referral is no answer, and what a CNAME outside the server leads to is none either.
+ * `negative response, fully validated` if all of it is proven; else `unsigned answer`, `negative response, unsigned
+ * answer`, or why there is no answer, such as `failed: broken trust chain`. A referral is not an answer, and neither is
+ * a CNAME to a name on another server.
  * @param ds contents of the zone's DS records
  */
 export async function validate(
@@ -171,7 +171,7 @@ export async function transfer(server: Server, zone: string): Promise<string> {
 }
 
 /**
- * Lets `ldns-verify-zone` judge a zone as text: its signatures, and the chain of its denials. Rejects with what it says
+ * Lets `ldns-verify-zone` judge a zone as text: its signatures and its NSEC3 chain. Rejects with what it says
  * if the zone is not valid.
  * @param ds contents of DS records, which the zone's keys must agree with
  */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A way to Postgres that can be shut. */
+/** A TCP proxy in front of Postgres that can refuse connections. */
 export interface Gate {
   /** The database's URL, through the gate. */
   url: string

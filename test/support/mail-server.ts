@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
-/** What the server was given: the envelope, and the mail as read by a program that reads mails. */
+/** A mail that the server has received: the envelope, and the content as parsed by another library. */
 export interface Received {
   from: string
   to: string[]
-  /** Who has logged in to send it. */
+  /** The user that has logged in to send it. */
   user: string | undefined
   /** Whether it came over TLS. */
   encrypted: boolean
@@ -15,18 +15,18 @@ export interface Received {
   mail: Email
 }
 
-/** A real mail server, that takes what it is given unless it is told to refuse. */
+/** A real SMTP server that accepts every mail unless a test makes it refuse. */
 export interface MailServer {
   port: number
   /** In the order of arrival. */
   received: Received[]
-  /** Refuses a mail at this point with these words, or not; `data`: once it is there. */
+  /** The reply with which it refuses a recipient, or a mail after its content; undefined: it accepts. */
   refuse: { recipient: string | undefined; data: string | undefined }
-  /** Ends all connections, and takes none. */
+  /** Closes all connections and stops listening. */
   close(): Promise<void>
 }
 
-/** What an SMTP server says when it refuses. */
+/** A refusal: an SMTP reply code and a text. */
 class Refusal extends Error {
   readonly responseCode: number
 

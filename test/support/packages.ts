@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { hasAll, type Requirement } from '../../dev/packages.ts'
 
-/** Programs with which the tests look at answers and zones as others see them. */
+/** DNS programs of other projects, with which the tests check answers and zones. */
 export const dnsTools: Requirement[] = [
   { what: 'dig and delv', isThere: () => hasAll('dig', 'delv'), packages: ['bind9-dnsutils'] },
   {
@@ -13,7 +13,7 @@ export const dnsTools: Requirement[] = [
   { what: 'ldns-verify-zone', isThere: () => hasAll('ldns-verify-zone'), packages: ['ldnsutils'] },
 ]
 
-/** Programs that others wrote for users of such a service; the tests let them do their work. */
+/** Client programs of other projects, which the tests run against the service. */
 export const clientTools: Requirement[] = [
   { what: 'lego', isThere: () => hasAll('lego'), packages: ['lego'] },
   { what: 'pebble', isThere: () => hasAll('pebble'), packages: ['pebble'] },

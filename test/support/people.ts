@@ -11,16 +11,16 @@ export const PASSWORD = 'correct horse battery'
 
 const hash = shared(() => hashPassword(PASSWORD))
 
-/** Somebody with an account and a password. */
+/** An account with a password. */
 export interface Person {
   id: string
   email: string
   password: string
-  /** What login and the like ask for. */
+  /** The body of a login. */
   credentials: { email: string; password: string }
 }
 
-/** An address that nobody has. */
+/** An e-mail address that is not in use. */
 export function freshEmail(): string {
   return `${randomBytes(6).toString('hex')}@example.test`
 }
@@ -45,7 +45,7 @@ export async function insertAccount({ db, now }: System, columns: AccountColumns
   return account!.id
 }
 
-/** Somebody who has signed up before. */
+/** A new active account with a password, made without a sign-up. */
 export async function person({ system }: TestService, columns: AccountColumns = {}): Promise<Person> {
   const { email = freshEmail(), passwordHash = await hash() } = columns
   const id = await insertAccount(system, { ...columns, email, passwordHash })
@@ -68,7 +68,7 @@ export function linkIn({ text }: Letter): Link {
   return { url: url!, path: path!, action: action!, code: code! }
 }
 
-/** The link in the latest mail to an address, once there are so many. */
+/** The link in the latest mail to an address, once `count` have arrived. */
 export async function linkTo(service: TestService, email: string, count = 1): Promise<Link> {
   return linkIn(await letterTo(service.system, email, count))
 }
@@ -78,7 +78,7 @@ export function countLetters({ system }: TestService, email: string): number {
   return lettersTo(system, email).length
 }
 
-/** Asks for a link to reset the password, and takes it from the mail. @param count how many mails there are then */
+/** Requests a password reset, and returns the link in the mail. @param count mails to the address by then */
 export async function resetLink(service: TestService, { email }: Person, count = 1): Promise<Link> {
   succeeded(await service.anonymous.post('/auth/account/reset-password/', { email }), 202)
   return linkTo(service, email, count)
@@ -116,7 +116,7 @@ export async function accountOf({ system }: TestService, email: string) {
   return account
 }
 
-/** Whether somebody can log in. */
+/** Whether a login with this password succeeds. */
 export async function canLogIn({ anonymous }: TestService, email: string, password: string): Promise<boolean> {
   return (await anonymous.post('/auth/login/', { email, password })).status === 200
 }

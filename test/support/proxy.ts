@@ -3,7 +3,7 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A request that passed through to PowerDNS, or did not. */
+/** A request to PowerDNS, whether it was passed on or not. */
 export interface Call {
   method: string
   /** Below /api/v1/servers/localhost. */
@@ -45,7 +45,7 @@ export interface Proxy {
   close(): Promise<void>
 }
 
-/** A call that waits before PowerDNS. */
+/** A call that the proxy holds back. */
 export interface Stopped {
   arrived: Promise<Call>
   release: (fate: Fate) => void

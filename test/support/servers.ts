@@ -16,7 +16,7 @@ export interface Servers {
   /** PowerDNS as it runs now. */
   powerDns: PowerDns
   /** Starts PowerDNS again after its end: the same zones, on the same ports. */
-  restartPowerDns(): Promise<void>
+  restartPowerDns: () => Promise<void>
   /** Sends a request to PowerDNS itself, past the proxy. */
   pdns(method: string, path: string, body?: unknown): Promise<{ status: number; json: unknown }>
   /** Stops PowerDNS and the proxy, and drops the database. */

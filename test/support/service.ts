@@ -13,7 +13,8 @@ export interface Service {
   url: string
   /** A client without token. */
   anonymous: Client
-  clientOf(secret: string): Client
+  /** A client with this token. */
+  clientOf: (secret: string) => Client
 }
 
 /** A service in this process. */
@@ -21,7 +22,7 @@ export interface LocalService extends Service {
   system: System
   /** What it has logged so far. */
   logged: () => string
-  stop(): Promise<void>
+  stop: () => Promise<void>
 }
 
 /** A service in a process of its own. */

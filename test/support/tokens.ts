@@ -5,7 +5,7 @@ import { query } from '../../src/store/database.ts'
 import { Client } from './client.ts'
 import type { TestService } from './harness.ts'
 
-/** Columns of a token as Postgres reads them. */
+/** Columns of a token in Postgres' notation. */
 export interface TokenOptions {
   secret?: string
   created?: string
@@ -92,15 +92,7 @@ export async function setState(service: TestService, accountId: string, state: s
   await query(service.system.db, 'update accounts set state = :state where id = :accountId', { accountId, state })
 }
 
-/** Creates a domain of a name that nobody has, through the API. */
-export async function newDomain(api: Client): Promise<string> {
-  const name = `${randomBytes(6).toString('hex')}.test`
-  const { status, text } = await api.post('/domains/', { name })
-  if (status !== 201) throw new Error(`domain not created: ${text}`)
-  return name
-}
-
-/** A TOTP factor of an account, once used or never; its id. */
+/** A new TOTP factor of an account, used before or not; resolves with its id. */
 export async function addFactor(service: TestService, accountId: string, { used = true } = {}): Promise<string> {
   const now = service.system.now()
   const [factor] = await query<{ id: string }>(

@@ -6,7 +6,7 @@ import { useServers, type TestProcess, type TestServers } from '../../support/ha
 import { makeAuthority, type Authority } from './authority.ts'
 import { startFront, type Front } from './front.ts'
 
-/** What programs by others find: a service as a process, DNS, and TLS in front of the service. */
+/** What client programs of other projects talk to: a service as a process, DNS, and TLS in front of the service. */
 export interface Place {
   servers: TestServers
   service: TestProcess
@@ -19,18 +19,18 @@ export interface Place {
 /** The address that is built into deSEC's clients. */
 const BUILT_IN = 'desec.io'
 
-/** Gives a test file its place. */
+/** Starts all of it for a test file. */
 export function usePlace(): () => Place {
   const servers = useServers()
   let place: Place | undefined
-  test.serial.before('clients can come', async () => {
+  test.serial.before('the service and its front start', async () => {
     const service = await servers().start({ TRUSTED_PROXIES: '127.0.0.1', THROTTLE: 'on' })
     const authority = await makeAuthority(newFolder())
     const front = await startFront(service.url, [BUILT_IN], await authority.issue(['localhost', '127.0.0.1', BUILT_IN]))
     const { dnsHost, dnsPort } = servers().powerDns
     place = { servers: servers(), service, authority, front, dns: `${dnsHost}:${dnsPort}` }
   })
-  test.after.always('the clients are gone', async () => {
+  test.after.always('the front stops', async () => {
     await place?.front.close()
   })
   return () => place!
@@ -64,7 +64,7 @@ export class Domain {
     t.is(standing, contents.length > 0 ? 'fully validated' : 'negative response, fully validated')
   }
 
-  /** Asserts that the zone as a whole is sound. */
+  /** Asserts that the whole zone is valid. */
   async isValid(t: ExecutionContext): Promise<void> {
     await t.notThrowsAsync(verifyTransfer(this.#place.servers.powerDns, this.name, this.#ds))
     t.log(`ldns-verify-zone ${this.name}: valid`)

@@ -19,7 +19,7 @@ export interface Outcome {
 /** A program that needs longer is killed. */
 const SECONDS = 100
 
-/** Starts somebody else's program, with an environment that holds little but what is given; it ends when we do. */
+/** Starts a program of another project with a minimal environment and `env`; it ends when this process does. */
 export function start(program: string, args: string[], { env = {}, folder }: Run = {}): Program {
   const { TEST_FOLDER: home = '', TMPDIR = '', PATH = '' } = process.env
   const common = { PATH: `${PATH}:/usr/sbin:/sbin`, HOME: home, TMPDIR, LC_ALL: 'C' }
