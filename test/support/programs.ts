@@ -1,8 +1,9 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { commandFor } from '../../dev/account.ts'
+import { projectFolder } from '../../dev/project.ts'
 
 export interface Program {
   child: ChildProcessByStdio<null, Readable, Readable>
@@ -23,6 +24,6 @@ export function startProgram(file: string, args: string[], env: NodeJS.ProcessEn
 
 /** Starts a program of the project: `main.js` or `cli.js`. */
 export function startOurs(name: string, args: string[], env: NodeJS.ProcessEnv): Program {
-  const file = fileURLToPath(new URL(`../../src/${name}`, import.meta.url))
+  const file = join(projectFolder(), 'build', 'src', name)
   return startProgram(process.execPath, ['--enable-source-maps', file, ...args], env)
 }
