@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { Pool } from 'undici'
 import { startStack } from '../dev/stack.ts'
 import { projectFolder } from '../dev/project.ts'
-import { apiUrl, environmentFor } from '../test/support/service.ts'
+import { apiUrl, environmentFor } from '../test/support/servers/service.ts'
 import type { Inside } from './inside.ts'
 
 const TOKEN = 'benchmark-token-secret'

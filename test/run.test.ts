@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { newFolder } from './support/folders.ts'
+import { newFolder } from './support/servers/folders.ts'
 import { Random, SEED } from './support/random.ts'
 
 /** The test command, in a temporary folder of its own, on one small file of tests. */

@@ -11,8 +11,8 @@ import { identify, recall, remember } from '../dev/running.ts'
 import { SetupError } from '../dev/setup-error.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
-import { removeInstanceFolders } from './support/folders.ts'
-import { clientTools, dnsTools } from './support/packages.ts'
+import { removeInstanceFolders } from './support/servers/folders.ts'
+import { clientTools, dnsTools } from './support/servers/packages.ts'
 
 // The test command: starts a Postgres in a temporary folder, runs AVA, and removes both. Arguments go to AVA; `--long`
 // as the first of them chooses the long tests, `--clients` those with client programs of other projects.

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFolder } from '../dev/project.ts'
-import { newFolder } from './support/folders.ts'
+import { newFolder } from './support/servers/folders.ts'
 
 /** A project with our packages and two sources of its own. */
 function newProject(): string {

@@ -2,8 +2,8 @@ import test from 'ava'
 import { run } from '../../src/cli/run.ts'
 import { query } from '../../src/store/database.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
-import { startOurs } from '../support/programs.ts'
-import { environmentFor } from '../support/service.ts'
+import { startOurs } from '../support/servers/programs.ts'
+import { environmentFor } from '../support/servers/service.ts'
 
 // Contract §15.2: the operator's command line, beside a service; mostly in this process, because starting one takes far
 // longer than what it does.

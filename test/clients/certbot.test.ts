@@ -5,7 +5,7 @@ import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
 import { describe, startPebble } from './support/pebble.ts'
 import { shell, succeeded } from './support/programs.ts'
-import { newFolder } from '../support/folders.ts'
+import { newFolder } from '../support/servers/folders.ts'
 
 const place = usePlace()
 

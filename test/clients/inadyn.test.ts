@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
 import { run, succeeded } from './support/programs.ts'
-import { newFolder } from '../support/folders.ts'
+import { newFolder } from '../support/servers/folders.ts'
 
 const place = usePlace()
 

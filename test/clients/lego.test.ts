@@ -1,6 +1,6 @@
 import test from 'ava'
 import { succeeded as created } from '../support/api.ts'
-import { newFolder } from '../support/folders.ts'
+import { newFolder } from '../support/servers/folders.ts'
 import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
 import { describe, startPebble } from './support/pebble.ts'

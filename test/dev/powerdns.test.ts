@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import { startPowerDns, type PowerDns } from '../../dev/powerdns.ts'
 import { SetupError } from '../../dev/setup-error.ts'
-import { newFolder } from '../support/folders.ts'
+import { newFolder } from '../support/servers/folders.ts'
 import { isGone, quietly } from './processes.ts'
 
 const options = { dnsHost: '127.0.0.1', dnsPort: 0, durable: false, progress: quietly }

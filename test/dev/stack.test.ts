@@ -8,7 +8,7 @@ import pg from 'pg'
 import { recall, type Running } from '../../dev/running.ts'
 import { SetupError } from '../../dev/setup-error.ts'
 import { startStack, type Stack } from '../../dev/stack.ts'
-import { newFolder } from '../support/folders.ts'
+import { newFolder } from '../support/servers/folders.ts'
 import { isGone, quietly } from './processes.ts'
 
 const powerDns = { dnsHost: '127.0.0.1', dnsPort: 0 }

@@ -1,12 +1,12 @@
 import test from 'ava'
 import { audit, reconcileAll } from '../../src/service/domains/reconcile.ts'
 import { query } from '../../src/store/database.ts'
-import { discrepancies, discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { ask, dataOf } from '../support/dns.ts'
+import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
-import { startOurs } from '../support/programs.ts'
-import { environmentFor } from '../support/service.ts'
+import { startOurs } from '../support/servers/programs.ts'
+import { environmentFor } from '../support/servers/service.ts'
 
 // Somebody changes a zone of ours directly at PowerDNS.
 

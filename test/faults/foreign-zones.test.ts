@@ -1,9 +1,9 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
-import { discrepanciesOf } from '../support/discrepancies.ts'
+import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
-import type { Fate } from '../support/proxy.ts'
+import type { Fate } from '../support/servers/proxy.ts'
 
 // A zone that somebody else made at PowerDNS is refused, and never touched, whatever fails meanwhile (contract §7.3).
 

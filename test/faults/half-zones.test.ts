@@ -1,7 +1,7 @@
 import test from 'ava'
 import { reconcileAll } from '../../src/service/domains/reconcile.ts'
 import * as marks from '../../src/store/marks.ts'
-import { discrepancies, discrepanciesOf } from '../support/discrepancies.ts'
+import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
 // What PowerDNS leaves of a creation or deletion that it was killed in (powerdns.md §6.2): made here by hand.

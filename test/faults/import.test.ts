@@ -2,9 +2,9 @@ import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../../src/store/database.ts'
 import type { Answer } from '../support/client.ts'
-import { discrepanciesOf } from '../support/discrepancies.ts'
+import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
-import type { Call, Fate } from '../support/proxy.ts'
+import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // A domain that is created from a zone file is there with all of it or not at all (contract §§7.4, 7.7), whatever
 // happens to PowerDNS or to the service meanwhile.

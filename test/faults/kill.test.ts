@@ -1,6 +1,6 @@
 import test from 'ava'
-import type { Call, Fate } from '../support/proxy.ts'
-import { discrepancies, discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import type { Call, Fate } from '../support/servers/proxy.ts'
+import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
 // The service is killed at every point of a push, while it writes one zone, creates a second and deletes a third.

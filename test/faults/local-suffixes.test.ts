@@ -2,10 +2,10 @@ import test, { type ExecutionContext } from 'ava'
 import { createAccount } from '../support/accounts.ts'
 import { succeeded } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
-import { discrepancies, discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { lookUp } from '../support/dns.ts'
+import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { lookUp } from '../support/dns/dns.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
-import type { Fate } from '../support/proxy.ts'
+import type { Fate } from '../support/servers/proxy.ts'
 
 // A domain below a local public suffix and its delegation are one operation over two zones (contract §7.6).
 

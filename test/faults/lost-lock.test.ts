@@ -1,7 +1,7 @@
 import test from 'ava'
 import pg from 'pg'
 import { query } from '../../src/store/database.ts'
-import { discrepanciesOf } from '../support/discrepancies.ts'
+import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 

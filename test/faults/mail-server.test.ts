@@ -5,9 +5,9 @@ import { generate } from 'selfsigned'
 import { query } from '../../src/store/database.ts'
 import * as mails from '../../src/store/mails.ts'
 import { eventually } from '../support/eventually.ts'
-import { newFolder } from '../support/folders.ts'
+import { newFolder } from '../support/servers/folders.ts'
 import { useServers } from '../support/harness.ts'
-import { startMailServer, type MailServer } from '../support/mail-server.ts'
+import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
 
 // A mail server that comes and goes, under services that come and go.
 

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { audit, reconcile } from '../../src/service/domains/reconcile.ts'
 import { query } from '../../src/store/database.ts'
 import * as marks from '../../src/store/marks.ts'
-import { discrepancies, discrepanciesOf } from '../support/discrepancies.ts'
+import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 

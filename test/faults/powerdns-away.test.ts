@@ -1,6 +1,6 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
-import { discrepancies, discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
 // PowerDNS is gone for a while (contract §2.3, §15.2): once behind the proxy, which answers by closing the connection,

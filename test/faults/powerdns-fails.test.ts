@@ -3,9 +3,9 @@ import { query } from '../../src/store/database.ts'
 import { createAccount } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { Client } from '../support/client.ts'
-import { discrepanciesOf } from '../support/discrepancies.ts'
+import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
-import type { Call, Fate } from '../support/proxy.ts'
+import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // Contract §2.3: whatever a call to PowerDNS comes to, the write is done and acknowledged, or 503 and nothing changed.
 

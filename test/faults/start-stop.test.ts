@@ -2,11 +2,11 @@ import test from 'ava'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { Pool } from 'undici'
-import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
-import { startOurs } from '../support/programs.ts'
-import { environmentFor } from '../support/service.ts'
+import { startOurs } from '../support/servers/programs.ts'
+import { environmentFor } from '../support/servers/service.ts'
 
 const servers = useServers()
 

@@ -4,9 +4,9 @@ import { openDatabase, query, transaction } from '../../src/store/database.ts'
 import type { Account } from '../support/accounts.ts'
 import { Client, type Answer } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { startGate, type Gate } from '../support/gate.ts'
+import { startGate, type Gate } from '../support/servers/gate.ts'
 import { useService } from '../support/harness.ts'
-import { startService } from '../support/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 // Contract §14, counted in Postgres: processes share their counts, and when these are not to be had nobody waits.
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { createAccount } from '../support/accounts.ts'
-import { discrepancies, discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
 // Two services on one database and one PowerDNS.

@@ -3,9 +3,9 @@ import { query } from '../../src/store/database.ts'
 import type { Account } from '../support/accounts.ts'
 import { newDomain } from '../support/api.ts'
 import type { Answer } from '../support/client.ts'
-import { startGate } from '../support/gate.ts'
+import { startGate } from '../support/servers/gate.ts'
 import { useService } from '../support/harness.ts'
-import { startService } from '../support/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 // Contract §§2.2, 2.3 and 15.2: failures behind us.
 

@@ -3,7 +3,7 @@ import { exchange, plainRequest } from '../support/raw.ts'
 import { addToken } from '../support/tokens.ts'
 import type { Account } from '../support/accounts.ts'
 import { useService, withService } from '../support/harness.ts'
-import { startService } from '../support/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 // Contract §§13, 15.2, and absolute URLs of §1.1.
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { apiAndDnsAgree } from '../served/agreement.ts'
+import { apiAndDnsAgree } from '../served/checks/agreement.ts'
 import { useService } from '../support/harness.ts'
 
 const service = useService()

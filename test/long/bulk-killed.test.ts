@@ -1,8 +1,8 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newDomain, succeeded, type ShownRRset } from '../support/api.ts'
-import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { lookUp } from '../support/dns.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { lookUp } from '../support/dns/dns.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
 // The service or PowerDNS is killed in the middle of a write of 1,000 RRsets, at moments spread over all of it.

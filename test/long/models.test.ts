@@ -1,5 +1,5 @@
 import test from 'ava'
-import { compareToModel } from '../served/models.ts'
+import { compareToModel } from '../served/checks/models.ts'
 import { useServers } from '../support/harness.ts'
 
 const servers = useServers()

@@ -1,10 +1,10 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
-import type { Fate } from '../support/proxy.ts'
+import type { Fate } from '../support/servers/proxy.ts'
 import { Random } from '../support/random.ts'
-import { createWorkload } from '../support/workload.ts'
+import { createWorkload } from './workload.ts'
 
 // PowerDNS is killed, stopped past the time limit, or fails at random, while RRsets are written and domains created and
 // deleted.

@@ -1,7 +1,7 @@
 import test from 'ava'
-import { changeAtRandom } from '../served/sequences.ts'
+import { changeAtRandom } from '../served/checks/sequences.ts'
 import { useService } from '../support/harness.ts'
-import { isConsistent } from '../support/zone.ts'
+import { isConsistent } from '../support/dns/zone.ts'
 
 const service = useService({ THROTTLE: 'off' })
 const LIMIT = 10 * 60_000

@@ -1,10 +1,10 @@
 import test from 'ava'
-import { contentsAreServed } from '../served/contents.ts'
-import { recreate } from '../served/recreation.ts'
-import { useTwoProcesses } from '../served/two-processes.ts'
-import { domainsShowAtOnce, writesShowAtOnce } from '../served/visibility.ts'
-import { writeSideBySide } from '../served/writers.ts'
-import { isConsistent } from '../support/zone.ts'
+import { contentsAreServed } from '../served/checks/contents.ts'
+import { recreate } from '../served/checks/recreation.ts'
+import { useTwoProcesses } from '../served/checks/two-processes.ts'
+import { domainsShowAtOnce, writesShowAtOnce } from '../served/checks/visibility.ts'
+import { writeSideBySide } from '../served/checks/writers.ts'
+import { isConsistent } from '../support/dns/zone.ts'
 
 const { service, clients } = useTwoProcesses()
 const LIMIT = 10 * 60_000

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
-import { createWorkload } from '../support/workload.ts'
+import { createWorkload } from './workload.ts'
 
 // 60 kills at random moments, while RRsets are written and domains created and deleted.
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
-import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
 
 const servers = useServers()

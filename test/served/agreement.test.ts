@@ -1,6 +1,6 @@
 import test from 'ava'
 import { useService } from '../support/harness.ts'
-import { apiAndDnsAgree } from './agreement.ts'
+import { apiAndDnsAgree } from './checks/agreement.ts'
 
 const service = useService()
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { useService } from '../support/harness.ts'
-import { isConsistent } from '../support/zone.ts'
-import { contentsAreServed } from './contents.ts'
+import { isConsistent } from '../support/dns/zone.ts'
+import { contentsAreServed } from './checks/contents.ts'
 
 const service = useService({ THROTTLE: 'off' })
 

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { SMALL_ZONE } from '../../src/limits.ts'
-import { verifyTransfer } from '../support/dns.ts'
+import { verifyTransfer } from '../support/dns/dns.ts'
 import { useService } from '../support/harness.ts'
-import { isConsistent, Zone, type Question } from '../support/zone.ts'
+import { isConsistent, Zone, type Question } from '../support/dns/zone.ts'
 
 const service = useService({ THROTTLE: 'off' })
 

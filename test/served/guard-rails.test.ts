@@ -2,7 +2,7 @@ import type { ExecutionContext } from 'ava'
 import { newDomain, rrset, shared, succeeded, type RRsetBody } from '../support/api.ts'
 import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { contentOf, query } from '../support/wire.ts'
+import { contentOf, query } from '../support/dns/wire.ts'
 
 // What PowerDNS 4.7 does not survive, does not serve, or takes although it should not, never gets there; the most that
 // does get there it survives.

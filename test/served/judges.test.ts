@@ -1,7 +1,7 @@
 import test from 'ava'
-import { transfer, validate, verifyTransfer, verifyZone } from '../support/dns.ts'
+import { transfer, validate, verifyTransfer, verifyZone } from '../support/dns/dns.ts'
 import { useService, type TestService } from '../support/harness.ts'
-import { Zone } from '../support/zone.ts'
+import { Zone } from '../support/dns/zone.ts'
 
 // The other tests lean on these judges, so they must refuse what is wrong.
 

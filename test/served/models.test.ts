@@ -1,6 +1,6 @@
 import test from 'ava'
 import { useServers } from '../support/harness.ts'
-import { compareToModel } from './models.ts'
+import { compareToModel } from './checks/models.ts'
 
 const servers = useServers()
 

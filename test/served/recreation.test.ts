@@ -2,9 +2,9 @@ import test from 'ava'
 import { currentTime, unixTime } from '../../src/time.ts'
 import { query as sql } from '../../src/store/database.ts'
 import { useService } from '../support/harness.ts'
-import { isConsistent, Zone } from '../support/zone.ts'
-import { servedSerial } from '../support/wire.ts'
-import { recreate } from './recreation.ts'
+import { isConsistent, Zone } from '../support/dns/zone.ts'
+import { servedSerial } from '../support/dns/wire.ts'
+import { recreate } from './checks/recreation.ts'
 
 const service = useService({ THROTTLE: 'off' })
 

@@ -1,11 +1,11 @@
 import test from 'ava'
 import { newDomain } from '../support/api.ts'
 import { Client, type Answer } from '../support/client.ts'
-import { ask, dataOf } from '../support/dns.ts'
+import { ask, dataOf } from '../support/dns/dns.ts'
 import { addresses, served, told, update } from '../support/dyndns.ts'
-import { startService } from '../support/service.ts'
-import { isConsistent } from '../support/zone.ts'
-import { useTwoProcesses } from './two-processes.ts'
+import { startService } from '../support/servers/service.ts'
+import { isConsistent } from '../support/dns/zone.ts'
+import { useTwoProcesses } from './checks/two-processes.ts'
 
 // Contract §10 when many routers get new addresses in the same moment, as after a power cut. Half of them talk to one
 // process of the service, half to another; both share what PowerDNS bears.

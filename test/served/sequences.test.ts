@@ -1,7 +1,7 @@
 import test from 'ava'
 import { useService } from '../support/harness.ts'
-import { isConsistent } from '../support/zone.ts'
-import { changeAtRandom } from './sequences.ts'
+import { isConsistent } from '../support/dns/zone.ts'
+import { changeAtRandom } from './checks/sequences.ts'
 
 const service = useService({ THROTTLE: 'off' })
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { useService } from '../support/harness.ts'
-import { isConsistent } from '../support/zone.ts'
-import { domainsShowAtOnce, writesShowAtOnce } from './visibility.ts'
+import { isConsistent } from '../support/dns/zone.ts'
+import { domainsShowAtOnce, writesShowAtOnce } from './checks/visibility.ts'
 
 const service = useService({ THROTTLE: 'off' })
 

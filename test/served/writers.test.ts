@@ -1,7 +1,7 @@
 import test from 'ava'
-import { isConsistent } from '../support/zone.ts'
-import { useTwoProcesses } from './two-processes.ts'
-import { writeSideBySide } from './writers.ts'
+import { isConsistent } from '../support/dns/zone.ts'
+import { useTwoProcesses } from './checks/two-processes.ts'
+import { writeSideBySide } from './checks/writers.ts'
 
 const { service, clients } = useTwoProcesses()
 

@@ -6,7 +6,7 @@ import { MemoryCounters } from '../../src/service/throttling/memory-counters.ts'
 import { PostgresCounters } from '../../src/service/throttling/postgres-counters.ts'
 import { openDatabase, query } from '../../src/store/database.ts'
 import * as store from '../../src/store/throttle.ts'
-import { createDatabase } from '../support/servers.ts'
+import { createDatabase } from '../support/servers/servers.ts'
 import { statementsOf } from '../support/statements.ts'
 
 // Contract §14: a sliding window, all rates must allow, what is rejected is not counted. Both stores, one set of rules.

@@ -10,10 +10,10 @@ import { query, transaction } from '../../src/store/database.ts'
 import * as mails from '../../src/store/mails.ts'
 import type { System } from '../../src/system.ts'
 import type { Timestamp } from '../../src/time.ts'
-import { newFolder } from '../support/folders.ts'
-import { startMailServer, type MailServer } from '../support/mail-server.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
 import { lettersTo } from '../support/mails.ts'
-import { createDatabase } from '../support/servers.ts'
+import { createDatabase } from '../support/servers/servers.ts'
 
 // The queue, its clock moved by hand. Each test empties it.
 

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { openDatabase, query, type Db } from '../../src/store/database.ts'
 import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
-import { createDatabase } from '../support/servers.ts'
+import { createDatabase } from '../support/servers/servers.ts'
 
 const run = promisify(execFile)
 

@@ -1,5 +1,5 @@
 import type { Answer, Client } from './client.ts'
-import { lookUp } from './dns.ts'
+import { lookUp } from './dns/dns.ts'
 import type { TestService } from './harness.ts'
 
 /** The header of Basic authentication. */

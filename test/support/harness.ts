@@ -5,8 +5,14 @@ import { closeSystem, createSystem } from '../../src/server.ts'
 import type { System } from '../../src/system.ts'
 import { createAccount, type Account, type AccountOptions } from './accounts.ts'
 import { Client } from './client.ts'
-import { startServers, type Servers } from './servers.ts'
-import { environmentFor, startService, startServiceProcess, type LocalService, type ServiceProcess } from './service.ts'
+import { startServers, type Servers } from './servers/servers.ts'
+import {
+  environmentFor,
+  startService,
+  startServiceProcess,
+  type LocalService,
+  type ServiceProcess,
+} from './servers/service.ts'
 
 /** A service in this process, and servers of its own. */
 export interface TestService extends Servers, LocalService {

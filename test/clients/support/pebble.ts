@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Place } from './clients.ts'
-import type { Program } from '../../support/programs.ts'
+import type { Program } from '../../support/servers/programs.ts'
 import { run, start } from './programs.ts'
-import { newFolder } from '../../support/folders.ts'
+import { newFolder } from '../../support/servers/folders.ts'
 
 /** A real ACME server, which asks our nameserver for what it validates. */
 export interface Pebble {
