@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
 import { openDatabase, query } from '../src/store/database.ts'
 import { alternating, percentile, state } from './measure.ts'
-import type { World } from './world.ts'
+import type { Setup } from './setup.ts'
 
 // Whether the time of an answer tells that an account exists: 10,000 requests of each kind, half of them about one that
 // does, and 5,000 more about others that do not, which tell what is noise. They take turns, because the speed of a
@@ -13,7 +13,7 @@ const KNOWN = 'known@exists.test'
 
 export const accountSettings = { REGISTRATION: 'open', LOG_LEVEL: 'warn' }
 
-export async function accounts({ url, databaseUrl }: World): Promise<void> {
+export async function accounts({ url, databaseUrl }: Setup): Promise<void> {
   const pool = new Pool(url, { connections: 16, pipelining: 1 })
   const post = async (path: string, body: unknown, status: number) => {
     const headers = { 'content-type': 'application/json' }

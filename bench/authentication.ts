@@ -1,7 +1,7 @@
 import { openDatabase, query, type Db } from '../src/store/database.ts'
 import { alternating, percentile, state } from './measure.ts'
 import { address, rrset, zone } from './zones.ts'
-import type { World } from './world.ts'
+import type { Setup } from './setup.ts'
 
 const RUNS = 2_000
 const WRITES = 600
@@ -10,7 +10,7 @@ const POLICIES = 1_000
 const TRIES = 10_000
 
 /** Recognising a token among few and many, with few and many policies, also to write; and whether the time tells known from unknown. */
-export async function authentication({ api, send, read, databaseUrl }: World): Promise<void> {
+export async function authentication({ api, send, read, databaseUrl }: Setup): Promise<void> {
   const db = openDatabase(databaseUrl, 1)
   const [owner] = await query<{ id: string }>(db, 'select owner_id as id from tokens')
   await addToken(db, owner!.id, 'plain')

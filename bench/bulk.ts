@@ -1,26 +1,26 @@
 import { alternating, compare, percentile } from './measure.ts'
 import { nsec3Label } from '../src/nameserver/nsec3.ts'
 import { rawForgotten, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './zones.ts'
-import type { World } from './world.ts'
+import type { Setup } from './setup.ts'
 
 const ROUNDS = 5
 
 /** Creating, changing and deleting many RRsets in one request, beside the same in one PATCH of PowerDNS. */
-export async function bulk(world: World): Promise<void> {
-  for (const size of [1_000, 10_000]) await inOneRequest(world, size)
+export async function bulk(setup: Setup): Promise<void> {
+  for (const size of [1_000, 10_000]) await inOneRequest(setup, size)
 }
 
-async function inOneRequest(world: World, size: number): Promise<void> {
+async function inOneRequest(setup: Setup, size: number): Promise<void> {
   const id = `bulk${size}`
-  await world.api('POST', '/domains/', { name: zone(id) })
-  await world.raw('POST', '/zones?rrsets=false', rawZone(id))
+  await setup.api('POST', '/domains/', { name: zone(id) })
+  await setup.raw('POST', '/zones?rrsets=false', rawZone(id))
   const path = `/domains/${zone(id)}/rrsets/`
   const all = (i: number) => Array.from({ length: size }, (_, n) => rrset(`host${n}`, n + i))
   const ours = {
-    creation: (i: number) => world.api('POST', path, all(i)),
-    change: (i: number) => world.api('PATCH', path, all(i + 1)),
+    creation: (i: number) => setup.api('POST', path, all(i)),
+    change: (i: number) => setup.api('PATCH', path, all(i + 1)),
     deletion: () =>
-      world.api(
+      setup.api(
         'PATCH',
         path,
         all(0).map(({ subname, type }) => ({ subname, type, records: [] })),
@@ -28,7 +28,7 @@ async function inOneRequest(world: World, size: number): Promise<void> {
   }
   const put = (i: number) =>
     rawPatch(
-      world,
+      setup,
       id,
       all(i).map(({ subname, records }) => rawRRset(`${subname}.${rawName(id)}`, 'A', ...records)),
     )
@@ -37,7 +37,7 @@ async function inOneRequest(world: World, size: number): Promise<void> {
     change: (i: number) => put(i + 1),
     deletion: () =>
       rawPatch(
-        world,
+        setup,
         id,
         all(0).flatMap(({ subname }) => {
           const name = `${subname}.${rawName(id)}`

@@ -1,18 +1,18 @@
 import { alternating, compare, percentile } from './measure.ts'
 import { rawName, rawZone, zone } from './zones.ts'
-import type { World } from './world.ts'
+import type { Setup } from './setup.ts'
 
 const WARM_UP = 50
 const RUNS = 300
 
 /** Creating domains, beside the same calls to PowerDNS. */
-export async function domainCreation(world: World): Promise<void> {
-  await run(world, WARM_UP, 'early')
-  const [ours, theirs] = await run(world, RUNS, 'new')
+export async function domainCreation(setup: Setup): Promise<void> {
+  await run(setup, WARM_UP, 'early')
+  const [ours, theirs] = await run(setup, RUNS, 'new')
   compare('domain creation, p50', 'ms', percentile(ours!, 0.5), percentile(theirs!, 0.5))
 }
 
-async function run({ api, raw }: World, runs: number, name: string): Promise<number[][]> {
+async function run({ api, raw }: Setup, runs: number, name: string): Promise<number[][]> {
   return alternating(
     runs,
     (i) => api('POST', '/domains/', { name: zone(`${name}${i}`) }),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { percentile, state } from './measure.ts'
-import type { World } from './world.ts'
+import type { Setup } from './setup.ts'
 
 // What others notice while somebody tries passwords: from one address, and from a new one with each request.
 
@@ -16,24 +16,24 @@ export const loginAttackSettings = {
   TRUSTED_PROXIES: '127.0.0.1',
 }
 
-export async function loginAttack(world: World): Promise<void> {
-  const normal = await readFor(world)
+export async function loginAttack(setup: Setup): Promise<void> {
+  const normal = await readFor(setup)
   state('GET of the domains, p99', `${percentile(normal, 0.99).toFixed(1)} ms`)
   for (const [what, address] of [
     ['from one address', () => '192.0.2.1'],
     ['each elsewhere', (i: number) => `2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`],
   ] as const) {
-    const before = resident(world.pid)
-    const [statuses, during] = await Promise.all([attack(world, address), readFor(world)])
+    const before = resident(setup.pid)
+    const [statuses, during] = await Promise.all([attack(setup, address), readFor(setup)])
     const counts = [...statuses].map(([status, count]) => `${status}: ${count}`).join(', ')
     state(`${RATE} wrong logins per second, ${what}`, counts)
     state('  GET of the domains meanwhile, p99', `${percentile(during, 0.99).toFixed(1)} ms`)
-    state('  the process grows by', `${Math.round((resident(world.pid) - before) / 1024)} MiB`)
+    state('  the process grows by', `${Math.round((resident(setup.pid) - before) / 1024)} MiB`)
   }
 }
 
 /** Tries passwords at a steady rate, whether they are answered or not; returns how often which status came. */
-async function attack({ url }: World, address: (i: number) => string): Promise<Map<number, number>> {
+async function attack({ url }: Setup, address: (i: number) => string): Promise<Map<number, number>> {
   const pool = new Pool(url, { connections: 64, pipelining: 1 })
   const statuses = new Map<number, number>()
   const tries: Promise<void>[] = []
@@ -59,7 +59,7 @@ async function attack({ url }: World, address: (i: number) => string): Promise<M
 }
 
 /** Times of one read after the other, ascending, for as long as an attack lasts. */
-async function readFor({ api }: World): Promise<number[]> {
+async function readFor({ api }: Setup): Promise<number[]> {
   const times: number[] = []
   const end = performance.now() + SECONDS * 1000
   while (performance.now() < end) {

@@ -11,12 +11,12 @@ import { reads } from './reads.ts'
 import { records } from './records.ts'
 import { size } from './size.ts'
 import { throttle } from './throttle.ts'
-import { withWorld, type World } from './world.ts'
+import { withSetup, type Setup } from './setup.ts'
 import { zonefile } from './zonefile.ts'
 
 // What the service costs beside what PowerDNS costs for the same, in one run on one machine.
 
-const BENCHES: Record<string, (world: World) => Promise<void>> = {
+const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   'one-rrset': oneRRset,
   'domain-creation': domainCreation,
   reads,
@@ -46,4 +46,4 @@ if (unknown.length > 0) {
 }
 
 headings()
-for (const name of names) await withWorld(BENCHES[name]!, SETTINGS[name])
+for (const name of names) await withSetup(BENCHES[name]!, SETTINGS[name])

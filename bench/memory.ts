@@ -1,6 +1,6 @@
 import { resident, state } from './measure.ts'
 import { address, rrset, zone } from './zones.ts'
-import type { World } from './world.ts'
+import type { Setup } from './setup.ts'
 
 const BODY = 16 * 1024 * 1024 - 1024
 
@@ -19,13 +19,13 @@ const ITEMS: Record<string, (i: number) => string> = {
 }
 
 /** What requests as large as may be cost the process, and how long all others have to wait for them. */
-export async function memory(world: World): Promise<void> {
+export async function memory(setup: Setup): Promise<void> {
   const name = zone('memory')
-  await world.api('POST', '/domains/', { name })
+  await setup.api('POST', '/domains/', { name })
   const path = `/domains/${name}/rrsets/`
 
   for (const [what, item] of Object.entries(ITEMS)) {
-    const service = await world.another({})
+    const service = await setup.another({})
     // It has done something before.
     await service.api(
       'PUT',

@@ -1,6 +1,6 @@
 import { alternating, compare, percentile, throughput, type Task } from './measure.ts'
 import { address, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './zones.ts'
-import type { World } from './world.ts'
+import type { Setup } from './setup.ts'
 
 const RUNS = 600
 const ROUNDS = 3
@@ -8,47 +8,47 @@ const PARALLEL = 8
 const PARALLEL_ROUNDS = 15
 
 /** Changing the content of one RRset, one request after the other and several at once. */
-export async function oneRRset(world: World): Promise<void> {
-  await prepare(world)
-  await oneAtATime(world)
-  await parallel(world)
+export async function oneRRset(setup: Setup): Promise<void> {
+  await prepare(setup)
+  await oneAtATime(setup)
+  await parallel(setup)
 }
 
-async function prepare(world: World): Promise<void> {
-  const { api, raw } = world
+async function prepare(setup: Setup): Promise<void> {
+  const { api, raw } = setup
   for (const worker of Array(PARALLEL).keys()) {
     await api('POST', '/domains/', { name: zone(worker) })
     await raw('POST', '/zones?rrsets=false', rawZone(worker))
     for (let i = 0; i < 9; i++) {
       await api('POST', `/domains/${zone(worker)}/rrsets/`, rrset(`host${i}`, 0))
-      await rawPatch(world, worker, [rawRRset(`host${i}.${rawName(worker)}`, 'A', address(0))])
+      await rawPatch(setup, worker, [rawRRset(`host${i}.${rawName(worker)}`, 'A', address(0))])
     }
   }
   // Both warm up.
-  await alternating(300, change(world), rawChange(world))
+  await alternating(300, change(setup), rawChange(setup))
 }
 
-function change({ api }: World, worker = 0): Task {
+function change({ api }: Setup, worker = 0): Task {
   return (i) => api('PATCH', `/domains/${zone(worker)}/rrsets/host1/A/`, { records: [address(i + 1)] })
 }
 
-function rawChange(world: World, worker = 0): Task {
-  return (i) => rawPatch(world, worker, [rawRRset(`host1.${rawName(worker)}`, 'A', address(i + 1))])
+function rawChange(setup: Setup, worker = 0): Task {
+  return (i) => rawPatch(setup, worker, [rawRRset(`host1.${rawName(worker)}`, 'A', address(i + 1))])
 }
 
-async function oneAtATime(world: World): Promise<void> {
-  const [ours, theirs] = await alternating(RUNS * ROUNDS, change(world), rawChange(world))
+async function oneAtATime(setup: Setup): Promise<void> {
+  const [ours, theirs] = await alternating(RUNS * ROUNDS, change(setup), rawChange(setup))
   compare('one-RRset change, p50', 'ms', percentile(ours!, 0.5), percentile(theirs!, 0.5))
   compare('one-RRset change, p99', 'ms', percentile(ours!, 0.99), percentile(theirs!, 0.99))
 }
 
-async function parallel(world: World): Promise<void> {
+async function parallel(setup: Setup): Promise<void> {
   let ours = 0
   let theirs = 0
   // Short rounds in turn, because the speed of a machine wanders.
   for (let round = 0; round < PARALLEL_ROUNDS; round++) {
-    theirs += await throughput(RUNS / 2, PARALLEL, (worker, i) => rawChange(world, worker)(i + round))
-    ours += await throughput(RUNS / 2, PARALLEL, (worker, i) => change(world, worker)(i + round))
+    theirs += await throughput(RUNS / 2, PARALLEL, (worker, i) => rawChange(setup, worker)(i + round))
+    ours += await throughput(RUNS / 2, PARALLEL, (worker, i) => change(setup, worker)(i + round))
   }
   compare(`one-RRset change, ${PARALLEL} at a time`, '/s', ours / PARALLEL_ROUNDS, theirs / PARALLEL_ROUNDS)
 }

@@ -1,12 +1,12 @@
 import { openDatabase, query } from '../src/store/database.ts'
 import { alternating, percentile, state } from './measure.ts'
-import type { World } from './world.ts'
+import type { Setup } from './setup.ts'
 
 const RUNS = 60
 const MANY = 100_000
 
 /** First, middle and last page of an account with 100,000 domains, and of a zone with as many RRsets. */
-export async function paging({ read, api, databaseUrl }: World): Promise<void> {
+export async function paging({ read, api, databaseUrl }: Setup): Promise<void> {
   const db = openDatabase(databaseUrl, 1)
   await api('POST', '/domains/', { name: 'large.test' })
   const [account] = await query<{ id: string }>(db, `select owner_id as id from domains where name = 'large.test'`)
@@ -71,7 +71,7 @@ async function medians(...tasks: (() => Promise<unknown>)[]): Promise<number[]> 
 }
 
 /** The cursors of the page in the middle and of the last one. */
-async function pages(read: World['read'], path: string): Promise<{ middle: string; last: string }> {
+async function pages(read: Setup['read'], path: string): Promise<{ middle: string; last: string }> {
   const cursors = ['cursor=']
   for (;;) {
     const { link } = await read(`${path}?${cursors.at(-1)!}`)

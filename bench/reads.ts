@@ -1,19 +1,19 @@
 import { alternating, compare, percentile } from './measure.ts'
 import { address, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './zones.ts'
-import type { World } from './world.ts'
+import type { Setup } from './setup.ts'
 
 const RUNS = 600
 const LIST_RUNS = 100
 const RRSETS = 499
 
 /** Reading one RRset, and all of a zone. */
-export async function reads(world: World): Promise<void> {
-  const { api, raw } = world
+export async function reads(setup: Setup): Promise<void> {
+  const { api, raw } = setup
   await api('POST', '/domains/', { name: zone('list') })
   await raw('POST', '/zones?rrsets=false', rawZone('list'))
   for (let i = 0; i < RRSETS; i++) {
     await api('POST', `/domains/${zone('list')}/rrsets/`, rrset(`host${i}`, i))
-    await rawPatch(world, 'list', [rawRRset(`host${i}.${rawName('list')}`, 'A', address(i))])
+    await rawPatch(setup, 'list', [rawRRset(`host${i}.${rawName('list')}`, 'A', address(i))])
   }
 
   const [ours, theirs] = await alternating(

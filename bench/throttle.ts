@@ -1,5 +1,5 @@
 import { alternating, percentile, state } from './measure.ts'
-import type { Service, World } from './world.ts'
+import type { Service, Setup } from './setup.ts'
 import { rrset, zone } from './zones.ts'
 
 const ROUNDS = 20
@@ -18,15 +18,15 @@ const KINDS: [string, Record<string, string>][] = [
 ]
 
 /** What throttling adds to a GET of one RRset: CPU, time and statements, with either store of counts. */
-export async function throttle(world: World): Promise<void> {
-  await world.api('POST', '/domains/', { name: zone('throttle') })
-  await world.api('POST', `/domains/${zone('throttle')}/rrsets/`, rrset('host', 1))
+export async function throttle(setup: Setup): Promise<void> {
+  await setup.api('POST', '/domains/', { name: zone('throttle') })
+  await setup.api('POST', `/domains/${zone('throttle')}/rrsets/`, rrset('host', 1))
   const get = ({ api }: Service) => api('GET', `/domains/${zone('throttle')}/rrsets/host/A/`)
 
   // Two of each kind, because processes that do the same differ by some percent, too.
   const pairs: Service[][] = KINDS.map(() => [])
   for (let i = 0; i < 2; i++) {
-    for (const [kind, [, settings]] of KINDS.entries()) pairs[kind]!.push(await world.another(settings))
+    for (const [kind, [, settings]] of KINDS.entries()) pairs[kind]!.push(await setup.another(settings))
   }
   for (const service of pairs.flat()) await spend(service, get, RUNS)
 

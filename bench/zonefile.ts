@@ -1,24 +1,24 @@
 import { resident, state } from './measure.ts'
-import type { World } from './world.ts'
+import type { Setup } from './setup.ts'
 
 const RECORDS = 100_000
 
 /** What a zone file of so many records costs in one request, and its export, in time, memory and waiting for others. */
-export async function zonefile(world: World): Promise<void> {
+export async function zonefile(setup: Setup): Promise<void> {
   const zonefile = lines(RECORDS)
-  await world.inside()
+  await setup.inside()
   const start = performance.now()
-  await world.api('POST', '/domains/', { name: 'zonefile.test', zonefile })
+  await setup.api('POST', '/domains/', { name: 'zonefile.test', zonefile })
   state(`import of ${RECORDS} records`, seconds(start))
-  state('its process has at most', `${Math.round(resident(world.pid, 'VmHWM') / 1024)} MiB`)
-  state('and is blocked for at most', `${Math.round((await world.inside()).blocked)} ms`)
+  state('its process has at most', `${Math.round(resident(setup.pid, 'VmHWM') / 1024)} MiB`)
+  state('and is blocked for at most', `${Math.round((await setup.inside()).blocked)} ms`)
 
   const again = performance.now()
-  const { status } = await world.read('/domains/zonefile.test/zonefile/')
+  const { status } = await setup.read('/domains/zonefile.test/zonefile/')
   if (status !== 200) throw new Error(`export: ${status}`)
   state('export of them', seconds(again))
-  state('its process has at most', `${Math.round(resident(world.pid, 'VmHWM') / 1024)} MiB`)
-  state('and is blocked for at most', `${Math.round((await world.inside()).blocked)} ms`)
+  state('its process has at most', `${Math.round(resident(setup.pid, 'VmHWM') / 1024)} MiB`)
+  state('and is blocked for at most', `${Math.round((await setup.inside()).blocked)} ms`)
 }
 
 /** A zone file of so many records, as zones are: mostly addresses, some of several records, mail, aliases, strings. */

@@ -1,4 +1,4 @@
-import type { World } from './world.ts'
+import type { Setup } from './setup.ts'
 
 /** Names a zone among those of one bench. */
 type Id = string | number
@@ -52,7 +52,7 @@ let serial = 2
 
 /** Sends these RRsets to PowerDNS in one request, with a new serial, as the service does. */
 export async function rawPatch(
-  { raw }: World,
+  { raw }: Setup,
   id: Id,
   rrsets: (ReturnType<typeof rawRRset> | ReturnType<typeof rawForgotten>)[],
 ): Promise<unknown> {

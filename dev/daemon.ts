@@ -11,8 +11,6 @@ export interface Daemon {
   /** Resolves when the process has exited, for whatever reason. */
   exited: Promise<unknown>
   isRunning(): boolean
-  /** Sends a signal. */
-  kill(signal: NodeJS.Signals): void
   stop(): Promise<void>
 }
 
@@ -59,7 +57,6 @@ export function startDaemon(program: string, args: string[], options: DaemonOpti
     pid,
     exited,
     isRunning: () => child.exitCode === null && child.signalCode === null,
-    kill: (signal) => void child.kill(signal),
     stop: async () => {
       if (running) await end(running, ending)
       await exited

@@ -6,7 +6,8 @@ import type { Account } from './account.ts'
 import { endOrphan } from './daemon.ts'
 import { SetupError } from './setup-error.ts'
 
-const marker = 'made-by-zoneplane'
+/** The name of a file that each instance's folder has. */
+export const MARKER = 'made-by-zoneplane'
 
 /**
  * Creates the folder of one server, or checks that Zoneplane created it. It belongs to the user of this process, and
@@ -18,7 +19,7 @@ export function openInstanceFolder(folder: string): void {
     mkdirSync(folder, { recursive: true })
     // A server may pass through to its own folders, but not list this one.
     chmodSync(folder, 0o711)
-    writeFileSync(join(folder, marker), 'Zoneplane keeps a server here. `npm start -- --fresh` deletes it.\n')
+    writeFileSync(join(folder, MARKER), 'Zoneplane keeps a server here. `npm start -- --fresh` deletes it.\n')
   } catch (error) {
     throw new SetupError(`${(error as Error).message}. Set ZONEPLANE_DATA to a folder that you can write to.`)
   }
@@ -34,17 +35,6 @@ export async function removeInstanceFolder(folder: string): Promise<void> {
   ])
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   rmSync(shortFolder(folder), { recursive: true, force: true })
-}
-
-/** Does so for all instances in a folder and the folders below it. */
-export async function removeInstanceFolders(folder: string): Promise<void> {
-  if (existsSync(join(folder, marker))) {
-    await removeInstanceFolder(folder)
-    return
-  }
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await removeInstanceFolders(join(folder, entry.name))
-  }
 }
 
 /** Creates a private folder for the account that runs the server, or gives it that folder with all its contents. */
@@ -74,7 +64,7 @@ function shortFolder(instance: string): string {
 }
 
 function refuseForeign(folder: string): void {
-  if (!existsSync(folder) || existsSync(join(folder, marker))) return
+  if (!existsSync(folder) || existsSync(join(folder, MARKER))) return
   if (lstatSync(folder).isDirectory() && readdirSync(folder).length === 0) return
   throw new SetupError(
     `${folder} was not made by Zoneplane, so Zoneplane neither uses nor deletes it. Set ZONEPLANE_DATA to another folder.`,

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { commandFor } from '../dev/account.ts'
-import { removeInstanceFolders } from '../dev/instance-folder.ts'
 import { ensureInstalled, postgres, powerDns } from '../dev/packages.ts'
 import { startPostgres } from '../dev/postgres.ts'
 import { projectFolder } from '../dev/project.ts'
@@ -11,14 +11,15 @@ import { identify, recall, remember } from '../dev/running.ts'
 import { SetupError } from '../dev/setup-error.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
-import { clientTools, dnsTools } from './support/packages.ts'
+import { removeInstanceFolders } from './support/servers/folders.ts'
+import { clientTools, dnsTools } from './support/servers/packages.ts'
 
-// The test command: a Postgres of its own in a throwaway folder, AVA, and nothing left afterwards.
-// Arguments go to AVA; `--long` as the first of them chooses the long tests, `--clients` those with programs by others.
+// The test command: starts a Postgres in a temporary folder, runs AVA, and removes both. Arguments go to AVA; `--long`
+// as the first of them chooses the long tests, `--clients` those with client programs of other projects.
 
 const PREFIX = 'zoneplane-test-'
 const TESTS = 'build/test'
-/** Folders whose tests run only when they are asked for, by these options. */
+/** Options, and the folders whose tests run only with them. */
 const APART: Record<string, string> = { '--long': `${TESTS}/long/`, '--clients': `${TESTS}/clients/` }
 
 let interruptedBy: NodeJS.Signals | undefined
@@ -39,7 +40,7 @@ try {
 }
 if (interruptedBy) process.exitCode = 128 + constants.signals[interruptedBy]
 
-/** Runs the tests in a world of their own; resolves with AVA's exit code. */
+/** Runs the tests with a Postgres and folders of their own; resolves with AVA's exit code. */
 async function test(args: string[]): Promise<number> {
   await removeLeftOvers()
   const tools = args[0] === '--clients' ? [...dnsTools, ...clientTools] : dnsTools
@@ -50,7 +51,12 @@ async function test(args: string[]): Promise<number> {
     const url = databaseUrl(server.url, 'postgres')
     await makeTemplate(url)
     if (interruptedBy) return 1
-    return await runAva(args, { TEST_POSTGRES_URL: url, TEST_FOLDER: folder, TMPDIR: join(folder, 'tmp') })
+    const seed = process.env['TEST_SEED'] ?? String(randomInt(2 ** 31))
+    progress(`TEST_SEED=${seed}`)
+    const tmp = join(folder, 'tmp')
+    const code = await runAva(args, { TEST_POSTGRES_URL: url, TEST_FOLDER: folder, TEST_SEED: seed, TMPDIR: tmp })
+    if (code !== 0) progress(`failed; TEST_SEED=${seed} makes the same random choices again`)
+    return code
   } finally {
     await removeFolder(folder)
   }
@@ -60,7 +66,7 @@ function progress(text: string): void {
   console.log(`test: ${text}`)
 }
 
-/** A folder that says whose it is; the users that the servers run as may pass through it. */
+/** A folder with a note of this process; the users that the servers run as may pass through it. */
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
   remember(join(folder, 'process'), identify(process.pid)!)
@@ -74,7 +80,7 @@ async function removeFolder(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** Removes what earlier runs left that were killed. */
+/** Removes the folders of earlier runs that were killed. */
 async function removeLeftOvers(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
     const folder = join(tmpdir(), name)
@@ -116,7 +122,7 @@ async function runAva(args: string[], environment: Record<string, string>): Prom
     capabilities: [],
     deathSignal: 'SIGKILL',
   })
-  // In a group of its own: we end it, and its processes with it, before the servers they use.
+  // In a process group of its own, which is killed before the servers that it uses stop.
   ava = spawn(command.file, command.args, {
     cwd: project,
     detached: true,
@@ -130,7 +136,7 @@ async function runAva(args: string[], environment: Record<string, string>): Prom
   return code ?? 1
 }
 
-/** AVA says what it was at, and ends; if it does not, it is ended. */
+/** Lets AVA report which tests were pending, and end; kills it if it does not end. */
 function interrupt(child: ChildProcess): void {
   child.kill('SIGINT')
   setTimeout(() => {
@@ -142,6 +148,6 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid!, 'SIGKILL')
   } catch {
-    // There is nobody left.
+    // All of its processes are gone.
   }
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { succeeded } from '../support/api.ts'
 import { Client } from '../support/client.ts'
+import { useService, withService } from '../support/harness.ts'
 import * as people from '../support/people.ts'
 import { accountOf, canLogIn, freshEmail, PASSWORD } from '../support/people.ts'
-import { useWorld, withWorld } from '../support/world.ts'
 
 // The pages that links in mails lead to, as a person uses them. SCREENSHOTS=<folder> keeps a picture of each.
 
@@ -17,7 +17,7 @@ const PHONE = { width: 360, height: 740 }
 
 const WITH_CAPTCHA = { REGISTRATION: 'open', CAPTCHA: 'on' }
 
-const world = useWorld({ REGISTRATION: 'open' })
+const service = useService({ REGISTRATION: 'open' })
 
 if (existsSync(CHROMIUM)) withBrowser()
 else
@@ -46,32 +46,32 @@ function withBrowser(): void {
       const page = await context.newPage()
       const foreign = watch(page)
       const email = freshEmail()
-      await world().anonymous.post('/auth/', { email, password: PASSWORD })
+      await service().anonymous.post('/auth/', { email, password: PASSWORD })
 
-      await open(page, (await people.linkTo(world(), email)).url, 'Activate your account')
+      await open(page, (await people.linkTo(service(), email)).url, 'Activate your account')
       await picture(page, 'activate')
-      t.is((await accountOf(world(), email))!.state, 'pending')
+      t.is((await accountOf(service(), email))!.state, 'pending')
       await page.getByRole('button', { name: 'Activate account' }).click()
       await outcome(t, page, 'Success! Your account has been activated, and you can now log in.')
       await picture(page, 'activated')
-      t.true(await canLogIn(world(), email, PASSWORD))
+      t.true(await canLogIn(service(), email, PASSWORD))
 
-      await world().anonymous.post('/auth/account/reset-password/', { email })
-      await open(page, (await people.linkTo(world(), email, 2)).url, 'Set a new password')
+      await service().anonymous.post('/auth/account/reset-password/', { email })
+      await open(page, (await people.linkTo(service(), email, 2)).url, 'Set a new password')
       await picture(page, 'reset')
       await page.getByLabel('New password').fill('another password')
       await page.getByRole('button', { name: 'Set password' }).click()
       await outcome(t, page, 'Success! Your password has been changed.')
       await picture(page, 'reset-done')
-      t.true(await canLogIn(world(), email, 'another password'))
+      t.true(await canLogIn(service(), email, 'another password'))
 
-      await world().anonymous.post('/auth/account/delete/', { email, password: 'another password' })
-      await open(page, (await people.linkTo(world(), email, 3)).url, 'Delete your account')
+      await service().anonymous.post('/auth/account/delete/', { email, password: 'another password' })
+      await open(page, (await people.linkTo(service(), email, 3)).url, 'Delete your account')
       await picture(page, 'delete')
       await page.getByRole('button', { name: 'Delete account for good' }).click()
       await outcome(t, page, 'All your data has been deleted.')
       await picture(page, 'deleted')
-      t.is(await accountOf(world(), email), undefined)
+      t.is(await accountOf(service(), email), undefined)
 
       t.deepEqual(foreign, [])
       await context.close()
@@ -80,8 +80,8 @@ function withBrowser(): void {
 
   test.serial('what is wrong is said on the page, and what can be mended there is asked for again', async (t) => {
     const page = await browser.newPage({ viewport: PHONE, javaScriptEnabled: false })
-    const someone = await people.person(world())
-    const { url } = await people.resetLink(world(), someone)
+    const someone = await people.person(service())
+    const { url } = await people.resetLink(service(), someone)
     await open(page, url, 'Set a new password')
     // Eight blanks are long enough for the browser, and nothing for the service.
     await page.getByLabel('New password').fill(' '.repeat(8))
@@ -105,7 +105,7 @@ function withBrowser(): void {
   test.serial('a domain given at sign-up is there once its owner has pressed the button', async (t) => {
     const page = await browser.newPage({ viewport: PHONE, colorScheme: 'dark' })
     const domain = `${freshEmail().split('@')[0]}.test`
-    const { url } = await people.activationLink(world(), { domain })
+    const { url } = await people.activationLink(service(), { domain })
     await open(page, url, 'Activate your account')
     await picture(page, 'activate-dark')
     await page.getByRole('button').click()
@@ -116,7 +116,7 @@ function withBrowser(): void {
   })
 
   test.serial('where a captcha is asked for, the browser solves it, another one if need be', async (t) => {
-    await withWorld(WITH_CAPTCHA, async (own) => {
+    await withService(WITH_CAPTCHA, async (own) => {
       const page = await browser.newPage({ viewport: PHONE })
       const violations = watch(page, own.url, /Content Security Policy/)
       await page.addInitScript(SOLVE_WHEN_TOLD)
@@ -150,7 +150,7 @@ function withBrowser(): void {
   })
 
   test.serial('where a browser cannot solve a captcha, the page says what is missing', async (t) => {
-    await withWorld(WITH_CAPTCHA, async (own) => {
+    await withService(WITH_CAPTCHA, async (own) => {
       for (const javaScriptEnabled of [true, false]) {
         const page = await browser.newPage({ viewport: PHONE, javaScriptEnabled })
         const url = new URL((await people.activationLink(own)).url)
@@ -167,12 +167,12 @@ function withBrowser(): void {
 
   test.serial('a new factor shows its secret once', async (t) => {
     const page = await browser.newPage({ viewport: PHONE })
-    const { email, credentials } = await people.person(world())
-    const { token } = succeeded(await world().anonymous.post('/auth/login/', credentials), 200).json as {
+    const { email, credentials } = await people.person(service())
+    const { token } = succeeded(await service().anonymous.post('/auth/login/', credentials), 200).json as {
       token: string
     }
-    succeeded(await new Client(world().url, token).post('/auth/totp/', { name: 'phone' }), 202)
-    await open(page, (await people.linkTo(world(), email)).url, 'New authentication factor')
+    succeeded(await new Client(service().url, token).post('/auth/totp/', { name: 'phone' }), 202)
+    await open(page, (await people.linkTo(service(), email)).url, 'New authentication factor')
     await picture(page, 'factor')
     await page.getByRole('button', { name: 'Show the secret' }).click()
     t.regex(await page.locator('code').innerText(), /^[A-Z2-7]{52}$/)
@@ -182,7 +182,7 @@ function withBrowser(): void {
   })
 
   test.serial('who gets a domain for a changing address is shown its token', async (t) => {
-    await withWorld({ REGISTRATION: 'open', LOCAL_PUBLIC_SUFFIXES: 'dyn.test' }, async (own) => {
+    await withService({ REGISTRATION: 'open', LOCAL_PUBLIC_SUFFIXES: 'dyn.test' }, async (own) => {
       const page = await browser.newPage({ viewport: PHONE })
       const { url } = await people.activationLink(own, { domain: 'home.dyn.test' })
       await open(page, url, 'Activate your account')
@@ -196,8 +196,8 @@ function withBrowser(): void {
 
   test.serial('the new address is confirmed on a page', async (t) => {
     const page = await browser.newPage({ viewport: PHONE })
-    const [someone, newEmail] = [await people.person(world()), freshEmail()]
-    await open(page, (await people.emailChangeLink(world(), someone, newEmail)).url, 'Change your e-mail address')
+    const [someone, newEmail] = [await people.person(service()), freshEmail()]
+    await open(page, (await people.emailChangeLink(service(), someone, newEmail)).url, 'Change your e-mail address')
     await picture(page, 'change-email')
     await page.getByRole('button', { name: 'Change e-mail address' }).click()
     await outcome(t, page, `Success! Your email address has been changed to ${newEmail}.`)
@@ -229,7 +229,7 @@ async function outcome(t: ExecutionContext, page: Page, text: string): Promise<v
 }
 
 /** What the page asks for elsewhere, or the browser complains of in such words; it must be nothing. */
-function watch(page: Page, url = world().url, words = /./): string[] {
+function watch(page: Page, url = service().url, words = /./): string[] {
   const found: string[] = []
   page.on('request', (request) => {
     if (!request.url().startsWith(url)) found.push(request.url())

@@ -1,16 +1,18 @@
 import test from 'ava'
 import { run } from '../../src/cli/run.ts'
-import { environmentFor, runProgram, useSite, type Service } from '../support/site.ts'
 import { query } from '../../src/store/database.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import { startOurs } from '../support/servers/programs.ts'
+import { environmentFor } from '../support/servers/service.ts'
 
 // Contract §15.2: the operator's command line, beside a service; mostly in this process, because starting one takes far
 // longer than what it does.
 
-const site = useSite()
-let service: Service
+const servers = useServers()
+let service: TestProcess
 
 test.before('a service', async () => {
-  service = await site().start()
+  service = await servers().start()
 })
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
@@ -21,7 +23,7 @@ async function zoneplane(...args: string[]): Promise<[boolean, string]> {
   const tell = (text: unknown) => {
     said += `${String(text)}\n`
   }
-  const isDone = await run(args, (_, work) => work(site().system), { log: tell, error: tell })
+  const isDone = await run(args, (_, work) => work(servers().system), { log: tell, error: tell })
   return [isDone, said]
 }
 
@@ -34,8 +36,8 @@ async function json(...args: string[]): Promise<unknown> {
 
 /** The exit code of the program itself, and all that was said. */
 async function program(args: string[], env: NodeJS.ProcessEnv): Promise<[number | null, string]> {
-  const { ended, words } = runProgram('cli.js', args, env)
-  return [await ended, words()]
+  const { ended, output } = startOurs('cli.js', args, env)
+  return [await ended, output()]
 }
 
 async function newToken(email: string, ...options: string[]): Promise<{ id: string; token: string }> {
@@ -89,7 +91,7 @@ test.serial('an account is made, listed, limited, kept out, let in, and deleted'
     'life.example: deleted\nlife@example.net: deleted\n',
   ])
   t.is((await api.get('/domains/')).text, '{"detail":"Invalid token."}')
-  t.is((await site().pdns('GET', '/zones/life.example.')).status, 404)
+  t.is((await servers().pdns('GET', '/zones/life.example.')).status, 404)
   t.deepEqual(await zoneplane('account', 'disable', email), [
     false,
     'zoneplane: There is no account life@example.net.\n',
@@ -101,14 +103,14 @@ test.serial('an account whose zone PowerDNS does not delete stays, disabled, wit
   await json('account', 'create', email)
   const { token } = await newToken(email, '--create-domain')
   t.is((await service.clientOf(token).post('/domains/', { name: 'stays.example' })).status, 201)
-  site().proxy.fail(({ method, path }) => (method === 'DELETE' && path.includes('stays') ? { refuse: 500 } : 'pass'))
+  servers().proxy.fail(({ method, path }) => (method === 'DELETE' && path.includes('stays') ? { refuse: 500 } : 'pass'))
   const args = ['account', 'delete', email, '--with-domains']
-  const [code, words] = await program(args, environmentFor(site().backends))
-  site().proxy.heal()
+  const [code, words] = await program(args, environmentFor(servers().backends))
+  servers().proxy.heal()
   t.is(code, 1)
   t.regex(words, /^zoneplane: /)
   const [account] = await query<{ state: string; domains: number }>(
-    site().system.db,
+    servers().system.db,
     'select state, domains from accounts where email = :email',
     { email },
   )
@@ -117,7 +119,7 @@ test.serial('an account whose zone PowerDNS does not delete stays, disabled, wit
 
 test.serial('without PowerDNS, an account can be disabled all the same', async (t) => {
   await json('account', 'create', 'urgent@example.net')
-  const env = environmentFor(site().backends, { PDNS_API_URL: 'http://127.0.0.1:1' })
+  const env = environmentFor(servers().backends, { PDNS_API_URL: 'http://127.0.0.1:1' })
   const [code, words] = await program(['account', 'disable', 'urgent@example.net'], env)
   t.is(code, 0)
   t.regex(words, /^urgent@example\.net +disabled /m)
@@ -173,12 +175,12 @@ test.serial('a token is bound to another account, once, if it may be', async (t)
 
   const manager = await newToken(owner, '--manage-tokens')
   const login = await newToken(owner)
-  await query(site().system.db, 'update tokens set mfa = false where id = :id', { id: login.id })
+  await query(servers().system.db, 'update tokens set mfa = false where id = :id', { id: login.id })
   const policed = await newToken(bound)
   // Each policy is looked at when it is written: the default one has to come first.
   const policy = `insert into policies (created, token_id, domain_id)
     values (now(), :id, (select id from domains where name = :name))`
-  for (const name of [null, 'bound.example']) await query(site().system.db, policy, { id: policed.id, name })
+  for (const name of [null, 'bound.example']) await query(servers().system.db, policy, { id: policed.id, name })
   for (const [token, why] of [
     [manager, 'perm_manage_tokens and user_override are mutually exclusive.'],
     [login, 'A login token cannot be bound.'],

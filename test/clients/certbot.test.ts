@@ -5,11 +5,12 @@ import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
 import { describe, startPebble } from './support/pebble.ts'
 import { shell, succeeded } from './support/programs.ts'
+import { newFolder } from '../support/servers/folders.ts'
 
 const place = usePlace()
 
 test.serial('certbot gets a certificate for a name below the apex and its wildcard from pebble by hooks', async (t) => {
-  const { service, site, authority, front, newFolder } = place()
+  const { service, servers, authority, front } = place()
   const domain = await Domain.create(place(), 'certbot.test')
   const pebble = await startPebble(place())
   t.teardown(pebble.stop)
@@ -22,7 +23,7 @@ test.serial('certbot gets a certificate for a name below the apex and its wildca
   })
   writeFileSync(join(folder, 'zoneplane-hook'), hook!, { mode: 0o700 })
   const env = {
-    TOKEN: site.account.secret,
+    TOKEN: servers.owner.secret,
     CURL_CA_BUNDLE: authority.file,
     REQUESTS_CA_BUNDLE: authority.file,
   }

@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
 import { run, succeeded, type Outcome } from './support/programs.ts'
+import { newFolder } from '../support/servers/folders.ts'
 
 const place = usePlace()
 
 /** ddclient with one of the documented configurations, in a folder of its own. */
 class Ddclient {
-  readonly #folder = place().newFolder()
+  readonly #folder = newFolder()
   readonly #arguments: string[]
 
   constructor(configuration: string) {
@@ -43,9 +44,9 @@ function configurations(domain: Domain, secret: string): string[] {
 }
 
 test.serial('ddclient updates two names, IPv4 and IPv6, each family on its own', async (t) => {
-  const { site, front } = place()
+  const { servers, front } = place()
   const domain = await Domain.create(place(), 'ddclient.test')
-  const [ipv4, ipv6] = configurations(domain, site.account.secret).map((each) => new Ddclient(each)) as [
+  const [ipv4, ipv6] = configurations(domain, servers.owner.secret).map((each) => new Ddclient(each)) as [
     Ddclient,
     Ddclient,
   ]

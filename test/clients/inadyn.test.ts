@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
 import { run, succeeded } from './support/programs.ts'
+import { newFolder } from '../support/servers/folders.ts'
 
 const place = usePlace()
 
@@ -18,14 +19,14 @@ async function inadyn(t: ExecutionContext, folder: string): Promise<void> {
 
 for (const way of ['over TLS', 'without TLS, in HTTP/1.0'] as const) {
   test.serial(`inadyn updates two names, IPv4 and IPv6, and again when the addresses change, ${way}`, async (t) => {
-    const { service, site, front, authority, newFolder } = place()
+    const { service, servers, front, authority } = place()
     const isPlain = way !== 'over TLS'
     const domain = await Domain.create(place(), isPlain ? 'plain.test' : 'inadyn.test')
     const [configuration] = blocks('docs/clients.md', 'inadyn', {
       ...(isPlain ? { '= dns.example.net': `= ${new URL(service.url).host}\n    ssl = false` } : {}),
       'dns.example.net': front.host,
       'example.org': domain.name,
-      $TOKEN: site.account.secret,
+      $TOKEN: servers.owner.secret,
     })
     const folder = newFolder()
     writeFileSync(join(folder, 'conf'), `ca-trust-file = "${authority.file}"\n${configuration!}`)

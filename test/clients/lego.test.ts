@@ -1,5 +1,6 @@
 import test from 'ava'
 import { succeeded as created } from '../support/api.ts'
+import { newFolder } from '../support/servers/folders.ts'
 import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
 import { describe, startPebble } from './support/pebble.ts'
@@ -23,7 +24,7 @@ async function tokenFor(domain: Domain, subname: string, type: string): Promise<
 test.serial(
   'lego gets a certificate for a name and its wildcard from pebble, with a token for just that, and tidies up',
   async (t) => {
-    const { service, authority, front, dns, newFolder } = place()
+    const { service, authority, front, dns } = place()
     const domain = await Domain.create(place(), 'lego.test')
     const pebble = await startPebble(place())
     t.teardown(pebble.stop)

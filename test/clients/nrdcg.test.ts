@@ -1,7 +1,8 @@
 import test from 'ava'
 import { join } from 'node:path'
-import { GO_LIBRARIES } from '../support/packages.ts'
+import { GO_LIBRARIES } from '../support/servers/packages.ts'
 import { projectFolder } from '../../dev/project.ts'
+import { newFolder } from '../support/servers/folders.ts'
 import { usePlace } from './support/clients.ts'
 import { run, succeeded } from './support/programs.ts'
 
@@ -12,7 +13,7 @@ const BUILD_SECONDS = 400
 
 test.serial('the Go library nrdcg/desec walks domains, RRsets and tokens', async (t) => {
   t.timeout(1000 * (BUILD_SECONDS + 60))
-  const { service, site, newFolder } = place()
+  const { service, servers } = place()
   const folder = newFolder()
   const program = join(folder, 'walk')
   const env = {
@@ -25,6 +26,6 @@ test.serial('the Go library nrdcg/desec walks domains, RRsets and tokens', async
   const source = join(projectFolder(), 'test', 'clients', 'nrdcg', 'main.go')
   succeeded(t, await run('go', ['build', '-o', program, source], { env, folder, seconds: BUILD_SECONDS }))
   const arguments_ = [`${service.url}/api/v1/`, 'walk.test']
-  const said = succeeded(t, await run(program, arguments_, { env: { TOKEN: site.account.secret } }))
+  const said = succeeded(t, await run(program, arguments_, { env: { TOKEN: servers.owner.secret } }))
   for (const line of said.trim().split('\n')) t.log(line)
 })

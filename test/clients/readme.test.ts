@@ -6,11 +6,11 @@ import { shell, succeeded } from './support/programs.ts'
 const place = usePlace()
 
 test.serial('the README’s first request makes an RRset with curl, and dig finds it, signed', async (t) => {
-  const { service, site } = place()
-  const { dnsHost, dnsPort } = site.powerDns()
+  const { service, servers } = place()
+  const { dnsHost, dnsPort } = servers.powerDns
   const domain = await Domain.create(place(), 'example.test')
   const [commands] = blocks('README.md', 'First request', {
-    'TOKEN=…': `TOKEN=${site.account.secret}`,
+    'TOKEN=…': `TOKEN=${servers.owner.secret}`,
     'http://127.0.0.1:8080': service.url,
     '@127.0.0.1 -p 5300': `@${dnsHost} -p ${dnsPort}`,
   })

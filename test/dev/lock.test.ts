@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { takeLock, waitForLock } from '../../dev/lock.ts'
 import { identify, remember } from '../../dev/running.ts'
-import { newFolder } from './folders.ts'
+import { newFolder } from '../support/servers/folders.ts'
 
 test('a lock is one holder’s until it is released', (t) => {
   const folder = newFolder()

@@ -6,7 +6,8 @@ import pg from 'pg'
 import { startPostgres, type Postgres } from '../../dev/postgres.ts'
 import { identify, remember } from '../../dev/running.ts'
 import { SetupError } from '../../dev/setup-error.ts'
-import { isGone, newFolder, quietly } from './folders.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { isGone, quietly } from './processes.ts'
 
 const options = { durable: false, progress: quietly }
 

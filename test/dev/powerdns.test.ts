@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import { startPowerDns, type PowerDns } from '../../dev/powerdns.ts'
 import { SetupError } from '../../dev/setup-error.ts'
-import { isGone, newFolder, quietly } from './folders.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { isGone, quietly } from './processes.ts'
 
 const options = { dnsPort: 0, durable: false, progress: quietly }
 
@@ -38,7 +39,7 @@ test.serial('killed, it starts again on the same ports', async (t) => {
   const folder = newFolder()
   const first = await startPowerDns(folder, options)
   await api(first, 'POST', '/zones', zone)
-  first.kill('SIGKILL')
+  process.kill(first.pid, 'SIGKILL')
   await first.exited
   const second = await startPowerDns(folder, { ...options, dnsPort: first.dnsPort, apiPort: first.apiPort })
   t.like(second, { apiUrl: first.apiUrl, dnsPort: first.dnsPort })
@@ -49,10 +50,10 @@ test.serial('killed, it starts again on the same ports', async (t) => {
 test.serial('one that does nothing any more can be stopped, and one that was left behind is ended', async (t) => {
   const folder = newFolder()
   const first = await startPowerDns(folder, options)
-  first.kill('SIGSTOP')
+  process.kill(first.pid, 'SIGSTOP')
   await first.stop()
   const second = await startPowerDns(folder, options)
-  second.kill('SIGSTOP')
+  process.kill(second.pid, 'SIGSTOP')
   const third = await startPowerDns(folder, options)
   await second.exited
   await third.stop()

@@ -8,7 +8,8 @@ import pg from 'pg'
 import { recall, type Running } from '../../dev/running.ts'
 import { SetupError } from '../../dev/setup-error.ts'
 import { startStack, type Stack } from '../../dev/stack.ts'
-import { isGone, newFolder, quietly } from './folders.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { isGone, quietly } from './processes.ts'
 
 const powerDns = { dnsPort: 0 }
 const options = { postgres: true, powerDns, durable: false, progress: quietly }

@@ -1,5 +1,5 @@
 import { startStack } from '../../dev/stack.ts'
-import { quietly } from './folders.ts'
+import { quietly } from './processes.ts'
 
 // A program of its own that starts the servers below the folder of its argument, and then does nothing.
 const powerDns = { dnsPort: 0 }

@@ -1,18 +1,20 @@
 import test from 'ava'
 import { audit, reconcileAll } from '../../src/service/domains/reconcile.ts'
 import { query } from '../../src/store/database.ts'
-import { discrepancies, discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { ask, dataOf } from '../support/dns.ts'
-import { environmentFor, runProgram, useSite, type Service } from '../support/site.ts'
-import { eventually } from '../support/world.ts'
+import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { ask, dataOf } from '../support/dns/dns.ts'
+import { eventually } from '../support/eventually.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import { startOurs } from '../support/servers/programs.ts'
+import { environmentFor } from '../support/servers/service.ts'
 
 // Somebody changes a zone of ours directly at PowerDNS.
 
-const site = useSite()
-let service: Service
+const servers = useServers()
+let service: TestProcess
 
 test.serial.before('a service is started', async () => {
-  service = await site().start()
+  service = await servers().start()
 })
 
 const rrset = (subname: string, ...records: string[]) => ({ subname, type: 'A', ttl: 300, records })
@@ -31,11 +33,11 @@ async function makeDomain(name: string): Promise<void> {
 }
 
 const keysOf = async (zone: string) => {
-  const keys = (await site().pdns('GET', `/zones/${zone}./cryptokeys`)).json as { dnskey: string }[]
+  const keys = (await servers().pdns('GET', `/zones/${zone}./cryptokeys`)).json as { dnskey: string }[]
   return keys.map(({ dnskey }) => dnskey)
 }
 
-const patch = (zone: string, ...rrsets: unknown[]) => site().pdns('PATCH', `/zones/${zone}`, { rrsets })
+const patch = (zone: string, ...rrsets: unknown[]) => servers().pdns('PATCH', `/zones/${zone}`, { rrsets })
 
 const changes: {
   what: string
@@ -91,32 +93,32 @@ const changes: {
   },
   {
     what: 'the zone deleted',
-    change: (zone) => site().pdns('DELETE', `/zones/${zone}`),
+    change: (zone) => servers().pdns('DELETE', `/zones/${zone}`),
     showsInSerial: true,
     losesKey: true,
   },
   {
     what: 'the key deleted',
     change: async (zone) => {
-      const [key] = (await site().pdns('GET', `/zones/${zone}/cryptokeys`)).json as { id: number }[]
-      return site().pdns('DELETE', `/zones/${zone}/cryptokeys/${key!.id}`)
+      const [key] = (await servers().pdns('GET', `/zones/${zone}/cryptokeys`)).json as { id: number }[]
+      return servers().pdns('DELETE', `/zones/${zone}/cryptokeys/${key!.id}`)
     },
     losesKey: true,
     showsInSerial: false,
   },
   {
     what: 'rectification switched off',
-    change: (zone) => site().pdns('PUT', `/zones/${zone}`, { api_rectify: false }),
+    change: (zone) => servers().pdns('PUT', `/zones/${zone}`, { api_rectify: false }),
     showsInSerial: false,
   },
   {
     what: 'the policy of serials changed',
-    change: (zone) => site().pdns('PUT', `/zones/${zone}`, { soa_edit_api: 'INCEPTION-INCREMENT' }),
+    change: (zone) => servers().pdns('PUT', `/zones/${zone}`, { soa_edit_api: 'INCEPTION-INCREMENT' }),
     showsInSerial: false,
   },
   {
     what: 'the denial’s parameters changed',
-    change: (zone) => site().pdns('PUT', `/zones/${zone}`, { nsec3param: '1 0 5 ab' }),
+    change: (zone) => servers().pdns('PUT', `/zones/${zone}`, { nsec3param: '1 0 5 ab' }),
     showsInSerial: false,
   },
 ]
@@ -129,12 +131,12 @@ changes.forEach(({ what, change, showsInSerial, losesKey }, i) => {
       await makeDomain(name)
       const keys = await keysOf(name)
       t.is((await change(`${name}.`)).status, 204)
-      t.not((await discrepancies(site())).length, 0)
+      t.not((await discrepancies(servers())).length, 0)
       // Nobody marked it; what is found now, is.
-      t.deepEqual(await query(site().system.db, 'select zone from marks'), [])
-      if (!showsInSerial) t.deepEqual(await audit(site().system, { contents: false }), [])
-      t.deepEqual(await reconcileAll(site().system, { contents: !showsInSerial }), { doubtful: [name], left: [] })
-      t.deepEqual(await discrepancies(site()), [])
+      t.deepEqual(await query(servers().system.db, 'select zone from marks'), [])
+      if (!showsInSerial) t.deepEqual(await audit(servers().system, { contents: false }), [])
+      t.deepEqual(await reconcileAll(servers().system, { contents: !showsInSerial }), { doubtful: [name], left: [] })
+      t.deepEqual(await discrepancies(servers()), [])
       if (losesKey !== true) t.deepEqual(await keysOf(name), keys)
     },
   )
@@ -142,16 +144,16 @@ changes.forEach(({ what, change, showsInSerial, losesKey }, i) => {
 
 test.serial('if nothing was changed, nothing is found', async (t) => {
   await makeDomain('unchanged.example')
-  t.deepEqual(await reconcileAll(site().system, { contents: true }), { doubtful: [], left: [] })
+  t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [], left: [] })
 })
 
 test.serial('keys that somebody adds are no reason to make a zone anew', async (t) => {
   const name = 'rollover.example'
   await makeDomain(name)
-  await site().pdns('POST', `/zones/${name}./cryptokeys`, { keytype: 'csk', active: true, algorithm: 'ecdsa256' })
+  await servers().pdns('POST', `/zones/${name}./cryptokeys`, { keytype: 'csk', active: true, algorithm: 'ecdsa256' })
   const before = await keysOf(name)
   t.is(before.length, 2)
-  t.deepEqual(await reconcileAll(site().system, { contents: true }), { doubtful: [], left: [] })
+  t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [], left: [] })
   t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 200)
   t.deepEqual(await keysOf(name), before)
   t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
@@ -162,9 +164,9 @@ test.serial(
   async (t) => {
     const name = 'gone.example'
     await makeDomain(name)
-    await site().pdns('DELETE', `/zones/${name}.`)
+    await servers().pdns('DELETE', `/zones/${name}.`)
     t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 503)
-    t.deepEqual(await discrepanciesInTheEnd(site()), [])
+    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
     t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 200)
   },
 )
@@ -172,35 +174,35 @@ test.serial(
 test.serial('a domain whose zone is gone already at PowerDNS can be deleted', async (t) => {
   const name = 'gone-already.example'
   await makeDomain(name)
-  await site().pdns('DELETE', `/zones/${name}.`)
+  await servers().pdns('DELETE', `/zones/${name}.`)
   t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
-  t.deepEqual(await discrepancies(site()), [])
+  t.deepEqual(await discrepancies(servers()), [])
 })
 
 test.serial('a service that starts puts right what the serials give away', async (t) => {
   await service.kill()
   const name = 'unchanged.example'
-  await site().pdns('DELETE', `/zones/${name}.`)
-  t.is(dataOf(await ask(site().powerDns(), `www.${name}`, 'A'), 'A').length, 0)
-  service = await site().start()
-  await eventually(async () => service.words().includes(`"zone":"${name}"`))
-  t.deepEqual(await discrepanciesInTheEnd(site()), [])
+  await servers().pdns('DELETE', `/zones/${name}.`)
+  t.is(dataOf(await ask(servers().powerDns, `www.${name}`, 'A'), 'A').length, 0)
+  service = await servers().start()
+  await eventually(async () => service.output().includes(`"zone":"${name}"`))
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })
 
 test.serial(
   '`zoneplane reconcile` says which zones it repaired, and with --contents looks at what they hold',
   async (t) => {
-    const env = environmentFor(site().backends)
-    const first = runProgram('cli.js', ['reconcile', '--contents'], env)
+    const env = environmentFor(servers().backends)
+    const first = startOurs('cli.js', ['reconcile', '--contents'], env)
     t.is(await first.ended, 0)
-    t.is(first.words(), 'All zones are as the database says.\n')
+    t.is(first.output(), 'All zones are as the database says.\n')
     await patch('unchanged.example.', replacement('www.unchanged.example.', 'A', 300, '192.0.2.9'))
-    const second = runProgram('cli.js', ['reconcile'], env)
+    const second = startOurs('cli.js', ['reconcile'], env)
     t.is(await second.ended, 0)
-    t.is(second.words(), 'All zones are as the database says.\n')
-    const third = runProgram('cli.js', ['reconcile', '--contents'], env)
+    t.is(second.output(), 'All zones are as the database says.\n')
+    const third = startOurs('cli.js', ['reconcile', '--contents'], env)
     t.is(await third.ended, 0)
-    t.is(third.words(), 'unchanged.example: repaired\n')
-    t.deepEqual(await discrepancies(site()), [])
+    t.is(third.output(), 'unchanged.example: repaired\n')
+    t.deepEqual(await discrepancies(servers()), [])
   },
 )

@@ -1,17 +1,17 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
-import { discrepanciesOf } from '../support/discrepancies.ts'
-import type { Fate } from '../support/proxy.ts'
-import { useSite, type Service } from '../support/site.ts'
-import { eventually } from '../support/world.ts'
+import { discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { eventually } from '../support/eventually.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import type { Fate } from '../support/servers/proxy.ts'
 
 // A zone that somebody else made at PowerDNS is refused, and never touched, whatever fails meanwhile (contract §7.3).
 
-const site = useSite()
-let service: Service
+const servers = useServers()
+let service: TestProcess
 
 test.serial.before('a service is started', async () => {
-  service = await site().start()
+  service = await servers().start()
 })
 
 const CONFLICT = '{"name":["This domain name conflicts with an existing domain, or is disallowed by policy."]}'
@@ -21,7 +21,7 @@ const create = (name: string) => service.api.post('/domains/', { name })
 /** Makes a zone as an operator would. */
 async function makeForeign(name: string): Promise<unknown> {
   const records = [{ content: '192.0.2.99', disabled: false }]
-  const { status } = await site().pdns('POST', '/zones', {
+  const { status } = await servers().pdns('POST', '/zones', {
     name: `${name}.`,
     kind: 'Native',
     nameservers: ['ns.foreign.example.'],
@@ -31,11 +31,11 @@ async function makeForeign(name: string): Promise<unknown> {
   return look(name)
 }
 
-const look = async (name: string) => (await site().pdns('GET', `/zones/${name}.`)).json
+const look = async (name: string) => (await servers().pdns('GET', `/zones/${name}.`)).json
 
 async function unmarked(zone: string): Promise<void> {
   await eventually(
-    async () => (await query(site().system.db, 'select from marks where zone = :zone', { zone })).length === 0,
+    async () => (await query(servers().system.db, 'select from marks where zone = :zone', { zone })).length === 0,
   )
 }
 
@@ -53,11 +53,11 @@ for (const [how, fate] of Object.entries(fates)) {
   test(`if PowerDNS ${how} when it is asked for the zone, the answer is 503, and 400 later`, async (t) => {
     const name = `asked-${fate === 'cut' ? 'cut' : 'failure'}.example`
     const foreign = await makeForeign(name)
-    site()
+    servers()
       .proxy.stop(({ path }) => path === `/zones/${name}.?rrsets=false`)
       .release(fate)
     t.is((await create(name)).status, 503)
-    t.deepEqual(await query(site().system.db, 'select from marks where zone = :name', { name }), [])
+    t.deepEqual(await query(servers().system.db, 'select from marks where zone = :name', { name }), [])
     t.is((await create(name)).text, CONFLICT)
     t.deepEqual(await look(name), foreign)
   })
@@ -65,7 +65,7 @@ for (const [how, fate] of Object.entries(fates)) {
 
 test.serial('a zone made while the domain is being created is left alone, and the answer is 400', async (t) => {
   const name = 'between.example'
-  const stopped = site().proxy.stop(({ method }) => method === 'POST')
+  const stopped = servers().proxy.stop(({ method }) => method === 'POST')
   const answering = create(name)
   await stopped.arrived
   const foreign = await makeForeign(name)
@@ -80,7 +80,7 @@ test.serial('a zone made while the domain is being created is left alone, and th
 for (const [how, fate] of Object.entries(fates)) {
   test(`a zone made after a creation that ${how} is left alone by repair`, async (t) => {
     const name = `after-${fate === 'cut' ? 'cut' : 'failure'}.example`
-    const stopped = site().proxy.stop(({ method, body }) => method === 'POST' && body.includes(name))
+    const stopped = servers().proxy.stop(({ method, body }) => method === 'POST' && body.includes(name))
     const answering = create(name)
     await stopped.arrived
     const foreign = await makeForeign(name)
@@ -94,7 +94,7 @@ for (const [how, fate] of Object.entries(fates)) {
 
   test(`a zone made after a creation that ${how} is left alone by the retry`, async (t) => {
     const name = `retried-${fate === 'cut' ? 'cut' : 'failure'}.example`
-    const stopped = site().proxy.stop(({ method, body }) => method === 'POST' && body.includes(name))
+    const stopped = servers().proxy.stop(({ method, body }) => method === 'POST' && body.includes(name))
     const answering = create(name)
     await stopped.arrived
     const foreign = await makeForeign(name)
@@ -108,21 +108,21 @@ for (const [how, fate] of Object.entries(fates)) {
 
 test.serial('a zone made while the service is dead that was about to create it is left alone', async (t) => {
   const name = 'dead.example'
-  const stopped = site().proxy.stop(({ method }) => method === 'POST')
+  const stopped = servers().proxy.stop(({ method }) => method === 'POST')
   const answering = create(name).catch(() => undefined)
   await stopped.arrived
   await service.kill()
   await answering
   stopped.release('cut')
   const foreign = await makeForeign(name)
-  service = await site().start()
+  service = await servers().start()
   await unmarked(name)
   t.deepEqual(await look(name), foreign)
   t.is((await create(name)).text, CONFLICT)
 })
 
 test.serial('once somebody else’s zone is gone, the domain can be created', async (t) => {
-  await site().pdns('DELETE', '/zones/taken.example.')
+  await servers().pdns('DELETE', '/zones/taken.example.')
   t.is((await create('taken.example')).status, 201)
-  t.deepEqual(await discrepanciesOf(site(), 'taken.example'), [])
+  t.deepEqual(await discrepanciesOf(servers(), 'taken.example'), [])
 })

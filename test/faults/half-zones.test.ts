@@ -1,16 +1,16 @@
 import test from 'ava'
 import { reconcileAll } from '../../src/service/domains/reconcile.ts'
 import * as marks from '../../src/store/marks.ts'
-import { discrepancies, discrepanciesOf } from '../support/discrepancies.ts'
-import { useSite, type Service } from '../support/site.ts'
+import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
 
 // What PowerDNS leaves of a creation or deletion that it was killed in (powerdns.md §6.2): made here by hand.
 
-const site = useSite()
-let service: Service
+const servers = useServers()
+let service: TestProcess
 
 test.serial.before('a service is started', async () => {
-  service = await site().start()
+  service = await servers().start()
 })
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
@@ -18,19 +18,19 @@ const path = (name: string) => `/zones/${name}.`
 
 /** A zone without SOA, as a creation that did not come to its end. */
 async function makeEmptyZone(name: string, withKey: boolean): Promise<void> {
-  await site().pdns('POST', '/zones', { name: `${name}.`, kind: 'Master', nameservers: [], dnssec: withKey })
+  await servers().pdns('POST', '/zones', { name: `${name}.`, kind: 'Master', nameservers: [], dnssec: withKey })
   const soa = { name: `${name}.`, type: 'SOA', ttl: 300, changetype: 'REPLACE', records: [] }
-  await site().pdns('PATCH', path(name), { rrsets: [soa] })
+  await servers().pdns('PATCH', path(name), { rrsets: [soa] })
 }
 
 async function loseKey(name: string): Promise<void> {
-  const [key] = (await site().pdns('GET', `${path(name)}/cryptokeys`)).json as { id: number }[]
-  await site().pdns('DELETE', `${path(name)}/cryptokeys/${key!.id}`)
+  const [key] = (await servers().pdns('GET', `${path(name)}/cryptokeys`)).json as { id: number }[]
+  await servers().pdns('DELETE', `${path(name)}/cryptokeys/${key!.id}`)
 }
 
 /** A mark as a process leaves it that was killed; repair is not due before somebody asks for it. */
 async function leaveMark(zone: string, version: number | null): Promise<void> {
-  await marks.place(site().system.marksDb, { zone, version, grace: 0 })
+  await marks.place(servers().system.marksDb, { zone, version, grace: 0 })
 }
 
 for (const withKey of [false, true]) {
@@ -40,9 +40,9 @@ for (const withKey of [false, true]) {
     const name = 'removed.example'
     await makeEmptyZone(name, withKey)
     await leaveMark(name, 1_800_000_000)
-    t.deepEqual(await reconcileAll(site().system, { contents: false }), { doubtful: [name], left: [] })
-    t.is((await site().pdns('GET', path(name))).status, 404)
-    t.deepEqual(await discrepancies(site()), [])
+    t.deepEqual(await reconcileAll(servers().system, { contents: false }), { doubtful: [name], left: [] })
+    t.is((await servers().pdns('GET', path(name))).status, 404)
+    t.deepEqual(await discrepancies(servers()), [])
   })
 
   test.serial(`a half-created zone with ${half} does not keep the domain from being created`, async (t) => {
@@ -50,18 +50,18 @@ for (const withKey of [false, true]) {
     await makeEmptyZone(name, withKey)
     await leaveMark(name, 1_800_000_000)
     t.is((await service.api.post('/domains/', { name })).status, 201)
-    t.deepEqual(await discrepanciesOf(site(), name), [])
+    t.deepEqual(await discrepanciesOf(servers(), name), [])
   })
 
   test.serial(`a zone of a domain that has ${half} is finished`, async (t) => {
     const name = `finished-${withKey}.example`
     await service.api.post('/domains/', { name })
     await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-    await site().pdns('DELETE', path(name))
+    await servers().pdns('DELETE', path(name))
     await makeEmptyZone(name, withKey)
     await leaveMark(name, null)
-    t.deepEqual(await reconcileAll(site().system, { contents: false }), { doubtful: [name], left: [] })
-    t.deepEqual(await discrepancies(site()), [])
+    t.deepEqual(await reconcileAll(servers().system, { contents: false }), { doubtful: [name], left: [] })
+    t.deepEqual(await discrepancies(servers()), [])
   })
 }
 
@@ -71,8 +71,8 @@ test.serial('a half-deleted zone, whose key is gone, is finished if its deletion
   await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
   await loseKey(name)
   await leaveMark(name, null)
-  t.deepEqual(await reconcileAll(site().system, { contents: false }), { doubtful: [name], left: [] })
-  t.deepEqual(await discrepancies(site()), [])
+  t.deepEqual(await reconcileAll(servers().system, { contents: false }), { doubtful: [name], left: [] })
+  t.deepEqual(await discrepancies(servers()), [])
 })
 
 test.serial('a half-deleted zone can be deleted', async (t) => {
@@ -80,7 +80,7 @@ test.serial('a half-deleted zone can be deleted', async (t) => {
   await loseKey(name)
   await leaveMark(name, null)
   t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
-  t.deepEqual(await discrepancies(site()), [])
+  t.deepEqual(await discrepancies(servers()), [])
 })
 
 test.serial('a half-deleted zone is finished by the next write', async (t) => {
@@ -90,7 +90,7 @@ test.serial('a half-deleted zone is finished by the next write', async (t) => {
   await loseKey(name)
   await leaveMark(name, null)
   t.is((await service.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))).status, 200)
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
 test.serial('a created zone that nobody was told of is removed, and the next one has a higher serial', async (t) => {
@@ -99,9 +99,9 @@ test.serial('a created zone that nobody was told of is removed, and the next one
   const content = `ns1.zoneplane.test. hostmaster.${name}. ${serial} 1 1 1 300`
   const soa = { name: `${name}.`, type: 'SOA', ttl: 300, records: [{ content, disabled: false }] }
   const zone = { name: `${name}.`, kind: 'Master', nameservers: [], dnssec: true, soa_edit_api: '', rrsets: [soa] }
-  t.is((await site().pdns('POST', '/zones', zone)).status, 201)
+  t.is((await servers().pdns('POST', '/zones', zone)).status, 201)
   await leaveMark(name, serial)
   t.is((await service.api.post('/domains/', { name })).status, 201)
-  t.like((await site().pdns('GET', path(name))).json, { serial: serial + 1 })
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.like((await servers().pdns('GET', path(name))).json, { serial: serial + 1 })
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
 })

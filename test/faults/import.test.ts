@@ -2,23 +2,23 @@ import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../../src/store/database.ts'
 import type { Answer } from '../support/client.ts'
-import { discrepanciesOf } from '../support/discrepancies.ts'
-import type { Call, Fate } from '../support/proxy.ts'
-import { useSite, type Service } from '../support/site.ts'
+import { discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // A domain that is created from a zone file is there with all of it or not at all (contract §§7.4, 7.7), whatever
 // happens to PowerDNS or to the service meanwhile.
 
-const site = useSite()
+const servers = useServers()
 const RRSETS = 500
 const ZONE_FILE = Array.from({ length: RRSETS }, (_, i) => `h${i} 300 TXT ${i}\n`).join('')
 const NOTHING_CHANGED = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'
 
-let service: Service
+let service: TestProcess
 let number = 0
 
 test.serial.before('a service is started', async () => {
-  service = await site().start()
+  service = await servers().start()
 })
 
 const freshName = () => `import-${number++}.example`
@@ -28,7 +28,7 @@ const create = (name: string) => service.api.post('/domains/', { name, zonefile:
 async function sizeOf(name: string): Promise<number | null> {
   const sql = `select count(rrsets.*)::int as size from domains left join rrsets on domain_id = domains.id
     where name = :name group by domains.id`
-  const [row] = await query<{ size: number }>(site().system.db, sql, { name })
+  const [row] = await query<{ size: number }>(servers().system.db, sql, { name })
   return row?.size ?? null
 }
 
@@ -54,7 +54,7 @@ for (const [which, isIt] of Object.entries(CALLS)) {
       `if PowerDNS ${how} (${which}), the answer is 503, nothing is left, and a retry imports all`,
       async (t) => {
         const name = freshName()
-        const stopped = site().proxy.stop((call) => isIt(call, name))
+        const stopped = servers().proxy.stop((call) => isIt(call, name))
         const answering = create(name)
         await stopped.arrived
         stopped.release(fate)
@@ -63,7 +63,7 @@ for (const [which, isIt] of Object.entries(CALLS)) {
         t.is(await sizeOf(name), null)
         t.is((await create(name)).status, 201)
         t.is(await sizeOf(name), RRSETS + 1)
-        t.deepEqual(await discrepanciesOf(site(), name), [])
+        t.deepEqual(await discrepanciesOf(servers(), name), [])
       },
     )
   }
@@ -80,7 +80,7 @@ const deaths: [when: string, which: string, after: number | undefined][] = [
 for (const [when, which, after] of deaths) {
   test.serial(`killed ${when}, PowerDNS has all or nothing after its restart`, async (t) => {
     const name = freshName()
-    const { powerDns, proxy, restartPowerDns } = site()
+    const { powerDns, proxy, restartPowerDns } = servers()
     const stopped = proxy.stop((call) => CALLS[which]!(call, name))
     const answering = create(name)
     await stopped.arrived
@@ -88,17 +88,17 @@ for (const [when, which, after] of deaths) {
       stopped.release('pass')
       await sleep(after)
     }
-    powerDns().kill('SIGKILL')
-    await powerDns().exited
+    process.kill(powerDns.pid, 'SIGKILL')
+    await powerDns.exited
     if (after === undefined) stopped.release('pass')
     const answer = await answering
     await restartPowerDns()
     // It may have been faster.
     t.true([201, 503].includes(answer.status), answer.text)
-    t.deepEqual(await discrepanciesOf(site(), name), [])
+    t.deepEqual(await discrepanciesOf(servers(), name), [])
     t.is(await sizeOf(name), answer.status === 201 ? RRSETS + 1 : null)
     if (answer.status === 503) t.is((await create(name)).status, 201)
-    t.deepEqual(await discrepanciesOf(site(), name), [])
+    t.deepEqual(await discrepanciesOf(servers(), name), [])
   })
 }
 
@@ -107,18 +107,18 @@ for (const [which, isIt] of Object.entries(CALLS)) {
     const what = then === 'cut' ? 'never gets to PowerDNS' : 'is carried out'
     test.serial(`if the service is killed during a call (${which}) that ${what}, nothing is left`, async (t) => {
       const name = freshName()
-      const stopped = site().proxy.stop((call) => isIt(call, name))
+      const stopped = servers().proxy.stop((call) => isIt(call, name))
       const answering: Promise<Answer | Error> = create(name).catch((error: unknown) => error as Error)
       await stopped.arrived
       await service.kill()
       stopped.release(then)
       t.true((await answering) instanceof Error)
-      service = await site().start()
-      t.deepEqual(await discrepanciesOf(site(), name), [])
+      service = await servers().start()
+      t.deepEqual(await discrepanciesOf(servers(), name), [])
       t.is(await sizeOf(name), null)
       t.is((await create(name)).status, 201)
       t.is(await sizeOf(name), RRSETS + 1)
-      t.deepEqual(await discrepanciesOf(site(), name), [])
+      t.deepEqual(await discrepanciesOf(servers(), name), [])
     })
   }
 }

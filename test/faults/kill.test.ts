@@ -1,15 +1,15 @@
 import test from 'ava'
-import type { Call, Fate } from '../support/proxy.ts'
-import { discrepancies, discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { useSite, type Service } from '../support/site.ts'
+import type { Call, Fate } from '../support/servers/proxy.ts'
+import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
 
 // The service is killed at every point of a push, while it writes one zone, creates a second and deletes a third.
 
-const site = useSite()
+const servers = useServers()
 
 interface Work {
   what: string
-  begin: (service: Service, name: string) => Promise<unknown>
+  begin: (service: TestProcess, name: string) => Promise<unknown>
   /** The calls of it to PowerDNS, in order. */
   calls: ((call: Call, name: string) => boolean)[]
 }
@@ -48,7 +48,7 @@ const deaths: { when: string; then: Fate; call: (work: Work) => number }[] = [
 
 deaths.forEach(({ when, then, call }, round) => {
   test.serial(`killed ${when}, a service leaves nothing that is not put right after the restart`, async (t) => {
-    const first = await site().start()
+    const first = await servers().start()
     const names = works.map(({ what }) => `${what}-${round}.example`)
     for (const [i, { what }] of works.entries()) {
       if (what === 'creation') continue
@@ -56,15 +56,15 @@ deaths.forEach(({ when, then, call }, round) => {
       const address = `/domains/${names[i]!}/rrsets/`
       t.is((await first.api.post(address, rrset('192.0.2.1'))).status, 201)
     }
-    const stops = works.map((work, i) => site().proxy.stop((sent) => work.calls[call(work)]!(sent, names[i]!)))
+    const stops = works.map((work, i) => servers().proxy.stop((sent) => work.calls[call(work)]!(sent, names[i]!)))
     const answers = works.map((work, i) => work.begin(first, names[i]!).catch((error: unknown) => error as Error))
     await Promise.all(stops.map(({ arrived }) => arrived))
     await first.kill()
     for (const { release } of stops) release(then)
     for (const answer of await Promise.all(answers)) t.true(answer instanceof Error)
 
-    const second = await site().start()
-    t.deepEqual(await discrepanciesInTheEnd(site()), [])
+    const second = await servers().start()
+    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
     // What was never acknowledged did not happen.
     t.like((await second.api.get(`/domains/${names[0]!}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
     t.is((await second.api.get(`/domains/${names[1]!}/`)).status, 404)
@@ -76,7 +76,7 @@ deaths.forEach(({ when, then, call }, round) => {
       ),
       [200, 201, 204],
     )
-    t.deepEqual(await discrepancies(site()), [])
+    t.deepEqual(await discrepancies(servers()), [])
     second.signal('SIGTERM')
     t.is(await second.ended, 0)
   })

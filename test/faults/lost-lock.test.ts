@@ -1,23 +1,23 @@
 import test from 'ava'
 import pg from 'pg'
 import { query } from '../../src/store/database.ts'
-import { discrepanciesOf } from '../support/discrepancies.ts'
-import { useSite } from '../support/site.ts'
-import { eventually } from '../support/world.ts'
+import { discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { eventually } from '../support/eventually.ts'
+import { useServers } from '../support/harness.ts'
 
 // The transaction's connection to Postgres breaks while PowerDNS is asked, and with it the zone's lock. The process goes
 // on without knowing. Others repair the zone and take the mark away; then what it had sent is carried out.
 
-const site = useSite()
+const servers = useServers()
 
-test.afterEach.always(() => site().killServices())
+test.afterEach.always(() => servers().killServices())
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
 
 /** Breaks the connections of all open transactions. */
 async function breakTransactions(): Promise<void> {
   const broken = await query(
-    site().system.db,
+    servers().system.db,
     `select pg_terminate_backend(pid) from pg_stat_activity
      where datname = current_database() and state = 'idle in transaction'`,
   )
@@ -25,30 +25,30 @@ async function breakTransactions(): Promise<void> {
 }
 
 async function isUnmarked(zone: string): Promise<boolean> {
-  return (await query(site().system.db, 'select from marks where zone = :zone', { zone })).length === 0
+  return (await query(servers().system.db, 'select from marks where zone = :zone', { zone })).length === 0
 }
 
 test.serial('a creation that lost its lock during the push is answered 503 and leaves no zone', async (t) => {
-  const { api } = await site().start()
+  const { api } = await servers().start()
   const name = 'lost-creation.example'
-  const push = site().proxy.stop(({ method }) => method === 'POST')
+  const push = servers().proxy.stop(({ method }) => method === 'POST')
   const answering = api.post('/domains/', { name })
   await push.arrived
   await breakTransactions()
   await eventually(() => isUnmarked(name))
   push.release('pass')
   t.is((await answering).status, 503)
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.is((await api.post('/domains/', { name })).status, 201)
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
 test.serial('a write that lost its lock during the push does not undo a later one for good', async (t) => {
-  const [first, second] = await Promise.all([site().start(), site().start()])
+  const [first, second] = await Promise.all([servers().start(), servers().start()])
   const name = 'lost-write.example'
   await first.api.post('/domains/', { name })
   await first.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-  const push = site().proxy.stop(({ method }) => method === 'PATCH')
+  const push = servers().proxy.stop(({ method }) => method === 'PATCH')
   const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
   await push.arrived
   await breakTransactions()
@@ -56,21 +56,21 @@ test.serial('a write that lost its lock during the push does not undo a later on
   t.is((await second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
   push.release('pass')
   t.is((await answering).status, 503)
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.like((await second.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.3'] })
 })
 
 test.serial('a write that lost its lock keeps the mark that another one has claimed', async (t) => {
-  const [first, second] = await Promise.all([site().start(), site().start()])
+  const [first, second] = await Promise.all([servers().start(), servers().start()])
   const name = 'claimed.example'
   await first.api.post('/domains/', { name })
   await first.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
   const isPatch = ({ method }: { method: string }) => method === 'PATCH'
-  const lost = site().proxy.stop(isPatch)
+  const lost = servers().proxy.stop(isPatch)
   const losing = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
   await lost.arrived
   await breakTransactions()
-  const taken = site().proxy.stop(isPatch)
+  const taken = servers().proxy.stop(isPatch)
   const taking = second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))
   await taken.arrived
   // The late one is carried out, and refused for all its sender knows.
@@ -79,50 +79,50 @@ test.serial('a write that lost its lock keeps the mark that another one has clai
   t.false(await isUnmarked(name))
   taken.release('swallow')
   t.is((await taking).status, 503)
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.like((await second.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
 })
 
 test.serial('a deletion that lost its lock during the push is answered 503, and the zone is made again', async (t) => {
-  const { api } = await site().start()
+  const { api } = await servers().start()
   const name = 'lost-deletion.example'
   await api.post('/domains/', { name })
   await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-  const push = site().proxy.stop(({ method }) => method === 'DELETE')
+  const push = servers().proxy.stop(({ method }) => method === 'DELETE')
   const answering = api.delete(`/domains/${name}/`)
   await push.arrived
   await breakTransactions()
   await eventually(() => isUnmarked(name))
   push.release('pass')
   t.is((await answering).status, 503)
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.is((await api.get(`/domains/${name}/rrsets/www/A/`)).status, 200)
 })
 
 test.serial('what is being stored when no mark can be placed is rolled back as a whole', async (t) => {
-  const { api } = await site().start()
+  const { api } = await servers().start()
   const name = 'unplaced.example'
   await api.post('/domains/', { name })
   await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-  const other = new pg.Client(site().backends.databaseUrl)
+  const other = new pg.Client(servers().backends.databaseUrl)
   await other.connect()
   // Both the mark and the deletion wait, until the mark's connection breaks.
   await other.query('begin; lock table marks in share mode; select from rrsets for update')
   const answering = api.delete(`/domains/${name}/rrsets/www/A/`)
   const waiting = async (statement: string) =>
     query<{ pid: number }>(
-      site().system.db,
+      servers().system.db,
       `select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
        and starts_with(query, :statement)`,
       { statement },
     )
   const places = async () => waiting('insert into marks')
   await eventually(async () => (await places()).length === 1 && (await waiting('delete from rrsets')).length === 1)
-  for (const { pid } of await places()) await query(site().system.db, 'select pg_terminate_backend(:pid)', { pid })
+  for (const { pid } of await places()) await query(servers().system.db, 'select pg_terminate_backend(:pid)', { pid })
   await eventually(async () => (await places()).length === 0)
   await other.query('rollback')
   await other.end()
   t.is((await answering).status, 503)
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.is((await api.get(`/domains/${name}/rrsets/www/A/`)).status, 200)
 })

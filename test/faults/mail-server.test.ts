@@ -1,16 +1,17 @@
 import test from 'ava'
-import { writeFileSync, mkdtempSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { query } from '../../src/store/database.ts'
 import * as mails from '../../src/store/mails.ts'
-import { startMailServer, type MailServer } from '../support/mail-server.ts'
-import { useSite } from '../support/site.ts'
-import { eventually } from '../support/world.ts'
+import { eventually } from '../support/eventually.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { useServers } from '../support/harness.ts'
+import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
 
 // A mail server that comes and goes, under services that come and go.
 
-const site = useSite()
+const servers = useServers()
 
 const FROM = 'dns@example.net'
 const TEXT = 'A link:\n\nhttps://dns.example.net/a-secret-link/\n'
@@ -19,25 +20,25 @@ let people = 0
 
 /** Queues mails to people who get no other mail, and returns their addresses. */
 async function queueMails(count: number): Promise<string[]> {
-  const { system } = site()
+  const { system } = servers()
   const all = Array.from({ length: count }, () => `person-${++people}@example.test`)
   for (const to of all) await mails.queue(system.db, { to, subject: 'A subject', text: TEXT, now: system.now() })
   return all
 }
 
 async function waiting(): Promise<number> {
-  const [row] = await query<{ count: number }>(site().system.db, 'select count(*) as count from mails')
+  const [row] = await query<{ count: number }>(servers().system.db, 'select count(*) as count from mails')
   return row!.count
 }
 
 async function attempts(): Promise<number> {
-  const [row] = await query<{ sum: number }>(site().system.db, 'select coalesce(sum(attempts), 0) as sum from mails')
+  const [row] = await query<{ sum: number }>(servers().system.db, 'select coalesce(sum(attempts), 0) as sum from mails')
   return row!.sum
 }
 
 /** As if the time until what waits is tried again had passed. */
 async function passTime(): Promise<void> {
-  await query(site().system.db, 'update mails set retry_at = now()')
+  await query(servers().system.db, 'update mails set retry_at = now()')
 }
 
 const recipients = ({ received }: MailServer) => received.map(({ to }) => to[0]).sort()
@@ -50,27 +51,27 @@ test.serial('100 mails that find no server all arrive once it is back, across re
     MAIL_URL: `smtp://127.0.0.1:${down.port}`,
     MAIL_FROM: FROM,
   }
-  const first = await site().start(environment)
+  const first = await servers().start(environment)
   const all = await queueMails(100)
   await eventually(async () => (await attempts()) >= 100)
   t.is(await waiting(), 100)
   first.signal('SIGTERM')
   t.is(await first.ended, 0)
-  const second = await site().start(environment)
+  const second = await servers().start(environment)
   await second.kill()
   t.is(await waiting(), 100)
 
   const back = await startMailServer(down.port)
   await passTime()
-  const services = await Promise.all([site().start(environment), site().start(environment)])
+  const services = await Promise.all([servers().start(environment), servers().start(environment)])
   await eventually(async () => (await waiting()) === 0)
   t.deepEqual(recipients(back), all.sort())
   for (const { mail } of back.received) t.is(mail.text, TEXT)
-  for (const { words } of [first, ...services]) {
-    t.false(words().includes('a-secret-link'))
-    t.true(words().includes(`"place":"smtp://127.0.0.1:${down.port}"`))
+  for (const { output } of [first, ...services]) {
+    t.false(output().includes('a-secret-link'))
+    t.true(output().includes(`"place":"smtp://127.0.0.1:${down.port}"`))
   }
-  await site().killServices()
+  await servers().killServices()
   await back.close()
 })
 
@@ -95,17 +96,17 @@ test.serial(
       MAIL_URL: `smtp://127.0.0.1:${slow.port}`,
       MAIL_FROM: FROM,
     }
-    const service = await site().start(environment)
+    const service = await servers().start(environment)
     const all = await queueMails(1)
     await sending
     await service.kill()
     t.is(await waiting(), 1)
     gate()
-    await site().start(environment)
+    await servers().start(environment)
     await eventually(async () => (await waiting()) === 0)
     t.deepEqual([...new Set(recipients(slow))], all)
     t.is(new Set(slow.received.map(({ mail }) => mail.messageId)).size, 1)
-    await site().killServices()
+    await servers().killServices()
     await slow.close()
   },
 )
@@ -129,9 +130,9 @@ test.serial('with smtps the mail and the password go over TLS, to who can prove 
       done(null, { user: username })
     },
   })
-  const authorities = join(mkdtempSync(join(process.env['TEST_FOLDER']!, 'tls-')), 'authorities.pem')
+  const authorities = join(newFolder(), 'authorities.pem')
   writeFileSync(authorities, pems.cert)
-  const service = await site().start({
+  const service = await servers().start({
     PUBLIC_URL: 'http://dns.example.net',
     MAIL_URL: `smtps://dns%40example.net:pass%3Aword@127.0.0.1:${server.port}`,
     MAIL_FROM: FROM,
@@ -143,16 +144,16 @@ test.serial('with smtps the mail and the password go over TLS, to who can prove 
   t.deepEqual(recipients(server), all)
   t.true(server.received[0]!.encrypted)
   t.is(server.received[0]!.user, 'dns@example.net')
-  t.notRegex(service.words(), /pass%3Aword|pass:word/)
-  await site().killServices()
+  t.notRegex(service.output(), /pass%3Aword|pass:word/)
+  await servers().killServices()
   await server.close()
 })
 
 test.serial('a service without a mail server writes files, and says where', async (t) => {
-  const data = mkdtempSync(join(process.env['TEST_FOLDER']!, 'data-'))
-  const service = await site().start({ ZONEPLANE_DATA: data })
-  t.true(service.words().includes(`"message":"mails go to","place":"${join(data, 'mails')}"`))
+  const data = newFolder()
+  const service = await servers().start({ ZONEPLANE_DATA: data })
+  t.true(service.output().includes(`"message":"mails go to","place":"${join(data, 'mails')}"`))
   await queueMails(3)
   await eventually(async () => (await waiting()) === 0)
-  await site().killServices()
+  await servers().killServices()
 })

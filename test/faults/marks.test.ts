@@ -3,17 +3,17 @@ import pg from 'pg'
 import { audit, reconcile } from '../../src/service/domains/reconcile.ts'
 import { query } from '../../src/store/database.ts'
 import * as marks from '../../src/store/marks.ts'
-import { discrepancies, discrepanciesOf } from '../support/discrepancies.ts'
-import { useSite, type Service } from '../support/site.ts'
-import { eventually } from '../support/world.ts'
+import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { eventually } from '../support/eventually.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
 
 // architecture.md, "The mark before the push".
 
-const site = useSite()
-let service: Service
+const servers = useServers()
+let service: TestProcess
 
 test.serial.before('a service is started', async () => {
-  service = await site().start()
+  service = await servers().start()
 })
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
@@ -25,21 +25,21 @@ async function makeDomain(name: string): Promise<void> {
 }
 
 async function markOf(zone: string): Promise<marks.Mark | undefined> {
-  return (await marks.list(site().system.db, [zone]))[0]
+  return (await marks.list(servers().system.db, [zone]))[0]
 }
 
 /** Changes an RRset at PowerDNS alone. */
 async function spoil(name: string): Promise<void> {
   const records = [{ content: '192.0.2.99', disabled: false }]
   const change = { name: `www.${name}.`, type: 'A', ttl: 300, changetype: 'REPLACE', records }
-  await site().pdns('PATCH', `/zones/${name}.`, { rrsets: [change] })
+  await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: [change] })
 }
 
 /** Marks zones, for repair that is due at some other time than now. */
 async function mark(names: string[], due = '1 hour'): Promise<void> {
-  await marks.placeMany(site().system.db, names)
+  await marks.placeMany(servers().system.db, names)
   await query(
-    site().system.db,
+    servers().system.db,
     `update marks set retry_at = now() + cast(:due as interval) where zone = any (:names)`,
     { names, due },
   )
@@ -50,7 +50,7 @@ test.serial(
   async (t) => {
     const name = 'asked.example'
     await makeDomain(name)
-    const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+    const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
     const answering = write(name, '192.0.2.2')
     const { body } = await stopped.arrived
     const before = await markOf(name)
@@ -65,17 +65,17 @@ test.serial(
 test.serial('a mark stays as long as the push under it is undecided, however often repair looks at it', async (t) => {
   const name = 'undecided.example'
   await makeDomain(name)
-  const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+  const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
   const answering = write(name, '192.0.2.2')
   await stopped.arrived
   for (let i = 0; i < 3; i++) {
-    await marks.hasten(site().system.db)
-    t.is(await reconcile(site().system), 0)
+    await marks.hasten(servers().system.db)
+    t.is(await reconcile(servers().system), 0)
     t.truthy(await markOf(name))
   }
   stopped.release('pass')
   t.is((await answering).status, 200)
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
 test.serial('a write that meets a mark publishes the whole zone', async (t) => {
@@ -86,7 +86,7 @@ test.serial('a write that meets a mark publishes the whole zone', async (t) => {
   const answer = await service.api.post(`/domains/${name}/rrsets/`, { ...rrset('192.0.2.2'), subname: 'other' })
   t.is(answer.status, 201)
   t.is(await markOf(name), undefined)
-  t.deepEqual(await discrepancies(site()), [])
+  t.deepEqual(await discrepancies(servers()), [])
 })
 
 test.serial('a deletion that meets a mark takes it away', async (t) => {
@@ -95,7 +95,7 @@ test.serial('a deletion that meets a mark takes it away', async (t) => {
   await mark([name])
   t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
   t.is(await markOf(name), undefined)
-  t.deepEqual(await discrepancies(site()), [])
+  t.deepEqual(await discrepancies(servers()), [])
 })
 
 test.serial(
@@ -106,17 +106,17 @@ test.serial(
       await makeDomain(name)
       await spoil(name)
     }
-    site().proxy.fail(({ path }) => (path.includes('hopeless') ? { refuse: 500 } : 'pass'))
+    servers().proxy.fail(({ path }) => (path.includes('hopeless') ? { refuse: 500 } : 'pass'))
     await mark(names, '0')
     await eventually(async () => (await markOf(names[0]!))?.attempts === 2)
     t.is(await markOf(names[1]!), undefined)
     t.is(await markOf(names[2]!), undefined)
     t.is((await markOf(names[0]!))?.lastError, 'injected')
     const sql = `select retry_at - now() > interval '1 second' as "isLater" from marks`
-    t.deepEqual(await query(site().system.db, sql), [{ isLater: true }])
-    site().proxy.heal()
-    await marks.hasten(site().system.db)
-    t.deepEqual(await discrepanciesOf(site(), names[0]!), [])
+    t.deepEqual(await query(servers().system.db, sql), [{ isLater: true }])
+    servers().proxy.heal()
+    await marks.hasten(servers().system.db)
+    t.deepEqual(await discrepanciesOf(servers(), names[0]!), [])
   },
 )
 
@@ -126,21 +126,21 @@ test.serial('a repair that hangs keeps no other from being repaired', async (t) 
     await makeDomain(name)
     await spoil(name)
   }
-  const stopped = site().proxy.stop(({ path }) => path.startsWith('/zones/hanging.example.'))
+  const stopped = servers().proxy.stop(({ path }) => path.startsWith('/zones/hanging.example.'))
   await mark(names.slice(0, 1), '0')
   await stopped.arrived
   await mark(names.slice(1), '0')
-  await eventually(async () => (await marks.list(site().system.db)).length === 1)
-  t.is((await marks.list(site().system.db))[0]!.zone, names[0]!)
+  await eventually(async () => (await marks.list(servers().system.db)).length === 1)
+  t.is((await marks.list(servers().system.db))[0]!.zone, names[0]!)
   stopped.release('pass')
-  t.deepEqual(await discrepanciesOf(site(), names[0]!), [])
-  t.deepEqual(await discrepancies(site()), [])
+  t.deepEqual(await discrepanciesOf(servers(), names[0]!), [])
+  t.deepEqual(await discrepancies(servers()), [])
 })
 
 test.serial('zones that others are at work on keep no other from being repaired', async (t) => {
   const names = Array.from({ length: 9 }, (_, i) => `busy-${i}.example`)
   for (const name of names) await makeDomain(name)
-  const other = new pg.Client(site().backends.databaseUrl)
+  const other = new pg.Client(servers().backends.databaseUrl)
   await other.connect()
   const busy = names.slice(1)
   await other.query('begin')
@@ -148,10 +148,10 @@ test.serial('zones that others are at work on keep no other from being repaired'
   await mark(busy, '-1 hour')
   await mark(names.slice(0, 1), '0')
   await eventually(async () => (await markOf(names[0]!)) === undefined)
-  t.is((await marks.list(site().system.db)).length, busy.length)
+  t.is((await marks.list(servers().system.db)).length, busy.length)
   await other.query('rollback')
   await other.end()
-  for (const name of busy) t.deepEqual(await discrepanciesOf(site(), name), [])
+  for (const name of busy) t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
 test.serial('two that reconcile at once repair each zone once', async (t) => {
@@ -162,24 +162,24 @@ test.serial('two that reconcile at once repair each zone once', async (t) => {
   }
   await service.kill()
   await mark(names, '0')
-  const repaired = await Promise.all([reconcile(site().system), reconcile(site().system)])
+  const repaired = await Promise.all([reconcile(servers().system), reconcile(servers().system)])
   t.is(repaired[0] + repaired[1], names.length)
-  t.deepEqual(await discrepancies(site()), [])
+  t.deepEqual(await discrepancies(servers()), [])
 })
 
 test.serial('the serial of a repaired zone is above every serial that was tried', async (t) => {
   const name = 'tried.example'
-  service = await site().start()
+  service = await servers().start()
   await makeDomain(name)
-  const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+  const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
   const answering = write(name, '192.0.2.2')
   await stopped.arrived
   const { version } = (await markOf(name))!
   stopped.release('cut')
   t.is((await answering).status, 503)
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
   const [domain] = await query<{ version: number }>(
-    site().system.db,
+    servers().system.db,
     'select version from domains where name = :name',
     { name },
   )
@@ -189,16 +189,16 @@ test.serial('the serial of a repaired zone is above every serial that was tried'
 test.serial('a push that PowerDNS carries out after all patience shows in the serials', async (t) => {
   const name = 'belated.example'
   await makeDomain(name)
-  const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+  const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
   const answering = write(name, '192.0.2.2')
   await stopped.arrived
   const { grace } = (await markOf(name))!
   stopped.release({ abandoned: 2 * grace + 1_500 })
   t.is((await answering).status, 503)
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.is((await write(name, '192.0.2.3')).status, 200)
-  await eventually(async () => (await discrepancies(site())).length > 0)
-  t.deepEqual(await audit(site().system, { contents: false }), [name])
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  await eventually(async () => (await discrepancies(servers())).length > 0)
+  t.deepEqual(await audit(servers().system, { contents: false }), [name])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.3'] })
 })

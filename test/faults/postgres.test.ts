@@ -1,20 +1,21 @@
 import test from 'ava'
-import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { removeInstanceFolder } from '../../dev/instance-folder.ts'
 import { startPostgres } from '../../dev/postgres.ts'
 import { query } from '../../src/store/database.ts'
 import type { Answer } from '../support/client.ts'
-import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { useSite, type Service } from '../support/site.ts'
-import { eventually } from '../support/world.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { eventually } from '../support/eventually.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import { Random } from '../support/random.ts'
 
 // Postgres closes connections, or is gone for a while: 503, never 500, and nothing that was acknowledged is lost.
 
-const site = useSite()
+const servers = useServers()
 
-test.afterEach.always(() => site().killServices())
+test.afterEach.always(() => servers().killServices())
 
 const AWAY = /^\{"detail":"The DNS backend is currently unavailable\. (Nothing was changed; please|Please) retry\."\}$/
 
@@ -26,7 +27,7 @@ const rrset = (subname: string, number: number) => ({
 })
 
 /** Writes to an RRset of each domain while told to; returns what was acknowledged last, and answers that are wrong. */
-async function keepWriting(service: Service, names: string[], goOn: () => boolean) {
+async function keepWriting(service: TestProcess, names: string[], goOn: () => boolean) {
   const wrong: string[] = []
   const acknowledged = new Map<string, string>()
   let successes = 0
@@ -51,7 +52,7 @@ async function keepWriting(service: Service, names: string[], goOn: () => boolea
   return { wrong, acknowledged, successes, failures }
 }
 
-async function makeDomains(service: Service, names: string[]): Promise<void> {
+async function makeDomains(service: TestProcess, names: string[]): Promise<void> {
   for (const name of names) {
     await service.api.post('/domains/', { name })
     await service.api.post(`/domains/${name}/rrsets/`, rrset('www', 0))
@@ -61,22 +62,23 @@ async function makeDomains(service: Service, names: string[]): Promise<void> {
 test.serial(
   'if Postgres closes connections in the middle of writes, answers are 503 and nothing is lost',
   async (t) => {
-    const service = await site().start()
+    const service = await servers().start()
     const names = Array.from({ length: 6 }, (_, i) => `closed-${i}.example`)
     await makeDomains(service, names)
+    const random = new Random()
     let rounds = 0
     const writing = keepWriting(service, names, () => rounds < 30)
     for (; rounds < 30; rounds++) {
       await query(
-        site().system.db,
+        servers().system.db,
         `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid() and random() < 0.5`,
       )
-      await sleep(Math.random() * 60)
+      await sleep(random.below(60))
     }
     const { wrong, acknowledged } = await writing
     t.deepEqual(wrong, [])
-    t.deepEqual(await discrepanciesInTheEnd(site()), [])
+    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
     for (const [name, record] of acknowledged) {
       t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: [record] })
     }
@@ -85,17 +87,17 @@ test.serial(
 )
 
 test.serial('if a commit’s connection breaks, the answer is 503 and the zone is what the database says', async (t) => {
-  const service = await site().start()
+  const service = await servers().start()
   const name = 'commit.example'
   await makeDomains(service, [name])
   for (let i = 0; i < 3; i++) {
-    const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+    const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
     const answering = service.api.put(`/domains/${name}/rrsets/www/A/`, rrset('www', i + 1))
     await stopped.arrived
     // What it stores may still be under way.
     await eventually(async () => {
       const ended = await query(
-        site().system.db,
+        servers().system.db,
         `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and state = 'idle in transaction'`,
       )
@@ -103,18 +105,18 @@ test.serial('if a commit’s connection breaks, the answer is 503 and the zone i
     })
     stopped.release('pass')
     t.is((await answering).status, 503)
-    t.deepEqual(await discrepanciesInTheEnd(site()), [])
+    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
     t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['198.51.0.0'] })
   }
 })
 
 test.serial('while Postgres is away, everything is 503, and when it is back the service goes on', async (t) => {
-  const folder = join(mkdtempSync(join(process.env['TEST_FOLDER']!, 'away-')), 'postgres')
+  const folder = join(newFolder(), 'postgres')
   const open = () => startPostgres(folder, { durable: false, progress: () => undefined })
   let postgres = await open()
   try {
     const token = 'a-token-for-the-time-being'
-    const service = await site().start({ DATABASE_URL: postgres.url, ZONEPLANE_TOKEN: token })
+    const service = await servers().start({ DATABASE_URL: postgres.url, ZONEPLANE_TOKEN: token })
     const api = service.clientOf(token)
     const path = '/domains/example.test/rrsets/'
     t.is((await api.post(path, rrset('www', 0))).status, 201)
@@ -141,7 +143,7 @@ test.serial('while Postgres is away, everything is 503, and when it is back the 
     t.is((await api.put(`${path}www/A/`, rrset('www', 1))).status, 200)
     t.is((await api.put(`${path}www/A/`, rrset('www', 2))).status, 200)
   } finally {
-    await site().killServices()
+    await servers().killServices()
     await postgres.stop()
     await removeInstanceFolder(folder)
   }

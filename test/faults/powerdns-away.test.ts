@@ -1,21 +1,21 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
-import { discrepancies, discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { useSite, type Service } from '../support/site.ts'
+import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
 
 // PowerDNS is gone for a while (contract §2.3, §15.2): once behind the proxy, which answers by closing the connection,
 // once before the service's eyes, as a refused connection.
 
-const site = useSite()
+const servers = useServers()
 
 const WRITE = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'
 const READ = '{"detail":"The DNS backend is currently unavailable. Please retry."}'
 
 const rrset = (address: string, subname = 'www') => ({ subname, type: 'A', ttl: 300, records: [address] })
 
-test.afterEach.always(() => site().killServices())
+test.afterEach.always(() => servers().killServices())
 
-async function withDomain(service: Service, name: string): Promise<void> {
+async function withDomain(service: TestProcess, name: string): Promise<void> {
   await service.api.post('/domains/', { name })
   await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
 }
@@ -24,15 +24,15 @@ for (const isDirect of [false, true]) {
   const how = isDirect ? 'refuses connections' : 'closes connections'
 
   test.serial(`while PowerDNS ${how}, writes are 503 and reads go on; afterwards the next write works`, async (t) => {
-    const { powerDns, restartPowerDns } = site()
-    const { api, anonymous } = await site().start(isDirect ? { PDNS_API_URL: powerDns().apiUrl } : {})
+    const { powerDns, restartPowerDns } = servers()
+    const { api, anonymous } = await servers().start(isDirect ? { PDNS_API_URL: powerDns.apiUrl } : {})
     const name = `away-${isDirect}.example`
-    await withDomain({ api } as Service, name)
+    await withDomain({ api } as TestProcess, name)
     const before = await Promise.all(
       ['', 'rrsets/', 'rrsets/www/A/'].map((path) => api.get(`/domains/${name}/${path}`)),
     )
-    powerDns().kill('SIGKILL')
-    await powerDns().exited
+    process.kill(powerDns.pid, 'SIGKILL')
+    await powerDns.exited
 
     for (const answer of [
       await api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')),
@@ -61,38 +61,38 @@ for (const isDirect of [false, true]) {
     t.is(ready.status, 200)
     t.is(ready.text, '{"status":"ready","checks":{"database":"ok","migrations":"ok","powerdns":"unavailable"}}')
     // Nothing was sent where no connection was made, so nothing is in doubt.
-    if (isDirect) t.deepEqual(await query(site().system.db, 'select zone from marks'), [])
+    if (isDirect) t.deepEqual(await query(servers().system.db, 'select zone from marks'), [])
 
     await restartPowerDns()
     t.is((await api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))).status, 200)
     t.is((await api.post('/domains/', { name: `new-${isDirect}.example` })).status, 201)
     t.is((await api.get(`/domains/${name}/`)).status, 200)
-    t.deepEqual(await (isDirect ? discrepancies(site()) : discrepanciesInTheEnd(site())), [])
+    t.deepEqual(await (isDirect ? discrepancies(servers()) : discrepanciesInTheEnd(servers())), [])
   })
 }
 
 test.serial('while many writes wait for PowerDNS, reads go on', async (t) => {
-  const { api } = await site().start()
+  const { api } = await servers().start()
   const names = Array.from({ length: 40 }, (_, i) => `waiting-${i}.example`)
   await Promise.all(names.map((name) => api.post('/domains/', { name })))
   const isPatch = ({ method }: { method: string }) => method === 'PATCH'
   // PowerDNS is asked at most eight things at once.
-  const stops = names.slice(0, 8).map(() => site().proxy.stop(isPatch))
+  const stops = names.slice(0, 8).map(() => servers().proxy.stop(isPatch))
   const answering = names.map((name) => api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1')))
   await Promise.all(stops.map(({ arrived }) => arrived))
   for (const name of names.slice(0, 4)) t.is((await api.get(`/domains/${name}/rrsets/`)).status, 200)
   for (const { release } of stops) release('pass')
   // Some have waited for their turn for too long, perhaps.
   for (const { status } of await Promise.all(answering)) t.true([201, 503].includes(status), String(status))
-  t.deepEqual(await discrepancies(site()), [])
+  t.deepEqual(await discrepancies(servers()), [])
 })
 
 test.serial('killed in the middle of pushes, PowerDNS is put right after its restart', async (t) => {
-  const { proxy, powerDns, restartPowerDns } = site()
-  const { api } = await site().start()
+  const { proxy, powerDns, restartPowerDns } = servers()
+  const { api } = await servers().start()
   const names = ['killed-write.example', 'killed-creation.example', 'killed-deletion.example']
-  await withDomain({ api } as Service, names[0]!)
-  await withDomain({ api } as Service, names[2]!)
+  await withDomain({ api } as TestProcess, names[0]!)
+  await withDomain({ api } as TestProcess, names[2]!)
   const stops = ['PATCH', 'POST', 'DELETE'].map((method) => proxy.stop((call) => call.method === method))
   const answering = [
     api.put(`/domains/${names[0]!}/rrsets/www/A/`, rrset('192.0.2.2')),
@@ -101,11 +101,11 @@ test.serial('killed in the middle of pushes, PowerDNS is put right after its res
   ]
   await Promise.all(stops.map(({ arrived }) => arrived))
   for (const { release } of stops) release('pass')
-  powerDns().kill('SIGKILL')
+  process.kill(powerDns.pid, 'SIGKILL')
   const answers = await Promise.all(answering)
   for (const { status } of answers) t.true([200, 201, 204, 503].includes(status), String(status))
   await restartPowerDns()
-  t.deepEqual(await discrepanciesInTheEnd(site()), [])
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
   t.is((await api.get(`/domains/${names[1]!}/`)).status, answers[1]!.status === 201 ? 200 : 404)
   t.is((await api.get(`/domains/${names[2]!}/`)).status, answers[2]!.status === 204 ? 404 : 200)
 })

@@ -1,19 +1,19 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
+import { createAccount } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { Client } from '../support/client.ts'
-import { discrepanciesOf } from '../support/discrepancies.ts'
-import type { Call, Fate } from '../support/proxy.ts'
-import { useSite, type Service } from '../support/site.ts'
-import { createAccount } from '../support/world.ts'
+import { discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // Contract §2.3: whatever a call to PowerDNS comes to, the write is done and acknowledged, or 503 and nothing changed.
 
-const site = useSite()
-let service: Service
+const servers = useServers()
+let service: TestProcess
 
 test.serial.before('a service is started', async () => {
-  service = await site().start()
+  service = await servers().start()
 })
 
 const NOTHING_CHANGED = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'
@@ -91,13 +91,13 @@ for (const { what, act, success, call, harmless = [] } of rows) {
     if (harmless.includes(how)) continue
     test(`if PowerDNS ${how}, ${what} is answered 503, nothing is changed, and a retry succeeds`, async (t) => {
       const name = `fails-${number++}.example`
-      const { api } = await createAccount(site().system, service.url)
+      const { api } = await createAccount(servers().system, service.url)
       if (act !== create) {
         t.is((await create(api, name)).status, 201)
         t.is((await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))).status, 201)
       }
       const before = await stored(name)
-      const stopped = site().proxy.stop((sent) => call(sent, name))
+      const stopped = servers().proxy.stop((sent) => call(sent, name))
       const answering = act(api, name)
       await stopped.arrived
       stopped.release(fate)
@@ -106,60 +106,60 @@ for (const { what, act, success, call, harmless = [] } of rows) {
       t.is(answer.text, NOTHING_CHANGED)
       t.is(answer.headers['retry-after'], '5')
       t.is(await stored(name), before)
-      t.deepEqual(await discrepanciesOf(site(), name), [])
+      t.deepEqual(await discrepanciesOf(servers(), name), [])
       t.is(await stored(name), before)
       t.is((await act(api, name)).status, success)
-      t.deepEqual(await discrepanciesOf(site(), name), [])
+      t.deepEqual(await discrepanciesOf(servers(), name), [])
     })
 
     test(`if PowerDNS ${how}, ${what} may be retried at once`, async (t) => {
       const name = `retried-${number++}.example`
-      const { api } = await createAccount(site().system, service.url)
+      const { api } = await createAccount(servers().system, service.url)
       if (act !== create) {
         t.is((await create(api, name)).status, 201)
         t.is((await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))).status, 201)
       }
-      const stopped = site().proxy.stop((sent) => call(sent, name))
+      const stopped = servers().proxy.stop((sent) => call(sent, name))
       const answering = act(api, name)
       await stopped.arrived
       stopped.release(fate)
       t.is((await answering).status, 503)
       t.is((await act(api, name)).status, success)
-      t.deepEqual(await discrepanciesOf(site(), name), [])
+      t.deepEqual(await discrepanciesOf(servers(), name), [])
     })
   }
 }
 
 test('a deletion that PowerDNS answers with 500 is repeated at once', async (t) => {
   const name = 'repeated.example'
-  const { api } = await createAccount(site().system, service.url)
+  const { api } = await createAccount(servers().system, service.url)
   await create(api, name)
-  const stopped = site().proxy.stop(({ method, path }) => method === 'DELETE' && path === `/zones/${name}.`)
+  const stopped = servers().proxy.stop(({ method, path }) => method === 'DELETE' && path === `/zones/${name}.`)
   stopped.release({ refuse: 500 })
   t.is((await remove(api, name)).status, 204)
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
 test('if PowerDNS refuses an RRset, the answer is 400 with its reason, nothing is changed and no mark is left', async (t) => {
   const name = 'refused.example'
-  const { api } = await createAccount(site().system, service.url)
+  const { api } = await createAccount(servers().system, service.url)
   await create(api, name)
   await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
   const before = await stored(name)
-  site()
+  servers()
     .proxy.stop((call) => patch(call, name))
     .release({ refuse: 422 })
   const answer = await change(api, name)
   t.is(answer.status, 400)
   t.is(answer.text, '{"non_field_errors":["The DNS backend refused this RRset: injected"]}')
-  t.deepEqual(await query(site().system.db, 'select from marks where zone = :name', { name }), [])
+  t.deepEqual(await query(servers().system.db, 'select from marks where zone = :name', { name }), [])
   t.is(await stored(name), before)
-  t.deepEqual(await discrepanciesOf(site(), name), [])
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
 /** Everything that is stored under a name, save the version, which repair moves. */
 async function stored(name: string): Promise<string> {
   const sql = `select domains.name, domains.published, domains.touched, rrsets.*
     from domains left join rrsets on domain_id = domains.id where name = :name order by subname, type`
-  return JSON.stringify(await query(site().system.db, sql, { name }))
+  return JSON.stringify(await query(servers().system.db, sql, { name }))
 }

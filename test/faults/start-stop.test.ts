@@ -3,13 +3,16 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { Pool } from 'undici'
 import { openDatabase, query } from '../../src/store/database.ts'
-import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { environmentFor, runProgram, useSite } from '../support/site.ts'
-import { createDatabase, eventually } from '../support/world.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { eventually } from '../support/eventually.ts'
+import { useServers } from '../support/harness.ts'
+import { startOurs } from '../support/servers/programs.ts'
+import { createDatabase } from '../support/servers/servers.ts'
+import { environmentFor } from '../support/servers/service.ts'
 
-const site = useSite()
+const servers = useServers()
 
-test.afterEach.always(() => site().killServices())
+test.afterEach.always(() => servers().killServices())
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
 
@@ -39,7 +42,7 @@ const refusals: { what: string; env: (port: number) => Record<string, string>; m
   {
     what: 'the database is not there',
     env: () => {
-      const url = new URL(site().backends.databaseUrl)
+      const url = new URL(servers().backends.databaseUrl)
       url.pathname = '/nowhere'
       return { DATABASE_URL: url.href }
     },
@@ -61,11 +64,11 @@ const refusals: { what: string; env: (port: number) => Record<string, string>; m
 for (const { what, env, message } of refusals) {
   test(`if ${what}, a message names the address tried, and the exit code is 1`, async (t) => {
     const port = await freePort()
-    const { ended, words } = runProgram('main.js', [], environmentFor(site().backends, env(port)))
+    const { ended, output } = startOurs('main.js', [], environmentFor(servers().backends, env(port)))
     t.is(await ended, 1)
-    t.regex(words(), message(port))
-    t.notRegex(words(), /^\s+at /m)
-    t.notRegex(words(), /s3cret/)
+    t.regex(output(), message(port))
+    t.notRegex(output(), /^\s+at /m)
+    t.notRegex(output(), /s3cret/)
   })
 }
 
@@ -74,10 +77,10 @@ test('if another version made the database, a message tells what to do, and the 
   const db = openDatabase(url, 1)
   await query(db, `update knex_migrations set name = '001_accounts' where name = '01_accounts'`)
   await db.end()
-  const { ended, words } = runProgram('main.js', [], environmentFor(site().backends, { DATABASE_URL: url }))
+  const { ended, output } = startOurs('main.js', [], environmentFor(servers().backends, { DATABASE_URL: url }))
   t.is(await ended, 1)
   t.regex(
-    words(),
+    output(),
     /^zoneplane: Postgres at .* cannot be used: another version of Zoneplane made its schema .* --fresh$/m,
   )
   await drop()
@@ -87,19 +90,19 @@ test('if the port is taken, a message names it, and the exit code is 1', async (
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const { ended, words } = runProgram('main.js', [], environmentFor(site().backends, { PORT: String(port) }))
+  const { ended, output } = startOurs('main.js', [], environmentFor(servers().backends, { PORT: String(port) }))
   t.is(await ended, 1)
   server.close()
-  t.regex(words(), new RegExp(`^zoneplane: cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*$`, 'm'))
-  t.notRegex(words(), /^\s+at /m)
+  t.regex(output(), new RegExp(`^zoneplane: cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*$`, 'm'))
+  t.notRegex(output(), /^\s+at /m)
 })
 
 test('all problems of the environment are told at once, and the exit code is 1', async (t) => {
   const env = { PORT: 'http', MINIMUM_TTL: '0', THROTTLE: 'maybe', DATABASE_URL: 'mysql://root:s3cret@db/' }
-  const { ended, words } = runProgram('main.js', [], environmentFor(site().backends, env))
+  const { ended, output } = startOurs('main.js', [], environmentFor(servers().backends, env))
   t.is(await ended, 1)
   t.is(
-    words(),
+    output(),
     'zoneplane: PORT: must be a whole number from 0 to 65535\n' +
       'DATABASE_URL: must be a URL beginning with postgres:// or postgresql://\n' +
       'MINIMUM_TTL: must be a whole number from 1 to 3600\n' +
@@ -111,12 +114,12 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test.serial(
     `on ${signal} the requests that run are finished, new ones are refused, and the exit code is 0`,
     async (t) => {
-      const service = await site().start()
+      const service = await servers().start()
       const name = `stopped-by-${signal.toLowerCase()}.example`
       await service.api.post('/domains/', { name })
       const idle = new Pool(service.url, { connections: 1 })
       t.is((await (await idle.request({ path: '/healthz', method: 'GET' })).body.text()).length, 15)
-      const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+      const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
       const answering = service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
       await stopped.arrived
       service.signal(signal)
@@ -131,7 +134,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       stopped.release('pass')
       t.is((await answering).status, 201)
       t.is(await service.ended, 0)
-      t.deepEqual(await discrepanciesInTheEnd(site()), [])
+      t.deepEqual(await discrepanciesInTheEnd(servers()), [])
     },
   )
 }
@@ -142,46 +145,46 @@ test('the command line tells what is wrong with a call, and the exit code is 1',
     [['reconsider'], 'zoneplane: no such command: reconsider'],
     [['reconcile', '--content'], "zoneplane: Unknown option '--content'"],
   ] as const) {
-    const { ended, words } = runProgram('cli.js', [...args], environmentFor(site().backends))
+    const { ended, output } = startOurs('cli.js', [...args], environmentFor(servers().backends))
     t.is(await ended, 1)
-    t.true(words().startsWith(message), words())
-    t.regex(words(), /^Usage: zoneplane (<command> \[options\]|reconcile \[--contents\] \[--json\])$/m)
+    t.true(output().startsWith(message), output())
+    t.regex(output(), /^Usage: zoneplane (<command> \[options\]|reconcile \[--contents\] \[--json\])$/m)
   }
 })
 
 test('the command line tells what it can do', async (t) => {
   for (const args of [['--help'], ['reconcile', '--help']]) {
-    const { ended, words } = runProgram('cli.js', args, {})
+    const { ended, output } = startOurs('cli.js', args, {})
     t.is(await ended, 0)
-    t.regex(words(), /^Usage: zoneplane (<command> \[options\]|reconcile \[--contents\] \[--json\])$/m)
+    t.regex(output(), /^Usage: zoneplane (<command> \[options\]|reconcile \[--contents\] \[--json\])$/m)
   }
 })
 
 test('`zoneplane reconcile` asks for the servers to work on', async (t) => {
-  const { ended, words } = runProgram('cli.js', ['reconcile'], { PATH: process.env['PATH'] })
+  const { ended, output } = startOurs('cli.js', ['reconcile'], { PATH: process.env['PATH'] })
   t.is(await ended, 1)
   t.is(
-    words(),
+    output(),
     'zoneplane: DATABASE_URL, PDNS_API_URL and PDNS_API_KEY must be set: they name the servers to work on\n',
   )
 })
 
 test('`zoneplane reconcile` names a server that is not there', async (t) => {
   const port = await freePort()
-  const env = environmentFor(site().backends, { PDNS_API_URL: `http://127.0.0.1:${port}` })
-  const { ended, words } = runProgram('cli.js', ['reconcile'], env)
+  const env = environmentFor(servers().backends, { PDNS_API_URL: `http://127.0.0.1:${port}` })
+  const { ended, output } = startOurs('cli.js', ['reconcile'], env)
   t.is(await ended, 1)
-  t.regex(words(), new RegExp(`^zoneplane: PowerDNS at 127\\.0\\.0\\.1:${port} cannot be used: .*\n$`))
+  t.regex(output(), new RegExp(`^zoneplane: PowerDNS at 127\\.0\\.0\\.1:${port} cannot be used: .*\n$`))
 })
 
 test.serial('`zoneplane reconcile` tells what it could not repair, and the exit code is 1', async (t) => {
-  const service = await site().start()
+  const service = await servers().start()
   const name = 'unrepaired.example'
   await service.api.post('/domains/', { name })
   await service.kill()
-  await site().pdns('DELETE', `/zones/${name}.`)
-  site().proxy.fail(({ method, body }) => (method === 'POST' && body.includes(name) ? { refuse: 500 } : 'pass'))
-  const { ended, words } = runProgram('cli.js', ['reconcile'], environmentFor(site().backends))
+  await servers().pdns('DELETE', `/zones/${name}.`)
+  servers().proxy.fail(({ method, body }) => (method === 'POST' && body.includes(name) ? { refuse: 500 } : 'pass'))
+  const { ended, output } = startOurs('cli.js', ['reconcile'], environmentFor(servers().backends))
   t.is(await ended, 1)
-  t.regex(words(), /^unrepaired\.example: not repaired: injected$/m)
+  t.regex(output(), /^unrepaired\.example: not repaired: injected$/m)
 })

@@ -2,30 +2,32 @@ import test from 'ava'
 import { COUNTING_TIME } from '../../src/limits.ts'
 import { createCounters } from '../../src/service/throttling/counters.ts'
 import { openDatabase, query, transaction } from '../../src/store/database.ts'
-import { closeSystem } from '../../src/server.ts'
+import type { Account } from '../support/accounts.ts'
 import { Client } from '../support/client.ts'
-import { startGate, type Gate } from '../support/gate.ts'
-import { eventually, startService, useWorld, type Account } from '../support/world.ts'
+import { eventually } from '../support/eventually.ts'
+import { startGate, type Gate } from '../support/servers/gate.ts'
+import { useService } from '../support/harness.ts'
+import { startService } from '../support/servers/service.ts'
 
 // Contract §14, counted in Postgres: processes share their counts, and when these are not to be had each has its own.
 
 const LIMIT = 30
-const world = useWorld({ THROTTLE: 'on', THROTTLE_STORE: 'postgres', THROTTLE_RATES: `dns_api_cheap=${LIMIT}/d` })
+const service = useService({ THROTTLE: 'on', THROTTLE_STORE: 'postgres', THROTTLE_RATES: `dns_api_cheap=${LIMIT}/d` })
 
 let gate: Gate
 let account: Account
 
 test.before('a way to the counts that can be shut', async () => {
-  const { system, backends } = world()
+  const { system, backends } = service()
   gate = await startGate(backends.databaseUrl)
   await system.countersDb.end()
   system.countersDb = openDatabase(gate.url, 4, COUNTING_TIME)
 })
 
 test.beforeEach('nothing is counted yet', async () => {
-  const { system } = world()
+  const { system } = service()
   system.counters = createCounters(system.config, system.countersDb, system.log)
-  account = await world().account()
+  account = await service().account()
 })
 
 test.after.always('the gate is given back', async () => {
@@ -33,22 +35,22 @@ test.after.always('the gate is given back', async () => {
 })
 
 function warnings(): number {
-  return world().logged().split('"requests are counted in memory"').length - 1
+  return service().logged().split('"requests are counted in memory"').length - 1
 }
 
 /** How many requests Postgres has counted for the account. */
 async function counted(): Promise<number> {
   const sql = 'select points from throttle where key like :key'
-  const [row] = await query<{ points: number }>(world().system.db, sql, { key: `dns_api_cheap%${account.id}%` })
+  const [row] = await query<{ points: number }>(service().system.db, sql, { key: `dns_api_cheap%${account.id}%` })
   return row?.points ?? 0
 }
 
 test.serial('two processes together let through no more than the limit', async (t) => {
-  const { system, running } = await startService(world().backends, {
+  const { clientOf, stop } = await startService(service().backends, {
     ...{ THROTTLE: 'on', THROTTLE_STORE: 'postgres', THROTTLE_RATES: `dns_api_cheap=${LIMIT}/d` },
   })
   try {
-    const clients = [account.api, new Client(`http://127.0.0.1:${running.port}`, account.secret)]
+    const clients = [account.api, clientOf(account.secret)]
     const ask = async (client: Client) => {
       const statuses = []
       for (let i = 0; i < LIMIT / 4; i++) statuses.push((await client.get('/domains/')).status)
@@ -57,8 +59,7 @@ test.serial('two processes together let through no more than the limit', async (
     const statuses = await Promise.all(Array.from({ length: 8 }, (_, i) => ask(clients[i % 2]!)))
     t.is(statuses.flat().filter((status) => status === 200).length, LIMIT)
   } finally {
-    await running.stop()
-    await closeSystem(system)
+    await stop()
   }
 })
 
@@ -78,7 +79,7 @@ const TROUBLE: [string, () => Promise<() => Promise<void>>][] = [
       const ended = new Promise<void>((resolve) => (end = resolve))
       let begun!: () => void
       const hasBegun = new Promise<void>((resolve) => (begun = resolve))
-      const locking = transaction(world().system.db, async (trx) => {
+      const locking = transaction(service().system.db, async (trx) => {
         await query(trx, 'lock table throttle in access exclusive mode')
         begun()
         await ended

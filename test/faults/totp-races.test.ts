@@ -2,13 +2,13 @@ import test from 'ava'
 import { codeAt, stepAt } from '../../src/service/accounts/totp-codes.ts'
 import { query } from '../../src/store/database.ts'
 import type { Client } from '../support/client.ts'
+import { useService } from '../support/harness.ts'
 import { linkTo, person } from '../support/people.ts'
 import { addToken } from '../support/tokens.ts'
-import { useWorld } from '../support/world.ts'
 
 // Codes and links that many use at once: exactly one succeeds.
 
-const world = useWorld()
+const service = useService()
 
 const login = { mfa: false, permManageTokens: true }
 
@@ -21,12 +21,12 @@ async function twenty(send: () => Promise<{ status: number }>): Promise<Record<n
 }
 
 async function unusedFactor(): Promise<{ id: string; code: (step: number) => string; api: Client; email: string }> {
-  const { id: accountId, email } = await person(world())
-  const { api } = await addToken(world(), accountId, login)
+  const { id: accountId, email } = await person(service())
+  const { api } = await addToken(service(), accountId, login)
   await api.post('/auth/totp/')
-  const { path } = await linkTo(world(), email)
-  const { id } = (await world().anonymous.post(path)).json as { id: string }
-  const [row] = await query<{ secret: Buffer }>(world().system.db, 'select secret from totp_factors where id = :id', {
+  const { path } = await linkTo(service(), email)
+  const { id } = (await service().anonymous.post(path)).json as { id: string }
+  const [row] = await query<{ secret: Buffer }>(service().system.db, 'select secret from totp_factors where id = :id', {
     id,
   })
   return { id, code: (step) => codeAt(row!.secret, step), api, email }
@@ -36,9 +36,9 @@ for (let round = 1; round <= 5; round++) {
   test.serial(`a code works once, round ${round}`, async (t) => {
     const { id, code, api } = await unusedFactor()
     const path = `/auth/totp/${id}/verify/`
-    const step = stepAt(world().system.now())
+    const step = stepAt(service().system.now())
     // The first use, by people without a token; the losers learn either that the code is used or that they need one.
-    const first = await twenty(() => world().anonymous.post(path, { code: code(step) }))
+    const first = await twenty(() => service().anonymous.post(path, { code: code(step) }))
     t.is(first[200], 1)
     t.is((first[400] ?? 0) + (first[401] ?? 0), 19)
     const second = await twenty(() => api.post(path, { code: code(step + 1) }))
@@ -47,25 +47,25 @@ for (let round = 1; round <= 5; round++) {
 }
 
 test.serial('a link makes one factor', async (t) => {
-  const { id, email } = await person(world())
-  const { api } = await addToken(world(), id, login)
+  const { id, email } = await person(service())
+  const { api } = await addToken(service(), id, login)
   await api.post('/auth/totp/')
-  const { path } = await linkTo(world(), email)
-  t.deepEqual(await twenty(() => world().anonymous.post(path)), { 200: 1, 409: 19 })
+  const { path } = await linkTo(service(), email)
+  t.deepEqual(await twenty(() => service().anonymous.post(path)), { 200: 1, 409: 19 })
   t.is(((await api.get('/auth/totp/')).json as unknown[]).length, 1)
 })
 
 test.serial('of twenty factors of one name that are made at once, one is', async (t) => {
   const { id, code, api } = await unusedFactor()
-  await world().anonymous.post(`/auth/totp/${id}/verify/`, { code: code(stepAt(world().system.now())) })
-  await api.post(`/auth/totp/${id}/verify/`, { code: code(stepAt(world().system.now()) + 1) })
+  await service().anonymous.post(`/auth/totp/${id}/verify/`, { code: code(stepAt(service().system.now())) })
+  await api.post(`/auth/totp/${id}/verify/`, { code: code(stepAt(service().system.now()) + 1) })
   t.deepEqual(await twenty(() => api.post('/auth/totp/', { name: 'one' })), { 201: 1, 400: 19 })
 })
 
 test.serial('of twenty renamings to one name, one is done', async (t) => {
   const { id, code, api } = await unusedFactor()
-  await world().anonymous.post(`/auth/totp/${id}/verify/`, { code: code(stepAt(world().system.now())) })
-  await api.post(`/auth/totp/${id}/verify/`, { code: code(stepAt(world().system.now()) + 1) })
+  await service().anonymous.post(`/auth/totp/${id}/verify/`, { code: code(stepAt(service().system.now())) })
+  await api.post(`/auth/totp/${id}/verify/`, { code: code(stepAt(service().system.now()) + 1) })
   const made = await Promise.all(Array.from({ length: 20 }, (_, i) => api.post('/auth/totp/', { name: `n${i}` })))
   const ids = made.map(({ json }) => (json as { id: string }).id)
   const renamed = await twenty(() => api.patch(`/auth/totp/${ids.pop()!}/`, { name: 'one' }))

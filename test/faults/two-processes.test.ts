@@ -1,17 +1,17 @@
 import test from 'ava'
-import { discrepancies, discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { useSite, type Service } from '../support/site.ts'
-import { createAccount } from '../support/world.ts'
+import { createAccount } from '../support/accounts.ts'
+import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
 
 // Two services on one database and one PowerDNS.
 
-const site = useSite()
-let services: [Service, Service]
+const servers = useServers()
+let services: [TestProcess, TestProcess]
 
 test.serial.before('two services are started', async () => {
   // PowerDNS stalls above ten connections, over all that use it.
   const environment = { PDNS_CONNECTIONS: '4' }
-  services = await Promise.all([site().start(environment), site().start(environment)])
+  services = await Promise.all([servers().start(environment), servers().start(environment)])
 })
 
 const rrset = (subname: string, ...records: string[]) => ({ subname, type: 'A', ttl: 300, records })
@@ -26,7 +26,7 @@ test.serial('writes from both to one zone all succeed and none is lost', async (
   )
   for (const { status } of answers) t.is(status, 201)
   t.is(((await services[0].api.get(`/domains/${name}/rrsets/`)).json as unknown[]).length, 31)
-  t.deepEqual(await discrepancies(site()), [])
+  t.deepEqual(await discrepancies(servers()), [])
 })
 
 test.serial('writes from both to one RRset all succeed, and the last one stands', async (t) => {
@@ -40,7 +40,7 @@ test.serial('writes from both to one RRset all succeed, and the last one stands'
     ),
   )
   for (const { status } of answers) t.is(status, 200)
-  t.deepEqual(await discrepancies(site()), [])
+  t.deepEqual(await discrepancies(servers()), [])
 })
 
 test.serial('of two creations of one RRset at once, one is answered 201 and the other 400', async (t) => {
@@ -59,7 +59,7 @@ for (const isOneAccount of [true, false]) {
   const whose = isOneAccount ? 'one account' : 'two accounts'
 
   test.serial(`of two creations of one domain by ${whose} at once, exactly one is answered 201`, async (t) => {
-    const { system } = site()
+    const { system } = servers()
     const first = await createAccount(system, services[0].url)
     const second = isOneAccount
       ? services[1].clientOf(first.secret)
@@ -70,21 +70,21 @@ for (const isOneAccount of [true, false]) {
       t.deepEqual(answers.map(({ status }) => status).sort(), [201, 400])
       t.is(answers.find(({ status }) => status === 400)!.text, '{"name":["domain with this name already exists."]}')
     }
-    t.deepEqual(await discrepancies(site()), [])
+    t.deepEqual(await discrepancies(servers()), [])
   })
 }
 
 test.serial(
   'a domain and one below it, created by two accounts at once: one is answered 201, the other 400',
   async (t) => {
-    const { system } = site()
+    const { system } = servers()
     const accounts = await Promise.all(services.map(({ url }) => createAccount(system, url)))
     for (let round = 0; round < 5; round++) {
       const names = [`family-${round}.example`, `child.family-${round}.example`]
       const answers = await Promise.all(accounts.map(({ api }, i) => api.post('/domains/', { name: names[i]! })))
       t.deepEqual(answers.map(({ status }) => status).sort(), [201, 400])
     }
-    t.deepEqual(await discrepancies(site()), [])
+    t.deepEqual(await discrepancies(servers()), [])
   },
 )
 
@@ -99,7 +99,7 @@ test.serial(
     t.is((await services[1].api.delete(`/domains/${name}/`)).status, 204)
     for (const { status } of await Promise.all(writes)) t.true([201, 404].includes(status), String(status))
     t.is((await services[0].api.get(`/domains/${name}/`)).status, 404)
-    t.deepEqual(await discrepancies(site()), [])
+    t.deepEqual(await discrepancies(servers()), [])
   },
 )
 
@@ -116,7 +116,7 @@ test.serial(
       t.is(deletion.status, 204)
       t.true([201, 400].includes(creation.status), String(creation.status))
       t.is((await services[0].api.get(`/domains/${name}/`)).status, creation.status === 201 ? 200 : 404)
-      t.deepEqual(await discrepancies(site()), [])
+      t.deepEqual(await discrepancies(servers()), [])
       await services[1].api.delete(`/domains/${name}/`)
     }
   },
@@ -126,7 +126,7 @@ test.serial('what one of them has left in doubt when it dies, the other one puts
   const name = 'inherited.example'
   await services[0].api.post('/domains/', { name })
   await services[0].api.post(`/domains/${name}/rrsets/`, rrset('www', '192.0.2.1'))
-  const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+  const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
   const answering = services[0].api
     .put(`/domains/${name}/rrsets/www/A/`, rrset('www', '192.0.2.2'))
     .catch(() => undefined)
@@ -134,6 +134,6 @@ test.serial('what one of them has left in doubt when it dies, the other one puts
   await services[0].kill()
   stopped.release('swallow')
   await answering
-  t.deepEqual(await discrepanciesInTheEnd(site()), [])
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
   t.like((await services[1].api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
 })

@@ -1,15 +1,16 @@
 import test from 'ava'
-import { closeSystem } from '../../src/server.ts'
 import { query } from '../../src/store/database.ts'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
 import type { Answer } from '../support/client.ts'
-import { startGate } from '../support/gate.ts'
-import { newDomain } from '../support/tokens.ts'
+import { startGate } from '../support/servers/gate.ts'
 import { Client } from '../support/client.ts'
-import { startService, useWorld, type Account } from '../support/world.ts'
+import { useService } from '../support/harness.ts'
+import { startService } from '../support/servers/service.ts'
 
 // Contract §§2.2, 2.3 and 15.2: failures behind us.
 
-const world = useWorld({ RETRY_AFTER: '7' })
+const service = useService({ RETRY_AFTER: '7' })
 
 const WRITE = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'
 const READ = '{"detail":"The DNS backend is currently unavailable. Please retry."}'
@@ -19,7 +20,7 @@ let account: Account
 let domain: string
 
 test.before('an account with a domain', async () => {
-  account = await world().account()
+  account = await service().account()
   domain = await newDomain(account.api)
   await account.api.post(`/domains/${domain}/rrsets/`, { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
 })
@@ -31,7 +32,7 @@ const isUnavailable = ({ status, text, headers }: Answer, body: string) =>
 /** Everything stored, but for when tokens were used and what is marked for repair. */
 async function stored(): Promise<string> {
   const rows = await query(
-    world().system.db,
+    service().system.db,
     `select (select json_agg(domains order by id) from domains) as domains,
        (select json_agg(rrsets order by id) from rrsets) as rrsets`,
   )
@@ -47,7 +48,7 @@ for (const [what, fate] of [
 ] as const) {
   test.serial(`when PowerDNS ${what}, writes are 503 and change nothing`, async (t) => {
     const before = await stored()
-    world().proxy.fail(() => fate)
+    service().proxy.fail(() => fate)
     const answers = [
       await account.api.post('/domains/', { name: `unborn.${domain}` }),
       await account.api.delete(`/domains/${domain}/`),
@@ -56,13 +57,13 @@ for (const [what, fate] of [
       await account.api.put(rrsets('www/A/'), { subname: 'www', type: 'A', ttl: 999, records: ['192.0.2.9'] }),
       await account.api.delete(rrsets('www/A/')),
     ]
-    world().proxy.heal()
+    service().proxy.heal()
     for (const answer of answers) t.true(isUnavailable(answer, WRITE), answer.text)
     t.is(await stored(), before)
   })
 
   test.serial(`when PowerDNS ${what}, what it is not needed for goes on, and a domain is 503`, async (t) => {
-    world().proxy.fail(() => fate)
+    service().proxy.fail(() => fate)
     const reads = [
       await account.api.get('/domains/'),
       await account.api.get(`/domains/?owns_qname=${domain}`),
@@ -72,9 +73,9 @@ for (const [what, fate] of [
     ]
     const withKeys = await account.api.get(`/domains/${domain}/`)
     const head = await account.api.send('HEAD', `/domains/${domain}/`)
-    const ready = await world().anonymous.get('//root/readyz')
-    const alive = await world().anonymous.get('//root/healthz')
-    world().proxy.heal()
+    const ready = await service().anonymous.get('//root/readyz')
+    const alive = await service().anonymous.get('//root/healthz')
+    service().proxy.heal()
     for (const { status, text } of reads) t.is(status, 200, text)
     t.true(isUnavailable(withKeys, READ), withKeys.text)
     t.deepEqual([head.status, head.text, head.headers['retry-after']], [503, '', '7'])
@@ -86,21 +87,21 @@ for (const [what, fate] of [
 
 test.serial('when PowerDNS is back, the next write works', async (t) => {
   for (const ttl of [61, 62]) {
-    world().proxy.fail(() => 'cut')
+    service().proxy.fail(() => 'cut')
     t.is((await account.api.patch(rrsets('www/A/'), { ttl })).status, 503)
-    world().proxy.heal()
+    service().proxy.heal()
     t.is((await account.api.patch(rrsets('www/A/'), { ttl })).status, 200)
   }
 })
 
 test.serial('what PowerDNS refuses is 400 with its reason, and changes nothing', async (t) => {
   const before = await stored()
-  world().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422 } : 'pass'))
+  service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422 } : 'pass'))
   const answers = [
     await account.api.post(rrsets(), { subname: 'unborn', type: 'A', ttl: 60, records: ['192.0.2.1'] }),
     await account.api.patch(rrsets('www/A/'), { records: ['192.0.2.99'] }),
   ]
-  world().proxy.heal()
+  service().proxy.heal()
   for (const { status, text } of answers) {
     t.deepEqual([status, text], [400, '{"non_field_errors":["The DNS backend refused this RRset: injected"]}'])
   }
@@ -109,7 +110,7 @@ test.serial('what PowerDNS refuses is 400 with its reason, and changes nothing',
 
 test.serial('waiting too long for the turn at a domain is 503, and changes nothing', async (t) => {
   const before = await stored()
-  const other = await world().system.db.connect()
+  const other = await service().system.db.connect()
   await other.query('begin')
   await other.query('select from domains where name = $1 for update', [domain])
   const answers = await Promise.all([
@@ -131,14 +132,14 @@ for (const [what, breaking, mending] of [
   ['a column is gone', 'alter table rrsets rename ttl to tt', 'alter table rrsets rename tt to ttl'],
 ] as const) {
   test.serial(`when ${what}, the answer is 500 without internals, and the log has them once`, async (t) => {
-    await query(world().system.db, breaking)
-    const logged = world().logged().length
+    await query(service().system.db, breaking)
+    const logged = service().logged().length
     const answers = [
       await account.api.get(rrsets(), { headers: { 'x-request-id': 'broken-1' } }),
       await account.api.post(rrsets(), { subname: 'x', type: 'A', ttl: 60, records: ['192.0.2.1'] }),
       await account.api.delete(rrsets('www/A/')),
     ]
-    await query(world().system.db, mending)
+    await query(service().system.db, mending)
     for (const { status, text, headers } of answers) {
       t.deepEqual([status, text], [500, INTERNAL])
       t.is(headers['content-type'], 'application/json')
@@ -146,7 +147,7 @@ for (const [what, breaking, mending] of [
       t.is(headers['retry-after'], undefined)
       t.truthy(headers['allow'])
     }
-    const lines = world().logged().slice(logged).trim().split('\n')
+    const lines = service().logged().slice(logged).trim().split('\n')
     const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
     const told = entries.filter(({ message, request }) => message === 'unexpected' && request === 'broken-1')
     t.is(told.length, 1)
@@ -157,9 +158,9 @@ for (const [what, breaking, mending] of [
 
 test.serial('when migrations are missing, the service is not ready', async (t) => {
   const rename = (from: string, to: string) =>
-    query(world().system.db, 'update knex_migrations set name = :to where name = :from', { from, to })
+    query(service().system.db, 'update knex_migrations set name = :to where name = :from', { from, to })
   await rename('01_accounts', '01_others')
-  const { status, text, headers } = await world().anonymous.get('//root/readyz')
+  const { status, text, headers } = await service().anonymous.get('//root/readyz')
   await rename('01_others', '01_accounts')
   const checks = '{"database":"ok","migrations":"unavailable","powerdns":"ok"}'
   t.deepEqual([status, text], [503, `{"status":"unavailable","checks":${checks}}`])
@@ -167,10 +168,12 @@ test.serial('when migrations are missing, the service is not ready', async (t) =
 })
 
 test.serial('without Postgres requests are 503, and work again when it is back', async (t) => {
-  const gate = await startGate(world().backends.databaseUrl)
-  const { system, running } = await startService({ ...world().backends, databaseUrl: gate.url }, { RETRY_AFTER: '7' })
-  const url = `http://127.0.0.1:${running.port}`
-  const [api, anonymous] = [new Client(url, account.secret), new Client(url)]
+  const gate = await startGate(service().backends.databaseUrl)
+  const { anonymous, clientOf, stop } = await startService(
+    { ...service().backends, databaseUrl: gate.url },
+    { RETRY_AFTER: '7' },
+  )
+  const api = clientOf(account.secret)
   try {
     t.is((await api.get(rrsets())).status, 200)
     const before = await stored()
@@ -201,8 +204,7 @@ test.serial('without Postgres requests are 503, and work again when it is back',
     t.is((await api.patch(rrsets('www/A/'), { ttl: 778 })).status, 200)
     t.is((await anonymous.get('//root/readyz')).status, 200)
   } finally {
-    await running.stop()
-    await closeSystem(system)
+    await stop()
     await gate.shut()
   }
 })

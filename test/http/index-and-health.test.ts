@@ -1,17 +1,18 @@
 import test from 'ava'
 import { exchange, plainRequest } from '../support/raw.ts'
 import { addToken } from '../support/tokens.ts'
-import { startService, useWorld, withWorld, type Account } from '../support/world.ts'
-import { closeSystem } from '../../src/server.ts'
+import type { Account } from '../support/accounts.ts'
+import { useService, withService } from '../support/harness.ts'
+import { startService } from '../support/servers/service.ts'
 
 // Contract §§13, 15.2, and absolute URLs of §1.1.
 
-const world = useWorld()
+const service = useService()
 
 let account: Account
 
 test.before('an account', async () => {
-  account = await world().account()
+  account = await service().account()
 })
 
 const anonymousIndex = (base: string) =>
@@ -23,24 +24,24 @@ const tokenIndex = (base: string) =>
   `"logout":"${base}/auth/logout/","tokens":"${base}/auth/tokens/","domains":"${base}/domains/"}`
 
 test.serial('the index for who has no token', async (t) => {
-  const { status, text } = await world().anonymous.get('/')
-  t.deepEqual([status, text], [200, anonymousIndex(`${world().url}/api/v1`)])
+  const { status, text } = await service().anonymous.get('/')
+  t.deepEqual([status, text], [200, anonymousIndex(`${service().url}/api/v1`)])
 })
 
 test.serial('the index for a token', async (t) => {
   const { status, text } = await account.api.get('/')
-  t.deepEqual([status, text], [200, tokenIndex(`${world().url}/api/v1`)])
+  t.deepEqual([status, text], [200, tokenIndex(`${service().url}/api/v1`)])
 })
 
 test.serial('the index for a token without any permission is the same', async (t) => {
-  const { api } = await addToken(world(), account.id)
-  t.is((await api.get('/')).text, tokenIndex(`${world().url}/api/v1`))
+  const { api } = await addToken(service(), account.id)
+  t.is((await api.get('/')).text, tokenIndex(`${service().url}/api/v1`))
 })
 
 test.serial('the index with a scheme other than Token is that for who has no token', async (t) => {
   for (const authorization of ['Bearer x', 'Basic eDp5', 'x', '']) {
-    const { status, text } = await world().anonymous.get('/', { headers: { authorization } })
-    t.deepEqual([status, text], [200, anonymousIndex(`${world().url}/api/v1`)])
+    const { status, text } = await service().anonymous.get('/', { headers: { authorization } })
+    t.deepEqual([status, text], [200, anonymousIndex(`${service().url}/api/v1`)])
   }
 })
 
@@ -50,24 +51,24 @@ for (const [authorization, detail] of [
   ['Token a b', 'Invalid token header. Token string should not contain spaces.'],
 ] as const) {
   test.serial(`a token header that fails is 401 on the index, too: ${authorization}`, async (t) => {
-    const { status, text } = await world().anonymous.get('/', { headers: { authorization } })
+    const { status, text } = await service().anonymous.get('/', { headers: { authorization } })
     t.deepEqual([status, text], [401, JSON.stringify({ detail })])
   })
 }
 
 test.serial('URLs are those of the Host header when no public URL is set', async (t) => {
-  const { body } = await exchange(world().url, plainRequest('GET /api/v1/').replace('api.test', 'other.test:81'))
+  const { body } = await exchange(service().url, plainRequest('GET /api/v1/').replace('api.test', 'other.test:81'))
   t.is(body, anonymousIndex('http://other.test:81/api/v1'))
 })
 
 test.serial('what a stranger says about forwarding does not show in URLs', async (t) => {
   const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.test' }
-  t.is((await world().anonymous.get('/', { headers })).text, anonymousIndex(`${world().url}/api/v1`))
+  t.is((await service().anonymous.get('/', { headers })).text, anonymousIndex(`${service().url}/api/v1`))
 })
 
 test.serial('without Host, URLs have the address that was called', async (t) => {
-  const { status, body } = await exchange(world().url, 'GET /api/v1/ HTTP/1.0\r\n\r\n')
-  t.deepEqual([status, body], [200, anonymousIndex(`${world().url}/api/v1`)])
+  const { status, body } = await exchange(service().url, 'GET /api/v1/ HTTP/1.0\r\n\r\n')
+  t.deepEqual([status, body], [200, anonymousIndex(`${service().url}/api/v1`)])
 })
 
 for (const [given, base] of [
@@ -77,7 +78,7 @@ for (const [given, base] of [
   ['https://example.net/dns/', 'https://example.net/dns/api/v1'],
 ] as const) {
   test.serial(`URLs begin with the public URL: ${given}`, async (t) => {
-    await withService({ PUBLIC_URL: given, TRUSTED_PROXIES: '127.0.0.1' }, async (url) => {
+    await withAnother({ PUBLIC_URL: given, TRUSTED_PROXIES: '127.0.0.1' }, async (url) => {
       const forwarded = ['X-Forwarded-Proto: http', 'X-Forwarded-Host: evil.test']
       t.is((await exchange(url, plainRequest('GET /api/v1/', forwarded))).body, anonymousIndex(base))
     })
@@ -91,7 +92,7 @@ for (const [headers, base] of [
   [[], 'http://api.test'],
 ] as const) {
   test.serial(`a trusted proxy tells what the caller sees: ${headers.join(', ')}`, async (t) => {
-    await withService({ TRUSTED_PROXIES: '127.0.0.0/8' }, async (url) => {
+    await withAnother({ TRUSTED_PROXIES: '127.0.0.0/8' }, async (url) => {
       t.is((await exchange(url, plainRequest('GET /api/v1/', [...headers]))).body, anonymousIndex(`${base}/api/v1`))
     })
   })
@@ -99,38 +100,37 @@ for (const [headers, base] of [
 
 test.serial('the process is alive', async (t) => {
   for (const headers of [{}, { authorization: 'Token wrong' }]) {
-    const { status, text } = await world().anonymous.get('//root/healthz', { headers })
+    const { status, text } = await service().anonymous.get('//root/healthz', { headers })
     t.deepEqual([status, text], [200, '{"status":"ok"}'])
   }
 })
 
 test.serial('the service is ready', async (t) => {
   for (const headers of [{}, { authorization: 'Token wrong' }]) {
-    const { status, text } = await world().anonymous.get('//root/readyz', { headers })
+    const { status, text } = await service().anonymous.get('//root/readyz', { headers })
     const checks = '{"database":"ok","migrations":"ok","powerdns":"ok"}'
     t.deepEqual([status, text], [200, `{"status":"ready","checks":${checks}}`])
   }
 })
 
 test.serial('health has no path below the API', async (t) => {
-  t.is((await world().anonymous.get('/healthz')).status, 404)
-  t.is((await world().anonymous.get('/readyz')).status, 404)
+  t.is((await service().anonymous.get('/healthz')).status, 404)
+  t.is((await service().anonymous.get('/readyz')).status, 404)
 })
 
 test.serial('an index is answered while PowerDNS is away', async (t) => {
-  await withWorld({}, async ({ proxy, anonymous }) => {
+  await withService({}, async ({ proxy, anonymous }) => {
     proxy.fail(() => 'cut')
     t.is((await anonymous.get('/')).status, 200)
   })
 })
 
-/** Another service of the same world, set up otherwise. */
-async function withService(environment: Record<string, string>, work: (url: string) => Promise<void>): Promise<void> {
-  const { system, running } = await startService(world().backends, environment)
+/** Another service on the same servers, with other settings. */
+async function withAnother(environment: Record<string, string>, work: (url: string) => Promise<void>): Promise<void> {
+  const { url, stop } = await startService(service().backends, environment)
   try {
-    await work(`http://127.0.0.1:${running.port}`)
+    await work(url)
   } finally {
-    await running.stop()
-    await closeSystem(system)
+    await stop()
   }
 }

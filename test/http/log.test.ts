@@ -1,26 +1,29 @@
 import test from 'ava'
 import { randomBytes } from 'node:crypto'
 import { exchange, plainRequest } from '../support/raw.ts'
-import { addToken, newDomain } from '../support/tokens.ts'
+import { addToken } from '../support/tokens.ts'
 import { query } from '../../src/store/database.ts'
-import { eventually, useWorld, withWorld, type Account, type World } from '../support/world.ts'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
+import { eventually } from '../support/eventually.ts'
+import { useService, withService, type TestService } from '../support/harness.ts'
 
 // One structured line per request, and no secrets in the log.
 
-const world = useWorld({ LOG_LEVEL: 'debug' })
+const service = useService({ LOG_LEVEL: 'debug' })
 
 let account: Account
 let domain: string
 
 test.before('an account with a domain', async () => {
-  account = await world().account()
+  account = await service().account()
   domain = await newDomain(account.api)
 })
 
 type Line = Record<string, unknown>
 
 /** All lines that the log has about a request. */
-async function linesOf(request: string, { logged }: World = world()): Promise<Line[]> {
+async function linesOf(request: string, { logged }: TestService = service()): Promise<Line[]> {
   await eventually(async () => logged().includes(`"${request}"`))
   const lines = logged().trim().split('\n')
   return lines.map((line) => JSON.parse(line) as Line).filter((line) => line['request'] === request)
@@ -63,43 +66,43 @@ for (const [method, path, body, route, status, known] of [
 }
 
 test.serial('who is not let in is nobody in the log', async (t) => {
-  const { id, secret } = await addToken(world(), account.id, { allowedSubnets: [] })
+  const { id, secret } = await addToken(service(), account.id, { allowedSubnets: [] })
   const headers = { 'x-request-id': 'stranger', authorization: `Token ${secret}` }
-  t.is((await world().anonymous.get('/domains/', { headers })).status, 401)
+  t.is((await service().anonymous.get('/domains/', { headers })).status, 401)
   const [line] = await linesOf('stranger')
   t.deepEqual([line!['account'], line!['token'], line!['status']], [null, null, 401])
-  t.false(world().logged().includes(id))
+  t.false(service().logged().includes(id))
 })
 
 test.serial('of an override token, the log has the bound account', async (t) => {
-  const { id: owner } = await world().account()
-  const { id, api } = await addToken(world(), owner, { userOverrideId: account.id })
+  const { id: owner } = await service().account()
+  const { id, api } = await addToken(service(), owner, { userOverrideId: account.id })
   await api.get('/domains/', { headers: { 'x-request-id': 'bound' } })
   const [line] = await linesOf('bound')
   t.deepEqual([line!['account'], line!['token']], [account.id, id])
 })
 
 test.serial('the id in the log is that of the response, also when we made it', async (t) => {
-  const { headers } = await world().anonymous.get('/', { headers: { 'x-request-id': 'not/fit' } })
+  const { headers } = await service().anonymous.get('/', { headers: { 'x-request-id': 'not/fit' } })
   t.is((await linesOf(String(headers['x-request-id']))).length, 1)
 })
 
 test.serial('a preflight is logged', async (t) => {
   const headers = { 'x-request-id': 'preflight', origin: 'https://a.test', 'access-control-request-method': 'GET' }
-  await world().anonymous.send('OPTIONS', '/nothing/', undefined, { headers })
+  await service().anonymous.send('OPTIONS', '/nothing/', undefined, { headers })
   const [line] = await linesOf('preflight')
   t.deepEqual([line!['method'], line!['route'], line!['status']], ['OPTIONS', null, 200])
 })
 
 test.serial('a request that is given up halfway is logged', async (t) => {
   const headers = [`Authorization: Token ${account.secret}`, 'X-Request-Id: halfway', 'Content-Length: 100']
-  await exchange(world().url, plainRequest(`POST /api/v1/domains/`, headers) + '{', { end: true })
+  await exchange(service().url, plainRequest(`POST /api/v1/domains/`, headers) + '{', { end: true })
   t.is((await linesOf('halfway')).length, 1)
 })
 
 test.serial('no secret appears in the log, wherever it was sent', async (t) => {
   const canary = `Canary${randomBytes(12).toString('hex')}`
-  await withWorld({ LOG_LEVEL: 'debug' }, async (own) => {
+  await withService({ LOG_LEVEL: 'debug' }, async (own) => {
     const { id } = await own.account()
     const { api } = await addToken(own, id, { secret: canary, permCreateDomain: true, permDeleteDomain: true })
     const name = await newDomain(api)

@@ -1,18 +1,19 @@
 import test from 'ava'
+import type { Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
-import { newDomain } from '../support/tokens.ts'
-import { useWorld, withWorld, type Account } from '../support/world.ts'
 import type { Answer } from '../support/client.ts'
+import { useService, withService } from '../support/harness.ts'
 
 // Contract §§1.5 to 1.7: bodies, headers and codes of responses.
 
-const world = useWorld()
+const service = useService()
 
 let account: Account
 let domain: string
 
 test.before('an account with a domain', async () => {
-  account = await world().account()
+  account = await service().account()
   domain = await newDomain(account.api)
   const rrset = { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] }
   await account.api.post(`/domains/${domain}/rrsets/`, rrset)
@@ -20,7 +21,7 @@ test.before('an account with a domain', async () => {
 
 const rrsets = (rest = '') => `/domains/${domain}/rrsets/${rest}`
 const owner = () => account.api
-const anonymous = () => world().anonymous
+const anonymous = () => service().anonymous
 
 /** One request for each kind of answer with a body. */
 const answers: [string, () => Promise<Answer>, number][] = [
@@ -208,7 +209,7 @@ for (const given of ['abc', 'A.b_c-9', 'x'.repeat(128), '.', '550e8400-e29b-41d4
 for (const given of ['', 'x'.repeat(129), 'a b', 'a,b', 'a/b', 'ä', '{}', 'a\tb', '"a"', 'a:b']) {
   test.serial(`a request's id that does not fit is replaced: ${JSON.stringify(given.slice(0, 40))}`, async (t) => {
     const octets = plainRequest('GET /healthz', [`X-Request-Id: ${given}`])
-    const [first, second] = await Promise.all([exchange(world().url, octets), exchange(world().url, octets)])
+    const [first, second] = await Promise.all([exchange(service().url, octets), exchange(service().url, octets)])
     t.regex(first.headers['x-request-id']!, /^[A-Za-z0-9._-]{1,128}$/)
     t.not(first.headers['x-request-id'], given)
     t.not(first.headers['x-request-id'], second.headers['x-request-id'])
@@ -216,12 +217,12 @@ for (const given of ['', 'x'.repeat(129), 'a b', 'a,b', 'a/b', 'ä', '{}', 'a\tb
 }
 
 test.serial('two ids in one request are none', async (t) => {
-  const { headers } = await exchange(world().url, plainRequest('GET /', ['X-Request-Id: one', 'X-Request-Id: two']))
+  const { headers } = await exchange(service().url, plainRequest('GET /', ['X-Request-Id: one', 'X-Request-Id: two']))
   t.false(['one', 'two', 'one, two'].includes(headers['x-request-id']!))
 })
 
 test.serial('with a public URL of https, every response demands https', async (t) => {
-  await withWorld({ PUBLIC_URL: 'https://dns.example.net' }, async (own) => {
+  await withService({ PUBLIC_URL: 'https://dns.example.net' }, async (own) => {
     const { api } = await own.account()
     const { anonymous: nobody, url } = own
     const hsts = 'max-age=31536000; includeSubDomains; preload'
@@ -242,7 +243,7 @@ test.serial('with a public URL of https, every response demands https', async (t
 })
 
 test.serial('with a public URL of http, no response demands https', async (t) => {
-  await withWorld({ PUBLIC_URL: 'http://dns.example.net' }, async ({ anonymous: nobody }) => {
+  await withService({ PUBLIC_URL: 'http://dns.example.net' }, async ({ anonymous: nobody }) => {
     t.is((await nobody.get('/')).headers['strict-transport-security'], undefined)
   })
 })

@@ -1,14 +1,13 @@
 import test from 'ava'
-import { randomInt } from 'node:crypto'
-import { apiAndDnsAgree } from '../served/agreement.ts'
-import { useWorld } from '../support/world.ts'
+import { apiAndDnsAgree } from '../served/checks/agreement.ts'
+import { useService } from '../support/harness.ts'
 
-const world = useWorld()
+const service = useService()
 
 /** AGREEMENT_RECORDS=100000 npm run test:long -- build/test/long/agreement.test.js */
 const records = Number(process.env['AGREEMENT_RECORDS'] ?? 6000)
 
 test('random records of every type are served as they were accepted', async (t) => {
   t.timeout(60 * 60_000)
-  await apiAndDnsAgree(t, world(), records, randomInt(2 ** 31))
+  await apiAndDnsAgree(t, service(), records)
 })

@@ -1,16 +1,16 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newDomain, succeeded, type ShownRRset } from '../support/api.ts'
-import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { lookUp } from '../support/dns.ts'
-import { useSite, type Service } from '../support/site.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { lookUp } from '../support/dns/dns.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
 
 // The service or PowerDNS is killed in the middle of a write of 1,000 RRsets, at moments spread over all of it.
 
-const site = useSite()
+const servers = useServers()
 const SIZE = 1000
 const KILLS = 30
-let service: Service
+let service: TestProcess
 let domain: string
 let address = 1
 let took: number
@@ -20,7 +20,7 @@ const many = (last: number) =>
   Array.from({ length: SIZE }, (_, i) => ({ subname: `n${i}`, type: 'A', ttl: 60, records: [`192.0.2.${last}`] }))
 
 test.serial.before('a zone is filled', async () => {
-  service = await site().start()
+  service = await servers().start()
   domain = await newDomain(service.api)
   succeeded(await service.api.post(path(), many(address)), 201)
   const start = performance.now()
@@ -38,14 +38,14 @@ for (let kill = 0; kill < KILLS; kill++) {
     await sleep((took * (kill + 1)) / KILLS)
     if (what === 'the service') {
       await service.kill()
-      service = await site().start()
+      service = await servers().start()
     } else {
-      site().powerDns().kill('SIGKILL')
-      await site().restartPowerDns()
+      process.kill(servers().powerDns.pid, 'SIGKILL')
+      await servers().restartPowerDns()
     }
     const status = await write
     t.true([200, 503, undefined].includes(status), String(status))
-    t.deepEqual(await discrepanciesInTheEnd(site()), [])
+    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
     const { records } = succeeded(await service.api.get(`${path()}n0/A/`), 200).json as ShownRRset
     const now = Number(records[0]!.split('.')[3])
     if (status === 200) t.is(now, address + 1)
@@ -54,7 +54,7 @@ for (let kill = 0; kill < KILLS; kill++) {
     for (const i of [1, 500, 999]) {
       const shown = succeeded(await service.api.get(`${path()}n${i}/A/`), 200).json as ShownRRset
       t.deepEqual(shown.records, records)
-      t.deepEqual(await lookUp(site().powerDns(), `n${i}.${domain}`, 'A'), records)
+      t.deepEqual(await lookUp(servers().powerDns, `n${i}.${domain}`, 'A'), records)
     }
     address = now
   })

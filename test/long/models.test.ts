@@ -1,10 +1,10 @@
 import test from 'ava'
-import { compareToModel } from '../served/models.ts'
-import { useSite } from '../support/site.ts'
+import { compareToModel } from '../served/checks/models.ts'
+import { useServers } from '../support/harness.ts'
 
-const site = useSite()
+const servers = useServers()
 
 test('whatever is requested, the service does what the contract says, and DNS shows it', async (t) => {
   t.timeout(3_600_000)
-  await compareToModel(t, site(), await site().start(), 500)
+  await compareToModel(t, servers(), await servers().start(), 500)
 })

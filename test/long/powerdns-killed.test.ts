@@ -1,18 +1,20 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import type { Fate } from '../support/proxy.ts'
-import { useSite, type Service } from '../support/site.ts'
-import { createWorkload } from '../support/workload.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import type { Fate } from '../support/servers/proxy.ts'
+import { Random } from '../support/random.ts'
+import { createWorkload } from './workload.ts'
 
 // PowerDNS is killed, stopped past the time limit, or fails at random, while RRsets are written and domains created and
 // deleted.
 
-const site = useSite()
-let service: Service
+const servers = useServers()
+const random = new Random()
+let service: TestProcess
 
 test.serial.before('a service is started', async () => {
-  service = await site().start()
+  service = await servers().start()
 })
 
 const killed = createWorkload('pdns-killed', 6, 3)
@@ -21,15 +23,15 @@ for (let round = 1; round <= 6; round++) {
   test.serial(
     `killed at any moment, PowerDNS is put right after its restart: kills ${5 * round - 4} to ${5 * round}`,
     async (t) => {
-      const { powerDns, restartPowerDns } = site()
+      const { powerDns, restartPowerDns } = servers()
       for (let kill = 0; kill < 5; kill++) {
         const running = killed.run(service.api)
-        await sleep(20 + Math.random() * 500)
-        powerDns().kill('SIGKILL')
+        await sleep(20 + random.below(500))
+        process.kill(powerDns.pid, 'SIGKILL')
         await restartPowerDns()
         killed.stop()
         t.deepEqual(await running, [])
-        t.deepEqual(await discrepanciesInTheEnd(site()), [])
+        t.deepEqual(await discrepanciesInTheEnd(servers()), [])
         t.deepEqual(await killed.broken(service.api), [])
       }
     },
@@ -43,14 +45,14 @@ for (const round of [1, 2, 3]) {
     `stopped past the time limit, PowerDNS carries out late what it was asked: it is put right, stop ${round}`,
     async (t) => {
       const running = stopped.run(service.api)
-      await sleep(200 + Math.random() * 300)
+      await sleep(200 + random.below(300))
       const { refused } = stopped.counts
-      site().powerDns().kill('SIGSTOP')
+      process.kill(servers().powerDns.pid, 'SIGSTOP')
       while (stopped.counts.refused < refused + 3) await sleep(50)
-      site().powerDns().kill('SIGCONT')
+      process.kill(servers().powerDns.pid, 'SIGCONT')
       stopped.stop()
       t.deepEqual(await running, [])
-      t.deepEqual(await discrepanciesInTheEnd(site()), [])
+      t.deepEqual(await discrepanciesInTheEnd(servers()), [])
       t.deepEqual(await stopped.broken(service.api), [])
     },
   )
@@ -69,13 +71,13 @@ const failing = createWorkload('failing', 6, 3)
 
 for (let round = 1; round <= 6; round++) {
   test.serial(`whatever fails at random, no promise is broken: round ${round}`, async (t) => {
-    site().proxy.fail(() => (Math.random() < 0.1 ? fates[Math.floor(Math.random() * fates.length)]! : 'pass'))
+    servers().proxy.fail(() => (random.below(10) === 0 ? random.of(fates) : 'pass'))
     const running = failing.run(service.api)
     await sleep(5000)
     failing.stop()
     t.deepEqual(await running, [])
-    site().proxy.heal()
-    t.deepEqual(await discrepanciesInTheEnd(site()), [])
+    servers().proxy.heal()
+    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
     t.deepEqual(await failing.broken(service.api), [])
   })
 }

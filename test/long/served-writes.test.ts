@@ -1,42 +1,42 @@
 import test from 'ava'
-import { contentsAreServed } from '../served/contents.ts'
-import { recreate } from '../served/recreation.ts'
-import { useTwoProcesses } from '../served/two-processes.ts'
-import { domainsShowAtOnce, writesShowAtOnce } from '../served/visibility.ts'
-import { writeSideBySide } from '../served/writers.ts'
-import { isConsistent } from '../support/zone.ts'
+import { contentsAreServed } from '../served/checks/contents.ts'
+import { recreate } from '../served/checks/recreation.ts'
+import { useTwoProcesses } from '../served/checks/two-processes.ts'
+import { domainsShowAtOnce, writesShowAtOnce } from '../served/checks/visibility.ts'
+import { writeSideBySide } from '../served/checks/writers.ts'
+import { isConsistent } from '../support/dns/zone.ts'
 
-const { world, clients } = useTwoProcesses()
+const { service, clients } = useTwoProcesses()
 const LIMIT = 10 * 60_000
 
 test.serial('a write is visible in DNS when its response arrives, denials included', async (t) => {
   t.timeout(LIMIT)
-  await writesShowAtOnce(t, world(), 'seen.test', 600)
-  await domainsShowAtOnce(t, world(), 'parent.test', 100)
+  await writesShowAtOnce(t, service(), 'seen.test', 600)
+  await domainsShowAtOnce(t, service(), 'parent.test', 100)
 })
 
 test.serial('16 writers on one zone lose no update', async (t) => {
   t.timeout(LIMIT)
-  await writeSideBySide(t, world(), await clients(), ['one.test'], 500)
+  await writeSideBySide(t, service(), await clients(), ['one.test'], 500)
 })
 
 test.serial('16 writers on 16 zones lose no update', async (t) => {
   t.timeout(LIMIT)
   const names = Array.from({ length: 16 }, (_, i) => `z${i}.test`)
-  await writeSideBySide(t, world(), await clients(), names, 500)
+  await writeSideBySide(t, service(), await clients(), names, 500)
 })
 
 test.serial('a domain can be deleted and created again at once, each time with a new key', async (t) => {
   t.timeout(LIMIT)
-  await recreate(t, world(), 'again.test', { lives: 50, writes: 8 })
+  await recreate(t, service(), 'again.test', { lives: 50, writes: 8 })
 })
 
 test.serial('DNS serves, to the octet, what the API says that it has', async (t) => {
   t.timeout(LIMIT)
-  await contentsAreServed(t, world(), 'contents.zz', 2000)
+  await contentsAreServed(t, service(), 'contents.zz', 2000)
 })
 
 test.serial('after all of it no mark is left, and DNS, serials included, equals the database', async (t) => {
   t.timeout(LIMIT)
-  await isConsistent(t, world())
+  await isConsistent(t, service())
 })

@@ -1,17 +1,19 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { useSite, type Service } from '../support/site.ts'
-import { createWorkload } from '../support/workload.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import { Random } from '../support/random.ts'
+import { createWorkload } from './workload.ts'
 
 // 60 kills at random moments, while RRsets are written and domains created and deleted.
 
-const site = useSite()
+const servers = useServers()
+const random = new Random()
 const workload = createWorkload('killed', 6, 3)
-let service: Service
+let service: TestProcess
 
 test.serial.before('a service is started', async () => {
-  service = await site().start()
+  service = await servers().start()
 })
 
 for (let round = 1; round <= 12; round++) {
@@ -21,13 +23,13 @@ for (let round = 1; round <= 12; round++) {
       for (let kill = 0; kill < 5; kill++) {
         const running = workload.run(service.api)
         // Among its first writes, which are slow, or later at full speed; on any machine after some.
-        const enough = workload.counts.acknowledged + Math.ceil(Math.random() * 40)
+        const enough = workload.counts.acknowledged + 1 + random.below(40)
         while (workload.counts.acknowledged < enough) await sleep(1)
-        await sleep(Math.random() * 10)
+        await sleep(random.below(10))
         await service.kill()
         t.deepEqual(await running, [])
-        service = await site().start()
-        t.deepEqual(await discrepanciesInTheEnd(site()), [])
+        service = await servers().start()
+        t.deepEqual(await discrepanciesInTheEnd(servers()), [])
         t.deepEqual(await workload.broken(service.api), [])
       }
     },

@@ -1,15 +1,15 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
-import { discrepanciesInTheEnd } from '../support/discrepancies.ts'
-import { useSite } from '../support/site.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { useServers } from '../support/harness.ts'
 
-const site = useSite()
+const servers = useServers()
 
 test.serial('a stop while PowerDNS does not answer waits for the write’s 503, and the exit code is 0', async (t) => {
-  const service = await site().start()
+  const service = await servers().start()
   const name = 'hanging.example'
   await service.api.post('/domains/', { name })
-  const stopped = site().proxy.stop(({ method }) => method === 'PATCH')
+  const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
   const answering = service.api.post(`/domains/${name}/rrsets/`, {
     subname: 'www',
     type: 'A',
@@ -21,7 +21,7 @@ test.serial('a stop while PowerDNS does not answer waits for the write’s 503, 
   service.signal('SIGTERM')
   t.is((await answering).status, 503)
   t.is(await service.ended, 0)
-  t.deepEqual(await query(site().system.db, 'select zone from marks'), [{ zone: name }])
-  await site().start()
-  t.deepEqual(await discrepanciesInTheEnd(site()), [])
+  t.deepEqual(await query(servers().system.db, 'select zone from marks'), [{ zone: name }])
+  await servers().start()
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { MailFailure } from '../../src/errors.ts'
 import type { Mail } from '../../src/mail/mailer.ts'
 import { createSmtpMailer } from '../../src/mail/smtp.ts'
-import { startMailServer, type MailServer } from '../support/mail-server.ts'
+import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
 
 const FROM = 'dns@example.net'
 const MAIL: Mail = {

@@ -1,12 +1,12 @@
 import test from 'ava'
 import { escapedTwice, PowerDns } from '../../src/nameserver/powerdns.ts'
-import { useWorld } from '../support/world.ts'
+import { useService } from '../support/harness.ts'
 
-const world = useWorld()
+const service = useService()
 
 /** A driver of its own, behind the world's proxy, once it has probed PowerDNS. */
 async function probed() {
-  const { proxy, backends } = world()
+  const { proxy, backends } = service()
   const options = { url: proxy.url, key: backends.pdnsApiKey, connections: 1, primary: 'ns1.example.test.' }
   const nameserver = new PowerDns(options)
   await nameserver.probe()
@@ -15,7 +15,7 @@ async function probed() {
 
 /** What the driver sends as the content of a TXT record. */
 async function sent(content: string): Promise<string> {
-  const { proxy } = world()
+  const { proxy } = service()
   proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 204 } : 'pass'))
   const nameserver = await probed()
   proxy.calls.length = 0
@@ -27,7 +27,7 @@ async function sent(content: string): Promise<string> {
 }
 
 test.afterEach.always(() => {
-  world().proxy.heal()
+  service().proxy.heal()
 })
 
 test.serial('a PowerDNS that reads contents as they are gets them as they are', async (t) => {
@@ -35,7 +35,7 @@ test.serial('a PowerDNS that reads contents as they are gets them as they are', 
 })
 
 test.serial('a PowerDNS that takes escapes away first gets those that matter twice', async (t) => {
-  const { proxy } = world()
+  const { proxy } = service()
   proxy.fail(({ method, body }) => {
     if (method === 'PATCH') return { refuse: 204 }
     return method === 'POST' && body.includes('zoneplane.invalid') ? { refuse: 422 } : 'pass'
@@ -58,7 +58,7 @@ test.serial('the probe leaves nothing behind', async (t) => {
 })
 
 test.serial('a PowerDNS that fails at the probe is not taken for either', async (t) => {
-  const { proxy } = world()
+  const { proxy } = service()
   proxy.fail(() => ({ refuse: 500 }))
   await t.throwsAsync(probed())
 })

@@ -1,14 +1,14 @@
 import test from 'ava'
-import { isConsistent } from '../support/zone.ts'
-import { useWorld } from '../support/world.ts'
-import { contentsAreServed } from './contents.ts'
+import { useService } from '../support/harness.ts'
+import { isConsistent } from '../support/dns/zone.ts'
+import { contentsAreServed } from './checks/contents.ts'
 
-const world = useWorld({ THROTTLE: 'off' })
+const service = useService({ THROTTLE: 'off' })
 
 test.serial('DNS serves, to the octet, what the API says that it has', async (t) => {
-  await contentsAreServed(t, world(), 'contents.zz', 200)
+  await contentsAreServed(t, service(), 'contents.zz', 200)
 })
 
 test.serial('after all of it no mark is left, and DNS, serials included, equals the database', async (t) => {
-  await isConsistent(t, world())
+  await isConsistent(t, service())
 })

@@ -1,10 +1,10 @@
 import test from 'ava'
 import { SMALL_ZONE } from '../../src/limits.ts'
-import { verifyTransfer } from '../support/dns.ts'
-import { useWorld } from '../support/world.ts'
-import { isConsistent, Zone, type Question } from '../support/zone.ts'
+import { verifyTransfer } from '../support/dns/dns.ts'
+import { useService } from '../support/harness.ts'
+import { isConsistent, Zone, type Question } from '../support/dns/zone.ts'
 
-const world = useWorld({ THROTTLE: 'off' })
+const service = useService({ THROTTLE: 'off' })
 
 /** An RRset to be written; without records it is removed. */
 type Write = [subname: string, type: string, ...records: string[]]
@@ -44,7 +44,7 @@ for (const [kind, fillers] of [
 ] as const) {
   let zone: Zone
   test.serial.before(`a ${kind} zone`, async () => {
-    zone = await Zone.create(world(), (await world().account()).api, `${kind}.test`)
+    zone = await Zone.create(service(), (await service().account()).api, `${kind}.test`)
     for (let i = 0; i < fillers; i++) await zone.put(`f${i}`, 'A', [A])
   })
 
@@ -66,10 +66,10 @@ for (const [kind, fillers] of [
   }
 
   test.serial(`then a transfer of the ${kind} zone is valid`, async (t) => {
-    await t.notThrowsAsync(verifyTransfer(world().powerDns, zone.name, zone.ds))
+    await t.notThrowsAsync(verifyTransfer(service().powerDns, zone.name, zone.ds))
   })
 }
 
 test.serial('after all of it no mark is left, and DNS, serials included, equals the database', async (t) => {
-  await isConsistent(t, world())
+  await isConsistent(t, service())
 })

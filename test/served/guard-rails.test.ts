@@ -1,16 +1,16 @@
 import type { ExecutionContext } from 'ava'
 import { newDomain, rrset, shared, succeeded, type RRsetBody } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { contentOf, query } from '../support/wire.ts'
-import { useWorld } from '../support/world.ts'
+import { contentOf, query } from '../support/dns/wire.ts'
 
 // What PowerDNS 4.7 does not survive, does not serve, or takes although it should not, never gets there; the most that
 // does get there it survives.
 
-const world = useWorld({ THROTTLE: 'off' })
+const service = useService({ THROTTLE: 'off' })
 
 const account = shared(async () => {
-  const { api } = await world().account()
+  const { api } = await service().account()
   return { api, domain: await newDomain(api, 'rails.test') }
 })
 
@@ -136,7 +136,7 @@ const REFUSED: [title: string, members: RRsetBody, problems: object][] = [
 
 /** Asserts that PowerDNS is the process that it was, answers questions and takes changes. */
 async function isAlive(t: ExecutionContext): Promise<void> {
-  const { powerDns } = world()
+  const { powerDns } = service()
   t.true(process.kill(powerDns.pid, 0))
   const { api, domain } = await account()
   t.is((await query(powerDns, domain, 'SOA')).rcode, 'NOERROR')
@@ -151,7 +151,7 @@ async function isAlive(t: ExecutionContext): Promise<void> {
 for (const [title, members, problems] of REFUSED) {
   test(`${title}: PowerDNS never sees it`, async (t) => {
     const { api, domain } = await account()
-    const { proxy } = world()
+    const { proxy } = service()
     proxy.calls.length = 0
     const { status, text } = await api.post(`/domains/${domain}/rrsets/`, rrset(members))
     t.is(status, 400)
@@ -180,7 +180,7 @@ test('the longest records there are do not hurt PowerDNS, and are served', async
     const records = [record('a'.repeat(62_400))]
     succeeded(await api.post(`/domains/${domain}/rrsets/`, rrset({ subname, type, records })), 201)
     for (const dnssec of [false, true]) {
-      const { rcode, answers } = await query(world().powerDns, `${subname}.${domain}`, type, { dnssec })
+      const { rcode, answers } = await query(service().powerDns, `${subname}.${domain}`, type, { dnssec })
       t.is(rcode, 'NOERROR', type)
       t.is(answers.filter((answer) => answer.type === type).length, 1, type)
     }
@@ -192,7 +192,7 @@ test('the most records there are do not hurt PowerDNS, and are served', async (t
   const { api, domain } = await account()
   const records = ADDRESSES.slice(0, 4091)
   succeeded(await api.post(`/domains/${domain}/rrsets/`, rrset({ subname: 'most', records })), 201)
-  const { answers } = await query(world().powerDns, `most.${domain}`, 'A', { dnssec: false })
+  const { answers } = await query(service().powerDns, `most.${domain}`, 'A', { dnssec: false })
   t.is(answers.length, 4091)
   await isAlive(t)
 })

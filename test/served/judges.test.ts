@@ -1,26 +1,26 @@
 import test from 'ava'
-import { transfer, validate, verifyTransfer, verifyZone } from '../support/dns.ts'
-import { Zone } from '../support/zone.ts'
-import { useWorld, type World } from '../support/world.ts'
+import { transfer, validate, verifyTransfer, verifyZone } from '../support/dns/dns.ts'
+import { useService, type TestService } from '../support/harness.ts'
+import { Zone } from '../support/dns/zone.ts'
 
 // The other tests lean on these judges, so they must refuse what is wrong.
 
-const world = useWorld({ THROTTLE: 'off' })
+const service = useService({ THROTTLE: 'off' })
 const ELSEWHERE = `1 13 2 ${'ab'.repeat(32)}`
 
 async function signedZone(name: string): Promise<Zone> {
-  const zone = await Zone.create(world(), (await world().account()).api, name)
+  const zone = await Zone.create(service(), (await service().account()).api, name)
   await zone.put('host', 'A', ['192.0.2.1'])
   await zone.put('*.wild', 'A', ['192.0.2.1'])
   return zone
 }
 
 async function ask(zone: Zone, name: string, type: string, ds = zone.ds): Promise<string> {
-  return validate(world().powerDns, zone.name, ds, name, type)
+  return validate(service().powerDns, zone.name, ds, name, type)
 }
 
 /** Asks PowerDNS' API itself. */
-async function powerDns({ powerDns: { apiUrl, apiKey } }: World, method: string, path: string, body: object) {
+async function powerDns({ powerDns: { apiUrl, apiKey } }: TestService, method: string, path: string, body: object) {
   const response = await fetch(`${apiUrl}/api/v1/servers/localhost${path}`, {
     method,
     headers: { 'X-API-Key': apiKey },
@@ -48,23 +48,23 @@ test('with the DS of another key nothing is validated, nor without any', async (
 
 test('an unsigned zone is not validated', async (t) => {
   const soa = 'ns1.zoneplane.test. hostmaster.bare.test. 1 86400 7200 3600000 3600'
-  await powerDns(world(), 'POST', '/zones', {
+  await powerDns(service(), 'POST', '/zones', {
     name: 'bare.test.',
     kind: 'Native',
     nameservers: ['ns1.zoneplane.test.'],
     rrsets: [{ name: 'bare.test.', type: 'SOA', ttl: 60, records: [{ content: soa, disabled: false }] }],
   })
   for (const type of ['NS', 'A']) {
-    t.regex(await validate(world().powerDns, 'bare.test', [ELSEWHERE], 'bare.test', type), /^failed: /)
+    t.regex(await validate(service().powerDns, 'bare.test', [ELSEWHERE], 'bare.test', type), /^failed: /)
   }
-  await t.throwsAsync(verifyTransfer(world().powerDns, 'bare.test'))
-  await powerDns(world(), 'DELETE', '/zones/bare.test.', {})
+  await t.throwsAsync(verifyTransfer(service().powerDns, 'bare.test'))
+  await powerDns(service(), 'DELETE', '/zones/bare.test.', {})
 })
 
 test('an answer below a delegation without DS is unsigned to a resolver, with DS it is validated', async (t) => {
-  const { api } = await world().account()
-  const parent = await Zone.create(world(), api, 'parent.test')
-  const child = await Zone.create(world(), api, 'child.parent.test')
+  const { api } = await service().account()
+  const parent = await Zone.create(service(), api, 'parent.test')
+  const child = await Zone.create(service(), api, 'child.parent.test')
   await parent.put('child', 'NS', ['ns1.zoneplane.test.'])
   t.is(await ask(parent, 'child.parent.test', 'NS'), 'unsigned answer')
   t.is(await ask(parent, 'absent.child.parent.test', 'A'), 'negative response, unsigned answer')
@@ -77,9 +77,9 @@ test('an answer below a delegation without DS is unsigned to a resolver, with DS
 
 test('a denial without its proof is not validated', async (t) => {
   const zone = await signedZone('proof.test')
-  await powerDns(world(), 'PUT', '/zones/proof.test.', { api_rectify: false })
+  await powerDns(service(), 'PUT', '/zones/proof.test.', { api_rectify: false })
   const records = [{ content: '192.0.2.1', disabled: false }]
-  await powerDns(world(), 'PATCH', '/zones/proof.test.', {
+  await powerDns(service(), 'PATCH', '/zones/proof.test.', {
     rrsets: [{ name: 'new.proof.test.', type: 'A', ttl: 60, changetype: 'REPLACE', records }],
   })
   t.is(await ask(zone, 'new.proof.test', 'A'), 'fully validated')
@@ -94,7 +94,7 @@ test('a name that the server does not answer for is not validated', async (t) =>
 test('a transferred zone is refused if anything in it is changed, missing or too much', async (t) => {
   const zone = await signedZone('axfr.test')
   await zone.put('alias', 'CNAME', ['host.axfr.test.'])
-  const text = await transfer(world().powerDns, 'axfr.test')
+  const text = await transfer(service().powerDns, 'axfr.test')
   await verifyZone(text, 'axfr.test', zone.ds)
   const line = (pattern: RegExp) => text.split('\n').find((row) => pattern.test(row))!
   const corrupted: [string, string][] = [
@@ -113,9 +113,9 @@ test('a transferred zone is refused if anything in it is changed, missing or too
 
 test('a transferred zone is refused if its key is not that of the DS', async (t) => {
   await signedZone('key.test')
-  await t.throwsAsync(verifyTransfer(world().powerDns, 'key.test', [ELSEWHERE]))
+  await t.throwsAsync(verifyTransfer(service().powerDns, 'key.test', [ELSEWHERE]))
 })
 
 test('a zone that is not transferred is not valid', async (t) => {
-  await t.throwsAsync(verifyTransfer(world().powerDns, 'nowhere.test'), { message: 'no transfer of nowhere.test' })
+  await t.throwsAsync(verifyTransfer(service().powerDns, 'nowhere.test'), { message: 'no transfer of nowhere.test' })
 })

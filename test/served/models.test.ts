@@ -1,9 +1,9 @@
 import test from 'ava'
-import { useSite } from '../support/site.ts'
-import { compareToModel } from './models.ts'
+import { useServers } from '../support/harness.ts'
+import { compareToModel } from './checks/models.ts'
 
-const site = useSite()
+const servers = useServers()
 
 test('whatever is requested, the service does what the contract says, and DNS shows it', async (t) => {
-  await compareToModel(t, site(), await site().start(), 15)
+  await compareToModel(t, servers(), await servers().start(), 15)
 })

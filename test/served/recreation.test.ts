@@ -1,31 +1,31 @@
 import test from 'ava'
 import { currentTime, unixTime } from '../../src/time.ts'
 import { query as sql } from '../../src/store/database.ts'
-import { isConsistent, Zone } from '../support/zone.ts'
-import { useWorld } from '../support/world.ts'
-import { servedSerial } from '../support/wire.ts'
-import { recreate } from './recreation.ts'
+import { useService } from '../support/harness.ts'
+import { isConsistent, Zone } from '../support/dns/zone.ts'
+import { servedSerial } from '../support/dns/wire.ts'
+import { recreate } from './checks/recreation.ts'
 
-const world = useWorld({ THROTTLE: 'off' })
+const service = useService({ THROTTLE: 'off' })
 
 test.serial('a domain can be deleted and created again at once, each time with a new key', async (t) => {
-  await recreate(t, world(), 'again.test', { lives: 10, writes: 5 })
+  await recreate(t, service(), 'again.test', { lives: 10, writes: 5 })
 })
 
 test.serial('its serial grows even if its version was an hour ahead of the clock when it was deleted', async (t) => {
-  const { api } = await world().account()
-  const first = await Zone.create(world(), api, 'ahead.test')
+  const { api } = await service().account()
+  const first = await Zone.create(service(), api, 'ahead.test')
   const ahead = unixTime(currentTime()) + 3600
-  await sql(world().system.db, `update domains set version = :ahead where name = 'ahead.test'`, { ahead })
+  await sql(service().system.db, `update domains set version = :ahead where name = 'ahead.test'`, { ahead })
   await first.put('host', 'A', ['192.0.2.1'])
-  const serial = await servedSerial(world().powerDns, 'ahead.test')
+  const serial = await servedSerial(service().powerDns, 'ahead.test')
   await first.delete()
-  const second = await Zone.create(world(), api, 'ahead.test')
-  t.is(await servedSerial(world().powerDns, 'ahead.test'), serial + 1)
+  const second = await Zone.create(service(), api, 'ahead.test')
+  t.is(await servedSerial(service().powerDns, 'ahead.test'), serial + 1)
   await second.put('host', 'A', ['192.0.2.2'])
-  t.is(await servedSerial(world().powerDns, 'ahead.test'), serial + 2)
+  t.is(await servedSerial(service().powerDns, 'ahead.test'), serial + 2)
 })
 
 test.serial('after all of it no mark is left, and DNS, serials included, equals the database', async (t) => {
-  await isConsistent(t, world())
+  await isConsistent(t, service())
 })

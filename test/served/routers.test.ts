@@ -1,17 +1,16 @@
 import test from 'ava'
-import { closeSystem } from '../../src/server.ts'
 import { newDomain } from '../support/api.ts'
 import { Client, type Answer } from '../support/client.ts'
-import { ask, dataOf } from '../support/dns.ts'
+import { ask, dataOf } from '../support/dns/dns.ts'
 import { addresses, served, told, update } from '../support/dyndns.ts'
-import { startService } from '../support/world.ts'
-import { isConsistent } from '../support/zone.ts'
-import { useTwoProcesses } from './two-processes.ts'
+import { startService } from '../support/servers/service.ts'
+import { isConsistent } from '../support/dns/zone.ts'
+import { useTwoProcesses } from './checks/two-processes.ts'
 
 // Contract §10 when many routers get new addresses in the same moment, as after a power cut. Half of them talk to one
 // process of the service, half to another; both share what PowerDNS bears.
 
-const { world, clients } = useTwoProcesses()
+const { service, clients } = useTwoProcesses()
 
 const ROUTERS = 50
 
@@ -38,14 +37,14 @@ function updateAtOnce(through: Client[], nameOf: (router: number) => string): Pr
 
 /** The addresses at a name as DNS answers them, asked without another program: for many names. */
 async function asked(name: string): Promise<string> {
-  const families = ['A', 'AAAA'].map(async (type) => dataOf(await ask(world().powerDns, name, type), type))
+  const families = ['A', 'AAAA'].map(async (type) => dataOf(await ask(service().powerDns, name, type), type))
   return (await Promise.all(families)).join(' ')
 }
 
 /** The addresses that were published last, as they stand in what PowerDNS was asked. */
 function publishedLast(domain: string): string {
   const isIt = ({ method, path }: { method: string; path: string }) => method === 'PATCH' && path.includes(`${domain}.`)
-  const { body } = world().proxy.calls.findLast(isIt)!
+  const { body } = service().proxy.calls.findLast(isIt)!
   return [/192\.0\.2\.\d+/, /2001:db8::[0-9a-f]+/].map((address) => address.exec(body)![0]).join(' ')
 }
 
@@ -61,29 +60,28 @@ test.serial(`${ROUTERS} routers update names of their own at once, again and aga
 test.serial(`${ROUTERS} routers update the same name at once: the last one counts, with both addresses`, async (t) => {
   const domain = await newDomain(pair[0])
   for (const answer of await updateAtOnce(pair, () => domain)) t.deepEqual(told(answer), [200, 'good'])
-  const shown = await served(world(), domain)
+  const shown = await served(service(), domain)
   t.is(shown, publishedLast(domain))
   t.is(await addresses(pair[0], domain, ''), shown)
 })
 
 test.serial('with throttling, as many as it lets through count, and the others are told to come again', async (t) => {
-  const { api, secret } = await world().account()
+  const { api, secret } = await service().account()
   const domain = await newDomain(api)
-  const { system, running } = await startService(world().backends, { THROTTLE: 'on' })
-  const answers = await updateAtOnce([new Client(`http://127.0.0.1:${running.port}`, secret)], () => domain)
-  await running.stop()
-  await closeSystem(system)
+  const { clientOf, stop } = await startService(service().backends, { THROTTLE: 'on' })
+  const answers = await updateAtOnce([clientOf(secret)], () => domain)
+  await stop()
   const accepted = answers.flatMap(({ status }, i) => (status === 200 ? [both(i + 1)] : []))
   t.is(accepted.length, 20)
   for (const answer of answers.filter(({ status }) => status !== 200)) {
     t.is(answer.status, 429)
     t.regex(String(answer.headers['retry-after']), /^1?[0-9]{2}$/)
   }
-  const shown = await served(world(), domain)
+  const shown = await served(service(), domain)
   t.is(shown, publishedLast(domain))
   t.true(accepted.includes(shown))
 })
 
 test.serial('after all of it no mark is left, and DNS equals the database', async (t) => {
-  await isConsistent(t, world())
+  await isConsistent(t, service())
 })

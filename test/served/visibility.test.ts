@@ -1,21 +1,21 @@
 import test from 'ava'
-import { isConsistent } from '../support/zone.ts'
-import { useWorld } from '../support/world.ts'
-import { domainsShowAtOnce, writesShowAtOnce } from './visibility.ts'
+import { useService } from '../support/harness.ts'
+import { isConsistent } from '../support/dns/zone.ts'
+import { domainsShowAtOnce, writesShowAtOnce } from './checks/visibility.ts'
 
-const world = useWorld({ THROTTLE: 'off' })
+const service = useService({ THROTTLE: 'off' })
 
 test.serial('a write is visible in DNS when its response arrives, denials included', async (t) => {
-  await writesShowAtOnce(t, world(), 'seen.test', 160)
+  await writesShowAtOnce(t, service(), 'seen.test', 160)
 })
 
 test.serial(
   'a domain, and every name below it, is answered or no more answered when the response arrives',
   async (t) => {
-    await domainsShowAtOnce(t, world(), 'parent.test', 20)
+    await domainsShowAtOnce(t, service(), 'parent.test', 20)
   },
 )
 
 test.serial('after all of it no mark is left, and DNS, serials included, equals the database', async (t) => {
-  await isConsistent(t, world())
+  await isConsistent(t, service())
 })

@@ -1,19 +1,19 @@
 import test from 'ava'
-import { isConsistent } from '../support/zone.ts'
-import { useTwoProcesses } from './two-processes.ts'
-import { writeSideBySide } from './writers.ts'
+import { isConsistent } from '../support/dns/zone.ts'
+import { useTwoProcesses } from './checks/two-processes.ts'
+import { writeSideBySide } from './checks/writers.ts'
 
-const { world, clients } = useTwoProcesses()
+const { service, clients } = useTwoProcesses()
 
 test.serial('16 writers on one zone lose no update', async (t) => {
-  await writeSideBySide(t, world(), await clients(), ['one.test'], 160)
+  await writeSideBySide(t, service(), await clients(), ['one.test'], 160)
 })
 
 test.serial('16 writers on 16 zones lose no update', async (t) => {
   const names = Array.from({ length: 16 }, (_, i) => `z${i}.test`)
-  await writeSideBySide(t, world(), await clients(), names, 160)
+  await writeSideBySide(t, service(), await clients(), names, 160)
 })
 
 test.serial('after all of it no mark is left, and DNS, serials included, equals the database', async (t) => {
-  await isConsistent(t, world())
+  await isConsistent(t, service())
 })

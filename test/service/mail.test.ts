@@ -1,5 +1,5 @@
 import test from 'ava'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { readConfig } from '../../src/config.ts'
@@ -10,9 +10,10 @@ import { query, transaction } from '../../src/store/database.ts'
 import * as mails from '../../src/store/mails.ts'
 import type { System } from '../../src/system.ts'
 import type { Timestamp } from '../../src/time.ts'
-import { startMailServer, type MailServer } from '../support/mail-server.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
 import { lettersTo } from '../support/mails.ts'
-import { createDatabase } from '../support/world.ts'
+import { createDatabase } from '../support/servers/servers.ts'
 
 // The queue, its clock moved by hand. Each test empties it.
 
@@ -46,7 +47,7 @@ test.before(async () => {
   }
   system = open(smtp)
   other = open(smtp)
-  withFolder = open({ ZONEPLANE_DATA: mkdtempSync(join(process.env['TEST_FOLDER']!, 'data-')) })
+  withFolder = open({ ZONEPLANE_DATA: newFolder() })
 })
 
 test.after.always(async () => {

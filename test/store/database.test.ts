@@ -1,9 +1,9 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { query } from '../../src/store/database.ts'
-import { useWorld } from '../support/world.ts'
+import { useService } from '../support/harness.ts'
 
-const world = useWorld()
+const service = useService()
 
 /** Texts that an array's own syntax makes much of, and any others; Postgres takes no NUL. */
 const TEXTS = fc.array(
@@ -14,7 +14,7 @@ const TEXTS = fc.array(
 )
 
 test('arrays of texts come back as they were sent', async (t) => {
-  const { db } = world().system
+  const { db } = service().system
   await fc.assert(
     fc.asyncProperty(TEXTS, async (texts) => {
       t.deepEqual(await query(db, 'select :texts::text[] as texts', { texts }), [{ texts }])
@@ -25,7 +25,7 @@ test('arrays of texts come back as they were sent', async (t) => {
 
 test('a result of many portions is whole', async (t) => {
   const rows = await query<{ n: number; text: string }>(
-    world().system.db,
+    service().system.db,
     `select n, repeat('x', n % 300) as text from generate_series(1, 100000) as n`,
   )
   t.is(rows.length, 100_000)

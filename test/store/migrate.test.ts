@@ -1,26 +1,21 @@
 import test from 'ava'
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { openDatabase, query, type Db } from '../../src/store/database.ts'
 import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
+import { createDatabase } from '../support/servers/servers.ts'
 
 const run = promisify(execFile)
 
 /** A database without tables, for one test. */
 async function withEmptyDatabase(work: (url: string, db: Db) => Promise<void>): Promise<void> {
-  const server = openDatabase(process.env['TEST_POSTGRES_URL']!, 1)
-  const name = `test_${randomBytes(6).toString('hex')}`
-  const url = new URL(process.env['TEST_POSTGRES_URL']!)
-  url.pathname = `/${name}`
-  await query(server, `create database ${name} template template0`)
-  const db = openDatabase(url.href, 1)
+  const { url, drop } = await createDatabase('template0')
+  const db = openDatabase(url, 1)
   try {
-    await work(url.href, db)
+    await work(url, db)
   } finally {
     await db.end()
-    await query(server, `drop database ${name} with (force)`)
-    await server.end()
+    await drop()
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Answer, Client } from './client.ts'
 import { query } from '../../src/store/database.ts'
-import type { World } from './world.ts'
+import type { TestService } from './harness.ts'
 
 let names = 0
 
-/** A registrable name that no other test of the file has, under a top-level domain that nobody runs. */
+/** A registrable name that no other test of the file has, under the reserved top-level domain `test`. */
 export function freshName(): string {
   return `d${++names}.test`
 }
@@ -15,7 +15,7 @@ export async function newDomain(api: Client, name = freshName()): Promise<string
   return name
 }
 
-/** Makes something when it is first asked for, and only then; for tests that leave it as it is. */
+/** Runs `make` at the first call and returns the same result from then on; for tests that do not change it. */
 export function shared<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => (made ??= make())
@@ -50,7 +50,7 @@ export interface ShownDomain {
   touched: string
 }
 
-/** An A RRset to be sent, but for what is given. */
+/** The body of an A RRset; `members` replace the defaults. */
 export function rrset(members: RRsetBody = {}): RRsetBody {
   return { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'], ...members }
 }
@@ -64,13 +64,13 @@ export async function domainOf(api: Client, name: string): Promise<ShownDomain> 
   return succeeded(await api.get(`/domains/${name}/`), 200).json as ShownDomain
 }
 
-/** The answer, if it has the status that the test takes for granted. */
+/** The answer, if it has the expected status; throws if it has another. */
 export function succeeded(answer: Answer, status: number): Answer {
   if (answer.status !== status) throw new Error(`${answer.status} ${answer.text}`)
   return answer
 }
 
-/** A rule of a token; what is not given matches anything. */
+/** A policy of a token; a column that is absent matches anything. */
 export interface PolicyRow {
   domain?: string
   subname?: string
@@ -79,7 +79,7 @@ export interface PolicyRow {
 }
 
 /** Gives a token policies, in this order. */
-export async function addPolicies({ system }: World, tokenId: string, ...rows: PolicyRow[]): Promise<void> {
+export async function addPolicies({ system }: TestService, tokenId: string, ...rows: PolicyRow[]): Promise<void> {
   for (const { domain = null, subname = null, type = null, write } of rows) {
     await query(
       system.db,
@@ -90,12 +90,12 @@ export async function addPolicies({ system }: World, tokenId: string, ...rows: P
   }
 }
 
-/** Sets what only the operator can set of a domain. */
-export async function setMinimumTtl({ system }: World, domain: string, minimumTtl: number): Promise<void> {
+/** Sets the minimum TTL of a domain, as only the operator can. */
+export async function setMinimumTtl({ system }: TestService, domain: string, minimumTtl: number): Promise<void> {
   await query(system.db, 'update domains set minimum_ttl = :minimumTtl where name = :domain', { domain, minimumTtl })
 }
 
-/** How many requests PowerDNS has got so far that name this zone. */
-export function callsFor({ proxy }: World, domain: string): number {
+/** How many requests to PowerDNS have named this zone so far. */
+export function callsFor({ proxy }: TestService, domain: string): number {
   return proxy.calls.filter(({ path }) => path.includes(`${domain}.`)).length
 }

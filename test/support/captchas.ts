@@ -1,7 +1,7 @@
 import { solveChallenge, type Challenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 import { succeeded } from './api.ts'
-import type { World } from './world.ts'
+import type { TestService } from './harness.ts'
 
 /** A captcha as `POST /captcha/` answers it. */
 export interface Shown {
@@ -10,7 +10,7 @@ export interface Shown {
   kind: string
 }
 
-export async function newCaptcha({ anonymous }: World): Promise<Shown> {
+export async function newCaptcha({ anonymous }: TestService): Promise<Shown> {
   return succeeded(await anonymous.post('/captcha/', {}), 201).json as Shown
 }
 
@@ -26,7 +26,7 @@ export function payload(content: unknown): string {
 }
 
 /** What a request says of a captcha that was solved. */
-export async function solved(world: World): Promise<{ id: string; solution: string }> {
-  const { id, challenge } = await newCaptcha(world)
+export async function solved(service: TestService): Promise<{ id: string; solution: string }> {
+  const { id, challenge } = await newCaptcha(service)
   return { id, solution: await solution(challenge) }
 }

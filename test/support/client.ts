@@ -4,7 +4,7 @@ export interface Answer {
   status: number
   headers: Record<string, string | string[] | undefined>
   text: string
-  /** The body's JSON; undefined if it is empty or no JSON. */
+  /** The body's JSON; undefined if it is empty or is not JSON. */
   json: unknown
 }
 
@@ -14,7 +14,7 @@ export interface Options {
   body?: string | Buffer
 }
 
-/** Speaks HTTP to the API, as the bearer of a token or as nobody. */
+/** An HTTP client of the API, with or without a token. */
 export class Client {
   readonly url: string
   readonly #authorization: Record<string, string>
@@ -58,7 +58,7 @@ export class Client {
   }
 }
 
-/** JSON, or undefined if it is none. */
+/** The parsed text, or undefined if it is not JSON. */
 export function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown

@@ -1,6 +1,6 @@
 import type { Answer, Client } from './client.ts'
-import { lookUp } from './dns.ts'
-import type { World } from './world.ts'
+import { lookUp } from './dns/dns.ts'
+import type { TestService } from './harness.ts'
 
 /** The header of Basic authentication. */
 export function basic(user: string, secret: string): { authorization: string } {
@@ -34,7 +34,7 @@ export async function addresses(api: Client, domain: string, subname: string): P
 }
 
 /** The addresses at a name as DNS answers them, in the same form. */
-export async function served({ powerDns }: World, name: string): Promise<string> {
+export async function served({ powerDns }: TestService, name: string): Promise<string> {
   const families = await Promise.all(['A', 'AAAA'].map((type) => lookUp(powerDns, name, type)))
   return families.map((records) => records.join()).join(' ')
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { System } from '../../src/system.ts'
-import { eventually } from './world.ts'
+import { eventually } from './eventually.ts'
 
 /** A mail as a file shows it. */
 export interface Letter {
@@ -19,7 +19,7 @@ export function lettersTo(system: System, address: string): Letter[] {
     .filter(({ to }) => to === address)
 }
 
-/** The latest mail to an address, once there are so many. */
+/** The latest mail to an address, once `count` have arrived. */
 export async function letterTo(system: System, address: string, count = 1): Promise<Letter> {
   await eventually(async () => lettersTo(system, address).length >= count)
   return lettersTo(system, address).at(-1)!
@@ -30,7 +30,7 @@ function readFolder(folder: string): string[] {
     const complete = readdirSync(folder).filter((name) => name.endsWith('.txt'))
     return complete.sort().map((name) => readFileSync(join(folder, name), 'utf8'))
   } catch (error) {
-    // It is made for the first mail.
+    // The service makes the folder when it writes the first mail.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
   }
@@ -38,7 +38,7 @@ function readFolder(folder: string): string[] {
 
 export function parseLetter(file: string): Letter {
   const match = /^Date: (.*)\nFrom: (.*)\nTo: (.*)\nSubject: (.*)\n\n([^]*)$/.exec(file)
-  if (match === null) throw new Error(`no letter: ${file}`)
+  if (match === null) throw new Error(`not a mail: ${file}`)
   const [, date, from, to, subject, text] = match as unknown as string[]
   return { date: date!, from: from!, to: to!, subject: subject!, text: text! }
 }

@@ -1,45 +1,55 @@
 import { randomBytes } from 'node:crypto'
 import { hashPassword } from '../../src/service/accounts/passwords.ts'
 import { query } from '../../src/store/database.ts'
+import type { System } from '../../src/system.ts'
 import { shared, succeeded } from './api.ts'
 import type { Answer } from './client.ts'
+import type { TestService } from './harness.ts'
 import { lettersTo, letterTo, type Letter } from './mails.ts'
-import type { World } from './world.ts'
 
 export const PASSWORD = 'correct horse battery'
 
 const hash = shared(() => hashPassword(PASSWORD))
 
-/** Somebody with an account and a password. */
+/** An account with a password. */
 export interface Person {
   id: string
   email: string
   password: string
-  /** What login and the like ask for. */
+  /** The body of a login. */
   credentials: { email: string; password: string }
 }
 
-/** An address that nobody has. */
+/** An e-mail address that is not in use. */
 export function freshEmail(): string {
   return `${randomBytes(6).toString('hex')}@example.test`
 }
 
-export interface PersonOptions {
+/** Columns of an account. */
+export interface AccountColumns {
   email?: string
   state?: 'pending' | 'active' | 'disabled'
   passwordHash?: string | null
+  limitDomains?: number | null
 }
 
-/** Somebody who has signed up before. */
-export async function person({ system }: World, options: PersonOptions = {}): Promise<Person> {
-  const { email = freshEmail(), state = 'active', passwordHash = await hash() } = options
+/** A new row of `accounts`; resolves with its id. */
+export async function insertAccount({ db, now }: System, columns: AccountColumns): Promise<string> {
+  const { email = freshEmail(), state = 'active', passwordHash = null, limitDomains = null } = columns
   const [account] = await query<{ id: string }>(
-    system.db,
-    `insert into accounts (created, email, password_hash, state, credentials_changed)
-     values (:now, :email, :passwordHash, :state, :now) returning id`,
-    { now: system.now(), email, passwordHash, state },
+    db,
+    `insert into accounts (created, email, password_hash, state, limit_domains, credentials_changed)
+     values (:now, :email, :passwordHash, :state, :limitDomains, :now) returning id`,
+    { now: now(), email, passwordHash, state, limitDomains },
   )
-  return { id: account!.id, email, password: PASSWORD, credentials: { email, password: PASSWORD } }
+  return account!.id
+}
+
+/** A new active account with a password, made without a sign-up. */
+export async function person({ system }: TestService, columns: AccountColumns = {}): Promise<Person> {
+  const { email = freshEmail(), passwordHash = await hash() } = columns
+  const id = await insertAccount(system, { ...columns, email, passwordHash })
+  return { id, email, password: PASSWORD, credentials: { email, password: PASSWORD } }
 }
 
 /** The link in a mail. */
@@ -58,43 +68,46 @@ export function linkIn({ text }: Letter): Link {
   return { url: url!, path: path!, action: action!, code: code! }
 }
 
-/** The link in the latest mail to an address, once there are so many. */
-export async function linkTo(world: World, email: string, count = 1): Promise<Link> {
-  return linkIn(await letterTo(world.system, email, count))
+/** The link in the latest mail to an address, once `count` have arrived. */
+export async function linkTo(service: TestService, email: string, count = 1): Promise<Link> {
+  return linkIn(await letterTo(service.system, email, count))
 }
 
 /** How many mails have arrived at an address so far. */
-export function countLetters({ system }: World, email: string): number {
+export function countLetters({ system }: TestService, email: string): number {
   return lettersTo(system, email).length
 }
 
-/** Asks for a link to reset the password, and takes it from the mail. @param count how many mails there are then */
-export async function resetLink(world: World, { email }: Person, count = 1): Promise<Link> {
-  succeeded(await world.anonymous.post('/auth/account/reset-password/', { email }), 202)
-  return linkTo(world, email, count)
+/** Requests a password reset, and returns the link in the mail. @param count mails to the address by then */
+export async function resetLink(service: TestService, { email }: Person, count = 1): Promise<Link> {
+  succeeded(await service.anonymous.post('/auth/account/reset-password/', { email }), 202)
+  return linkTo(service, email, count)
 }
 
-export async function deletionLink(world: World, { email, credentials }: Person, count = 1): Promise<Link> {
-  succeeded(await world.anonymous.post('/auth/account/delete/', credentials), 202)
-  return linkTo(world, email, count)
+export async function deletionLink(service: TestService, { email, credentials }: Person, count = 1): Promise<Link> {
+  succeeded(await service.anonymous.post('/auth/account/delete/', credentials), 202)
+  return linkTo(service, email, count)
 }
 
 /** As `resetLink`, to change the address. */
-export async function emailChangeLink(world: World, { credentials }: Person, newEmail: string): Promise<Link> {
-  succeeded(await world.anonymous.post('/auth/account/change-email/', { ...credentials, new_email: newEmail }), 202)
-  return linkTo(world, newEmail)
+export async function emailChangeLink(service: TestService, { credentials }: Person, newEmail: string): Promise<Link> {
+  succeeded(await service.anonymous.post('/auth/account/change-email/', { ...credentials, new_email: newEmail }), 202)
+  return linkTo(service, newEmail)
 }
 
 /** Signs up, and returns the link to the activation. */
-export async function activationLink(world: World, members: Record<string, unknown> = {}): Promise<Link & Person> {
+export async function activationLink(
+  service: TestService,
+  members: Record<string, unknown> = {},
+): Promise<Link & Person> {
   const email = freshEmail()
-  succeeded(await world.anonymous.post('/auth/', { email, password: PASSWORD, ...members }), 202)
-  const { id } = (await accountOf(world, email))!
+  succeeded(await service.anonymous.post('/auth/', { email, password: PASSWORD, ...members }), 202)
+  const { id } = (await accountOf(service, email))!
   const credentials = { email, password: PASSWORD }
-  return { ...(await linkTo(world, email)), id, email, password: PASSWORD, credentials }
+  return { ...(await linkTo(service, email)), id, email, password: PASSWORD, credentials }
 }
 
-export async function accountOf({ system }: World, email: string) {
+export async function accountOf({ system }: TestService, email: string) {
   const [account] = await query<{ id: string; email: string; state: string; passwordHash: string | null }>(
     system.db,
     'select id, email, state, password_hash as "passwordHash" from accounts where lower(email) = lower(:email)',
@@ -103,8 +116,8 @@ export async function accountOf({ system }: World, email: string) {
   return account
 }
 
-/** Whether somebody can log in. */
-export async function canLogIn({ anonymous }: World, email: string, password: string): Promise<boolean> {
+/** Whether a login with this password succeeds. */
+export async function canLogIn({ anonymous }: TestService, email: string, password: string): Promise<boolean> {
   return (await anonymous.post('/auth/login/', { email, password })).status === 200
 }
 

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import { newDomain, succeeded } from './api.ts'
 import type { Client } from './client.ts'
-import type { World } from './world.ts'
+import type { TestService } from './harness.ts'
 
 const ANY = { domain: null, subname: null, type: null }
 
@@ -17,8 +17,8 @@ interface Shown {
  * Rounds of requests that are sent at once, each trying to break a rule of contract §6.3; after each round the rules
  * hold, and every request was answered by what the contract says, never by a failure.
  */
-export async function policyRaces(t: ExecutionContext, world: World, rounds: number): Promise<void> {
-  const { api } = await world.account()
+export async function policyRaces(t: ExecutionContext, service: TestService, rounds: number): Promise<void> {
+  const { api } = await service.account()
   const domain = await newDomain(api)
   const { id } = succeeded(await api.post('/auth/tokens/', {}), 201).json as { id: string }
   const token = `/auth/tokens/${id}/`

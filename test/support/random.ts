@@ -1,12 +1,9 @@
-/** Choices that repeat when the seed does: that of a failed test can be given as TEST_SEED. */
-export class Random {
-  readonly seed: number
-  #state: number
+/** The seed of all random choices of this run: test/run.ts draws it, or takes that of an earlier run. */
+export const SEED = Number(process.env['TEST_SEED'])
 
-  constructor(seed = Number(process.env['TEST_SEED'] ?? Date.now()) >>> 0) {
-    this.seed = seed
-    this.#state = seed
-  }
+/** Random choices, the same ones in each run with the same seed. */
+export class Random {
+  #state = SEED
 
   /** From 0 up to, but not including, `end` (mulberry32). */
   below(end: number): number {

@@ -13,7 +13,7 @@ export interface RawAnswer {
 
 export interface RawOptions {
   host?: string
-  /** Ends our half of the connection once all is written, as one does who has no more to say. */
+  /** Closes the sending half of the connection once everything is written. */
   end?: boolean
 }
 

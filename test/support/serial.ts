@@ -1,7 +1,7 @@
 import ava from 'ava'
 
 /**
- * Declares tests that run one after the other. Where every test makes domains, all of a file at once would wait for
- * their turns longer than the service lets them when the machine is busy.
+ * Declares tests that run one after the other. If all tests of a file created domains at once, some would wait in the
+ * service's queue beyond its time limit on a busy machine.
  */
 export const test = ava.serial

@@ -2,7 +2,7 @@ import pg from 'pg'
 
 type Query = (this: pg.Client, ...args: unknown[]) => unknown
 
-/** What is asked now and then, whatever else happens. */
+/** The queries of the loops that run in the background. */
 const POLLING = /from (marks|mails)\s+where retry_at/
 
 /** The SQL statements that this process sends while `work` runs, without those of repair and of sending mails. */

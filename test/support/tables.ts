@@ -1,9 +1,9 @@
 import test from 'ava'
 import type { Pool, PoolClient } from 'pg'
 import { openDatabase } from '../../src/store/database.ts'
-import { createDatabase } from './world.ts'
+import { createDatabase } from './servers/servers.ts'
 
-/** What fills tables directly; every function returns the new row's id. */
+/** Inserts rows with SQL; every function resolves with the new row's id. */
 export interface Tables {
   pool: Pool
   account(members?: Row): Promise<string>
@@ -15,7 +15,7 @@ export type Row = Record<string, unknown>
 
 let rows = 0
 
-/** Gives a test file a database of its own without anything that writes to it. */
+/** Creates a database for a test file, without a service on it. */
 export function useTables(): () => Tables {
   let database: Awaited<ReturnType<typeof createDatabase>> | undefined
   let pool: Pool | undefined
@@ -81,7 +81,7 @@ export async function broken(work: Promise<unknown>): Promise<string | undefined
 
 /**
  * Runs `second` in a transaction of its own while the one that ran `first` is open, then commits the first, and returns
- * what the second broke. That it has to wait is not taken for granted.
+ * what the second broke. The second may have to wait for the first, but need not.
  */
 export async function brokenAcross(
   pool: Pool,

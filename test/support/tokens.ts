@@ -3,9 +3,9 @@ import { hashSecret } from '../../src/service/tokens/authentication.ts'
 import { generateSecret } from '../../src/service/tokens/secrets.ts'
 import { query } from '../../src/store/database.ts'
 import { Client } from './client.ts'
-import type { World } from './world.ts'
+import type { TestService } from './harness.ts'
 
-/** Columns of a token as Postgres reads them. */
+/** Columns of a token in Postgres' notation. */
 export interface TokenOptions {
   secret?: string
   created?: string
@@ -28,10 +28,14 @@ export interface Token {
 }
 
 /** A further token of an account. */
-export async function addToken(world: World, ownerId: string, options: TokenOptions = {}): Promise<Token> {
+export async function addToken(
+  service: Pick<TestService, 'system' | 'url'>,
+  ownerId: string,
+  options: TokenOptions = {},
+): Promise<Token> {
   const secret = options.secret ?? generateSecret()
   const columns = {
-    created: world.system.now(),
+    created: service.system.now(),
     lastUsed: null,
     userOverrideId: null,
     mfa: null,
@@ -44,7 +48,7 @@ export async function addToken(world: World, ownerId: string, options: TokenOpti
     ...options,
   }
   const [token] = await query<{ id: string }>(
-    world.system.db,
+    service.system.db,
     `insert into tokens (created, last_used, secret_hash, owner_id, user_override_id, mfa, max_age, max_unused_period,
        perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets)
      values (:created, :lastUsed, :hash, :ownerId, :userOverrideId, :mfa, cast(:maxAge as interval),
@@ -52,7 +56,7 @@ export async function addToken(world: World, ownerId: string, options: TokenOpti
        cast(:allowedSubnets as cidr[])) returning id`,
     { ...columns, ownerId, hash: hashSecret(secret) },
   )
-  return { id: token!.id, secret, api: new Client(world.url, secret) }
+  return { id: token!.id, secret, api: new Client(service.url, secret) }
 }
 
 export interface PolicyOptions {
@@ -63,44 +67,36 @@ export interface PolicyOptions {
 }
 
 /** Policies of a token, in this order: the first one has to be the default. */
-export async function addPolicies(world: World, tokenId: string, policies: PolicyOptions[]): Promise<void> {
+export async function addPolicies(service: TestService, tokenId: string, policies: PolicyOptions[]): Promise<void> {
   for (const { domain = null, subname = null, type = null, permWrite } of policies) {
     await query(
-      world.system.db,
+      service.system.db,
       `insert into policies (created, token_id, domain_id, subname, type, perm_write)
        values (:now, :tokenId, (select id from domains where name = :domain), :subname, :type, :permWrite)`,
-      { now: world.system.now(), tokenId, domain, subname, type, permWrite },
+      { now: service.system.now(), tokenId, domain, subname, type, permWrite },
     )
   }
 }
 
 /** When the token was last used, as the API writes times. */
-export async function lastUsed(world: World, tokenId: string): Promise<string | null> {
+export async function lastUsed(service: TestService, tokenId: string): Promise<string | null> {
   const [token] = await query<{ at: string | null }>(
-    world.system.db,
+    service.system.db,
     'select last_used as at from tokens where id = :tokenId',
     { tokenId },
   )
   return token!.at
 }
 
-export async function setState(world: World, accountId: string, state: string): Promise<void> {
-  await query(world.system.db, 'update accounts set state = :state where id = :accountId', { accountId, state })
+export async function setState(service: TestService, accountId: string, state: string): Promise<void> {
+  await query(service.system.db, 'update accounts set state = :state where id = :accountId', { accountId, state })
 }
 
-/** Creates a domain of a name that nobody has, through the API. */
-export async function newDomain(api: Client): Promise<string> {
-  const name = `${randomBytes(6).toString('hex')}.test`
-  const { status, text } = await api.post('/domains/', { name })
-  if (status !== 201) throw new Error(`domain not created: ${text}`)
-  return name
-}
-
-/** A TOTP factor of an account, once used or never; its id. */
-export async function addFactor(world: World, accountId: string, { used = true } = {}): Promise<string> {
-  const now = world.system.now()
+/** A new TOTP factor of an account, used before or not; resolves with its id. */
+export async function addFactor(service: TestService, accountId: string, { used = true } = {}): Promise<string> {
+  const now = service.system.now()
   const [factor] = await query<{ id: string }>(
-    world.system.db,
+    service.system.db,
     `insert into totp_factors (account_id, created, last_used, name, secret)
      values (:accountId, :now, :lastUsed, :name, :secret) returning id`,
     { accountId, now, lastUsed: used ? now : null, name: randomBytes(6).toString('hex'), secret: randomBytes(32) },

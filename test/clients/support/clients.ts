@@ -1,39 +1,36 @@
 import test, { type ExecutionContext } from 'ava'
-import { mkdtempSync } from 'node:fs'
-import { join } from 'node:path'
 import { newDomain, domainOf } from '../../support/api.ts'
-import { lookUp, validate, verifyTransfer } from '../../support/dns.ts'
-import { useSite, type Service, type Site } from '../../support/site.ts'
+import { lookUp, validate, verifyTransfer } from '../../support/dns/dns.ts'
+import { newFolder } from '../../support/servers/folders.ts'
+import { useServers, type TestProcess, type TestServers } from '../../support/harness.ts'
 import { makeAuthority, type Authority } from './authority.ts'
 import { startFront, type Front } from './front.ts'
 
-/** What programs by others find: a service as a process, DNS, and TLS in front of the service. */
+/** What client programs of other projects talk to: a service as a process, DNS, and TLS in front of the service. */
 export interface Place {
-  site: Site
-  service: Service
+  servers: TestServers
+  service: TestProcess
   authority: Authority
   front: Front
   /** The nameserver's address and port. */
   dns: string
-  newFolder: () => string
 }
 
 /** The address that is built into deSEC's clients. */
 const BUILT_IN = 'desec.io'
 
-/** Gives a test file its place. */
+/** Starts all of it for a test file. */
 export function usePlace(): () => Place {
-  const site = useSite()
+  const servers = useServers()
   let place: Place | undefined
-  test.serial.before('clients can come', async () => {
-    const service = await site().start({ TRUSTED_PROXIES: '127.0.0.1', THROTTLE: 'on' })
-    const newFolder = () => mkdtempSync(join(process.env['TEST_FOLDER']!, 'client-'))
+  test.serial.before('the service and its front start', async () => {
+    const service = await servers().start({ TRUSTED_PROXIES: '127.0.0.1', THROTTLE: 'on' })
     const authority = await makeAuthority(newFolder())
     const front = await startFront(service.url, [BUILT_IN], await authority.issue(['localhost', '127.0.0.1', BUILT_IN]))
-    const { dnsHost, dnsPort } = site().powerDns()
-    place = { site: site(), service, authority, front, dns: `${dnsHost}:${dnsPort}`, newFolder }
+    const { dnsHost, dnsPort } = servers().powerDns
+    place = { servers: servers(), service, authority, front, dns: `${dnsHost}:${dnsPort}` }
   })
-  test.after.always('the clients are gone', async () => {
+  test.after.always('the front stops', async () => {
     await place?.front.close()
   })
   return () => place!
@@ -59,7 +56,7 @@ export class Domain {
 
   /** Asserts what dig sees at a name, and that delv validates it. */
   async serves(t: ExecutionContext, name: string, type: string, contents: string[]): Promise<void> {
-    const server = this.#place.site.powerDns()
+    const server = this.#place.servers.powerDns
     const seen = await lookUp(server, name, type)
     const standing = await validate(server, this.name, this.#ds, name, type)
     t.log(`dig ${name} ${type}: ${seen.join(', ') || 'nothing'}; delv: ${standing}`)
@@ -67,9 +64,9 @@ export class Domain {
     t.is(standing, contents.length > 0 ? 'fully validated' : 'negative response, fully validated')
   }
 
-  /** Asserts that the zone as a whole is sound. */
+  /** Asserts that the whole zone is valid. */
   async isValid(t: ExecutionContext): Promise<void> {
-    await t.notThrowsAsync(verifyTransfer(this.#place.site.powerDns(), this.name, this.#ds))
+    await t.notThrowsAsync(verifyTransfer(this.#place.servers.powerDns, this.name, this.#ds))
     t.log(`ldns-verify-zone ${this.name}: valid`)
   }
 }

@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Place } from './clients.ts'
-import { run, start, type Started } from './programs.ts'
+import type { Program } from '../../support/servers/programs.ts'
+import { run, start } from './programs.ts'
+import { newFolder } from '../../support/servers/folders.ts'
 
 /** A real ACME server, which asks our nameserver for what it validates. */
 export interface Pebble {
@@ -15,15 +17,15 @@ export interface Pebble {
   directory: string
   /** The certificate of the root that it issues from. */
   root: string
-  /** What it has said so far. */
-  words: () => string
+  /** What it has written so far. */
+  output: () => string
   stop: () => Promise<void>
 }
 
 /** Without the pauses and refusals by which it tries clients; every order is validated anew. */
 const UNHURRIED = { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0', PEBBLE_AUTHZREUSE: '0' }
 
-export async function startPebble({ authority, dns, newFolder }: Place): Promise<Pebble> {
+export async function startPebble({ authority, dns }: Place): Promise<Pebble> {
   const folder = newFolder()
   const { key, cert } = await authority.issue(['localhost', '127.0.0.1'])
   writeFileSync(join(folder, 'key.pem'), key)
@@ -43,22 +45,22 @@ export async function startPebble({ authority, dns, newFolder }: Place): Promise
     const pebble = start('pebble', ['-config', config, '-dnsserver', dns, '-strict'], { env: UNHURRIED })
     const root = await rootCertificate(pebble, `https://127.0.0.1:${management}/roots/0`, trusted)
     const stop = async () => {
-      pebble.kill()
+      pebble.child.kill('SIGKILL')
       await pebble.ended
     }
     if (root !== undefined) {
       writeFileSync(join(folder, 'root.pem'), root)
-      return { directory: `https://localhost:${acme}/dir`, root: join(folder, 'root.pem'), words: pebble.words, stop }
+      return { directory: `https://localhost:${acme}/dir`, root: join(folder, 'root.pem'), output: pebble.output, stop }
     }
     await stop()
-    if (tries === 3) throw new Error(`pebble does not start:\n${pebble.words()}`)
+    if (tries === 3) throw new Error(`pebble does not start:\n${pebble.output()}`)
   }
 }
 
 /** The certificate of its root, once it answers; undefined if it ends before. */
-async function rootCertificate(pebble: Started, url: string, ca: Buffer): Promise<string | undefined> {
+async function rootCertificate(pebble: Program, url: string, ca: Buffer): Promise<string | undefined> {
   const until = Date.now() + 60_000
-  while (pebble.isRunning() && Date.now() < until) {
+  while (pebble.child.exitCode === null && Date.now() < until) {
     const root = await get(url, ca)
     if (root !== undefined) return root
     await sleep(50)

@@ -1,7 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { commandFor } from '../../../dev/account.ts'
+import { startProgram, type Program } from '../../support/servers/programs.ts'
 
 export interface Run {
   env?: Record<string, string>
@@ -14,50 +12,27 @@ export interface Run {
 export interface Outcome {
   /** Null if it was killed. */
   code: number | null
-  /** What it said, on both channels. */
+  /** What it wrote to stdout and stderr. */
   output: string
 }
 
 /** A program that needs longer is killed. */
 const SECONDS = 100
 
-export interface Started {
-  /** What it has said so far, on both channels. */
-  words: () => string
-  /** Resolves with its exit code, null if it was killed. */
-  ended: Promise<number | null>
-  isRunning: () => boolean
-  kill: () => void
-}
-
-/** Starts somebody else's program, with an environment that holds little but what is given; it ends when we do. */
-export function start(program: string, args: string[], { env = {}, folder }: Run = {}): Started {
+/** Starts a program of another project with a minimal environment and `env`; it ends when this process does. */
+export function start(program: string, args: string[], { env = {}, folder }: Run = {}): Program {
   const { TEST_FOLDER: home = '', TMPDIR = '', PATH = '' } = process.env
-  const command = commandFor(program, args, { account: undefined, capabilities: [], deathSignal: 'SIGKILL' })
-  const child = spawn(command.file, command.args, {
-    cwd: folder ?? home,
-    env: { PATH: `${PATH}:/usr/sbin:/sbin`, HOME: home, TMPDIR, LC_ALL: 'C', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let words = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (words += chunk.toString()))
-  return {
-    words: () => words,
-    ended: once(child, 'close').then(([code]) => code as number | null),
-    isRunning: () => child.exitCode === null && child.signalCode === null,
-    kill: () => {
-      child.kill('SIGKILL')
-    },
-  }
+  const common = { PATH: `${PATH}:/usr/sbin:/sbin`, HOME: home, TMPDIR, LC_ALL: 'C' }
+  return startProgram(program, args, { ...common, ...env }, folder ?? home)
 }
 
 /** Runs a program to its end. */
 export async function run(program: string, args: string[], options: Run = {}): Promise<Outcome> {
-  const { words, ended, kill } = start(program, args, options)
-  const timer = setTimeout(kill, 1000 * (options.seconds ?? SECONDS))
+  const { child, output, ended } = start(program, args, options)
+  const timer = setTimeout(() => child.kill('SIGKILL'), 1000 * (options.seconds ?? SECONDS))
   const code = await ended
   clearTimeout(timer)
-  return { code, output: words() }
+  return { code, output: output() }
 }
 
 /** Runs a command of our documents as a user would, in a shell. */

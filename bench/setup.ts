@@ -1,0 +1,180 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { finished } from 'node:stream/promises'
+import { pathToFileURL } from 'node:url'
+import { Pool } from 'undici'
+import { startStack } from '../dev/stack.ts'
+import { projectFolder } from '../dev/project.ts'
+import { apiUrl, environmentFor } from '../test/support/servers/service.ts'
+import type { Inside } from './inside.ts'
+
+const TOKEN = 'benchmark-token-secret'
+
+/** A service in a process of its own. */
+export interface Service {
+  /** Sends a request; resolves with the answer's JSON. */
+  api: (method: string, path: string, body?: unknown) => Promise<unknown>
+  /** Sends text as the body, with any secret, and lets the answer go by; resolves with its status. */
+  send: (method: string, path: string, text: string, secret?: string) => Promise<number>
+  /** Reads with any secret, whatever the answer. */
+  read: (path: string, secret?: string) => Promise<{ status: number; link: string }>
+  /** Where it listens, without path. */
+  url: string
+  pid: number
+  inside: () => Promise<Inside>
+}
+
+/** A service and the PowerDNS behind it, each reached in the same way. */
+export interface Setup extends Service {
+  /** The same as `api` to PowerDNS itself. */
+  raw: (method: string, path: string, body?: unknown) => Promise<unknown>
+  databaseUrl: string
+  /** Another service on the same servers, with other settings. */
+  another: (environment: Record<string, string>) => Promise<Service>
+}
+
+/**
+ * Runs `work` with durable private servers and a service in a process of its own, and removes them afterwards.
+ * @param settings of the service, beside those that every bench has
+ */
+export async function withSetup(
+  work: (setup: Setup) => Promise<void>,
+  settings: Record<string, string> = {},
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'zoneplane-bench-'))
+  const stack = await startStack(folder, {
+    postgres: true,
+    powerDns: { dnsPort: 0 },
+    progress: () => undefined,
+  })
+  const backends = {
+    databaseUrl: stack.databaseUrl!,
+    pdnsApiUrl: stack.pdnsApiUrl!,
+    pdnsApiKey: stack.pdnsApiKey!,
+  }
+  const stops: (() => Promise<void>)[] = []
+  const start = async (environment: Record<string, string> = {}) => {
+    const data = join(folder, `service-${stops.length}`)
+    const common = {
+      LIMIT_DOMAINS: 'none',
+      NAMESERVERS: 'ns1.bench.test, ns2.bench.test',
+      ZONEPLANE_DATA: data,
+      ZONEPLANE_TOKEN: TOKEN,
+    }
+    const { service, stop } = await startService(environmentFor(backends, { ...common, ...environment }), `${data}.log`)
+    stops.push(stop)
+    return service
+  }
+  const theirs = new Pool(backends.pdnsApiUrl, { connections: 8, pipelining: 1 })
+  const headers = { 'content-type': 'application/json', 'x-api-key': backends.pdnsApiKey }
+  try {
+    await work({
+      ...(await start(settings)),
+      raw: (method, path, body) => send(theirs, method, `/api/v1/servers/localhost${path}`, headers, body),
+      databaseUrl: backends.databaseUrl,
+      another: start,
+    })
+  } finally {
+    await theirs.close()
+    await Promise.all(stops.map((stop) => stop()))
+    await stack.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function startService(
+  env: NodeJS.ProcessEnv,
+  log: string,
+): Promise<{ service: Service; stop: () => Promise<void> }> {
+  const child = spawn(
+    process.execPath,
+    ['--import', pathToFileURL(build('bench/inside.js')).href, build('src/main.js')],
+    // Its log goes to a file, so that this process does not compete with it for the CPU.
+    { stdio: ['ignore', 'pipe', openSync(log, 'w'), 'ipc'], env },
+  )
+  const stop = async () => {
+    child.kill('SIGTERM')
+    if (child.exitCode === null) await once(child, 'exit')
+  }
+  try {
+    const url = await baseUrl(child.stdout!)
+    const pool = new Pool(url, { connections: 8, pipelining: 1 })
+    const headers = { 'content-type': 'application/json', authorization: `Token ${TOKEN}` }
+    const service: Service = {
+      api: (method, path, body) => send(pool, method, `/api/v1${path}`, headers, body),
+      send: async (method, path, text, secret = TOKEN) => {
+        const authorization = `Token ${secret}`
+        const answer = await pool.request({
+          ...{ method, path: `/api/v1${path}`, headers: { ...headers, authorization } },
+          body: text,
+        })
+        answer.body.resume()
+        await finished(answer.body)
+        return answer.statusCode
+      },
+      read: async (path, secret = TOKEN) => {
+        const answer = await pool.request({
+          method: 'GET',
+          path: `/api/v1${path}`,
+          headers: { authorization: `Token ${secret}` },
+        })
+        await answer.body.dump()
+        return { status: answer.statusCode, link: String(answer.headers['link'] ?? '') }
+      },
+      url,
+      pid: child.pid!,
+      inside: async () => {
+        child.send('tell')
+        const [told] = (await once(child, 'message')) as [Inside]
+        return told
+      },
+    }
+    return {
+      service,
+      async stop() {
+        await pool.close()
+        await stop()
+      },
+    }
+  } catch (error) {
+    await stop()
+    throw new Error(readFileSync(log, 'utf8'), { cause: error })
+  }
+}
+
+function build(file: string): string {
+  return join(projectFolder(), 'build', file)
+}
+
+async function baseUrl(output: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface({ input: output })) {
+    const url = apiUrl(line)
+    if (url !== undefined) {
+      output.resume()
+      return url
+    }
+  }
+  throw new Error('the service did not start')
+}
+
+async function send(
+  pool: Pool,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body: unknown,
+): Promise<unknown> {
+  const answer = await pool.request({
+    method: method,
+    path,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+  })
+  const text = await answer.body.text()
+  if (answer.statusCode >= 400) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`)
+  return text === '' ? undefined : JSON.parse(text)
+}

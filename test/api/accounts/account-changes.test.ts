@@ -1,0 +1,189 @@
+import { query } from '../../../src/store/database.ts'
+import { newDomain } from '../../support/api.ts'
+import { useService } from '../../support/harness.ts'
+import { lettersTo } from '../../support/mails.ts'
+import * as people from '../../support/people.ts'
+import { canLogIn, freshEmail, PASSWORD, person, said } from '../../support/people.ts'
+import { test } from '../../support/serial.ts'
+import { addToken } from '../../support/tokens.ts'
+
+// Contract §11: change of the e-mail address, password reset, deletion.
+
+const service = useService()
+
+const CHANGE = '/auth/account/change-email/'
+const RESET = '/auth/account/reset-password/'
+const DELETE = '/auth/account/delete/'
+const WRONG = '{"detail":"Invalid username/password."}'
+const RESET_ASKED = JSON.stringify({
+  detail:
+    'Please check your mailbox for further password reset instructions. If you did not receive an email, please ' +
+    'contact support.',
+})
+const DOMAINS_LEFT = '{"detail":"To delete your user account, first delete all of your domains."}'
+const REQUIRED = 'This field is required.'
+
+test('the address changes by the link that is mailed to the new one, and the old one gets a notice', async (t) => {
+  const { email, credentials } = await person(service())
+  const newEmail = freshEmail()
+  const answer = await service().anonymous.post(CHANGE, { ...credentials, new_email: ` ${newEmail.toUpperCase()}` })
+  t.deepEqual(said(answer), [202, '{"detail":"Please check your mailbox to confirm email address change."}'])
+  const address = `${newEmail.split('@')[0]!.toUpperCase()}@example.test`
+  const { path, action } = await people.linkTo(service(), address)
+  t.is(action, 'change-email')
+  t.deepEqual(lettersTo(service().system, email), [])
+  t.true(await canLogIn(service(), email, PASSWORD))
+
+  const changed = await service().anonymous.post(path)
+  t.deepEqual(said(changed), [200, `{"detail":"Success! Your email address has been changed to ${address}."}`])
+  t.false(await canLogIn(service(), email, PASSWORD))
+  t.true(await canLogIn(service(), newEmail, PASSWORD))
+  await people.linkTo(service(), address)
+  await people.resetLink(service(), await person(service()))
+  const [notice] = lettersTo(service().system, email)
+  t.is(notice!.subject, 'Your e-mail address was changed')
+  t.true(notice!.text.includes(address))
+})
+
+test('the mail goes to the new address even if it is taken; the link then refuses, and works when it is free', async (t) => {
+  const [one, other] = [await person(service()), await person(service())]
+  const { path } = await people.emailChangeLink(service(), one, other.email)
+  const refused = await service().anonymous.post(path)
+  t.deepEqual(said(refused), [400, '{"new_email":["You already have another account with this email address."]}'])
+  t.true(await canLogIn(service(), one.email, PASSWORD))
+  await query(service().system.db, 'delete from accounts where id = :id', { id: other.id })
+  t.is((await service().anonymous.post(path)).status, 200)
+})
+
+test('the address that one has is no change, but another case of its local part is', async (t) => {
+  const { email, credentials } = await person(service())
+  const unchanged = await service().anonymous.post(CHANGE, { ...credentials, new_email: email })
+  t.deepEqual(said(unchanged), [400, '{"new_email":["Email address unchanged."]}'])
+  const { path } = await people.emailChangeLink(service(), { ...(await person(service())), credentials }, `X${email}`)
+  t.is((await service().anonymous.post(path)).status, 200)
+})
+
+test('the password is reset by a link, which ends all logins and no API token', async (t) => {
+  const someone = await person(service())
+  const { token } = (await service().anonymous.post('/auth/login/', someone.credentials)).json as { token: string }
+  const api = await addToken(service(), someone.id)
+  t.deepEqual(said(await service().anonymous.post(RESET, { email: someone.email })), [202, RESET_ASKED])
+  const { path, action } = await people.linkTo(service(), someone.email)
+  t.is(action, 'reset-password')
+  const { password, email } = someone
+  const reset = await service().anonymous.post(path, { new_password: ' another password ' })
+  t.deepEqual(said(reset), [200, '{"detail":"Success! Your password has been changed."}'])
+  t.false(await canLogIn(service(), email, password))
+  t.true(await canLogIn(service(), email, 'another password'))
+  const headers = { authorization: `Token ${token}` }
+  t.is((await service().anonymous.get('/domains/', { headers })).status, 401)
+  t.is((await api.api.get('/domains/')).status, 200)
+})
+
+for (const [what, body, problems] of [
+  ['none', {}, [REQUIRED]],
+  ['null', { new_password: null }, ['This field may not be null.']],
+  ['blank', { new_password: '   ' }, ['This field may not be blank.']],
+  ['short', { new_password: '1234567' }, ['This password is too short. It must contain at least 8 characters.']],
+  ['long', { new_password: 'x'.repeat(129) }, ['Ensure this field has no more than 128 characters.']],
+] as const) {
+  test(`a new password that is ${what} is refused, and the link stays good`, async (t) => {
+    const someone = await person(service())
+    const { path } = await people.resetLink(service(), someone)
+    const refused = await service().anonymous.post(path, body)
+    t.deepEqual(said(refused), [400, JSON.stringify({ new_password: problems })])
+    t.is((await service().anonymous.post(path, { new_password: 'another password' })).status, 200)
+  })
+}
+
+test('only active accounts get a mail to reset their password; the answer is always the same', async (t) => {
+  const active = await person(service())
+  const withoutPassword = await person(service(), { passwordHash: null })
+  const others = [await person(service(), { state: 'pending' }), await person(service(), { state: 'disabled' })]
+  const emails = [...others.map(({ email }) => email), freshEmail(), active.email.toUpperCase(), withoutPassword.email]
+  for (const email of emails) {
+    t.deepEqual(said(await service().anonymous.post(RESET, { email })), [202, RESET_ASKED])
+  }
+  await people.linkTo(service(), active.email)
+  await people.linkTo(service(), withoutPassword.email)
+  for (const { email } of others) t.deepEqual(lettersTo(service().system, email), [])
+})
+
+test('an account is deleted by a link, with its tokens', async (t) => {
+  const someone = await person(service())
+  const { api } = await addToken(service(), someone.id)
+  const asked = await service().anonymous.post(DELETE, someone.credentials)
+  const mailbox = '{"detail":"Please check your mailbox for further account deletion instructions."}'
+  t.deepEqual(said(asked), [202, mailbox])
+  const { path, action } = await people.linkTo(service(), someone.email)
+  t.is(action, 'delete-account')
+  t.is((await api.get('/domains/')).status, 200)
+  t.deepEqual(said(await service().anonymous.post(path)), [200, '{"detail":"All your data has been deleted."}'])
+  t.is((await api.get('/domains/')).status, 401)
+  t.is(await people.accountOf(service(), someone.email), undefined)
+  const [kept] = await query<{ left: number }>(
+    service().system.db,
+    'select count(*) as left from confirmations where account_id = :id and parameters <> :none',
+    { id: someone.id, none: {} },
+  )
+  t.is(kept!.left, 0)
+})
+
+test('an account with domains is not deleted, neither when it is asked for nor by the link', async (t) => {
+  const { api, id } = await service().account()
+  const someone = await person(service())
+  const { path } = await people.deletionLink(service(), someone)
+  const name = await newDomain(api)
+  const sql = 'update domains set owner_id = :owner where name = :name'
+  await query(service().system.db, sql, { owner: someone.id, name })
+  t.deepEqual(said(await service().anonymous.post(DELETE, someone.credentials)), [409, DOMAINS_LEFT])
+  t.deepEqual(said(await service().anonymous.post(path)), [409, DOMAINS_LEFT])
+  await query(service().system.db, sql, { owner: id, name })
+  t.is((await service().anonymous.post(path)).status, 200)
+})
+
+for (const [what, path, more] of [
+  ['login', '/auth/login/', {}],
+  ['change of address', CHANGE, { new_email: 'new@example.test' }],
+  ['deletion', DELETE, {}],
+] as const) {
+  test(`${what}: wrong credentials are 403, whatever is wrong with them`, async (t) => {
+    const active = await person(service())
+    const pending = await person(service(), { state: 'pending' })
+    const disabled = await person(service(), { state: 'disabled' })
+    const withoutPassword = await person(service(), { passwordHash: null })
+    for (const credentials of [
+      { ...active.credentials, password: 'wrong' },
+      { ...active.credentials, email: freshEmail() },
+      ...[pending, disabled, withoutPassword].map((someone) => someone.credentials),
+    ]) {
+      t.deepEqual(said(await service().anonymous.post(path, { ...credentials, ...more })), [403, WRONG])
+    }
+    t.is((await service().anonymous.post(path, { ...active.credentials, ...more })).status < 300, true)
+  })
+
+  test(`${what}: what is missing or no text is 400`, async (t) => {
+    const fields = ['email', 'password', ...Object.keys(more)]
+    const missing = Object.fromEntries(fields.map((field) => [field, [REQUIRED]]))
+    t.deepEqual(said(await service().anonymous.post(path, {})), [400, JSON.stringify(missing)])
+    const nulls = Object.fromEntries(fields.map((field) => [field, null]))
+    const texts = Object.fromEntries(fields.map((field) => [field, ['This field may not be null.']]))
+    t.deepEqual(said(await service().anonymous.post(path, nulls)), [400, JSON.stringify(texts)])
+  })
+
+  test(`${what}: the Authorization header is of no interest`, async (t) => {
+    const { credentials } = await person(service())
+    const headers = { authorization: 'Token wrong' }
+    const answer = await service().anonymous.post(path, { ...credentials, ...more }, { headers })
+    t.true(answer.status < 300)
+  })
+}
+
+test('reset: the address is required, and a token header that fails is 401', async (t) => {
+  t.deepEqual(said(await service().anonymous.post(RESET, {})), [400, JSON.stringify({ email: [REQUIRED] })])
+  const invalid = JSON.stringify({ email: ['Enter a valid email address.'] })
+  t.deepEqual(said(await service().anonymous.post(RESET, { email: 'nobody' })), [400, invalid])
+  const headers = { authorization: 'Token wrong' }
+  const answer = await service().anonymous.post(RESET, { email: freshEmail() }, { headers })
+  t.deepEqual(said(answer), [401, '{"detail":"Invalid token."}'])
+})

@@ -1,0 +1,193 @@
+import test from 'ava'
+import type { Challenge } from 'altcha-lib'
+import { Invalid } from '../../../src/errors.ts'
+import { checkCaptcha } from '../../../src/service/accounts/captchas.ts'
+import { newCaptcha, payload, solution, solved, type Shown } from '../../support/captchas.ts'
+import { useService, withService } from '../../support/harness.ts'
+
+// Contract §11.2: captchas.
+
+const service = useService({ CAPTCHA: 'on' })
+
+const DOES_NOT_EXIST = { captcha: ['CAPTCHA does not exist.'] }
+const NOT_VALIDATED = { captcha: ['CAPTCHA could not be validated. Please obtain a new one and try again.'] }
+
+/** The body that a request with this answer to a captcha gets; undefined if it is right. */
+async function judged(id: string, solution: string): Promise<unknown> {
+  try {
+    await checkCaptcha(service().system, { id, solution })
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Invalid)) throw error
+    return error.problems
+  }
+}
+
+for (const body of [undefined, {}, { kind: 'altcha' }, { kind: 'altcha', id: 1, solution: 'x', other: null }]) {
+  test(`${JSON.stringify(body)} asks for a proof of work`, async (t) => {
+    const { status, text, json, headers } = await service().anonymous.post('/captcha/', body)
+    t.is(status, 201)
+    t.is(headers['allow'], 'POST, OPTIONS')
+    const { id, challenge } = json as Shown
+    t.is(text, JSON.stringify({ id, challenge, kind: 'altcha' }))
+    t.regex(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    const { parameters, signature } = JSON.parse(challenge) as Challenge
+    const { nonce, salt, keyPrefix, expiresAt, ...others } = parameters
+    t.deepEqual(others, { algorithm: 'PBKDF2/SHA-256', cost: 5000, keyLength: 32 })
+    for (const octets of [nonce, salt, keyPrefix]) t.regex(octets, /^[0-9a-f]{32}$/)
+    t.regex(signature!, /^[0-9a-f]{64}$/)
+    const left = expiresAt! - Date.now() / 1000
+    t.true(left > 3000 && left <= 3600)
+  })
+}
+
+test('each is another challenge, of as much work as the others', async (t) => {
+  const all = await Promise.all(Array.from({ length: 5 }, () => newCaptcha(service())))
+  t.is(new Set(all.map(({ challenge }) => challenge)).size, 5)
+  t.is(new Set(all.map(({ id }) => id)).size, 5)
+  for (const { challenge } of all.slice(0, 3)) {
+    const { counter } = (decoded(await solution(challenge)) as { solution: { counter: number } }).solution
+    t.true(counter >= 300 && counter <= 500)
+  }
+})
+
+function decoded(base64: string): unknown {
+  return JSON.parse(Buffer.from(base64, 'base64').toString())
+}
+
+for (const [kind, shown] of [
+  ['audio', 'audio'],
+  ['image', 'image'],
+  ['x', 'x'],
+  ['', ''],
+  ['Altcha', 'Altcha'],
+  [5, '5'],
+  [true, 'true'],
+  [['altcha'], '[\\"altcha\\"]'],
+] as const) {
+  test(`kind ${JSON.stringify(kind)} is refused`, async (t) => {
+    const { status, text } = await service().anonymous.post('/captcha/', { kind })
+    t.deepEqual([status, text], [400, `{"kind":["\\"${shown}\\" is not a valid choice."]}`])
+  })
+}
+
+test('kind null is refused', async (t) => {
+  const { status, text } = await service().anonymous.post('/captcha/', { kind: null })
+  t.deepEqual([status, text], [400, '{"kind":["This field may not be null."]}'])
+})
+
+test('a token that is presented must be good', async (t) => {
+  const { api } = await service().account()
+  t.is((await api.post('/captcha/')).status, 201)
+  const headers = { authorization: 'Token unknown' }
+  const { status, text } = await service().anonymous.post('/captcha/', undefined, { headers })
+  t.deepEqual([status, text], [401, '{"detail":"Invalid token."}'])
+})
+
+test('a captcha is good for one answer', async (t) => {
+  const { id, solution } = await solved(service())
+  t.is(await judged(id, ` ${solution}\n`), undefined)
+  t.deepEqual(await judged(id, solution), DOES_NOT_EXIST)
+})
+
+test('what the widget says beside the solution is not looked at', async (t) => {
+  const { id, challenge } = await newCaptcha(service())
+  const { solution: found } = decoded(await solution(challenge)) as { solution: object }
+  t.is(await judged(id, payload({ challenge: 'other', solution: { ...found, time: 1.5 }, more: [] })), undefined)
+})
+
+test('the solution of one captcha is none of another', async (t) => {
+  const [one, other] = [await solved(service()), await newCaptcha(service())]
+  t.deepEqual(await judged(other.id, one.solution), NOT_VALIDATED)
+  t.is(await judged(one.id, one.solution), undefined)
+})
+
+test('a wrong answer uses it up, too', async (t) => {
+  const { id, solution } = await solved(service())
+  t.deepEqual(await judged(id, 'wrong'), NOT_VALIDATED)
+  t.deepEqual(await judged(id, solution), DOES_NOT_EXIST)
+})
+
+test('of twenty answers at once one is heard', async (t) => {
+  const { id, solution } = await solved(service())
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => judged(id, solution)))
+  t.is(outcomes.filter((outcome) => outcome === undefined).length, 1)
+  t.is(outcomes.filter((outcome) => JSON.stringify(outcome) === JSON.stringify(DOES_NOT_EXIST)).length, 19)
+})
+
+const KEY = '0'.repeat(64)
+const WRONG: [what: string, solution: unknown][] = [
+  ['nothing', ''],
+  ['no base64', '\u{1f511}%%%'],
+  ['base64 of no JSON', Buffer.from('{"solution":').toString('base64')],
+  ['base64 of no UTF-8', Buffer.from([0xff, 0xfe, 0]).toString('base64')],
+  ['null', payload(null)],
+  ['a number', payload(5)],
+  ['a string', payload('solution')],
+  ['an array', payload([{ counter: 0, derivedKey: KEY }])],
+  ['no solution', payload({})],
+  ['solution null', payload({ solution: null })],
+  ['a counter alone', payload({ solution: { counter: 400 } })],
+  ['a key alone', payload({ solution: { derivedKey: KEY } })],
+  ["a key that is not its counter's", payload({ solution: { counter: 400, derivedKey: KEY } })],
+  ['a negative counter', payload({ solution: { counter: -1, derivedKey: KEY } })],
+  ['a counter that is not whole', payload({ solution: { counter: 1.5, derivedKey: KEY } })],
+  ['a counter as text', payload({ solution: { counter: '1', derivedKey: KEY } })],
+  ['a counter of 33 bits', payload({ solution: { counter: 2 ** 32, derivedKey: KEY } })],
+  ['an infinite counter', Buffer.from(`{"solution":{"counter":1e999,"derivedKey":"${KEY}"}}`).toString('base64')],
+  ['a key of one digit', payload({ solution: { counter: 1, derivedKey: 'a' } })],
+  ['a key of objects', payload({ solution: { counter: 1, derivedKey: { length: 64 } } })],
+  ['a prototype', Buffer.from('{"__proto__":{"solution":{"counter":1}}}').toString('base64')],
+  ['arrays in arrays', Buffer.from('['.repeat(7000)).toString('base64')],
+  ['objects in objects', Buffer.from('{"solution":'.repeat(500) + '1' + '}'.repeat(500)).toString('base64')],
+  ['very much', 'A'.repeat(500_000)],
+]
+for (const [what, wrong] of WRONG) {
+  test(`a solution that is ${what} is wrong`, async (t) => {
+    const { id } = await newCaptcha(service())
+    const body = { email: 'nobody@example.test', captcha: { id, solution: wrong } }
+    const { status, json } = await service().anonymous.post('/auth/account/reset-password/', body)
+    t.deepEqual([status, json], [400, NOT_VALIDATED])
+  })
+}
+
+test('what the challenge says with its solution does not count without the work', async (t) => {
+  const { id, challenge } = await newCaptcha(service())
+  const { parameters, signature } = JSON.parse(challenge) as Challenge
+  const easy = { parameters: { ...parameters, cost: 1, keyPrefix: '0' }, signature }
+  t.deepEqual(await judged(id, await solution(JSON.stringify(easy))), NOT_VALIDATED)
+})
+
+for (const id of ['', 'x', '00000000-0000-4000-8000-000000000000', "' or true"]) {
+  test(`there is no captcha ${JSON.stringify(id)}`, async (t) => {
+    t.deepEqual(await judged(id, 'x'), DOES_NOT_EXIST)
+  })
+}
+
+for (const [seconds, outcome] of [
+  [3599, undefined],
+  [3601, NOT_VALIDATED],
+  [2 * 3600 + 1, DOES_NOT_EXIST],
+] as const) {
+  test.serial(`after ${seconds} s an answer is ${outcome === undefined ? 'good' : 'too late'}`, async (t) => {
+    const { system } = service()
+    const { now } = system
+    const { id, solution } = await solved(service())
+    const then = new Date(Date.now() + seconds * 1000).toISOString().replace('Z', '000Z')
+    system.now = () => then
+    // Making one clears away what is long over.
+    await newCaptcha(service())
+    const told = await judged(id, solution)
+    system.now = now
+    t.deepEqual(told, outcome)
+  })
+}
+
+test('without the setting there is no such path', async (t) => {
+  await withService({}, async ({ anonymous }) => {
+    for (const method of ['POST', 'GET', 'OPTIONS']) {
+      const { status, text, headers } = await anonymous.send(method, '/captcha/')
+      t.deepEqual([status, text, headers['allow']], [404, '{"detail":"Not found."}', undefined])
+    }
+  })
+})

@@ -1,0 +1,167 @@
+import { hash } from '@node-rs/argon2'
+import { query } from '../../../src/store/database.ts'
+import { addPolicies, newDomain } from '../../support/api.ts'
+import { Client } from '../../support/client.ts'
+import { useService, withService } from '../../support/harness.ts'
+import * as people from '../../support/people.ts'
+import { accountOf, PASSWORD, person, said } from '../../support/people.ts'
+import { test } from '../../support/serial.ts'
+import { addToken, setState } from '../../support/tokens.ts'
+
+// Contract §11: login, logout, the account.
+
+const service = useService()
+
+const DENIED = '{"detail":"You do not have permission to perform this action."}'
+const WRONG = '{"detail":"Invalid username/password."}'
+
+const login = (body: unknown) => service().anonymous.post('/auth/login/', body)
+
+test('a login gives a token that may do everything, for a week, and for an hour unless it is used', async (t) => {
+  const { email, credentials } = await person(service())
+  const { status, json, headers } = await login(credentials)
+  t.is(status, 200)
+  t.is(headers['cache-control'], 'no-store')
+  const { id, created, token, ...rest } = json as Record<string, string>
+  t.regex(String(id), /^[0-9a-f-]{36}$/)
+  t.regex(String(created), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+  t.regex(String(token), /^[1-9A-HJ-NP-Za-km-z]{28}$/)
+  t.is(
+    JSON.stringify(rest),
+    `{"last_used":null,"owner":"${email}","user_override":null,"mfa":false,"max_age":"7 00:00:00",` +
+      '"max_unused_period":"01:00:00","name":"login","perm_create_domain":true,"perm_delete_domain":true,' +
+      '"perm_manage_tokens":true,"allowed_subnets":["0.0.0.0/0","::/0"],"auto_policy":false,"is_valid":true}',
+  )
+  t.is(Object.keys(json as object).at(-1), 'token')
+  t.is((await new Client(service().url, token).get('/auth/account/')).status, 200)
+})
+
+test('a login deletes the login tokens of the account that have expired, and no others', async (t) => {
+  const someone = await person(service())
+  const { system } = service()
+  const ids = async () => {
+    const sql = 'select id from tokens where owner_id = :id order by created'
+    return (await query<{ id: string }>(system.db, sql, { id: someone.id })).map(({ id }) => id)
+  }
+  const age = `update tokens set created = created - interval '61 min' where owner_id = :id`
+  const api = await addToken(service(), someone.id, { maxAge: '00:00:01' })
+  const stale = (await login(someone.credentials)).json as { id: string }
+  await query(system.db, age, { id: someone.id })
+  t.deepEqual(new Set(await ids()), new Set([api.id, stale.id]))
+  const fresh = (await login(someone.credentials)).json as { id: string }
+  const second = (await login(someone.credentials)).json as { id: string }
+  t.deepEqual(new Set(await ids()), new Set([api.id, fresh.id, second.id]))
+})
+
+test('logout deletes the token that was presented, of whatever kind', async (t) => {
+  const someone = await person(service())
+  const { token } = (await login(someone.credentials)).json as { token: string }
+  const weak = await addToken(service(), someone.id)
+  await addPolicies(service(), weak.id, { write: false })
+  for (const api of [new Client(service().url, token), weak.api]) {
+    t.deepEqual(said(await api.post('/auth/logout/')), [204, ''])
+    t.deepEqual(said(await api.post('/auth/logout/')), [401, '{"detail":"Invalid token."}'])
+  }
+  const credentials = '{"detail":"Authentication credentials were not provided."}'
+  t.deepEqual(said(await service().anonymous.post('/auth/logout/')), [401, credentials])
+})
+
+test('the account shows itself, and how many domains it has to do with', async (t) => {
+  const someone = await person(service())
+  const other = await service().account()
+  const { api } = await addToken(service(), someone.id, { permManageTokens: true, permCreateDomain: true })
+  await newDomain(api)
+  const [one, two] = [await newDomain(other.api), await newDomain(other.api)]
+  const override = await addToken(service(), someone.id, { userOverrideId: other.id })
+  await addPolicies(service(), override.id, { write: false }, { domain: one, write: true })
+  await addPolicies(service(), override.id, { domain: two, write: true }, { domain: two, type: 'A', write: true })
+  const { id } = someone
+  const sql = 'select created from accounts where id = :id'
+  const [row] = await query<{ created: string }>(service().system.db, sql, { id })
+  const { status, text } = await api.get('/auth/account/')
+  t.is(status, 200)
+  t.is(
+    text,
+    `{"created":"${row!.created}","domains_under_management":3,"email":"${someone.email}","id":"${someone.id}",` +
+      '"limit_domains":null,"outreach_preference":true}',
+  )
+})
+
+for (const method of ['PATCH', 'PUT']) {
+  test(`${method} changes the outreach preference and nothing else`, async (t) => {
+    const { api, id } = await service().account()
+    const before = (await api.get('/auth/account/')).text
+    const body = { outreach_preference: 'off', email: 'x@y.test', limit_domains: 99, id: null, created: 1 }
+    const after = before.replace('"outreach_preference":true', '"outreach_preference":false')
+    t.deepEqual(said(await api.send(method, '/auth/account/', body)), [200, after])
+    t.is((await api.get('/auth/account/')).text, after)
+    t.deepEqual(said(await api.send(method, '/auth/account/', {})), [200, after])
+    const wrong = await api.send(method, '/auth/account/', { outreach_preference: 'maybe' })
+    t.deepEqual(said(wrong), [400, '{"outreach_preference":["Must be a valid boolean."]}'])
+    await setState(service(), id, 'disabled')
+    t.is((await api.get('/auth/account/')).status, 401)
+  })
+}
+
+test('the account is for tokens that may manage tokens, and have no policies', async (t) => {
+  const { id, tokenId, api } = await service().account()
+  const others = await addToken(service(), id, { permCreateDomain: true, permDeleteDomain: true })
+  for (const method of ['GET', 'PATCH', 'PUT', 'DELETE']) {
+    t.deepEqual(said(await others.api.send(method, '/auth/account/', {})), [403, DENIED], method)
+  }
+  t.is((await api.delete('/auth/account/')).status, 405)
+  await addPolicies(service(), tokenId, { write: true })
+  t.deepEqual(said(await api.get('/auth/account/')), [403, DENIED])
+})
+
+test('a password hash with other parameters is replaced at login, and no link is void because of it', async (t) => {
+  const old = await hash(PASSWORD, { memoryCost: 8192, timeCost: 1 })
+  const someone = await person(service(), { passwordHash: old })
+  const { path } = await people.resetLink(service(), someone)
+  t.deepEqual(said(await login({ ...someone.credentials, password: 'wrong' })), [403, WRONG])
+  t.is((await accountOf(service(), someone.email))!.passwordHash, old)
+  t.is((await login(someone.credentials)).status, 200)
+  const { passwordHash } = (await accountOf(service(), someone.email))!
+  t.regex(passwordHash!, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  t.is((await login(someone.credentials)).status, 200)
+  t.is((await accountOf(service(), someone.email))!.passwordHash, passwordHash)
+  t.is((await service().anonymous.post(path, { new_password: 'another password' })).status, 200)
+})
+
+test('after ten wrong passwords from an address it is 429, whatever the password and wherever it is asked for', async (t) => {
+  await withService(
+    { THROTTLE: 'on', TRUSTED_PROXIES: '127.0.0.1', THROTTLE_RATES: 'account_management_active=1000/min' },
+    async (own) => {
+      const someone = await person(own)
+      const post = (path: string, password: string, from: string) =>
+        own.anonymous.post(
+          path,
+          { email: someone.email, password, new_email: 'new@example.test' },
+          { headers: { 'x-forwarded-for': from } },
+        )
+      const paths = ['/auth/login/', '/auth/account/change-email/', '/auth/account/delete/']
+      for (let i = 0; i < 10; i++) t.is((await post(paths[i % 3]!, 'wrong', '192.0.2.1')).status, 403)
+      for (const path of paths) {
+        const { status, json, headers } = await post(path, PASSWORD, '192.0.2.1')
+        const seconds = Number(headers['retry-after'])
+        t.is(status, 429)
+        t.true(seconds >= 1 && seconds <= 60)
+        t.deepEqual(json, { detail: `Request was throttled. Expected available in ${seconds} seconds.` })
+      }
+      t.is((await post('/auth/login/', PASSWORD, '192.0.2.2')).status, 200)
+    },
+  )
+})
+
+test('right passwords are not counted', async (t) => {
+  await withService({ THROTTLE: 'on' }, async (own) => {
+    const { credentials } = await person(own)
+    for (let i = 0; i < 12; i++) t.is((await own.anonymous.post('/auth/login/', credentials)).status, 200)
+  })
+})
+
+test('a closed registration does not keep those from the rest who have an account', async (t) => {
+  const { credentials, email } = await person(service())
+  t.is((await login(credentials)).status, 200)
+  t.is((await service().anonymous.post('/auth/account/reset-password/', { email })).status, 202)
+})

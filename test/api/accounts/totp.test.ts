@@ -1,0 +1,380 @@
+import test from 'ava'
+import { codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
+import { query } from '../../../src/store/database.ts'
+import type { Answer, Client } from '../../support/client.ts'
+import { useService } from '../../support/harness.ts'
+import { countLetters, linkTo, OVERTAKEN, person, said, type Link, type Person } from '../../support/people.ts'
+import { addPolicies, addToken, type Token, type TokenOptions } from '../../support/tokens.ts'
+
+// Contract §12, and the row for TOTP in §3.2. Tests of one step of the clock move it by hand.
+
+const service = useService({ PUBLIC_URL: 'https://dns.example.net:8443' })
+
+const LOGIN_REQUIRED = '{"detail":"Login token required."}'
+const MFA_REQUIRED = '{"detail":"Multi-factor authentication required."}'
+const PERMISSION = '{"detail":"You do not have permission to perform this action."}'
+const CREDENTIALS = '{"detail":"Authentication credentials were not provided."}'
+const NOT_FOUND = '{"detail":"Not found."}'
+const CONFIRM = '{"detail":"This operation requires confirmation. Please check your mailbox for instructions!"}'
+const NAME_TAKEN = '{"non_field_errors":["An authentication factor with this name already exists."]}'
+const INVALID = '{"code":["Invalid code."]}'
+const CORRECT = '{"detail":"The code was correct."}'
+const ACTIVATED = '{"detail":"Your TOTP token has been activated!"}'
+const ABSENT = '00000000-0000-4000-8000-000000000000'
+
+interface ShownFactor {
+  id: string
+  created: string
+  last_used: string | null
+  name: string
+  secret: string
+  uri: string
+}
+
+let clock: number
+let realNow: () => string
+
+test.before(() => {
+  realNow = service().system.now
+  clock = Date.parse(realNow())
+  service().system.now = () => new Date(clock).toISOString().replace('Z', '000Z')
+})
+
+test.after.always(() => {
+  service().system.now = realNow
+})
+
+/** Another step of the clock, so that every factor takes codes again. */
+function passTime(steps = 3): void {
+  clock += steps * 30_000
+}
+
+const login: TokenOptions = { mfa: false, permManageTokens: true, permCreateDomain: true, permDeleteDomain: true }
+
+async function loggedIn(members: TokenOptions = {}): Promise<Person & { token: Token; api: Client }> {
+  const somebody = await person(service())
+  const token = await addToken(service(), somebody.id, { ...login, ...members })
+  return { ...somebody, token, api: token.api }
+}
+
+/** The link in the mail that a request causes. Mails of one moment have no order, so the clock goes on a little. */
+async function linkAfter(email: string, request: () => Promise<Answer>): Promise<Link> {
+  clock += 1
+  const before = countLetters(service(), email)
+  const { status, text } = await request()
+  if (status !== 202) throw new Error(text)
+  return linkTo(service(), email, before + 1)
+}
+
+/** A link that is void once the account's credentials have changed. */
+async function deletionLink({ email, credentials }: Person): Promise<Link> {
+  return linkAfter(email, () => service().anonymous.post('/auth/account/delete/', credentials))
+}
+
+/** A factor as it is made without MFA: by a link from a mail. */
+async function newFactor({ api, email }: { api: Client; email: string }, name = ''): Promise<ShownFactor> {
+  const { path } = await linkAfter(email, () => api.post('/auth/totp/', { name }))
+  return (await service().anonymous.post(path)).json as ShownFactor
+}
+
+/** A factor that has been used once: MFA is enabled. */
+async function usedFactor(somebody: { api: Client; email: string }): Promise<ShownFactor> {
+  const factor = await newFactor(somebody)
+  const { status } = await verify(service().anonymous, factor)
+  if (status !== 200) throw new Error('not activated')
+  passTime()
+  return factor
+}
+
+async function secretOf(id: string): Promise<Buffer> {
+  const [row] = await query<{ secret: Buffer }>(service().system.db, 'select secret from totp_factors where id = :id', {
+    id,
+  })
+  return row!.secret
+}
+
+/** @param offset in steps, from the current one */
+async function codeOf({ id }: { id: string }, offset = 0): Promise<string> {
+  return codeAt(await secretOf(id), stepAt(service().system.now()) + offset)
+}
+
+async function verify(api: Client, factor: { id: string }, offset = 0) {
+  return api.post(`/auth/totp/${factor.id}/verify/`, { code: await codeOf(factor, offset) })
+}
+
+async function mfaOf({ id }: Token): Promise<boolean | null> {
+  const [row] = await query<{ mfa: boolean | null }>(service().system.db, 'select mfa from tokens where id = :id', {
+    id,
+  })
+  return row!.mfa
+}
+
+test.serial('without MFA a factor is made by a link from a mail', async (t) => {
+  const somebody = await loggedIn()
+  const answer = await somebody.api.post('/auth/totp/', { name: ' My phone ' })
+  t.deepEqual(said(answer), [202, CONFIRM])
+  t.is(answer.headers['allow'], 'GET, POST, HEAD, OPTIONS')
+  t.is((await somebody.api.get('/auth/totp/')).text, '[]')
+  const link = await linkTo(service(), somebody.email)
+  t.is(link.action, 'create-totp')
+  t.is((await service().anonymous.get(link.path)).status, 200)
+  const created = await service().anonymous.post(link.path)
+  const { id, secret } = created.json as ShownFactor
+  const now = service().system.now()
+  const uri = `otpauth://totp/dns.example.net:${somebody.email}?secret=${secret}&issuer=dns.example.net`
+  const factor = { id, created: now, last_used: null, name: 'My phone' }
+  t.deepEqual(said(created), [200, JSON.stringify({ ...factor, secret, uri })])
+  t.regex(secret, /^[A-Z2-7]{52}$/)
+  t.is(created.headers['cache-control'], 'no-store')
+  // The secret is shown once.
+  t.deepEqual(said(await somebody.api.get(`/auth/totp/${id}/`)), [200, JSON.stringify(factor)])
+  t.deepEqual(said(await somebody.api.get('/auth/totp/')), [200, JSON.stringify([factor])])
+  t.is((await secretOf(id)).length, 32)
+  // Once; and MFA is not enabled by a factor that nobody has used.
+  t.deepEqual(said(await service().anonymous.post(link.path)), [409, OVERTAKEN])
+  t.is((await somebody.api.get('/domains/')).status, 200)
+})
+
+test.serial('with MFA a factor is made at once, by who has taken the step', async (t) => {
+  const somebody = await loggedIn()
+  await usedFactor(somebody)
+  const stepped = await addToken(service(), somebody.id, { ...login, mfa: true })
+  const answer = await stepped.api.post('/auth/totp/', { name: 'second' })
+  const { id, secret, uri } = answer.json as ShownFactor
+  const members = { id, created: service().system.now(), last_used: null, name: 'second', secret, uri }
+  t.deepEqual(said(answer), [201, JSON.stringify(members)])
+  t.is(answer.headers['cache-control'], 'no-store')
+  t.deepEqual(said(await somebody.api.post('/auth/totp/', { name: 'third' })), [403, MFA_REQUIRED])
+  t.is(((await stepped.api.get('/auth/totp/')).json as ShownFactor[]).map(({ name }) => name).join(), 'second,')
+})
+
+test.serial('a link that was asked for before MFA was enabled is void', async (t) => {
+  const somebody = await loggedIn()
+  const first = await newFactor(somebody, 'first')
+  const { path } = await linkAfter(somebody.email, () => somebody.api.post('/auth/totp/', { name: 'second' }))
+  t.deepEqual(said(await verify(service().anonymous, first)), [200, ACTIVATED])
+  t.deepEqual(said(await service().anonymous.post(path)), [409, OVERTAKEN])
+})
+
+test.serial('a link is good for an hour', async (t) => {
+  const somebody = await loggedIn()
+  const { path } = await linkAfter(somebody.email, () => somebody.api.post('/auth/totp/'))
+  passTime(121)
+  const text = 'This code is invalid, possibly because it expired (validity: 01:00:00).'
+  t.deepEqual(said(await service().anonymous.post(path)), [400, `{"non_field_errors":["${text}"]}`])
+})
+
+test.serial('names are unique in an account, and have 64 characters at most', async (t) => {
+  const somebody = await loggedIn()
+  await newFactor(somebody, 'one')
+  t.deepEqual(said(await somebody.api.post('/auth/totp/', { name: 'one' })), [400, NAME_TAKEN])
+  const other = await newFactor(somebody, '🔑'.repeat(64))
+  const path = `/auth/totp/${other.id}/`
+  t.deepEqual(said(await somebody.api.patch(path, { name: 'one' })), [400, NAME_TAKEN])
+  t.is((await somebody.api.patch(path, { name: '🔑'.repeat(64) })).status, 200)
+  const long = '{"name":["Ensure this field has no more than 64 characters."]}'
+  t.deepEqual(said(await somebody.api.post('/auth/totp/', { name: 'x'.repeat(65) })), [400, long])
+  t.deepEqual(said(await somebody.api.put(path, { name: 'x'.repeat(65) })), [400, long])
+  for (const [name, told] of [
+    [null, 'This field may not be null.'],
+    [[], 'Not a valid string.'],
+    ['a\0', 'Null characters are not allowed.'],
+  ] as const) {
+    t.deepEqual(said(await somebody.api.post('/auth/totp/', { name })), [400, `{"name":["${told}"]}`])
+  }
+  // Another account may have a factor of the same name, and of two links with one name the first makes it.
+  t.is((await newFactor(await loggedIn(), 'one')).name, 'one')
+  const ask = () => somebody.api.post('/auth/totp/', { name: 'two' })
+  const links = [await linkAfter(somebody.email, ask), await linkAfter(somebody.email, ask)]
+  t.is((await service().anonymous.post(links[1]!.path)).status, 200)
+  t.deepEqual(said(await service().anonymous.post(links[0]!.path)), [400, NAME_TAKEN])
+})
+
+for (const method of ['PUT', 'PATCH']) {
+  test.serial(`${method} changes the name, and nothing else`, async (t) => {
+    const somebody = await loggedIn()
+    const { id, created } = await newFactor(somebody, 'before')
+    const path = `/auth/totp/${id}/`
+    const shown = (name: string) => JSON.stringify({ id, created, last_used: null, name })
+    const members = { name: 'after', id: ABSENT, created: null, last_used: 1, secret: 'x' }
+    t.deepEqual(said(await somebody.api.send(method, path, members)), [200, shown('after')])
+    t.deepEqual(said(await somebody.api.send(method, path, {})), [200, shown('after')])
+    t.deepEqual(said(await somebody.api.send(method, path, { name: '' })), [200, shown('')])
+    t.deepEqual(said(await somebody.api.get(path)), [200, shown('')])
+  })
+}
+
+test.serial('factors of others, and what is none, are not found', async (t) => {
+  const [somebody, other] = [await loggedIn(), await loggedIn()]
+  const factor = await newFactor(other)
+  for (const id of [factor.id, ABSENT, factor.id.toUpperCase(), 'x', '%27']) {
+    const path = `/auth/totp/${id}/`
+    t.deepEqual(said(await somebody.api.get(path)), [404, NOT_FOUND])
+    t.deepEqual(said(await somebody.api.patch(path, { name: null })), [404, NOT_FOUND])
+    t.deepEqual(said(await somebody.api.put(path, 'x')), [404, NOT_FOUND])
+    t.deepEqual(said(await somebody.api.post(`${path}verify/`, {})), [404, NOT_FOUND])
+    t.deepEqual(said(await somebody.api.delete(path)), [204, ''])
+  }
+  t.is((await other.api.get(`/auth/totp/${factor.id}/`)).status, 200)
+})
+
+test.serial('deleting the last used factor switches MFA off, and voids links', async (t) => {
+  const somebody = await loggedIn()
+  const factor = await usedFactor(somebody)
+  await verify(somebody.api, factor)
+  const pending = await addToken(service(), somebody.id, login)
+  t.is((await pending.api.get('/domains/')).status, 403)
+  const { path } = await deletionLink(somebody)
+  t.deepEqual(said(await pending.api.delete(`/auth/totp/${factor.id}/`)), [403, MFA_REQUIRED])
+  t.deepEqual(said(await somebody.api.delete(`/auth/totp/${factor.id}/`)), [204, ''])
+  t.is((await pending.api.get('/domains/')).status, 200)
+  t.deepEqual(said(await service().anonymous.post(path)), [409, OVERTAKEN])
+})
+
+test.serial('deleting a factor that nobody has used leaves links as they are', async (t) => {
+  const somebody = await loggedIn()
+  const factor = await newFactor(somebody)
+  const { path } = await deletionLink(somebody)
+  t.is((await somebody.api.delete(`/auth/totp/${factor.id}/`)).status, 204)
+  t.is((await service().anonymous.post(path)).status, 200)
+})
+
+test.serial('the first code of a factor needs no token, and voids links', async (t) => {
+  const somebody = await loggedIn()
+  const factor = await newFactor(somebody)
+  const { path } = await deletionLink(somebody)
+  const answer = await verify(service().anonymous, factor)
+  t.deepEqual(said(answer), [200, ACTIVATED])
+  t.is(answer.headers['allow'], 'POST, OPTIONS')
+  t.deepEqual(said(await service().anonymous.post(path)), [409, OVERTAKEN])
+  const { last_used } = (await somebody.api.get(`/auth/totp/${factor.id}/`)).json as ShownFactor
+  t.is(last_used, service().system.now())
+  // It takes the step of nobody, not even of who has given it.
+  t.is(await mfaOf(somebody.token), false)
+  passTime()
+  t.deepEqual(said(await verify(service().anonymous, factor)), [401, CREDENTIALS])
+  t.deepEqual(said(await service().anonymous.post(`/auth/totp/${ABSENT}/verify/`, { code: '1' })), [401, CREDENTIALS])
+  t.deepEqual(said(await verify(somebody.api, factor)), [200, CORRECT])
+  t.is(await mfaOf(somebody.token), true)
+})
+
+test.serial('the first code can be given by who has logged in; that alone takes no step', async (t) => {
+  const somebody = await loggedIn()
+  const factor = await newFactor(somebody)
+  t.deepEqual(said(await verify(somebody.api, factor)), [200, ACTIVATED])
+  t.is(await mfaOf(somebody.token), false)
+  t.is((await somebody.api.get('/domains/')).status, 403)
+})
+
+test.serial('a code of the step before and of that after is accepted, two away is not', async (t) => {
+  const somebody = await loggedIn()
+  const factor = await usedFactor(somebody)
+  for (const offset of [-2, 2]) t.deepEqual(said(await verify(somebody.api, factor, offset)), [400, INVALID])
+  for (const offset of [-1, 0, 1]) t.deepEqual(said(await verify(somebody.api, factor, offset)), [200, CORRECT])
+  for (const offset of [-1, 0, 1]) t.deepEqual(said(await verify(somebody.api, factor, offset)), [400, INVALID])
+  passTime(1)
+  t.deepEqual(said(await verify(somebody.api, factor)), [400, INVALID])
+  t.deepEqual(said(await verify(somebody.api, factor, 1)), [200, CORRECT])
+})
+
+test.serial('a code is that of one factor', async (t) => {
+  const [somebody, other] = [await loggedIn(), await loggedIn()]
+  const [factor, foreign] = [await usedFactor(somebody), await usedFactor(other)]
+  const code = await codeOf(foreign)
+  t.deepEqual(said(await somebody.api.post(`/auth/totp/${factor.id}/verify/`, { code })), [400, INVALID])
+  t.deepEqual(said(await verify(somebody.api, foreign)), [404, NOT_FOUND])
+  t.deepEqual(said(await verify(other.api, foreign)), [200, CORRECT])
+})
+
+for (const [code, texts] of [
+  [undefined, ['This field is required.']],
+  [null, ['This field may not be null.']],
+  ['', ['This field may not be blank.']],
+  ['  ', ['This field may not be blank.']],
+  ['12345', ['Ensure this field has at least 6 characters.']],
+  ['1234567', ['Ensure this field has no more than 6 characters.']],
+  ['12345a', ['This value does not match the required pattern.']],
+  ['１２３４５６', ['This value does not match the required pattern.']],
+  ['12a', ['Ensure this field has at least 6 characters.', 'This value does not match the required pattern.']],
+  [['123456'], ['Not a valid string.']],
+  [12345, ['Ensure this field has at least 6 characters.']],
+] as const) {
+  test.serial(`code ${JSON.stringify(code)} is refused`, async (t) => {
+    const factor = await newFactor(await loggedIn())
+    const answer = await service().anonymous.post(`/auth/totp/${factor.id}/verify/`, code === undefined ? {} : { code })
+    t.deepEqual(said(answer), [400, JSON.stringify({ code: texts })])
+  })
+}
+
+const REQUESTS = [
+  ['GET', '/auth/totp/'],
+  ['POST', '/auth/totp/'],
+  ['GET', '/auth/totp/ID/'],
+  ['PUT', '/auth/totp/ID/'],
+  ['PATCH', '/auth/totp/ID/'],
+  ['DELETE', '/auth/totp/ID/'],
+  ['POST', '/auth/totp/ID/verify/'],
+] as const
+
+for (const [method, pattern] of REQUESTS) {
+  const isVerify = pattern.endsWith('verify/')
+  const isRead = method === 'GET'
+
+  test.serial(`${method} ${pattern} by whom`, async (t) => {
+    const somebody = await loggedIn()
+    const factor = await usedFactor(somebody)
+    const request = async (options: TokenOptions) => {
+      const { api } = await addToken(service(), somebody.id, options)
+      return said(await api.send(method, pattern.replace('ID', factor.id), isRead ? undefined : 'no object'))
+    }
+    const fields = 'Invalid data. Expected a dictionary, but got str.'
+    const passed = (answer: [number, string]) =>
+      isRead ? answer[0] === 200 : method === 'DELETE' ? answer[0] === 204 : answer[1].includes(fields)
+
+    t.deepEqual(said(await service().anonymous.send(method, pattern.replace('ID', factor.id), {})), [401, CREDENTIALS])
+    t.deepEqual(await request({ ...login, mfa: null }), [403, LOGIN_REQUIRED])
+    t.deepEqual(await request({ mfa: null }), [403, LOGIN_REQUIRED])
+    const pending = await request(login)
+    if (isRead || isVerify) t.true(passed(pending), pending[1])
+    else t.deepEqual(pending, [403, MFA_REQUIRED])
+    t.deepEqual(await request({ ...login, mfa: true, permManageTokens: false }), [403, PERMISSION])
+    const restricted = await addToken(service(), somebody.id, { ...login, mfa: true })
+    await addPolicies(service(), restricted.id, [{ permWrite: false }])
+    const path = pattern.replace('ID', factor.id)
+    const refused = said(await restricted.api.send(method, path, isRead ? undefined : 'no object'))
+    if (isVerify) t.true(passed(refused), refused[1])
+    else t.deepEqual(refused, [403, PERMISSION])
+    const good = await request({ ...login, mfa: true })
+    t.true(passed(good), good[1])
+  })
+}
+
+test.serial('MFA leaves API tokens as they are', async (t) => {
+  const somebody = await loggedIn()
+  const { api } = await addToken(service(), somebody.id, { permManageTokens: true })
+  await usedFactor(somebody)
+  t.is((await api.get('/domains/')).status, 200)
+  t.is((await api.get('/auth/account/')).status, 200)
+})
+
+test.serial('a list of more than 500 factors comes in pages', async (t) => {
+  const somebody = await loggedIn()
+  await query(
+    service().system.db,
+    `insert into totp_factors (account_id, created, name, secret)
+     select :id, cast(:now as timestamptz) - i * interval '1 second', 'n' || i, '' from generate_series(1, 501) i`,
+    { id: somebody.id, now: service().system.now() },
+  )
+  const whole = await somebody.api.get('/auth/totp/')
+  t.is(whole.status, 400)
+  t.is(whole.headers['link'], '<https://dns.example.net:8443/api/v1/auth/totp/?cursor=>; rel="first"')
+  t.true(whole.text.includes('(501 total)'))
+  const first = await somebody.api.get('/auth/totp/?cursor=')
+  t.is((first.json as ShownFactor[]).length, 500)
+  t.is((first.json as ShownFactor[])[0]!.name, 'n1')
+  const next = /<https:\/\/[^/]*\/api\/v1([^>]*)>; rel="next"/.exec(first.headers['link'] as string)![1]!
+  t.deepEqual(
+    ((await somebody.api.get(next)).json as ShownFactor[]).map(({ name }) => name),
+    ['n501'],
+  )
+})

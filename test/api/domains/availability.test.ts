@@ -1,0 +1,131 @@
+import type { Account } from '../../support/accounts.ts'
+import { domainOf, freshName, newDomain, succeeded } from '../../support/api.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService()
+
+const DISALLOWED = JSON.stringify({
+  name: ['This domain name conflicts with an existing domain, or is disallowed by policy.'],
+})
+
+const NEVER: [name: string, why: string][] = [
+  ['internal', 'it is kept for inner networks'],
+  ['a.internal', 'it lies below internal'],
+  ['a.b.internal', 'it lies below internal'],
+  ['com', 'it is a public suffix'],
+  ['co.uk', 'it is a public suffix'],
+  ['anything.ck', 'a wildcard makes it a public suffix'],
+  ['github.io', 'it is a public suffix of the private section'],
+  ['s3.amazonaws.com', 'it is a public suffix of the private section'],
+  ['test', 'it has a single label'],
+  ['localhost', 'it has a single label'],
+  ['1234', 'it has a single label'],
+  ['autoconfig.com', 'it is what mail programs ask for beside a domain'],
+  ['autodiscover.co.uk', 'it is what mail programs ask for beside a domain'],
+  ['autoconfig.github.io', 'it is what mail programs ask for beside a domain'],
+  ['autodiscover.test', 'it is what mail programs ask for beside a domain'],
+]
+
+for (const [name, why] of NEVER) {
+  test(`${name} cannot be created: ${why}`, async (t) => {
+    const { api } = await service().account()
+    const answer = await api.post('/domains/', { name })
+    t.deepEqual([answer.status, answer.text], [400, DISALLOWED])
+    t.is((await api.get('/domains/')).text, '[]')
+  })
+}
+
+const ALWAYS = [
+  'project.github.io',
+  'www.ck',
+  'example.co.uk',
+  'internal.test',
+  'a.notinternal',
+  'autoconfig.made-up.test',
+  'autoconfiguration.test',
+  'made-up.lan',
+]
+
+for (const name of ALWAYS) {
+  test(`${name} can be created`, async (t) => {
+    const { api } = await service().account()
+    succeeded(await api.post('/domains/', { name }), 201)
+    t.is((await domainOf(api, name)).name, name)
+  })
+}
+
+/** Whether the account is refused the name for a conflict. */
+async function isRefused(account: Account, name: string): Promise<boolean> {
+  const { status, text } = await account.api.post('/domains/', { name })
+  if (status === 201) return false
+  if (status === 400 && text === DISALLOWED) return true
+  throw new Error(`${status} ${text}`)
+}
+
+test('a name below the domain of another account is refused, however deep', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  const name = await newDomain(owner.api)
+  t.true(await isRefused(other, `a.${name}`))
+  t.true(await isRefused(other, `a.b.c.${name}`))
+})
+
+test('a name above the domain of another account is refused, however far', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  const name = freshName()
+  await newDomain(owner.api, `a.b.c.${name}`)
+  t.true(await isRefused(other, `b.c.${name}`))
+  t.true(await isRefused(other, name))
+})
+
+test('a name beside the domain of another account is free', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  const name = freshName()
+  await newDomain(owner.api, `a.${name}`)
+  t.false(await isRefused(other, `b.${name}`))
+  t.false(await isRefused(other, `ba.${name}`))
+  t.false(await isRefused(other, `x${name}`))
+})
+
+test('an underscore stands for itself alone when descendants are looked for', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  const name = freshName()
+  await newDomain(owner.api, `x.axb.${name}`)
+  t.false(await isRefused(other, `a_b.${name}`))
+})
+
+test("the caller's own parent and child domains are no obstacle", async (t) => {
+  const account = await service().account()
+  const name = freshName()
+  for (const own of [`b.${name}`, name, `a.b.${name}`, `c.d.e.${name}`]) t.false(await isRefused(account, own))
+})
+
+test('an ancestor of another account at or above the public suffix is no obstacle', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  await newDomain(owner.api, 'amazonaws.com')
+  t.false(await isRefused(other, 'bucket.s3.amazonaws.com'))
+})
+
+test('a descendant of another account is an obstacle, even if a public suffix lies between', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  await newDomain(owner.api, 'project.host.eu.platform.sh')
+  t.true(await isRefused(other, 'platform.sh'))
+  t.false(await isRefused(owner, 'platform.sh'))
+})
+
+test('a name is free again when what it conflicted with is deleted', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  const name = await newDomain(owner.api)
+  t.true(await isRefused(other, `a.${name}`))
+  succeeded(await owner.api.delete(`/domains/${name}/`), 204)
+  t.false(await isRefused(other, `a.${name}`))
+})
+
+test('of parent and child created at once by two accounts, one is refused', async (t) => {
+  const [one, other] = [await service().account(), await service().account()]
+  for (let i = 0; i < 5; i++) {
+    const name = freshName()
+    const refused = await Promise.all([isRefused(one, name), isRefused(other, `a.b.${name}`)])
+    t.deepEqual(refused.sort(), [false, true])
+  }
+})

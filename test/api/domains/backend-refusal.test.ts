@@ -1,0 +1,54 @@
+import { newDomain, newRRset, rrset, succeeded, type ShownDomain } from '../../support/api.ts'
+import { lookUp } from '../../support/dns/dns.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService()
+
+/** PowerDNS' own wordings (422). */
+const WORDINGS = [
+  "Record www.x.test./A '192.0.2.1': Not in expected format (parsed as '192.0.2.01')",
+  'RRset www.x.test. IN CNAME: Conflicts with pre-existing RRset',
+  'Duplicate record in RRset www.x.test. IN A with content "192.0.2.1"',
+]
+
+for (const wording of WORDINGS) {
+  test(`what PowerDNS refuses is told as its reason, and nothing is applied: ${wording}`, async (t) => {
+    const { api } = await service().account()
+    const domain = await newDomain(api)
+    const path = `/domains/${domain}/rrsets/`
+    const shown = await newRRset(api, domain, { subname: 'old' })
+    const before = (await api.get(`/domains/${domain}/`)).json as ShownDomain
+    const writes = [
+      () => api.post(path, rrset()),
+      () => api.put(`${path}old/A/`, rrset({ subname: 'old', ttl: 60 })),
+      () => api.patch(`${path}old/A/`, { records: ['192.0.2.99'] }),
+    ]
+    for (const write of writes) {
+      service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: wording } : 'pass'))
+      const answer = await write()
+      service().proxy.heal()
+      const problems = { non_field_errors: [`The DNS backend refused this RRset: ${wording}`] }
+      t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
+    }
+    t.deepEqual((await api.get(`${path}old/A/`)).json, shown)
+    t.is((await api.get(`${path}www/A/`)).status, 404)
+    t.deepEqual((await api.get(`/domains/${domain}/`)).json, before)
+    t.deepEqual(await lookUp(service().powerDns, `old.${domain}`, 'A'), ['192.0.2.1'])
+
+    succeeded(await api.post(path, rrset()), 201)
+    t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.1'])
+  })
+}
+
+test('a refusal leaves no doubt about the zone: the next write is one request', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const path = `/domains/${domain}/rrsets/`
+  service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: 'no' } : 'pass'))
+  t.is((await api.post(path, rrset())).status, 400)
+  service().proxy.heal()
+  service().proxy.calls.length = 0
+  succeeded(await api.post(path, rrset()), 201)
+  t.is(service().proxy.calls.filter((call) => call.path.includes(domain)).length, 1)
+})

@@ -1,0 +1,147 @@
+import { query } from '../../../src/store/database.ts'
+import { addPolicies, freshName, newDomain, succeeded, type ShownDomain, type ShownRRset } from '../../support/api.ts'
+import { ask, dataOf, lookUp } from '../../support/dns/dns.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
+
+const LIMIT = '{"detail":"Domain limit exceeded. Please contact support to create additional domains."}'
+const UNAVAILABLE = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'
+const DISALLOWED = '{"name":["This domain name conflicts with an existing domain, or is disallowed by policy."]}'
+
+test('a new domain has one RRset, the apex NS with the configured name servers', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  const rrsets = (await api.get(`/domains/${name}/rrsets/`)).json as ShownRRset[]
+  t.deepEqual(
+    rrsets.map(({ subname, type, ttl, records }) => ({ subname, type, ttl, records })),
+    [{ subname: '', type: 'NS', ttl: 3600, records: ['ns1.example.net.', 'ns2.example.net.'] }],
+  )
+})
+
+test('a new domain is answered with SOA and NS when the response arrives, also if it was asked for before', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  t.is((await ask(service().powerDns, name, 'SOA')).rcode, 'REFUSED')
+  await newDomain(api, name)
+  const [soa] = await lookUp(service().powerDns, name, 'SOA')
+  t.regex(soa!, new RegExp(`^ns1\\.example\\.net\\. hostmaster\\.${name}\\. \\d+ 86400 7200 3600000 3600$`))
+  t.deepEqual(await lookUp(service().powerDns, name, 'NS'), ['ns1.example.net.', 'ns2.example.net.'])
+  const { answers } = await ask(service().powerDns, name, 'NS')
+  t.deepEqual(
+    answers.flatMap((rr) => (rr.type === 'NS' ? rr.ttl : [])),
+    [3600, 3600],
+  )
+})
+
+test('a new domain is signed, announces its key to the parent, and denies without salt or extra iterations', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  t.is((await lookUp(service().powerDns, name, 'DNSKEY')).length, 1)
+  t.is((await lookUp(service().powerDns, name, 'CDS')).length, 2)
+  t.is((await lookUp(service().powerDns, name, 'CDNSKEY')).length, 1)
+  t.deepEqual(await lookUp(service().powerDns, name, 'NSEC3PARAM'), ['1 0 0 -'])
+  t.is(dataOf(await ask(service().powerDns, name, 'SOA'), 'RRSIG').length, 1)
+  const denial = await ask(service().powerDns, `absent.${name}`, 'A')
+  t.is(denial.rcode, 'NXDOMAIN')
+  t.true(denial.authorities.some(({ type }) => type === 'NSEC3'))
+})
+
+test('an account creates as many domains as its limit says', async (t) => {
+  const { api } = await service().account({ limitDomains: 2 })
+  const name = await newDomain(api)
+  await newDomain(api)
+  const answer = await api.post('/domains/', { name: freshName() })
+  t.deepEqual([answer.status, answer.text], [403, LIMIT])
+  succeeded(await api.delete(`/domains/${name}/`), 204)
+  await newDomain(api)
+})
+
+test('an account with the limit 0 creates none', async (t) => {
+  const { api } = await service().account({ limitDomains: 0 })
+  t.is((await api.post('/domains/', { name: freshName() })).text, LIMIT)
+})
+
+test('an account whose limit was lowered keeps its domains, and creates none', async (t) => {
+  const { api, id } = await service().account()
+  await newDomain(api)
+  await newDomain(api)
+  await query(service().system.db, 'update accounts set limit_domains = 1 where id = :id', { id })
+  t.is((await api.post('/domains/', { name: freshName() })).text, LIMIT)
+  t.is(((await api.get('/domains/')).json as unknown[]).length, 2)
+})
+
+test('the limit is told before the name and the body are looked at', async (t) => {
+  const { api } = await service().account({ limitDomains: 0 })
+  for (const body of ['{"name":"com"}', '{"name":"_X"}', '{}', '{', 'null', '[]']) {
+    const answer = await api.post('/domains/', undefined, { body, headers: { 'content-type': 'application/json' } })
+    t.deepEqual([answer.status, answer.text], [403, LIMIT], body)
+  }
+})
+
+test('the missing permission is told before the limit', async (t) => {
+  const { api } = await service().account({ limitDomains: 0, permCreateDomain: false })
+  const answer = await api.post('/domains/', { name: freshName() })
+  t.is(answer.status, 403)
+  t.is(answer.text, '{"detail":"You do not have permission to perform this action."}')
+})
+
+test('20 creations at once do not exceed the limit', async (t) => {
+  const { api } = await service().account({ limitDomains: 5 })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => api.post('/domains/', { name: freshName() })))
+  t.is(answers.filter(({ status }) => status === 201).length, 5)
+  const others = answers.filter(({ status }) => status !== 201)
+  t.deepEqual(new Set(others.map(({ status, text }) => `${status} ${text}`)), new Set([`403 ${LIMIT}`]))
+  t.is(((await api.get('/domains/')).json as unknown[]).length, 5)
+})
+
+test('a zone that PowerDNS has of somebody else is not taken over', async (t) => {
+  const { api } = await service().account()
+  const { powerDns } = service()
+  const name = freshName()
+  const made = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost/zones`, {
+    method: 'POST',
+    headers: { 'x-api-key': powerDns.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: `${name}.`, kind: 'Native', nameservers: ['ns.other.test.'] }),
+  })
+  t.is(made.status, 201)
+  const answer = await api.post('/domains/', { name })
+  t.deepEqual([answer.status, answer.text], [400, DISALLOWED])
+  t.deepEqual(await lookUp(powerDns, name, 'NS'), ['ns.other.test.'])
+  t.is((await api.get('/domains/')).text, '[]')
+})
+
+test('a zone of somebody else that turns up at the last moment is not taken over', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  service().proxy.fail(({ method, body }) =>
+    method === 'POST' && body.includes(`"${name}."`) ? { refuse: 409, error: 'Conflict' } : 'pass',
+  )
+  const answer = await api.post('/domains/', { name })
+  service().proxy.heal()
+  t.deepEqual([answer.status, answer.text], [400, DISALLOWED])
+  t.is((await api.get('/domains/')).text, '[]')
+})
+
+test('a creation that PowerDNS does not carry out leaves nothing behind', async (t) => {
+  const { api, tokenId } = await service().account()
+  await addPolicies(service(), tokenId, { write: false })
+  await query(service().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
+  const name = freshName()
+  service().proxy.fail(({ method, body }) =>
+    method === 'POST' && body.includes(`"${name}."`) ? { refuse: 500 } : 'pass',
+  )
+  const answer = await api.post('/domains/', { name })
+  service().proxy.heal()
+  t.deepEqual([answer.status, answer.text], [503, UNAVAILABLE])
+  t.is(answer.headers['retry-after'], '5')
+  t.is((await api.get('/domains/')).text, '[]')
+  t.is((await api.get(`/domains/${name}/`)).status, 404)
+  t.is((await ask(service().powerDns, name, 'SOA')).rcode, 'REFUSED')
+  const policies = await query(service().system.db, 'select from policies where token_id = :tokenId', { tokenId })
+  t.is(policies.length, 1)
+
+  const retried = succeeded(await api.post('/domains/', { name }), 201).json as ShownDomain
+  t.is(retried.keys.length, 1)
+})

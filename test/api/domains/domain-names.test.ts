@@ -1,0 +1,135 @@
+import { newDomain } from '../../support/api.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService()
+
+const SYNTAX =
+  'Domain names must be labels separated by dots. Labels may consist of up to 63 letters, digits, hyphens, and ' +
+  'underscores. The last label may not contain an underscore.'
+const UNDERSCORE = 'Domain names may not begin with an underscore.'
+const TOO_LONG = 'Ensure this field has no more than 191 characters.'
+const EXISTS = 'domain with this name already exists.'
+const BLANK = 'This field may not be blank.'
+const NULL = 'This field may not be null.'
+const NO_STRING = 'Not a valid string.'
+const notLowercase = (name: string) => `Invalid value (not lowercase): ${name}`
+
+/** A name of `length` characters, in labels of 63 at most. */
+function nameOf(length: number, letter = 'a'): string {
+  return `${letter.repeat(50)}.`.repeat(3) + letter.repeat(length - 153)
+}
+
+const WRONG: [name: unknown, texts: string[]][] = [
+  ['', [BLANK]],
+  [null, [NULL]],
+  [true, [NO_STRING]],
+  [['a.test'], [NO_STRING]],
+  [{ a: 'test' }, [NO_STRING]],
+  ['a\0b.test', ['Null characters are not allowed.']],
+  ['a\ud800.test', ['Surrogate characters are not allowed: U+D800.']],
+  ['FOO.example', [notLowercase('FOO.example')]],
+  ['foo.exampLe', [notLowercase('foo.exampLe')]],
+  ['COM', [notLowercase('COM')]],
+  ['foo.test.', [SYNTAX]],
+  [' foo.test', [SYNTAX]],
+  ['foo.test ', [SYNTAX]],
+  ['foo.test\n', [SYNTAX]],
+  [' ', [SYNTAX]],
+  ['.', [SYNTAX]],
+  ['.foo.test', [SYNTAX]],
+  ['foo..test', [SYNTAX]],
+  ['foo bar.test', [SYNTAX]],
+  ['f\u00f6\u00f6.test', [SYNTAX]],
+  ['foo.te_st', [SYNTAX]],
+  ['foo._test', [SYNTAX]],
+  ['*.test', [SYNTAX]],
+  ['@', [SYNTAX]],
+  ['a/b.test', [SYNTAX]],
+  ['a\\046b.test', [SYNTAX]],
+  [`${'a'.repeat(64)}.test`, [SYNTAX]],
+  ['_foo.test', [UNDERSCORE]],
+  ['_foo.com', [UNDERSCORE]],
+  [nameOf(192), [TOO_LONG]],
+  ['FOO..test', [notLowercase('FOO..test'), SYNTAX]],
+  ['F\u00d6\u00d6.test', [notLowercase('F\u00d6\u00d6.test'), SYNTAX]],
+  ['_', [SYNTAX, UNDERSCORE]],
+  ['_FOO.test', [notLowercase('_FOO.test'), UNDERSCORE]],
+  ['_Foo.test.', [notLowercase('_Foo.test.'), SYNTAX, UNDERSCORE]],
+  [nameOf(192, 'A'), [notLowercase(nameOf(192, 'A')), TOO_LONG]],
+  [nameOf(191) + '.', [SYNTAX, TOO_LONG]],
+  [nameOf(191) + '\u{1f600}', [SYNTAX, TOO_LONG]],
+  [`_${nameOf(191).slice(1)}a`, [UNDERSCORE, TOO_LONG]],
+  [`_A${nameOf(190)}.`, [notLowercase(`_A${nameOf(190)}.`), SYNTAX, UNDERSCORE, TOO_LONG]],
+]
+
+for (const [name, texts] of WRONG) {
+  const json = JSON.stringify(name)
+  test(`the name ${json.length < 40 ? json : `${json.slice(0, 40)}… (${json.length})`} is refused: ${texts.join(' ').slice(0, 60)}`, async (t) => {
+    const { api } = await service().account()
+    const answer = await api.post('/domains/', { name })
+    t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: texts })])
+    t.is((await api.get('/domains/')).text, '[]')
+  })
+}
+
+test('a name is required', async (t) => {
+  const { api } = await service().account()
+  const answer = await api.post('/domains/', {})
+  t.deepEqual([answer.status, answer.text], [400, '{"name":["This field is required."]}'])
+})
+
+const RIGHT = [
+  'foo.lan',
+  'a.b.c.d.names.test',
+  'a_b.names-1.test',
+  'a._b.names-2.test',
+  '-.test',
+  '--.names-3.test',
+  '0.names-4.test',
+  '1.2.3.4',
+  'xn--bcher-kva.test',
+  `${'a'.repeat(63)}.test`,
+  nameOf(191),
+]
+
+for (const name of RIGHT) {
+  test(`${name.length < 40 ? name : `a name of ${name.length} characters`} can be a domain`, async (t) => {
+    const { api } = await service().account()
+    const answer = await api.post('/domains/', { name })
+    t.is(answer.status, 201, answer.text)
+    t.is((answer.json as { name: string }).name, name)
+    t.is((await api.get(`/domains/${name}/`)).text, answer.text)
+  })
+}
+
+test('a number is taken as its digits', async (t) => {
+  const { api } = await service().account()
+  const answer = await api.post('/domains/', { name: 12.5 })
+  t.deepEqual([answer.status, (answer.json as { name: string }).name], [201, '12.5'])
+})
+
+test('a name that the caller has already is told to exist', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  const answer = await api.post('/domains/', { name })
+  t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: [EXISTS] })])
+})
+
+test('a name that somebody else has is told to exist, not to conflict', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain((await service().account()).api)
+  const answer = await api.post('/domains/', { name })
+  t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: [EXISTS] })])
+})
+
+test('of two creations of one name at once, one succeeds, and the other is told that it exists', async (t) => {
+  const [one, other] = [await service().account(), await service().account()]
+  const answers = await Promise.all(
+    [one, one, other, other].map(({ api }) => api.post('/domains/', { name: 'race.test' })),
+  )
+  t.deepEqual(answers.map(({ status }) => status).sort(), [201, 400, 400, 400])
+  for (const { status, text } of answers) {
+    if (status === 400) t.is(text, JSON.stringify({ name: [EXISTS] }))
+  }
+})

@@ -1,0 +1,129 @@
+import { domainOf, freshName, newDomain, setMinimumTtl, succeeded, type ShownDomain } from '../../support/api.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService()
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
+const NOT_FOUND = '{"detail":"Not found."}'
+
+/** A domain with its members in the contract's order, as compact JSON. */
+function inOrder({ created, published, name, keys, minimum_ttl, touched }: ShownDomain): string {
+  return JSON.stringify({
+    ...{ created, published, name },
+    keys: keys.map(({ dnskey, ds, flags, keytype, managed }) => ({ dnskey, ds, flags, keytype, managed })),
+    ...{ minimum_ttl, touched },
+  })
+}
+
+function withoutKeys({ created, published, name, minimum_ttl, touched }: ShownDomain) {
+  return { created, published, name, minimum_ttl, touched }
+}
+
+test('a created domain is shown with 201 and its members in order', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  const answer = await api.post('/domains/', { name })
+  t.is(answer.status, 201)
+  const domain = answer.json as ShownDomain
+  t.is(answer.text, inOrder(domain))
+  t.is(domain.name, name)
+  t.is(domain.minimum_ttl, 60)
+  t.is(domain.keys.length, 1)
+})
+
+test('a new domain was published and touched when it was created', async (t) => {
+  const { api } = await service().account()
+  const { created, published, touched } = await domainOf(api, await newDomain(api))
+  t.regex(created, TIME)
+  t.is(published, created)
+  t.is(touched, created)
+})
+
+test('GET of one domain shows what its creation showed, keys included', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  const created = await api.post('/domains/', { name })
+  const shown = await api.get(`/domains/${name}/`)
+  t.is(shown.status, 200)
+  t.is(shown.text, created.text)
+})
+
+test('an account without domains has an empty list', async (t) => {
+  const { api } = await service().account()
+  const answer = await api.get('/domains/')
+  t.deepEqual([answer.status, answer.text], [200, '[]'])
+})
+
+test('the list has the own domains without keys, newest first', async (t) => {
+  const { api } = await service().account()
+  const other = await service().account()
+  const own: string[] = []
+  for (let i = 0; i < 4; i++) {
+    own.push(await newDomain(api))
+    await newDomain(other.api)
+  }
+  const shown = await Promise.all(own.toReversed().map((name) => domainOf(api, name)))
+  const answer = await api.get('/domains/')
+  t.is(answer.status, 200)
+  t.is(answer.text, JSON.stringify(shown.map(withoutKeys)))
+})
+
+test('a foreign domain is not found', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain((await service().account()).api)
+  const answer = await api.get(`/domains/${name}/`)
+  t.deepEqual([answer.status, answer.text], [404, NOT_FOUND])
+})
+
+test('the name in the path is compared literally', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  const others = [name.toUpperCase(), `${name}.`, `%20${name}`, `${name}%00`, `www.${name}`, '%2A', '_', '..%2e', '%ff']
+  for (const other of others) {
+    const answer = await api.get(`/domains/${other}/`)
+    t.deepEqual([answer.status, answer.text], [404, NOT_FOUND], other)
+  }
+  t.is((await api.get(`/domains/${name.replace('.', '%2e')}/`)).status, 200)
+})
+
+for (const method of ['PUT', 'PATCH', 'POST']) {
+  test(`${method} of a domain is not allowed, whoever has it`, async (t) => {
+    const { api } = await service().account()
+    for (const name of [await newDomain(api), freshName()]) {
+      const answer = await api.send(method, `/domains/${name}/`, {})
+      t.deepEqual([answer.status, answer.text], [405, `{"detail":"Method \\"${method}\\" not allowed."}`])
+      t.is(answer.headers['allow'], 'GET, DELETE, HEAD, OPTIONS')
+    }
+  })
+}
+
+for (const method of ['PUT', 'PATCH', 'DELETE']) {
+  test(`${method} of the list of domains is not allowed`, async (t) => {
+    const { api } = await service().account()
+    const answer = await api.send(method, '/domains/')
+    t.deepEqual([answer.status, answer.text], [405, `{"detail":"Method \\"${method}\\" not allowed."}`])
+    t.is(answer.headers['allow'], 'GET, POST, HEAD, OPTIONS')
+  })
+}
+
+test('read-only and unknown members are ignored, whatever their values', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  const wrong = { name, created: 1, published: 'x', touched: [], keys: null, minimum_ttl: 'x', owner: {} }
+  const domain = succeeded(await api.post('/domains/', wrong), 201).json as ShownDomain
+  t.is(domain.minimum_ttl, 60)
+  t.regex(domain.created, TIME)
+})
+
+test('the operator can change the minimum TTL of one domain', async (t) => {
+  const { api } = await service().account()
+  const [name, other] = [await newDomain(api), await newDomain(api)]
+  await setMinimumTtl(service(), name, 3600)
+  t.is((await domainOf(api, name)).minimum_ttl, 3600)
+  t.is((await domainOf(api, other)).minimum_ttl, 60)
+  t.deepEqual(
+    ((await api.get('/domains/')).json as ShownDomain[]).map(({ minimum_ttl }) => minimum_ttl),
+    [60, 3600],
+  )
+})

@@ -1,0 +1,216 @@
+import { execFile } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { audit, reconcileAll } from '../../../src/service/domains/reconcile.ts'
+import { domainOf, newDomain, newRRset, succeeded } from '../../support/api.ts'
+import type { Client } from '../../support/client.ts'
+import { lookUp, validate, verifyTransfer } from '../../support/dns/dns.ts'
+import { newFolder } from '../../support/servers/folders.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+import { query } from '../../support/dns/wire.ts'
+
+// Keys of other signers beside ours: contract §§7.1, 8.9.
+
+const service = useService()
+const run = promisify(execFile)
+
+/** A DNSKEY record of a new key (RFC 6605 §4). */
+function newKey(flags: number): string {
+  const { x, y } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' })
+  const point = Buffer.concat([Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')])
+  return `${flags} 3 13 ${point.toString('base64')}`
+}
+
+/** The DS records for a key as BIND computes them: none unless it is an entry point. */
+async function dsByBind(name: string, dnskey: string): Promise<string[]> {
+  const file = join(newFolder(), 'key')
+  writeFileSync(file, `${name}. 60 IN DNSKEY ${dnskey}\n`)
+  const { stdout } = await run('dnssec-dsfromkey', ['-a', 'SHA-256', '-a', 'SHA-384', '-f', file, name])
+  return [...stdout.matchAll(/ DS (\d+ \d+ \d+) (.*)$/gm)].map(
+    ([, numbers, hex]) => `${numbers} ${hex!.replaceAll(' ', '').toLowerCase()}`,
+  )
+}
+
+/** The contents that DNS serves, sorted; blanks within keys and digests left out. */
+async function served(name: string, type: string): Promise<string[]> {
+  const contents = await lookUp(service().powerDns, name, type)
+  const fields = contents.map((content) => content.toLowerCase().split(' '))
+  return fields.map((words) => [...words.slice(0, 3), words.slice(3).join('')].join(' ')).sort()
+}
+
+async function ttls(name: string, type: string): Promise<number[]> {
+  const { answers } = await query(service().powerDns, name, type)
+  return [...new Set(answers.filter((record) => record.type === type).map(({ ttl }) => ttl))]
+}
+
+const lowered = (contents: string[]) => contents.map((content) => content.toLowerCase()).sort()
+
+const path = (name: string, type: string, subname = '@') => `/domains/${name}/rrsets/${subname}/${type}/`
+
+/** A domain, and what is generated at its apex. */
+async function signedDomain(api: Client) {
+  const name = await newDomain(api)
+  const [key] = (await domainOf(api, name)).keys
+  const generated = { DNSKEY: [key!.dnskey], CDNSKEY: [key!.dnskey], CDS: key!.ds }
+  return { name, key: key!, generated }
+}
+
+/** A key of another signer, and what announces it. */
+async function foreign(name: string) {
+  const dnskey = newKey(257)
+  return { DNSKEY: [dnskey], CDNSKEY: [dnskey], CDS: await dsByBind(name, dnskey) }
+}
+
+const TYPES = ['DNSKEY', 'CDS', 'CDNSKEY'] as const
+
+test('what is added is served beside what is generated, and all of it validates', async (t) => {
+  const { api } = await service().account()
+  const { name, key, generated } = await signedDomain(api)
+  const added = await foreign(name)
+  for (const type of TYPES) await newRRset(api, name, { subname: '', type, records: added[type] })
+  for (const type of TYPES) {
+    t.deepEqual(await served(name, type), lowered([...generated[type], ...added[type]]), type)
+    t.is(await validate(service().powerDns, name, key.ds, name, type), 'fully validated', type)
+    const { status, json } = await api.get(path(name, type))
+    t.is(status, 200)
+    t.like(json, { type, records: added[type] })
+  }
+  await verifyTransfer(service().powerDns, name, key.ds)
+})
+
+test('the RRset endpoints show what was added alone, and nothing if nothing was', async (t) => {
+  const { api } = await service().account()
+  const { name } = await signedDomain(api)
+  for (const type of TYPES) t.is((await api.get(path(name, type))).status, 404)
+  t.is((await api.get(`/domains/${name}/rrsets/?type=DNSKEY`)).text, '[]')
+  const { records } = await newRRset(api, name, { subname: '', type: 'DNSKEY', records: [newKey(257)] })
+  const { json } = await api.get(`/domains/${name}/rrsets/?type=DNSKEY`)
+  t.like(json, [{ type: 'DNSKEY', records }])
+})
+
+test('an added key is in `keys`, after the generated ones, by content, with the DS that BIND computes', async (t) => {
+  const { api } = await service().account()
+  const { name, key } = await signedDomain(api)
+  const rsa = `257 3 8 ${Buffer.concat([Buffer.from([3, 1, 0, 1]), Buffer.alloc(256, 0xa5)]).toString('base64')}`
+  const ed25519 = `257 3 15 ${Buffer.alloc(32, 7).toString('base64')}`
+  const records = [newKey(257), newKey(256), rsa, ed25519, newKey(257)]
+  await newRRset(api, name, { subname: '', type: 'DNSKEY', records })
+  const { status, json } = await api.get(`/domains/${name}/`)
+  t.is(status, 200)
+  const expected = await Promise.all(
+    [...records].sort().map(async (dnskey) => ({
+      dnskey,
+      ds: await dsByBind(name, dnskey),
+      flags: Number(dnskey.slice(0, 3)),
+      keytype: null,
+      managed: false,
+    })),
+  )
+  t.deepEqual(
+    expected.map(({ ds }) => ds.length),
+    [0, 2, 2, 2, 2],
+  )
+  t.is(JSON.stringify((json as { keys: unknown }).keys), JSON.stringify([key, ...expected]))
+})
+
+test('removing what was added leaves what is generated untouched', async (t) => {
+  const { api } = await service().account()
+  const { name, key, generated } = await signedDomain(api)
+  const added = await foreign(name)
+  for (const type of TYPES) await newRRset(api, name, { subname: '', type, records: added[type] })
+  for (const type of TYPES) {
+    succeeded(await api.delete(path(name, type)), 204)
+    t.deepEqual(await served(name, type), lowered(generated[type]), type)
+  }
+  t.deepEqual((await domainOf(api, name)).keys, [key])
+  t.is(await validate(service().powerDns, name, key.ds, name, 'NS'), 'fully validated')
+  await verifyTransfer(service().powerDns, name, key.ds)
+})
+
+test('replacing what was added replaces nothing else, not even by what is generated', async (t) => {
+  const { api } = await service().account()
+  const { name, key, generated } = await signedDomain(api)
+  const [one, other] = [newKey(257), newKey(256)]
+  await newRRset(api, name, { subname: '', type: 'DNSKEY', records: [one] })
+  succeeded(await api.patch(path(name, 'DNSKEY'), { records: [other] }), 200)
+  t.deepEqual(await served(name, 'DNSKEY'), lowered([...generated.DNSKEY, other]))
+  succeeded(await api.patch(path(name, 'DNSKEY'), { records: generated.DNSKEY }), 200)
+  t.deepEqual(await served(name, 'DNSKEY'), lowered(generated.DNSKEY))
+  await verifyTransfer(service().powerDns, name, key.ds)
+  succeeded(await api.delete(path(name, 'DNSKEY')), 204)
+  t.deepEqual(await served(name, 'DNSKEY'), lowered(generated.DNSKEY))
+})
+
+test('at the apex DNS has the automatic TTL, and the API the one that was written', async (t) => {
+  const { api } = await service().account()
+  const { name } = await signedDomain(api)
+  const automatic = await Promise.all(TYPES.map((type) => ttls(name, type)))
+  t.true(automatic.every(([ttl]) => ttl !== 7777))
+  const added = await foreign(name)
+  for (const type of TYPES) {
+    t.is((await newRRset(api, name, { subname: '', type, ttl: 7777, records: added[type] })).ttl, 7777)
+    t.like((await api.get(path(name, type))).json, { ttl: 7777 })
+  }
+  t.deepEqual(await Promise.all(TYPES.map((type) => ttls(name, type))), automatic)
+})
+
+test('CDS and CDNSKEY below the apex are served as they were written; DNSKEY is refused there', async (t) => {
+  const { api } = await service().account()
+  const { name, key, generated } = await signedDomain(api)
+  const added = await foreign(name)
+  for (const type of ['CDS', 'CDNSKEY'] as const) {
+    await newRRset(api, name, { subname: 'sub', type, ttl: 7777, records: added[type] })
+    t.deepEqual(await served(`sub.${name}`, type), lowered(added[type]), type)
+    t.deepEqual(await ttls(`sub.${name}`, type), [7777])
+    t.is(await validate(service().powerDns, name, key.ds, `sub.${name}`, type), 'fully validated')
+    t.deepEqual(await served(name, type), lowered(generated[type]), type)
+  }
+  const answer = await api.post(`/domains/${name}/rrsets/`, {
+    subname: 'sub',
+    type: 'DNSKEY',
+    ttl: 7777,
+    records: added.DNSKEY,
+  })
+  t.is(answer.status, 400)
+  t.is(answer.text, '{"non_field_errors":["DNSKEY RRset must have empty subname."]}')
+  t.deepEqual((await domainOf(api, name)).keys, [key])
+})
+
+test('reconciliation finds no differences, and brings back what was lost or changed at PowerDNS', async (t) => {
+  const { api } = await service().account()
+  const { name, generated } = await signedDomain(api)
+  const added = await foreign(name)
+  for (const type of TYPES) {
+    await newRRset(api, name, { subname: '', type, ttl: 7777, records: added[type] })
+    if (type !== 'DNSKEY') await newRRset(api, name, { subname: 'sub', type, ttl: 7777, records: added[type] })
+  }
+  const { system } = service()
+  t.deepEqual(await audit(system, { contents: true }), [])
+  for (const [type, contents] of [
+    ['DNSKEY', []],
+    ['CDS', []],
+    ['CDNSKEY', [newKey(256)]],
+  ] as const) {
+    await behindOurBack(name, type, contents)
+    t.deepEqual(await served(name, type), lowered([...generated[type], ...contents]))
+    t.deepEqual(await reconcileAll(system, { contents: true }), { doubtful: [name], left: [] })
+    t.deepEqual(await served(name, type), lowered([...generated[type], ...added[type]]))
+  }
+  t.deepEqual(await audit(system, { contents: true }), [])
+})
+
+/** Replaces an apex RRset at PowerDNS itself. */
+async function behindOurBack(name: string, type: string, contents: readonly string[]): Promise<void> {
+  const { apiUrl, apiKey } = service().powerDns
+  const records = contents.map((content) => ({ content, disabled: false }))
+  const rrset = { name: `${name}.`, type, ttl: 7777, changetype: records.length > 0 ? 'REPLACE' : 'DELETE', records }
+  const response = await fetch(`${apiUrl}/api/v1/servers/localhost/zones/${name}.`, {
+    method: 'PATCH',
+    headers: { 'X-API-Key': apiKey },
+    body: JSON.stringify({ rrsets: [rrset] }),
+  })
+  if (!response.ok) throw new Error(await response.text())
+}

@@ -1,0 +1,368 @@
+import fc from 'fast-check'
+import { query } from '../../../src/store/database.ts'
+import type { Account } from '../../support/accounts.ts'
+import { newDomain, succeeded } from '../../support/api.ts'
+import type { Answer, Client } from '../../support/client.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+import { addPolicies, addToken } from '../../support/tokens.ts'
+
+// Contract §4.
+
+const service = useService({ PUBLIC_URL: 'https://dns.example.net' })
+
+const BASE = 'https://dns.example.net/api/v1'
+
+function sql<Row>(text: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
+  return query<Row>(service().system.db, text, bindings)
+}
+
+/** Domains of an account, in the database alone, some of them made at the same moment; the later ones are newer. */
+async function addDomains(account: Account, prefix: string, count: number): Promise<void> {
+  await sql(
+    `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
+     select :prefix || '-' || n || '.test', :id, 60, 1, 0, now() + interval '1 microsecond' * (n / 3), now(), now()
+     from generate_series(1, cast(:count as integer)) as n`,
+    { id: account.id, prefix, count },
+  )
+}
+
+/** RRsets in the database alone: every third is a TXT, and every hundredth lies at `deep`. */
+async function addRRsets(domain: string, count: number): Promise<void> {
+  await sql(
+    `with added as (
+       insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+       select id, case when n % 100 = 0 then 'deep' else 'h' || n end,
+         case when n % 100 = 0 then 'T' || n when n % 3 = 0 then 'TXT' else 'A' end, 60, '{x}',
+         now() + interval '1 microsecond' * n, now()
+       from domains, generate_series(1, cast(:count as integer)) as n where name = :domain returning 1
+     ) update domains set size = size + (select count(*) from added) where name = :domain`,
+    { domain, count },
+  )
+}
+
+/** The names that an answer lists. */
+function names(answer: Answer): string[] {
+  return (succeeded(answer, 200).json as { name: string }[]).map(({ name }) => name)
+}
+
+function links(answer: Answer): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const part of String(answer.headers['link']).split(', ')) {
+    const [, url, relation] = /^<(.*)>; rel="(.*)"$/.exec(part)!
+    found[relation!] = url!.replace(BASE, '')
+  }
+  return found
+}
+
+/** All entries in the order of the pages, forth and back, with the links as they are given. */
+async function walk(api: Client, path: string, relation: 'next' | 'prev' = 'next'): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (let url: string | undefined = path; url !== undefined; url = links(answers.at(-1)!)[relation]) {
+    answers.push(succeeded(await api.get(url), 200))
+  }
+  return answers
+}
+
+test('up to 500 entries are answered at once, without Link', async (t) => {
+  const account = await service().account()
+  await addDomains(account, 'few', 500)
+  const answer = await account.api.get('/domains/')
+  t.is(names(answer).length, 500)
+  t.false('link' in answer.headers)
+})
+
+test('more than 500 entries have to be asked for in pages', async (t) => {
+  const account = await service().account()
+  await addDomains(account, 'many', 501)
+  for (const path of ['/domains/', '/domains', '/domains/?foo=bar&cursors=']) {
+    const { status, headers, text } = await account.api.get(path)
+    t.is(status, 400)
+    t.is(
+      text,
+      '{"detail":"Pagination required. You can query up to 500 items at a time (501 total). ' +
+        'Please use the `first` page link (see Link header)."}',
+    )
+    t.is(headers['link'], `<${BASE}/domains/?cursor=>; rel="first"`)
+  }
+})
+
+test('the first page of few entries has a link to itself alone', async (t) => {
+  const account = await service().account()
+  await newDomain(account.api)
+  const answer = await account.api.get('/domains/?cursor=')
+  t.is(answer.headers['link'], `<${BASE}/domains/?cursor=>; rel="first"`)
+  t.is(names(answer).length, 1)
+  const none = await (await service().account()).api.get('/domains/?cursor=')
+  t.deepEqual([none.text, none.headers['link']], ['[]', `<${BASE}/domains/?cursor=>; rel="first"`])
+})
+
+test('the pages hold every entry once, newest first, and lead forth and back', async (t) => {
+  const account = await service().account()
+  await addDomains(account, 'walk', 1203)
+  const forth = await walk(account.api, '/domains/?cursor=')
+  t.deepEqual(
+    forth.map((answer) => names(answer).length),
+    [500, 500, 203],
+  )
+  const all = forth.flatMap(names)
+  t.deepEqual(
+    all,
+    Array.from({ length: 1203 }, (_, i) => `walk-${1203 - i}.test`),
+  )
+  t.deepEqual(
+    forth.map((answer) => Object.keys(links(answer))),
+    [
+      ['first', 'next'],
+      ['first', 'prev', 'next'],
+      ['first', 'prev'],
+    ],
+  )
+  for (const answer of forth) {
+    t.regex(
+      String(answer.headers['link']),
+      /^<https:\/\/dns\.example\.net\/api\/v1\/domains\/\?cursor=>; rel="first"(, <https:\/\/dns\.example\.net\/api\/v1\/domains\/\?cursor=[A-Za-z0-9_-]+>; rel="(prev|next)")+$/,
+    )
+  }
+  const back = await walk(account.api, links(forth[1]!)['next']!, 'prev')
+  t.deepEqual(back.toReversed().map(names), forth.map(names))
+  t.deepEqual(
+    back.map((answer) => Object.keys(links(answer))),
+    [
+      ['first', 'prev'],
+      ['first', 'prev', 'next'],
+      ['first', 'next'],
+    ],
+  )
+})
+
+test('HEAD tells the links of GET', async (t) => {
+  const account = await service().account()
+  await addDomains(account, 'head', 501)
+  const [head, get] = [await account.api.send('HEAD', '/domains/?cursor='), await account.api.get('/domains/?cursor=')]
+  t.is(head.headers['link'], get.headers['link'])
+  const required = await account.api.send('HEAD', '/domains/')
+  t.deepEqual([required.status, required.text], [400, ''])
+})
+
+for (const cursor of [
+  'x',
+  '%00',
+  'o',
+  'o1-',
+  'o1-x',
+  'o-1',
+  'x1-1',
+  'O1-1',
+  'o1-1-1',
+  'o1-9999999999999999',
+  'o999999999999999999-1',
+  'o-999999999999999999-1',
+  'o9999999999999999999-1',
+  'o1-00000000-0000-0000-0000-000000000000',
+  'o1.5-1',
+  'o1-1%0A',
+  'o1 -1',
+  '%C3%A9',
+  "o1-1'",
+  'bz0x',
+]) {
+  test(`an undecodable cursor is 404: ${cursor}`, async (t) => {
+    const account = await service().account()
+    const domain = await newDomain(account.api)
+    for (const path of ['/domains/', `/domains/${domain}/rrsets/`]) {
+      const { status, text, headers } = await account.api.get(`${path}?cursor=${cursor}`)
+      t.deepEqual([status, text], [404, '{"detail":"Invalid cursor"}'])
+      t.false('link' in headers)
+    }
+  })
+}
+
+for (const cursor of ['o0-0', 'n0-0', 'o253402300799999999-999999999999999', 'n-62135596800000000-0']) {
+  test(`a cursor beyond all entries is a page: ${cursor}`, async (t) => {
+    const account = await service().account()
+    const domain = await newDomain(account.api)
+    const answer = succeeded(await account.api.get(`/domains/?cursor=${cursor}`), 200)
+    const shown = names(answer)
+    // What is not on this page is on the one that it leads to.
+    const other = links(answer)['prev'] ?? links(answer)['next']
+    t.deepEqual(shown.length === 1 ? shown : names(await account.api.get(other!)), [domain])
+  })
+}
+
+test('of a parameter given twice the last value counts', async (t) => {
+  const account = await service().account()
+  t.is((await account.api.get('/domains/?cursor=x&cursor=')).status, 200)
+  t.is((await account.api.get('/domains/?cursor=&cursor=x')).status, 404)
+})
+
+test('filters stay in the links, sorted by name; the number is that of the matches; nothing else stays', async (t) => {
+  const account = await service().account()
+  const domain = await newDomain(account.api)
+  await addRRsets(domain, 1800)
+  const path = `/domains/${domain}/rrsets/`
+  const required = await account.api.get(`${path}?type=TXT&secret=x`)
+  t.is(required.status, 400)
+  t.true(required.text.includes('(594 total)'))
+  t.is(required.headers['link'], `<${BASE}${path}?cursor=&type=TXT>; rel="first"`)
+  const pages = await walk(account.api, `${path}?type=TXT&secret=x&cursor=`)
+  t.deepEqual(
+    pages.map((answer) => names(answer).length),
+    [500, 94],
+  )
+  t.regex(links(pages[0]!)['next']!, /rrsets\/\?cursor=[\w-]+&type=TXT$/)
+  t.is(new Set(pages.flatMap(names)).size, 594)
+
+  const deep = await account.api.get(`${path}?subname=deep`)
+  t.deepEqual([names(deep).length, deep.headers['link']], [18, undefined])
+  const both = await account.api.get(`${path}?type=TXT&subname=deep&cursor=`)
+  t.is(both.headers['link'], `<${BASE}${path}?cursor=&subname=deep&type=TXT>; rel="first"`)
+  const odd = await account.api.get(`${path}?subname=%26%20%3C%3E%22,*&cursor=`)
+  t.is(odd.headers['link'], `<${BASE}${path}?cursor=&subname=%26+%3C%3E%22%2C*>; rel="first"`)
+  const apex = await account.api.get(`${path}?subname=&cursor=`)
+  t.deepEqual(names(apex), [`${domain}.`])
+  t.is(apex.headers['link'], `<${BASE}${path}?cursor=&subname=>; rel="first"`)
+})
+
+test('RRsets are paged as domains are', async (t) => {
+  const account = await service().account()
+  const domain = await newDomain(account.api)
+  await addRRsets(domain, 1000)
+  const required = await account.api.get(`/domains/${domain}/rrsets`)
+  t.true(required.text.includes('(1001 total)'))
+  const pages = await walk(account.api, `/domains/${domain}/rrsets?cursor=`)
+  t.deepEqual(
+    pages.map((answer) => names(answer).length),
+    [500, 500, 1],
+  )
+  t.is(new Set(pages.flatMap((answer) => answer.json as object[]).map((shown) => JSON.stringify(shown))).size, 1001)
+  t.deepEqual(
+    names(pages[0]!).slice(0, 2),
+    [1000, 999].map((n) => (n === 1000 ? `deep.${domain}.` : `h${n}.${domain}.`)),
+  )
+})
+
+test('owns_qname goes with a cursor', async (t) => {
+  const account = await service().account()
+  await addDomains(account, 'qname', 501)
+  const first = await account.api.get('/domains/?owns_qname=a.qname-250.test&cursor=')
+  t.deepEqual(names(first), ['qname-250.test'])
+  t.is(first.headers['link'], `<${BASE}/domains/?cursor=&owns_qname=a.qname-250.test>; rel="first"`)
+  const later = await account.api.get('/domains/?owns_qname=a.qname-250.test&cursor=o0-0')
+  t.deepEqual(names(later), [])
+  t.deepEqual(names(await account.api.get(links(later)['prev']!)), ['qname-250.test'])
+  t.is((await account.api.get('/domains/?owns_qname=a.qname-250.test&cursor=x')).status, 404)
+  t.is((await account.api.get('/domains/?owns_qname=nothing.example&cursor=')).text, '[]')
+  const plain = await account.api.get('/domains/?owns_qname=a.qname-250.test')
+  t.deepEqual([names(plain), plain.headers['link']], [['qname-250.test'], undefined])
+})
+
+test('an override token with policies pages through what it sees, and that is counted', async (t) => {
+  const account = await service().account()
+  await addDomains(account, 'seen', 600)
+  const owner = await service().account()
+  const { id, api } = await addToken(service(), owner.id, { userOverrideId: account.id })
+  await addPolicies(service(), id, [{ permWrite: true }])
+  t.deepEqual(names(await api.get('/domains/')), [])
+  await sql(
+    `insert into policies (created, token_id, domain_id, perm_write)
+     select now(), :id, domains.id, true from domains where owner_id = :owner order by name limit 550`,
+    { id, owner: account.id },
+  )
+  const required = await api.get('/domains/')
+  t.true(required.text.includes('(550 total)'))
+  const pages = await walk(api, '/domains/?cursor=')
+  t.deepEqual(
+    pages.map((answer) => names(answer).length),
+    [500, 50],
+  )
+})
+
+test('the number of domains follows creation and deletion', async (t) => {
+  const account = await service().account()
+  await addDomains(account, 'counted', 501)
+  const created = await newDomain(account.api)
+  const total = async () => /\((\d+) total\)/.exec((await account.api.get('/domains/')).text)?.[1]
+  t.is(await total(), '502')
+  succeeded(await account.api.delete(`/domains/${created}/`), 204)
+  t.is(await total(), '501')
+  const other = await service().account()
+  await sql(`update domains set owner_id = :other where name in ('counted-1.test', 'counted-2.test')`, {
+    other: other.id,
+  })
+  const counts = await sql('select domains from accounts where id in (:id, :other) order by domains', {
+    id: account.id,
+    other: other.id,
+  })
+  t.deepEqual(counts, [{ domains: 2 }, { domains: 499 }])
+})
+
+/** What may happen between two pages: entries that are added in front, or taken away somewhere. */
+const EVENTS = fc.array(
+  fc.oneof(
+    fc.record({ add: fc.integer({ min: 1, max: 300 }) }),
+    fc.record({ remove: fc.record({ from: fc.nat(1400), count: fc.integer({ min: 1, max: 600 }) }) }),
+  ),
+  { maxLength: 4 },
+)
+
+test('who walks through the pages, forth and back, meets what is there all the time exactly once', async (t) => {
+  const account = await service().account()
+  let run = 0
+  await fc.assert(
+    fc.asyncProperty(EVENTS, EVENTS, async (forth, back) => {
+      await sql('delete from domains where owner_id = :id', { id: account.id })
+      await addDomains(account, `run${++run}`, 1200)
+      for (const [events, relation] of [
+        [forth, 'next'],
+        [back, 'prev'],
+      ] as const) {
+        const start = await everything(account)
+        let url: string | undefined =
+          relation === 'next' ? '/domains/?cursor=' : '/domains/?cursor=n-62135596800000000-0'
+        const met: string[] = []
+        const pending = [...events]
+        while (url !== undefined) {
+          const answer: Answer = succeeded(await account.api.get(url), 200)
+          met.push(...(relation === 'next' ? names(answer) : names(answer).toReversed()))
+          url = links(answer)[relation]
+          const event = pending.shift()
+          if (event !== undefined) await happen(account, `${run}x${pending.length}${relation}`, event)
+        }
+        const end = new Set(await everything(account))
+        const stayed = start.filter((name) => end.has(name))
+        t.deepEqual(
+          met.filter((name) => start.includes(name) && end.has(name)),
+          relation === 'next' ? stayed : stayed.toReversed(),
+        )
+        t.is(new Set(met).size, met.length)
+      }
+    }),
+    { numRuns: 15 },
+  )
+})
+
+/** The account's domains as they are now, newest first. */
+async function everything({ id }: Account): Promise<string[]> {
+  const rows = await sql<{ name: string }>(
+    'select name from domains where owner_id = :id order by created desc, id desc',
+    { id },
+  )
+  return rows.map(({ name }) => name)
+}
+
+async function happen(
+  account: Account,
+  prefix: string,
+  event: { add: number } | { remove: { from: number; count: number } },
+): Promise<void> {
+  if ('add' in event) await addDomains(account, `added${prefix}`, event.add)
+  else {
+    await sql(
+      `delete from domains where id in (
+         select id from domains where owner_id = :id order by created desc offset :from limit :count
+       )`,
+      { id: account.id, ...event.remove },
+    )
+  }
+}

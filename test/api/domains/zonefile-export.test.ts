@@ -1,0 +1,251 @@
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { EXAMPLES } from '../../dns/examples/index.ts'
+import { parseRdata } from '../../../src/dns/rdata.ts'
+import { query } from '../../../src/store/database.ts'
+import { addPolicies, freshName, newDomain, newRRset } from '../../support/api.ts'
+import type { Client } from '../../support/client.ts'
+import { lookUp, transfer, type Server } from '../../support/dns/dns.ts'
+import { newFolder } from '../../support/servers/folders.ts'
+import { useService, withService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+// Contract §7.8.
+
+const service = useService({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
+const run = promisify(execFile)
+
+const path = (name: string) => `/domains/${name}/zonefile/`
+
+/** The lines of an export. */
+async function exported(api: Client, name: string): Promise<string[]> {
+  const { status, text } = await api.get(path(name))
+  if (status !== 200 || !text.endsWith('\n')) throw new Error(`${status} ${text}`)
+  return text.slice(0, -1).split('\n')
+}
+
+test('an export has a comment, the SOA as it is served, and a line for each record', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  await newRRset(api, name, { subname: 'b', type: 'TXT', ttl: 60, records: ['"one;" "t\\"wo"', '"ß"'] })
+  await newRRset(api, name, { subname: 'a', type: 'NS', records: ['ns.a.test.'] })
+  await newRRset(api, name, { subname: 'a', type: 'DS', records: [`1 13 2 ${'ab'.repeat(32)}`] })
+  const { status, headers, text } = await api.get(path(name))
+  t.is(status, 200)
+  t.is(headers['content-type'], 'text/dns')
+  t.is(headers['cache-control'], 'no-cache')
+  t.is(headers['allow'], 'GET, HEAD, OPTIONS')
+  t.is(headers['content-length'], String(Buffer.byteLength(text)))
+  const [comment, ...lines] = text.split('\n')
+  t.regex(
+    comment!,
+    /^; Zonefile for d\d+\.test exported from 127\.0\.0\.1 at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\+00:00$/,
+  )
+  t.true(comment!.startsWith(`; Zonefile for ${name} exported`))
+  const [soa] = await lookUp(service().powerDns, name, 'SOA')
+  t.deepEqual(lines, [
+    `${name}.\t300\tIN\tSOA\t${soa}`,
+    `${name}.\t3600\tIN\tNS\tns1.example.net.`,
+    `${name}.\t3600\tIN\tNS\tns2.example.net.`,
+    `a.${name}.\t3600\tIN\tDS\t1 13 2 ${'ab'.repeat(32)}`,
+    `a.${name}.\t3600\tIN\tNS\tns.a.test.`,
+    `b.${name}.\t60\tIN\tTXT\t"one;" "t\\"wo"`,
+    `b.${name}.\t60\tIN\tTXT\t"\\195\\159"`,
+    '',
+  ])
+})
+
+test('the types of DNSSEC are left out, whoever made them', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  const key = `257 3 13 ${Buffer.alloc(64, 1).toString('base64')}`
+  const digest = `1 13 2 ${'ab'.repeat(32)}`
+  for (const [type, content] of [
+    ['DNSKEY', key],
+    ['CDNSKEY', key],
+    ['CDS', digest],
+  ] as const) {
+    await newRRset(api, name, { subname: '', type, records: [content] })
+  }
+  await newRRset(api, name, { subname: 'sub', type: 'CDS', records: [digest] })
+  const types = (await exported(api, name)).slice(1).map((line) => line.split('\t')[3])
+  t.deepEqual(types, ['SOA', 'NS', 'NS'])
+})
+
+test('the comment names the host as it is known in public', async (t) => {
+  await withService({ PUBLIC_URL: 'https://dns.example.org:8443/' }, async (other) => {
+    const { api } = await other.account()
+    const name = await newDomain(api)
+    t.regex((await exported(api, name))[0]!, /exported from dns\.example\.org at/)
+  })
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  const { text } = await api.get(path(name), { headers: { host: 'api.example.net:8080' } })
+  t.regex(text.split('\n')[0]!, /exported from api\.example\.net at/)
+  const odd = await api.get(path(name), { headers: { host: 'a:b:c' } })
+  t.regex(odd.text.split('\n')[0]!, /exported from localhost at/)
+})
+
+test('HEAD has the headers alone', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  const { status, headers, text } = await api.send('HEAD', path(name))
+  t.deepEqual([status, headers['content-type'], text], [200, 'text/dns', ''])
+})
+
+test('there is no export of what is not there, nor of what is not seen', async (t) => {
+  const { api } = await service().account()
+  const { api: other } = await service().account()
+  const name = await newDomain(api)
+  for (const answer of [
+    await other.get(path(name)),
+    await api.get(path('absent.test')),
+    await api.get(path(name.toUpperCase())),
+  ]) {
+    t.deepEqual([answer.status, answer.text], [404, '{"detail":"Not found."}'])
+    t.is(answer.headers['content-type'], 'application/json')
+  }
+  t.is((await service().anonymous.get(path(name))).status, 401)
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    const answer = await api.send(method, path(name))
+    t.deepEqual([answer.status, answer.text], [405, `{"detail":"Method \\"${method}\\" not allowed."}`])
+  }
+})
+
+test('policies do not restrict exports', async (t) => {
+  const { api, tokenId } = await service().account()
+  const name = await newDomain(api)
+  await addPolicies(service(), tokenId, { write: false })
+  t.is((await exported(api, name)).length, 4)
+})
+
+test('without PowerDNS there is no export', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  service().proxy.fail(() => 'cut')
+  const answer = await api.get(path(name))
+  service().proxy.heal()
+  t.deepEqual(
+    [answer.status, answer.text],
+    [503, '{"detail":"The DNS backend is currently unavailable. Please retry."}'],
+  )
+  t.is(answer.headers['retry-after'], '5')
+  t.is(answer.headers['content-type'], 'application/json')
+})
+
+/** A type and an accepted record of it, canonical. */
+type Example = [type: string, text: string]
+
+const ALL: Example[] = [...EXAMPLES].flatMap(([type, { accepted }]) =>
+  ['DNSKEY', 'CDS', 'CDNSKEY'].includes(type)
+    ? []
+    : accepted.map((example): Example => [
+        type,
+        parseRdata(type, typeof example === 'string' ? example : example[1]).text,
+      ]),
+)
+
+/** A domain with these records, each at a name of its own. */
+async function makeMixed(api: Client, records = ALL): Promise<string> {
+  const name = freshName()
+  const lines = records.map(([type, text], i) => `${type.toLowerCase()}-${i}.${name}. ${60 + i} IN ${type} ${text}\n`)
+  const answer = await api.post('/domains/', { name, zonefile: lines.join('') })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return name
+}
+
+/** A domain's RRsets, but for their times. */
+async function rrsetsOf(name: string): Promise<unknown[]> {
+  return query(
+    service().system.db,
+    `select subname, type, ttl, records from rrsets join domains on domains.id = domain_id where name = :name
+     order by subname, type`,
+    { name },
+  )
+}
+
+test('an export can be imported again, and gives the same RRsets', async (t) => {
+  const { api } = await service().account()
+  const name = await makeMixed(api)
+  const rrsets = await rrsetsOf(name)
+  t.true(rrsets.length > 39)
+  const { text } = await api.get(path(name))
+  t.is((await api.delete(`/domains/${name}/`)).status, 204)
+  t.is((await api.post('/domains/', { name, zonefile: text })).status, 201)
+  t.deepEqual(await rrsetsOf(name), rrsets)
+})
+
+/** Somebody else's idea of zones. */
+interface Other {
+  /** How it asks for a transfer. */
+  transfer: (server: Server, zone: string) => Promise<string>
+  /** How it prints what it reads in a file. */
+  read: (file: string, zone: string) => Promise<string>
+  /** Examples that are nothing to it. */
+  refuses: (type: string, text: string) => boolean
+}
+
+const lax = ['-i', 'none', ...['-k', '-m', '-n', '-r', '-M', '-S', '-T', '-W'].flatMap((check) => [check, 'ignore'])]
+
+const others: Record<string, Other> = {
+  BIND: {
+    transfer,
+    read: (file, zone) => output('named-compilezone', ...lax, '-j', '-q', '-s', 'full', '-o', '-', zone, file),
+    // A fingerprint of another length than its type has, and what is no regular expression (RFC 3402 §3.2).
+    refuses: (type, text) =>
+      (type === 'SSHFP' && /^\S+ [12] (?!(.{40}|.{64})$)/.test(text)) ||
+      (type === 'NAPTR' && (text.includes('"c"') || text.includes('\\\\+'))),
+  },
+  ldns: {
+    transfer: ({ dnsHost, dnsPort }, zone) => output('drill', '-p', String(dnsPort), `@${dnsHost}`, 'AXFR', zone),
+    read: (file) => output('ldns-read-zone', '-c', '-z', file),
+    // CSYNC without types; commas within protocols, which it prints in another way than it reads them.
+    refuses: (type, text) => (type === 'CSYNC' && /^\d+ \d+$/.test(text)) || text.includes('\\\\,'),
+  },
+}
+
+async function output(program: string, ...args: string[]): Promise<string> {
+  return (await run(program, args, { maxBuffer: 2 ** 28 })).stdout
+}
+
+/** A record in one line, as both tools print it. */
+const RECORD = /^(\S+)\s+(\d+)\s+IN\s+(\S+)\s+(.*)$/
+
+/** Types whose names are compressed in messages, in whatever case they stood before (RFC 4343 §4.1). */
+const COMPRESSED = ['CNAME', 'MX', 'NS', 'PTR', 'SOA']
+
+/** The records that it reads in a zone as text, sorted; without those that DNSSEC makes. */
+async function readBy({ read }: Other, text: string, zone: string): Promise<string[]> {
+  const file = join(newFolder(), 'zone')
+  writeFileSync(file, text)
+  const records = (await read(file, zone)).split('\n').flatMap((line) => {
+    const [, name = '', ttl = '', type = '', content = ''] = RECORD.exec(line) ?? []
+    if (/^($|DNSKEY|CDS|CDNSKEY|RRSIG|NSEC)/.test(type)) return []
+    return [[name, ttl, type, COMPRESSED.includes(type) ? content.toLowerCase() : content].join(' ')]
+  })
+  return records.sort()
+}
+
+for (const [who, other] of Object.entries(others)) {
+  test(`${who} reads the same records from an export and from a transfer`, async (t) => {
+    const { api } = await service().account()
+    const records = ALL.filter(([type, text]) => !other.refuses(type, text))
+    const name = await makeMixed(api, records)
+    const [ours, theirs] = await Promise.all([
+      readBy(other, (await api.get(path(name))).text, name),
+      readBy(other, await other.transfer(service().powerDns, name), name),
+    ])
+    // The SOA and two apex NS records beside them.
+    t.is(ours.length, records.length + 3)
+    t.deepEqual(ours, theirs)
+  })
+}
+
+test('what one of them does not read, the other one does', (t) => {
+  t.deepEqual(
+    ALL.filter(([type, text]) => Object.values(others).every(({ refuses }) => refuses(type, text))),
+    [],
+  )
+})

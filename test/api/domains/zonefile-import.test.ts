@@ -1,0 +1,289 @@
+import { SUBNAME_RULE } from '../../../src/dns/names.ts'
+import { query } from '../../../src/store/database.ts'
+import { addPolicies, callsFor, freshName, rrset, type ShownDomain, type ShownRRset } from '../../support/api.ts'
+import type { Answer, Client } from '../../support/client.ts'
+import { ask, lookUp, transfer } from '../../support/dns/dns.ts'
+import { useService, withService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+import { isConsistent } from '../../support/dns/zone.ts'
+
+// Contract §7.7; what a zone file may hold is tested with the parser, test/dns/zonefile.test.ts.
+
+const service = useService({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
+
+const NS = '@ 3600 NS ns1.example.net., ns2.example.net.'
+
+function create(api: Client, name: string, zonefile: unknown): Promise<Answer> {
+  return api.post('/domains/', { name, zonefile })
+}
+
+/** Each RRset of a domain as `subname ttl type content, content`, sorted. */
+async function rrsetsOf(api: Client, name: string): Promise<string[]> {
+  const rrsets = (await api.get(`/domains/${name}/rrsets/`)).json as ShownRRset[]
+  return rrsets
+    .map(({ subname, ttl, type, records }) => `${subname || '@'} ${ttl} ${type} ${records.join(', ')}`)
+    .sort()
+}
+
+/** Whether there is nothing of a domain: in the API, in DNS, at PowerDNS, in the table of marks. */
+async function isAbsent(api: Client, name: string): Promise<boolean> {
+  const { system, powerDns } = service()
+  const zone = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost/zones/${name}.`, {
+    headers: { 'x-api-key': powerDns.apiKey },
+  })
+  return (
+    (await api.get(`/domains/${name}/`)).status === 404 &&
+    (await ask(powerDns, name, 'SOA')).rcode === 'REFUSED' &&
+    zone.status === 404 &&
+    (await query(system.db, 'select from marks where zone = :name', { name })).length === 0
+  )
+}
+
+/** A zone file of every kind of line, for a domain of any name. */
+const MIXED = `; a zone
+$ORIGIN example.com.
+outside IN A 192.0.2.99 x
+$ORIGIN DOMAIN.
+$TTL 1h
+@ IN SOA ns.example.com. hostmaster.example.com. ( 2024010101
+    86400 7200 3600000 172800 ) ; ignored
+  IN NS ns.example.com.
+  IN DNSKEY 257 3 13 AAAA
+@ 30 IN MX 10 Mail
+mail A 192.0.2.1
+     AAAA 2001:DB8::1
+WWW IN 2d CNAME mail.DOMAIN.
+sub 300 IN NS ns.sub
+    600 IN NS ns.example.com.
+    IN DS 12345 13 2 (
+      0123456789abcdef0123456789abcdef
+      0123456789abcdef0123456789ABCDEF )
+ns.sub A 192.0.2.2
+*.wild TXT one "two;three" ; four
+_sip._tcp SRV 1 2 5060 mail
+`
+
+test('a domain is created with the RRsets of a zone file, and these are in DNS when the response arrives', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  const answer = await create(api, name, MIXED.replaceAll('DOMAIN', name))
+  t.is(answer.status, 201, answer.text)
+  const { published, touched, ...domain } = answer.json as ShownDomain
+  t.deepEqual(Object.keys(answer.json as object), ['created', 'published', 'name', 'keys', 'minimum_ttl', 'touched'])
+  t.is(domain.name, name)
+  t.is(published, domain.created)
+  t.is(touched, domain.created)
+  t.is(domain.keys.length, 1)
+  t.deepEqual(
+    await rrsetsOf(api, name),
+    [
+      NS,
+      `@ 60 MX 10 Mail.${name}.`,
+      'mail 3600 A 192.0.2.1',
+      'mail 3600 AAAA 2001:db8::1',
+      `www 86400 CNAME mail.${name}.`,
+      `sub 300 NS ns.sub.${name}., ns.example.com.`,
+      `sub 3600 DS 12345 13 2 ${'0123456789abcdef'.repeat(4)}`,
+      'ns.sub 3600 A 192.0.2.2',
+      '*.wild 3600 TXT "one" "two;three"',
+      `_sip._tcp 3600 SRV 1 2 5060 mail.${name}.`,
+    ].sort(),
+  )
+  t.deepEqual(await lookUp(service().powerDns, `mail.${name}`, 'AAAA'), ['2001:db8::1'])
+  t.deepEqual(await lookUp(service().powerDns, `x.wild.${name}`, 'TXT'), ['"one" "two;three"'])
+  await isConsistent(t, service())
+})
+
+test('an import is one publication, however much it holds', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  const lines = Array.from({ length: 450 }, (_, i) => `host${i} A 192.0.2.${i % 256}\n`)
+  service().proxy.calls.length = 0
+  t.is((await create(api, name, lines.join(''))).status, 201)
+  t.is(service().proxy.calls.filter(({ method }) => method === 'POST').length, 1)
+  t.is(service().proxy.calls.filter(({ method }) => method === 'PATCH').length, 0)
+  // The look whether it is there, the creation, its keys, the flush; the creation names it in its body.
+  t.is(callsFor(service(), name) + 1, 4)
+  t.is((await rrsetsOf(api, name)).length, 451)
+  await isConsistent(t, service())
+})
+
+test('an imported domain can be written, also when it is large', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  const lines = Array.from({ length: 300 }, (_, i) => `host${i} A 192.0.2.${i % 256}\n`)
+  t.is((await create(api, name, lines.join(''))).status, 201)
+  t.is((await api.post(`/domains/${name}/rrsets/`, rrset())).status, 201)
+  t.is((await api.patch(`/domains/${name}/rrsets/host7/A/`, { records: ['192.0.2.99'] })).status, 200)
+  t.is((await api.delete(`/domains/${name}/rrsets/host8/A/`)).status, 204)
+  await isConsistent(t, service())
+})
+
+test('TTLs are clamped; without any the minimum counts', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  t.is((await create(api, name, 'n TXT n\na 1 A 192.0.2.1\nb 90000 A 192.0.2.1\nc 0 TXT c')).status, 201)
+  t.deepEqual(await rrsetsOf(api, name), [
+    NS,
+    'a 60 A 192.0.2.1',
+    'b 86400 A 192.0.2.1',
+    'c 60 TXT "c"',
+    'n 60 TXT "n"',
+  ])
+})
+
+for (const [what, zonefile, rrsets] of [
+  ['an empty text', '', []],
+  ['blanks', ' \n \r\n', []],
+  ['a BOM and CRLF', '\ufeffa A 192.0.2.1\r\nb A 192.0.2.2\r\n', ['a 60 A 192.0.2.1', 'b 60 A 192.0.2.2']],
+  ['no final line break', 'a A 192.0.2.1', ['a 60 A 192.0.2.1']],
+  ['a blank owner in the first line', ' A 192.0.2.1', ['@ 60 A 192.0.2.1']],
+  ['64 levels of parentheses', `a A ${'('.repeat(64)} 192.0.2.1 ${')'.repeat(64)}`, ['a 60 A 192.0.2.1']],
+  ['two SOAs at the apex', '@ SOA a b 1 2 3 4 90\n@ SOA a b 1 2 3 4 91\na A 192.0.2.1', ['a 90 A 192.0.2.1']],
+  ['names outside of the domain alone', 'other.test. A 192.0.2.1', []],
+  ['a comment of 10 MB', `a A 192.0.2.1 ;${'x'.repeat(10_000_000)}`, ['a 60 A 192.0.2.1']],
+] as const) {
+  test(`${what}: imported`, async (t) => {
+    const { api } = await service().account()
+    const name = freshName()
+    t.is((await create(api, name, zonefile)).status, 201)
+    t.deepEqual(await rrsetsOf(api, name), [NS, ...rrsets].sort())
+  })
+}
+
+const inLine = (line: number) => [`Zonefile contains syntax error in line ${line}.`]
+
+/** Zone files for DOMAIN, and what is said of them. */
+const refused: [what: string, zonefile: unknown, texts: string[]][] = [
+  ['a syntax error', 'a A 192.0.2.1\n\n; x\nb A 192.0.2\n', inLine(4)],
+  ['$INCLUDE', 'a A 192.0.2.1\n$INCLUDE /etc/passwd\n', inLine(2)],
+  ['$GENERATE', '$GENERATE 0-4294967295 host$ A 192.0.2.1', inLine(1)],
+  ['another class', 'a CH A 192.0.2.1', inLine(1)],
+  ['an unknown type', 'a NONSENSE 1', inLine(1)],
+  ['a quote that is not closed', '\r\n\r\na TXT "x', inLine(3)],
+  ['a line of 10 MB', `\na TXT ${'x '.repeat(5_000_000)}`, inLine(2)],
+  ['a word of 10 MB', `a A ${'1'.repeat(10_000_000)}`, inLine(1)],
+  ['open parentheses', '\na A (\n192.0.2.1', inLine(2)],
+  ['a SOA elsewhere', 'a SOA a b 1 2 3 4 5', ['Zonefile includes an SOA record for a name different from DOMAIN.']],
+  [
+    'a CNAME beside others',
+    'a CNAME b\na A 192.0.2.1',
+    ['No other records with the same name are allowed alongside a CNAME record.'],
+  ],
+  ['two CNAMEs', 'a CNAME b\na CNAME c', ['a.DOMAIN/CNAME: CNAME RRset cannot have multiple records.']],
+  ['two DNAMEs', 'a DNAME b\na DNAME c', ['a.DOMAIN/DNAME: DNAME RRset cannot have multiple records.']],
+  ['an owner that cannot be', '\na+b A 192.0.2.1', [`Could not parse zonefile: line 2: ${SUBNAME_RULE}`]],
+  [
+    'an owner that is too long',
+    `${'a.'.repeat(90)}a A 192.0.2.1`,
+    [`${'a.'.repeat(90)}a.DOMAIN/A: Ensure this field has no more than 178 characters.`],
+  ],
+  [
+    'several RRsets against the rules, all of them',
+    '@ WKS x\n@ MX 10 $url.\na A 192.0.2.1\n@ DS 1 13 9 ab\nt TYPE65280 \\# 0',
+    [
+      'DOMAIN/WKS: The WKS RR set type is currently unsupported.',
+      'DOMAIN/MX: Cannot parse record contents: invalid exchange: \\$url.',
+      'DOMAIN/DS: DS RRset cannot have empty subname.',
+      't.DOMAIN/TYPE65280: Generic type format is not supported.',
+    ],
+  ],
+  ['NUL', 'a TXT "\0"', ['Null characters are not allowed.']],
+  ['half a character', 'a TXT "\ud800"', ['Surrogate characters are not allowed: U+D800.']],
+  ['null', null, ['This field may not be null.']],
+  ['a list', ['a A 192.0.2.1'], ['Not a valid string.']],
+  ['a number', 5, inLine(1)],
+]
+
+for (const [what, zonefile, texts] of refused) {
+  test(`${what}: the domain is not created, and nothing is left`, async (t) => {
+    const { api } = await service().account()
+    const name = freshName()
+    const answer = await create(api, name, zonefile)
+    t.is(answer.status, 400)
+    t.is(answer.text, JSON.stringify({ zonefile: texts.map((text) => text.replace('DOMAIN', name)) }))
+    t.true(await isAbsent(api, name))
+    t.is((await create(api, name, '')).status, 201)
+  })
+}
+
+test('what is wrong with the name is told with what is wrong with the shape, and before the contents', async (t) => {
+  const { api } = await service().account()
+  t.is(
+    (await create(api, '_x.test', null)).text,
+    '{"name":["Domain names may not begin with an underscore."],"zonefile":["This field may not be null."]}',
+  )
+  t.is(
+    (await create(api, 'com', '?')).text,
+    '{"name":["This domain name conflicts with an existing domain, or is disallowed by policy."]}',
+  )
+})
+
+test('a zone file with too many records is refused', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  const answer = await create(api, name, 'a A 192.0.2.1\n'.repeat(250_001))
+  t.is(answer.text, '{"zonefile":["Could not parse zonefile: it has more than 250000 records"]}')
+  t.true(await isAbsent(api, name))
+})
+
+test('a policy that forbids one RRset forbids the import, before its contents are judged', async (t) => {
+  const { api, tokenId } = await service().account()
+  await addPolicies(service(), tokenId, { write: true }, { type: 'TXT', write: false })
+  const name = freshName()
+  const answer = await create(api, name, 'a A 192.0.2.1\nb TXT b\nc MX 1 _d')
+  t.deepEqual([answer.status, answer.text], [403, '{"detail":"Insufficient token permissions."}'])
+  t.true(await isAbsent(api, name))
+  t.is((await create(api, name, 'a A 192.0.2.')).status, 400)
+  t.is((await create(api, name, 'a A 192.0.2.1\nb.other.test. TXT b\n@ NS n')).status, 201)
+  t.deepEqual(await rrsetsOf(api, name), [NS, 'a 60 A 192.0.2.1'])
+})
+
+test('a token that may write nothing creates a domain as long as nothing is imported', async (t) => {
+  const { api, tokenId } = await service().account()
+  await addPolicies(service(), tokenId, { write: false })
+  t.is((await create(api, freshName(), 'a A 192.0.2.1')).status, 403)
+  t.is((await create(api, freshName(), '@ NS n')).status, 201)
+})
+
+test('a token with an auto policy imports what it likes', async (t) => {
+  const { api, tokenId } = await service().account()
+  await addPolicies(service(), tokenId, { write: false })
+  await query(service().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
+  const name = freshName()
+  t.is((await create(api, name, 'a A 192.0.2.1')).status, 201)
+  t.deepEqual(await rrsetsOf(api, name), [NS, 'a 60 A 192.0.2.1'])
+  t.is((await api.delete(`/domains/${name}/rrsets/a/A/`)).status, 204)
+})
+
+test('below a local public suffix a zone file brings no NS RRsets', async (t) => {
+  await withService({ LOCAL_PUBLIC_SUFFIXES: 'dyn.test' }, async (other) => {
+    const { api } = await other.account()
+    const answer = await create(api, 'a.dyn.test', '@ NS n\nb NS n\nc A 192.0.2.1')
+    t.is(answer.status, 400)
+    t.is(answer.text, '{"zonefile":["b.a.dyn.test/NS: Cannot modify NS records for this domain."]}')
+    t.is((await create(api, 'a.dyn.test', '@ NS n\nc A 192.0.2.1')).status, 201)
+  })
+})
+
+for (const [wording, text] of [
+  ["Record a.NAME./A '192.0.2.1': no", 'a.NAME/A: The DNS backend refused this RRset: '],
+  ['RRset a.NAME. IN A: no', 'a.NAME/A: The DNS backend refused this RRset: '],
+  ['RRset NAME. IN NS has more than one', 'NAME/NS: The DNS backend refused this RRset: '],
+  ["Name 'x' contains unsupported characters", 'The DNS backend refused this zone: '],
+] as const) {
+  test(`if PowerDNS refuses the zone with "${wording}", the answer is 400, and nothing is left`, async (t) => {
+    const { api } = await service().account()
+    const name = freshName()
+    const error = wording.replace('NAME', name)
+    service().proxy.fail(({ method, path }) =>
+      method === 'POST' && path.startsWith('/zones') ? { refuse: 422, error } : 'pass',
+    )
+    const answer = await create(api, name, 'a A 192.0.2.1')
+    service().proxy.heal()
+    t.is(answer.status, 400)
+    t.is(answer.text, JSON.stringify({ zonefile: [`${text.replace('NAME', name)}${error}`] }))
+    t.is((await create(api, name, 'a A 192.0.2.1')).status, 201)
+    t.true((await transfer(service().powerDns, name)).includes(`a.${name}.`))
+  })
+}

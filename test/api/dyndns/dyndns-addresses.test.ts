@@ -1,0 +1,288 @@
+import test from 'ava'
+import type { Account } from '../../support/accounts.ts'
+import { newDomain, succeeded } from '../../support/api.ts'
+import { addresses, served, told, update } from '../../support/dyndns.ts'
+import { useService } from '../../support/harness.ts'
+import { exchange, plainRequest } from '../../support/raw.ts'
+import { startService } from '../../support/servers/service.ts'
+
+// Contract §10.4: which addresses an update sets. The caller's is 127.0.0.1, where nothing else is said.
+
+const service = useService({ THROTTLE: 'off', TRUSTED_PROXIES: '127.0.0.1' })
+
+let account: Account
+
+test.before('a domain', async () => {
+  account = await service().account()
+  await newDomain(account.api, 'one.test')
+})
+
+let names = 0
+
+/** A name of its own that has these addresses, written `A,A AAAA`. */
+async function nameWith(present: string): Promise<string> {
+  const subname = `n${++names}`
+  const [myip = '', myipv6 = ''] = present.split(' ')
+  succeeded(await update(account.api, { hostname: `${subname}.one.test`, myip, myipv6 }), 200)
+  return subname
+}
+
+const BOTH = '192.0.2.200,192.0.2.201 2001:db8::200,2001:db8::201'
+
+/** Query (for a name that had `BOTH`), the caller's address, and what the name has then. */
+for (const [query, address, outcome] of [
+  // The caller's address.
+  ['', '192.0.2.1', '192.0.2.1 '],
+  ['', '2001:db8::1', ' 2001:db8::1'],
+  ['', '::ffff:192.0.2.1', '192.0.2.1 '],
+  ['', '::ffff:c000:201', '192.0.2.1 '],
+  // The order of parameters.
+  ['myip=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
+  ['myip=192.0.2.2', '2001:db8::1', '192.0.2.2 2001:db8::1'],
+  ['myip=2001:db8::2', '192.0.2.1', '192.0.2.1 2001:db8::2'],
+  ['myip=2001:db8::2', '2001:db8::1', ' 2001:db8::2'],
+  ['myip=192.0.2.2,2001:db8::2', '192.0.2.1', '192.0.2.2 2001:db8::2'],
+  ['myipv4=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
+  ['ip=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
+  ['ipv4=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
+  ['myipv6=2001:db8::2', '192.0.2.1', '192.0.2.1 2001:db8::2'],
+  ['ipv6=2001:db8::2', '192.0.2.1', '192.0.2.1 2001:db8::2'],
+  ['ip=2001:db8::2', '192.0.2.1', '192.0.2.1 2001:db8::2'],
+  ['ipv4=192.0.2.5&ip=192.0.2.4&myipv4=192.0.2.3&myip=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
+  ['ipv4=192.0.2.5&ip=192.0.2.4&myipv4=192.0.2.3', '192.0.2.1', '192.0.2.3 '],
+  ['ipv4=192.0.2.5&ip=192.0.2.4', '192.0.2.1', '192.0.2.4 '],
+  ['ip=::5&myip=::4&ipv6=::3&myipv6=::2', '::1', ' ::2'],
+  ['ip=::5&myip=::4&ipv6=::3', '::1', ' ::3'],
+  ['ip=::5&myip=::4', '::1', ' ::4'],
+  ['myip=192.0.2.2&ip=::5', '::1', '192.0.2.2 ::5'],
+  ['myip=::4&ip=192.0.2.5', '192.0.2.1', '192.0.2.5 ::4'],
+  ['myip=192.0.2.2&myip=192.0.2.3', '192.0.2.1', '192.0.2.3 '],
+  // The other family's parameter says nothing.
+  ['myipv4=::2', '192.0.2.1', '192.0.2.1 '],
+  ['myipv6=192.0.2.2', '2001:db8::1', ' 2001:db8::1'],
+  ['ipv4=2001:db8::2', '192.0.2.1', '192.0.2.1 '],
+  // What has neither sign is no address.
+  ['myip=nonsense', '192.0.2.1', '192.0.2.1 '],
+  ['myip=nonsense,192.0.2.2', '192.0.2.1', '192.0.2.2 '],
+  // Several, in any spelling.
+  ['myip=192.0.2.2,192.0.2.3', '192.0.2.1', '192.0.2.2,192.0.2.3 '],
+  ['myip=+192.0.2.2+,+192.0.2.3+', '192.0.2.1', '192.0.2.2,192.0.2.3 '],
+  ['myip=192.0.2.2,192.0.2.2', '192.0.2.1', '192.0.2.2 '],
+  ['myipv6=2001:DB8:0::0002,::3', '192.0.2.1', '192.0.2.1 2001:db8::2,::3'],
+  ['myipv6=%3A%3Affff%3A192.0.2.2', '192.0.2.1', '192.0.2.1 ::ffff:c000:202'],
+  ['myip=::ffff:192.0.2.2', '192.0.2.1', '192.0.2.1 ::ffff:c000:202'],
+  // Nothing.
+  ['myip=', '192.0.2.1', ' '],
+  ['myip=', '2001:db8::1', ' '],
+  ['myip=,,', '192.0.2.1', ' '],
+  ['myip=+', '192.0.2.1', ' '],
+  ['myipv4=', '192.0.2.1', ' '],
+  ['myipv4=', '2001:db8::1', ' 2001:db8::1'],
+  ['myipv6=', '192.0.2.1', '192.0.2.1 '],
+  ['myip=192.0.2.2&myipv6=', '2001:db8::1', '192.0.2.2 '],
+  ['myipv6=&myip=192.0.2.2,::2', '2001:db8::1', '192.0.2.2 '],
+  ['ipv4=&ip=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
+  // As it is.
+  ['myip=preserve', '192.0.2.1', BOTH],
+  ['myip=preserve,preserve', '192.0.2.1', BOTH],
+  ['myipv4=preserve', '2001:db8::1', '192.0.2.200,192.0.2.201 2001:db8::1'],
+  ['myipv6=preserve', '192.0.2.1', '192.0.2.1 2001:db8::200,2001:db8::201'],
+  ['myip=192.0.2.2&myipv6=preserve', '192.0.2.1', '192.0.2.2 2001:db8::200,2001:db8::201'],
+  ['myip=192.0.2.2,preserve&myipv6=preserve&myip=preserve', '192.0.2.1', BOTH],
+  ['myip=Preserve', '192.0.2.1', '192.0.2.1 '],
+  // Networks.
+  ['myipv4=10.1.2.3/8', '2001:db8::1', '10.0.2.200,10.0.2.201 2001:db8::1'],
+  ['myip=10.1.2.3/24', '192.0.2.1', '10.1.2.200,10.1.2.201 '],
+  ['myip=10.1.2.3/31', '192.0.2.1', '10.1.2.2,10.1.2.3 '],
+  ['myip=10.1.2.3/30', '192.0.2.1', '10.1.2.0,10.1.2.1 '],
+  ['myip=10.1.2.3/32', '192.0.2.1', '10.1.2.3 '],
+  ['myip=10.1.2.3/0', '192.0.2.1', '192.0.2.200,192.0.2.201 '],
+  ['myipv6=2001:db8:1:2:3::/64', '192.0.2.1', '192.0.2.1 2001:db8:1:2::200,2001:db8:1:2::201'],
+  ['myipv6=2001:db8:1:2fff::/52', '192.0.2.1', '192.0.2.1 2001:db8:1:2000::200,2001:db8:1:2000::201'],
+  ['myipv6=fd00::1/127', '192.0.2.1', '192.0.2.1 fd00::,fd00::1'],
+  ['myipv6=fd00::1/128', '192.0.2.1', '192.0.2.1 fd00::1'],
+  ['myipv6=::/0', '192.0.2.1', '192.0.2.1 2001:db8::200,2001:db8::201'],
+  ['myip=10.0.0.0/8,fd00::/64', '192.0.2.1', '10.0.2.200,10.0.2.201 fd00::200,fd00::201'],
+  ['myipv6=::ffff:10.0.0.0/104', '192.0.2.1', '192.0.2.1 ::ffff:a00:200,::ffff:a00:201'],
+] as const) {
+  test.serial(`from ${address}: ${query}`, async (t) => {
+    const subname = await nameWith(BOTH)
+    const headers = { 'x-forwarded-for': address }
+    const answer = await update(account.api, `hostname=${subname}.one.test&${query}`, headers)
+    t.deepEqual(told(answer), [200, 'good'])
+    t.is(await addresses(account.api, 'one.test', subname), sorted(outcome))
+  })
+}
+
+/** Each family in the order of its texts. */
+function sorted(shown: string): string {
+  return shown
+    .split(' ')
+    .map((list) => list.split(',').sort().join())
+    .join(' ')
+}
+
+test.serial('a network renumbers what is there, and makes nothing', async (t) => {
+  for (const [present, outcome] of [
+    [' ', ' '],
+    ['192.0.2.1 ', '10.0.0.1 '],
+    [' 2001:db8::1', ' fd00::1'],
+  ] as const) {
+    const subname = await nameWith(present)
+    const answer = await update(account.api, { hostname: `${subname}.one.test`, myip: '10.0.0.0/24,fd00::/64' })
+    t.deepEqual(told(answer), [200, 'good'])
+    t.is(await addresses(account.api, 'one.test', subname), outcome)
+  }
+})
+
+test.serial('addresses that a network makes equal become one', async (t) => {
+  const subname = await nameWith('192.0.2.7,198.51.100.7 2001:db8:1::7,2001:db8:2::7')
+  const answer = await update(account.api, { hostname: `${subname}.one.test`, myip: '10.0.0.0/24,fd00::/64' })
+  t.deepEqual(told(answer), [200, 'good'])
+  t.is(await addresses(account.api, 'one.test', subname), '10.0.0.7 fd00::7')
+})
+
+test.serial('each name keeps its own host bits', async (t) => {
+  const [a, b] = [await nameWith('192.0.2.1 ::1:1'), await nameWith('192.0.2.2,192.0.2.3 ')]
+  const hostname = `${a}.one.test,${b}.one.test`
+  t.deepEqual(told(await update(account.api, { hostname, myip: '10.9.8.0/24,fd00::/96' })), [200, 'good\ngood'])
+  t.is(await addresses(account.api, 'one.test', a), '10.9.8.1 fd00::1:1')
+  t.is(await addresses(account.api, 'one.test', b), '10.9.8.2,10.9.8.3 ')
+})
+
+const MIXED = 'cannot have addresses and "preserve" or an empty value at the same time.'
+const SEVERAL = 'cannot use subnet notation with multiple addresses.'
+const A = 'Record content for type A malformed: Text input is malformed.'
+const AAAA = 'Record content for type AAAA malformed: Text input is malformed.'
+
+/** What is refused, and the text. */
+for (const [query, text] of [
+  ['myip=192.0.2.2,preserve', `IP parameter "myip" ${MIXED}`],
+  ['myip=192.0.2.2,', `IP parameter "myip" ${MIXED}`],
+  ['myip=,preserve', `IP parameter "myip" ${MIXED}`],
+  ['myip=::2,preserve', `IP parameter "myip" ${MIXED}`],
+  ['myipv4=192.0.2.2,preserve', `IP parameter "myipv4" ${MIXED}`],
+  ['ipv4=192.0.2.2,', `IP parameter "ipv4" ${MIXED}`],
+  ['ip=192.0.2.0/24,preserve', `IP parameter "ip" ${MIXED}`],
+  ['myipv6=::2,preserve', `IP parameter "myipv6" ${MIXED}`],
+  ['ipv6=,::2', `IP parameter "ipv6" ${MIXED}`],
+  ['myip=192.0.2.0/24,192.0.2.2', `IP parameter "myip" ${SEVERAL}`],
+  ['myip=192.0.2.0/24,10.0.0.0/8', `IP parameter "myip" ${SEVERAL}`],
+  ['myipv6=::/64,::2', `IP parameter "myipv6" ${SEVERAL}`],
+  ['myip=192.0.2.0/33', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
+  ['myip=192.0.2.0/', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
+  ['myip=192.0.2.0/-1', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
+  ['myip=192.0.2.0/024', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
+  ['myip=192.0.2.0/8/8', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
+  ['myip=1.2.3.4/64', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
+  ['myip=10.0.0.0/255.0.0.0', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
+  ['myipv6=::/129', 'IP parameter "myipv6" is an invalid subnet: The length is not a number from 0 to 128.'],
+  ['myip=192.0.2/24', 'IP parameter "myip" is an invalid subnet: Text input is malformed.'],
+  ['myip=./24', 'IP parameter "myip" is an invalid subnet: Text input is malformed.'],
+  ['myipv6=:/64', 'IP parameter "myipv6" is an invalid subnet: Text input is malformed.'],
+  ['myip=10.2.3.4asdf', A],
+  ['myip=192.0.2.256', A],
+  ['myip=192.0.2.2,1.2.3', A],
+  ['myip=127.1', A],
+  ['myip=.', A],
+  ['myip=1.2.3.4%0A', undefined],
+  ['myip=1.2.3.4%005', 'Record content for type A malformed: Null characters are not allowed.'],
+  ['myipv6=::1::', AAAA],
+  ['myipv6=:', AAAA],
+  ['myipv6=fe80::1%25eth0', AAAA],
+  ['myipv6=%5B::1%5D', AAAA],
+  ['myip=x.y,x:y', `${A}\n${AAAA}`],
+  ['myipv6=::2,::0:2', 'Duplicate: records must be semantically unique'],
+  ['myip=%C3%BC.', A],
+] as const) {
+  test.serial(`refused: ${query}`, async (t) => {
+    const subname = await nameWith(BOTH)
+    const answer = await update(account.api, `hostname=${subname}.one.test&${query}`)
+    t.deepEqual(told(answer), text === undefined ? [200, 'good'] : [400, text])
+    t.is(answer.headers['content-type'], 'text/plain')
+    if (text !== undefined) t.is(await addresses(account.api, 'one.test', subname), sorted(BOTH))
+  })
+}
+
+/** Parameters for names of their own: `a` and `b` had BOTH; what all three have then. */
+for (const [query, a, b] of [
+  ['hostname=A&myip=192.0.2.2&myipv6:B=::2', '192.0.2.2 ', '192.0.2.200,192.0.2.201 ::2'],
+  ['hostname=A&myip=192.0.2.2&myipv4:B=192.0.2.3', '192.0.2.2 ', `192.0.2.3 ${BOTH.split(' ')[1]}`],
+  ['hostname=A&myip=192.0.2.2&myipv4:B=192.0.2.3&myipv6:B=', '192.0.2.2 ', '192.0.2.3 '],
+  ['hostname=A,B&myip=192.0.2.2&myipv4:B=192.0.2.3', '192.0.2.2 ', '192.0.2.3 '],
+  ['hostname=A,B&myip=192.0.2.2&myipv6:B=::3', '192.0.2.2 ', '192.0.2.2 ::3'],
+  ['hostname=A,B&myip=192.0.2.2&myipv6:A,B=::3', '192.0.2.2 ::3', '192.0.2.2 ::3'],
+  ['myipv6:B=::3&hostname=A,B&myip=192.0.2.2', '192.0.2.2 ', '192.0.2.2 ::3'],
+  ['hostname=A&myip=192.0.2.2&myipv6:B=fd00::/64', '192.0.2.2 ', '192.0.2.200,192.0.2.201 fd00::200,fd00::201'],
+  [
+    'hostname=A&myip=192.0.2.2&myipv4:+b+,+B+=192.0.2.3,192.0.2.4',
+    '192.0.2.2 ',
+    `192.0.2.3,192.0.2.4 ${BOTH.split(' ')[1]}`,
+  ],
+  ['hostname=A&myip=192.0.2.2&myipv4:B=preserve&myipv6:B=preserve', '192.0.2.2 ', BOTH],
+  ['hostname=A,B&myip=192.0.2.2,::2&myipv4:B=::3', '192.0.2.2 ::2', '192.0.2.200,192.0.2.201 ::2'],
+  ['hostname=A,B&myip=192.0.2.2,::2&myipv6:B=192.0.2.3', '192.0.2.2 ::2', '192.0.2.2 2001:db8::200,2001:db8::201'],
+  ['hostname=A,B&myip=192.0.2.2&myipv4:B=nonsense', '192.0.2.2 ', '192.0.2.200,192.0.2.201 '],
+  [
+    'hostname=A&myip=192.0.2.2&myipv4:A,B=192.0.2.3&myipv4:B=192.0.2.4',
+    '192.0.2.3 ',
+    `192.0.2.4 ${BOTH.split(' ')[1]}`,
+  ],
+  [
+    'hostname=A&myip=192.0.2.2&myipv4:B=192.0.2.4&myipv4:A,B=192.0.2.3',
+    '192.0.2.3 ',
+    `192.0.2.3 ${BOTH.split(' ')[1]}`,
+  ],
+  [
+    'hostname=A&myip=192.0.2.2&myipv4:B=192.0.2.4&myipv4:A,B=192.0.2.3&myipv4:B=192.0.2.5',
+    '192.0.2.3 ',
+    `192.0.2.5 ${BOTH.split(' ')[1]}`,
+  ],
+] as const) {
+  test.serial(`names of their own: ${query}`, async (t) => {
+    const [one, other] = [await nameWith(BOTH), await nameWith(BOTH)]
+    const sent = query.replace(/\bA\b/g, `${one}.one.test`).replace(/\b[Bb]\b/g, `${other}.one.test`)
+    const answer = await update(account.api, sent)
+    t.deepEqual(told(answer), [200, 'good\ngood'])
+    t.is(await addresses(account.api, 'one.test', one), sorted(a))
+    t.is(await addresses(account.api, 'one.test', other), sorted(b))
+  })
+}
+
+test.serial('problems of parameters for names of their own quote the names', async (t) => {
+  for (const [name, value, text] of [
+    ['myipv6:x.one.test', '::1,preserve', MIXED],
+    ['myipv4:x.one.test', '192.0.2.1,', MIXED],
+    ['myipv4:x.one.test,y.one.test', '192.0.2.0/24,192.0.2.1', SEVERAL],
+    ['myipv6:x.one.test', '::/129', 'is an invalid subnet: The length is not a number from 0 to 128.'],
+  ] as const) {
+    const answer = await update(account.api, { hostname: 'one.test', myip: 'preserve', [name]: value })
+    t.deepEqual(told(answer), [400, `IP parameter "${name.slice(7)}" ${text}`])
+  }
+})
+
+test.serial('addresses and networks are right for callers over IPv6, and for IPv4 over an IPv6 socket', async (t) => {
+  const { url, stop } = await startService(service().backends, { HOST: '::', THROTTLE: 'off' })
+  for (const [host, caller, outcome] of [
+    ['::1', '::1', ' ::1'],
+    ['127.0.0.1', '127.0.0.1', '127.0.0.1 '],
+  ] as const) {
+    const subname = await nameWith(BOTH)
+    const send = async (target: string) => {
+      const { status, body } = await exchange(
+        url,
+        plainRequest(`GET ${target}`, [`Authorization: Token ${account.secret}`]),
+        { host },
+      )
+      return [status, body]
+    }
+    t.deepEqual(await send('/nic/checkip.html'), [200, caller])
+    t.deepEqual(await send(`/update?hostname=${subname}.one.test`), [200, 'good'])
+    t.is(await addresses(account.api, 'one.test', subname), outcome)
+    t.is(await served(service(), `${subname}.one.test`), outcome)
+    const networks = 'myipv4=10.0.0.0/8&myipv6=fd00:1:2:3::/64'
+    t.deepEqual(await send(`/update?hostname=${subname}.one.test&${networks}`), [200, 'good'])
+    t.is(await served(service(), `${subname}.one.test`), host === '::1' ? ' fd00:1:2:3::1' : '10.0.0.1 ')
+  }
+  await stop()
+})

@@ -1,0 +1,235 @@
+import test from 'ava'
+import type { Account } from '../../support/accounts.ts'
+import type { Call } from '../../support/servers/proxy.ts'
+import {
+  addPolicies,
+  callsFor,
+  domainOf,
+  freshName,
+  newDomain,
+  newRRset,
+  setMinimumTtl,
+  succeeded,
+  type ShownRRset,
+} from '../../support/api.ts'
+import { addresses, served, told, update } from '../../support/dyndns.ts'
+import { useService } from '../../support/harness.ts'
+import { addToken } from '../../support/tokens.ts'
+
+// Contract §10.5: what an update does, who may send it, and what it is told when it fails. The caller's address is
+// 127.0.0.1, where nothing else is said.
+
+const service = useService()
+
+let account: Account
+
+test.before('an account', async () => {
+  account = await service().account()
+})
+
+async function get(domain: string, subname: string, type: string): Promise<ShownRRset> {
+  return succeeded(await account.api.get(`/domains/${domain}/rrsets/${subname}/${type}/`), 200).json as ShownRRset
+}
+
+for (const minimumTtl of [1, 60, 3600]) {
+  test.serial(`the TTL is 60 where the least is ${minimumTtl}, also of RRsets that had another`, async (t) => {
+    const domain = await newDomain(account.api)
+    await newRRset(account.api, domain, { subname: 'old', ttl: 7200 })
+    await newRRset(account.api, domain, { subname: 'same', ttl: 7200, records: ['192.0.2.2'] })
+    await newRRset(account.api, domain, { subname: 'moved', ttl: 7200, type: 'AAAA', records: ['2001:db8::1'] })
+    await newRRset(account.api, domain, { subname: 'kept', ttl: 7200 })
+    await setMinimumTtl(service(), domain, minimumTtl)
+    const hostname = ['new', 'old', 'same'].map((subname) => `${subname}.${domain}`).join()
+    const own = { [`myipv6:moved.${domain}`]: 'fd00::/64', [`myipv4:kept.${domain}`]: 'preserve' }
+    const answer = await update(account.api, { hostname, myip: '192.0.2.2', ...own })
+    t.deepEqual(told(answer), [200, 'good\ngood\ngood\ngood\ngood'])
+    for (const subname of ['new', 'old', 'same']) t.is((await get(domain, subname, 'A')).ttl, 60)
+    t.is((await get(domain, 'moved', 'AAAA')).ttl, 60)
+    t.is((await get(domain, 'kept', 'A')).ttl, 7200)
+    t.is(await served(service(), `moved.${domain}`), ' fd00::1')
+    // An update that changes nothing else gives the TTL too.
+    await setMinimumTtl(service(), domain, 60)
+    succeeded(await account.api.patch(`/domains/${domain}/rrsets/same/A/`, { ttl: 7200 }), 200)
+    t.deepEqual(told(await update(account.api, { hostname: `same.${domain}`, myip: '192.0.2.2' })), [200, 'good'])
+    t.is((await get(domain, 'same', 'A')).ttl, 60)
+  })
+}
+
+/** Parameters for a name with an A that change nothing, and whether they write that A all the same. */
+for (const [title, parameters, isWritten] of [
+  ['the same addresses', { myip: '192.0.2.1' }, true],
+  ['only preserve', { myip: 'preserve' }, false],
+  ['a family absent anyway', { myipv4: 'preserve', myipv6: '' }, false],
+  ['a network where no address is', { myipv4: 'preserve', myipv6: 'fd00::/64' }, false],
+  ['the network that it is in', { myip: '192.0.2.0/24', myipv6: 'preserve' }, true],
+] as [string, Record<string, string>, boolean][]) {
+  test.serial(`an update that changes nothing moves \`touched\`, and nothing is published: ${title}`, async (t) => {
+    const domain = await newDomain(account.api)
+    const shown = await newRRset(account.api, domain, { subname: 'www', ttl: 60 })
+    const before = await domainOf(account.api, domain)
+    const calls = publications(domain)
+    const answer = await update(account.api, { hostname: `www.${domain}`, ...parameters })
+    t.deepEqual(told(answer), [200, 'good'])
+    t.is(publications(domain), calls)
+    const after = await domainOf(account.api, domain)
+    t.true(after.touched > before.touched)
+    t.deepEqual({ ...after, touched: '' }, { ...before, touched: '' })
+    const kept = await get(domain, 'www', 'A')
+    t.deepEqual({ ...kept, touched: '' }, { ...shown, touched: '' })
+    t.is(kept.touched, isWritten ? after.touched : shown.touched)
+    t.is(await addresses(account.api, domain, 'www'), '192.0.2.1 ')
+  })
+}
+
+function isPublication({ method }: Call): boolean {
+  return method === 'PATCH'
+}
+
+function publications(domain: string): number {
+  return service().proxy.calls.filter((call) => isPublication(call) && call.path.includes(`${domain}.`)).length
+}
+
+test.serial('any number of names and families is one publication', async (t) => {
+  const domain = await newDomain(account.api)
+  const names = Array.from({ length: 20 }, (_, i) => `n${i}.${domain}`)
+  const calls = callsFor(service(), domain)
+  const hostname = names.join()
+  const answer = await update(account.api, { hostname, myip: '192.0.2.1,2001:db8::1' })
+  t.deepEqual(told(answer), [200, names.map(() => 'good').join('\n')])
+  t.is(callsFor(service(), domain), calls + 1)
+  for (const name of names) t.is(await served(service(), name), '192.0.2.1 2001:db8::1')
+})
+
+/** The parameters, with the domain's name for `D`. */
+function inDomain(parameters: Record<string, string>, domain: string): Record<string, string> {
+  return JSON.parse(JSON.stringify(parameters).replaceAll('D', domain)) as Record<string, string>
+}
+
+/** Parameters, and the answer. */
+for (const [parameters, status, text] of [
+  [
+    { hostname: 'a.D,b.D', 'myipv6:b.D': '::x' },
+    400,
+    'Record content for type AAAA malformed: Text input is malformed.',
+  ],
+  [{ hostname: 'a.D,b.D', 'myipv6:b.D': '::/129' }, 400, undefined],
+  [{ hostname: 'a.D,b.foreign.test' }, 404, 'nohost'],
+  [
+    { hostname: 'a.D,alias.D' },
+    400,
+    'RRset with conflicting type present at same subname: database (CNAME). (No other RRsets are allowed alongside CNAME.)',
+  ],
+] as [Record<string, string>, number, string | undefined][]) {
+  test.serial(`all names or none: ${JSON.stringify(parameters)}`, async (t) => {
+    const domain = await newDomain(account.api)
+    await newRRset(account.api, domain, { subname: 'a', records: ['192.0.2.1'] })
+    await newRRset(account.api, domain, { subname: 'alias', type: 'CNAME', records: ['a.test.'] })
+    const before = await domainOf(account.api, domain)
+    const answer = await update(account.api, { myip: '192.0.2.2', ...inDomain(parameters, domain) })
+    const expected =
+      text ?? `IP parameter "b.${domain}" is an invalid subnet: The length is not a number from 0 to 128.`
+    t.deepEqual(told(answer), [status, expected])
+    t.is(await addresses(account.api, domain, 'a'), '192.0.2.1 ')
+    t.is(await addresses(account.api, domain, 'b'), ' ')
+    t.is(await served(service(), `a.${domain}`), '192.0.2.1 ')
+    t.deepEqual(await domainOf(account.api, domain), before)
+  })
+}
+
+test.serial('a CNAME is in the way of either family, unless nothing is to be there', async (t) => {
+  const domain = await newDomain(account.api)
+  await newRRset(account.api, domain, { subname: 'alias', type: 'CNAME', records: ['a.test.'] })
+  const conflict =
+    'RRset with conflicting type present at same subname: database (CNAME). (No other RRsets are allowed alongside CNAME.)'
+  const hostname = `alias.${domain}`
+  t.deepEqual(told(await update(account.api, { hostname, myip: '192.0.2.1' })), [400, conflict])
+  t.deepEqual(told(await update(account.api, { hostname, myip: '192.0.2.1,::1' })), [400, `${conflict}\n${conflict}`])
+  t.deepEqual(told(await update(account.api, { hostname, myip: '' })), [200, 'good'])
+  t.deepEqual(told(await update(account.api, { hostname, myip: 'preserve' })), [200, 'good'])
+  t.deepEqual((await get(domain, 'alias', 'CNAME')).records, ['a.test.'])
+})
+
+const FORBIDDEN = [403, 'Insufficient token permissions.'] as const
+const GOOD = [200, 'good'] as const
+
+/** Which types a token may write at `www`, and what becomes of an update. `www` has an A, and no AAAA. */
+for (const [types, parameters, outcome] of [
+  [[], { myip: '192.0.2.2' }, FORBIDDEN],
+  [[], { myip: 'preserve' }, GOOD],
+  [['A'], { myip: '192.0.2.2' }, FORBIDDEN],
+  [['A'], { myip: '192.0.2.2', myipv6: '' }, FORBIDDEN],
+  [['A'], { myip: '192.0.2.2', myipv6: 'fd00::/64' }, FORBIDDEN],
+  [['A'], { myip: '192.0.2.1', myipv6: '' }, FORBIDDEN],
+  [['A'], { myip: '192.0.2.2', myipv6: '::x' }, FORBIDDEN],
+  [['A'], { myip: '192.0.2.2', myipv6: 'preserve' }, GOOD],
+  [['AAAA'], { myip: '192.0.2.2,::2' }, FORBIDDEN],
+  [['AAAA'], { myipv6: '::2' }, FORBIDDEN],
+  [['AAAA'], { myipv6: '::2', myipv4: '' }, FORBIDDEN],
+  [['AAAA'], { myipv6: '::2', myipv4: 'preserve' }, GOOD],
+  [['A', 'AAAA'], { myip: '192.0.2.2' }, GOOD],
+  [['A', 'AAAA'], { myip: '192.0.2.2', 'myipv6:other.D': '::2' }, FORBIDDEN],
+  [['A', 'AAAA'], { myip: '192.0.2.2', 'myipv6:other.D': 'preserve' }, [200, 'good\ngood']],
+] as [string[], Record<string, string>, [number, string]][]) {
+  const given = types.join(' and ') || 'nothing'
+  test.serial(`a token that may write ${given}: ${JSON.stringify(parameters)}`, async (t) => {
+    const domain = await newDomain(account.api)
+    await newRRset(account.api, domain, { subname: 'www' })
+    const before = await domainOf(account.api, domain)
+    const token = await addToken(service(), account.id)
+    const rows = types.map((type) => ({ domain, subname: 'www', type, write: true }))
+    await addPolicies(service(), token.id, { write: false }, ...rows)
+    const answer = await update(token.api, { hostname: `www.${domain}`, ...inDomain(parameters, domain) })
+    t.deepEqual(told(answer), outcome)
+    t.is(answer.headers['content-type'], 'text/plain')
+    if (outcome[0] !== 200) {
+      t.is(await addresses(account.api, domain, 'www'), '192.0.2.1 ')
+      t.deepEqual(await domainOf(account.api, domain), before)
+    }
+  })
+}
+
+test.serial('what PowerDNS refuses is told as its reason, a line for each RRset, and nothing is applied', async (t) => {
+  const domain = await newDomain(account.api)
+  await newRRset(account.api, domain, { subname: 'www' })
+  const before = await domainOf(account.api, domain)
+  service().proxy.fail((call) => (isPublication(call) ? { refuse: 422, error: 'Not today' } : 'pass'))
+  const one = await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.2' })
+  const two = await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.2,::2' })
+  service().proxy.heal()
+  t.deepEqual(told(one), [400, 'The DNS backend refused this RRset: Not today'])
+  const line = 'The DNS backend refused one of these RRsets: Not today'
+  t.deepEqual(told(two), [400, `${line}\n${line}`])
+  t.deepEqual(await domainOf(account.api, domain), before)
+  t.is(await addresses(account.api, domain, 'www'), '192.0.2.1 ')
+  t.is(await served(service(), `www.${domain}`), '192.0.2.1 ')
+})
+
+test.serial('while PowerDNS is away: 503, when to come again, and nothing is applied', async (t) => {
+  const domain = await newDomain(account.api)
+  await newRRset(account.api, domain, { subname: 'www' })
+  service().proxy.fail(() => 'cut')
+  const answer = await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.2' })
+  service().proxy.heal()
+  t.deepEqual(told(answer), [503, 'The DNS backend is currently unavailable. Nothing was changed; please retry.'])
+  t.is(answer.headers['content-type'], 'text/plain')
+  t.is(answer.headers['retry-after'], '5')
+  t.is(await addresses(account.api, domain, 'www'), '192.0.2.1 ')
+  t.deepEqual(told(await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.3' })), [200, 'good'])
+  t.is(await served(service(), `www.${domain}`), '192.0.2.3 ')
+})
+
+test.serial('what nobody foresaw is 500, without detail', async (t) => {
+  const domain = await newDomain(account.api, freshName())
+  const { system } = service()
+  const { now } = system
+  const calls = { left: 1 }
+  system.now = () => {
+    if (calls.left-- > 0) return now()
+    throw new Error('the clock is broken')
+  }
+  const answer = await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.1' })
+  system.now = now
+  t.deepEqual(told(answer), [500, 'Internal Server Error.'])
+  t.is(answer.headers['content-type'], 'text/plain')
+  t.true(service().logged().includes('the clock is broken'))
+})

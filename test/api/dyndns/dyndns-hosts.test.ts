@@ -1,0 +1,146 @@
+import test from 'ava'
+import type { Account } from '../../support/accounts.ts'
+import { newDomain } from '../../support/api.ts'
+import { addresses, basic, told, update } from '../../support/dyndns.ts'
+import { useService } from '../../support/harness.ts'
+
+// Contract §10.3: which names an update is about.
+
+const service = useService({ THROTTLE: 'off' })
+
+/** Has one.test, sub.one.test, and two.test. */
+let account: Account
+
+test.before('domains', async () => {
+  account = await service().account()
+  for (const name of ['one.test', 'sub.one.test', 'two.test']) await newDomain(account.api, name)
+  await newDomain((await service().account()).api, 'foreign.test')
+})
+
+const DOMAINS = ['one.test', 'sub.one.test', 'two.test']
+
+let octet = 0
+
+/** Every name with the address, among those that are said to have it. */
+async function namesWith(address: string, expected: string[]): Promise<string[]> {
+  const found: string[] = []
+  for (const name of expected) {
+    const domain = DOMAINS.filter((each) => name === each || name.endsWith(`.${each}`)).sort(
+      (a, b) => b.length - a.length,
+    )[0]!
+    const shown = await addresses(account.api, domain, name.slice(0, -domain.length - 1))
+    if (shown === `${address} `) found.push(name)
+  }
+  return found
+}
+
+const NOHOST = [404, 'nohost']
+const MANY = [400, 'Cannot update subdomains from more than one domain.']
+
+/** Parameters, and the names that get the address, or the refusal. */
+for (const [parameters, outcome] of [
+  [{ hostname: 'www.one.test' }, ['www.one.test']],
+  [{ hostname: 'one.test' }, ['one.test']],
+  [{ hostname: 'WWW2.One.TEST' }, ['www2.one.test']],
+  [{ hostname: ' a.one.test , b.one.test' }, ['a.one.test', 'b.one.test']],
+  [{ hostname: 'c.one.test,C.one.test, c.one.test ' }, ['c.one.test']],
+  [{ hostname: 'sub.one.test' }, ['sub.one.test']],
+  [{ hostname: 'x.sub.one.test' }, ['x.sub.one.test']],
+  [{ hostname: 'xsub.one.test' }, ['xsub.one.test']],
+  [{ hostname: '*.one.test' }, ['*.one.test']],
+  [{ hostname: '*.a.one.test' }, ['*.a.one.test']],
+  [{ hostname: '_x.one.test' }, ['_x.one.test']],
+  [{ host_id: 'id.one.test' }, ['id.one.test']],
+  [{ hostname: '', host_id: 'id2.one.test' }, ['id2.one.test']],
+  [{ hostname: 'YES', host_id: 'id3.one.test' }, ['id3.one.test']],
+  [{ hostname: 'h.one.test', host_id: 'i.two.test' }, ['h.one.test']],
+  [{ username: 'u.one.test' }, ['u.one.test']],
+  [{ hostname: '', username: 'u2.one.test' }, ['u2.one.test']],
+  [{ hostname: 'h2.one.test', username: 'u.two.test' }, ['h2.one.test']],
+  [{ host_id: 'h3.one.test', username: 'u.two.test' }, ['h3.one.test']],
+  // Nothing to be found.
+  [{ hostname: 'yes' }, NOHOST],
+  [{ hostname: ' ' }, NOHOST],
+  [{ host_id: '' }, NOHOST],
+  [{ host_id: 'YES' }, NOHOST],
+  [{ username: '' }, NOHOST],
+  [{ hostname: 'www.foreign.test' }, NOHOST],
+  [{ hostname: 'nothing' }, NOHOST],
+  [{ hostname: 'test' }, NOHOST],
+  [{ hostname: 'xone.test' }, NOHOST],
+  [{ hostname: 'one.test.' }, NOHOST],
+  [{ hostname: 'a..one.test' }, NOHOST],
+  [{ hostname: '.one.test' }, NOHOST],
+  [{ hostname: 'a.*.one.test' }, NOHOST],
+  [{ hostname: '*.*.one.test' }, NOHOST],
+  [{ hostname: 'a b.one.test' }, NOHOST],
+  [{ hostname: 'ü.one.test' }, NOHOST],
+  [{ hostname: '\u212a.one.test' }, NOHOST],
+  [{ hostname: '\0.one.test' }, NOHOST],
+  [{ hostname: `${'a'.repeat(64)}.one.test` }, NOHOST],
+  [{ hostname: 'user@one.test' }, NOHOST],
+  [{ hostname: 'www.one.test,' }, NOHOST],
+  [{ hostname: ',' }, NOHOST],
+  [{ hostname: 'www.one.test,www.foreign.test' }, NOHOST],
+  [{ hostname: 'www.one.test,www.two.test,nothing' }, NOHOST],
+  [{ hostname: 'www.foreign.test', host_id: 'www.one.test' }, NOHOST],
+  // More than one domain.
+  [{ hostname: 'www.one.test,www.two.test' }, MANY],
+  [{ hostname: 'www.one.test,www.sub.one.test' }, MANY],
+  [{ hostname: 'www.one.test', 'myipv4:www.two.test': '192.0.2.1' }, MANY],
+  [{ hostname: 'www.one.test', 'myipv6:two.test': '' }, MANY],
+  [{ hostname: 'www.one.test', 'myipv6:': '' }, NOHOST],
+  [{ hostname: 'www.one.test', 'myipv6:www.foreign.test': '::1' }, NOHOST],
+  [{ hostname: 'www.one.test', 'myipv4:x.one.test,': '192.0.2.1' }, NOHOST],
+  // Nothing said.
+  [{}, [400, 'Request does not properly specify domain for update.']],
+  [{ hostname: '' }, [400, 'Request does not properly specify domain for update.']],
+  [{ hostname: 'YES' }, [400, 'Request does not properly specify domain for update.']],
+  [{ username: 'user@example.test' }, [400, 'Request does not properly specify domain for update.']],
+  [{ 'myipv4:www.one.test': '192.0.2.1' }, [400, 'Request does not properly specify domain for update.']],
+  // Names that are too long to be written.
+  [
+    { hostname: `${'a.'.repeat(90)}one.test` },
+    [400, 'Ensure this field has no more than 178 characters.\nEnsure this field has no more than 178 characters.'],
+  ],
+] as [Record<string, string>, string[] | [number, string]][]) {
+  test.serial(`names: ${JSON.stringify(parameters).slice(0, 90)}`, async (t) => {
+    const address = `198.51.100.${++octet}`
+    const answer = await update(account.api, { myip: address, ...parameters })
+    if (typeof outcome[0] === 'number') {
+      t.deepEqual(told(answer), outcome as [number, string])
+      t.is(answer.headers['content-type'], 'text/plain')
+    } else {
+      t.deepEqual(told(answer), [200, outcome.map(() => 'good').join('\n')])
+      t.deepEqual(await namesWith(address, outcome as string[]), outcome as string[])
+    }
+  })
+}
+
+test.serial('the user of Basic authentication names what parameters do not', async (t) => {
+  const send = (user: string, parameters: Record<string, string>) =>
+    update(service().anonymous, { myip: '203.0.113.1', ...parameters }, basic(user, account.secret))
+  t.deepEqual(told(await send('B1.one.test', {})), [200, 'good'])
+  t.deepEqual(told(await send('b2.one.test,b3.one.test', { hostname: 'YES' })), [200, 'good\ngood'])
+  t.deepEqual(told(await send('two.test', { hostname: 'b4.one.test' })), [200, 'good'])
+  t.deepEqual(told(await send('two.test', { host_id: 'b5.one.test' })), [200, 'good'])
+  t.deepEqual(told(await send('b6.one.test', { username: 'two.test' })), [200, 'good'])
+  t.deepEqual(told(await send('', { username: 'b7.one.test' })), [200, 'good'])
+  t.deepEqual(told(await send('', {})), [400, 'Request does not properly specify domain for update.'])
+  const names = ['b1', 'b2', 'b3', 'b4', 'b5', 'b6', 'b7'].map((name) => `${name}.one.test`)
+  t.deepEqual(await namesWith('203.0.113.1', names), names)
+  t.is(await addresses(account.api, 'two.test', ''), ' ')
+})
+
+test.serial('without names, the only domain is meant', async (t) => {
+  const single = await service().account()
+  const send = () => update(single.api, { myip: '192.0.2.1' })
+  t.deepEqual(told(await send()), [404, 'nohost'])
+  await newDomain(single.api, 'single.test')
+  t.deepEqual(told(await send()), [200, 'good'])
+  t.is(await addresses(single.api, 'single.test', ''), '192.0.2.1 ')
+  const own = { 'myipv4:www.single.test': '192.0.2.2' }
+  t.deepEqual(told(await update(single.api, { myip: '192.0.2.3', ...own })), [200, 'good\ngood'])
+  t.is(await addresses(single.api, 'single.test', 'www'), '192.0.2.2 ')
+  t.is(await addresses(single.api, 'single.test', ''), '192.0.2.3 ')
+})

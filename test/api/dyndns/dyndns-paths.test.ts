@@ -1,0 +1,187 @@
+import test from 'ava'
+import type { Account } from '../../support/accounts.ts'
+import { freshName, newDomain } from '../../support/api.ts'
+import { addresses, basic, told } from '../../support/dyndns.ts'
+import { useService } from '../../support/harness.ts'
+import { exchange } from '../../support/raw.ts'
+
+// Contract §10.1: where updates are taken, and how answers look.
+
+const service = useService({
+  THROTTLE: 'off',
+  UPDATE_HOSTS: 'update.dyn.test, update6.dyn.test',
+  CHECK_IP_HOSTS: 'checkip.dyn.test',
+  TRUSTED_PROXIES: '127.0.0.9',
+})
+
+let account: Account
+let domain: string
+
+test.before('a domain', async () => {
+  account = await service().account()
+  domain = await newDomain(account.api, freshName())
+})
+
+let names = 0
+/** A name without addresses, and the query that gives it one. */
+function fresh(): { subname: string; query: string } {
+  const subname = `n${++names}`
+  return { subname, query: `?hostname=${subname}.${domain}&myip=192.0.2.${names}` }
+}
+
+for (const path of ['/api/v1/dyndns/update', '/nic/update', '/update']) {
+  for (const slash of ['', '/']) {
+    test(`${path}${slash} takes updates`, async (t) => {
+      const { subname, query } = fresh()
+      const answer = await account.api.get(`//root${path}${slash}${query}`)
+      t.deepEqual(told(answer), [200, 'good'])
+      t.is(answer.headers['content-type'], 'text/plain')
+      t.is(answer.headers['content-length'], '4')
+      t.is(answer.headers['cache-control'], 'no-cache')
+      t.is(answer.headers['allow'], 'GET, OPTIONS')
+      t.is(answer.headers['vary'], 'origin')
+      t.regex(String(answer.headers['x-request-id']), /^[0-9a-f-]{36}$/)
+      t.regex(await addresses(account.api, domain, subname), /^192\.0\.2\.\d+ $/)
+    })
+  }
+
+  for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+    test(`${method} of ${path} is refused, and has no effect`, async (t) => {
+      const { subname, query } = fresh()
+      const answer = await account.api.send(method, `//root${path}${query}`)
+      t.deepEqual(told(answer), [405, method === 'HEAD' ? '' : `Method "${method}" not allowed.`])
+      t.is(answer.headers['content-type'], 'text/plain')
+      t.is(answer.headers['allow'], 'GET, OPTIONS')
+      t.is(await addresses(account.api, domain, subname), ' ')
+    })
+  }
+
+  test(`OPTIONS of ${path} needs no token`, async (t) => {
+    const answer = await service().anonymous.send('OPTIONS', `//root${path}`)
+    t.deepEqual(told(answer), [200, ''])
+    t.is(answer.headers['allow'], 'GET, OPTIONS')
+  })
+
+  test(`a wrong method of ${path} without a token is 401`, async (t) => {
+    const answer = await service().anonymous.post(`//root${path}`)
+    t.deepEqual(told(answer), [401, 'No username URL parameter provided.'])
+    t.is(answer.headers['www-authenticate'], 'Token')
+    t.is(answer.headers['content-type'], 'text/plain')
+  })
+}
+
+/** Asks a host name, over a connection of its own. */
+async function at(host: string, target: string, headers: string[] = [], method = 'GET') {
+  const lines = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...headers, '', '']
+  const { status, headers: got, body } = await exchange(service().url, lines.join('\r\n'))
+  return { status, body, type: got['content-type'], allow: got['allow'] }
+}
+const auth = () => `Authorization: Token ${account.secret}`
+const text = (status: number, body: string) => ({ status, body, type: 'text/plain', allow: 'GET, OPTIONS' })
+
+for (const path of ['/', '/nic/update', '/anything/at.all', '/api/v1/domains/', '/healthz', '/%', '/a%2Fb', '//']) {
+  test(`every path of an update host name takes updates: ${path}`, async (t) => {
+    const { subname, query } = fresh()
+    t.deepEqual(await at('update.dyn.test', path + query, [auth()]), text(200, 'good'))
+    t.regex(await addresses(account.api, domain, subname), /^192\.0\.2\.\d+ $/)
+  })
+}
+
+for (const host of ['update6.dyn.test', 'UPDATE.dyn.test', 'update.dyn.test:8080', 'update.dyn.test.']) {
+  test(`update host names are known however they are written: ${host}`, async (t) => {
+    t.deepEqual(await at(host, `/x${fresh().query}`, [auth()]), text(200, 'good'))
+  })
+}
+
+for (const path of ['/favicon.ico', '/nic/update.ico', '/apple-touch-icon.png', '/update/.png']) {
+  test(`what browsers ask for by themselves is not there on update host names: ${path}`, async (t) => {
+    const { subname, query } = fresh()
+    const { allow, ...answer } = await at('update.dyn.test', path + query, [auth()])
+    t.deepEqual(answer, { status: 404, body: 'Not found.', type: 'text/plain' })
+    t.is(allow, undefined)
+    t.is(await addresses(account.api, domain, subname), ' ')
+  })
+}
+
+test('the REST API is not served on update host names', async (t) => {
+  t.deepEqual(await at('update.dyn.test', '/api/v1/domains/'), text(401, 'No username URL parameter provided.'))
+  t.deepEqual(
+    await at('update.dyn.test', '/api/v1/domains/', [auth()], 'DELETE'),
+    text(405, 'Method "DELETE" not allowed.'),
+  )
+})
+
+test('other host names are nothing special', async (t) => {
+  for (const host of ['dyn.test', 'x.update.dyn.test', 'update.dyn.test.evil.test', 'update']) {
+    const { status, type } = await at(host, '/anything')
+    t.deepEqual([status, type], [404, 'application/json'])
+  }
+})
+
+test('a host name that is forwarded counts only from a trusted proxy', async (t) => {
+  const { status } = await at('api.test', `/x${fresh().query}`, [auth(), 'X-Forwarded-Host: update.dyn.test'])
+  t.is(status, 404)
+})
+
+for (const slash of ['', '/']) {
+  test(`/nic/checkip.html${slash} tells the caller's address to anybody`, async (t) => {
+    const answer = await service().anonymous.get(`//root/nic/checkip.html${slash}`)
+    t.deepEqual(told(answer), [200, '127.0.0.1'])
+    t.is(answer.headers['content-type'], 'text/plain')
+    t.is(answer.headers['allow'], 'GET, OPTIONS')
+  })
+}
+
+for (const path of ['/', '/nic/checkip.html', '/favicon.ico', '/api/v1/domains/', '/%zz']) {
+  test(`every path of a check-IP host name tells the caller's address: ${path}`, async (t) => {
+    t.deepEqual(await at('checkip.dyn.test', path), text(200, '127.0.0.1'))
+  })
+}
+
+for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+  test(`the address is for GET alone, not ${method}`, async (t) => {
+    const body = method === 'HEAD' ? '' : `Method "${method}" not allowed.`
+    t.deepEqual(await at('checkip.dyn.test', '/', [], method), text(405, body))
+    t.deepEqual(await at('api.test', '/nic/checkip.html', [], method), text(405, body))
+  })
+}
+
+test('HTTP/1.0 is served', async (t) => {
+  const { subname, query } = fresh()
+  const { authorization } = basic(domain, account.secret)
+  const octets = `GET /nic/update${query} HTTP/1.0\r\nHost: api.test\r\nAuthorization: ${authorization}\r\n\r\n`
+  const answer = await exchange(service().url, octets)
+  t.deepEqual([answer.status, answer.body], [200, 'good'])
+  t.is(answer.headers['content-length'], '4')
+  t.is(answer.headers['transfer-encoding'], undefined)
+  t.regex(await addresses(account.api, domain, subname), /^192\.0\.2\.\d+ $/)
+  const bare = await exchange(service().url, 'GET /nic/checkip.html HTTP/1.0\r\n\r\n')
+  t.deepEqual([bare.status, bare.body], [200, '127.0.0.1'])
+})
+
+test('unknown parameters are ignored', async (t) => {
+  const { subname, query } = fresh()
+  const answer = await account.api.get(`//root/update${query}&system=dyndns&wildcard=NOCHG&mx=&format=json`)
+  t.deepEqual(told(answer), [200, 'good'])
+  t.regex(await addresses(account.api, domain, subname), /^192\.0\.2\.\d+ $/)
+})
+
+test('browsers may use it from anywhere', async (t) => {
+  const { query } = fresh()
+  const answer = await account.api.get(`//root/update${query}`, { headers: { origin: 'https://a.test' } })
+  t.deepEqual(told(answer), [200, 'good'])
+  t.is(answer.headers['access-control-allow-origin'], '*')
+})
+
+test('neither secrets nor names reach the log', async (t) => {
+  const { query } = fresh()
+  await service().anonymous.get(`//root/update${query}&username=${domain}&password=${account.secret}`)
+  await service().anonymous.get(`//root/update${query}`, { headers: basic(domain, account.secret) })
+  t.false(service().logged().includes(account.secret))
+  t.false(
+    service()
+      .logged()
+      .includes(Buffer.from(`${domain}:${account.secret}`).toString('base64')),
+  )
+  t.true(service().logged().includes('"route":"/update"'))
+})

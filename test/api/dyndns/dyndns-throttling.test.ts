@@ -1,0 +1,90 @@
+import test from 'ava'
+import { Throttled } from '../../../src/errors.ts'
+import type { Account } from '../../support/accounts.ts'
+import { domainOf, newDomain } from '../../support/api.ts'
+import type { Answer } from '../../support/client.ts'
+import { addresses, told, update } from '../../support/dyndns.ts'
+import { useService } from '../../support/harness.ts'
+import { addToken } from '../../support/tokens.ts'
+
+// Contract §14 for updates: how many of a domain are taken, and what the others are told.
+
+const service = useService({
+  THROTTLE: 'on',
+  THROTTLE_RATES: 'dyndns=3/2min; user=2000/d; dns_api_expensive=1000/h',
+  TRUSTED_PROXIES: '127.0.0.1',
+})
+
+let account: Account
+
+test.before('an account', async () => {
+  account = await service().account()
+})
+
+/** Whether an update was refused for the next two minutes at most, and in words. */
+function isThrottled({ status, text, headers }: Answer): boolean {
+  const seconds = Number(headers['retry-after'])
+  return status === 429 && text === new Throttled(seconds).message && seconds >= 1 && seconds <= 120
+}
+
+test.serial('more than the rate allows are refused in words, and have no effect', async (t) => {
+  const domain = await newDomain(account.api)
+  const send = (octet: number) => update(account.api, { hostname: domain, myip: `192.0.2.${octet}` })
+  for (let i = 1; i <= 3; i++) {
+    const answer = await send(i)
+    t.deepEqual(told(answer), [200, 'good'])
+    t.is(answer.headers['ratelimit-policy'], '"dyndns";q=3;w=120')
+    t.regex(String(answer.headers['ratelimit']), new RegExp(`^"dyndns";r=${3 - i};t=1?\\d{1,2}$`))
+    t.is(answer.headers['retry-after'], undefined)
+  }
+  const before = await domainOf(account.api, domain)
+  const refused = await send(4)
+  t.true(isThrottled(refused))
+  t.is(refused.headers['content-type'], 'text/plain')
+  t.is(refused.headers['ratelimit'], `"dyndns";r=0;t=${String(refused.headers['retry-after'])}`)
+  t.deepEqual(await domainOf(account.api, domain), before)
+  t.is(await addresses(account.api, domain, ''), '192.0.2.3 ')
+})
+
+test.serial('each domain has a count of its own, whichever names, tokens and addresses ask', async (t) => {
+  const [one, other] = [await newDomain(account.api), await newDomain(account.api)]
+  const token = await addToken(service(), account.id)
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+  t.deepEqual(told(await update(account.api, { hostname: `a.${one}` }, from('192.0.2.1'))), [200, 'good'])
+  t.deepEqual(told(await update(token.api, { hostname: `b.${one}` }, from('2001:db8::1'))), [200, 'good'])
+  t.deepEqual(told(await update(token.api, { hostname: `c.${one},d.${one}` }, from('::1'))), [200, 'good\ngood'])
+  for (const address of ['192.0.2.1', '192.0.2.9', '2001:db8:9::1', '::ffff:192.0.2.8']) {
+    t.true(isThrottled(await update(account.api, { hostname: `e.${one}` }, from(address))))
+  }
+  t.deepEqual(told(await update(account.api, { hostname: `a.${other}` })), [200, 'good'])
+})
+
+test.serial('updates and writes over REST are counted apart', async (t) => {
+  const domain = await newDomain(account.api)
+  for (let i = 1; i <= 3; i++) t.is((await update(account.api, { hostname: domain })).status, 200)
+  t.is((await update(account.api, { hostname: domain })).status, 429)
+  t.is((await account.api.delete(`/domains/${domain}/rrsets/absent/A/`)).status, 204)
+})
+
+test.serial('what fails before is not counted, what fails after is', async (t) => {
+  const domain = await newDomain(account.api)
+  for (let i = 0; i < 5; i++) {
+    t.is((await update(service().anonymous, { hostname: domain })).status, 401)
+    t.is((await update(account.api, { hostname: `${domain},nothing` })).status, 404)
+    t.is((await update(account.api, {})).status, 400)
+  }
+  for (let i = 0; i < 3; i++) t.is((await update(account.api, { hostname: domain, myip: '1.' })).status, 400)
+  t.true(isThrottled(await update(account.api, { hostname: domain, myip: '1.' })))
+  const wrongMethod = await account.api.post(`//root/update?hostname=${domain}`)
+  t.true(isThrottled(wrongMethod))
+})
+
+test.serial('nobody is refused his address', async (t) => {
+  for (let i = 0; i < 10; i++) {
+    const answer = await service().anonymous.get('//root/nic/checkip.html', {
+      headers: { 'x-forwarded-for': '2001:db8::1' },
+    })
+    t.deepEqual(told(answer), [200, '2001:db8::1'])
+    t.is(answer.headers['ratelimit'], undefined)
+  }
+})

@@ -1,0 +1,180 @@
+import { domainOf, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/api.ts'
+import type { Client } from '../../support/client.ts'
+import { lookUp } from '../../support/dns/dns.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService({ THROTTLE: 'off' })
+
+const FAILED = [412, '{"detail":"Precondition failed."}']
+
+async function tagAt(api: Client, path: string): Promise<string> {
+  return succeeded(await api.get(path), 200).headers['etag'] as string
+}
+
+/** A new domain with an RRset, and how to write to both under conditions. */
+async function prepare() {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  await newRRset(api, domain)
+  const collection = `/domains/${domain}/rrsets/`
+  const one = `${collection}www/A/`
+  const send = (method: string, path: string, headers: Record<string, string>, json?: unknown) =>
+    api.send(method, path, json, { headers })
+  return { api, domain, collection, one, send }
+}
+
+test('tags are strong and stay while nothing changes; every accepted write changes them', async (t) => {
+  const { api, domain, one } = await prepare()
+  const paths = [one, `/domains/${domain}/`]
+  const tags = () => Promise.all(paths.map((path) => tagAt(api, path)))
+  const seen = [await tags()]
+  for (const tag of seen[0]!) t.regex(tag, /^"[\x21\x23-\x7e]+"$/)
+  t.deepEqual(await tags(), seen[0])
+  for (const path of paths) t.is((await api.send('HEAD', path)).headers['etag'], await tagAt(api, path))
+  for (const json of [{ ttl: 60 }, { records: ['192.0.2.9'] }, {}]) {
+    const { headers } = succeeded(await api.patch(one, json), 200)
+    const now = await tags()
+    t.is(headers['etag'], now[0])
+    for (const before of seen) t.false(now.some((tag, i) => tag === before[i]))
+    seen.push(now)
+  }
+  const { headers } = succeeded(await api.put(one, rrset()), 200)
+  t.is(headers['etag'], await tagAt(api, one))
+  t.is((await api.post(`/domains/${domain}/rrsets/`, rrset({ subname: 'x' }))).headers['etag'], undefined)
+})
+
+test('reading ignores conditions', async (t) => {
+  const { domain, one, send } = await prepare()
+  for (const path of [one, `/domains/${domain}/`]) {
+    for (const headers of [{ 'if-match': '"x"' }, { 'if-none-match': '*' }] as Record<string, string>[]) {
+      t.is((await send('GET', path, headers)).status, 200)
+    }
+  }
+})
+
+/** What is sent as If-Match, with the RRset's tag in place of `%`, and whether it holds. */
+const LISTS: [list: string, holds: boolean][] = [
+  ['%', true],
+  ['*', true],
+  ['"x", %', true],
+  ['W/"x" ,%,"y"', true],
+  ['W/%', false],
+  ['"x"', false],
+  ['"x", "y"', false],
+  ['""', false],
+  ['x', false],
+  ['% x', false],
+  ['"*"', false],
+]
+
+for (const [list, holds] of LISTS) {
+  test(`If-Match: ${list} ${holds ? 'lets a write pass' : 'stops a write'}`, async (t) => {
+    const { api, domain, collection, one, send } = await prepare()
+    for (const [method, path, body] of [
+      ['PATCH', one, { ttl: 60 }],
+      ['PUT', one, rrset({ ttl: 120 })],
+      ['PATCH', collection, [{ subname: 'www', type: 'A', ttl: 180 }]],
+      ['PUT', collection, [rrset({ ttl: 240 })]],
+      ['POST', collection, [rrset({ subname: 'many' })]],
+      ['POST', collection, rrset({ subname: 'one' })],
+      ['DELETE', one, undefined],
+    ] as const) {
+      const before = [(await api.get(collection)).json, await domainOf(api, domain)]
+      const tag = await tagAt(api, path === one ? one : `/domains/${domain}/`)
+      const answer = await send(method, path, { 'if-match': list.replace('%', tag) }, body)
+      if (holds) t.true(answer.status < 300, answer.text)
+      else {
+        t.deepEqual([answer.status, answer.text], FAILED)
+        t.deepEqual([(await api.get(collection)).json, await domainOf(api, domain)], before)
+      }
+    }
+  })
+}
+
+test('a tag of another state, or of another thing, does not match', async (t) => {
+  const { api, domain, collection, one, send } = await prepare()
+  const old = await tagAt(api, one)
+  const oldOfDomain = await tagAt(api, `/domains/${domain}/`)
+  succeeded(await api.patch(one, {}), 200)
+  for (const tag of [old, await tagAt(api, `/domains/${domain}/`)]) {
+    t.is((await send('PATCH', one, { 'if-match': tag }, { ttl: 60 })).status, 412)
+  }
+  for (const tag of [oldOfDomain, await tagAt(api, one)]) {
+    t.is((await send('PATCH', collection, { 'if-match': tag }, [{ subname: 'www', type: 'A', ttl: 60 }])).status, 412)
+  }
+  t.like((await api.get(one)).json, { ttl: 3600 })
+})
+
+test('an absent RRset matches nothing: DELETE 412, others 404', async (t) => {
+  const { collection, send } = await prepare()
+  for (const place of ['nope/A/', '-.-/A/', 'UPPER/A/']) {
+    for (const list of ['*', '"x"']) {
+      const gone = await send('DELETE', collection + place, { 'if-match': list })
+      t.deepEqual([gone.status, gone.text], FAILED)
+      t.is((await send('PATCH', collection + place, { 'if-match': list }, {})).status, 404)
+      t.is((await send('PUT', collection + place, { 'if-match': list }, rrset())).status, 404)
+    }
+    t.is((await send('DELETE', collection + place, { 'if-none-match': '*' })).status, 204)
+  }
+})
+
+test('If-None-Match: * wants that there is no such RRset', async (t) => {
+  const { api, collection, one, send } = await prepare()
+  const headers = { 'if-none-match': '*' }
+  for (const [method, path, body] of [
+    ['PATCH', one, { ttl: 60 }],
+    ['PUT', one, rrset({ ttl: 60 })],
+    ['DELETE', one, undefined],
+    ['PATCH', collection, [rrset({ subname: 'new' }), { subname: 'www', type: 'A', ttl: 60 }]],
+    ['PUT', collection, [rrset({ subname: 'new' }), rrset({ ttl: 60 })]],
+    ['PUT', collection, [rrset({ subname: 'new' }), rrset({ records: [] })]],
+  ] as const) {
+    const answer = await send(method, path, headers, body)
+    t.deepEqual([answer.status, answer.text], FAILED)
+  }
+  t.deepEqual(
+    ((await api.get(collection)).json as ShownRRset[]).map(({ subname, ttl }) => [subname, ttl]),
+    [
+      ['www', 3600],
+      ['', 3600],
+    ],
+  )
+  t.is(
+    (await send('PUT', collection, headers, [rrset({ subname: 'a' }), rrset({ subname: 'x', records: [] })])).status,
+    200,
+  )
+  t.is((await send('PATCH', collection, headers, [rrset({ subname: 'b' })])).status, 200)
+  t.is((await send('POST', collection, headers, [rrset({ subname: 'c' })])).status, 201)
+  t.is((await send('POST', collection, headers, rrset({ subname: 'd' }))).status, 201)
+})
+
+test('any other error is told before', async (t) => {
+  const { collection, one, send } = await prepare()
+  for (const headers of [{ 'if-match': '"x"' }, { 'if-none-match': '*' }] as Record<string, string>[]) {
+    t.is((await send('PATCH', one, headers, { ttl: 1 })).status, 400)
+    t.is((await send('PATCH', collection, headers, [{ subname: 'www', type: 'A', ttl: 1 }])).status, 400)
+    t.is((await send('POST', collection, headers, [rrset()])).status, 400)
+    t.is((await send('POST', collection, headers, rrset())).status, 400)
+  }
+})
+
+test('of two writers with the same tag exactly one wins, every time', async (t) => {
+  const { api, domain, collection, one, send } = await prepare()
+  for (let round = 0; round < 200; round++) {
+    const isBulk = round % 2 === 0
+    const tag = await tagAt(api, isBulk ? `/domains/${domain}/` : one)
+    const write = (last: number) => {
+      const records = [`10.${last}.0.${round}`]
+      return isBulk
+        ? send('PATCH', collection, { 'if-match': tag }, [{ subname: 'www', type: 'A', records }])
+        : send('PATCH', one, { 'if-match': tag }, { records })
+    }
+    const statuses = (await Promise.all([write(1), write(2)])).map(({ status }) => status)
+    t.deepEqual([...statuses].sort(), [200, 412])
+    const winner = statuses.indexOf(200) + 1
+    t.deepEqual(((await api.get(one)).json as ShownRRset).records, [`10.${winner}.0.${round}`])
+  }
+  const { records } = (await api.get(one)).json as ShownRRset
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), records)
+})

@@ -1,0 +1,244 @@
+import { callsFor, newDomain, rrset, succeeded, type ShownRRset } from '../../support/api.ts'
+import { lookUp } from '../../support/dns/dns.ts'
+import { useService } from '../../support/harness.ts'
+import { statementsOf } from '../../support/statements.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService({ THROTTLE: 'off' })
+
+const SIZES = [1, 100, 5000]
+
+/** So many RRsets, some at names below one another, with the address of a round. */
+function many(size: number, round: number) {
+  return Array.from({ length: size }, (_, i) =>
+    rrset({ subname: `n${i}${i % 3 === 0 ? '.sub' : ''}`, records: [`192.0.2.${round}`] }),
+  )
+}
+
+/**
+ * Statements about RRsets and marks, and requests to PowerDNS, of one write. Others do not depend on what is written, and
+ * repair, which looks at the mark of a write that takes long, has some of them, too.
+ */
+async function cost(domain: string, write: () => Promise<unknown>): Promise<[statements: string[], calls: number]> {
+  const calls = callsFor(service(), domain)
+  const statements = await statementsOf(write)
+  const own = statements.filter((text) => /rrsets|insert into marks/.test(text)).sort()
+  return [own, callsFor(service(), domain) - calls]
+}
+
+test('a bulk write costs the same statements, and one request to PowerDNS, however many its items', async (t) => {
+  const { api } = await service().account()
+  const costs: Record<'create' | 'change', [string[], number]>[] = []
+  for (const size of SIZES) {
+    const domain = await newDomain(api)
+    const path = `/domains/${domain}/rrsets/`
+    const create = await cost(domain, async () => succeeded(await api.post(path, many(size + 1, 1)), 201))
+    // Those of the first half go, the others change, and as many come, but for one that stays as it is.
+    const [kept, ...items] = many(size + 1, 2)
+    const mixed = [
+      ...items.map((item, i) => (i < size / 2 ? { ...item, records: [] } : item)),
+      ...many(size, 3).map((item) => ({ ...item, subname: `x.${String(item.subname)}` })),
+      { ...kept, records: ['192.0.2.1'] },
+    ]
+    const change = await cost(domain, async () => succeeded(await api.put(path, mixed), 200))
+    costs.push({ create, change })
+  }
+  const [first, ...others] = costs
+  for (const other of others) t.deepEqual(other, first)
+  t.deepEqual([first!.create[1], first!.change[1]], [1, 1])
+})
+
+test('5,000 RRsets are created, changed and deleted at once, and answered in DNS', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const path = `/domains/${domain}/rrsets/`
+  const created = succeeded(await api.post(path, many(5000, 1)), 201).json as ShownRRset[]
+  t.deepEqual(
+    created.map(({ subname }) => subname),
+    many(5000, 1).map(({ subname }) => subname),
+  )
+  for (const i of [0, 1, 4999]) {
+    t.deepEqual(await lookUp(service().powerDns, `${created[i]!.subname}.${domain}`, 'A'), ['192.0.2.1'])
+  }
+  const answer = succeeded(await api.patch(path, many(5000, 2)), 200)
+  t.is(answer.headers['content-length'], String(Buffer.byteLength(answer.text)))
+  t.is((answer.json as ShownRRset[]).length, 5000)
+  t.deepEqual(await lookUp(service().powerDns, `n4999.${domain}`, 'A'), ['192.0.2.2'])
+  t.is(
+    succeeded(
+      await api.patch(
+        path,
+        many(5000, 2).map((item) => ({ ...item, records: [] })),
+      ),
+      200,
+    ).text,
+    '[]',
+  )
+  t.deepEqual(await lookUp(service().powerDns, `n4999.${domain}`, 'A'), [])
+  t.is(((await api.get(path)).json as ShownRRset[]).length, 1)
+})
+
+test('the complete list of problems is told of 5,000 items, too', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const path = `/domains/${domain}/rrsets/`
+  const items = many(5000, 1).map((item, i) => (i % 2 === 0 ? item : { ...item, records: ['x'] }))
+  const answer = await api.post(path, items)
+  t.is(answer.status, 400)
+  const malformed = { non_field_errors: ['Record content for type A malformed: Text input is malformed.'] }
+  t.deepEqual(
+    answer.json,
+    items.map((_, i) => (i % 2 === 0 ? {} : malformed)),
+  )
+  t.is(((await api.get(path)).json as ShownRRset[]).length, 1)
+})
+
+test('a request of nearly 4 MiB is stored, served and answered as it is', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const path = `/domains/${domain}/rrsets/`
+  const items = Array.from({ length: 7_500 }, (_, i) =>
+    rrset({ subname: `n${i}`, type: 'TXT', records: [`"${'x'.repeat(240)}${i}"`, `"${'y'.repeat(240)}${i}"`] }),
+  )
+  const written = succeeded(await api.put(path, items), 200).json as ShownRRset[]
+  t.is(written.length, items.length)
+  for (const i of [0, 5_000, 7_499]) {
+    t.is(written[i]!.subname, `n${i}`)
+    const { records } = (await api.get(`${path}n${i}/TXT/`)).json as ShownRRset
+    t.deepEqual(records, items[i]!.records)
+    t.deepEqual((await lookUp(service().powerDns, `n${i}.${domain}.`, 'TXT')).sort(), [...records].sort())
+  }
+})
+
+for (const method of ['POST', 'PUT', 'PATCH'] as const) {
+  test(`a ${method} has at most 20,000 items, whatever they say`, async (t) => {
+    const { api } = await service().account()
+    const path = `/domains/${await newDomain(api)}/rrsets/`
+    const items = Array.from({ length: 20_001 }, (_, i) => ({ subname: `n${i}`, type: 'A', records: [] }))
+    const tooMany = await api.send(method, path, items)
+    const text = 'Ensure this request has no more than 20000 items.'
+    t.deepEqual([tooMany.status, tooMany.json], [400, { non_field_errors: [text] }])
+    t.deepEqual((await api.send(method, path, Array(20_001).fill(7))).json, { non_field_errors: [text] })
+    const most = await api.send(method, path, items.slice(1))
+    t.is(most.status, method === 'POST' ? 400 : 200)
+    t.is((most.json as unknown[]).length, method === 'POST' ? 20_000 : 0)
+  })
+}
+
+test('what would be a delegation above very many names is not looked for, and the write is right all the same', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const path = `/domains/${domain}/rrsets/`
+  const deep = (i: number) => Array.from({ length: 60 }, (_, label) => ((i * 61 + label) % 1296).toString(36)).join('.')
+  const items = Array.from({ length: 2_000 }, (_, i) =>
+    rrset({ subname: `n${i}.${deep(i)}`.slice(0, 178).replace(/\.$/, '') }),
+  )
+  succeeded(await api.post(path, items), 201)
+  succeeded(
+    await api.put(
+      path,
+      items.map((item) => ({ ...item, records: ['192.0.2.9'] })),
+    ),
+    200,
+  )
+  for (const i of [0, 1_999]) {
+    t.deepEqual(await lookUp(service().powerDns, `${String(items[i]!.subname)}.${domain}.`, 'A'), ['192.0.2.9'])
+  }
+})
+
+test('a place that is named very often names only the first hundred others', async (t) => {
+  const { api } = await service().account()
+  const path = `/domains/${await newDomain(api)}/rrsets/`
+  const text = (positions: number[], more: string) => ({
+    non_field_errors: [`Same subname and type as in position(s) ${positions.join(', ')}${more}, but must be unique.`],
+  })
+  const positions = Array.from({ length: 102 }, (_, i) => i)
+  const all = await api.post(
+    path,
+    Array.from({ length: 101 }, () => rrset()),
+  )
+  t.deepEqual((all.json as object[])[100], text(positions.slice(0, 100), ''))
+  const more = await api.post(
+    path,
+    Array.from({ length: 102 }, () => rrset()),
+  )
+  t.deepEqual((more.json as object[])[0], text(positions.slice(1, 101), ', …'))
+  t.deepEqual((more.json as object[])[101], text(positions.slice(0, 100), ', …'))
+})
+
+test('items that are wrong in the same ways are told so each, whatever was said before', async (t) => {
+  const { api } = await service().account()
+  const path = `/domains/${await newDomain(api)}/rrsets/`
+  const required = ['This field is required.']
+  const blank = ['This field may not be blank.']
+  const kinds: [item: unknown, problems: object][] = [
+    [7, { non_field_errors: ['Expected a dictionary, but got int.'] }],
+    [{ type: 7 }, { type: ['Expected a string, but got int.'] }],
+    [{}, { type: required, ttl: required, records: required }],
+    [{ type: ' ' }, { type: blank, ttl: required, records: required }],
+    [
+      { type: ' ', ttl: '60' },
+      { type: blank, records: required },
+    ],
+    [
+      { type: ' ', ttl: 60, records: [' '] },
+      { type: blank, records: ['Item 0: This field may not be blank.'] },
+    ],
+    [
+      { type: '\ud800', ttl: 'x', records: [null, 1] },
+      {
+        type: ['Surrogate characters are not allowed: U+D800.'],
+        ttl: ['A valid integer is required.'],
+        records: ['Item 0: This field may not be null.', 'Item 1: Must be a string.'],
+      },
+    ],
+  ]
+  const items = [...kinds, ...kinds.flatMap((kind) => [kind, kind, kind])]
+  for (const method of ['POST', 'PUT', 'PATCH', 'POST'] as const) {
+    const { status, json } = await api.send(
+      method,
+      path,
+      items.map(([item]) => item),
+    )
+    t.deepEqual([status, json], [400, items.map(([, problems]) => problems)])
+  }
+})
+
+test('of many items at one place each names the first hundred others, also between items at another', async (t) => {
+  const { api } = await service().account()
+  const path = `/domains/${await newDomain(api)}/rrsets/`
+  const { status, json } = await api.post(
+    path,
+    Array.from({ length: 240 }, (_, i) => ({ type: i % 2 === 0 ? 'A' : 'X' })),
+  )
+  const expected = Array.from({ length: 240 }, (_, i) => {
+    const others = Array.from({ length: 120 }, (_, at) => 2 * at + (i % 2)).filter((at) => at !== i)
+    const named = others.slice(0, 100).join(', ')
+    return { non_field_errors: [`Same subname and type as in position(s) ${named}, …, but must be unique.`] }
+  })
+  t.deepEqual([status, json], [400, expected])
+})
+
+const ADDRESSES = Array.from({ length: 4092 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
+const tooLong = (size: number) =>
+  `Ensure this field has no more than 64000 characters after JSON encoding (it has ${size}).`
+
+for (const method of ['POST', 'PUT', 'PATCH'] as const) {
+  test(`the limits of an RRset hold for each item of a ${method}`, async (t) => {
+    const { api } = await service().account()
+    const path = `/domains/${await newDomain(api)}/rrsets/`
+    const txt = (length: number) => rrset({ subname: 't', type: 'TXT', records: [`"${'x'.repeat(length)}"`] })
+    const wrong = await api.send(method, path, [rrset({ records: ADDRESSES }), txt(64_000), rrset({ subname: 'b' })])
+    t.deepEqual(
+      [wrong.status, wrong.json],
+      [400, [{ records: ['Ensure this field has no more than 4091 elements.'] }, { records: [tooLong(64_008)] }, {}]],
+    )
+    const right = await api.send(method, path, [
+      rrset({ records: ADDRESSES.slice(1) }),
+      txt(62_000),
+      rrset({ subname: 'b' }),
+    ])
+    t.is(right.status, method === 'POST' ? 201 : 200)
+    t.is((right.json as ShownRRset[])[0]!.records.length, 4091)
+  })
+}

@@ -1,0 +1,481 @@
+import { lookUp } from '../../support/dns/dns.ts'
+import {
+  addPolicies,
+  callsFor,
+  domainOf,
+  newDomain,
+  newRRset,
+  rrset,
+  succeeded,
+  type RRsetBody,
+  type ShownRRset,
+} from '../../support/api.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService({ THROTTLE: 'off' })
+
+const REQUIRED = ['This field is required.']
+const NULL = ['This field may not be null.']
+const EXISTS = 'Another RRset with the same subdomain and type exists for this domain. (Try modifying it.)'
+const LONE = '(No other RRsets are allowed alongside CNAME.)'
+const object = (text: string) => ({ non_field_errors: [text] })
+const conflict = (places: string) => object(`RRset with conflicting type present at same subname: ${places}. ${LONE}`)
+const same = (positions: string) => object(`Same subname and type as in position(s) ${positions}, but must be unique.`)
+const NO_ADDRESS = object('Record content for type A malformed: Text input is malformed.')
+const cname = (members: RRsetBody = {}) => rrset({ type: 'CNAME', records: ['a.test.'], ...members })
+const txt = (members: RRsetBody = {}) => rrset({ type: 'TXT', records: ['"a"'], ...members })
+
+type Method = 'POST' | 'PUT' | 'PATCH'
+
+/** A zone with an A and a TXT RRset at `old` and a CNAME at `alias`, what is sent, and the whole answer to it. */
+const WRONG: [title: string, methods: Method[], items: unknown[], problems: object[]][] = [
+  [
+    'items that are no objects',
+    ['POST', 'PUT', 'PATCH'],
+    ['x', 1, 1.5, true, null, [], rrset()],
+    ['str', 'int', 'float', 'bool', 'NoneType', 'list']
+      .map((type) => object(`Expected a dictionary, but got ${type}.`))
+      .concat([{} as never]),
+  ],
+  [
+    'a subname or type that is no text, before all else',
+    ['POST', 'PUT', 'PATCH'],
+    [
+      rrset({ subname: [], ttl: 1 }),
+      rrset({ type: {} }),
+      rrset({ subname: null, type: null }),
+      rrset({ subname: 1, type: true }),
+      rrset(),
+    ],
+    [
+      { subname: ['Expected a string, but got list.'] },
+      { type: ['Expected a string, but got dict.'] },
+      { subname: NULL, type: NULL },
+      { subname: ['Expected a string, but got int.'], type: ['Expected a string, but got bool.'] },
+      {},
+    ],
+  ],
+  [
+    'every item of a group with the same place, before its fields',
+    ['POST', 'PUT', 'PATCH'],
+    [rrset(), txt(), rrset({ ttl: 1 }), rrset({ subname: '' }), rrset({ subname: ' www ' }), { type: 'A' }],
+    [same('2, 4'), {}, same('0, 4'), same('5'), same('0, 2'), same('3')],
+  ],
+  [
+    'wrong fields, all of an item',
+    ['POST', 'PUT', 'PATCH'],
+    [rrset({ ttl: 1, records: [1] }), rrset({ subname: 'A', type: 'SOA' }), { ttl: null }, txt({ ttl: '60' })],
+    [
+      { ttl: ['Ensure this value is greater than or equal to 60.'], records: ['Item 0: Must be a string.'] },
+      {
+        subname: [
+          'Invalid value (not lowercase): A',
+          "Subname can only use (lowercase) a-z, 0-9, ., -, and _, may start with a '*.', or just be '*'. Components " +
+            'may not exceed 63 characters.',
+        ],
+        type: ['You cannot tinker with the SOA RR set. It is managed automatically.'],
+      },
+      { type: REQUIRED, ttl: NULL, records: REQUIRED },
+      {},
+    ],
+  ],
+  ['what is missing', ['POST', 'PUT', 'PATCH'], [{}], [{ type: REQUIRED, ttl: REQUIRED, records: REQUIRED }]],
+  [
+    'what is missing of a present RRset',
+    ['PUT'],
+    [{ subname: 'old', type: 'A' }],
+    [{ ttl: REQUIRED, records: REQUIRED }],
+  ],
+  [
+    'what is missing of an absent RRset',
+    ['PATCH'],
+    [
+      rrset({ ttl: undefined }),
+      txt({ records: undefined }),
+      { subname: 'x', type: 'A' },
+      txt({ subname: 'x', ttl: undefined, records: 1 }),
+    ],
+    [
+      { ttl: REQUIRED },
+      { records: REQUIRED },
+      { ttl: REQUIRED, records: REQUIRED },
+      { ttl: REQUIRED, records: ['Expected a list of items but got type "int".'] },
+    ],
+  ],
+  [
+    'a deletion that needs more',
+    ['PUT'],
+    [
+      { subname: 'old', type: 'A', records: [] },
+      { type: 'A', records: [] },
+    ],
+    [{ ttl: REQUIRED }, { ttl: REQUIRED }],
+  ],
+  ['no records', ['POST'], [rrset({ records: [] })], [{ records: ['This field must not be empty when using POST.'] }]],
+  [
+    'RRsets that exist, and those that conflict with a CNAME',
+    ['POST'],
+    [rrset({ subname: 'old', records: ['x'] }), rrset({ subname: 'alias', records: ['x'] }), cname({ subname: 'old' })],
+    [object(EXISTS), conflict('database (CNAME)'), conflict('0 (A), database (A, TXT)')],
+  ],
+  [
+    'conflicts with other items, positions first',
+    ['PUT', 'PATCH'],
+    [txt(), cname(), rrset(), cname({ subname: 'old' }), txt({ subname: 'old' }), cname({ subname: '' })],
+    [
+      conflict('1 (CNAME)'),
+      conflict('0 (TXT), 2 (A)'),
+      conflict('1 (CNAME)'),
+      conflict('4 (TXT), database (A, TXT)'),
+      conflict('3 (CNAME)'),
+      conflict('database (NS)'),
+    ],
+  ],
+  [
+    'conflicts with what the request does not delete',
+    ['PATCH'],
+    [
+      { subname: 'old', type: 'A', records: [] },
+      cname({ subname: 'old' }),
+      { subname: 'alias', type: 'CNAME', ttl: 120 },
+      rrset({ subname: 'alias' }),
+    ],
+    [{}, conflict('database (TXT)'), conflict('3 (A)'), conflict('2 (CNAME), database (CNAME)')],
+  ],
+  [
+    'content, duplicates and rules of the type, inside the item',
+    ['POST', 'PUT', 'PATCH'],
+    [
+      rrset({ records: ['x', '1.2.3.4', '1.2.3.4'] }),
+      rrset({ subname: 'b', records: ['1.2.3.4', '1.2.3.4'] }),
+      cname({ subname: 'c', records: ['a.test.', 'b.test.'] }),
+      rrset({ subname: 'd' }),
+    ],
+    [
+      NO_ADDRESS,
+      object('Duplicate: records must be semantically unique'),
+      object('CNAME RRset cannot have multiple records.'),
+      {},
+    ],
+  ],
+  [
+    'each item at the stage where it fails, whatever the others do',
+    ['PATCH'],
+    [
+      rrset({ subname: 'new' }),
+      { subname: 'old', type: 'A', ttl: 120 },
+      { subname: 'old', type: 'TXT', records: [] },
+      { subname: 'nowhere', type: 'A', records: [] },
+      'x',
+      { subname: 'x', type: 5 },
+      txt(),
+      txt(),
+      { type: 'A', records: [], ttl: 1 },
+      rrset({ subname: 'alias' }),
+      rrset({ subname: 'bad', records: ['x'] }),
+    ],
+    [
+      {},
+      {},
+      {},
+      {},
+      object('Expected a dictionary, but got str.'),
+      { type: ['Expected a string, but got int.'] },
+      same('7'),
+      same('6'),
+      { ttl: ['Ensure this value is greater than or equal to 60.'] },
+      conflict('database (CNAME)'),
+      NO_ADDRESS,
+    ],
+  ],
+  [
+    'the example of the contract',
+    ['PATCH'],
+    [{ type: 'A', subname: 'a', records: ['x'], ttl: 3600 }, { type: 'TXT', records: [] }, 'x'],
+    [NO_ADDRESS, {}, object('Expected a dictionary, but got str.')],
+  ],
+]
+
+for (const [title, methods, items, problems] of WRONG) {
+  for (const method of methods) {
+    test(`${method} tells of each item what is wrong, and changes nothing: ${title}`, async (t) => {
+      const { api } = await service().account()
+      const domain = await newDomain(api)
+      const path = `/domains/${domain}/rrsets/`
+      succeeded(
+        await api.post(path, [rrset({ subname: 'old' }), txt({ subname: 'old' }), cname({ subname: 'alias' })]),
+        201,
+      )
+      const before = [(await api.get(path)).json, await domainOf(api, domain)]
+      const calls = callsFor(service(), domain)
+      const answer = await api.send(method, path, items)
+      t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
+      t.is(answer.headers['content-length'], String(Buffer.byteLength(answer.text)))
+      t.deepEqual([(await api.get(path)).json, await domainOf(api, domain)], before)
+      t.is(callsFor(service(), domain), calls + 1)
+    })
+  }
+}
+
+/** What is sent to a collection that is no array. */
+const BODIES: [body: string | undefined, PUT: string, POST: string][] = [
+  ['{}', 'Expected a list of items but got dict.', ''],
+  ['"x"', 'Expected a list of items but got str.', 'Invalid data. Expected a dictionary, but got str.'],
+  ['1', 'Expected a list of items but got int.', 'Invalid data. Expected a dictionary, but got int.'],
+  ['null', 'No data provided', 'No data provided'],
+  [undefined, 'No data provided', 'No data provided'],
+]
+
+for (const [body, put, post] of BODIES) {
+  test(`the collection wants a list, not ${body ?? 'nothing'}`, async (t) => {
+    const { api } = await service().account()
+    const path = `/domains/${await newDomain(api)}/rrsets/`
+    const options = { headers: { 'content-type': 'application/json' }, body: body ?? '' }
+    for (const method of ['PUT', 'PATCH'] as const) {
+      const answer = await api.send(method, path, undefined, options)
+      t.deepEqual([answer.status, answer.json], [400, object(put)])
+    }
+    const single = await api.send('POST', path, undefined, options)
+    t.is(single.status, 400)
+    t.deepEqual(single.json, post === '' ? { type: REQUIRED, ttl: REQUIRED, records: REQUIRED } : object(post))
+  })
+}
+
+for (const text of [
+  '[',
+  '[1',
+  '[1,',
+  '[1,]',
+  '[,1]',
+  '[1,,2]',
+  '[1}',
+  '[1]]',
+  '[1] x',
+  '[{]',
+  '[{}',
+  '["x]',
+  '[1]\u00a0',
+  '[NaN]',
+]) {
+  test(`what is no JSON is told as such: ${text}`, async (t) => {
+    const { api } = await service().account()
+    const path = `/domains/${await newDomain(api)}/rrsets/`
+    // Also where it is long enough to be read in pieces.
+    const long = text.replace('[', `[${`{"type":"A","comment":"${'x'.repeat(1000)}]["},`.repeat(100)}`)
+    for (const body of [text, text === '[,1]' ? text : long]) {
+      const answer = await api.send('PATCH', path, undefined, { headers: { 'content-type': 'application/json' }, body })
+      t.is(answer.status, 400)
+      t.regex((answer.json as { detail: string }).detail, /^JSON parse error - ./)
+    }
+  })
+}
+
+test('POST creates all, and answers with them in their order, as GET shows them', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const path = `/domains/${domain}/rrsets/`
+  const calls = callsFor(service(), domain)
+  const items = [
+    rrset({ subname: 'b' }),
+    { type: 'TXT', ttl: 60, records: ['"x"'] },
+    rrset({ subname: 'a' }),
+    txt({ subname: 'a' }),
+  ]
+  const answer = await api.post(path, items)
+  t.is(answer.status, 201)
+  const created = answer.json as ShownRRset[]
+  t.deepEqual(
+    created.map(({ subname, type }) => [subname, type]),
+    [
+      ['b', 'A'],
+      ['', 'TXT'],
+      ['a', 'A'],
+      ['a', 'TXT'],
+    ],
+  )
+  t.is(callsFor(service(), domain), calls + 1)
+  for (const shown of created) {
+    t.deepEqual(Object.keys(shown), ['created', 'domain', 'subname', 'name', 'records', 'ttl', 'type', 'touched'])
+    t.deepEqual((await api.get(`${path}${shown.subname}.../${shown.type}/`)).json, shown)
+  }
+  t.deepEqual(await lookUp(service().powerDns, `a.${domain}`, 'TXT'), ['"a"'])
+  const { published, touched } = await domainOf(api, domain)
+  t.deepEqual([published, touched], [created[0]!.created, created[0]!.touched])
+})
+
+for (const method of ['PUT', 'PATCH'] as const) {
+  test(`${method} creates, changes, deletes and leaves, and answers with what is there then`, async (t) => {
+    const { api } = await service().account()
+    const domain = await newDomain(api)
+    const path = `/domains/${domain}/rrsets/`
+    const old = await newRRset(api, domain, { subname: 'old', records: ['192.0.2.1', '192.0.2.2'] })
+    const kept = await newRRset(api, domain, { subname: 'kept', records: ['192.0.2.1', '192.0.2.2'] })
+    await newRRset(api, domain, { subname: 'gone' })
+    const calls = callsFor(service(), domain)
+    const answer = await api.send(method, path, [
+      rrset({ subname: 'new' }),
+      { ...old, ttl: 120, created: null, touched: '' },
+      rrset({ subname: 'gone', records: [] }),
+      rrset({ subname: 'nowhere', records: [] }),
+      rrset({ subname: 'kept', records: ['192.0.2.2', '192.0.2.1'] }),
+    ])
+    t.is(answer.status, 200)
+    const [created, changed, same, ...rest] = answer.json as ShownRRset[]
+    t.deepEqual(rest, [])
+    t.like(created, { subname: 'new', name: `new.${domain}.`, ttl: 3600 })
+    t.is(changed!.touched, created!.touched)
+    t.deepEqual(changed, { ...old, ttl: 120, touched: created!.touched })
+    // Accepted as it is, in the order in which it was last written.
+    t.deepEqual(same, { ...kept, touched: created!.touched })
+    t.is(callsFor(service(), domain), calls + 1)
+    const list = (await api.get(path)).json as ShownRRset[]
+    t.deepEqual(list.map(({ subname }) => subname).sort(), ['', 'kept', 'new', 'old'])
+    t.deepEqual(await lookUp(service().powerDns, `new.${domain}`, 'A'), ['192.0.2.1'])
+    t.deepEqual(await lookUp(service().powerDns, `gone.${domain}`, 'A'), [])
+  })
+}
+
+test('PATCH changes what is given of an RRset that is there, and needs no more', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const path = `/domains/${domain}/rrsets/`
+  await newRRset(api, domain, { subname: 'a' })
+  await newRRset(api, domain, { subname: 'b' })
+  await newRRset(api, domain, { subname: '' })
+  const { json } = await api.patch(path, [
+    { subname: 'a', type: 'A', ttl: 120 },
+    { subname: 'b', type: 'A', records: ['192.0.2.9'] },
+    { type: 'A' },
+    { type: 'NS', records: [] },
+  ])
+  const shown = json as ShownRRset[]
+  t.deepEqual(
+    shown.map(({ subname, ttl, records }) => [subname, ttl, ...records]),
+    [
+      ['a', 120, '192.0.2.1'],
+      ['b', 3600, '192.0.2.9'],
+      ['', 3600, '192.0.2.1'],
+    ],
+  )
+})
+
+test('a CNAME and other RRsets take each others place in one request', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const path = `/domains/${domain}/rrsets/`
+  await newRRset(api, domain)
+  const there = await api.patch(path, [{ subname: 'www', type: 'A', records: [] }, cname()])
+  t.is(there.status, 200)
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'CNAME'), ['a.test.'])
+  const back = await api.put(path, [rrset(), txt(), cname({ records: [] })])
+  t.is(back.status, 200)
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.1'])
+})
+
+test('nothing to do is nothing done', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const path = `/domains/${domain}/rrsets/`
+  const before = await domainOf(api, domain)
+  const calls = callsFor(service(), domain)
+  for (const [method, items, status] of [
+    ['POST', [], 201],
+    ['PUT', [], 200],
+    ['PATCH', [], 200],
+    ['PUT', [rrset({ records: [] })], 200],
+    ['PATCH', [{ subname: 'www', type: 'A', records: [] }], 200],
+  ] as const) {
+    const answer = await api.send(method, path, items)
+    t.deepEqual([answer.status, answer.text], [status, '[]'])
+  }
+  t.is(callsFor(service(), domain), calls)
+  t.deepEqual(await domainOf(api, domain), before)
+})
+
+test('deletions alone are answered by an empty list', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  await newRRset(api, domain)
+  const answer = await api.put(`/domains/${domain}/rrsets/?type=TXT`, [
+    rrset({ records: [] }),
+    rrset({ subname: 'x', records: [] }),
+  ])
+  t.deepEqual([answer.status, answer.text], [200, '[]'])
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), [])
+})
+
+test('the collection has no DELETE', async (t) => {
+  const { api } = await service().account()
+  const answer = await api.delete(`/domains/${await newDomain(api)}/rrsets/`)
+  t.deepEqual([answer.status, answer.text], [405, '{"detail":"Method \\"DELETE\\" not allowed."}'])
+  t.is(answer.headers['allow'], 'GET, POST, PUT, PATCH, HEAD, OPTIONS')
+})
+
+for (const method of ['POST', 'PUT', 'PATCH'] as const) {
+  test(`one forbidden item forbids a ${method}, whatever is wrong with others; wrong fields are not judged`, async (t) => {
+    const owner = await service().account()
+    const domain = await newDomain(owner.api)
+    const path = `/domains/${domain}/rrsets/`
+    await addPolicies(
+      service(),
+      owner.tokenId,
+      { write: false },
+      { domain, write: true },
+      { domain, subname: 'no', write: false },
+    )
+    const forbidden = await owner.api.send(method, path, [
+      rrset(),
+      'x',
+      rrset({ records: ['x'], subname: 'b' }),
+      rrset({ subname: 'no' }),
+    ])
+    t.deepEqual([forbidden.status, forbidden.text], [403, '{"detail":"Insufficient token permissions."}'])
+    if (method !== 'POST') {
+      t.is((await owner.api.send(method, path, [rrset({ subname: 'no', records: [] })])).status, 403)
+    }
+    const wrong = await owner.api.send(method, path, [rrset(), rrset({ subname: 'no', ttl: 1 })])
+    t.deepEqual([wrong.status, wrong.json], [400, [{}, { ttl: ['Ensure this value is greater than or equal to 60.'] }]])
+  })
+}
+
+/** PowerDNS' wordings (422); `%` is the zone. */
+const REFUSALS: [wording: string, problems: (reason: string) => object[]][] = [
+  [
+    "Record b.%/A '192.0.2.1': Not in expected format",
+    (reason) => [{}, object(`The DNS backend refused this RRset: ${reason}`), {}, {}],
+  ],
+  [
+    'RRset a.% IN TXT: Conflicts with pre-existing RRset',
+    (reason) => [{}, {}, {}, object(`The DNS backend refused this RRset: ${reason}`)],
+  ],
+  [
+    'something is wrong',
+    (reason) => {
+      const problem = object(`The DNS backend refused one of these RRsets: ${reason}`)
+      return [problem, problem, {}, problem]
+    },
+  ],
+]
+
+for (const [wording, problems] of REFUSALS) {
+  test(`what PowerDNS refuses is told where it is: ${wording}`, async (t) => {
+    const { api } = await service().account()
+    const domain = await newDomain(api)
+    const path = `/domains/${domain}/rrsets/`
+    const before = (await api.get(path)).json
+    const reason = wording.replace('%', `${domain}.`)
+    service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: reason } : 'pass'))
+    const items = [
+      rrset({ subname: 'a' }),
+      rrset({ subname: 'b' }),
+      rrset({ subname: 'c', records: [] }),
+      txt({ subname: 'a' }),
+    ]
+    const answer = await api.put(path, items)
+    service().proxy.heal()
+    t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems(reason))])
+    t.deepEqual((await api.get(path)).json, before)
+    t.deepEqual(await lookUp(service().powerDns, `a.${domain}`, 'A'), [])
+  })
+}

@@ -1,0 +1,259 @@
+import { newDomain, newRRset, rrset, setMinimumTtl, shared, succeeded, type RRsetBody } from '../../support/api.ts'
+import type { Client } from '../../support/client.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService()
+
+const NULL = 'This field may not be null.'
+const BLANK = 'This field may not be blank.'
+const NO_STRING = 'Not a valid string.'
+const NO_INTEGER = 'A valid integer is required.'
+const NUL = 'Null characters are not allowed.'
+const SURROGATE = 'Surrogate characters are not allowed: U+D800.'
+const TTL_HIGH = 'Ensure this value is less than or equal to 86400.'
+const TTL_LOW = 'Ensure this value is greater than or equal to 60.'
+const TYPE_SYNTAX = 'Type must be uppercase alphanumeric and start with a letter.'
+const TYPE_LONG = 'Ensure this field has no more than 10 characters.'
+const SUBNAME_LONG = 'Ensure this field has no more than 178 characters.'
+const SUBNAME_SYNTAX =
+  "Subname can only use (lowercase) a-z, 0-9, ., -, and _, may start with a '*.', or just be '*'. Components may not " +
+  'exceed 63 characters.'
+const notLowercase = (subname: string) => `Invalid value (not lowercase): ${subname}`
+const notUppercase = (type: string) => `Invalid value (not uppercase): ${type}`
+const unsupported = (type: string) => `The ${type} RR set type is currently unsupported.`
+const noList = (type: string) => `Expected a list of items but got type "${type}".`
+
+/** A subname of `length` characters, in labels of 63 at most. */
+function subnameOf(length: number, letter = 'a'): string {
+  return `${letter.repeat(50)}.`.repeat(3) + letter.repeat(length - 153)
+}
+
+/** Members that are wrong, and what is said of each; for POST. */
+const CREATION: [members: RRsetBody, problems: Record<string, string[]>][] = [
+  [{ subname: null }, { subname: [NULL] }],
+  [{ subname: true }, { subname: [NO_STRING] }],
+  [{ subname: ['www'] }, { subname: [NO_STRING] }],
+  [{ subname: {} }, { subname: [NO_STRING] }],
+  [{ subname: 'a\0' }, { subname: [NUL] }],
+  [{ subname: 'a\ud800' }, { subname: [SURROGATE] }],
+  [{ subname: 'X' }, { subname: [notLowercase('X'), SUBNAME_SYNTAX] }],
+  [{ subname: '@' }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: '.' }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: 'www.' }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: '.www' }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: 'a..b' }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: 'a b' }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: 'a\nb' }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: 'a.*' }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: '*.*' }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: '*a' }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: '*.' }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: '\u00fc' }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: '\u00dc' }, { subname: [notLowercase('\u00dc'), SUBNAME_SYNTAX] }],
+  [{ subname: 'a'.repeat(64) }, { subname: [SUBNAME_SYNTAX] }],
+  [{ subname: subnameOf(179) }, { subname: [SUBNAME_LONG] }],
+  [{ subname: `${subnameOf(178)}.` }, { subname: [SUBNAME_LONG, SUBNAME_SYNTAX] }],
+  [{ subname: subnameOf(179, 'A') }, { subname: [SUBNAME_LONG, notLowercase(subnameOf(179, 'A')), SUBNAME_SYNTAX] }],
+  [{ type: null }, { type: [NULL] }],
+  [{ type: '' }, { type: [BLANK] }],
+  [{ type: '  ' }, { type: [BLANK] }],
+  [{ type: false }, { type: [NO_STRING] }],
+  [{ type: ['A'] }, { type: [NO_STRING] }],
+  [{ type: 'A\0' }, { type: [NUL] }],
+  [{ type: 'txt' }, { type: [notUppercase('txt'), TYPE_SYNTAX] }],
+  [{ type: 'TxT' }, { type: [notUppercase('TxT'), TYPE_SYNTAX] }],
+  [{ type: 'soa' }, { type: [notUppercase('soa'), TYPE_SYNTAX] }],
+  [{ type: 1 }, { type: [TYPE_SYNTAX] }],
+  [{ type: '1A' }, { type: [TYPE_SYNTAX] }],
+  [{ type: 'A-B' }, { type: [TYPE_SYNTAX] }],
+  [{ type: '\u00c4' }, { type: [TYPE_SYNTAX] }],
+  [{ type: 'ABCDEFGHIJK' }, { type: [TYPE_LONG] }],
+  [{ type: 'abcdefghijk' }, { type: [TYPE_LONG, notUppercase('abcdefghijk'), TYPE_SYNTAX] }],
+  [{ type: 'SOA' }, { type: ['You cannot tinker with the SOA RR set. It is managed automatically.'] }],
+  [{ type: 'TYPE1' }, { type: ['Generic type format is not supported.'] }],
+  [{ type: 'TYPE65280' }, { type: ['Generic type format is not supported.'] }],
+  [{ type: 'TYPEX' }, { type: ['Generic type format is not supported.'] }],
+  [{ type: 'ALIAS' }, { type: [unsupported('ALIAS')] }],
+  [{ type: 'ANAME' }, { type: [unsupported('ANAME')] }],
+  [{ type: 'WKS' }, { type: [unsupported('WKS')] }],
+  [{ type: 'ABCDEFGHIJ' }, { type: [unsupported('ABCDEFGHIJ')] }],
+  [{ records: [] }, { records: ['This field must not be empty when using POST.'] }],
+  [
+    { subname: 'X', type: 'x', ttl: 'x', records: [1] },
+    {
+      subname: [notLowercase('X'), SUBNAME_SYNTAX],
+      type: [notUppercase('x'), TYPE_SYNTAX],
+      ttl: [NO_INTEGER],
+      records: ['Item 0: Must be a string.'],
+    },
+  ],
+]
+
+/** Members that are wrong for every method. */
+const ANY: [members: RRsetBody, problems: Record<string, string[]>][] = [
+  [{ ttl: null }, { ttl: [NULL] }],
+  [{ ttl: '' }, { ttl: [NO_INTEGER] }],
+  [{ ttl: 'x' }, { ttl: [NO_INTEGER] }],
+  [{ ttl: '1h' }, { ttl: [NO_INTEGER] }],
+  [{ ttl: '0x10' }, { ttl: [NO_INTEGER] }],
+  [{ ttl: '1e3' }, { ttl: [NO_INTEGER] }],
+  [{ ttl: 3600.5 }, { ttl: [NO_INTEGER] }],
+  [{ ttl: '3600.5' }, { ttl: [NO_INTEGER] }],
+  [{ ttl: true }, { ttl: [NO_INTEGER] }],
+  [{ ttl: [3600] }, { ttl: [NO_INTEGER] }],
+  [{ ttl: {} }, { ttl: [NO_INTEGER] }],
+  [{ ttl: '1'.repeat(1001) }, { ttl: ['String value too large.'] }],
+  [{ ttl: '1'.repeat(1000) }, { ttl: [TTL_HIGH] }],
+  [{ ttl: 86401 }, { ttl: [TTL_HIGH] }],
+  [{ ttl: 2 ** 31 }, { ttl: [TTL_HIGH] }],
+  [{ ttl: 1e20 }, { ttl: [TTL_HIGH] }],
+  [{ ttl: 59 }, { ttl: [TTL_LOW] }],
+  [{ ttl: 0 }, { ttl: [TTL_LOW] }],
+  [{ ttl: -1 }, { ttl: [TTL_LOW] }],
+  [{ ttl: '-3600' }, { ttl: [TTL_LOW] }],
+  [{ ttl: -1e20 }, { ttl: [TTL_LOW] }],
+  [{ records: null }, { records: [NULL] }],
+  [{ records: '192.0.2.1' }, { records: [noList('str')] }],
+  [{ records: {} }, { records: [noList('dict')] }],
+  [{ records: 1 }, { records: [noList('int')] }],
+  [{ records: 1.5 }, { records: [noList('float')] }],
+  [{ records: true }, { records: [noList('bool')] }],
+  [{ records: [1] }, { records: ['Item 0: Must be a string.'] }],
+  [{ records: [null] }, { records: [`Item 0: ${NULL}`] }],
+  [{ records: [''] }, { records: [`Item 0: ${BLANK}`] }],
+  [{ records: ['192.0.2.1', ' \t\n'] }, { records: [`Item 1: ${BLANK}`] }],
+  [{ records: ['a\0'] }, { records: [`Item 0: ${NUL}`] }],
+  [{ records: ['\ud800'] }, { records: [`Item 0: ${SURROGATE}`] }],
+  [
+    { records: ['192.0.2.1', ['x'], null, {}, '', true] },
+    {
+      records: [
+        ...['Item 1: Must be a string.', `Item 2: ${NULL}`, 'Item 3: Must be a string.', `Item 4: ${BLANK}`],
+        'Item 5: Must be a string.',
+      ],
+    },
+  ],
+  [
+    { ttl: 1, records: [''] },
+    { ttl: [TTL_LOW], records: [`Item 0: ${BLANK}`] },
+  ],
+  [{ records: Array(4092).fill('x') }, { records: ['Ensure this field has no more than 4091 elements.'] }],
+  [
+    { records: ['x'.repeat(63_997)] },
+    { records: ['Ensure this field has no more than 64000 characters after JSON encoding (it has 64001).'] },
+  ],
+  [
+    { records: Array(4092).fill('x'.repeat(20)) },
+    {
+      records: [
+        'Ensure this field has no more than 4091 elements.',
+        'Ensure this field has no more than 64000 characters after JSON encoding (it has 94117).',
+      ],
+    },
+  ],
+  // Brackets, quotes and escapes count, code points are counted.
+  [
+    { records: ['"'.repeat(31_999) + '\u{1f600}'] },
+    { records: ['Ensure this field has no more than 64000 characters after JSON encoding (it has 64003).'] },
+  ],
+]
+
+function title(members: RRsetBody): string {
+  const json = JSON.stringify(members)
+  return json.length < 60 ? json : `${json.slice(0, 50)}… (${json.length})`
+}
+
+async function zone(): Promise<{ api: Client; domain: string; rrsets: string }> {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  return { api, domain, rrsets: `/domains/${domain}/rrsets/` }
+}
+
+/** A zone that stays as it is new. */
+const untouched = shared(zone)
+
+for (const [members, problems] of [...CREATION, ...ANY]) {
+  const texts = Object.values(problems).flat().join(' ')
+  test(`POST ${title(members)} is refused: ${texts.slice(0, 80)}`, async (t) => {
+    const { api, rrsets } = await untouched()
+    const answer = await api.post(rrsets, rrset(members))
+    t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
+    t.is(((await api.get(rrsets)).json as unknown[]).length, 1)
+  })
+}
+
+for (const method of ['PUT', 'PATCH']) {
+  test(`${method} refuses the same TTLs and records`, async (t) => {
+    const { api, domain, rrsets } = await zone()
+    const shown = await newRRset(api, domain)
+    for (const [members, problems] of ANY) {
+      const answer = await api.send(method, `${rrsets}www/A/`, method === 'PUT' ? rrset(members) : members)
+      t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)], title(members))
+    }
+    t.deepEqual((await api.get(`${rrsets}www/A/`)).json, shown)
+  })
+}
+
+test('POST needs type, ttl and records', async (t) => {
+  const { api, rrsets } = await untouched()
+  const required = ['This field is required.']
+  const answer = await api.post(rrsets, {})
+  t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ type: required, ttl: required, records: required })])
+})
+
+const ACCEPTED: [members: RRsetBody, shown: object][] = [
+  [{ subname: ' www ' }, { subname: 'www' }],
+  [{ subname: 12 }, { subname: '12' }],
+  [{ subname: '*' }, { subname: '*' }],
+  [{ subname: '*.a' }, { subname: '*.a' }],
+  [{ subname: '_a._b' }, { subname: '_a._b' }],
+  [{ subname: '-' }, { subname: '-' }],
+  [{ subname: subnameOf(178) }, { subname: subnameOf(178) }],
+  [{ type: ' A ' }, { type: 'A' }],
+  [{ ttl: 60 }, { ttl: 60 }],
+  [{ ttl: 86400 }, { ttl: 86400 }],
+  [{ ttl: '3600' }, { ttl: 3600 }],
+  [{ ttl: ' 3600 ' }, { ttl: 3600 }],
+  [{ ttl: '3600.0' }, { ttl: 3600 }],
+  [{ ttl: '03600' }, { ttl: 3600 }],
+  [{ records: [' 192.0.2.1\n'] }, { records: ['192.0.2.1'] }],
+]
+
+for (const [members, shown] of ACCEPTED) {
+  test(`POST ${title(members)} is accepted`, async (t) => {
+    const { api, rrsets } = await zone()
+    t.like(succeeded(await api.post(rrsets, rrset(members)), 201).json, shown)
+  })
+}
+
+test('a TTL may be written 3600.0', async (t) => {
+  const { api, rrsets } = await zone()
+  const body = '{"subname":"www","type":"A","ttl":3600.0,"records":["192.0.2.1"]}'
+  const answer = await api.post(rrsets, undefined, { body, headers: { 'content-type': 'application/json' } })
+  t.is(answer.status, 201)
+  t.like(answer.json, { ttl: 3600 })
+})
+
+test('subname and domain together have 255 octets at most', async (t) => {
+  const { api } = await service().account()
+  // With its length octets and the root, a name takes two octets more than its characters without final dot.
+  const domain = await newDomain(api, `${subnameOf(170)}.test`)
+  const [fits, exceeds] = ['a'.repeat(50) + '.' + 'a'.repeat(26), 'a'.repeat(50) + '.' + 'a'.repeat(27)]
+  t.is(`${fits}.${domain}`.length, 253)
+  t.is((await api.post(`/domains/${domain}/rrsets/`, rrset({ subname: fits }))).status, 201)
+  const answer = await api.post(`/domains/${domain}/rrsets/`, rrset({ subname: exceeds }))
+  const text = 'This field combined with the domain name must not exceed 255 characters.'
+  t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ subname: [text] })])
+})
+
+test("the least TTL is the domain's minimum_ttl, and does not alter what is there", async (t) => {
+  const { api, domain, rrsets } = await zone()
+  await newRRset(api, domain, { ttl: 60 })
+  await setMinimumTtl(service(), domain, 3600)
+  const low = JSON.stringify({ ttl: ['Ensure this value is greater than or equal to 3600.'] })
+  t.is((await api.post(rrsets, rrset({ subname: 'b', ttl: 3599 }))).text, low)
+  t.is((await api.patch(`${rrsets}www/A/`, { ttl: 60 })).text, low)
+  t.like((await api.patch(`${rrsets}www/A/`, { records: ['192.0.2.9'] })).json, { ttl: 60, records: ['192.0.2.9'] })
+  t.is((await api.post(rrsets, rrset({ subname: 'b', ttl: 3600 }))).status, 201)
+})

@@ -1,0 +1,214 @@
+import { addPolicies, newDomain, newRRset, rrset, shared, succeeded, type RRsetBody } from '../../support/api.ts'
+import { lookUp } from '../../support/dns/dns.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService()
+
+const EXISTS = 'Another RRset with the same subdomain and type exists for this domain. (Try modifying it.)'
+const conflict = (types: string) =>
+  `RRset with conflicting type present at same subname: database (${types}). ` +
+  '(No other RRsets are allowed alongside CNAME.)'
+const DUPLICATE = 'Duplicate: records must be semantically unique'
+const NO_ADDRESS = 'Record content for type A malformed: Text input is malformed.'
+const CNAME_MULTIPLE = 'CNAME RRset cannot have multiple records.'
+const CNAME_APEX = 'CNAME RRset cannot have empty subname.'
+const DS = `1 13 2 ${'0a'.repeat(32)}`
+
+/** As many different names as wanted, of 5 characters. */
+const NAMES = Array.from({ length: 4091 }, (_, i) => `${(i + 46_656).toString(36)}.`)
+const ADDRESSES = Array.from({ length: 4091 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
+
+const object = (...texts: string[]) => ({ non_field_errors: texts })
+
+/** What stands in the zone before, what is posted then, and what is said: the first layer that fails, alone. */
+const LAYERS: [title: string, before: RRsetBody[], members: RRsetBody, problems: object][] = [
+  [
+    'wrong fields are told before the existing RRset',
+    [rrset()],
+    { ttl: 1 },
+    { ttl: ['Ensure this value is greater than or equal to 60.'] },
+  ],
+  ['an existing RRset is told before the content', [rrset()], { records: ['x'] }, object(EXISTS)],
+  ['an existing RRset is told before duplicates', [rrset()], { records: ['1.2.3.4', '1.2.3.4'] }, object(EXISTS)],
+  [
+    'an existing CNAME is told to exist, not to conflict',
+    [rrset({ type: 'CNAME', records: ['a.test.'] })],
+    { type: 'CNAME', records: ['b.test.'] },
+    object(EXISTS),
+  ],
+  [
+    'a conflict with a CNAME is told before the content',
+    [rrset({ type: 'CNAME', records: ['a.test.'] })],
+    { records: ['x'] },
+    object(conflict('CNAME')),
+  ],
+  [
+    'a conflict of a CNAME names all types, sorted, and is told before its own rules',
+    [rrset({ type: 'TXT', records: ['"a"'] }), rrset(), rrset({ type: 'AAAA', records: ['::1'] })],
+    { type: 'CNAME', records: ['a.test.', 'b.test.'] },
+    object(conflict('A, AAAA, TXT')),
+  ],
+  [
+    'a CNAME at an apex conflicts with its NS RRset',
+    [],
+    { subname: '', type: 'CNAME', records: ['a.test.'] },
+    object(conflict('NS')),
+  ],
+  ['malformed content is told before duplicates', [], { records: ['1.2.3.4', '1.2.3.4', 'x'] }, object(NO_ADDRESS)],
+  [
+    'only the first malformed record is told of',
+    [],
+    { type: 'MX', records: ['10 a.test.', 'x a.test.', '10 a'] },
+    object('Record content for type MX malformed: expecting an integer'),
+  ],
+  [
+    'duplicates are told before the size after canonicalisation',
+    [],
+    { type: 'TXT', records: [`"${'\u00fc'.repeat(9000)}"`, ` "${'\u00fc'.repeat(9000)}"`] },
+    object(DUPLICATE),
+  ],
+  [
+    'duplicates are told before the rules of the type',
+    [],
+    { type: 'CNAME', records: ['a.test.', 'A.test.'] },
+    object(DUPLICATE),
+  ],
+  [
+    'the size after canonicalisation is told before that of the message',
+    [],
+    {
+      type: 'TXT',
+      records: [
+        `"${'\u00fc'.repeat(15_950)}"`,
+        `"${'\u00fc'.repeat(15_951)}"`,
+        ...Array.from({ length: 500 }, (_, i) => `"${i}"`),
+      ],
+    },
+    { records: ['Ensure this field has no more than 64000 characters after JSON encoding (it has 325165).'] },
+  ],
+  [
+    'the size of the message is told before the rules of the type',
+    [],
+    { type: 'CNAME', records: NAMES },
+    object(`Total length of RRset exceeds limit by 8134 bytes.`),
+  ],
+  ['a CNAME has one record', [], { type: 'CNAME', records: ['a.test.', 'b.test.'] }, object(CNAME_MULTIPLE)],
+  [
+    'a DS does not stand at the apex',
+    [],
+    { subname: '', type: 'DS', records: [DS] },
+    object('DS RRset cannot have empty subname.'),
+  ],
+]
+
+for (const [i, [title, before, members, problems]] of LAYERS.entries()) {
+  test(title, async (t) => {
+    const { api } = await service().account()
+    // All as long: the length of the owner name counts.
+    const rrsets = `/domains/${await newDomain(api, `l${100 + i}.test`)}/rrsets/`
+    for (const body of before) succeeded(await api.post(rrsets, body), 201)
+    const list = (await api.get(rrsets)).text
+    const answer = await api.post(rrsets, rrset(members))
+    t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
+    t.is((await api.get(rrsets)).text, list)
+  })
+}
+
+test('at an apex without NS RRset all rules of a CNAME apply', async (t) => {
+  const { api } = await service().account()
+  const rrsets = `/domains/${await newDomain(api)}/rrsets/`
+  succeeded(await api.delete(`${rrsets}@/NS/`), 204)
+  const answer = await api.post(rrsets, rrset({ subname: '', type: 'CNAME', records: ['a.test.', 'b.test.'] }))
+  t.deepEqual([answer.status, answer.text], [400, JSON.stringify(object(CNAME_MULTIPLE, CNAME_APEX))])
+})
+
+test('wrong fields are told before the policy, the policy before the existing RRset', async (t) => {
+  const { api } = await service().account()
+  const restricted = await service().account()
+  const domain = await newDomain(restricted.api)
+  await newRRset(restricted.api, domain)
+  await addPolicies(service(), restricted.tokenId, { write: false })
+  const rrsets = `/domains/${domain}/rrsets/`
+  const low = '{"ttl":["Ensure this value is greater than or equal to 60."]}'
+  t.is((await restricted.api.post(rrsets, rrset({ ttl: 1 }))).text, low)
+  const answer = await restricted.api.post(rrsets, rrset())
+  t.deepEqual([answer.status, answer.text], [403, '{"detail":"Insufficient token permissions."}'])
+  t.is((await api.post(rrsets, rrset())).status, 404)
+})
+
+for (const method of ['PUT', 'PATCH']) {
+  test(`${method} passes the same layers, from the content on`, async (t) => {
+    const { api } = await service().account()
+    const domain = await newDomain(api)
+    const shown = await newRRset(api, domain)
+    await newRRset(api, domain, { subname: 'alias', type: 'CNAME', records: ['a.test.'] })
+    const rows: [path: string, members: RRsetBody, text: string][] = [
+      ['www/A', { records: ['1.2.3.4', '1.2.3.4', 'x'] }, NO_ADDRESS],
+      ['www/A', { records: ['1.2.3.4', ' 1.2.3.4'] }, DUPLICATE],
+      ['alias/CNAME', { subname: 'alias', type: 'CNAME', records: ['a.test.', 'b.test.'] }, CNAME_MULTIPLE],
+    ]
+    for (const [path, members, text] of rows) {
+      const answer = await api.send(method, `/domains/${domain}/rrsets/${path}/`, rrset(members))
+      t.deepEqual([answer.status, answer.text], [400, JSON.stringify(object(text))])
+    }
+    t.deepEqual((await api.get(`/domains/${domain}/rrsets/www/A/`)).json, shown)
+  })
+}
+
+const UNIQUE: [type: string, records: string[], duplicate: boolean][] = [
+  ['A', ['192.0.2.1', '192.0.2.1'], true],
+  ['AAAA', ['2001:db8::1', '2001:0DB8:0::1'], true],
+  ['MX', ['10 a.test.', '010 A.TEST.'], true],
+  ['MX', ['10 a.test.', '20 a.test.'], false],
+  ['NS', ['a.test.', 'A.test.'], true],
+  ['PTR', ['a.test.', '\\097.test.'], true],
+  ['SRV', ['1 2 3 a.test.', '1 2 3 A.test.'], true],
+  ['TXT', ['"a"', '"\\097"'], true],
+  ['TXT', ['"a"', '"A"'], false],
+  ['TXT', ['"ab"', '"a" "b"'], false],
+  ['CAA', ['0 issue "a.test"', '0 ISSUE "a.test"'], false],
+  ['CAA', ['0 issue "a.test"', '00 issue a.test'], true],
+]
+
+const zone = shared(async () => {
+  const { api } = await service().account()
+  return { api, path: `/domains/${await newDomain(api)}/rrsets/` }
+})
+
+for (const [i, [type, records, duplicate]] of UNIQUE.entries()) {
+  test(`${type} ${records.join(' and ')} are ${duplicate ? 'duplicates' : 'two records'}`, async (t) => {
+    const { api, path } = await zone()
+    const answer = await api.post(path, rrset({ subname: `n${i}`, type, records }))
+    if (duplicate) t.deepEqual([answer.status, answer.text], [400, JSON.stringify(object(DUPLICATE))])
+    else t.is(answer.status, 201, answer.text)
+  })
+}
+
+test('4091 A records fit at an owner name of 63 octets, and not at a longer one', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const octets = (length: number) => 'a'.repeat(length - domain.length - 3)
+  const fits = await api.post(`/domains/${domain}/rrsets/`, rrset({ subname: octets(63), records: ADDRESSES }))
+  t.is(fits.status, 201)
+  t.is((await lookUp(service().powerDns, `${octets(63)}.${domain}`, 'A')).length, 4091)
+  const answer = await api.post(`/domains/${domain}/rrsets/`, rrset({ subname: octets(64), records: ADDRESSES }))
+  const text = 'Total length of RRset exceeds limit by 1 bytes.'
+  t.deepEqual([answer.status, answer.text], [400, JSON.stringify(object(text))])
+})
+
+const ALLOWED: [what: string, members: RRsetBody][] = [
+  ['a wildcard', { subname: '*' }],
+  ['a wildcard CNAME', { subname: '*.c', type: 'CNAME', records: ['a.test.'] }],
+  ['a DS without NS beside it', { type: 'DS', records: [DS] }],
+  ['a delegation', { type: 'NS', records: ['ns.a.test.'] }],
+  ['a wildcard NS', { subname: '*.a', type: 'NS', records: ['ns.a.test.'] }],
+  ['a DS below a delegation', { subname: 'a.b', type: 'DS', records: [DS] }],
+]
+
+for (const [what, members] of ALLOWED) {
+  test(`${what} is allowed below the apex`, async (t) => {
+    const { api, path } = await zone()
+    t.is((await api.post(path, rrset(members))).status, 201)
+  })
+}

@@ -1,0 +1,242 @@
+import { freshName, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/api.ts'
+import { lookUp } from '../../support/dns/dns.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService()
+
+const NOT_FOUND = '{"detail":"Not found."}'
+const REQUIRED = ['This field is required.']
+const ONCE = ['Can only be written on create.']
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
+
+/** A domain with www/A, TTL 3600, and the path of that RRset. */
+async function withRRset() {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const shown = await newRRset(api, domain)
+  return { api, domain, shown, rrsets: `/domains/${domain}/rrsets/`, path: `/domains/${domain}/rrsets/www/A/` }
+}
+
+test('POST creates an RRset and shows it with 201 and its members in order', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const answer = await api.post(`/domains/${domain}/rrsets/`, rrset({ records: ['192.0.2.2', '192.0.2.1'] }))
+  t.is(answer.status, 201)
+  const { created, touched } = answer.json as ShownRRset
+  t.regex(created, TIME)
+  t.is(touched, created)
+  const expected = {
+    ...{ created, domain, subname: 'www', name: `www.${domain}.`, records: ['192.0.2.2', '192.0.2.1'] },
+    ...{ ttl: 3600, type: 'A', touched },
+  }
+  t.is(answer.text, JSON.stringify(expected))
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.1', '192.0.2.2'])
+})
+
+test('POST without subname creates at the apex', async (t) => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const answer = await api.post(`/domains/${domain}/rrsets/`, { type: 'A', ttl: 3600, records: ['192.0.2.1'] })
+  t.is(answer.status, 201)
+  t.like(answer.json, { subname: '', name: `${domain}.` })
+})
+
+test('members that are read-only or unknown are ignored', async (t) => {
+  const { api, path, domain } = await withRRset()
+  const others = { created: 1, domain: [], name: null, touched: 'x', colour: 'red' }
+  t.like((await api.patch(path, { ...others, ttl: 60 })).json, { domain, name: `www.${domain}.`, ttl: 60 })
+  t.is((await api.post(`/domains/${domain}/rrsets/`, rrset({ subname: 'b', ...others }))).status, 201)
+})
+
+test('GET shows what was written', async (t) => {
+  const { api, path, shown } = await withRRset()
+  const answer = await api.get(path)
+  t.deepEqual([answer.status, answer.text], [200, JSON.stringify(shown)])
+})
+
+test('PUT replaces TTL and records and shows the RRset', async (t) => {
+  const { api, path, domain, shown } = await withRRset()
+  const answer = await api.put(path, rrset({ ttl: 60, records: ['192.0.2.9'] }))
+  t.is(answer.status, 200)
+  const { touched } = answer.json as ShownRRset
+  t.true(touched > shown.touched)
+  t.is(answer.text, JSON.stringify({ ...shown, records: ['192.0.2.9'], ttl: 60, touched }))
+  t.is((await api.get(path)).text, answer.text)
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.9'])
+})
+
+const MISSING: [without: string[], problems: object][] = [
+  [['subname'], { subname: REQUIRED }],
+  [['type'], { type: REQUIRED }],
+  [['ttl'], { ttl: REQUIRED }],
+  [['records'], { records: REQUIRED }],
+  [['ttl', 'records'], { ttl: REQUIRED, records: REQUIRED }],
+  [['subname', 'type', 'ttl', 'records'], { subname: REQUIRED, type: REQUIRED, ttl: REQUIRED, records: REQUIRED }],
+]
+
+for (const [without, problems] of MISSING) {
+  test(`PUT needs ${without.join(', ')}`, async (t) => {
+    const { api, path, shown } = await withRRset()
+    const body = Object.fromEntries(Object.entries(rrset()).filter(([member]) => !without.includes(member)))
+    const answer = await api.put(path, body)
+    t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
+    t.deepEqual((await api.get(path)).json, shown)
+  })
+}
+
+const PATCHES: [body: object, ttl: number, records: string[]][] = [
+  [{}, 3600, ['192.0.2.1']],
+  [{ ttl: 60 }, 60, ['192.0.2.1']],
+  [{ records: ['192.0.2.8', '192.0.2.7'] }, 3600, ['192.0.2.8', '192.0.2.7']],
+  [{ ttl: 60, records: ['192.0.2.7'] }, 60, ['192.0.2.7']],
+  [{ subname: 'www' }, 3600, ['192.0.2.1']],
+  [{ subname: '' }, 3600, ['192.0.2.1']],
+  [{ type: 'A', subname: 'www', ttl: 86400 }, 86400, ['192.0.2.1']],
+]
+
+for (const [body, ttl, records] of PATCHES) {
+  test(`PATCH ${JSON.stringify(body)} changes these members alone`, async (t) => {
+    const { api, path, shown } = await withRRset()
+    const answer = await api.patch(path, body)
+    t.is(answer.status, 200)
+    const { touched } = answer.json as ShownRRset
+    t.true(touched > shown.touched)
+    t.is(answer.text, JSON.stringify({ ...shown, records, ttl, touched }))
+    t.is((await api.get(path)).text, answer.text)
+  })
+}
+
+for (const method of ['PUT', 'PATCH']) {
+  test(`${method} of an absent RRset is 404, also with records [] or a broken body`, async (t) => {
+    const { api, rrsets } = await withRRset()
+    for (const path of [`${rrsets}absent/A/`, `${rrsets}www/TXT/`, `${rrsets}@/A/`]) {
+      for (const body of [JSON.stringify(rrset()), JSON.stringify(rrset({ records: [] })), '{}', '{']) {
+        const headers = { 'content-type': 'application/json' }
+        const answer = await api.send(method, path, undefined, { body, headers })
+        t.deepEqual([answer.status, answer.text], [404, NOT_FOUND])
+      }
+    }
+  })
+
+  test(`${method} with records [] deletes`, async (t) => {
+    const { api, path, domain } = await withRRset()
+    const answer = await api.send(method, path, rrset({ records: [] }))
+    t.deepEqual([answer.status, answer.text], [204, ''])
+    t.is((await api.get(path)).status, 404)
+    t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), [])
+  })
+
+  test(`${method} with records [] and a wrong field deletes nothing`, async (t) => {
+    const { api, path, shown } = await withRRset()
+    const answer = await api.send(method, path, rrset({ records: [], ttl: 1 }))
+    t.is(answer.status, 400)
+    t.deepEqual((await api.get(path)).json, shown)
+  })
+
+  const WRITE_ONCE: [body: object, problems: object][] = [
+    [{ subname: 'other' }, { subname: ONCE }],
+    [{ subname: '*' }, { subname: ONCE }],
+    [{ type: 'AAAA' }, { type: ONCE }],
+    [
+      { subname: 'other', type: 'TXT' },
+      { subname: ONCE, type: ONCE },
+    ],
+  ]
+  for (const [members, problems] of WRITE_ONCE) {
+    test(`${method} cannot write ${JSON.stringify(members)}`, async (t) => {
+      const { api, path, shown } = await withRRset()
+      const answer = await api.send(method, path, rrset(members))
+      t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
+      t.deepEqual((await api.get(path)).json, shown)
+    })
+  }
+
+  test(`${method} takes the path's subname or "" as subname`, async (t) => {
+    const { api, path, shown } = await withRRset()
+    for (const subname of ['www', '']) {
+      const answer = await api.send(method, path, rrset({ subname, ttl: 60 }))
+      t.is(answer.status, 200)
+      t.like(answer.json, { subname: shown.subname, name: shown.name })
+    }
+  })
+
+  test(`${method} at the apex takes no other subname than ""`, async (t) => {
+    const { api, domain } = await withRRset()
+    await newRRset(api, domain, { subname: '' })
+    t.is((await api.send(method, `/domains/${domain}/rrsets/@/A/`, rrset({ subname: '' }))).status, 200)
+    const answer = await api.send(method, `/domains/${domain}/rrsets/@/A/`, rrset({ subname: 'www' }))
+    t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ subname: ONCE })])
+  })
+}
+
+test('DELETE deletes, and answers 204 also when there is nothing', async (t) => {
+  const { api, path, domain } = await withRRset()
+  for (let i = 0; i < 2; i++) {
+    const answer = await api.delete(path)
+    t.deepEqual([answer.status, answer.text], [204, ''])
+    t.is((await api.get(path)).status, 404)
+  }
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), [])
+})
+
+test('DELETE deletes one type at one name', async (t) => {
+  const { api, path, domain, rrsets } = await withRRset()
+  await newRRset(api, domain, { type: 'TXT', records: ['"a"'] })
+  await newRRset(api, domain, { subname: 'a.www' })
+  succeeded(await api.delete(path), 204)
+  const left = (await api.get(rrsets)).json as ShownRRset[]
+  t.deepEqual(
+    left.map(({ subname, type }) => `${subname}/${type}`),
+    ['a.www/A', 'www/TXT', '/NS'],
+  )
+})
+
+test('POST to the path of an RRset is not allowed', async (t) => {
+  const { api, path } = await withRRset()
+  const answer = await api.post(path, rrset())
+  t.deepEqual([answer.status, answer.text], [405, '{"detail":"Method \\"POST\\" not allowed."}'])
+  t.is(answer.headers['allow'], 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS')
+})
+
+test('DELETE of the collection is not allowed', async (t) => {
+  const { api, rrsets } = await withRRset()
+  t.deepEqual((await api.delete(rrsets)).text, '{"detail":"Method \\"DELETE\\" not allowed."}')
+})
+
+test('every method is 404 in a domain that is absent or foreign, DELETE and broken bodies included', async (t) => {
+  const { api } = await service().account()
+  const { domain } = await withRRset()
+  for (const name of [domain, freshName(), '@', domain.toUpperCase()]) {
+    for (const path of [
+      `/domains/${name}/rrsets/`,
+      `/domains/${name}/rrsets/www/A/`,
+      `/domains/${name}/rrsets/@/SOA/`,
+    ]) {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        const options = { body: '{', headers: { 'content-type': 'application/json' } }
+        const answer = await api.send(method, path, undefined, method === 'GET' ? {} : options)
+        t.deepEqual([answer.status, answer.text], [404, NOT_FOUND], `${method} ${path}`)
+      }
+    }
+  }
+})
+
+test('the apex NS RRset can be read, replaced and deleted', async (t) => {
+  const { api, domain } = await withRRset()
+  const path = `/domains/${domain}/rrsets/@/NS/`
+  t.like((await api.get(path)).json, {
+    subname: '',
+    ttl: 3600,
+    records: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
+  })
+  const put = await api.put(path, { subname: '', type: 'NS', ttl: 600, records: ['ns.other.test.'] })
+  t.is(put.status, 200)
+  t.deepEqual(await lookUp(service().powerDns, domain, 'NS'), ['ns.other.test.'])
+  t.is((await api.delete(path)).status, 204)
+  t.deepEqual(await lookUp(service().powerDns, domain, 'NS'), [])
+  t.is(
+    (await api.post(`/domains/${domain}/rrsets/`, { type: 'NS', ttl: 600, records: ['ns.third.test.'] })).status,
+    201,
+  )
+})

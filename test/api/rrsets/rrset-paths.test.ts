@@ -1,0 +1,146 @@
+import { newDomain, newRRset, type ShownRRset } from '../../support/api.ts'
+import type { Client } from '../../support/client.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService()
+
+const NOT_FOUND = '{"detail":"Not found."}'
+
+/** A path below `rrsets`, and the subname of the A RRset that it names. */
+const NAMING: [path: string, subname: string][] = [
+  ['www/A', 'www'],
+  ['www.../A', 'www'],
+  ['www@/A', 'www'],
+  ['www%2e%2e%2e/A', 'www'],
+  ['www%40/A', 'www'],
+  ['%77ww/%41', 'www'],
+  ['@/A', ''],
+  ['%40/A', ''],
+  ['.../A', ''],
+  ['%2e%2e%2e/A', ''],
+  ['%2E%2E%2E/A', ''],
+  ['..%2e/A', ''],
+  ['*/A', '*'],
+  ['%2A/A', '*'],
+  ['%2a/A', '*'],
+  ['*.../A', '*'],
+  ['%2A@/A', '*'],
+  ['*.wild/A', '*.wild'],
+  ['%2A.wild/A', '*.wild'],
+  ['a.b.c/A', 'a.b.c'],
+  ['a%2eb.c.../A', 'a.b.c'],
+  ['_443._tcp/A', '_443._tcp'],
+]
+
+const SUBNAMES = [...new Set(NAMING.map(([, subname]) => subname))]
+
+/** Paths below `rrsets` that name nothing, though they resemble what is there. */
+const NOTHING = [
+  '/A',
+  '/A/',
+  'www/a',
+  'WWW/A',
+  'www/A%20',
+  'www%20/A',
+  'www/A/A',
+  'www....../A',
+  'www@@/A',
+  'www@.../A',
+  'www..../A',
+  'www../A',
+  '@@/A',
+  '....../A',
+  '%2E%2E%2E@/A',
+  '%252A/A',
+  'a%2Fb/A',
+  'www%2FA',
+  'www/%2FA',
+  '%zz/A',
+  '%/A',
+  '%ff/A',
+  '%c3/A',
+  'www%00/A',
+  '%F0%9F%98%80/A',
+  'www/AAAA',
+  'www/SPF',
+  'www/TYPE1',
+  'www/NONSENSE12345678901234567890',
+  'w*w/A',
+  'other/A',
+]
+
+/** A domain with an A RRset at every subname that is named above; the path of its RRsets. */
+async function zone(api: Client): Promise<{ base: string; shown: Map<string, ShownRRset> }> {
+  const name = await newDomain(api)
+  const shown = new Map<string, ShownRRset>()
+  for (const subname of SUBNAMES) shown.set(subname, await newRRset(api, name, { subname }))
+  return { base: `/domains/${name}/rrsets`, shown }
+}
+
+test('GET shows the RRset that the path names, with and without final slash', async (t) => {
+  const { api } = await service().account()
+  const { base, shown } = await zone(api)
+  for (const [path, subname] of NAMING) {
+    for (const slash of ['', '/']) {
+      const answer = await api.get(`${base}/${path}${slash}`)
+      t.deepEqual([answer.status, answer.text], [200, JSON.stringify(shown.get(subname))], path)
+    }
+  }
+})
+
+test('what resembles the path of an RRset is not found', async (t) => {
+  const { api } = await service().account()
+  const { base } = await zone(api)
+  for (const path of NOTHING) {
+    for (const method of ['GET', 'PUT', 'PATCH']) {
+      const answer = await api.send(method, `${base}/${path}`, method === 'GET' ? undefined : {})
+      t.deepEqual([answer.status, answer.text], [404, NOT_FOUND], `${method} ${path}`)
+    }
+  }
+})
+
+test('deleting what resembles the path of an RRset deletes nothing', async (t) => {
+  const { api } = await service().account()
+  const { base } = await zone(api)
+  const before = (await api.get(base)).text
+  for (const path of NOTHING) {
+    const { status, text } = await api.delete(`${base}/${path}`)
+    t.true(status === 204 ? text === '' : status === 404 && text === NOT_FOUND, `${path}: ${status} ${text}`)
+  }
+  t.is((await api.get(base)).text, before)
+})
+
+test('an empty subname in the path is not found, for every method', async (t) => {
+  const { api } = await service().account()
+  const { base } = await zone(api)
+  for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    t.is((await api.send(method, `${base}//A/`)).status, 404, method)
+  }
+})
+
+test('PATCH, PUT and DELETE take the same paths', async (t) => {
+  const { api } = await service().account()
+  const { base } = await zone(api)
+  for (const [i, [path, subname]] of NAMING.entries()) {
+    const patched = await api.patch(`${base}/${path}/`, { ttl: 100 + i })
+    t.is(patched.status, 200, path)
+    t.like(patched.json, { subname, ttl: 100 + i })
+    const put = await api.put(`${base}/${path}/`, { subname, type: 'A', ttl: 200 + i, records: ['192.0.2.2'] })
+    t.is(put.status, 200, path)
+    t.like(put.json, { subname, ttl: 200 + i })
+  }
+  const again = new Set(SUBNAMES)
+  for (const [path, subname] of NAMING) {
+    t.is((await api.delete(`${base}/${path}/`)).status, 204)
+    if (again.delete(subname)) t.is((await api.get(`${base}/${path}/`)).status, 404, path)
+  }
+})
+
+test('the other segments of the path count their case, too', async (t) => {
+  const { api } = await service().account()
+  const { base } = await zone(api)
+  for (const path of [base.toUpperCase(), base.replace('rrsets', 'RRsets'), base.replace('domains', 'Domains')]) {
+    t.is((await api.get(`${path}/www/A/`)).status, 404, path)
+  }
+})

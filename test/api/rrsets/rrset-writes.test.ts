@@ -1,0 +1,152 @@
+import { callsFor, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/api.ts'
+import type { Answer, Client } from '../../support/client.ts'
+import { lookUp } from '../../support/dns/dns.ts'
+import { useService } from '../../support/harness.ts'
+import { statementsOf } from '../../support/statements.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService()
+
+/** A domain with www/A and www/TXT; the path of its RRsets, and how many requests PowerDNS gets for a write. */
+async function zone() {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const a = await newRRset(api, domain, { records: ['192.0.2.1', '192.0.2.2'] })
+  await newRRset(api, domain, { type: 'TXT', records: ['"a"'] })
+  async function calls(work: () => Promise<Answer>): Promise<[number, Answer]> {
+    const before = callsFor(service(), domain)
+    const answer = await work()
+    return [callsFor(service(), domain) - before, answer]
+  }
+  return { api, domain, a, path: `/domains/${domain}/rrsets/`, calls }
+}
+
+type Write = (api: Client, path: string) => Promise<Answer>
+
+const EFFECTIVE: [what: string, write: Write, status: number][] = [
+  ['a creation at a new name', (api, path) => api.post(path, rrset({ subname: 'new' })), 201],
+  ['a creation at a name that is there', (api, path) => api.post(path, rrset({ type: 'AAAA', records: ['::1'] })), 201],
+  ['a delegation', (api, path) => api.post(path, rrset({ subname: 'x', type: 'NS', records: ['a.test.'] })), 201],
+  ['a change of a TTL', (api, path) => api.patch(`${path}www/A/`, { ttl: 60 }), 200],
+  ['a change of records', (api, path) => api.patch(`${path}www/A/`, { records: ['192.0.2.2'] }), 200],
+  ['a replacement', (api, path) => api.put(`${path}www/A/`, rrset()), 200],
+  ['a deletion', (api, path) => api.delete(`${path}www/A/`), 204],
+  ['a deletion by PATCH', (api, path) => api.patch(`${path}www/A/`, { records: [] }), 204],
+]
+
+for (const [what, write, status] of EFFECTIVE) {
+  test(`${what} is one request to PowerDNS`, async (t) => {
+    const { api, path, calls } = await zone()
+    const [made, answer] = await calls(() => write(api, path))
+    t.is(answer.status, status, answer.text)
+    t.is(made, 1)
+  })
+}
+
+const IDLE: [what: string, write: Write, status: number][] = [
+  ['PATCH {}', (api, path) => api.patch(`${path}www/A/`, {}), 200],
+  ['PATCH with the same TTL', (api, path) => api.patch(`${path}www/A/`, { ttl: 3600 }), 200],
+  ['PATCH with the same records', (api, path) => api.patch(`${path}www/A/`, { records: ['192.0.2.1', '192.0.2.2'] }), 200],
+  ['PATCH with the same records in another order', (api, path) => api.patch(`${path}www/A/`, { records: ['192.0.2.2', '192.0.2.1'] }), 200],
+  ['PUT of what is there', (api, path) => api.put(`${path}www/A/`, rrset({ records: ['192.0.2.1', '192.0.2.2'] })), 200],
+  ['PATCH with another spelling', (api, path) => api.patch(`${path}www/TXT/`, { records: [' "\\097"'] }), 200],
+] // prettier-ignore
+
+for (const [what, write, status] of IDLE) {
+  test(`${what} is no request to PowerDNS and moves touched alone`, async (t) => {
+    const { api, path, calls } = await zone()
+    const before = (await api.get(path)).json as ShownRRset[]
+    const [made, answer] = await calls(() => write(api, path))
+    t.is(answer.status, status)
+    t.is(made, 0)
+    const shown = answer.json as ShownRRset
+    const was = before.find(({ type, subname }) => type === shown.type && subname === shown.subname)!
+    t.true(shown.touched > was.touched)
+    t.is(answer.text, JSON.stringify({ ...was, touched: shown.touched }))
+    const after = before.map((other) => (other === was ? shown : other))
+    t.is((await api.get(path)).text, JSON.stringify(after))
+  })
+}
+
+const WITHOUT_EFFECT: [what: string, write: Write, status: number][] = [
+  ['the deletion of an absent RRset', (api, path) => api.delete(`${path}absent/A/`), 204],
+  ['the deletion of an absent type', (api, path) => api.delete(`${path}www/AAAA/`), 204],
+  ['a refused RRset', (api, path) => api.post(path, rrset({ subname: 'x', records: ['x'] })), 400],
+  ['a second creation', (api, path) => api.post(path, rrset()), 400],
+  ['a PUT of an absent RRset', (api, path) => api.put(`${path}absent/A/`, rrset()), 404],
+]
+
+for (const [what, write, status] of WITHOUT_EFFECT) {
+  test(`${what} is no request to PowerDNS and changes nothing`, async (t) => {
+    const { api, path, calls } = await zone()
+    const before = (await api.get(path)).text
+    const [made, answer] = await calls(() => write(api, path))
+    t.is(answer.status, status)
+    t.is(made, 0)
+    t.is((await api.get(path)).text, before)
+  })
+}
+
+test('reading RRsets and lists of domains is no request to PowerDNS', async (t) => {
+  const { api, path, calls } = await zone()
+  for (const read of [path, `${path}www/A/`, `${path}?type=A`, '/domains/']) {
+    const [made] = await calls(() => api.get(read))
+    t.is(made, 0)
+  }
+})
+
+test('records keep the order last written', async (t) => {
+  const { api, domain, path } = await zone()
+  const order = ['192.0.2.9', '192.0.2.1', '192.0.2.5']
+  t.deepEqual((await newRRset(api, domain, { subname: 'b', records: order })).records, order)
+  t.like((await api.get(`${path}b/A/`)).json, { records: order })
+  const other = ['192.0.2.5', '192.0.2.1', '192.0.2.8', '192.0.2.9']
+  t.like((await api.patch(`${path}b/A/`, { records: other })).json, { records: other })
+  t.like((await api.get(`${path}b/A/`)).json, { records: other })
+  t.like((await api.patch(`${path}b/A/`, { ttl: 60 })).json, { records: other })
+})
+
+test('what was written is answered in DNS when the response arrives', async (t) => {
+  const { api, domain, path } = await zone()
+  const dns = () => lookUp(service().powerDns, `new.${domain}`, 'A')
+  for (let i = 0; i < 10; i++) {
+    t.deepEqual(await dns(), [])
+    succeeded(await api.post(path, rrset({ subname: 'new', records: [`192.0.2.${i}`] })), 201)
+    t.deepEqual(await dns(), [`192.0.2.${i}`])
+    succeeded(await api.patch(`${path}new/A/`, { records: [`192.0.2.${100 + i}`] }), 200)
+    t.deepEqual(await dns(), [`192.0.2.${100 + i}`])
+    succeeded(await api.delete(`${path}new/A/`), 204)
+  }
+})
+
+/** How many statements a write takes. Not side by side with others: the whole process is counted. */
+async function count(write: () => Promise<Answer>, status: number): Promise<number> {
+  return (await statementsOf(async () => succeeded(await write(), status))).length
+}
+
+test('the number of SQL statements of a write does not depend on how much there is', async (t) => {
+  const { api } = await service().account()
+  const [small, big] = [await newDomain(api), await newDomain(api)]
+  for (let i = 0; i < 30; i++) await newRRset(api, big, { subname: `n${i}` })
+  for (const type of ['TXT', 'CAA', 'AAAA', 'NS', 'MX', 'PTR', 'SRV']) {
+    const [content] = { TXT: ['"a"'], CAA: ['0 issue "a"'], AAAA: ['::1'], MX: ['1 a.'], SRV: ['1 1 1 a.'] }[type] ?? [
+      'a.b.',
+    ]
+    await newRRset(api, big, { type, records: [content] })
+  }
+  const many = Array.from({ length: 500 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
+  const writes: [string, (path: string, records: string[]) => Promise<Answer>, number][] = [
+    ['POST', (path, records) => api.post(path, rrset({ records })), 201],
+    ['PATCH without effect', (path) => api.patch(`${path}www/A/`, {}), 200],
+    ['PATCH', (path) => api.patch(`${path}www/A/`, { ttl: 60 }), 200],
+    ['PUT', (path, records) => api.put(`${path}www/A/`, rrset({ records: [...records, '192.0.2.77'] })), 200],
+    ['DELETE', (path) => api.delete(`${path}www/A/`), 204],
+    ['DELETE without effect', (path) => api.delete(`${path}www/A/`), 204],
+  ]
+  for (const [what, write, status] of writes) {
+    const few = await count(() => write(`/domains/${small}/rrsets/`, ['192.0.2.1']), status)
+    const more = await count(() => write(`/domains/${big}/rrsets/`, many), status)
+    t.is(more, few, what)
+    t.true(few > 0)
+  }
+})

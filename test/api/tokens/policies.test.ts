@@ -1,0 +1,226 @@
+import { query, transaction } from '../../../src/store/database.ts'
+import { addPolicies, domainOf, newDomain, newRRset, rrset, succeeded, type PolicyRow } from '../../support/api.ts'
+import { eventually } from '../../support/eventually.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+
+const service = useService()
+
+const INSUFFICIENT = '{"detail":"Insufficient token permissions."}'
+const FORBIDDEN = '{"detail":"You do not have permission to perform this action."}'
+const NOT_FOUND = '{"detail":"Not found."}'
+
+type Rules = (domain: string, other: string) => PolicyRow[]
+
+/** A token with a domain that has www/A, with another domain, and with policies that came later. */
+async function restricted(rules: Rules) {
+  const account = await service().account()
+  const [domain, other] = [await newDomain(account.api), await newDomain(account.api)]
+  const shown = await newRRset(account.api, domain)
+  await addPolicies(service(), account.tokenId, ...rules(domain, other))
+  return { ...account, domain, other, shown, path: `/domains/${domain}/rrsets/` }
+}
+
+/** What the rules say of www/TXT in the domain. */
+const DECISIONS: [title: string, rules: Rules, allowed: boolean][] = [
+  ['no policy permits', () => [], true],
+  ['a permissive default permits', () => [{ write: true }], true],
+  ['a restrictive default forbids', () => [{ write: false }], false],
+  ['a type counts more than the default', () => [{ write: false }, { type: 'TXT', write: true }], true],
+  [
+    'a subname counts more than a type',
+    () => [{ write: true }, { type: 'TXT', write: true }, { subname: 'www', write: false }],
+    false,
+  ],
+  [
+    'subname and type count more than a subname',
+    () => [{ write: false }, { subname: 'www', write: false }, { subname: 'www', type: 'TXT', write: true }],
+    true,
+  ],
+  [
+    'a domain counts more than subname and type',
+    (domain) => [{ write: true }, { subname: 'www', type: 'TXT', write: true }, { domain, write: false }],
+    false,
+  ],
+  [
+    'domain and type count more than a domain',
+    (domain) => [{ write: false }, { domain, write: false }, { domain, type: 'TXT', write: true }],
+    true,
+  ],
+  [
+    'domain and subname count more than domain and type',
+    (domain) => [{ write: true }, { domain, type: 'TXT', write: true }, { domain, subname: 'www', write: false }],
+    false,
+  ],
+  [
+    'domain, subname and type count most',
+    (domain) => [
+      { write: false },
+      { domain, subname: 'www', write: false },
+      { domain, subname: 'www', type: 'TXT', write: true },
+    ],
+    true,
+  ],
+  [
+    'a policy of another domain does not count',
+    (_, other) => [{ write: false }, { domain: other, write: true }],
+    false,
+  ],
+  ['a policy of another subname does not count', () => [{ write: false }, { subname: '', write: true }], false],
+  ['a policy of a wildcard is literal', () => [{ write: false }, { subname: '*', write: true }], false],
+  ['a policy of another type does not count', () => [{ write: false }, { type: 'A', write: true }], false],
+]
+
+for (const [title, rules, allowed] of DECISIONS) {
+  test(title, async (t) => {
+    const { api, path } = await restricted(rules)
+    const answer = await api.post(path, rrset({ type: 'TXT', records: ['"a"'] }))
+    if (allowed) t.is(answer.status, 201)
+    else t.deepEqual([answer.status, answer.text], [403, INSUFFICIENT])
+    t.is((await api.get(`${path}www/TXT/`)).status, allowed ? 200 : 404)
+  })
+}
+
+for (const [method, body] of [
+  ['PUT', JSON.stringify(rrset({ ttl: 60 }))],
+  ['PUT', '{'],
+  ['PATCH', '{}'],
+  ['PATCH', '{"ttl":"x"}'],
+  ['PATCH', '{"records":[]}'],
+  ['DELETE', ''],
+] as const) {
+  test(`${method} ${body} of a forbidden RRset is 403`, async (t) => {
+    const { api, path, shown } = await restricted(() => [{ write: false }])
+    const options = body === '' ? {} : { body, headers: { 'content-type': 'application/json' } }
+    const answer = await api.send(method, `${path}www/A/`, undefined, options)
+    t.deepEqual([answer.status, answer.text], [403, INSUFFICIENT])
+    t.deepEqual((await api.get(`${path}www/A/`)).json, shown)
+  })
+}
+
+test('an absent RRset is 404 to PUT and PATCH and 204 to DELETE, without a check', async (t) => {
+  const { api, path } = await restricted(() => [{ write: false }])
+  for (const method of ['PUT', 'PATCH']) {
+    const answer = await api.send(method, `${path}absent/A/`, rrset())
+    t.deepEqual([answer.status, answer.text], [404, NOT_FOUND])
+  }
+  t.is((await api.delete(`${path}absent/A/`)).status, 204)
+})
+
+test('what is permitted can be changed and deleted', async (t) => {
+  const { api, path } = await restricted((domain) => [{ write: false }, { domain, type: 'A', write: true }])
+  t.is((await api.patch(`${path}www/A/`, { ttl: 60 })).status, 200)
+  t.is((await api.put(`${path}www/A/`, rrset())).status, 200)
+  t.is((await api.delete(`${path}www/A/`)).status, 204)
+})
+
+test('reading is never restricted', async (t) => {
+  const { api, domain, other, path, shown } = await restricted((name) => [
+    { write: false },
+    { domain: name, write: false },
+  ])
+  t.deepEqual((await api.get(`${path}www/A/`)).json, shown)
+  t.is(((await api.get(path)).json as unknown[]).length, 2)
+  t.is(((await api.get('/domains/')).json as unknown[]).length, 2)
+  t.is((await domainOf(api, domain)).name, domain)
+  t.is((await domainOf(api, other)).name, other)
+})
+
+/** Whether a token may delete a domain with an NS RRset at its apex and an A RRset at www. */
+const DELETIONS: [title: string, rules: Rules, allowed: boolean][] = [
+  ['no policy', () => [], true],
+  ['a permissive default', () => [{ write: true }], true],
+  ['a restrictive default', () => [{ write: false }], false],
+  ['a permissive policy of the domain', (domain) => [{ write: false }, { domain, write: true }], true],
+  ['a permissive policy of another domain', (_, other) => [{ write: false }, { domain: other, write: true }], false],
+  ['a restrictive policy of the domain', (domain) => [{ write: true }, { domain, write: false }], false],
+  [
+    'a restrictive policy that names the domain, even if nothing there is concerned',
+    (domain) => [{ write: true }, { domain, subname: 'absent', type: 'TXT', write: false }],
+    false,
+  ],
+  [
+    'a restrictive policy that names another domain',
+    (_, other) => [{ write: true }, { domain: other, write: false }],
+    true,
+  ],
+  [
+    'permission for all types that are there',
+    () => [{ write: false }, { type: 'A', write: true }, { type: 'NS', write: true }],
+    true,
+  ],
+  ['permission for all but the NS RRset', () => [{ write: false }, { type: 'A', write: true }], false],
+  ['permission for all but one RRset', () => [{ write: true }, { subname: 'www', write: false }], false],
+  ['a restrictive policy of what is absent', () => [{ write: true }, { type: 'TXT', write: false }], true],
+]
+
+for (const [title, rules, allowed] of DELETIONS) {
+  test(`${title} ${allowed ? 'permits' : 'forbids'} deleting the domain`, async (t) => {
+    const { api, domain } = await restricted(rules)
+    const answer = await api.delete(`/domains/${domain}/`)
+    t.deepEqual([answer.status, answer.text], allowed ? [204, ''] : [403, FORBIDDEN])
+    t.is((await api.get(`/domains/${domain}/`)).status, allowed ? 404 : 200)
+  })
+}
+
+test('the apex NS always counts when a domain is deleted, also if it is absent', async (t) => {
+  const { api, domain, path, tokenId } = await restricted(() => [])
+  succeeded(await api.delete(`${path}@/NS/`), 204)
+  await addPolicies(service(), tokenId, { write: false }, { type: 'A', write: true })
+  t.is((await api.delete(`/domains/${domain}/`)).text, FORBIDDEN)
+})
+
+test('deleting an absent domain is 204, whatever the policies', async (t) => {
+  const { api } = await restricted(() => [{ write: false }])
+  t.is((await api.delete('/domains/absent.test/')).status, 204)
+})
+
+test('policies do not matter when a domain is created', async (t) => {
+  const { api } = await restricted(() => [{ write: false }, { type: 'NS', write: false }])
+  const name = await newDomain(api)
+  t.is((await api.post(`/domains/${name}/rrsets/`, rrset())).text, INSUFFICIENT)
+})
+
+test('a token with auto_policy may write in the domains that it creates, and nowhere else', async (t) => {
+  const { api, tokenId, path } = await restricted(() => [{ write: false }])
+  await query(service().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
+  const name = await newDomain(api)
+  const policies = await query(
+    service().system.db,
+    `select domains.name, subname, type, perm_write from policies join domains on domains.id = domain_id
+     where token_id = :tokenId`,
+    { tokenId },
+  )
+  t.deepEqual(policies, [{ name, subname: null, type: null, perm_write: true }])
+  t.is((await api.post(`/domains/${name}/rrsets/`, rrset())).status, 201)
+  t.is((await api.post(path, rrset({ subname: 'b' }))).text, INSUFFICIENT)
+  t.is((await api.delete(`/domains/${name}/`)).status, 204)
+})
+
+test('a token without auto_policy gets no policy for the domains that it creates', async (t) => {
+  const { api, tokenId } = await restricted(() => [{ write: false }])
+  await newDomain(api)
+  const policies = await query(service().system.db, 'select from policies where token_id = :tokenId', { tokenId })
+  t.is(policies.length, 1)
+})
+
+test('a change of policies counts from the next request on', async (t) => {
+  const { api, path, tokenId } = await restricted(() => [{ write: false }])
+  t.is((await api.patch(`${path}www/A/`, {})).status, 403)
+  await query(service().system.db, 'update policies set perm_write = true where token_id = :tokenId', { tokenId })
+  t.is((await api.patch(`${path}www/A/`, {})).status, 200)
+})
+
+test('a change of policies counts for a request that waits for its domain', async (t) => {
+  const { api, domain, path, tokenId } = await restricted(() => [{ write: true }])
+  const { db } = service().system
+  const [answer] = await transaction(db, async (trx) => {
+    await query(trx, 'select from domains where name = :domain for no key update', { domain })
+    const answer = api.patch(`${path}www/A/`, { ttl: 60 })
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    await eventually(async () => (await query(db, waiting)).length > 0)
+    await addPolicies(service(), tokenId, { domain, write: false })
+    return [answer]
+  })
+  t.is((await answer).text, INSUFFICIENT)
+})

@@ -1,0 +1,478 @@
+import { query } from '../../../src/store/database.ts'
+import type { Account } from '../../support/accounts.ts'
+import { succeeded } from '../../support/api.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+import { addPolicies, addToken, type Token } from '../../support/tokens.ts'
+
+// Contract §5, but for the forms of durations and networks.
+
+const service = useService()
+
+const NOT_FOUND = '{"detail":"Not found."}'
+const FORBIDDEN = '{"detail":"You do not have permission to perform this action."}'
+const ABSENT = '/auth/tokens/00000000-0000-4000-8000-000000000000/'
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/** What the API shows of a token. */
+interface ShownToken {
+  id: string
+  created: string
+  last_used: string | null
+  token?: string
+  [member: string]: unknown
+}
+
+async function newToken(account: Account, members: object = {}): Promise<ShownToken> {
+  return succeeded(await account.api.post('/auth/tokens/', members), 201).json as ShownToken
+}
+
+async function email(account: Account): Promise<string> {
+  const [row] = await query<{ email: string }>(service().system.db, 'select email from accounts where id = :id', {
+    id: account.id,
+  })
+  return row!.email
+}
+
+async function tokensInDatabase(account: Account): Promise<number> {
+  const rows = await query(service().system.db, 'select from tokens where owner_id = :id', { id: account.id })
+  return rows.length
+}
+
+test('a new token has all members in their order, the defaults, and its secret', async (t) => {
+  const account = await service().account()
+  const before = service().system.now()
+  const answer = await account.api.post('/auth/tokens/', {})
+  t.is(answer.status, 201)
+  const { id, created, token } = answer.json as ShownToken & { token: string }
+  t.regex(id, UUID)
+  t.regex(created, TIME)
+  t.true(before <= created && created <= service().system.now())
+  t.regex(token, /^[1-9A-HJ-NP-Za-km-z]{28}$/)
+  t.is(
+    answer.text,
+    JSON.stringify({
+      id,
+      created,
+      last_used: null,
+      owner: await email(account),
+      user_override: null,
+      mfa: null,
+      max_age: null,
+      max_unused_period: null,
+      name: '',
+      perm_create_domain: false,
+      perm_delete_domain: false,
+      perm_manage_tokens: false,
+      allowed_subnets: ['0.0.0.0/0', '::/0'],
+      auto_policy: false,
+      is_valid: true,
+      token,
+    }),
+  )
+  t.is(answer.headers['cache-control'], 'no-store')
+})
+
+test('the secret is shown once, and only its hash is kept', async (t) => {
+  const account = await service().account()
+  const { id, token } = await newToken(account)
+  for (const path of ['/auth/tokens/', `/auth/tokens/${id}/`]) {
+    const { text, headers } = await account.api.get(path)
+    t.false(text.includes(token!))
+    t.false(text.includes('"token"'))
+    t.is(headers['cache-control'], 'no-cache')
+  }
+  const changed = await account.api.patch(`/auth/tokens/${id}/`, { name: 'x' })
+  t.false(changed.text.includes('"token"'))
+  const rows = await query<{ row: string }>(
+    service().system.db,
+    'select cast(tokens as text) as row from tokens where id = :id',
+    { id },
+  )
+  t.false(rows[0]!.row.includes(token!))
+})
+
+test('secrets are all different, and use all of their symbols', async (t) => {
+  const account = await service().account()
+  const secrets = []
+  for (let i = 0; i < 60; i++) secrets.push((await newToken(account)).token!)
+  t.is(new Set(secrets).size, 60)
+  t.is(new Set(secrets.join('')).size, 58)
+})
+
+for (const [what, body] of [
+  ['an empty body', undefined],
+  ['an empty object', {}],
+  ['read-only members, wrong ones too', { id: 7, created: 'x', last_used: [], owner: null, user_override: 'x@y.test' }],
+  ['more of them', { mfa: false, is_valid: false, token: 'secret', unknown: {} }],
+] as const) {
+  test(`${what} makes a token of the defaults`, async (t) => {
+    const account = await service().account()
+    const answer = await account.api.post('/auth/tokens/', body)
+    t.is(answer.status, 201)
+    const shown = answer.json as ShownToken
+    t.deepEqual([shown['user_override'], shown['mfa'], shown['is_valid'], shown['name']], [null, null, true, ''])
+    t.not(shown.token, 'secret')
+  })
+}
+
+const NULL = 'This field may not be null.'
+const STRING = 'Not a valid string.'
+const BOOLEAN = 'Must be a valid boolean.'
+const DURATION = 'Duration has wrong format. Use one of these formats instead: [DD] [HH:[MM:]]ss[.uuuuuu].'
+
+for (const [body, problems] of [
+  [{ name: null }, { name: [NULL] }],
+  [{ name: true }, { name: [STRING] }],
+  [{ name: ['x'] }, { name: [STRING] }],
+  [{ name: 'a\0b' }, { name: ['Null characters are not allowed.'] }],
+  [{ name: 'ä'.repeat(179) }, { name: ['Ensure this field has no more than 178 characters.'] }],
+  [{ perm_create_domain: null }, { perm_create_domain: [NULL] }],
+  [{ perm_delete_domain: 'maybe' }, { perm_delete_domain: [BOOLEAN] }],
+  [{ perm_manage_tokens: 2 }, { perm_manage_tokens: [BOOLEAN] }],
+  [{ auto_policy: [] }, { auto_policy: [BOOLEAN] }],
+  [{ auto_policy: '' }, { auto_policy: [BOOLEAN] }],
+  [{ max_age: 'x' }, { max_age: [DURATION] }],
+  [{ allowed_subnets: null }, { allowed_subnets: [NULL] }],
+  [
+    { name: null, perm_create_domain: {}, max_unused_period: [], allowed_subnets: 'x' },
+    {
+      max_unused_period: [DURATION],
+      name: [NULL],
+      perm_create_domain: [BOOLEAN],
+      allowed_subnets: ['Expected a list of items but got type "str".'],
+    },
+  ],
+  [[], { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] }],
+  ['x', { non_field_errors: ['Invalid data. Expected a dictionary, but got str.'] }],
+] as const) {
+  test(`${JSON.stringify(body).slice(0, 60)} is refused, and nothing is made or changed`, async (t) => {
+    const account = await service().account()
+    const { id } = await newToken(account)
+    const before = await account.api.get(`/auth/tokens/${id}/`)
+    for (const [method, path] of [
+      ['POST', '/auth/tokens/'],
+      ['PATCH', `/auth/tokens/${id}/`],
+      ['PUT', `/auth/tokens/${id}/`],
+    ] as const) {
+      const answer = await account.api.send(method, path, body)
+      t.is(answer.status, 400)
+      t.deepEqual(answer.json, problems)
+    }
+    t.is(await tokensInDatabase(account), 2)
+    t.is((await account.api.get(`/auth/tokens/${id}/`)).text, before.text)
+  })
+}
+
+for (const [given, kept] of [
+  [true, true],
+  [1, true],
+  ['T', true],
+  ['y', true],
+  ['YES', true],
+  ['True', true],
+  ['on', true],
+  ['1', true],
+  [false, false],
+  [0, false],
+  ['f', false],
+  ['N', false],
+  ['no', false],
+  ['FALSE', false],
+  ['Off', false],
+  ['0', false],
+] as const) {
+  test(`${JSON.stringify(given)} means ${kept}`, async (t) => {
+    const shown = await newToken(await service().account(), { perm_delete_domain: given })
+    t.is(shown['perm_delete_domain'], kept)
+  })
+}
+
+for (const [given, kept] of [
+  ['', ''],
+  ['  x  ', 'x'],
+  [7, '7'],
+  ['ä'.repeat(178), 'ä'.repeat(178)],
+] as const) {
+  test(`the name ${JSON.stringify(given).slice(0, 20)} is kept`, async (t) => {
+    t.is((await newToken(await service().account(), { name: given }))['name'], kept)
+  })
+}
+
+for (const method of ['PATCH', 'PUT']) {
+  test(`${method} changes only the members present`, async (t) => {
+    const account = await service().account()
+    const { token, ...shown } = await newToken(account, {
+      ...{ name: 'before', perm_create_domain: true, max_age: 3600, max_unused_period: '1 00:00:00.000001' },
+      allowed_subnets: ['192.0.2.0/24'],
+    })
+    const path = `/auth/tokens/${shown.id}/`
+    t.truthy(token)
+    const unchanged = await account.api.send(method, path, {})
+    t.deepEqual([unchanged.status, unchanged.json], [200, shown])
+    let expected: object = shown
+    for (const change of [
+      { name: 'after' },
+      { perm_create_domain: false, perm_delete_domain: true },
+      { max_age: null },
+      { max_unused_period: '00:00:10' },
+      { allowed_subnets: [] },
+      { perm_manage_tokens: true },
+    ]) {
+      expected = { ...expected, ...change }
+      const { status, text } = await account.api.send(method, path, change)
+      t.deepEqual([status, text], [200, JSON.stringify(expected)])
+    }
+    t.is((await account.api.get(path)).text, JSON.stringify(expected))
+  })
+}
+
+test('what is not the account’s, not there or no id at all is 404, and 204 to DELETE', async (t) => {
+  const [account, other] = [await service().account(), await service().account()]
+  const foreign = await newToken(other)
+  for (const id of [
+    foreign.id,
+    '00000000-0000-4000-8000-000000000000',
+    foreign.id.toUpperCase(),
+    'x',
+    '1',
+    '%00',
+    `${foreign.id}x`,
+    "'; --",
+  ]) {
+    const path = `/auth/tokens/${encodeURIComponent(id)}/`
+    for (const method of ['GET', 'PATCH', 'PUT']) {
+      const { status, text } = await account.api.send(method, path, method === 'GET' ? undefined : { name: null })
+      t.deepEqual([status, text], [404, NOT_FOUND], `${method} ${id}`)
+    }
+    const { status, text } = await account.api.delete(path)
+    t.deepEqual([status, text], [204, ''], id)
+  }
+  t.is((await other.api.get(`/auth/tokens/${foreign.id}/`)).status, 200)
+})
+
+test('404 goes before what is wrong with the body', async (t) => {
+  const { api } = await service().account()
+  const { status } = await api.send('PATCH', ABSENT, undefined, { body: '{', headers: {} })
+  t.is(status, 404)
+})
+
+test('the list shows all tokens of the account, newest first, expired and login tokens too', async (t) => {
+  const account = await service().account()
+  const expired = await newToken(account, { max_age: '0' })
+  const { id: login } = await addToken(service(), account.id, { mfa: false, maxAge: '7 days' })
+  const last = await newToken(account)
+  const answer = await account.api.get('/auth/tokens/')
+  t.is(answer.status, 200)
+  t.false('link' in answer.headers)
+  const listed = answer.json as ShownToken[]
+  t.deepEqual(
+    listed.map(({ id, mfa, max_age, is_valid }) => [id, mfa, max_age, is_valid]),
+    [
+      [last.id, null, null, true],
+      [login, false, '7 00:00:00', true],
+      [expired.id, null, '00:00:00', false],
+      [account.tokenId, null, null, true],
+    ],
+  )
+  for (const shown of listed.filter(({ id }) => id !== account.tokenId)) {
+    t.deepEqual((await account.api.get(`/auth/tokens/${shown.id}/`)).json, shown)
+  }
+})
+
+test('more than 500 tokens, owned and bound, are listed in pages', async (t) => {
+  const [account, other] = [await service().account(), await service().account()]
+  await query(
+    service().system.db,
+    `insert into tokens (created, owner_id, user_override_id, secret_hash)
+     select now() - interval '1 second' * n, case when n % 2 = 0 then cast(:id as uuid) else :other end,
+       case when n % 2 = 0 then null else cast(:id as uuid) end, sha256(convert_to(cast(cast(:id as uuid) as text) || n, 'UTF8'))
+     from generate_series(1, 700) as n`,
+    { id: account.id, other: other.id },
+  )
+  const refused = await account.api.get('/auth/tokens/')
+  t.is(refused.status, 400)
+  t.true(refused.text.includes('(701 total)'))
+  const first = await account.api.get('/auth/tokens/?cursor=')
+  const [, next] = /<([^>]*)>; rel="next"/.exec(String(first.headers['link']))!
+  const second = await account.api.get(next!.replace(/^.*\/api\/v1/, ''))
+  const [, prev] = /<([^>]*)>; rel="prev"/.exec(String(second.headers['link']))!
+  const again = await account.api.get(prev!.replace(/^.*\/api\/v1/, ''))
+  const [one, two] = [first.json as ShownToken[], second.json as ShownToken[]]
+  t.deepEqual([one.length, two.length], [500, 201])
+  t.is(new Set([...one, ...two].map(({ id }) => id)).size, 701)
+  t.deepEqual(
+    [...one, ...two].map(({ created }) => created),
+    [...one, ...two]
+      .map(({ created }) => created)
+      .sort()
+      .reverse(),
+  )
+  t.deepEqual(
+    (again.json as ShownToken[]).map(({ id }) => id),
+    one.map(({ id }) => id),
+  )
+  t.is((await account.api.get('/auth/tokens/?cursor=o1-1')).text, '{"detail":"Invalid cursor"}')
+})
+
+test('a deleted token is gone at once; a token may delete and change itself', async (t) => {
+  const account = await service().account()
+  const token = await addToken(service(), account.id, { permManageTokens: true })
+  const changed = await token.api.patch(`/auth/tokens/${token.id}/`, { name: 'mine' })
+  t.is((changed.json as ShownToken)['name'], 'mine')
+  const { status, text } = await token.api.delete(`/auth/tokens/${token.id}/`)
+  t.deepEqual([status, text], [204, ''])
+  t.is((await token.api.get('/domains/')).status, 401)
+  t.is((await account.api.get(`/auth/tokens/${token.id}/`)).status, 404)
+  t.is((await account.api.delete(`/auth/tokens/${token.id}/`)).status, 204)
+})
+
+test('a token may give itself and others any permission, and take its own away', async (t) => {
+  const account = await service().account()
+  const token = await addToken(service(), account.id, { permManageTokens: true })
+  t.is((await token.api.delete('/domains/absent.test/')).status, 403)
+  await token.api.patch(`/auth/tokens/${token.id}/`, { perm_delete_domain: true })
+  t.is((await token.api.delete('/domains/absent.test/')).status, 204)
+  await token.api.patch(`/auth/tokens/${token.id}/`, { perm_manage_tokens: false })
+  t.is((await token.api.get(`/auth/tokens/${token.id}/`)).text, FORBIDDEN)
+})
+
+test('a token that reads itself sees when it did', async (t) => {
+  const account = await service().account()
+  const before = service().system.now()
+  const shown = (await account.api.get(`/auth/tokens/${account.tokenId}/`)).json as ShownToken
+  t.regex(shown.last_used!, TIME)
+  t.true(before <= shown.last_used! && shown.last_used! <= service().system.now())
+})
+
+for (const flags of [{}, { permCreateDomain: true, permDeleteDomain: true }]) {
+  test(`without perm_manage_tokens a token may do nothing here: ${JSON.stringify(flags)}`, async (t) => {
+    const account = await service().account()
+    const { id, api } = await addToken(service(), account.id, flags)
+    for (const [method, path] of [
+      ...(['GET', 'POST', 'PUT'] as const).map((m) => [m, '/auth/tokens/'] as const),
+      ...(['GET', 'PUT', 'PATCH', 'DELETE', 'POST'] as const).map((m) => [m, `/auth/tokens/${id}/`] as const),
+      ['DELETE', ABSENT],
+      ['GET', `/auth/tokens/${id}/policies/`],
+      ['GET', `/auth/tokens/${id}/policies/rrsets/`],
+    ] as const) {
+      const { status, text } = await api.send(method, path, method === 'GET' ? undefined : {})
+      t.deepEqual([status, text], [403, FORBIDDEN], `${method} ${path}`)
+    }
+  })
+}
+
+// Contract §5.7.
+
+async function policiesOf(account: Account, id: string): Promise<unknown[]> {
+  return (await account.api.get(`/auth/tokens/${id}/policies/rrsets/`)).json as unknown[]
+}
+
+const withoutIds = (policies: unknown[]) => policies.map((policy) => ({ ...(policy as object), id: undefined }))
+const RESTRICTIVE = { id: undefined, domain: null, subname: null, type: null, perm_write: false }
+
+test('auto_policy makes a restrictive default policy, in a new token and in one that is changed', async (t) => {
+  const account = await service().account()
+  const made = await newToken(account, { auto_policy: true })
+  t.is(made['auto_policy'], true)
+  t.deepEqual(withoutIds(await policiesOf(account, made.id)), [RESTRICTIVE])
+  const changed = await newToken(account)
+  for (let i = 0; i < 2; i++) {
+    t.is((await account.api.patch(`/auth/tokens/${changed.id}/`, { auto_policy: true })).status, 200)
+    t.deepEqual(withoutIds(await policiesOf(account, changed.id)), [RESTRICTIVE])
+  }
+})
+
+test('auto_policy accepts a restrictive default policy, and refuses a permissive one', async (t) => {
+  const account = await service().account()
+  const [restricted, permitted] = [await newToken(account), await newToken(account)]
+  await addPolicies(service(), restricted.id, [{ permWrite: false }, { type: 'A', permWrite: true }])
+  await addPolicies(service(), permitted.id, [{ permWrite: true }])
+  t.is((await account.api.patch(`/auth/tokens/${restricted.id}/`, { auto_policy: true })).status, 200)
+  t.is((await policiesOf(account, restricted.id)).length, 2)
+  const refused = await account.api.patch(`/auth/tokens/${permitted.id}/`, { auto_policy: true, name: 'x' })
+  t.deepEqual(
+    [refused.status, refused.text],
+    [400, '{"auto_policy":["Auto policy requires a restrictive default policy."]}'],
+  )
+  const shown = (await account.api.get(`/auth/tokens/${permitted.id}/`)).json as ShownToken
+  t.deepEqual([shown['auto_policy'], shown['name']], [false, ''])
+})
+
+test('when auto_policy ends, the policies stay', async (t) => {
+  const account = await service().account()
+  const { id } = await newToken(account, { auto_policy: true })
+  t.is((await account.api.patch(`/auth/tokens/${id}/`, { auto_policy: false })).status, 200)
+  t.deepEqual(withoutIds(await policiesOf(account, id)), [RESTRICTIVE])
+})
+
+// Contract §3.3.
+
+/** A token that acts for `account`, and the account that owns it. */
+async function boundTo(account: Account): Promise<{ owner: Account; token: Token }> {
+  const owner = await service().account()
+  return { owner, token: await addToken(service(), owner.id, { userOverrideId: account.id }) }
+}
+
+test('an override token is listed for owner and bound account, with both addresses', async (t) => {
+  const account = await service().account()
+  const { owner, token } = await boundTo(account)
+  for (const { api } of [account, owner]) {
+    const shown = (await api.get(`/auth/tokens/${token.id}/`)).json as ShownToken
+    t.is(shown['owner'], await email(owner))
+    t.is(shown['user_override'], await email(account))
+    t.deepEqual(((await api.get('/auth/tokens/')).json as ShownToken[])[0], shown)
+  }
+})
+
+test('only the bound account changes an override token; the owner gets 403 before his body is read', async (t) => {
+  const account = await service().account()
+  const { owner, token } = await boundTo(account)
+  for (const method of ['PATCH', 'PUT']) {
+    const path = `/auth/tokens/${token.id}/`
+    const refused = await owner.api.send(method, path, { name: null })
+    t.deepEqual([refused.status, refused.text], [403, FORBIDDEN])
+    const changed = await account.api.send(method, path, { name: method })
+    t.is((changed.json as ShownToken)['name'], method)
+  }
+})
+
+test('an override token manages no tokens', async (t) => {
+  const account = await service().account()
+  const { token } = await boundTo(account)
+  const path = `/auth/tokens/${token.id}/`
+  const { status, text } = await account.api.patch(path, { perm_manage_tokens: true, name: 'x' })
+  t.deepEqual(
+    [status, text],
+    [400, '{"non_field_errors":["perm_manage_tokens and user_override are mutually exclusive."]}'],
+  )
+  t.is(((await account.api.get(path)).json as ShownToken)['name'], '')
+  t.is((await account.api.patch(path, { perm_manage_tokens: false })).status, 200)
+})
+
+test('a token is not bound over HTTP', async (t) => {
+  const [account, other] = [await service().account(), await service().account()]
+  const { id } = await newToken(account, { user_override: await email(other) })
+  const changed = await account.api.patch(`/auth/tokens/${id}/`, { user_override: await email(other) })
+  t.is((changed.json as ShownToken)['user_override'], null)
+})
+
+for (const who of ['owner', 'bound account']) {
+  test(`the ${who} deletes an override token`, async (t) => {
+    const account = await service().account()
+    const { owner, token } = await boundTo(account)
+    const { api } = who === 'owner' ? owner : account
+    t.is((await api.delete(`/auth/tokens/${token.id}/`)).status, 204)
+    t.is((await token.api.get('/domains/')).status, 401)
+  })
+}
+
+test('a foreign account neither sees nor deletes an override token', async (t) => {
+  const { token } = await boundTo(await service().account())
+  const { api } = await service().account()
+  t.is((await api.get(`/auth/tokens/${token.id}/`)).status, 404)
+  t.is((await api.patch(`/auth/tokens/${token.id}/`, {})).status, 404)
+  t.is((await api.delete(`/auth/tokens/${token.id}/`)).status, 204)
+  t.is((await token.api.get('/domains/')).status, 200)
+})

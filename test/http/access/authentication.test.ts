@@ -1,0 +1,251 @@
+import test from 'ava'
+import type { Account } from '../../support/accounts.ts'
+import { newDomain } from '../../support/api.ts'
+import { useService } from '../../support/harness.ts'
+import { exchange, plainRequest } from '../../support/raw.ts'
+import { addToken, lastUsed, setState, type TokenOptions } from '../../support/tokens.ts'
+
+// Contract §3.1, but for addresses.
+
+const service = useService()
+
+const NOT_PROVIDED = 'Authentication credentials were not provided.'
+const INVALID = 'Invalid token.'
+const INACTIVE = 'User inactive or deleted.'
+const NO_CREDENTIALS = 'Invalid token header. No credentials provided.'
+const SPACES = 'Invalid token header. Token string should not contain spaces.'
+const CHARACTERS = 'Invalid token header. Token string should not contain invalid characters.'
+
+let account: Account
+
+test.before('an account', async () => {
+  account = await service().account()
+})
+
+/** A read with an `Authorization` header as given, octet by octet. */
+async function get(authorization: string | undefined) {
+  const headers = authorization === undefined ? [] : [`Authorization: ${authorization}`]
+  return exchange(service().url, plainRequest('GET /api/v1/domains/', headers))
+}
+
+for (const [what, header, detail] of [
+  ['no header', undefined, NOT_PROVIDED],
+  ['an empty header', '', NOT_PROVIDED],
+  ['blanks', '  \t ', NOT_PROVIDED],
+  ['Bearer', 'Bearer SECRET', NOT_PROVIDED],
+  ['Basic', 'Basic SECRET', NOT_PROVIDED],
+  ['Digest', 'Digest username="a"', NOT_PROVIDED],
+  ['another scheme with blanks', 'Bearer a b c', NOT_PROVIDED],
+  ['another scheme with octets', 'Bearer \xff', NOT_PROVIDED],
+  ['a scheme that begins with Token', 'Tokens SECRET', NOT_PROVIDED],
+  ['a scheme that ends with Token', 'XToken SECRET', NOT_PROVIDED],
+  ['the secret alone', 'SECRET', NOT_PROVIDED],
+  ['a colon', 'Token: SECRET', NOT_PROVIDED],
+  ['an equals sign', 'Token=SECRET', NOT_PROVIDED],
+  ['Token alone', 'Token', NO_CREDENTIALS],
+  ['Token and blanks', 'Token   ', NO_CREDENTIALS],
+  ['token alone in lower case', 'token', NO_CREDENTIALS],
+  ['two words', 'Token a b', SPACES],
+  ['the secret and a word', 'Token SECRET x', SPACES],
+  ['two words and a tab', 'Token a\tb', SPACES],
+  ['two words that cannot be decoded', 'Token \xff \xff', SPACES],
+  ['an octet that is not UTF-8', 'Token \xff', CHARACTERS],
+  ['half a UTF-8 character', 'Token \xc3', CHARACTERS],
+  ['a no-break space in Latin-1', 'Token a\xa0b', CHARACTERS],
+  ['a secret with an octet that is not UTF-8', 'Token SECRET\xe4', CHARACTERS],
+  ['an unknown secret', 'Token unknown', INVALID],
+  ['an unknown secret in UTF-8', 'Token \xc3\xa1', INVALID],
+  ['a secret in quotes', 'Token "SECRET"', INVALID],
+  ['the beginning of a secret', 'Token SECRE', INVALID],
+  ['more than a secret', 'Token SECRETx', INVALID],
+  ['a secret in another case', 'Token OTHERCASE', INVALID],
+  ['two in one header', 'Token SECRET,SECRET', INVALID],
+  ['a quote for a database', "Token ';--", INVALID],
+  ['a very long secret', `Token ${'x'.repeat(10_000)}`, INVALID],
+] as const) {
+  test.serial(`401 for ${what}`, async (t) => {
+    const { secret } = account
+    const otherCase = secret.replace(/[a-z]/gi, (c) => (c < 'a' ? c.toLowerCase() : c.toUpperCase()))
+    const { status, headers, body } = await get(
+      header
+        ?.replaceAll('OTHERCASE', otherCase)
+        .replace(/SECRET/g, secret)
+        .replace('SECRE', secret.slice(0, -1)),
+    )
+    t.deepEqual([status, body], [401, JSON.stringify({ detail })])
+    t.is(headers['www-authenticate'], 'Token')
+  })
+}
+
+for (const form of ['Token SECRET', 'token SECRET', 'TOKEN SECRET', 'tOkEn   SECRET  ', 'Token\tSECRET']) {
+  test.serial(`accepted: ${JSON.stringify(form)}`, async (t) => {
+    t.is((await get(form.replace('SECRET', account.secret))).status, 200)
+  })
+}
+
+for (const [what, secret] of [
+  ['28 characters with hyphens and underscores', 'aA0-_zZ9-_bB1-_yY8-_cC2-_xX7'],
+  ['28 hyphens', '-'.repeat(28)],
+  ['40 hexadecimal digits', '0123456789abcdef0123456789ABCDEF01234567'],
+  ['one character', '!'],
+  ['200 characters', 'x'.repeat(200)],
+  ['characters beyond ASCII', 'Pässwört€'],
+  ['a letter whose UTF-8 looks like a blank in Latin-1', 'à'],
+] as const) {
+  test.serial(`any secret whose hash is on file authenticates: ${what}`, async (t) => {
+    await addToken(service(), account.id, { secret })
+    t.is((await get(`Token ${Buffer.from(secret).toString('latin1')}`)).status, 200)
+  })
+}
+
+test.serial('a secret in the query, a cookie or the body does not count', async (t) => {
+  const { secret } = account
+  const answer = await service().anonymous.post(
+    `/domains/?token=${secret}&authorization=Token%20${secret}`,
+    {
+      token: secret,
+    },
+    { headers: { cookie: `token=${secret}`, 'x-token': secret } },
+  )
+  t.deepEqual([answer.status, answer.json], [401, { detail: NOT_PROVIDED }])
+})
+
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
+
+const ages: [string, TokenOptions, boolean][] = [
+  ['without limits', { created: ago(1e9) }, true],
+  ['younger than its greatest age', { created: ago(3500), maxAge: '1 hour' }, true],
+  ['older than its greatest age', { created: ago(3700), maxAge: '1 hour' }, false],
+  ['whose greatest age is zero', { maxAge: '0' }, false],
+  ['older than its greatest age, though just used', { created: ago(90), lastUsed: ago(1), maxAge: '1 minute' }, false],
+  ['never used for less than it may be', { created: ago(3500), maxUnusedPeriod: '1 hour' }, true],
+  ['never used for longer than it may be', { created: ago(3700), maxUnusedPeriod: '1 hour' }, false],
+  ['used of late', { created: ago(9e6), lastUsed: ago(3500), maxUnusedPeriod: '1 hour' }, true],
+  ['not used of late', { created: ago(9e6), lastUsed: ago(3700), maxUnusedPeriod: '1 hour' }, false],
+  [
+    'within one limit only',
+    { created: ago(3700), lastUsed: ago(1), maxAge: '1 hour', maxUnusedPeriod: '1 hour' },
+    false,
+  ],
+  ['within both limits', { created: ago(3500), lastUsed: ago(1), maxAge: '1 hour', maxUnusedPeriod: '1 hour' }, true],
+]
+
+for (const [what, options, accepted] of ages) {
+  test.serial(`a token ${what} gets ${accepted ? 200 : 401}`, async (t) => {
+    const { api } = await addToken(service(), account.id, options)
+    const { status, json } = await api.get('/domains/')
+    t.is(status, accepted ? 200 : 401)
+    if (!accepted) t.deepEqual(json, { detail: INVALID })
+  })
+}
+
+for (const state of ['pending', 'disabled']) {
+  test.serial(`a token whose owner is ${state} gets 401`, async (t) => {
+    const { id, api } = await service().account()
+    await setState(service(), id, state)
+    const { status, json } = await api.get('/domains/')
+    t.deepEqual([status, json], [401, { detail: INACTIVE }])
+  })
+
+  test.serial(`a token whose bound account is ${state} gets 401`, async (t) => {
+    const { id } = await service().account()
+    const { api } = await addToken(service(), account.id, { userOverrideId: id })
+    t.is((await api.get('/domains/')).status, 200)
+    await setState(service(), id, state)
+    const { status, json } = await api.get('/domains/')
+    t.deepEqual([status, json], [401, { detail: INACTIVE }])
+  })
+
+  test.serial(`a bound token whose owner is ${state} gets 401`, async (t) => {
+    const owner = await service().account()
+    const { api } = await addToken(service(), owner.id, { userOverrideId: account.id })
+    await setState(service(), owner.id, state)
+    const { status, json } = await api.get('/domains/')
+    t.deepEqual([status, json], [401, { detail: INACTIVE }])
+  })
+
+  test.serial(`validity goes before the account's state: ${state}`, async (t) => {
+    const { id } = await service().account()
+    const { api } = await addToken(service(), id, { maxAge: '0' })
+    await setState(service(), id, state)
+    t.deepEqual((await api.get('/domains/')).json, { detail: INVALID })
+  })
+
+  test.serial(`the account's state goes before the address: ${state}`, async (t) => {
+    const { id } = await service().account()
+    const { api } = await addToken(service(), id, { allowedSubnets: [] })
+    await setState(service(), id, state)
+    t.deepEqual((await api.get('/domains/')).json, { detail: INACTIVE })
+  })
+}
+
+test.serial('an account that is active again is served again', async (t) => {
+  const { id, api } = await service().account()
+  await setState(service(), id, 'disabled')
+  t.is((await api.get('/domains/')).status, 401)
+  await setState(service(), id, 'active')
+  t.is((await api.get('/domains/')).status, 200)
+})
+
+for (const [what, method, path, status] of [
+  ['a success', 'GET', '/domains/', 200],
+  ['a refusal for lack of permission', 'POST', '/domains/', 403],
+  ['a wrong method', 'PUT', '/domains/', 405],
+  ['something absent', 'GET', '/domains/absent.test/', 404],
+  ['a refused body', 'POST', '/domains/DOMAIN/rrsets/', 400],
+  ['the index', 'GET', '/', 200],
+] as const) {
+  test.serial(`last_used moves to now, to the microsecond, with ${what}`, async (t) => {
+    const domain = await newDomain(account.api)
+    const { id, api } = await addToken(service(), account.id)
+    t.is(await lastUsed(service(), id), null)
+    const before = service().system.now()
+    t.is((await api.send(method, path.replace('DOMAIN', domain))).status, status)
+    const first = (await lastUsed(service(), id))!
+    t.true(before <= first && first <= service().system.now(), `${before} ${first}`)
+    await api.send(method, path)
+    t.true(first < (await lastUsed(service(), id))!)
+  })
+}
+
+test.serial('last_used is kept in microseconds', async (t) => {
+  const { id, api } = await addToken(service(), account.id)
+  const seen = new Set<string>()
+  for (let i = 0; i < 10; i++) {
+    await api.get('/')
+    seen.add((await lastUsed(service(), id))!.slice(-4, -1))
+  }
+  t.true([...seen].some((microseconds) => microseconds !== '000'))
+})
+
+const used = '2026-01-02T03:04:05.678901Z'
+
+for (const [what, options] of [
+  ['an expired token', { created: ago(90), lastUsed: used, maxAge: '1 minute' }],
+  ['an address that is not allowed', { lastUsed: used, allowedSubnets: ['192.0.2.0/24'] }],
+] as const) {
+  test.serial(`last_used does not move with ${what}`, async (t) => {
+    const { id, api } = await addToken(service(), account.id, {
+      ...options,
+      allowedSubnets: [...(options.allowedSubnets ?? ['::/0'])],
+    })
+    t.is((await api.get('/domains/')).status, 401)
+    t.is(await lastUsed(service(), id), used)
+  })
+}
+
+test.serial('last_used does not move with an account that is not active', async (t) => {
+  const { id: owner } = await service().account()
+  const { id, api } = await addToken(service(), owner, { lastUsed: used })
+  await setState(service(), owner, 'disabled')
+  t.is((await api.get('/domains/')).status, 401)
+  t.is(await lastUsed(service(), id), used)
+})
+
+test.serial('last_used does not move without authentication', async (t) => {
+  const { id, api } = await addToken(service(), account.id, { lastUsed: used })
+  await api.send('OPTIONS', '/domains/')
+  await api.get('/nothing/')
+  await api.get('//root/healthz')
+  t.is(await lastUsed(service(), id), used)
+})

@@ -1,0 +1,366 @@
+import { createRouter } from '../../../src/http/router.ts'
+import { query } from '../../../src/store/database.ts'
+import type { Account } from '../../support/accounts.ts'
+import { freshName, newDomain, newRRset, rrset } from '../../support/api.ts'
+import { Client, type Answer } from '../../support/client.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+import { addFactor, addPolicies, addToken, setState, type TokenOptions } from '../../support/tokens.ts'
+
+// Who may do what (contract §3.2): every endpoint and method against every kind of caller. What is expected is stated
+// here, apart from how the service finds it.
+
+const service = useService({ CAPTCHA: 'on' })
+
+/** What a caller acts on: an account with a domain that has www A, and two tokens with a policy each. */
+interface Site {
+  account: Account
+  /** An account that owns a token bound to `account`. */
+  owner: Account
+  domain: string
+  /** A token of the account, and the one that is bound to it. */
+  tokens: Record<'own' | 'bound', { id: string; policy: string }>
+  /** A factor of the account that was never used. */
+  factor: string
+}
+
+interface Caller {
+  /** Presents itself; undefined: without token. */
+  secret: (site: Site) => Promise<string | undefined>
+  /** Not let in. */
+  refused?: true
+  /** Presents nothing at all. */
+  anonymous?: true
+  create?: boolean
+  remove?: boolean
+  manage?: boolean
+  /** Presents a login token, whose MFA step is missing. */
+  login?: boolean
+  pending?: boolean
+  restricted?: boolean
+  /** What it sees of the domain, and whether it may write www A and, with the flag, delete the domain. */
+  sees?: boolean
+  writes?: boolean
+  clears?: boolean
+  /** As whom it meets the token that the path names. */
+  meets?: 'own' | 'bound' | 'foreign'
+}
+
+const FLAGS = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
+const ALL = { create: true, remove: true, manage: true, sees: true, writes: true, clears: true, meets: 'own' } as const
+const NO_FLAGS = { ...ALL, create: false, remove: false, manage: false }
+
+const tokenOf = (options: TokenOptions, who: 'account' | 'owner' = 'account') => {
+  return async (site: Site) => (await addToken(service(), site[who].id, options)).secret
+}
+
+const bound = (names: boolean | undefined) => async (site: Site) => {
+  const flags = { permCreateDomain: true, permDeleteDomain: true }
+  const token = await addToken(service(), site.owner.id, { ...flags, userOverrideId: site.account.id })
+  if (names !== undefined) await addPolicies(service(), token.id, [{ permWrite: true }])
+  if (names === true) await addPolicies(service(), token.id, [{ domain: site.domain, permWrite: true }])
+  return token.secret
+}
+
+const CALLERS: Record<string, Caller> = {
+  'no token': { secret: async () => undefined, refused: true, anonymous: true },
+  'a bad token': { secret: async () => 'unknown', refused: true },
+  'an expired token': { secret: tokenOf({ ...FLAGS, maxAge: '0' }), refused: true },
+  'a token from a wrong network': { secret: tokenOf({ ...FLAGS, allowedSubnets: ['192.0.2.0/24'] }), refused: true },
+  'a token of a disabled account': {
+    async secret() {
+      const { id, secret } = await service().account()
+      await setState(service(), id, 'disabled')
+      return secret
+    },
+    refused: true,
+  },
+  'a token without flags': { secret: tokenOf({}), ...NO_FLAGS },
+  'a token that may create domains': { secret: tokenOf({ permCreateDomain: true }), ...NO_FLAGS, create: true },
+  'a token that may delete domains': { secret: tokenOf({ permDeleteDomain: true }), ...NO_FLAGS, remove: true },
+  'a token that may manage tokens': { secret: tokenOf({ permManageTokens: true }), ...NO_FLAGS, manage: true },
+  'a token with all flags': { secret: tokenOf(FLAGS), ...ALL },
+  'a login token after its MFA step': { secret: tokenOf({ ...FLAGS, mfa: true }), ...ALL, login: true },
+  'a login token before its MFA step': {
+    async secret(site) {
+      await addFactor(service(), site.account.id)
+      return tokenOf({ ...FLAGS, mfa: false })(site)
+    },
+    ...ALL,
+    login: true,
+    pending: true,
+  },
+  'an override token': { secret: bound(undefined), ...ALL, manage: false },
+  'an override token whose policies name the domain': {
+    secret: bound(true),
+    ...{ ...ALL, manage: false, restricted: true },
+  },
+  'an override token whose policies do not': {
+    secret: bound(false),
+    ...{ ...ALL, manage: false, restricted: true, sees: false },
+  },
+  'the owner of an override token': { secret: tokenOf(FLAGS, 'owner'), ...ALL, sees: false, meets: 'bound' },
+  'a foreign account': {
+    secret: async () => (await service().account()).secret,
+    ...{ ...ALL, sees: false, meets: 'foreign' },
+  },
+}
+
+/** The members that the policies of the eight levels name. */
+const LEVELS = ['domain subname type', 'domain subname', 'domain type', 'domain', 'subname type', 'subname', 'type', '']
+
+for (const level of LEVELS) {
+  for (const permWrite of [true, false]) {
+    CALLERS[`a token with a policy of ${level || 'nothing'} that ${permWrite ? 'allows' : 'denies'}`] = {
+      async secret(site) {
+        const { id, secret } = await addToken(service(), site.account.id, FLAGS)
+        const place = { domain: site.domain, subname: 'www', type: 'A' }
+        const named = Object.fromEntries(Object.entries(place).filter(([member]) => level.split(' ').includes(member)))
+        if (level !== '') await addPolicies(service(), id, [{ permWrite: !permWrite }])
+        await addPolicies(service(), id, [{ ...named, permWrite }])
+        return secret
+      },
+      ...{ ...ALL, restricted: true, writes: permWrite },
+      // Of the others that allow, none covers the apex NS; those that deny leave www A.
+      clears: permWrite && (level === 'domain' || level === ''),
+    }
+  }
+}
+
+/** What is expected, once a caller is let in: a status, and whether anything changes. */
+type Outcome = [status: number, changes: boolean]
+
+interface Row {
+  path: string
+  method: string
+  body?: (site: Site) => unknown
+  /** Whether the RRset is taken away first. */
+  withoutRRset?: true
+  /** `open`: as if no token existed; `welcome`: none is needed, but one that fails is refused. */
+  access?: 'open' | 'welcome'
+  /** Also before the MFA step. */
+  beforeMfa?: true
+  expected: (caller: Caller) => Outcome
+}
+
+const always = (status: number) => (): Outcome => [status, false]
+
+/** For whom acts for an account that has the domain. */
+const seen =
+  (outcome: (caller: Caller) => Outcome) =>
+  (caller: Caller): Outcome =>
+    caller.sees === true ? outcome(caller) : [404, false]
+
+const written = (status: number) => seen(({ writes }) => (writes === true ? [status, true] : [403, false]))
+
+const managed =
+  (outcome: (caller: Caller) => Outcome) =>
+  (caller: Caller): Outcome =>
+    caller.manage === true ? outcome(caller) : [403, false]
+
+/** Reading a token and what it has; changing it; deleting it. */
+const tokenRead = managed(({ meets }) => [meets === 'foreign' ? 404 : 200, false])
+const tokenChanged = (status: number) =>
+  managed(({ meets }) => {
+    if (meets === 'foreign') return [404, false]
+    return meets === 'bound' ? [403, false] : [status, true]
+  })
+
+/** Whoever has logged in reads factors, and changes them after the MFA step. */
+const factorRead = ({ login }: Caller): Outcome => [login === true ? 200 : 403, false]
+const factorChanged =
+  (...outcome: Outcome) =>
+  ({ login, pending }: Caller): Outcome =>
+    login === true && pending !== true ? outcome : [403, false]
+
+const FACTORS = '/api/v1/auth/totp'
+const TOKENS = '/api/v1/auth/tokens'
+const POLICIES = `${TOKENS}/:id/policies/rrsets`
+const DOMAINS = '/api/v1/domains'
+const RRSETS = `${DOMAINS}/:name/rrsets`
+const ANY = { domain: null, subname: null, type: null }
+
+const account = (outcome: Outcome) => managed((caller) => (caller.restricted === true ? [403, false] : outcome))
+
+const ROWS: Row[] = [
+  { method: 'GET', path: '/healthz', access: 'open', expected: always(200) },
+  { method: 'GET', path: '/readyz', access: 'open', expected: always(200) },
+  { method: 'GET', path: '/nic/checkip.html', access: 'open', expected: always(200) },
+  { method: 'GET', path: '/api/v1', access: 'welcome', expected: always(200) },
+  { method: 'POST', path: '/api/v1/captcha', access: 'welcome', expected: always(201) },
+  { method: 'POST', path: '/api/v1/auth', access: 'welcome', expected: always(403) },
+  { method: 'POST', path: '/api/v1/auth/login', access: 'open', expected: always(400) },
+  { method: 'POST', path: '/api/v1/auth/logout', beforeMfa: true, expected: always(204) },
+  { method: 'GET', path: '/api/v1/auth/account', expected: account([200, false]) },
+  ...['PUT', 'PATCH'].map((method) => ({ method, path: '/api/v1/auth/account', expected: account([200, false]) })),
+  { method: 'POST', path: '/api/v1/auth/account/change-email', access: 'open', expected: always(400) },
+  { method: 'POST', path: '/api/v1/auth/account/reset-password', access: 'welcome', expected: always(400) },
+  { method: 'POST', path: '/api/v1/auth/account/delete', access: 'open', expected: always(400) },
+  { method: 'GET', path: '/api/v1/v/:action/:code', access: 'welcome', expected: always(200) },
+  { method: 'POST', path: '/api/v1/v/:action/:code', access: 'welcome', expected: always(400) },
+
+  { method: 'GET', path: FACTORS, beforeMfa: true, expected: factorRead },
+  { method: 'POST', path: FACTORS, beforeMfa: true, expected: factorChanged(202, false) },
+  { method: 'GET', path: `${FACTORS}/:factor`, beforeMfa: true, expected: factorRead },
+  ...['PUT', 'PATCH'].map((method) => ({
+    ...{ method, path: `${FACTORS}/:factor`, body: () => ({ name: 'changed' }), beforeMfa: true as const },
+    expected: factorChanged(200, true),
+  })),
+  { method: 'DELETE', path: `${FACTORS}/:factor`, beforeMfa: true, expected: factorChanged(204, true) },
+  {
+    method: 'POST',
+    path: `${FACTORS}/:factor/verify`,
+    access: 'welcome',
+    expected: ({ anonymous, login }) => [anonymous === true || login === true ? 400 : 403, false],
+  },
+
+  { method: 'GET', path: TOKENS, expected: managed(() => [200, false]) },
+  { method: 'POST', path: TOKENS, expected: managed(({ meets }) => [201, meets !== 'foreign']) },
+  { method: 'GET', path: `${TOKENS}/:id`, expected: tokenRead },
+  ...['PUT', 'PATCH'].map((method) => ({
+    ...{ method, path: `${TOKENS}/:id`, body: () => ({ name: 'changed' }), expected: tokenChanged(200) },
+  })),
+  { method: 'DELETE', path: `${TOKENS}/:id`, expected: managed(({ meets }) => [204, meets !== 'foreign']) },
+  { method: 'GET', path: `${TOKENS}/:id/policies`, expected: tokenRead },
+  { method: 'GET', path: POLICIES, expected: tokenRead },
+  { method: 'POST', path: POLICIES, body: () => ({ ...ANY, type: 'TXT' }), expected: tokenChanged(201) },
+  { method: 'GET', path: `${POLICIES}/:policy`, expected: tokenRead },
+  ...['PUT', 'PATCH'].map((method) => ({
+    ...{ method, path: `${POLICIES}/:policy`, body: () => ({ ...ANY, perm_write: true }), expected: tokenChanged(200) },
+  })),
+  {
+    method: 'DELETE',
+    path: `${POLICIES}/:policy`,
+    expected: managed(({ meets }) => {
+      if (meets === 'foreign') return [204, false]
+      return meets === 'bound' ? [403, false] : [204, true]
+    }),
+  },
+
+  { method: 'GET', path: DOMAINS, expected: always(200) },
+  {
+    method: 'POST',
+    path: DOMAINS,
+    body: () => ({ name: freshName() }),
+    expected: ({ create, meets }) => (create === true ? [201, meets !== 'foreign'] : [403, false]),
+  },
+  { method: 'GET', path: `${DOMAINS}/:name`, expected: seen(() => [200, false]) },
+  {
+    method: 'DELETE',
+    path: `${DOMAINS}/:name`,
+    expected({ remove, sees, clears }) {
+      if (remove !== true) return [403, false]
+      if (sees !== true) return [204, false]
+      return clears === true ? [204, true] : [403, false]
+    },
+  },
+  { method: 'GET', path: `${DOMAINS}/:name/zonefile`, expected: seen(() => [200, false]) },
+  { method: 'GET', path: RRSETS, expected: seen(() => [200, false]) },
+  { method: 'POST', path: RRSETS, withoutRRset: true, body: () => rrset(), expected: written(201) },
+  ...['PUT', 'PATCH'].map((method) => ({
+    ...{ method, path: RRSETS, body: () => [rrset({ ttl: 61 })], expected: written(200) },
+  })),
+  { method: 'GET', path: `${RRSETS}/:subname/:type`, expected: seen(() => [200, false]) },
+  ...['PUT', 'PATCH'].map((method) => ({
+    ...{ method, path: `${RRSETS}/:subname/:type`, body: () => rrset({ ttl: 61 }), expected: written(200) },
+  })),
+  { method: 'DELETE', path: `${RRSETS}/:subname/:type`, expected: written(204) },
+  ...['/api/v1/dyndns/update', '/nic/update', '/update'].map((path) => ({
+    ...{ method: 'GET', path, expected: written(200) },
+  })),
+]
+
+function expected(row: Row, caller: Caller): Outcome {
+  if (row.access === 'open') return row.expected(caller)
+  if (caller.refused === true && !(caller.anonymous === true && row.access === 'welcome')) return [401, false]
+  if (caller.pending === true && row.access === undefined && row.beforeMfa === undefined) return [403, false]
+  return row.expected(caller)
+}
+
+async function makeSite(): Promise<Site> {
+  const [account, owner] = [await service().account(), await service().account()]
+  const own = await addToken(service(), account.id)
+  const bound = await addToken(service(), owner.id, { userOverrideId: account.id })
+  const tokens = { own: { id: own.id, policy: '' }, bound: { id: bound.id, policy: '' } }
+  for (const token of Object.values(tokens)) {
+    await addPolicies(service(), token.id, [{ permWrite: false }])
+    const [policy] = await query<{ id: string }>(service().system.db, 'select id from policies where token_id = :id', {
+      id: token.id,
+    })
+    token.policy = policy!.id
+  }
+  const domain = await newDomain(account.api)
+  await newRRset(account.api, domain)
+  const factor = await addFactor(service(), account.id, { used: false })
+  return { account, owner, domain, tokens, factor }
+}
+
+/** All that the two accounts have, but for when it was used. */
+async function contents({ account, owner }: Site): Promise<string> {
+  const rows = await query<{ row: string }>(
+    service().system.db,
+    `with ours as (
+       select id, owner_id, name, mfa, perm_manage_tokens, auto_policy from tokens
+       where owner_id in (:account, :owner) or user_override_id in (:account, :owner)
+     )
+     select cast(ours as text) as row from ours where mfa is null
+     union all select cast(policies as text) from policies where token_id in (select id from ours)
+     union all select concat_ws(' ', id, name) from totp_factors where account_id in (:account, :owner)
+     union all select name from domains where owner_id in (:account, :owner)
+     union all select concat_ws(' ', subname, type, ttl, cast(records as text)) from rrsets
+       where domain_id in (select id from domains where owner_id in (:account, :owner))
+     order by 1`,
+    { account: account.id, owner: owner.id },
+  )
+  return rows.map(({ row }) => row).join('\n')
+}
+
+function send(site: Site, { path, method, body }: Row, caller: Caller, secret: string | undefined): Promise<Answer> {
+  const token = site.tokens[caller.meets === 'bound' ? 'bound' : 'own']
+  const places: Record<string, string> = {
+    ...{ id: token.id, policy: token.policy, factor: site.factor, name: site.domain, subname: 'www', type: 'A' },
+    ...{ action: 'activate-account', code: 'unknown' },
+  }
+  const target = path.replace(/:(\w+)/g, (_, place: string) => places[place]!)
+  const update = path.endsWith('/update') ? `?hostname=www.${site.domain}&myip=192.0.2.77&myipv6=preserve` : ''
+  const client = new Client(service().url, secret)
+  return client.send(method, `//root${target}${update}`, method === 'GET' ? undefined : (body?.(site) ?? {}))
+}
+
+for (const [name, caller] of Object.entries(CALLERS)) {
+  test(`what ${name} may do`, async (t) => {
+    let site = await makeSite()
+    let secret = await caller.secret(site)
+    for (const row of ROWS) {
+      if (row.withoutRRset === true) {
+        const sql = `delete from rrsets where subname = 'www' and domain_id = (select id from domains where name = :name)`
+        await query(service().system.db, sql, { name: site.domain })
+      }
+      const before = await contents(site)
+      const { status, text } = await send(site, row, caller, secret)
+      const changed = (await contents(site)) !== before
+      const logsOut = row.path.endsWith('/logout') && status === 204
+      t.deepEqual([status, changed && !logsOut], expected(row, caller), `${row.method} ${row.path}: ${text}`)
+      if (changed || logsOut || row.withoutRRset === true) {
+        site = await makeSite()
+        secret = await caller.secret(site)
+      }
+    }
+  })
+}
+
+test('no endpoint and no method is missing here', async (t) => {
+  const paths = createRouter(service().system.config).stack.map(({ path }) => String(path))
+  for (const path of paths) {
+    const { headers } = await service().anonymous.send('OPTIONS', `//root${path}`)
+    const allowed = String(headers['allow']).split(', ')
+    const methods = allowed.filter((method) => !['HEAD', 'OPTIONS'].includes(method)).sort()
+    t.deepEqual(
+      ROWS.filter((row) => row.path.replace(':factor', ':id') === path)
+        .map(({ method }) => method)
+        .sort(),
+      methods,
+      path,
+    )
+  }
+})

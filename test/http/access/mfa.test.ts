@@ -1,0 +1,71 @@
+import test from 'ava'
+import type { Account } from '../../support/accounts.ts'
+import { newDomain } from '../../support/api.ts'
+import { useService } from '../../support/harness.ts'
+import { addFactor, addToken } from '../../support/tokens.ts'
+
+// What a login token may do while its MFA step is missing (contract §3.2).
+
+const service = useService()
+
+const PERMISSION = '{"detail":"You do not have permission to perform this action."}'
+
+let account: Account
+let domain: string
+
+test.before('an account with MFA', async () => {
+  account = await service().account()
+  domain = await newDomain(account.api)
+  await addFactor(service(), account.id)
+})
+
+const ALL = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
+
+for (const [method, path] of [
+  ['GET', '/domains/'],
+  ['POST', '/domains/'],
+  ['PUT', '/domains/'],
+  ['GET', '/domains/DOMAIN/'],
+  ['DELETE', '/domains/DOMAIN/'],
+  ['GET', '/domains/absent.test/'],
+  ['GET', '/domains/DOMAIN/rrsets/'],
+  ['GET', '/domains/absent.test/rrsets/'],
+  ['POST', '/domains/DOMAIN/rrsets/'],
+  ['GET', '/domains/DOMAIN/rrsets/@/NS/'],
+  ['GET', '/domains/DOMAIN/rrsets/@/SOA/'],
+  ['PATCH', '/domains/DOMAIN/rrsets/@/NS/'],
+  ['DELETE', '/domains/DOMAIN/rrsets/@/NS/'],
+] as const) {
+  test.serial(`without the MFA step ${method} ${path} is 403, before anything else`, async (t) => {
+    const { api } = await addToken(service(), account.id, { ...ALL, mfa: false })
+    const { status, text } = await api.send(method, path.replace('DOMAIN', domain), {})
+    t.deepEqual([status, text], [403, PERMISSION])
+    t.is((await account.api.get(`/domains/${domain}/rrsets/@/NS/`)).status, 200)
+  })
+}
+
+test.serial('without the MFA step the index is there', async (t) => {
+  const { api } = await addToken(service(), account.id, { mfa: false })
+  const { status, json } = await api.get('/')
+  t.is(status, 200)
+  t.true('logout' in (json as object))
+})
+
+test.serial('a login token with the MFA step, and an API token, may all that they may', async (t) => {
+  for (const mfa of [true, null]) {
+    const { api } = await addToken(service(), account.id, { ...ALL, mfa })
+    t.is((await api.get('/domains/')).status, 200, String(mfa))
+  }
+})
+
+for (const [what, prepare] of [
+  ['without a factor', async () => undefined],
+  ['with a factor that was never used', (id: string) => addFactor(service(), id, { used: false })],
+] as const) {
+  test.serial(`in an account ${what} there is no MFA step`, async (t) => {
+    const { id } = await service().account()
+    await prepare(id)
+    const { api } = await addToken(service(), id, { mfa: false })
+    t.is((await api.get('/domains/')).status, 200)
+  })
+}

@@ -1,0 +1,228 @@
+import test from 'ava'
+import { readConfig } from '../../../src/config.ts'
+import { createRouter } from '../../../src/http/router.ts'
+import type { Account } from '../../support/accounts.ts'
+import { newDomain } from '../../support/api.ts'
+import type { Answer, Client } from '../../support/client.ts'
+import { useService } from '../../support/harness.ts'
+import { addToken, type Token } from '../../support/tokens.ts'
+
+// Contract §14 over HTTP: the scope of every path and method, whom a request is counted for, and what is not counted.
+
+const SETTINGS = {
+  CAPTCHA: 'on',
+  THROTTLE: 'on',
+  THROTTLE_RATES:
+    'account_management_active=1001/h; account_management_passive=1002/h; dyndns=1003/h; dns_api_cheap=1004/h; ' +
+    'dns_api_expensive=1005/h; dns_api_per_domain_expensive=1006/h; user=2000/d',
+}
+const service = useService(SETTINGS)
+
+let account: Account
+let login: Token
+let spare: Token
+let domain: string
+
+test.before('an account, logged in as well, and a domain', async () => {
+  account = await service().account()
+  login = await addToken(service(), account.id, { mfa: false, permManageTokens: true })
+  spare = await addToken(service(), account.id)
+  domain = await newDomain(account.api)
+  const rrset = { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] }
+  await account.api.post(`/domains/${domain}/rrsets/`, rrset)
+})
+
+/** Who asks: an API token, a login, a token that is not needed any more, or nobody, who is known by his address. */
+const CALLERS = {
+  token: () => account.api,
+  login: () => login.api,
+  spare: () => spare.api,
+  nobody: () => service().anonymous,
+}
+
+const ACTIVE = 'account_management_active'
+const PASSIVE = 'account_management_passive'
+const EXPENSIVE = 'dns_api_expensive'
+const PER_DOMAIN = 'dns_api_per_domain_expensive'
+const CHEAP = 'dns_api_cheap'
+const UPDATE = 'dyndns'
+
+const CODE = '/v/activate-account/x/'
+const RRSETS = '/domains/D/rrsets/'
+const POLICIES = '/auth/tokens/x/policies/rrsets/'
+const WITHOUT_HEAD = /update/
+
+/** Every path and method; null: it is counted nowhere. */
+const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status: number, scope: string | null][] = [
+  ['token', 'GET', '/', 200, 'user'],
+  ['nobody', 'GET', '/', 200, 'user'],
+  ['token', 'POST', '/', 405, 'user'],
+
+  ['nobody', 'POST', '/captcha/', 201, PASSIVE],
+  ['nobody', 'POST', '/auth/', 403, ACTIVE],
+  ['nobody', 'POST', '/auth/login/', 400, PASSIVE],
+  ['spare', 'POST', '/auth/logout/', 204, null],
+  ['nobody', 'POST', '/auth/account/change-email/', 400, ACTIVE],
+  ['nobody', 'POST', '/auth/account/reset-password/', 400, ACTIVE],
+  ['nobody', 'POST', '/auth/account/delete/', 400, ACTIVE],
+  ['nobody', 'GET', CODE, 200, PASSIVE],
+  ['nobody', 'POST', CODE, 400, ACTIVE],
+
+  ['token', 'GET', '/auth/account/', 200, PASSIVE],
+  ['token', 'PUT', '/auth/account/', 200, PASSIVE],
+  ['token', 'PATCH', '/auth/account/', 200, PASSIVE],
+  ['token', 'DELETE', '/auth/account/', 405, PASSIVE],
+
+  ['login', 'GET', '/auth/totp/', 200, PASSIVE],
+  ['login', 'POST', '/auth/totp/', 202, PASSIVE],
+  ['login', 'GET', '/auth/totp/x/', 404, PASSIVE],
+  ['login', 'PUT', '/auth/totp/x/', 404, PASSIVE],
+  ['login', 'PATCH', '/auth/totp/x/', 404, PASSIVE],
+  ['login', 'DELETE', '/auth/totp/x/', 204, PASSIVE],
+  ['login', 'POST', '/auth/totp/x/verify/', 404, PASSIVE],
+  ['nobody', 'POST', '/auth/totp/x/verify/', 401, PASSIVE],
+
+  ['token', 'GET', '/auth/tokens/', 200, PASSIVE],
+  ['token', 'POST', '/auth/tokens/', 201, PASSIVE],
+  ['token', 'PUT', '/auth/tokens/', 405, PASSIVE],
+  ['token', 'GET', '/auth/tokens/x/', 404, PASSIVE],
+  ['token', 'PUT', '/auth/tokens/x/', 404, PASSIVE],
+  ['token', 'PATCH', '/auth/tokens/x/', 404, PASSIVE],
+  ['token', 'DELETE', '/auth/tokens/x/', 204, PASSIVE],
+  ['token', 'GET', '/auth/tokens/x/policies/', 404, PASSIVE],
+  ['token', 'GET', POLICIES, 404, PASSIVE],
+  ['token', 'POST', POLICIES, 404, PASSIVE],
+  ['token', 'GET', `${POLICIES}x/`, 404, PASSIVE],
+  ['token', 'PUT', `${POLICIES}x/`, 404, PASSIVE],
+  ['token', 'PATCH', `${POLICIES}x/`, 404, PASSIVE],
+  ['token', 'DELETE', `${POLICIES}x/`, 204, PASSIVE],
+
+  ['token', 'GET', '/domains/', 200, CHEAP],
+  ['token', 'POST', '/domains/', 400, EXPENSIVE],
+  ['token', 'PUT', '/domains/', 405, EXPENSIVE],
+  ['token', 'GET', '/domains/D/', 200, CHEAP],
+  ['token', 'GET', '/domains/absent.test/', 404, CHEAP],
+  ['token', 'DELETE', '/domains/absent.test/', 204, EXPENSIVE],
+  ['token', 'PATCH', '/domains/D/', 405, EXPENSIVE],
+  ['token', 'GET', '/domains/D/zonefile/', 200, EXPENSIVE],
+  ['token', 'POST', '/domains/D/zonefile/', 405, EXPENSIVE],
+  ['token', 'GET', RRSETS, 200, CHEAP],
+  ['token', 'POST', RRSETS, 400, PER_DOMAIN],
+  ['token', 'PUT', RRSETS, 400, PER_DOMAIN],
+  ['token', 'PATCH', RRSETS, 400, PER_DOMAIN],
+  ['token', 'DELETE', RRSETS, 405, PER_DOMAIN],
+  ['token', 'GET', `${RRSETS}www/A/`, 200, CHEAP],
+  ['token', 'GET', `${RRSETS}absent/A/`, 404, CHEAP],
+  ['token', 'PUT', `${RRSETS}absent/A/`, 404, PER_DOMAIN],
+  ['token', 'PATCH', `${RRSETS}www/A/`, 200, PER_DOMAIN],
+  ['token', 'DELETE', `${RRSETS}absent/A/`, 204, PER_DOMAIN],
+  ['token', 'POST', `${RRSETS}www/A/`, 405, PER_DOMAIN],
+
+  ['token', 'GET', '/dyndns/update?hostname=D', 200, UPDATE],
+  ['token', 'GET', '//root/nic/update?hostname=D', 200, UPDATE],
+  ['token', 'GET', '//root/update?hostname=D', 200, UPDATE],
+  ['token', 'POST', '/dyndns/update?hostname=D', 405, UPDATE],
+  ['nobody', 'GET', '//root/nic/checkip.html', 200, null],
+  ['token', 'GET', '//root/healthz', 200, null],
+  ['token', 'GET', '//root/readyz', 200, null],
+]
+
+for (const [caller, method, path, status, scope] of ROWS) {
+  test.serial(`${caller}: ${method} ${path} with ${status} is counted under ${scope ?? 'nothing'}`, async (t) => {
+    const client = CALLERS[caller]()
+    const hasHead = method === 'GET' && !WITHOUT_HEAD.test(path) && !path.includes('checkip')
+    for (const each of hasHead ? ['GET', 'HEAD'] : [method]) {
+      const sender = caller === 'nobody' ? client : account.api
+      const before = await left(sender)
+      const answer = await send(client, each, path)
+      t.is(answer.status, status)
+      t.is(scopeOf(answer), scope)
+      // The request in between, and the one that asks.
+      t.is(await left(sender), before - (scope === null ? 1 : 2))
+    }
+  })
+}
+
+test.serial('no path and method is without a row', async (t) => {
+  const { stack } = createRouter(readConfig(SETTINGS))
+  const counted = new Set(
+    ROWS.map(([, method, path]) => {
+      const target = path.startsWith('//root') ? path.slice(6) : `/api/v1${path}`
+      const { pathname } = new URL(target, service().url)
+      return `${method} ${String(stack.find((layer) => layer.match(pathname))!.path)}`
+    }),
+  )
+  for (const { path } of stack) {
+    const { headers } = await service().anonymous.send('OPTIONS', `//root${String(path)}`)
+    for (const method of String(headers['allow']).split(', ')) {
+      // HEAD goes with GET, and OPTIONS is answered before.
+      if (method !== 'HEAD' && method !== 'OPTIONS')
+        t.true(counted.has(`${method} ${String(path)}`), `${method} ${path}`)
+    }
+  }
+})
+
+for (const [, method, path] of ROWS.filter(
+  ([caller, , path]) => caller === 'nobody' && /^\/(auth\/($|[^t])|v|c)/.test(path),
+)) {
+  test.serial(`${method} ${path} is counted for the address, also with a token`, async (t) => {
+    const [token, address] = [await left(account.api), await left(service().anonymous)]
+    await send(account.api, method, path)
+    t.is(await left(service().anonymous), address - 2)
+    t.is(await left(account.api), token - 1)
+  })
+}
+
+for (const [title, request, status] of [
+  ['no token', () => service().anonymous.get('/domains/'), 401],
+  ['a bad token', () => account.api.get('/', { headers: { authorization: 'Token nonsense' } }), 401],
+  ['an API token where a login is needed', () => account.api.get('/auth/totp/'), 403],
+  ['a missing permission', () => powerless((api) => api.post('/domains/', { name: 'x.test' })), 403],
+  ['a missing permission to delete', () => powerless((api) => api.delete('/domains/x.test/')), 403],
+  ['a missing permission to manage', () => powerless((api) => api.get('/auth/tokens/')), 403],
+  ['a reached quota', () => withoutRoom((api) => api.post('/domains/', { name: 'x.test' })), 403],
+  ['a foreign domain', () => account.api.get('/domains/absent.test/rrsets/'), 404],
+  ['a foreign domain’s zone file', () => account.api.get('/domains/absent.test/zonefile/'), 404],
+  ['a foreign host', () => account.api.get('/dyndns/update?hostname=absent.test'), 404],
+  ['an automatic type', () => account.api.get(`/domains/${domain}/rrsets/@/SOA/`), 403],
+  ['no path', () => account.api.get('/nothing/'), 404],
+  ['no action', () => account.api.post('/v/nothing/x/'), 404],
+  ['a wrong method where no token is needed', () => account.api.get('/auth/login/'), 405],
+  ['OPTIONS', () => account.api.send('OPTIONS', '/domains/'), 200],
+] as const) {
+  test.serial(`what ends before the throttling step is not counted: ${title}`, async (t) => {
+    const before = await Promise.all([left(account.api), left(service().anonymous)])
+    const answer = await request()
+    t.is(answer.status, status)
+    t.is(answer.headers['ratelimit'], undefined)
+    t.is(answer.headers['ratelimit-policy'], undefined)
+    const after = await Promise.all([left(account.api), left(service().anonymous)])
+    t.deepEqual(
+      after,
+      before.map((requests) => requests - 1),
+    )
+  })
+}
+
+function send(client: Client, method: string, path: string): Promise<Answer> {
+  const hasBody = ['POST', 'PUT', 'PATCH'].includes(method)
+  return client.send(method, path.replace(/\bD\b/, domain), hasBody ? {} : undefined)
+}
+
+function scopeOf({ headers }: Answer): string | null {
+  return /^"(\w+)"/.exec(String(headers['ratelimit-policy']))?.[1] ?? null
+}
+
+/** Requests that a caller has left under `user`, after this one. */
+async function left(client: Client): Promise<number> {
+  const { headers } = await client.get('/')
+  return Number(/;r=(\d+);/.exec(String(headers['ratelimit']))![1])
+}
+
+async function powerless(request: (api: Client) => Promise<Answer>): Promise<Answer> {
+  return request((await addToken(service(), account.id)).api)
+}
+
+async function withoutRoom(request: (api: Client) => Promise<Answer>): Promise<Answer> {
+  return request((await service().account({ limitDomains: 0 })).api)
+}

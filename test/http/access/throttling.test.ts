@@ -1,0 +1,209 @@
+import test from 'ava'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Throttled } from '../../../src/errors.ts'
+import type { Answer } from '../../support/client.ts'
+import { addToken } from '../../support/tokens.ts'
+import { query } from '../../../src/store/database.ts'
+import type { Account } from '../../support/accounts.ts'
+import { newDomain } from '../../support/api.ts'
+import { useService } from '../../support/harness.ts'
+import { person } from '../../support/people.ts'
+
+// Contract §14 over HTTP: who is counted together, and what the answer says. Which scope each request is counted under:
+// throttle-scopes.test.ts.
+
+const service = useService({
+  THROTTLE: 'on',
+  TRUSTED_PROXIES: '127.0.0.0/8',
+  THROTTLE_RATES:
+    'account_management_active=1001/h; account_management_passive=1002/h; dns_api_per_domain_expensive=6/10s, 1006/h; ' +
+    'login_failure=4/h; user=2000/d',
+})
+
+let account: Account
+
+test.before('an account', async () => {
+  account = await service().account()
+})
+
+/** An account whose requests nobody else makes. */
+async function fresh(): Promise<Account & { domain: string }> {
+  const made = await service().account()
+  return { ...made, domain: await newDomain(made.api) }
+}
+
+test.serial('the answer tells what is left, and a rejected one when to come again, in these words', async (t) => {
+  const { api, domain: own } = await fresh()
+  const headers = ['ratelimit-policy', 'content-type', 'content-length', 'allow'] as const
+  const write = () => api.delete(`/domains/${own}/rrsets/absent/A/`)
+  for (let i = 0; i < 6; i++) {
+    const answer = await write()
+    t.is(answer.status, 204)
+    t.is(answer.headers['ratelimit-policy'], '"dns_api_per_domain_expensive";q=6;w=10')
+    t.regex(String(answer.headers['ratelimit']), new RegExp(`^"dns_api_per_domain_expensive";r=${5 - i};t=([1-9]|10)$`))
+    t.is(answer.headers['retry-after'], undefined)
+  }
+  const rejected = await write()
+  t.is(rejected.status, 429)
+  const seconds = Number(rejected.headers['retry-after'])
+  t.true(seconds >= 1 && seconds <= 10)
+  t.is(rejected.text, `{"detail":"${new Throttled(seconds).message}"}`)
+  t.is(rejected.headers['ratelimit'], `"dns_api_per_domain_expensive";r=0;t=${seconds}`)
+  t.deepEqual(
+    headers.map((name) => rejected.headers[name]),
+    [
+      '"dns_api_per_domain_expensive";q=6;w=10',
+      'application/json',
+      String(rejected.text.length),
+      'GET, PUT, PATCH, DELETE, HEAD, OPTIONS',
+    ],
+  )
+  await sleep(seconds * 1000)
+  t.is((await write()).status, 204)
+})
+
+test.serial('a throttled request has no effect', async (t) => {
+  const { api, domain: own } = await fresh()
+  const rrset = (subname: string) => ({ subname, type: 'A', ttl: 60, records: ['192.0.2.1'] })
+  for (let i = 0; i < 6; i++) t.is((await api.post(`/domains/${own}/rrsets/`, rrset(`n${i}`))).status, 201)
+  t.is((await api.post(`/domains/${own}/rrsets/`, rrset('n6'))).status, 429)
+  t.is((await api.get(`/domains/${own}/rrsets/n6/A/`)).status, 404)
+})
+
+test.serial('a domain is throttled for itself, and its reads are not', async (t) => {
+  const { api, domain: own } = await fresh()
+  const other = await newDomain(api)
+  const write = async (name: string) => (await api.delete(`/domains/${name}/rrsets/absent/A/`)).status
+  for (let i = 0; i < 6; i++) t.is(await write(own), 204)
+  t.is(await write(own), 429)
+  t.is(await write(other), 204)
+  t.is((await api.get(`/domains/${own}/rrsets/`)).status, 200)
+})
+
+test.serial('throttled: 401, 403 and 404 go before, 405, 404 of an RRset, 413, 415 and 400 after', async (t) => {
+  const { id, api, domain: own } = await fresh()
+  const collection = `/domains/${own}/rrsets/`
+  for (let i = 0; i < 6; i++) await api.delete(`${collection}absent/A/`)
+  const text = { headers: { 'content-type': 'text/plain' }, body: 'x' }
+  const broken = { headers: { 'content-type': 'application/json' }, body: '{' }
+  const weak = (await addToken(service(), id)).api
+  for (const [request, status] of [
+    [() => service().anonymous.post(collection, {}), 401],
+    [() => account.api.post(collection, {}), 404],
+    [() => api.patch(`${collection}@/SOA/`, {}), 403],
+    [() => weak.post('/domains/', {}), 403],
+    [() => api.delete(collection), 429],
+    [() => api.post(`${collection}www/A/`, {}), 429],
+    [() => api.patch(`${collection}absent/A/`, {}), 429],
+    [() => api.post(collection, undefined, text), 429],
+    [() => api.post(collection, undefined, broken), 429],
+    [() => api.post(collection, {}), 429],
+  ] as const) {
+    t.is((await request()).status, status)
+  }
+})
+
+test.serial('all tokens of an account are counted together, also those of others that are bound to it', async (t) => {
+  const owner = await fresh()
+  const other = await service().account()
+  const tokens = [
+    owner.api,
+    (await addToken(service(), owner.id)).api,
+    (await addToken(service(), other.id, { userOverrideId: owner.id })).api,
+  ]
+  const statuses = []
+  for (let i = 0; i < 7; i++) {
+    statuses.push((await tokens[i % 3]!.delete(`/domains/${owner.domain}/rrsets/absent/A/`)).status)
+  }
+  t.deepEqual(statuses, [204, 204, 204, 204, 204, 204, 429])
+})
+
+test.serial('the daily rate of an account takes the place of the general one, for bound tokens as well', async (t) => {
+  const slow = await service().account()
+  const other = await service().account()
+  const { api } = await addToken(service(), other.id, { userOverrideId: slow.id })
+  await setDailyRate(slow.id, 3)
+  const answers = []
+  for (const client of [slow.api, api, slow.api, api]) answers.push(await client.get('/'))
+  t.deepEqual(
+    answers.map(({ status, headers }) => [status, headers['ratelimit-policy'], remaining(headers)]),
+    [
+      [200, '"user";q=3;w=86400', 2],
+      [200, '"user";q=3;w=86400', 1],
+      [200, '"user";q=3;w=86400', 0],
+      [429, '"user";q=3;w=86400', 0],
+    ],
+  )
+  t.is((await other.api.get('/')).headers['ratelimit-policy'], '"user";q=2000;w=86400')
+})
+
+function remaining(headers: Answer['headers']): number {
+  return Number(/^"user";r=(\d+);t=\d+$/.exec(String(headers['ratelimit']))?.[1])
+}
+
+async function setDailyRate(id: string, rate: number): Promise<void> {
+  await query(service().system.db, 'update accounts set daily_rate = :rate where id = :id', { id, rate })
+}
+
+/** Callers without token, by what the trusted proxy in front says of them. */
+for (const [forwarded, before] of [
+  ['192.0.2.1', 2000],
+  ['192.0.2.1', 1999],
+  ['203.0.113.1, 192.0.2.1', 1998],
+  ['::ffff:192.0.2.1', 1997],
+  ['192.0.2.2', 2000],
+  ['2001:db8:0:1::1', 2000],
+  ['2001:db8:0:1:ffff::2', 1999],
+  ['2001:db8:0:2::1', 2000],
+  ['192.0.2.1, 127.0.0.9', 1996],
+] as const) {
+  test.serial(
+    `a caller without token is counted by his address: ${forwarded} has ${before} requests left`,
+    async (t) => {
+      const { headers } = await service().anonymous.get('/', { headers: { 'x-forwarded-for': forwarded } })
+      t.is(remaining(headers), before - 1)
+    },
+  )
+}
+
+const WITH_PASSWORD = ['login/', 'account/change-email/', 'account/delete/'] as const
+
+for (const [i, last] of WITH_PASSWORD.entries()) {
+  test.serial(
+    `too many wrong passwords from an address, and ${last} compares none from there for a while`,
+    async (t) => {
+      const somebody = await person(service())
+      const ask = (endpoint: string, members: object = {}, address = `198.51.100.${i}`) => {
+        const body = { ...somebody.credentials, new_email: 'new@example.test', ...members }
+        return service().anonymous.post(`/auth/${endpoint}`, body, { headers: { 'x-forwarded-for': address } })
+      }
+      // Right ones are not counted.
+      for (const [endpoint, status] of [
+        ['login/', 200],
+        ['login/', 200],
+        ['account/change-email/', 202],
+        ['account/delete/', 202],
+        ['login/', 200],
+      ] as const) {
+        t.is((await ask(endpoint)).status, status)
+      }
+      // Wrong ones are, together, whoever is meant.
+      for (const endpoint of WITH_PASSWORD) t.is((await ask(endpoint, { password: 'wrong horse' })).status, 403)
+      t.is((await ask('login/', { email: 'nobody@example.test' })).status, 403)
+      for (const members of [{}, { password: 'wrong horse' }]) {
+        const { status, text, headers } = await ask(last, members)
+        t.is(status, 429)
+        const seconds = Number(headers['retry-after'])
+        t.is(text, `{"detail":"${new Throttled(seconds).message}"}`)
+        t.true(seconds >= 3540 && seconds <= 3600)
+      }
+      t.is((await ask('login/', {}, '198.51.100.200')).status, 200)
+    },
+  )
+}
+
+test.serial('CORS lets scripts read what throttling says', async (t) => {
+  const { headers } = await account.api.get('/', { headers: { origin: 'https://app.example' } })
+  const exposed = String(headers['access-control-expose-headers']).split(', ')
+  for (const name of ['RateLimit', 'RateLimit-Policy', 'Retry-After']) t.true(exposed.includes(name))
+})

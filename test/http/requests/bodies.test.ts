@@ -1,0 +1,278 @@
+import test from 'ava'
+import { gzipSync } from 'node:zlib'
+import type { Account } from '../../support/accounts.ts'
+import { newDomain } from '../../support/api.ts'
+import { useService } from '../../support/harness.ts'
+import { exchange, plainRequest } from '../../support/raw.ts'
+
+// Contract §1.3.
+
+const service = useService()
+const NO_DATA = '{"non_field_errors":["No data provided"]}'
+const REQUIRED = '{"name":["This field is required."]}'
+
+let account: Account
+let domain: string
+
+test.before('an account with a domain', async () => {
+  account = await service().account()
+  domain = await newDomain(account.api)
+})
+
+const rrsets = () => `/domains/${domain}/rrsets/`
+
+/** Where bodies are read; DOMAIN stands for the name of the domain. */
+const places = [
+  ['POST', '/domains/'],
+  ['POST', '/domains/DOMAIN/rrsets/'],
+  ['PUT', '/domains/DOMAIN/rrsets/@/NS/'],
+  ['PATCH', '/domains/DOMAIN/rrsets/@/NS/'],
+] as const
+
+let count = 0
+/** A body for a new RRset at a name of its own. */
+function rrset(): string {
+  return JSON.stringify({ subname: `n${count++}`, type: 'TXT', ttl: 60, records: ['"é"'] })
+}
+
+function post(path: string, body: string | Buffer, type?: string, headers: Record<string, string> = {}) {
+  return account.api.post(path, undefined, { body, headers: { ...(type && { 'content-type': type }), ...headers } })
+}
+
+for (const type of [
+  'application/json',
+  'application/json;charset=utf-8',
+  'application/json; charset=UTF-8',
+  'application/json; charset="utf-8"',
+  'application/json; charset=iso-8859-1',
+  'application/json; indent=4; anything="at all"',
+  'application/json;',
+  'application/json ; x',
+  'APPLICATION/JSON',
+  'Application/Json; Charset=utf-8',
+]) {
+  test.serial(`the media type ${type} is JSON in UTF-8`, async (t) => {
+    const { status, json } = await post(rrsets(), rrset(), type)
+    t.is(status, 201)
+    t.deepEqual((json as { records: string[] }).records, ['"\\195\\169"'])
+  })
+}
+
+for (const type of [
+  'application/x-www-form-urlencoded',
+  'text/plain',
+  'text/json',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/vnd.api+json',
+  'application/jsonx',
+  'application/json/',
+  'application/json, text/plain',
+  'multipart/form-data; boundary=x',
+  'application/octet-stream',
+  'json',
+  '*/*',
+  ';',
+]) {
+  for (const [method, path] of places) {
+    test.serial(`a body of type ${type} is refused: ${method} ${path}`, async (t) => {
+      const { status, text } = await account.api.send(method, path.replace('DOMAIN', domain), undefined, {
+        body: rrset(),
+        headers: { 'content-type': type },
+      })
+      t.is(status, 415)
+      t.is(text, JSON.stringify({ detail: `Unsupported media type "${type}" in request.` }))
+    })
+  }
+}
+
+test.serial('a body without media type is refused', async (t) => {
+  const { status, text } = await post(rrsets(), rrset())
+  t.deepEqual([status, text], [415, '{"detail":"Unsupported media type \\"\\" in request."}'])
+})
+
+for (const [what, around] of [
+  ['blanks, tabs and line breaks around', (json: string) => ` \t\r\n${json} \t\r\n`],
+  ['a final newline', (json: string) => `${json}\n`],
+] as const) {
+  test.serial(`${what} the JSON are fine`, async (t) => {
+    t.is((await post(rrsets(), around(rrset()), 'application/json')).status, 201)
+  })
+}
+
+for (const type of [undefined, 'application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
+  test.serial(`an empty body counts as {}, whatever its type: ${type}`, async (t) => {
+    const { status, text } = await post('/domains/', '', type)
+    t.deepEqual([status, text], [400, REQUIRED])
+    const patched = await account.api.send('PATCH', `${rrsets()}@/NS/`, undefined, {
+      body: '',
+      ...(type && { headers: { 'content-type': type } }),
+    })
+    t.is(patched.status, 200)
+  })
+
+  test.serial(`an empty body on the RRset collection is no data: ${type}`, async (t) => {
+    const { status, text } = await post(rrsets(), '', type)
+    t.deepEqual([status, text], [400, NO_DATA])
+  })
+}
+
+test.serial('a request without any sign of a body has an empty one', async (t) => {
+  const answer = await exchange(service().url, plainRequest('POST /api/v1/domains/', [authorization()]))
+  t.deepEqual([answer.status, answer.body], [400, REQUIRED])
+  const zero = plainRequest('POST /api/v1/domains/', [authorization(), 'Content-Length: 0'])
+  t.is((await exchange(service().url, zero)).body, REQUIRED)
+  const chunked = plainRequest('POST /api/v1/domains/', [authorization(), 'Transfer-Encoding: chunked']) + '0\r\n\r\n'
+  t.is((await exchange(service().url, chunked)).body, REQUIRED)
+})
+
+for (const [method, path] of places) {
+  test.serial(`null is no data: ${method} ${path}`, async (t) => {
+    const { status, text } = await account.api.send(method, path.replace('DOMAIN', domain), null)
+    t.deepEqual([status, text], [400, NO_DATA])
+  })
+}
+
+for (const [json, type] of [
+  ['[]', 'list'],
+  ['[{}]', 'list'],
+  ['"text"', 'str'],
+  ['""', 'str'],
+  ['1', 'int'],
+  ['-0', 'int'],
+  ['1.5', 'float'],
+  ['true', 'bool'],
+  ['false', 'bool'],
+] as const) {
+  test.serial(`the root ${json} is no dictionary but ${type}`, async (t) => {
+    const body = `{"non_field_errors":["Invalid data. Expected a dictionary, but got ${type}."]}`
+    for (const [method, path] of [
+      ['POST', '/domains/'],
+      ['PUT', `${rrsets()}@/NS/`],
+      ['PATCH', `${rrsets()}@/NS/`],
+    ] as const) {
+      const { status, text } = await account.api.send(method, path, undefined, {
+        body: json,
+        headers: { 'content-type': 'application/json' },
+      })
+      t.deepEqual([status, text], [400, body])
+    }
+  })
+}
+
+for (const [what, body] of [
+  ['an open brace', '{'],
+  ['no value', '{"name":}'],
+  ['a final comma', '{"name":"a.test",}'],
+  ['single quotes', "{'name':'a.test'}"],
+  ['a comment', '{} // end'],
+  ['two values', '{}{}'],
+  ['text behind', '{} x'],
+  ['NaN', '{"ttl":NaN}'],
+  ['Infinity', '{"ttl":Infinity}'],
+  ['-Infinity', '{"ttl":-Infinity}'],
+  ['undefined', 'undefined'],
+  ['True', '{"a":True}'],
+  ['a number in hex', '{"ttl":0x10}'],
+  ['a raw line break in a string', '{"name":"a\n"}'],
+  ['a raw null character', '{"name":"\0"}'],
+  ['null characters', '\0\0\0'],
+  ['a bad escape', '{"name":"\\x41"}'],
+  ['a form', 'name=a.test'],
+  ['only a blank', ' '],
+  ['a no-break space', '\u00a0{}'],
+  ['a byte order mark twice', '\ufeff\ufeff{}'],
+  ['a byte order mark alone', '\ufeff'],
+  ['arrays without end', '['.repeat(100_000)],
+  ['UTF-16', Buffer.from('{}', 'utf16le')],
+  ['invalid UTF-8', Buffer.from('{"name":"\xff"}', 'latin1')],
+  ['half a UTF-8 character', Buffer.from('{"name":"\xc3"}', 'latin1')],
+  ['a surrogate in UTF-8', Buffer.from('{"name":"\xed\xa0\x80"}', 'latin1')],
+  ['an overlong character', Buffer.from('{"name":"\xc0\xaf"}', 'latin1')],
+  ['an unfinished character at the end', Buffer.from('{}\xe2\x82', 'latin1')],
+  ['a picture', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')],
+] as const) {
+  test.serial(`a syntax error is 400 with detail: ${what}`, async (t) => {
+    const { status, headers, json } = await post('/domains/', body, 'application/json')
+    t.is(status, 400)
+    t.is(headers['content-type'], 'application/json')
+    t.deepEqual(Object.keys(json as object), ['detail'])
+    t.regex((json as { detail: string }).detail, /^JSON parse error - ./)
+  })
+}
+
+test.serial('a byte order mark in front is not part of the JSON', async (t) => {
+  t.is((await post('/domains/', '\ufeff{}', 'application/json')).text, REQUIRED)
+})
+
+test.serial('deep nesting is read like any other member that is not asked for', async (t) => {
+  const deep = `{"zzz":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
+  t.is((await post('/domains/', deep, 'application/json')).text, REQUIRED)
+})
+
+test.serial('a chunked body is read like any other', async (t) => {
+  const json = rrset()
+  const half = json.length >> 1
+  const headers = [authorization(), 'Content-Type: application/json', 'Transfer-Encoding: chunked']
+  const chunks = [json.slice(0, half), json.slice(half), ''].map(
+    (chunk) => `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n`,
+  )
+  const octets = plainRequest(`POST /api/v1${rrsets()}`, headers) + chunks.join('')
+  t.is((await exchange(service().url, Buffer.from(octets))).status, 201)
+})
+
+for (const [method, status] of [
+  ['GET', 404],
+  ['HEAD', 404],
+  ['DELETE', 204],
+  ['OPTIONS', 200],
+] as const) {
+  for (const [what, body, headers] of [
+    ['broken JSON', '{', ['Content-Type: application/json']],
+    ['another type', 'x', ['Content-Type: text/plain']],
+    ['broken gzip', 'x', ['Content-Type: application/json', 'Content-Encoding: gzip']],
+  ] as const) {
+    test.serial(`the body of ${method} is ignored: ${what}`, async (t) => {
+      const path = `/api/v1${rrsets()}nothing/A/`
+      const empty = await exchange(service().url, plainRequest(`${method} ${path}`, [authorization()]))
+      const filled = await exchange(
+        service().url,
+        plainRequest(`${method} ${path}`, [authorization(), ...headers], body),
+      )
+      t.deepEqual([filled.status, filled.body], [empty.status, empty.body])
+      t.is(filled.status, status)
+    })
+  }
+}
+
+test.serial('a body packed with gzip is read', async (t) => {
+  const packed = gzipSync(rrset())
+  t.is((await post(rrsets(), packed, 'application/json', { 'content-encoding': 'gzip' })).status, 201)
+})
+
+for (const [what, packed] of [
+  ['no gzip at all', Buffer.from(rrset())],
+  ['gzip that breaks off', gzipSync(rrset()).subarray(0, 30)],
+  ['gzip with a wrong sum', corrupt(gzipSync(rrset()))],
+] as const) {
+  test.serial(`a packed body that cannot be read is 400: ${what}`, async (t) => {
+    const { status, json } = await post(rrsets(), packed, 'application/json', { 'content-encoding': 'gzip' })
+    t.is(status, 400)
+    t.regex((json as { detail: string }).detail, /^JSON parse error - ./)
+  })
+}
+
+test.serial('a packing that nobody knows is 415', async (t) => {
+  const { status, json } = await post(rrsets(), rrset(), 'application/json', { 'content-encoding': 'zip' })
+  t.is(status, 415)
+  t.deepEqual(Object.keys(json as object), ['detail'])
+})
+
+function corrupt(packed: Buffer): Buffer {
+  packed[packed.length - 5]! ^= 0xff
+  return packed
+}
+
+function authorization(): string {
+  return `Authorization: Token ${account.secret}`
+}

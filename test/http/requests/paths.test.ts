@@ -1,0 +1,227 @@
+import test from 'ava'
+import type { Account } from '../../support/accounts.ts'
+import { newDomain } from '../../support/api.ts'
+import { useService } from '../../support/harness.ts'
+import { exchange, plainRequest } from '../../support/raw.ts'
+
+// Contract §1.1.
+
+const service = useService()
+const NOT_FOUND = '{"detail":"Not found."}'
+
+let account: Account
+let domain: string
+
+test.before('an account with a domain', async () => {
+  account = await service().account()
+  domain = await newDomain(account.api)
+  await account.api.post(`/domains/${domain}/rrsets/`, { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
+  await account.api.post(`/domains/${domain}/rrsets/`, { subname: '*', type: 'A', ttl: 60, records: ['192.0.2.2'] })
+  await account.api.post(`/domains/${domain}/rrsets/`, { type: 'A', ttl: 60, records: ['192.0.2.3'] })
+})
+
+/** A request for a path as it is written; clients tend to tidy paths. */
+async function get(path: string, method = 'GET') {
+  return exchange(service().url, plainRequest(`${method} ${path}`, [`Authorization: Token ${account.secret}`]))
+}
+
+for (const path of ['/api/v1', '/api/v1/domains', '/healthz', '/readyz']) {
+  test.serial(`${path} works with and without final slash, and is never redirected`, async (t) => {
+    const [without, slashed] = await Promise.all([get(path), get(`${path}/`)])
+    t.is(without.status, 200)
+    t.deepEqual([slashed.status, slashed.body], [without.status, without.body])
+  })
+}
+
+test.serial('a domain and its RRsets are read with and without final slash', async (t) => {
+  for (const path of ['', '/rrsets', '/rrsets/www/A', '/rrsets/@/A']) {
+    const [without, slashed] = await Promise.all([
+      get(`/api/v1/domains/${domain}${path}`),
+      get(`/api/v1/domains/${domain}${path}/`),
+    ])
+    t.is(without.status, 200, path)
+    t.is(slashed.body, without.body)
+  }
+})
+
+test.serial('every method works without final slash', async (t) => {
+  const { api } = account
+  const name = await newDomain(api)
+  t.is((await api.post(`/domains/${name}/rrsets`, { type: 'A', ttl: 60, records: ['192.0.2.1'] })).status, 201)
+  const rrset = `/domains/${name}/rrsets/@/A`
+  t.is((await api.put(rrset, { subname: '', type: 'A', ttl: 60, records: ['192.0.2.2'] })).status, 200)
+  t.is((await api.patch(rrset, { ttl: 61 })).status, 200)
+  t.is((await api.send('HEAD', rrset)).status, 200)
+  t.is((await api.send('OPTIONS', rrset)).status, 200)
+  t.is((await api.delete(rrset)).status, 204)
+  t.is((await api.delete(`/domains/${name}`)).status, 204)
+  t.is((await api.post('/domains', { name })).status, 201)
+})
+
+for (const [spelling, address] of [
+  ['%77ww', '192.0.2.1'],
+  ['%77%77%77', '192.0.2.1'],
+  ['*', '192.0.2.2'],
+  ['%2A', '192.0.2.2'],
+  ['%2a', '192.0.2.2'],
+  ['@', '192.0.2.3'],
+  ['%40', '192.0.2.3'],
+  ['...', '192.0.2.3'],
+  ['%2e%2e%2e', '192.0.2.3'],
+  ['%2E.%2e', '192.0.2.3'],
+  ['www...', '192.0.2.1'],
+  ['www%2e%2E.', '192.0.2.1'],
+  ['www@', '192.0.2.1'],
+  ['www%40', '192.0.2.1'],
+  ['*...', '192.0.2.2'],
+  ['%2a%40', '192.0.2.2'],
+] as const) {
+  test.serial(`the segment ${spelling} is decoded once`, async (t) => {
+    for (const end of ['', '/']) {
+      const { status, body } = await get(`/api/v1/domains/${domain}/rrsets/${spelling}/A${end}`)
+      t.is(status, 200)
+      t.deepEqual((JSON.parse(body) as { records: string[] }).records, [address])
+    }
+  })
+}
+
+test.serial('fixed segments and names of domains are decoded, too', async (t) => {
+  const dotted = domain.replace('.', '%2E')
+  t.is((await get(`/%61pi/v1/d%6fmains/${dotted}/rrset%73/www/%41/`)).status, 200)
+})
+
+for (const [segment, why] of [
+  ['%252A', 'an escape is decoded once only'],
+  ['w%2Fw', 'a decoded slash'],
+  ['%2f', 'a decoded slash alone'],
+  ['%2F..%2F', 'decoded slashes around dots'],
+  ['%', 'a lone per cent sign'],
+  ['%4', 'half an escape'],
+  ['%zz', 'an escape that is none'],
+  ['%u0041', 'an escape of another sort'],
+  ['%C3', 'half a UTF-8 character'],
+  ['%E2%82', 'two thirds of a UTF-8 character'],
+  ['%A4', 'a continuation without beginning'],
+  ['%C0%AF', 'an overlong slash'],
+  ['%ED%A0%80', 'a surrogate in UTF-8'],
+  ['%F5%80%80%80', 'a character beyond Unicode'],
+  ['%FF', 'an octet that UTF-8 does not have'],
+  ['%C3%A4', 'a letter that no name has'],
+  ['%00', 'a null character'],
+  ['www%00', 'a null character at the end'],
+  ['www%0A', 'a line break at the end'],
+  ['www%20', 'a blank at the end'],
+  ['WWW', 'upper case'],
+  ['.', 'a dot'],
+  ['..', 'two dots'],
+  ['www....', 'four dots'],
+  ['@@@', 'a suffix is stripped once'],
+  ['%f0%9f%92%a9', 'a character beyond the first plane'],
+] as const) {
+  test.serial(`${segment} addresses nothing: ${why}`, async (t) => {
+    for (const path of [`/domains/${domain}/rrsets/${segment}/A/`, `/domains/${segment}/`, `/${segment}`]) {
+      const { status, headers, body } = await get(`/api/v1${path}`)
+      t.deepEqual([status, headers['content-type'], body], [404, 'application/json', NOT_FOUND], path)
+    }
+  })
+}
+
+for (const path of [
+  '//',
+  '//api/v1/',
+  '/api//v1/',
+  '/api/v1//',
+  '/api/v1//domains/',
+  '/api/v1/domains//',
+  '/api/v1/domains//rrsets/',
+  '/api/v1/domains/DOMAIN//',
+  '/api/v1/domains/DOMAIN/rrsets//',
+  '/api/v1/domains/DOMAIN/rrsets//A/',
+  '/api/v1/domains/DOMAIN/rrsets//A',
+  '/api/v1/domains/DOMAIN//rrsets/www/A/',
+  '/api/v1/domains/DOMAIN/rrsets/www//A/',
+  '/api/v1/domains/DOMAIN/rrsets/www/A//',
+]) {
+  test.serial(`an empty segment never matches: ${path}`, async (t) => {
+    const { status, body } = await get(path.replace('DOMAIN', domain))
+    t.deepEqual([status, body], [404, NOT_FOUND])
+  })
+}
+
+for (const path of [
+  '/API/v1/',
+  '/api/V1/',
+  '/api/v1/Domains/',
+  '/api/v1/domains/DOMAIN/RRsets/',
+  '/api/v1/domains/DOMAIN/rrsets/www/a/',
+  '/api/v1/domains/DOMAIN/rrsets/Www/A/',
+  '/HEALTHZ',
+]) {
+  test.serial(`segments compare case-sensitively: ${path}`, async (t) => {
+    const { status, body } = await get(path.replace('DOMAIN', domain))
+    t.deepEqual([status, body], [404, NOT_FOUND])
+  })
+}
+
+test.serial('the name of a domain compares case-sensitively, and without final dot', async (t) => {
+  for (const name of [domain.toUpperCase(), `${domain}.`]) {
+    t.is((await get(`/api/v1/domains/${name}/`)).status, 404)
+    t.is((await get(`/api/v1/domains/${name}/rrsets/`)).status, 404)
+  }
+})
+
+for (const path of [
+  '/',
+  '/api',
+  '/api/',
+  '/api/v2/',
+  '/api/v2/domains/',
+  '/domains/',
+  '/api/v1/x',
+  '/api/v1/domains/a/b/',
+]) {
+  for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'HEAD']) {
+    test.serial(`an unrouted path is 404 without authentication: ${method} ${path}`, async (t) => {
+      const { status, text, headers } = await service().anonymous.send(method, `//root${path}`)
+      t.deepEqual([status, text], [404, method === 'HEAD' ? '' : NOT_FOUND])
+      t.is(headers['allow'], undefined)
+      t.is(headers['www-authenticate'], undefined)
+    })
+  }
+}
+
+test.serial('unknown query parameters are ignored', async (t) => {
+  const { body } = await get(`/api/v1/domains/${domain}/rrsets/`)
+  for (const query of ['?format=html', '?x', '?=', '?&&', '?%', '?%ff=%ff', '?__proto__=1', '?constructor=a&x[]=1']) {
+    const answer = await get(`/api/v1/domains/${domain}/rrsets/${query}`)
+    t.deepEqual([answer.status, answer.body], [200, body], query)
+  }
+})
+
+test.serial('of a parameter given more than once the last value counts', async (t) => {
+  const list = async (query: string) => (await account.api.get(`/domains/${domain}/rrsets/?${query}`)).json as unknown[]
+  t.is((await list('subname=www&subname=nothing')).length, 0)
+  t.is((await list('subname=nothing&subname=www')).length, 1)
+  t.is((await list('type=TXT&type=A&subname=www')).length, 1)
+  t.is((await list('type=A&type=TXT&subname=www')).length, 0)
+  const owning = await account.api.get(`/domains/?owns_qname=nothing.test&owns_qname=www.${domain}`)
+  t.is((owning.json as unknown[]).length, 1)
+})
+
+test.serial('names and values in the query are decoded', async (t) => {
+  const { json } = await account.api.get(`/domains/${domain}/rrsets/?s%75bname=%77ww&typ%65=%41`)
+  t.is((json as unknown[]).length, 1)
+})
+
+test.serial('a target in absolute form is routed by its path', async (t) => {
+  t.is((await get(`http://elsewhere.test/api/v1/domains/${domain}/rrsets/www/A/`)).status, 200)
+})
+
+for (const target of ['*', 'http://[::1/api/v1/', 'http://a:99999999/', 'http://%zz/api/v1', 'x:y', '/\\']) {
+  test.serial(`the request target ${target} is answered with 4xx in JSON`, async (t) => {
+    const { status, headers, body } = await get(target)
+    t.true(status === 404 || status === 400, String(status))
+    t.is(headers['content-type'], 'application/json')
+    t.deepEqual(Object.keys(JSON.parse(body) as object), ['detail'])
+  })
+}

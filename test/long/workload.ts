@@ -1,0 +1,107 @@
+import type { Client } from '../support/client.ts'
+
+/** What one actor has done so far: the state that was acknowledged last, and one that may have come of a lost answer. */
+interface Actor {
+  domain: string
+  /** The address of `www`, `none` if there is no such RRset; `absent` if the domain is not there. */
+  acknowledged: string
+  tried: string | undefined
+}
+
+/** Clients that write as fast as they can, each in a domain of its own, and remember what they were promised. */
+export interface Workload {
+  /** Runs until every actor has lost a connection, or `stop` is called; resolves with answers that no client should get. */
+  run(api: Client): Promise<string[]>
+  stop(): void
+  /** What is not as it was promised. From then on what is there counts as acknowledged. */
+  broken(api: Client): Promise<string[]>
+  /** How many writes were acknowledged, and how many answered 503. */
+  counts: { acknowledged: number; refused: number }
+}
+
+/** Actors that change an RRset of a domain that stays, and actors that create and delete their domain again and again. */
+export function createWorkload(prefix: string, writers: number, creators: number): Workload {
+  const actor = (kind: string) => (_: unknown, i: number) => ({
+    domain: `${prefix}-${kind}-${i}.example`,
+    acknowledged: 'absent',
+    tried: undefined,
+  })
+  const changing: Actor[] = Array.from({ length: writers }, actor('write'))
+  const creating: Actor[] = Array.from({ length: creators }, actor('create'))
+  const counts = { acknowledged: 0, refused: 0 }
+  let isRunning = false
+  let number = 0
+
+  /** One write; returns false once the service is gone. */
+  async function step(api: Client, actor: Actor, next: string, wrong: string[]): Promise<boolean> {
+    actor.tried = next
+    let status: number
+    try {
+      status = (await send(api, actor, next)).status
+    } catch {
+      return false
+    }
+    actor.tried = undefined
+    if (status >= 200 && status < 300) {
+      actor.acknowledged = next
+      counts.acknowledged++
+    } else if (status === 503) counts.refused++
+    else wrong.push(`${actor.domain}: ${status} to ${actor.acknowledged} → ${next}`)
+    return true
+  }
+
+  function nextState({ acknowledged }: Actor, isCreator: boolean): string {
+    if (acknowledged === 'absent') return 'none'
+    if (isCreator) return 'absent'
+    number++
+    return number % 4 === 0 && acknowledged !== 'none' ? 'none' : `198.51.${(number >> 8) & 255}.${number & 255}`
+  }
+
+  async function act(api: Client, actor: Actor, isCreator: boolean, wrong: string[]): Promise<void> {
+    while (isRunning && (await step(api, actor, nextState(actor, isCreator), wrong)));
+  }
+
+  return {
+    counts,
+    async run(api) {
+      isRunning = true
+      const wrong: string[] = []
+      await Promise.all([
+        ...changing.map((actor) => act(api, actor, false, wrong)),
+        ...creating.map((actor) => act(api, actor, true, wrong)),
+      ])
+      return wrong
+    },
+    stop() {
+      isRunning = false
+    },
+    async broken(api) {
+      const found: string[] = []
+      for (const actor of [...changing, ...creating]) {
+        const state = await look(api, actor)
+        if (state !== actor.acknowledged && state !== actor.tried) {
+          found.push(`${actor.domain} is ${state}, not ${actor.acknowledged} or ${actor.tried ?? 'anything else'}`)
+        }
+        Object.assign(actor, { acknowledged: state, tried: undefined })
+      }
+      return found
+    },
+  }
+}
+
+function send(api: Client, { domain, acknowledged }: Actor, next: string) {
+  if (next === 'absent') return api.delete(`/domains/${domain}/`)
+  if (acknowledged === 'absent') return api.post('/domains/', { name: domain })
+  const rrset = { subname: 'www', type: 'A', ttl: 300, records: [next] }
+  if (acknowledged === 'none') return api.post(`/domains/${domain}/rrsets/`, rrset)
+  if (next === 'none') return api.delete(`/domains/${domain}/rrsets/www/A/`)
+  return api.put(`/domains/${domain}/rrsets/www/A/`, rrset)
+}
+
+async function look(api: Client, { domain }: Actor): Promise<string> {
+  const rrsets = await api.get(`/domains/${domain}/rrsets/?type=A`)
+  if (rrsets.status === 404) return 'absent'
+  if (rrsets.status !== 200) return `${rrsets.status} ${rrsets.text}`
+  const [rrset] = rrsets.json as { records: string[] }[]
+  return rrset?.records[0] ?? 'none'
+}

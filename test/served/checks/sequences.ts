@@ -1,0 +1,208 @@
+import type { ExecutionContext } from 'ava'
+import { verifyTransfer } from '../../support/dns/dns.ts'
+import { SMALL_ZONE } from '../../../src/limits.ts'
+import type { TestService } from '../../support/harness.ts'
+import { Random } from '../../support/random.ts'
+import { Zone, type Question } from '../../support/dns/zone.ts'
+import { ancestors } from '../../support/dns/zone-model.ts'
+
+/** Names that get in each other's way: empty non-terminals, wildcards at several depths, names below one another. */
+const SUBNAMES = [
+  'a', 'b', 'a.a', 'b.a', 'a.b', 'a.a.a', 'b.a.a', 'a.a.b', 'a.b.b', 'c.a.b.b',
+  '*', '*.a', '*.b', '*.a.a', '*.b.b', '*.x', 'k.j.i.h.g.f.a', 'i.h.g.f.a', 'y.x',
+] // prettier-ignore
+/** Never written: they are denied, expanded from wildcards, or referred away. */
+const NEVER = ['z', 'z.a', 'z.b.a', 'z.a.b.b', 'z.x', 'x', 'h.g.f.a', 'z.h.g.f.a', 'ns.a', 'z.z.z']
+const TYPES = ['A', 'TXT', 'MX', 'NS', 'DS', 'CNAME'] as const
+type Type = (typeof TYPES)[number]
+
+/** A change of one RRset; without records it is removed. */
+export interface Step {
+  subname: string
+  type: Type
+  records: string[]
+  ttl: number
+}
+
+export interface Sequence {
+  zone: string
+  /** How many RRsets there are besides the changing ones. */
+  size: number
+  steps: number
+  /** How many answers `delv` validates after each step: it takes long. */
+  validated: number
+}
+
+/**
+ * Changes a zone at random, and asserts after every step that the names around the change are answered as they must be,
+ * and after some that all are; that PowerDNS was asked to rectify the zone if, and in a large zone only if, the step
+ * needs it; in the end that a transfer of the zone is valid. Steps that change only contents take turns with those that
+ * change the zone's structure, as far as chance finds any.
+ */
+export async function changeAtRandom(t: ExecutionContext, service: TestService, sequence: Sequence): Promise<void> {
+  const random = new Random()
+  const rectified = watchRectify(service, sequence.zone)
+  const zone = await Zone.create(service, (await service.account()).api, sequence.zone)
+  const fillers = await fill(zone, sequence.size)
+  const everything = [...SUBNAMES, ...NEVER, ''].map((subname) => zone.at(subname))
+  for (let i = 0; i < sequence.steps; i++) {
+    const step = choose(zone, random, i % 2 === 0)
+    const needed = needsRectify(zone, step)
+    rectified()
+    await carryOut(zone, step)
+    t.deepEqual(rectified(), [needed || zone.model.all().length <= SMALL_ZONE], JSON.stringify(step))
+
+    const other = random.some([...everything, ...fillers.map((subname) => zone.at(subname))], 4)
+    const questions = questionsFor(zone, random, [...around(zone, step.subname), ...other])
+    await zone.answers(t, questions)
+    const [name, ...above] = ancestors(zone.at(step.subname), zone.at(''))
+    const changed = questionsFor(zone, random, [name ?? zone.at(''), ...above.slice(0, 1)])
+    await zone.validates(t, random.some(changed, Math.ceil(sequence.validated / 2)))
+    await zone.validates(t, random.some(questions, Math.floor(sequence.validated / 2)))
+    if (i % 20 === 19) await zone.answers(t, questionsFor(zone, random, everything))
+  }
+  await verifyTransfer(service.powerDns, zone.name, zone.ds)
+}
+
+/**
+ * Listens to what is sent to PowerDNS about a zone. The function returned tells of each publication since it was last
+ * called whether the zone was rectified with it.
+ */
+function watchRectify({ proxy }: TestService, zone: string): () => boolean[] {
+  let seen = 0
+  let setting = true
+  return () => {
+    const publications: boolean[] = []
+    for (const { method, path, body } of proxy.calls.slice(seen)) {
+      if (path === `/zones/${zone}.` && method === 'PUT') setting = (JSON.parse(body) as Setting).api_rectify
+      if (path === `/zones/${zone}.` && method === 'PATCH') publications.push(setting)
+      if (path === `/zones/${zone}./rectify`) publications[publications.length - 1] = true
+    }
+    seen = proxy.calls.length
+    return publications
+  }
+}
+
+interface Setting {
+  api_rectify: boolean
+}
+
+/** Whether a step changes the zone's order, its delegations or its denials, or what is not the zone's own to sign. */
+function needsRectify(zone: Zone, step: Step): boolean {
+  const belowCut = zone.model.cutAbove(zone.at(step.subname)) !== undefined
+  return isStructural(zone, step) || (belowCut && step.records.length > 0 && step.type !== 'DS')
+}
+
+/** Adds so many RRsets that stay, two to a name, some of them deep. */
+async function fill(zone: Zone, size: number): Promise<string[]> {
+  const subnames = Array.from({ length: Math.ceil(size / 2) }, (_, i) => `f${i}${i % 5 === 0 ? `.e${i % 3}.deep` : ''}`)
+  const all = subnames.flatMap((subname) => [
+    [subname, 'A', '192.0.2.9'] as const,
+    [subname, 'TXT', '"filler"'] as const,
+  ])
+  for (const [subname, type, record] of all.slice(0, size)) await zone.put(subname, type, [record])
+  return subnames
+}
+
+/** A step that the API accepts; if chance allows, one that changes the structure, or one that does not. */
+function choose(zone: Zone, random: Random, structural: boolean): Step {
+  let step: Step
+  let tries = 0
+  do step = attempt(zone, random)
+  while (!isAllowed(zone, step) || (isStructural(zone, step) !== structural && ++tries < 200))
+  return step
+}
+
+function attempt(zone: Zone, random: Random): Step {
+  // The apex has its own turn now and then, so that its NS RRset changes, too.
+  const subname = random.below(12) === 0 ? '' : random.of(SUBNAMES)
+  const type = random.of(subname === '' ? (['A', 'TXT', 'MX', 'NS'] as const) : TYPES)
+  const present = zone.model.get(zone.at(subname), type) !== undefined
+  const removed = present && random.below(2) === 0
+  return { subname, type, records: removed ? [] : contents(zone, random, type), ttl: 60 + random.below(3) }
+}
+
+function contents(zone: Zone, random: Random, type: Type): string[] {
+  const name = () => zone.at(random.of([...SUBNAMES, ...NEVER].filter((subname) => !subname.startsWith('*'))))
+  switch (type) {
+    case 'A':
+      return random.some(['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'], 1 + random.below(3))
+    case 'TXT':
+      return [`"${random.below(1000)}"`]
+    case 'MX':
+      return [`${random.below(100)} ${name()}`]
+    case 'NS':
+      return [...new Set([name(), `ns${random.below(9)}.example.`])]
+    case 'DS':
+      return [`${random.below(65536)} 13 2 ${'ab'.repeat(32)}`]
+    case 'CNAME':
+      return [random.below(4) === 0 ? 'elsewhere.example.' : name()]
+  }
+}
+
+/** Whether the API accepts a step, it has an effect, and what it makes can be judged. */
+function isAllowed(zone: Zone, { subname, type, records, ttl }: Step): boolean {
+  if (records.length === 0) return true
+  const name = zone.at(subname)
+  const present = zone.model.get(name, type)
+  if (present?.ttl === ttl && [...present.records].sort().join() === [...records].sort().join()) return false
+  if ((type === 'NS' || type === 'DS') && subname !== '' && !mayDelegate(zone, name)) return false
+  const others = zone.model.at(name).filter((rrset) => rrset.type !== type)
+  if (type === 'CNAME') return others.length === 0 && !leadsBack(zone, name, records[0]!)
+  return others.every((rrset) => rrset.type !== 'CNAME')
+}
+
+/**
+ * Whether a delegation here means anything: not as a wildcard (RFC 4592 §4.2), and not above or below another one:
+ * PowerDNS refers to the deeper one, and signs a DS there.
+ */
+function mayDelegate(zone: Zone, name: string): boolean {
+  const cut = zone.model.cutAbove(name)
+  const below = zone.model.all().some(({ name: other, type }) => /^(NS|DS)$/.test(type) && other.endsWith(`.${name}`))
+  return !name.startsWith('*') && (cut === undefined || cut === name) && !below
+}
+
+/** Whether CNAMEs could make a circle: targets are later in the list than what points to them; wildcards point away. */
+function leadsBack(zone: Zone, from: string, to: string): boolean {
+  const rank = (name: string) => [...SUBNAMES, ...NEVER].findIndex((subname) => zone.at(subname) === name)
+  return !to.endsWith('example.') && (from.startsWith('*') || rank(to) <= rank(from))
+}
+
+/** Whether a name, a delegation or a DS comes or goes. */
+function isStructural(zone: Zone, { subname, type, records }: Step): boolean {
+  const types = zone.model.at(zone.at(subname)).map((rrset) => rrset.type)
+  const comes = !types.includes(type) && records.length > 0
+  const goes = types.includes(type) && records.length === 0
+  if (!comes && !goes) return false
+  if (comes ? types.length === 0 : types.length === 1) return true
+  return (type === 'NS' && subname !== '') || type === 'DS'
+}
+
+async function carryOut(zone: Zone, { subname, type, records, ttl }: Step): Promise<void> {
+  if (records.length === 0) await zone.remove(subname, type)
+  else await zone.put(subname, type, records, ttl)
+}
+
+/** A name, those above it, one below and one beside it, and the wildcards that could take its place. */
+function around(zone: Zone, subname: string): string[] {
+  const name = zone.at(subname)
+  const above = ancestors(name, zone.at(''))
+  const plain = above.map((ancestor) => ancestor.replace(/^\*\./, ''))
+  return [
+    ...new Set([name, ...plain, `nope.${plain[0] ?? name}`, ...plain.map((ancestor) => `w.${ancestor}`), zone.at('')]),
+  ]
+}
+
+/**
+ * Questions for these names, but those that no resolver asks here: for a DS at the apex, or below a delegation. Nor for
+ * a CNAME where a wildcard has one: PowerDNS follows it and denies that its target has another.
+ */
+function questionsFor(zone: Zone, random: Random, names: string[]): Question[] {
+  return names.flatMap((name) => {
+    const cut = zone.model.cutAbove(name)
+    const types = ['A', 'NS', random.of(['TXT', 'MX'])]
+    if (name !== zone.at('') && (cut === undefined || cut === name)) types.push('DS')
+    if (zone.model.get(name, 'CNAME') !== undefined) types.push('CNAME')
+    return types.map((type): Question => [name, type])
+  })
+}

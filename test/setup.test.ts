@@ -1,0 +1,75 @@
+import test from 'ava'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectFolder } from '../dev/project.ts'
+import { newFolder } from './support/servers/folders.ts'
+
+/** A project with our packages and two sources of its own. */
+function newProject(): string {
+  const folder = newFolder()
+  for (const file of ['setup.mjs', 'package.json', 'package-lock.json', 'tsconfig.json']) {
+    cpSync(join(projectFolder(), file), join(folder, file))
+  }
+  symlinkSync(join(projectFolder(), 'node_modules'), join(folder, 'node_modules'))
+  mkdirSync(join(folder, 'src'))
+  writeFileSync(join(folder, 'src', 'one.ts'), 'export const one = 1\n')
+  writeFileSync(join(folder, 'src', 'two.ts'), 'export const two = 2\n')
+  return folder
+}
+
+async function setUp(folder: string): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, [join(folder, 'setup.mjs')])
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number]
+  return { code, output }
+}
+
+test.serial('it builds once, and again what was changed, lost or deleted', async (t) => {
+  const folder = newProject()
+  const built = { code: 0, output: 'setup: building\n' }
+  t.deepEqual(await setUp(folder), built)
+  t.deepEqual(await setUp(folder), { code: 0, output: '' })
+  writeFileSync(join(folder, 'src', 'one.ts'), 'export const one = "changed"\n')
+  t.deepEqual(await setUp(folder), built)
+  rmSync(join(folder, 'build', 'src', 'one.js'))
+  t.deepEqual(await setUp(folder), built)
+  t.true(existsSync(join(folder, 'build', 'src', 'one.js')))
+  rmSync(join(folder, 'src', 'two.ts'))
+  t.deepEqual(await setUp(folder), built)
+  t.deepEqual(readdirSync(join(folder, 'build', 'src')).sort(), ['one.js', 'one.js.map'])
+})
+
+test.serial('an error of the compiler is shown, and not forgotten', async (t) => {
+  const folder = newProject()
+  writeFileSync(join(folder, 'src', 'two.ts'), 'export const two: string = 2\n')
+  for (const attempt of ['first', 'second']) {
+    const { code, output } = await setUp(folder)
+    t.is(code, 1, attempt)
+    t.regex(output, /src\/two\.ts\(1,14\): error TS2322/)
+    t.regex(output, /\nsetup: tsc has failed; its output is above\.\n$/)
+  }
+})
+
+test.serial('of two at once, one builds and the other waits', async (t) => {
+  const folder = newProject()
+  const both = await Promise.all([setUp(folder), setUp(folder)])
+  t.deepEqual(
+    both.map(({ code }) => code),
+    [0, 0],
+  )
+  t.is(both.filter(({ output }) => output.includes('building')).length, 1)
+  t.deepEqual(readdirSync(join(folder, 'build')).sort(), ['.setup.json', '.tsbuildinfo', 'src'])
+})
+
+test.serial('a lock that a killed one left is no obstacle', async (t) => {
+  const folder = newProject()
+  mkdirSync(join(folder, 'build'))
+  const gone = spawn('true')
+  await once(gone, 'exit')
+  writeFileSync(join(folder, 'build', '.setup.lock'), String(gone.pid))
+  t.like(await setUp(folder), { code: 0 })
+})

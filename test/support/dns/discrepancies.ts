@@ -1,0 +1,113 @@
+import { query } from '../../../src/store/database.ts'
+import { ask, dataOf } from './dns.ts'
+import { eventually } from '../eventually.ts'
+import type { TestServers } from '../harness.ts'
+
+interface PdnsZone {
+  serial: number
+  dnssec: boolean
+  nsec3param: string
+  soa_edit_api: string
+  api_rectify: boolean
+  rrsets: { name: string; type: string; ttl: number; records: { content: string }[] }[]
+}
+
+interface Row {
+  name: string
+  version: number
+  rectify: boolean
+  rrsets: { subname: string; type: string; ttl: number; records: string[] }[]
+}
+
+/**
+ * The differences between the database and PowerDNS' API, and between both and the answers over DNS; an empty array if
+ * there are none. Uses no function of the service. Compares records as text: for types that PowerDNS spells as we do.
+ * @param foreign zones at PowerDNS that do not belong to the service
+ */
+export async function discrepancies(servers: TestServers, foreign: string[] = []): Promise<string[]> {
+  const domains = await domainsOf(servers)
+  const marks = await query<{ zone: string }>(servers.system.db, 'select zone from marks')
+  const found = marks.map(({ zone }) => `${zone} is marked`)
+  const zones = (await servers.pdns('GET', '/zones?dnssec=false')).json as { name: string }[]
+  const expected = [...domains.map(({ name }) => name), ...foreign]
+  for (const { name } of zones) {
+    if (!expected.includes(name.slice(0, -1))) found.push(`${name} is no domain`)
+  }
+  for (const domain of domains) found.push(...(await inZone(servers, domain)))
+  return found
+}
+
+/** As `discrepancies`, for one zone, once repair is done. */
+export async function discrepanciesOf(servers: TestServers, name: string): Promise<string[]> {
+  await eventually(
+    async () => (await query(servers.system.db, 'select from marks where zone = :name', { name })).length === 0,
+  )
+  const [domain] = await domainsOf(servers, name)
+  if (domain !== undefined) return inZone(servers, domain)
+  const { status } = await servers.pdns('GET', `/zones/${name}.`)
+  return status === 404 ? [] : [`${name} is no domain`]
+}
+
+/** Waits until repair is done, and returns the differences that are left. */
+export async function discrepanciesInTheEnd(servers: TestServers, foreign: string[] = []): Promise<string[]> {
+  await eventually(async () => (await query(servers.system.db, 'select from marks')).length === 0, 60_000)
+  return discrepancies(servers, foreign)
+}
+
+function domainsOf(servers: TestServers, name: string | null = null): Promise<Row[]> {
+  return query<Row>(
+    servers.system.db,
+    `select name, version, rectify, (
+       select coalesce(json_agg(json_build_object('subname', subname, 'type', type, 'ttl', ttl, 'records', records)), '[]')
+       from rrsets where domain_id = domains.id
+     ) as rrsets from domains where name = coalesce(:name, name) order by name`,
+    { name },
+  )
+}
+
+async function inZone(servers: TestServers, { name, version, rectify, rrsets }: Row): Promise<string[]> {
+  const { status, json } = await servers.pdns('GET', `/zones/${name}.`)
+  if (status !== 200) return [`${name} is not at PowerDNS: ${status}`]
+  const zone = json as PdnsZone
+  const keys = (await servers.pdns('GET', `/zones/${name}./cryptokeys`)).json as unknown[]
+  const found: string[] = []
+  const compare = (what: string, stored: unknown, live: unknown) => {
+    if (stored !== live) found.push(`${name}: ${what}: ${String(stored)} in the database, ${String(live)} at PowerDNS`)
+  }
+  compare('serial', version, zone.serial)
+  compare('SOA RRsets', 1, zone.rrsets.filter(({ type }) => type === 'SOA').length)
+  compare('keys', 1, keys.length)
+  compare('signed', true, zone.dnssec)
+  compare('denial', '1 0 0 -', zone.nsec3param)
+  compare('serial policy', '', zone.soa_edit_api)
+  compare('rectify', rectify, zone.api_rectify)
+  const stored = new Map(
+    rrsets.map(({ subname, type, ttl, records }) => [
+      `${subname === '' ? '' : `${subname}.`}${name}. ${type}`,
+      `${ttl} ${[...records].sort().join(' ')}`,
+    ]),
+  )
+  const live = new Map(
+    zone.rrsets.flatMap(({ name, type, ttl, records }) =>
+      type === 'SOA'
+        ? []
+        : [
+            [
+              `${name} ${type}`,
+              `${ttl} ${records
+                .map(({ content }) => content)
+                .sort()
+                .join(' ')}`,
+            ],
+          ],
+    ),
+  )
+  for (const place of new Set([...stored.keys(), ...live.keys()])) compare(place, stored.get(place), live.get(place))
+  for (const { subname, type, records } of rrsets) {
+    if (type !== 'A') continue
+    const answer = await ask(servers.powerDns, `${subname}.${name}`, 'A')
+    compare(`answer for ${subname}`, [...records].sort().join(' '), dataOf(answer, 'A').sort().join(' '))
+    compare(`signature for ${subname}`, 1, dataOf(answer, 'RRSIG').length)
+  }
+  return found
+}

@@ -1,0 +1,146 @@
+import type { ExecutionContext } from 'ava'
+import { query as sql } from '../../../src/store/database.ts'
+import type { Answer, Client } from '../client.ts'
+import { validate } from './dns.ts'
+import type { TestService } from '../harness.ts'
+import { folded, isMixed, query, servedSerial, sorted, transferred, type ServedRRset } from './wire.ts'
+import { badlySigned, replyOf, verdictOf, ZoneModel } from './zone-model.ts'
+
+/** A question to DNS: an absolute name and a type. */
+export type Question = [name: string, type: string]
+
+interface DomainBody {
+  keys: { ds: string[] }[]
+}
+
+/** A domain that a test writes through the API, and what DNS must then say about it. */
+export class Zone {
+  /** Without final dot. */
+  readonly name: string
+  /** As the API returned it. */
+  readonly ds: string[]
+  readonly model: ZoneModel
+  readonly #service: TestService
+  readonly #api: Client
+
+  private constructor(service: TestService, api: Client, name: string, ds: string[]) {
+    this.name = name
+    this.ds = ds
+    this.model = new ZoneModel(name)
+    this.#service = service
+    this.#api = api
+    const records = [...service.system.config.nameServers]
+    this.model.put({ name: `${name}.`, type: 'NS', ttl: 3600, records })
+  }
+
+  static async create(service: TestService, api: Client, name: string): Promise<Zone> {
+    const { status, text, json } = await api.post('/domains/', { name })
+    if (status !== 201) throw new Error(`${name}: ${status} ${text}`)
+    return new Zone(service, api, name, (json as DomainBody).keys[0]!.ds)
+  }
+
+  /** The absolute name of a subname. */
+  at(subname: string): string {
+    return subname === '' ? `${this.name}.` : `${subname}.${this.name}.`
+  }
+
+  /** Creates or replaces an RRset; its records must be canonical. */
+  async put(subname: string, type: string, records: string[], ttl = 60): Promise<Answer> {
+    const name = this.at(subname)
+    const answer =
+      this.model.get(name, type) === undefined
+        ? await this.#api.post(`/domains/${this.name}/rrsets/`, { subname, type, ttl, records })
+        : await this.#api.patch(this.#path(subname, type), { ttl, records })
+    if (answer.status !== 201 && answer.status !== 200) throw new Error(`${name} ${type}: ${answer.text}`)
+    this.model.put({ name, type, ttl, records })
+    return answer
+  }
+
+  async remove(subname: string, type: string): Promise<Answer> {
+    const answer = await this.#api.delete(this.#path(subname, type))
+    if (answer.status !== 204) throw new Error(`${this.at(subname)} ${type}: ${answer.text}`)
+    this.model.remove(this.at(subname), type)
+    return answer
+  }
+
+  async delete(): Promise<Answer> {
+    return this.#api.delete(`/domains/${this.name}/`)
+  }
+
+  /** Asserts that DNS answers these questions as the model does, with a signature wherever one belongs. */
+  async answers(t: ExecutionContext, questions: Question[]): Promise<void> {
+    for (const [name, type] of questions) {
+      const expected = comparable(this.model.reply(name, type))
+      const message = await query(this.#service.powerDns, name, type)
+      t.deepEqual(comparable(replyOf(message)), expected, `${name} ${type}`)
+      t.deepEqual(badlySigned(message, this.model), [], `${name} ${type}`)
+      const plain = await query(this.#service.powerDns, name, type, { dnssec: false })
+      t.deepEqual(plain.rcode, expected.rcode, `${name} ${type} without signatures`)
+      t.deepEqual(comparable(replyOf(plain)).answers, expected.answers, `${name} ${type} without signatures`)
+    }
+  }
+
+  /**
+   * Asserts that a validating resolver believes what DNS answers. Where it is referred to another server, it must
+   * believe that there is, or is not, a DS.
+   */
+  async validates(t: ExecutionContext, questions: Question[]): Promise<void> {
+    for (const [name, type] of questions) {
+      const cut = this.model.cutAbove(name)
+      const question: Question = cut === undefined ? [name, type] : [cut, 'DS']
+      const expected = verdictOf(this.model.reply(...question), question[1])
+      if (expected === undefined || this.model.isBelowStrayDs(question[0])) continue
+      const verdict = await validate(this.#service.powerDns, this.name, this.ds, ...question)
+      t.is(verdict, expected, question.join(' '))
+    }
+  }
+
+  #path(subname: string, type: string): string {
+    return `/domains/${this.name}/rrsets/${subname === '' ? '@' : subname}/${type}/`
+  }
+}
+
+function comparable<R extends { answers: ServedRRset[]; referral: ServedRRset | undefined }>(reply: R): R {
+  return {
+    ...reply,
+    answers: sorted(reply.answers),
+    referral: reply.referral && sorted([reply.referral])[0],
+  }
+}
+
+/**
+ * Asserts that everything is as it is after all is done: no zone bears a mark; PowerDNS has the database's zones and no
+ * others, with the domain's version as its SOA serial; each serves that serial, moved on by the weeks since the epoch
+ * (its setting INCREMENT-WEEKS), and a transfer brings the database's RRsets.
+ */
+export async function isConsistent(t: ExecutionContext, { system, powerDns }: TestService): Promise<void> {
+  t.deepEqual(await sql(system.db, 'select zone from marks'), [])
+  const domains = await sql<{ name: string; version: number }>(system.db, 'select name, version from domains')
+  const versions = Object.fromEntries(domains.map(({ name, version }) => [name, version]))
+  const response = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost/zones?dnssec=false`, {
+    headers: { 'X-API-Key': powerDns.apiKey },
+  })
+  const zones = (await response.json()) as { name: string; serial: number }[]
+  t.deepEqual(Object.fromEntries(zones.map(({ name, serial }) => [name.slice(0, -1), serial])), versions)
+  const weeks = Math.floor(Date.now() / (7 * 86_400_000))
+  for (const { name, version } of domains) {
+    t.is(await servedSerial(powerDns, name), version + weeks, name)
+    const own = (await stored(system.db, name)).filter((rrset) => !isMixed(name, rrset.name, rrset.type))
+    t.deepEqual(transferable(await transferred(powerDns, name)), transferable(own))
+  }
+}
+
+/** RRsets for comparison; PowerDNS transfers CDS and CDNSKEY with a TTL of its own, wherever they stand. */
+function transferable(rrsets: ServedRRset[]): ServedRRset[] {
+  return folded(rrsets.map((rrset) => (['CDS', 'CDNSKEY'].includes(rrset.type) ? { ...rrset, ttl: 0 } : rrset)))
+}
+
+/** A domain's RRsets in the database. */
+async function stored(db: TestService['system']['db'], domain: string): Promise<ServedRRset[]> {
+  return sql<ServedRRset>(
+    db,
+    `select case when subname = '' then name || '.' else subname || '.' || name || '.' end as name, type, ttl, records
+     from rrsets join domains on domains.id = domain_id where domains.name = :domain`,
+    { domain },
+  )
+}

@@ -1,0 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Waits until `condition` holds; for what happens by itself, such as repair. */
+export async function eventually(condition: () => Promise<boolean>, within = 20_000): Promise<void> {
+  const end = Date.now() + within
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`not within ${within} ms`)
+    await sleep(50)
+  }
+}

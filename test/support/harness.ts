@@ -1,0 +1,112 @@
+import test from 'ava'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { closeSystem, createSystem } from '../../src/server.ts'
+import type { System } from '../../src/system.ts'
+import { createAccount, type Account, type AccountOptions } from './accounts.ts'
+import { Client } from './client.ts'
+import { startServers, type Servers } from './servers/servers.ts'
+import {
+  environmentFor,
+  startService,
+  startServiceProcess,
+  type LocalService,
+  type ServiceProcess,
+} from './servers/service.ts'
+
+/** A service in this process, and servers of its own. */
+export interface TestService extends Servers, LocalService {
+  /** A new account, and a client with a token of its own. */
+  account(options?: AccountOptions): Promise<Account>
+}
+
+/** Servers on which services are started as processes of their own, and killed. */
+export interface TestServers extends Servers {
+  /** The same database and PowerDNS, past the proxy, to look at and for functions of the service; it serves nobody. */
+  system: System
+  /** The account of the services' clients. */
+  owner: Account
+  start(environment?: Record<string, string>): Promise<TestProcess>
+  /** Kills all services. */
+  killServices(): Promise<void>
+}
+
+/** A service in a process of its own, and a client with the token of `owner`. */
+export type TestProcess = ServiceProcess & { api: Client }
+
+/** Starts a service in this process for a test file, and stops it after the last test. */
+export function useService(environment: Record<string, string> = {}): () => TestService {
+  return useOne(() => startTestService(environment))
+}
+
+/** Starts servers for a test file, and stops them, and all services on them, after the last test. */
+export function useServers(): () => TestServers {
+  return useOne(startTestServers)
+}
+
+/** Starts a service in this process for `work`. */
+export async function withService(
+  environment: Record<string, string>,
+  work: (service: TestService) => Promise<void>,
+): Promise<void> {
+  const service = await startTestService(environment)
+  try {
+    await work(service)
+  } finally {
+    await service.close()
+  }
+}
+
+function useOne<T extends { close(): Promise<void> }>(start: () => Promise<T>): () => T {
+  let started: T | undefined
+  // Serial, so that a file's own `before` hooks come after it.
+  test.serial.before('the servers start', async () => {
+    started = await start()
+  })
+  test.after.always('the servers stop', async () => {
+    await started?.close()
+  })
+  return () => started!
+}
+
+async function startTestService(environment: Record<string, string>): Promise<TestService> {
+  const servers = await startServers()
+  const service = await startService(servers.backends, environment)
+  return {
+    ...servers,
+    ...service,
+    account: (options) => createAccount(service.system, service.url, options),
+    async close() {
+      servers.proxy.heal()
+      await service.stop()
+      await servers.close()
+    },
+  }
+}
+
+async function startTestServers(): Promise<TestServers> {
+  const servers = await startServers()
+  const direct = { ...servers.backends, pdnsApiUrl: servers.powerDns.apiUrl }
+  const system = createSystem(readConfig(environmentFor(direct)), direct, createLog('error'))
+  const owner = await createAccount(system, '')
+  const services: ServiceProcess[] = []
+  const killServices = async () => {
+    await Promise.all(services.splice(0).map((service) => service.kill()))
+  }
+  return {
+    ...servers,
+    system,
+    owner,
+    async start(environment) {
+      const service = await startServiceProcess(servers.backends, environment)
+      services.push(service)
+      return { ...service, api: service.clientOf(owner.secret) }
+    },
+    killServices,
+    async close() {
+      await killServices()
+      await closeSystem(system)
+      await servers.close()
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { hasAll, type Requirement } from '../../../dev/packages.ts'
+
+/** DNS programs of other projects, with which the tests check answers and zones. */
+export const dnsTools: Requirement[] = [
+  { what: 'dig and delv', isThere: () => hasAll('dig', 'delv'), packages: ['bind9-dnsutils'] },
+  {
+    what: 'named-compilezone and dnssec-dsfromkey',
+    isThere: () => hasAll('named-compilezone', 'dnssec-dsfromkey'),
+    packages: ['bind9-utils'],
+  },
+  { what: 'ldns-verify-zone', isThere: () => hasAll('ldns-verify-zone'), packages: ['ldnsutils'] },
+]
+
+/** Client programs of other projects, which the tests run against the service. */
+export const clientTools: Requirement[] = [
+  { what: 'lego', isThere: () => hasAll('lego'), packages: ['lego'] },
+  { what: 'pebble', isThere: () => hasAll('pebble'), packages: ['pebble'] },
+  {
+    what: 'ddclient, able to do TLS',
+    isThere: () => hasAll('ddclient') && spawnSync('perl', ['-MIO::Socket::SSL', '-e1']).status === 0,
+    packages: ['ddclient', 'libio-socket-ssl-perl'],
+  },
+  { what: 'inadyn', isThere: () => hasAll('inadyn'), packages: ['inadyn'] },
+  { what: 'certbot', isThere: () => hasAll('certbot'), packages: ['certbot'] },
+  { what: 'curl', isThere: () => hasAll('curl'), packages: ['curl'] },
+  { what: 'openssl', isThere: () => hasAll('openssl'), packages: ['openssl'] },
+  { what: 'Go', isThere: () => hasAll('go'), packages: ['golang-go'] },
+  {
+    what: 'the Go library nrdcg/desec',
+    isThere: () => existsSync(`${GO_LIBRARIES}/src/github.com/nrdcg/desec`),
+    packages: ['golang-github-nrdcg-desec-dev'],
+  },
+]
+
+/** Where Debian keeps the sources of Go libraries: a GOPATH. */
+export const GO_LIBRARIES = '/usr/share/gocode'

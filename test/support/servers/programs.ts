@@ -1,0 +1,29 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { commandFor } from '../../../dev/account.ts'
+import { projectFolder } from '../../../dev/project.ts'
+
+export interface Program {
+  child: ChildProcessByStdio<null, Readable, Readable>
+  /** What it has written so far, to stdout and stderr. */
+  output: () => string
+  /** Resolves with its exit code, null if it was killed. */
+  ended: Promise<number | null>
+}
+
+/** Starts a program with this environment and no other; it ends when this process does. */
+export function startProgram(file: string, args: string[], env: NodeJS.ProcessEnv, cwd?: string): Program {
+  const command = commandFor(file, args, { account: undefined, capabilities: [], deathSignal: 'SIGKILL' })
+  const child = spawn(command.file, command.args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  return { child, output: () => output, ended: once(child, 'close').then(([code]) => code as number | null) }
+}
+
+/** Starts a program of the project: `main.js` or `cli.js`. */
+export function startOurs(name: string, args: string[], env: NodeJS.ProcessEnv): Program {
+  const file = join(projectFolder(), 'build', 'src', name)
+  return startProgram(process.execPath, ['--enable-source-maps', file, ...args], env)
+}

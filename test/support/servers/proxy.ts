@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A request to PowerDNS, whether it was passed on or not. */
+export interface Call {
+  method: string
+  /** Below /api/v1/servers/localhost. */
+  path: string
+  body: string
+}
+
+/**
+ * What shall happen to a call:
+ * - pass: it reaches PowerDNS, and the answer the caller
+ * - refuse: the caller gets this status, and `error` as PowerDNS words it; PowerDNS nothing
+ * - cut: the connection is closed; PowerDNS gets nothing
+ * - swallow: PowerDNS carries it out; the connection is closed instead of the answer
+ * - hang: nothing happens until the caller gives up
+ * - spoil: PowerDNS carries it out; the caller gets this status
+ * - late: PowerDNS carries it out after so many milliseconds, whether the caller still waits or not
+ * - abandoned: the connection is closed at once; PowerDNS carries it out after so many milliseconds
+ */
+export type Fate =
+  | 'pass'
+  | 'cut'
+  | 'swallow'
+  | 'hang'
+  | { refuse: number; error?: string }
+  | { spoil: number }
+  | { late: number }
+  | { abandoned: number }
+
+export interface Proxy {
+  url: string
+  /** All calls since the start, or since `calls.length = 0`. */
+  calls: Call[]
+  /** Decides what happens to each call from now on. */
+  fail(fate: (call: Call) => Fate | Promise<Fate>): void
+  /** Stops the next call of this kind, until it is released. */
+  stop(isIt: (call: Call) => boolean): Stopped
+  /** Lets everything pass again. */
+  heal(): void
+  close(): Promise<void>
+}
+
+/** A call that the proxy holds back. */
+export interface Stopped {
+  arrived: Promise<Call>
+  release: (fate: Fate) => void
+}
+
+const BASE = '/api/v1/servers/localhost'
+
+/** A proxy in front of PowerDNS' API that records and injects faults. */
+export async function startProxy(target: string): Promise<Proxy> {
+  const calls: Call[] = []
+  const stops: { isIt: (call: Call) => boolean; meet: (call: Call) => Promise<Fate> }[] = []
+  let decide: (call: Call) => Fate | Promise<Fate> = () => 'pass'
+
+  async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks)
+    const call = { method: incoming.method!, path: incoming.url!.replace(BASE, ''), body: body.toString() }
+    calls.push(call)
+    const stop = stops.findIndex(({ isIt }) => isIt(call))
+    const fate = await (stop === -1 ? decide(call) : stops.splice(stop, 1)[0]!.meet(call))
+    if (fate === 'hang') return
+    if (fate === 'cut') {
+      outgoing.destroy()
+      return
+    }
+    if (typeof fate === 'object' && 'refuse' in fate) {
+      outgoing.writeHead(fate.refuse, { connection: 'close' }).end(JSON.stringify({ error: fate.error ?? 'injected' }))
+      return
+    }
+    if (typeof fate === 'object' && 'late' in fate) await sleep(fate.late)
+    if (typeof fate === 'object' && 'abandoned' in fate) {
+      outgoing.destroy()
+      await sleep(fate.abandoned)
+    }
+    const answer = await forward(incoming, body)
+    if (fate === 'swallow') outgoing.destroy()
+    else if (typeof fate === 'object' && 'spoil' in fate) {
+      outgoing.writeHead(fate.spoil, { connection: 'close' }).end('{"error": "injected"}')
+    } else outgoing.writeHead(answer.status, { ...answer.headers, connection: 'close' }).end(answer.body)
+  }
+
+  async function forward(incoming: IncomingMessage, body: Buffer) {
+    const headers = { ...incoming.headers }
+    delete headers['transfer-encoding']
+    const onward = request(target + incoming.url!, {
+      method: incoming.method,
+      headers: { ...headers, 'content-length': body.length },
+    }).end(body)
+    const [answer] = (await once(onward, 'response')) as [IncomingMessage]
+    const chunks: Buffer[] = []
+    for await (const chunk of answer) chunks.push(chunk as Buffer)
+    return { status: answer.statusCode!, headers: answer.headers, body: Buffer.concat(chunks) }
+  }
+
+  const server = createServer((incoming, outgoing) => {
+    handle(incoming, outgoing).catch(() => outgoing.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    fail(fate) {
+      decide = fate
+    },
+    stop(isIt) {
+      let release: Stopped['release'] = () => undefined
+      const arrived = new Promise<Call>((arrive) => {
+        stops.push({
+          isIt,
+          meet: (call) => {
+            arrive(call)
+            return fate
+          },
+        })
+      })
+      const fate = new Promise<Fate>((resolve) => (release = resolve))
+      return { arrived, release }
+    },
+    heal() {
+      decide = () => 'pass'
+    },
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import { PassThrough } from 'node:stream'
+import { readConfig } from '../../../src/config.ts'
+import { createLog } from '../../../src/log.ts'
+import { closeSystem, createSystem, serve, type Backends } from '../../../src/server.ts'
+import type { System } from '../../../src/system.ts'
+import { Client } from '../client.ts'
+import { newFolder } from './folders.ts'
+import { startOurs } from './programs.ts'
+
+/** A service that runs. */
+export interface Service {
+  /** Where it listens, without path. */
+  url: string
+  /** A client without token. */
+  anonymous: Client
+  /** A client with this token. */
+  clientOf: (secret: string) => Client
+}
+
+/** A service in this process. */
+export interface LocalService extends Service {
+  system: System
+  /** What it has logged so far. */
+  logged: () => string
+  stop: () => Promise<void>
+}
+
+/** A service in a process of its own. */
+export interface ServiceProcess extends Service {
+  /** What it has written so far. */
+  output: () => string
+  signal(signal: NodeJS.Signals): void
+  /** Resolves with its exit code, null if it was killed. */
+  ended: Promise<number | null>
+  kill(): Promise<void>
+}
+
+/** The environment of a service on these servers, on a free port. */
+export function environmentFor(backends: Backends, more: Record<string, string> = {}): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env['PATH'],
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DATABASE_URL: backends.databaseUrl,
+    PDNS_API_URL: backends.pdnsApiUrl,
+    PDNS_API_KEY: backends.pdnsApiKey,
+    NAMESERVERS: 'ns1.zoneplane.test, ns2.zoneplane.test',
+    THROTTLE: 'off',
+    ...more,
+  }
+}
+
+/** Starts a service in this process. */
+export async function startService(
+  backends: Backends,
+  environment: Record<string, string> = {},
+): Promise<LocalService> {
+  const lines: string[] = []
+  const stream = new PassThrough().on('data', (line: Buffer) => lines.push(line.toString()))
+  const config = readConfig(environmentFor(backends, { ZONEPLANE_DATA: newFolder(), ...environment }))
+  const system = createSystem(config, backends, createLog(config.logLevel, stream))
+  const running = await serve(system)
+  return {
+    ...serviceAt(`http://127.0.0.1:${running.port}`),
+    system,
+    logged: () => lines.join(''),
+    async stop() {
+      await running.stop()
+      await closeSystem(system)
+    },
+  }
+}
+
+/** Starts a service in a process of its own. */
+export async function startServiceProcess(
+  backends: Backends,
+  environment: Record<string, string> = {},
+): Promise<ServiceProcess> {
+  const env = environmentFor(backends, { ZONEPLANE_DATA: newFolder(), ...environment })
+  const { child, ended, output } = startOurs('main.js', [], env)
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', () => {
+      const found = apiUrl(output())
+      if (found !== undefined) resolve(found)
+    })
+    void ended.then((code) => {
+      reject(new Error(`the service ended with ${code} before it was ready:\n${output()}`))
+    })
+  })
+  return {
+    ...serviceAt(url),
+    output,
+    signal: (signal) => {
+      child.kill(signal)
+    },
+    ended,
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+/** The URL, without path, that a service says it listens at; undefined as long as it has not said so. */
+export function apiUrl(output: string): string | undefined {
+  return /API {4}(http:\/\/\S+)\/api\/v1\//.exec(output)?.[1]
+}
+
+function serviceAt(url: string): Service {
+  return { url, anonymous: new Client(url), clientOf: (secret) => new Client(url, secret) }
+}
