@@ -4,7 +4,6 @@ import type { Account } from '../support/accounts.ts'
 import { newDomain } from '../support/api.ts'
 import type { Answer } from '../support/client.ts'
 import { startGate } from '../support/servers/gate.ts'
-import { Client } from '../support/client.ts'
 import { useService } from '../support/harness.ts'
 import { startService } from '../support/servers/service.ts'
 
