@@ -191,4 +191,4 @@ export const LOGIN_UNUSED_PERIOD = '01:00:00'
 export const TOTP_LINK_VALIDITY = 3600
 
 /** Milliseconds after which an answer leaves that may not tell by its time what was done. */
-export const EVEN_TIME = 100
+export const CONSTANT_TIME = 100

@@ -70,8 +70,8 @@ export async function closeSystem(system: System): Promise<void> {
  * @throws StartError naming the address tried
  */
 export async function prepare(system: System, backends: Backends, { nameserver = true } = {}): Promise<void> {
-  await orElse(migrate(backends.databaseUrl), `Postgres at ${place(backends.databaseUrl)}`)
-  if (nameserver) await orElse(system.nameserver.probe(), `PowerDNS at ${place(backends.pdnsApiUrl)}`)
+  await orElse(migrate(backends.databaseUrl), `Postgres at ${hostOf(backends.databaseUrl)}`)
+  if (nameserver) await orElse(system.nameserver.probe(), `PowerDNS at ${hostOf(backends.pdnsApiUrl)}`)
 }
 
 async function orElse(attempt: Promise<void>, where: string): Promise<void> {
@@ -83,7 +83,7 @@ async function orElse(attempt: Promise<void>, where: string): Promise<void> {
 }
 
 /** Host and port of a URL: nothing of it that is secret. */
-function place(url: string): string {
+function hostOf(url: string): string {
   const { host, pathname, searchParams } = new URL(url)
   return `${host === '' ? (searchParams.get('host') ?? 'localhost') : host}${pathname === '/' ? '' : pathname}`
 }

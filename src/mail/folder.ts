@@ -7,13 +7,13 @@ import type { Mail, Mailer } from './mailer.ts'
 export function createFolderMailer(path: string, from: string): Mailer {
   const folder = resolve(path)
   return {
-    place: folder,
+    destination: folder,
     async send(mail) {
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 })
         // The name has a form of its own until the file is complete. Written twice, it is the same file.
         const name = `${mail.created.replace(/[-:]/g, '').replace('.', '-')}-${mail.id}`
-        await writeFile(join(folder, `.${name}`), letter(mail, from), { mode: 0o600 })
+        await writeFile(join(folder, `.${name}`), format(mail, from), { mode: 0o600 })
         await rename(join(folder, `.${name}`), join(folder, `${name}.txt`))
       } catch (error) {
         throw new MailFailure((error as Error).message)
@@ -22,6 +22,6 @@ export function createFolderMailer(path: string, from: string): Mailer {
   }
 }
 
-function letter({ created, to, subject, text }: Mail, from: string): string {
+function format({ created, to, subject, text }: Mail, from: string): string {
   return [`Date: ${created}`, `From: ${from}`, `To: ${to}`, `Subject: ${subject}`, '', text].join('\n')
 }

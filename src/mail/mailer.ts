@@ -13,7 +13,7 @@ export interface Mail {
 /** Where mails go. */
 export interface Mailer {
   /** For the log: a server or a folder, nothing secret. */
-  readonly place: string
+  readonly destination: string
   /**
    * Hands a mail over; when this resolves, it is in other hands.
    * @param signal ends the attempt; whether the mail has arrived is not known then

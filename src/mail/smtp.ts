@@ -42,7 +42,7 @@ export function createSmtpMailer(url: string, from: string): Mailer {
   })
   const domain = from.slice(from.lastIndexOf('@') + 1)
   return {
-    place: `${protocol}//${hostname}${port === '' ? '' : `:${port}`}`,
+    destination: `${protocol}//${hostname}${port === '' ? '' : `:${port}`}`,
     async send({ id, created, to, subject, text }, signal) {
       const message = {
         from: { name: '', address: from },

@@ -3,7 +3,7 @@ import { RECOVERY_PAUSE } from '../limits.ts'
 import type { System } from '../system.ts'
 
 /** What goes on beside the requests, until it is stopped. */
-export interface Activity {
+export interface BackgroundTask {
   stop(): Promise<void>
 }
 
@@ -11,7 +11,7 @@ export interface Activity {
  * Does this work now and then, until stopped; if it fails, that is logged, and it is done again soon.
  * @param pause milliseconds
  */
-export async function repeat(
+export async function runPeriodically(
   system: System,
   name: string,
   work: () => Promise<unknown>,

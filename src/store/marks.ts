@@ -31,7 +31,7 @@ const COLUMNS = `marks.zone, marks.claim, marks.since, marks.version, marks.grac
  * Marks a zone, or claims the mark that it bears already: `isNew` tells which. To be called on a connection of its own,
  * so that the mark is committed when this resolves.
  */
-export async function place(db: Db, push: Push): Promise<Mark & { isNew: boolean }> {
+export async function set(db: Db, push: Push): Promise<Mark & { isNew: boolean }> {
   const [mark] = await query<Mark & { isNew: boolean }>(
     db,
     `insert into marks (zone, since, version, grace, retry_at)
@@ -43,7 +43,7 @@ export async function place(db: Db, push: Push): Promise<Mark & { isNew: boolean
   return mark!
 }
 
-/** Claims the mark of a zone, if there is one. On a connection of its own, as `place`. */
+/** Claims the mark of a zone, if there is one. On a connection of its own, like `set`. */
 export async function claim(db: Db, zone: string): Promise<Mark | undefined> {
   const [mark] = await query<Mark>(db, `update marks set claim = default where zone = :zone returning ${COLUMNS}`, {
     zone,
@@ -94,7 +94,7 @@ export async function keep(
 }
 
 /** Marks zones that were found to differ. */
-export async function placeMany(db: Db, zones: string[]): Promise<void> {
+export async function setMany(db: Db, zones: string[]): Promise<void> {
   await query(
     db,
     `insert into marks (zone, since, grace, retry_at) select zone, now(), 0, now() from unnest(cast(:zones as text[])) zone

@@ -30,7 +30,7 @@ async function loseKey(name: string): Promise<void> {
 
 /** A mark as a process leaves it that was killed; repair is not due before somebody asks for it. */
 async function leaveMark(zone: string, version: number | null): Promise<void> {
-  await marks.place(servers().system.marksDb, { zone, version, grace: 0 })
+  await marks.set(servers().system.marksDb, { zone, version, grace: 0 })
 }
 
 for (const withKey of [false, true]) {

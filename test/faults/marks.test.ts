@@ -37,7 +37,7 @@ async function spoil(name: string): Promise<void> {
 
 /** Marks zones, for repair that is due at some other time than now. */
 async function mark(names: string[], due = '1 hour'): Promise<void> {
-  await marks.placeMany(servers().system.db, names)
+  await marks.setMany(servers().system.db, names)
   await query(
     servers().system.db,
     `update marks set retry_at = now() + cast(:due as interval) where zone = any (:names)`,

@@ -177,6 +177,6 @@ test.serial('a server that says nothing is left alone when time is up', async (t
 })
 
 test('what the log is told of the server holds no password', (t) => {
-  t.is(createSmtpMailer('smtps://user:secret@mail.example.net:465', FROM).place, 'smtps://mail.example.net:465')
-  t.is(createSmtpMailer('smtp://user:secret@[::1]', FROM).place, 'smtp://[::1]')
+  t.is(createSmtpMailer('smtps://user:secret@mail.example.net:465', FROM).destination, 'smtps://mail.example.net:465')
+  t.is(createSmtpMailer('smtp://user:secret@[::1]', FROM).destination, 'smtp://[::1]')
 })

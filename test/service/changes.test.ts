@@ -4,7 +4,7 @@ import { Denied, Invalid } from '../../src/errors.ts'
 import { parseRdata } from '../../src/dns/rdata.ts'
 import { changeOf, planOne, type Change, type ZoneState } from '../../src/service/zone/changes.ts'
 import type { Method, RRsetInput } from '../../src/service/zone/rrset-input.ts'
-import type { Place } from '../../src/service/tokens/policies.ts'
+import type { RRsetKey } from '../../src/service/tokens/policies.ts'
 import { needsRectification } from '../../src/service/zone/rectification.ts'
 import { inSlices } from '../../src/slices.ts'
 import type { RRset } from '../../src/store/rrsets.ts'
@@ -38,7 +38,7 @@ const RRSET = fc
     recordsOf(type).map((records): RRset => ({ subname, type, ttl, records, created: TIME, touched: TIME })),
   )
 
-function at(rrsets: readonly RRset[], { subname, type }: Place): RRset | undefined {
+function at(rrsets: readonly RRset[], { subname, type }: RRsetKey): RRset | undefined {
   return rrsets.find((rrset) => rrset.subname === subname && rrset.type === type)
 }
 
@@ -230,8 +230,8 @@ test('a change is effective unless TTL and set of records stay the same', (t) =>
 })
 
 /** The names that exist, those that are delegated, and those that have a DS or a DNAME. */
-function structure(rrsets: readonly Place[]): unknown {
-  const names = (wanted: (place: Place) => boolean) =>
+function structure(rrsets: readonly RRsetKey[]): unknown {
+  const names = (wanted: (place: RRsetKey) => boolean) =>
     [...new Set(rrsets.filter(wanted).map(({ subname }) => subname))].sort()
   return {
     present: names(() => true),
@@ -242,7 +242,7 @@ function structure(rrsets: readonly Place[]): unknown {
 }
 
 /** Whether an RRset lies at or below a delegation; a DS at a delegation is the parent's own. */
-function isCut({ subname, type }: Place, rrsets: readonly Place[]): boolean {
+function isCut({ subname, type }: RRsetKey, rrsets: readonly RRsetKey[]): boolean {
   return (
     type !== 'DS' &&
     rrsets.some(
@@ -259,7 +259,7 @@ test('a zone is rectified when names, delegations, DS or DNAME come or go, or a 
     selector: (place) => `${place.type} ${place.subname}`,
     maxLength: 6,
   })
-  const rrset = (place: Place): RRset => ({ ...place, ttl: 60, records: ['x'], created: TIME, touched: TIME })
+  const rrset = (place: RRsetKey): RRset => ({ ...place, ttl: 60, records: ['x'], created: TIME, touched: TIME })
   await fc.assert(
     fc.asyncProperty(places, places, fc.boolean(), async (before, after, rewritten) => {
       const [current, later] = [before.map(rrset), after.map(rrset)]

@@ -14,7 +14,7 @@ export interface Letter {
 
 /** The mails that were written for an address so far, oldest first. */
 export function lettersTo(system: System, address: string): Letter[] {
-  return readFolder(system.mailer.place)
+  return readFolder(system.mailer.destination)
     .map(parseLetter)
     .filter(({ to }) => to === address)
 }

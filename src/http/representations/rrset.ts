@@ -49,7 +49,7 @@ export async function readItems(body: unknown): Promise<ItemInput[]> {
 /** What an item of a bulk request says (contract §8.7, stages a and b). */
 function readItem(item: unknown): ItemInput {
   if (item === null || typeof item !== 'object' || Array.isArray(item)) {
-    return { isPlaceless: true, problems: { non_field_errors: [`Expected a dictionary, but got ${typeName(item)}.`] } }
+    return { isMalformed: true, problems: { non_field_errors: [`Expected a dictionary, but got ${typeName(item)}.`] } }
   }
   const problems: Record<string, string[]> = {}
   for (const member of ['subname', 'type']) {
@@ -57,7 +57,7 @@ function readItem(item: unknown): ItemInput {
     if (value === null) problems[member] = ['This field may not be null.']
     else if (typeof value !== 'string') problems[member] = [`Expected a string, but got ${typeName(value)}.`]
   }
-  return Object.keys(problems).length > 0 ? { isPlaceless: true, problems } : readRRset(item)
+  return Object.keys(problems).length > 0 ? { isMalformed: true, problems } : readRRset(item)
 }
 
 export function presentRRset(domain: Domain, { created, subname, records, ttl, type, touched }: RRset) {

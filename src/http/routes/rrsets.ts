@@ -1,4 +1,4 @@
-import type { Place } from '../../service/tokens/policies.ts'
+import type { RRsetKey } from '../../service/tokens/policies.ts'
 import { tagOf } from '../../service/zone/conditions.ts'
 import * as rrsets from '../../service/zone/rrsets.ts'
 import type { RRset } from '../../service/zone/rrsets.ts'
@@ -83,6 +83,6 @@ export async function deleteRRset(ctx: Context): Promise<void> {
 }
 
 /** The RRset that the path names; its apex forms are translated here (contract §8.2). */
-function place(ctx: Context): Place {
+function place(ctx: Context): RRsetKey {
   return { subname: ctx.params['subname']!.replace(/(\.\.\.|@)$/, ''), type: ctx.params['type']! }
 }

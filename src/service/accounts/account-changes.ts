@@ -9,8 +9,8 @@ import { canonicalEmail } from './accounts.ts'
 import { refuseRobots, type CaptchaAnswer } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
 import { withPassword, type Credentials } from './credentials.ts'
-import { evenly } from './constant-time.ts'
-import { farewell } from './mail-texts.ts'
+import { inConstantTime } from './constant-time.ts'
+import { addressChanged } from './mail-texts.ts'
 import { hashPassword } from './passwords.ts'
 
 // What changes an account for good: asked for by one request, carried out by the link in the mail that follows.
@@ -34,7 +34,7 @@ export async function changeEmail(system: System, code: string): Promise<string>
   return confirmations.redeem(system, 'change-email', code, async (trx, { id, email }, { newEmail }) => {
     const now = system.now()
     await accounts.changeCredentials(trx, id, { email: newEmail }, now)
-    await mails.queue(trx, { to: email, ...farewell(newEmail), now })
+    await mails.queue(trx, { to: email, ...addressChanged(newEmail), now })
     return newEmail
   })
 }
@@ -46,7 +46,7 @@ export async function requestPasswordReset(
   base: string,
 ): Promise<void> {
   await refuseRobots(system, captcha)
-  await evenly(() =>
+  await inConstantTime(() =>
     transaction(system.db, async (trx) => {
       const account = await accounts.withEmail(trx, email)
       if (account?.state !== 'active') return

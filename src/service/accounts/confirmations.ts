@@ -8,7 +8,7 @@ import { transaction, type Db } from '../../store/database.ts'
 import * as mails from '../../store/mails.ts'
 import type { System } from '../../system.ts'
 import { hashSecret } from '../tokens/authentication.ts'
-import { letter } from './mail-texts.ts'
+import { mailText } from './mail-texts.ts'
 import { generateSecret } from '../tokens/secrets.ts'
 
 /** What can be confirmed by a link in a mail (contract §11.3), and what has to be known to do it. */
@@ -59,7 +59,7 @@ export async function request<A extends Action>(
     now,
   })
   const link = `${base}/v/${action}/${code}/`
-  await mails.queue(trx, { to, ...letter(action, link, validity(system, action)), now })
+  await mails.queue(trx, { to, ...mailText(action, link, validity(system, action)), now })
 }
 
 /**

@@ -4,7 +4,7 @@ import { transaction, type Db } from '../../store/database.ts'
 import * as mails from '../../store/mails.ts'
 import type { QueuedMail } from '../../store/mails.ts'
 import type { System } from '../../system.ts'
-import { repeat, type Activity } from '../background.ts'
+import { runPeriodically, type BackgroundTask } from '../background.ts'
 
 /**
  * Sends the mails that are due. A mail is locked while it is sent, and forgotten in that transaction: each is sent
@@ -55,13 +55,15 @@ async function putOff(
 }
 
 /** Sends mails as they become due, until stopped; then what is being sent has a while to be. */
-export function keepSending(system: System): Activity {
+export function keepSending(system: System): BackgroundTask {
   const stopping = new AbortController()
   const late = new AbortController()
   const { signal } = stopping
   const send = () => sendDue(system, signal, late.signal)
-  const loops = Array.from({ length: MAIL_SENDERS }, () => repeat(system, 'sending mail', send, MAIL_PAUSE, signal))
-  system.log.info('mails go to', { place: system.mailer.place })
+  const loops = Array.from({ length: MAIL_SENDERS }, () =>
+    runPeriodically(system, 'sending mail', send, MAIL_PAUSE, signal),
+  )
+  system.log.info('mails go to', { destination: system.mailer.destination })
   return {
     async stop() {
       stopping.abort()

@@ -1,7 +1,7 @@
 import type { Action } from '../../store/confirmations.ts'
 
 /** A mail's words; plain text with one link. */
-export interface Letter {
+export interface MailText {
   subject: string
   text: string
 }
@@ -37,7 +37,7 @@ const CONFIRM: Record<Action, { subject: string; before: string; after: string }
 }
 
 /** The mail that asks for an action to be confirmed. @param validity seconds */
-export function letter(action: Action, link: string, validity: number): Letter {
+export function mailText(action: Action, link: string, validity: number): MailText {
   const { subject, before, after } = CONFIRM[action]
   return {
     subject,
@@ -46,7 +46,7 @@ export function letter(action: Action, link: string, validity: number): Letter {
 }
 
 /** The notice to the address that an account no longer has. */
-export function farewell(newEmail: string): Letter {
+export function addressChanged(newEmail: string): MailText {
   const text = paragraphs(
     `Hello,\n\nthe e-mail address of your account is ${newEmail} from now on. It will get no more mails at this one.`,
     'If you did not ask for that, turn to the operator of this service.',

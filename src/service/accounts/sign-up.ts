@@ -9,7 +9,7 @@ import { refuseRobots, type CaptchaAnswer } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
 import * as domains from '../domains/domains.ts'
 import type { DomainWithKeys } from '../domains/domains.ts'
-import { evenly } from './constant-time.ts'
+import { inConstantTime } from './constant-time.ts'
 import { hashPassword } from './passwords.ts'
 import { openPublication, type Publication } from '../zone/publication.ts'
 import { unrestricted } from '../tokens/actor.ts'
@@ -44,7 +44,7 @@ export async function signUp(system: System, wish: SignUp, base: string): Promis
   if (wish.domain !== undefined) await refuseUnavailable(system, wish.domain)
   if (wish.captcha !== undefined || !emailConfirmation) await refuseRobots(system, wish.captcha)
   const passwordHash = wish.password === null ? null : await hashPassword(wish.password)
-  await evenly(() => addAccount(system, wish, passwordHash, base))
+  await inConstantTime(() => addAccount(system, wish, passwordHash, base))
   return emailConfirmation
 }
 

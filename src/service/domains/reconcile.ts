@@ -12,7 +12,7 @@ import type { System } from '../../system.ts'
 import { registrable } from './availability.ts'
 import { differences } from '../zone/differences.ts'
 import { clearAway, openPublication, settle } from '../zone/publication.ts'
-import { repeat, type Activity } from '../background.ts'
+import { runPeriodically, type BackgroundTask } from '../background.ts'
 import { published, Zone } from '../zone/zone.ts'
 
 /** Makes the marked zones that are due equal to the database, and takes their marks away. Returns how many it repaired. */
@@ -90,7 +90,7 @@ export async function audit(system: System, { contents }: { contents: boolean })
   for (const { name, version } of await domains.versions(system.db)) {
     if (serials.get(`${name}.`) !== version || (contents && (await isOff(system, name)))) suspects.push(name)
   }
-  await marks.placeMany(system.db, suspects)
+  await marks.setMany(system.db, suspects)
   return suspects
 }
 
@@ -133,11 +133,12 @@ export async function reconcileAll(
  * Reconciles now and then, until stopped: repairs what is marked, and looks for differences by serial, at first for
  * what happened while no process of ours ran.
  */
-export function keepReconciled(system: System): Activity {
+export function keepReconciled(system: System): BackgroundTask {
   const stopping = new AbortController()
   const { signal } = stopping
   const repair = () => repairDue(system, signal)
-  const often = (work: () => Promise<unknown>, pause: number) => repeat(system, 'reconciliation', work, pause, signal)
+  const often = (work: () => Promise<unknown>, pause: number) =>
+    runPeriodically(system, 'reconciliation', work, pause, signal)
   const loops = Array.from({ length: RECONCILERS }, () => often(repair, RECONCILE_PAUSE))
   loops.push(often(() => audit(system, { contents: false }), AUDIT_PAUSE))
   return {

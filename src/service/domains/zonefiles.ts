@@ -12,7 +12,7 @@ import { inSlices, type Work } from '../../slices.ts'
 import type { System } from '../../system.ts'
 import { localParent } from '../zone/local-suffixes.ts'
 import { NS_STAYS, type Desired } from '../zone/changes.ts'
-import { authoriseWrites, type Place } from '../tokens/policies.ts'
+import { authoriseWrites, type RRsetKey } from '../tokens/policies.ts'
 
 /** Types that an export leaves out: they are made anew, or belong to keys that are not exported (contract §7.8). */
 const DNSSEC_TYPES = new Set(['DNSKEY', 'CDS', 'CDNSKEY'])
@@ -54,11 +54,11 @@ function* accepted(domain: Domain, read: ZoneFileRRset[], keepsNs: boolean): Wor
 }
 
 /** How errors call an RRset. */
-function label(domain: Domain, { subname, type }: Place): string {
+function label(domain: Domain, { subname, type }: RRsetKey): string {
   return `${nameOf(domain, subname).slice(0, -1)}/${type}`
 }
 
-function placeProblems({ subname, type }: Place, keepsNs: boolean): string[] {
+function placeProblems({ subname, type }: RRsetKey, keepsNs: boolean): string[] {
   const texts: string[] = []
   if (subname.length > SUBNAME_LENGTH) texts.push(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
   if (keepsNs && type === 'NS') texts.push(NS_STAYS)

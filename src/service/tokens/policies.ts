@@ -5,7 +5,7 @@ import type { Policy } from '../../store/tokens.ts'
 import type { Actor } from './actor.ts'
 
 /** What a policy may speak of: an RRset's place. */
-export interface Place {
+export interface RRsetKey {
   subname: string
   type: string
 }
@@ -26,7 +26,7 @@ export async function policiesOn(
  * Whether a token with these policies may write this RRset: of the policies that match, the most specific one decides,
  * a domain counting more than a subname, and that more than a type (contract §6.4).
  */
-export function mayWrite(policies: Policy[], domainId: number, place: Place): boolean {
+export function mayWrite(policies: Policy[], domainId: number, place: RRsetKey): boolean {
   if (policies.length === 0) return true
   let decisive: Policy | undefined
   for (const policy of policies) {
@@ -35,7 +35,7 @@ export function mayWrite(policies: Policy[], domainId: number, place: Place): bo
   return decisive?.permWrite ?? false
 }
 
-function matches(policy: Policy, domainId: number, place: Place): boolean {
+function matches(policy: Policy, domainId: number, place: RRsetKey): boolean {
   return (
     (policy.domainId === null || policy.domainId === domainId) &&
     (policy.subname === null || policy.subname === place.subname) &&
@@ -48,7 +48,7 @@ function rank(policy: Policy): number {
 }
 
 /** @throws Denied if a token with these policies may not write every one of these RRsets (contract §6.5) */
-export function authoriseWrites(policies: Policy[], domainId: number, places: Iterable<Place>): void {
+export function authoriseWrites(policies: Policy[], domainId: number, places: Iterable<RRsetKey>): void {
   if (policies.length === 0) return
   for (const place of places) {
     if (!mayWrite(policies, domainId, place)) throw new Denied('Insufficient token permissions.')

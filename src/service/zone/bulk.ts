@@ -10,7 +10,7 @@ import type { Method, RRsetInput } from './rrset-input.ts'
 
 /** An item of a bulk request; if it is no object, or does not name its place in text, `problems` say only that. */
 export interface ItemInput extends RRsetInput {
-  isPlaceless?: true
+  isMalformed?: true
 }
 
 /**
@@ -53,7 +53,7 @@ function* survey(zone: ZoneState, method: Method, inputs: ItemInput[]): Work<Req
   }
   for (const [position, input] of inputs.entries()) {
     const { subname, type } = placeOf(input)
-    if (!input.isPlaceless && type !== undefined) {
+    if (!input.isMalformed && type !== undefined) {
       add(request.placed, keyOf(subname, type), position)
       add(request.asked, subname, position)
     }
@@ -77,7 +77,7 @@ function keyOf(subname: string, type: string): string {
 function plan(request: Request, position: number): Outcome {
   const { zone, method, inputs, placed, stored } = request
   const input = inputs[position]!
-  if (input.isPlaceless) return input
+  if (input.isMalformed) return input
   const { subname, type } = placeOf(input)
   const same = type === undefined ? [] : placed.get(keyOf(subname, type))!
   if (same.length > 1) return { problems: notUnique(same, position) }

@@ -7,7 +7,7 @@ import type { Domain } from '../../store/domains.ts'
 import type { RRset, RRsetState } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
 import { fieldProblems, type Method, type RRsetInput } from './rrset-input.ts'
-import { authoriseWrites, type Place } from '../tokens/policies.ts'
+import { authoriseWrites, type RRsetKey } from '../tokens/policies.ts'
 
 /** What a plan is made for. */
 export interface ZoneState {
@@ -27,7 +27,7 @@ export interface Desired extends RRsetState {
 }
 
 /** An RRset before and after a write; undefined where there is none. */
-export interface Change extends Place {
+export interface Change extends RRsetKey {
   before: RRset | undefined
   after: Desired | undefined
   /** Whether it has an effect; the order of records has none (contract §8.6). */
@@ -50,7 +50,7 @@ export type Outcome = Change | { problems: Problems }
 
 /** An RRset with these records. Nearly all texts are given in their canonical form, and PowerDNS takes them: held once. */
 export function desired(
-  { subname, type, ttl }: Place & { ttl: number },
+  { subname, type, ttl }: RRsetKey & { ttl: number },
   rdata: Rdata[],
   given: string[] = [],
 ): Desired {
@@ -66,7 +66,7 @@ export interface Item {
   method: Method
   input: RRsetInput
   /** The RRset that the path names; of RRsets in a collection, undefined. */
-  target: Place | undefined
+  target: RRsetKey | undefined
   before: RRset | undefined
   /** What else will be at its subname. */
   neighbours: () => Neighbour[]
@@ -77,7 +77,7 @@ export interface Item {
  * @param target the RRset that the path names; of POST, undefined
  * @throws Invalid, Denied
  */
-export function planOne(zone: ZoneState, method: Method, input: RRsetInput, target?: Place): Change {
+export function planOne(zone: ZoneState, method: Method, input: RRsetInput, target?: RRsetKey): Change {
   const { subname, type } = target ?? placeOf(input)
   const there = zone.current.filter((rrset) => rrset.subname === subname)
   const before = there.find((rrset) => rrset.type === type)

@@ -51,7 +51,7 @@ export class Publication implements AsyncDisposable {
   /** Runs `push` under the zone's mark. The caller holds the zone's lock until the transaction's end. */
   async push<T>(sending: Sending, push: (attempt: Attempt) => Promise<T>): Promise<T> {
     const grace = graceTime(sending.rrsets)
-    const { isNew, ...mark } = await marks.place(this.system.marksDb, { ...sending, grace })
+    const { isNew, ...mark } = await marks.set(this.system.marksDb, { ...sending, grace })
     if (!isNew) await settle(this.system, mark)
     const attempt: Attempt = { mark, isDoubtful: !isNew, begun: !isNew }
     try {

@@ -4,7 +4,7 @@ import { sizeProblems } from '../../dns/rrset.ts'
 import { typeProblems } from '../../dns/types.ts'
 import { TTL_MAX } from '../../limits.ts'
 import type { Domain } from '../../store/domains.ts'
-import type { Place } from '../tokens/policies.ts'
+import type { RRsetKey } from '../tokens/policies.ts'
 
 /** What a request says about one RRset: the members it has, and what is wrong with their shape. */
 export interface RRsetInput {
@@ -20,7 +20,7 @@ export type Method = 'POST' | 'PUT' | 'PATCH'
 /** Where an RRset of a request is, or is to be. */
 export interface Spot {
   /** The RRset that the path names; of RRsets in a collection, undefined. */
-  target: Place | undefined
+  target: RRsetKey | undefined
   exists: boolean
 }
 
@@ -47,7 +47,12 @@ export function fieldProblems(
   return problems
 }
 
-function subnameFieldProblems(domain: Domain, subname: string | undefined, method: Method, target?: Place): string[] {
+function subnameFieldProblems(
+  domain: Domain,
+  subname: string | undefined,
+  method: Method,
+  target?: RRsetKey,
+): string[] {
   if (subname === undefined) return method === 'PUT' && target !== undefined ? [REQUIRED] : []
   const texts = subnameProblems(subname)
   if (texts.length === 0 && ownerLength(nameOf(domain, subname)) > 255) {
@@ -60,7 +65,7 @@ function subnameFieldProblems(domain: Domain, subname: string | undefined, metho
   return texts
 }
 
-function typeFieldProblems(type: string | undefined, method: Method, target?: Place): string[] {
+function typeFieldProblems(type: string | undefined, method: Method, target?: RRsetKey): string[] {
   if (type === undefined) return method === 'PATCH' && target !== undefined ? [] : [REQUIRED]
   if (target !== undefined && type === target.type) return []
   const texts = typeProblems(type)

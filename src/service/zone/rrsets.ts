@@ -12,7 +12,7 @@ import { planMany, refusals, type ItemInput } from './bulk.ts'
 import { accepted, changeOf, permitted, planOne, type Change, type ZoneState } from './changes.ts'
 import { examineMany, examineOne, type Conditions } from './conditions.ts'
 import type { Cursor, Page } from '../pagination.ts'
-import { authoriseWrites, type Place } from '../tokens/policies.ts'
+import { authoriseWrites, type RRsetKey } from '../tokens/policies.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
 import { openZone, type WriteOptions, type Zone } from './zone.ts'
 
@@ -37,7 +37,7 @@ export async function count(system: System, domain: Domain, filter: Filter): Pro
 }
 
 /** @throws NotFound */
-export async function get(system: System, domain: Domain, place: Place): Promise<RRset> {
+export async function get(system: System, domain: Domain, place: RRsetKey): Promise<RRset> {
   const [rrset] = isStorable(place) ? await store.list(system.db, domain.id, place) : []
   if (rrset === undefined) throw new NotFound()
   return rrset
@@ -67,7 +67,7 @@ export async function change(
   system: System,
   actor: Actor,
   domain: Domain,
-  place: Place,
+  place: RRsetKey,
   method: 'PUT' | 'PATCH',
   input: () => RRsetInput,
   conditions: Conditions,
@@ -86,7 +86,7 @@ export async function remove(
   system: System,
   actor: Actor,
   domain: Domain,
-  place: Place,
+  place: RRsetKey,
   conditions: Conditions,
 ): Promise<void> {
   if (!isStorable(place)) {
@@ -170,7 +170,7 @@ function isRefusal(error: unknown): error is NameserverFailure {
   return error instanceof NameserverFailure && error.kind === 'refused'
 }
 
-function present(zone: ZoneState, place: Place): RRset | undefined {
+function present(zone: ZoneState, place: RRsetKey): RRset | undefined {
   return zone.current.find(({ subname, type }) => subname === place.subname && type === place.type)
 }
 
