@@ -152,7 +152,7 @@ test.serial('with smtps the mail and the password go over TLS, to who can prove 
 test.serial('a service without a mail server writes files, and says where', async (t) => {
   const data = newFolder()
   const service = await servers().start({ ZONEPLANE_DATA: data })
-  t.true(service.output().includes(`"message":"mails go to","place":"${join(data, 'mails')}"`))
+  t.true(service.output().includes(`"message":"mails go to","destination":"${join(data, 'mails')}"`))
   await queueMails(3)
   await eventually(async () => (await waiting()) === 0)
   await servers().killServices()
