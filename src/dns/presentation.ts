@@ -28,6 +28,8 @@ const MAX_ITEMS = 2 * MAX_RDATA + 100
 const MAX_TOKEN = 4 * MAX_RDATA
 
 const WORD_ENDS = ' \t\r\n();"'
+const NOT_BLANK = /[^ \t\r]/g
+const LINE_BREAK = /\n/g
 
 /** Splits a text in presentation format into tokens (RFC 1035 §5.1), in time linear in its length. */
 export class Lexer {
@@ -78,11 +80,11 @@ export class Lexer {
 
   /** The next token, parenthesis or line break; '' at the end. */
   #item(): Token | string {
-    this.#skip(/[^ \t\r]/g)
+    this.#skip(NOT_BLANK)
     const text = this.#text
     if (text[this.#at] === ';') {
       if (!this.#isFile) throw new Unquoted('";" must be quoted, comments are not allowed')
-      this.#skip(/\n/g)
+      this.#skip(LINE_BREAK)
     }
     const char = text.charAt(this.#at)
     if (char === '\n') {
@@ -103,7 +105,7 @@ export class Lexer {
     this.#at = this.#ended = quoted ? end + 1 : end
     const raw = text.slice(start, end)
     // A line break may be escaped.
-    this.line += raw.split('\n').length - 1
+    for (let at = raw.indexOf('\n'); at !== -1; at = raw.indexOf('\n', at + 1)) this.line++
     return { raw, quoted, joined }
   }
 
