@@ -23,6 +23,7 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
     },
   },
+  { files: ['src/**', 'dev/**'], rules: { complexity: ['error', 15] } },
   {
     files: ['*.js', '*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],

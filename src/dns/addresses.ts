@@ -27,14 +27,14 @@ export function printIPv6(wire: string): string {
   return shortest(toHex(wire).match(/.{4}/g)!.join(':'))
 }
 
-/** Prints 16 octets as inet_ntop(3) does, and so PowerDNS outside AAAA: embedded IPv4 addresses have dots. */
+/** Prints 16 octets as inet_ntop(3) and PowerDNS (except in AAAA) do: an embedded IPv4 address has dots. */
 export function printIPv6Dotted(wire: string): string {
   const text = printIPv6(wire)
   const embeds = /^::(ffff:)?[0-9a-f]+:[0-9a-f]+$/.exec(text)
   return embeds ? `::${embeds[1] ?? ''}${printIPv4(wire.slice(12))}` : text
 }
 
-/** The one form of an IPv6 address that URLs have (WHATWG URL, IPv6 serializer): that of RFC 5952 without dots. */
+/** The form of an IPv6 address in URLs (WHATWG URL, IPv6 serializer): that of RFC 5952 without dots. */
 function shortest(text: string): string {
   return new URL(`http://[${text}]`).hostname.slice(1, -1)
 }
@@ -46,7 +46,11 @@ export interface Network {
   length: number
 }
 
-/** Reads an address or `address/length` (RFC 4632 §3.1, RFC 4291 §2.3); an address alone is a network of its own. */
+/**
+ * Reads `address/length` (RFC 4632 §3.1, RFC 4291 §2.3); without a length, all bits of the address are the network.
+ * Host bits are kept.
+ * @throws Unreadable
+ */
 export function parseNetwork(text: string): Network {
   const [address = '', ...lengths] = text.split('/')
   const octets = address.includes(':') ? parseIPv6(address) : parseIPv4(address)
@@ -56,7 +60,7 @@ export function parseNetwork(text: string): Network {
   throw new Unreadable(`The length is not a number from 0 to ${bits}.`)
 }
 
-/** An address with its first bits replaced by those of a network of its family; by default, all its bits were 0. */
+/** Puts the network's bits in place of the first bits of `address`; without `address`, the host bits become 0. */
 export function inNetwork({ octets, length }: Network, address = '\0'.repeat(octets.length)): string {
   return Array.from(address, (octet, i) => {
     const mask = 0xff & (0xff00 >> Math.min(8, Math.max(0, length - 8 * i)))

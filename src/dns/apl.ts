@@ -4,13 +4,13 @@ import { Unreadable } from './malformed.ts'
 import { decodeUint, encodeUint, split, take } from './octets.ts'
 import { MAX_RDATA, word } from './presentation.ts'
 
-/** Address families by number, with the octets of an address. */
+/** The address families by number; `size` is the number of octets of an address. */
 const FAMILIES = new Map([
   [1, { size: 4, print: printIPv4 }],
   [2, { size: 16, print: printIPv6Dotted }],
 ])
 
-/** Octets of an item before its address: family, prefix length, and negation with the length of the address. */
+/** The octets of an item before its address: family (2), prefix length, and negation with the address' length. */
 const HEAD = 4
 
 /** A list of address prefixes (RFC 3123 §4). Bits beyond a prefix are cleared. */

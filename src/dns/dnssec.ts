@@ -13,10 +13,10 @@ export const CERTIFICATE_TYPES: ReadonlyMap<string, number> = new Map(Object.ent
   PKIX: 1, SPKI: 2, PGP: 3, IPKIX: 4, ISPKI: 5, IPGP: 6, ACPKIX: 7, IACPKIX: 8, URI: 253, OID: 254,
 })) // prettier-ignore
 
-/** Octets of a digest by digest type (RFC 4034, 4509, 5933, 6605; RFC 8078 §4 for 0, which asks to delete). */
+/** The octets of a digest by digest type (RFC 4034, 4509, 5933, 6605); type 0 asks for deletion (RFC 8078 §4). */
 const DIGEST_LENGTHS = [1, 20, 32, 32, 48]
 
-/** The rule over a CDS record: a digest has its type's length. */
+/** The rule for a CDS record: a digest has the length of its type. */
 export function checkDigestLength([, , digestType = '', digest = '']: string[]): void {
   const length = DIGEST_LENGTHS[digestType.charCodeAt(0)]
   if (length !== undefined && length !== digest.length) {
@@ -24,13 +24,13 @@ export function checkDigestLength([, , digestType = '', digest = '']: string[]):
   }
 }
 
-/** The rule over a DS record: as for CDS, and digest type 0 is reserved. */
+/** The rule for a DS record: as for CDS, and digest type 0 is reserved. */
 export function checkDigest(fields: string[]): void {
   if (fields[2] === '\0') throw new Unreadable('digest type 0 is reserved')
   checkDigestLength(fields)
 }
 
-/** The rule over a CERT record: certificate type 0 is reserved. */
+/** The rule for a CERT record: certificate type 0 is reserved. */
 export function checkCertificate([type]: string[]): void {
   if (type === '\0\0') throw new Unreadable('certificate type 0 is reserved')
 }
@@ -38,7 +38,7 @@ export function checkCertificate([type]: string[]): void {
 /** RSA/MD5, whose key tags are taken from the modulus (RFC 4034, appendix B.1). */
 const RSAMD5 = 1
 
-/** The tag of a key, given its DNSKEY record on the wire (RFC 4034, appendix B). */
+/** The key tag of a DNSKEY record in wire form (RFC 4034, appendix B). */
 export function keyTag(wire: string): number {
   const octets = Buffer.from(wire, 'latin1')
   if (octets[3] === RSAMD5) return octets.length < 7 ? 0 : octets.readUInt16BE(octets.length - 3)
@@ -48,9 +48,9 @@ export function keyTag(wire: string): number {
 }
 
 /**
- * The contents of the DS records that announce a key to the parent (RFC 4034 §5.1), with SHA-256 and SHA-384.
- * @param owner the zone's name on the wire, in lower case
- * @param wire the DNSKEY record on the wire
+ * The contents of a key's DS records (RFC 4034 §5.1), with SHA-256 and SHA-384.
+ * @param owner the zone's name in wire form, in lower case
+ * @param wire the DNSKEY record in wire form
  */
 export function delegationDigests(owner: string, wire: string): string[] {
   return (['sha256', 'sha384'] as const).map((algorithm) => {

@@ -6,24 +6,25 @@ import {
 } from './octets.ts' // prettier-ignore
 import { bare, quote, rawWord, string, word, type Token } from './presentation.ts'
 
-/** A kind of field: how it reads and prints. Wire form is a string with one character per octet. */
+/** The codec of one field of a record. Wire form is a string with one character per octet. */
 export interface Field {
-  /** It reads all tokens that are left; other fields read one. */
+  /** It reads all remaining tokens; other fields read one. */
   rest?: true
-  /** It is a name, which a zone file may give without its end. */
+  /** It is a name, which may be relative in a zone file. */
   isName?: true
   /** Reads presentation form into wire form. */
   read(tokens: Token[]): string
-  /** Takes the field off the beginning of what is left of the record's wire form; without it, it is all of that. */
+  /** Returns the octets of this field at the beginning of `wire`; without this method, all of them are the field's. */
   take?(wire: string): string
   /**
-   * Prints the canonical presentation form. Octets that `read` never makes may print in any way, for they are known by
-   * what is read from it again; nothing but Unreadable is thrown.
+   * Prints the canonical presentation form. For octets that `read` never produces, any text will do: the caller reads
+   * the text again and compares.
+   * @throws Unreadable
    */
   print: (octets: string) => string
-  /** Prints what PowerDNS before 5.0 insists on, where that is another text. */
+  /** Prints the text that PowerDNS before 5.0 requires, if it differs. */
   printForPowerDNS?(octets: string): string
-  /** Undoes differences that do not count when records are compared (RFC 4034 §6.2). */
+  /** Removes differences that do not count when records are compared (RFC 4034 §6.2). */
   fold?(octets: string): string
 }
 
@@ -40,12 +41,8 @@ export function uint(size: 1 | 2 | 4, mnemonics?: ReadonlyMap<string, number>): 
   }
 }
 
-/** A number of one octet. */
-export const u8 = uint(1)
-/** A number of two octets. */
-export const u16 = uint(2)
-/** A number of four octets. */
-export const u32 = uint(4)
+/** Numbers of 8, 16 and 32 bits. */
+export const [u8, u16, u32] = [uint(1), uint(2), uint(4)]
 
 /** Reads an unsigned decimal number of at most `bits` bits; leading zeros do not matter. */
 export function decimal(text: string, bits: number): number {
@@ -72,7 +69,7 @@ export const ipv6: Field = {
 const HOST = /^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+$/
 const HOST_OR_ROOT = new RegExp(`^\\.$|${HOST.source}`)
 
-/** A name that `alphabet` finds good in its printed form. The field's role is for the error text. */
+/** A name whose printed form matches `alphabet`; `role` names the field in the error text. */
 function nameField(alphabet = /^/, role = 'name'): Field {
   return {
     isName: true,
@@ -101,9 +98,8 @@ export const alias = nameField(/^\.$|^([A-Za-z0-9_*-]+\.)+$/, 'target')
 /** A host name (RFC 1123 §2.1). */
 export const host = nameField(HOST, 'target')
 
-/** A host name, or the root, which says that there is none (RFC 7505). */
+/** A host name, or the root, which means that there is no such host (RFC 7505, RFC 2782). */
 export const exchange = nameField(HOST_OR_ROOT, 'exchange')
-/** A host name, or the root, which says that there is none (RFC 2782). */
 export const target = nameField(HOST_OR_ROOT, 'target')
 
 /** One character-string (RFC 1035 §3.3). */
@@ -117,7 +113,7 @@ export const characterString: Field = {
   print: (octets) => quote(octets.slice(1)),
 }
 
-/** One or more character-strings (RFC 1035 §3.3.14); longer ones are cut into pieces of 255 octets. */
+/** One or more character-strings (RFC 1035 §3.3.14); longer ones are split into pieces of 255 octets. */
 export const strings: Field = {
   rest: true,
   read(tokens) {
@@ -128,7 +124,7 @@ export const strings: Field = {
   print: (octets) => split(octets, takeCounted).map(characterString.print).join(' '),
 }
 
-/** All of the rest as one string, without a length octet. It is never empty: PowerDNS 4.7 crashes on that in CAA. */
+/** The rest of the record as one string without length octet. PowerDNS 4.7 crashes on an empty CAA value. */
 export const text: Field = {
   read([token]) {
     const octets = string(token)
@@ -149,19 +145,19 @@ export const caaTag: Field = {
   print: (octets) => bare(octets.slice(1)),
 }
 
-/** All of the rest, in hex. */
+/** The rest of the record, in hex. */
 export const hex: Field = { rest: true, read: (tokens) => fromHex(digits(tokens)), print: toHex }
 
-/** All of the rest, in base64. */
+/** The rest of the record, in base64. */
 export const base64: Field = { rest: true, read: (tokens) => fromBase64(digits(tokens)), print: toBase64 }
 
-/** Words that are one, with blanks inside. */
+/** Joins digits that blanks may separate. */
 function digits(tokens: Token[]): string {
   if (tokens.length === 0) throw new Unreadable('expecting another identifier')
   return tokens.map(word).join('')
 }
 
-/** So many groups of so many hex digits, with `separator` between them. */
+/** `count` groups of `size` hex digits, with `separator` between them. */
 export function groups(count: number, size: 2 | 4, separator: '-' | ':'): Field {
   const group = `[0-9a-f]{${size}}`
   const pattern = new RegExp(`^${group}(${separator}${group}){${count - 1}}$`, 'i')

@@ -3,7 +3,7 @@ import { Unreadable } from './malformed.ts'
 import { decodeUint, encodeUint, split, take } from './octets.ts'
 import { word } from './presentation.ts'
 
-/** Angles in thousandths of a second of arc, north and east positive; their greatest in degrees. */
+/** Angles are in thousandths of a second of arc, north and east positive; `limit` is in degrees. */
 const AXES = [
   { limit: 90, positive: 'N', negative: 'S' },
   { limit: 180, positive: 'E', negative: 'W' },
@@ -13,18 +13,18 @@ type Axis = (typeof AXES)[number]
 const MINUTE = 60_000
 const DEGREE = 60 * MINUTE
 
-/** What stands on the wire for an angle of 0, and for an altitude of 0. */
+/** The wire form of an angle of 0, and of an altitude of 0. */
 const ANGLE_ZERO = 2 ** 31
 const ALTITUDE_ZERO = 10_000_000
 
-/** In centimetres. More PowerDNS 4.7 does not read back: it has 31 bits for an altitude, and 32 for a sphere. */
+/** In centimetres. PowerDNS 4.7 misreads larger ones: it has 31 bits for an altitude, and 32 for a sphere. */
 const ALTITUDE_MAX = 2 ** 31 - 1 - ALTITUDE_ZERO
 const SPHERE_MAX = 2 ** 32 - 1
 
-/** Size and precisions where they are not given (RFC 1876 §3): the diameters of spheres. */
+/** The defaults of size and precisions (RFC 1876 §3), which are diameters of spheres. */
 const USUAL = ['1m', '10000m', '10m']
 
-/** All of LOC (RFC 1876). Numbers are whole at every step: in doubles, 1.15m would become 1.14m. */
+/** All of LOC (RFC 1876). It calculates in integers: with fractions in doubles, 1.15m would become 1.14m. */
 export const location: Field = {
   rest: true,
   read(tokens) {
@@ -42,7 +42,7 @@ export const location: Field = {
   printForPowerDNS: (octets) => print(octets, printAngleForPowerDNS),
 }
 
-/** Takes degrees, minutes, seconds and hemisphere off the words. */
+/** Removes degrees, minutes, seconds and hemisphere from the beginning of `words`. */
 function takeAngle(words: string[], { limit, positive, negative }: Axis): string {
   const end = words.slice(0, 4).findIndex((text) => text === positive || text === negative)
   if (end < 1) throw new Unreadable(`expecting degrees, minutes and seconds, then ${positive} or ${negative}`)
@@ -53,7 +53,7 @@ function takeAngle(words: string[], { limit, positive, negative }: Axis): string
   return encodeUint(ANGLE_ZERO + (words.shift() === positive ? angle : -angle), 4)
 }
 
-/** One digit of centimetres and a power of ten; lower digits are cut. */
+/** Reads a size into one digit of centimetres and a power of ten; lower digits are dropped. */
 function readSphere(text: string): string {
   const digits = String(readMetres(text, 'a size or precision', 0, SPHERE_MAX))
   return encodeUint((Number(digits[0]) << 4) + digits.length - 1, 1)
@@ -67,7 +67,7 @@ function readMetres(text: string, what: string, least: number, most: number): nu
   throw new Unreadable(`${what} is from ${printMetres(least)} to ${printMetres(most)}`)
 }
 
-/** A decimal number of so many places, in units of the last. */
+/** Reads a decimal number with at most `places` decimals, in units of the last one. */
 function readDecimal(text: string, places: number): number {
   const [, whole, fraction = ''] = /^([0-9]+)(?:\.([0-9]+))?$/.exec(text) ?? []
   if (whole !== undefined && fraction.length <= places) return Number(whole + fraction.padEnd(places, '0'))
@@ -89,8 +89,8 @@ function printAngle(angle: number, { positive, negative }: Axis): string {
 }
 
 /**
- * What PowerDNS before 5.0 makes of an angle, and refuses to see written in another way: it calculates in doubles, so
- * that 46' 60.000" may stand for 47', and an angle of 0 is south or west (its issue 10558).
+ * Prints an angle as PowerDNS before 5.0 does, which refuses any other spelling. It calculates in doubles: 47' may
+ * become 46' 60.000", and an angle of 0 is south or west (PowerDNS issue 10558).
  */
 function printAngleForPowerDNS(angle: number, { positive, negative }: Axis): string {
   const degrees = Math.abs(angle / DEGREE)

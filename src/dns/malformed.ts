@@ -1,11 +1,11 @@
-/** Record content is not acceptable; the message is the whole text for the user (contract §9.3). */
+/** The content of a record is not accepted; the message is the whole text for the user (contract §9.3). */
 export class Malformed extends Error {}
 
-/** The content can be read, but breaks a rule of ours. */
+/** The content can be read, but breaks a rule of the service. */
 export class Refused extends Malformed {}
 
-/** A field cannot be read; the message is the reason alone, for a field does not know which type it belongs to. */
+/** A field cannot be read; the message is only the reason, because a field does not know its record type. */
 export class Unreadable extends Error {}
 
-/** Something stands where only a quoted string could hold it. */
+/** A character is not allowed outside of a quoted string. */
 export class Unquoted extends Unreadable {}

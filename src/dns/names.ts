@@ -17,7 +17,7 @@ export function parseName(text: string): string {
     throw new Unreadable('A DNS label is not ASCII; write it in Punycode ("xn--...").')
   }
   if (text === '.') return ROOT
-  // No octet takes more than the four characters of an escape.
+  // An octet is written in at most four characters.
   if (text.length > 4 * MAX_NAME) throw new Refused(TOO_LONG)
   // The last match is empty.
   const pieces = [...text.matchAll(/((?:[^\\.]+|\\(?:[0-9]{3}|[^])?)*)(\.?)/g)].slice(0, -1)
@@ -31,8 +31,8 @@ export function parseName(text: string): string {
 }
 
 /**
- * The absolute form of a name as a zone file writes it (RFC 1035 §5.1): what has no final dot goes on with the origin,
- * `@` stands for it.
+ * The absolute form of a name in a zone file (RFC 1035 §5.1): a name without final dot is relative to the origin,
+ * `@` is the origin itself.
  */
 export function absolute(raw: string, origin: string): string {
   if (raw === '@') return origin
@@ -41,7 +41,7 @@ export function absolute(raw: string, origin: string): string {
   return origin === '.' ? `${raw}.` : `${raw}.${origin}`
 }
 
-/** Takes the name at the beginning of `wire`; compressed names are refused (RFC 3597 §4). */
+/** The name at the beginning of `wire`; compressed names are refused (RFC 3597 §4). */
 export function takeName(wire: string): string {
   for (let at = 0; at < wire.length; at += 1 + wire.charCodeAt(at)) {
     if (wire.charCodeAt(at) > MAX_LABEL) throw new Unreadable('A DNS label is > 63 octets long.')
@@ -51,7 +51,7 @@ export function takeName(wire: string): string {
   throw new Unreadable('the name is not complete')
 }
 
-/** Prints a name in wire form as the API shows it; what is special in any master file is escaped. */
+/** Prints a name in wire form as the API shows it; characters that are special in a zone file are escaped. */
 export function printName(wire: string): string {
   return print(wire, /["().;\\@$]|[^\x21-\x7e]/g)
 }
@@ -70,7 +70,7 @@ function print(wire: string, special: RegExp): string {
 
 /** Folds the case of ASCII letters, and of nothing else (RFC 4343); for names as text and on the wire alike. */
 export function lowerCase(name: string): string {
-  // Label lengths do not reach the letters: 63 < 0x41.
+  // No label length is the code of a letter: 63 < 0x41.
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
@@ -79,7 +79,7 @@ export function nameOf(domain: { name: string }, subname: string): string {
   return subname === '' ? `${domain.name}.` : `${subname}.${domain.name}.`
 }
 
-/** The octets on the wire of an absolute owner name; without escapes, which subnames and domains cannot contain. */
+/** The octets of an absolute owner name on the wire; the name has no escapes, as subnames and domains have none. */
 export function ownerLength(name: string): number {
   return name === '.' ? 1 : name.length + 1
 }
@@ -87,7 +87,7 @@ export function ownerLength(name: string): number {
 /** The longest subname (contract §8.4). */
 export const SUBNAME_LENGTH = 178
 
-/** The texts about what cannot be a subname of any domain (contract §8.4). */
+/** The texts about a subname that no domain can have (contract §8.4). */
 export function subnameProblems(subname: string): string[] {
   const texts: string[] = []
   if (characters(subname) > SUBNAME_LENGTH) {
@@ -104,21 +104,21 @@ export function withAncestors(name: string): string[] {
   return labels.map((_, i) => labels.slice(i).join('.'))
 }
 
-/** What is no label. One expression for all labels would need more stack than there is for a text of megabytes. */
+/** Finds something that is not a label. One expression for all labels would overflow the stack on long texts. */
 const NO_LABEL = /(?:^|\.)(?![a-z0-9_-]{1,63}(?:\.|$))/
 
-/** What isSubname wants, in the words of the contract (§8.4). */
+/** The rule that isSubname checks, in the words of the contract (§8.4). */
 export const SUBNAME_RULE =
   "Subname can only use (lowercase) a-z, 0-9, ., -, and _, may start with a '*.', or just be '*'. Components may not " +
   'exceed 63 characters.'
 
-/** Whether this may stand as a subname (contract §8.4): empty (the apex), or lower-case labels, the first may be `*`. */
+/** Whether a text is a subname (contract §8.4): empty (the apex), or labels in lower case; the first may be `*`. */
 export function isSubname(text: string): boolean {
   if (text === '' || text === '*') return true
   return !NO_LABEL.test(text.replace(/^[*][.]/, ''))
 }
 
-/** Whether this has the syntax of a domain's name (contract §7.3), in any case; what else it takes is not looked at. */
+/** Whether a text has the syntax of a domain name (contract §7.3), in any case; the length is not checked. */
 export function isDomainName(text: string): boolean {
   return !NO_LABEL.test(lowerCase(text)) && !text.slice(text.lastIndexOf('.') + 1).includes('_')
 }

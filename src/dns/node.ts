@@ -1,14 +1,14 @@
 import { TYPES } from './types.ts'
 
-/** An RRset of some type that stands, or is to stand, at a subname: in the database, or at a position of the request. */
+/** An RRset at a subname: one in the database, or one at a position of the request. */
 export interface Neighbour {
   place: number | 'database'
   type: string
 }
 
 /**
- * The text about RRsets that cannot stand at the same subname as one of this type (contract §8.5, layer 4; §8.7, g).
- * `neighbours` are all others there, without what the same request deletes.
+ * The text about RRsets that conflict with one of this type at the same subname (contract §8.5, layer 4; §8.7, g).
+ * @param neighbours all others there, without those that the same request deletes
  */
 export function conflictProblem(type: string, neighbours: readonly Neighbour[]): string | undefined {
   const places = new Map<number | 'database', Set<string>>()

@@ -2,14 +2,14 @@ import { Unreadable } from './malformed.ts'
 
 // Wire form is a string with one character per octet.
 
-/** The octets of an unsigned number, the highest first. */
+/** The octets of an unsigned number, in network byte order. */
 export function encodeUint(value: number, size: 1 | 2 | 4): string {
   let octets = ''
   for (let shift = 8 * (size - 1); shift >= 0; shift -= 8) octets += String.fromCharCode((value >>> shift) & 255)
   return octets
 }
 
-/** The unsigned number that up to four octets stand for. */
+/** The unsigned number of up to four octets in network byte order. */
 export function decodeUint(octets: string): number {
   let value = 0
   for (let i = 0; i < octets.length; i++) value = 256 * value + octets.charCodeAt(i)
@@ -22,22 +22,22 @@ export function take(wire: string, size: number): string {
   return wire.slice(0, size)
 }
 
-/** The same text of one octet per character, in memory of its own: V8 keeps all of a text for a slice of it. */
+/** A copy of a Latin-1 text in memory of its own: V8 keeps a whole text in memory for a slice of it. */
 export function detached(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }
 
-/** Puts the octet in front that counts the others (RFC 1035 §3.3), of which there are up to 255. */
+/** Puts the length octet (RFC 1035 §3.3) in front of up to 255 octets. */
 export function counted(octets: string): string {
   return String.fromCharCode(octets.length) + octets
 }
 
-/** The octets at the beginning of `wire` that its first octet counts, and that octet. */
+/** The length octet at the beginning of `wire`, and the octets that it counts. */
 export function takeCounted(wire: string): string {
   return take(wire, 1 + take(wire, 1).charCodeAt(0))
 }
 
-/** The octets that an even number of hex digits stands for. */
+/** The octets of an even number of hex digits. */
 export function fromHex(digits: string): string {
   if (!/^[0-9a-f]*$/i.test(digits)) throw new Unreadable('Non-hexadecimal digit found')
   if (digits.length % 2 > 0) throw new Unreadable('Odd-length string')
@@ -49,7 +49,7 @@ export function toHex(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('hex')
 }
 
-/** The octets, one at least, that base64 (RFC 4648 §4) stands for. Spare bits of the last digit do not matter. */
+/** The octets of base64 (RFC 4648 §4), at least one. Spare bits of the last digit do not matter. */
 export function fromBase64(digits: string): string {
   if (/[^A-Za-z0-9+/=]/.test(digits)) throw new Unreadable('Non-base64 digit found')
   if (digits.length % 4 > 0 || !/^[^=]+={0,2}$/.test(digits)) throw new Unreadable('Incorrect padding')
@@ -61,7 +61,7 @@ export function toBase64(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('base64')
 }
 
-/** Cuts `wire` into pieces: of one size, or as `takeOne` takes them off its beginning. */
+/** Splits `wire` into pieces of one size, or into those that `takeOne` finds at the beginning of the rest. */
 export function split(wire: string, takeOne: number | ((rest: string) => string)): string[] {
   const pieces: string[] = []
   for (let at = 0; at < wire.length; at += pieces.at(-1)!.length) {

@@ -4,43 +4,45 @@ import { Unquoted, Unreadable } from './malformed.ts'
 export interface Token {
   raw: string
   quoted: boolean
-  /** No blank stands between the item before and this one. */
+  /** No blank separates it from the item before. */
   joined: boolean
 }
 
-/** What is written on one line, or on several of them that parentheses make one. */
+/** One line, or several lines that parentheses join. */
 export interface LogicalLine {
   tokens: Token[]
-  /** Where it begins, from 1. */
+  /** The number of its first line, from 1. */
   number: number
   /** It begins with a blank. */
   indented: boolean
 }
 
 /**
- * The longest rdata. 16 bits count its octets (RFC 1035 §3.2.1), but PowerDNS before 5.0 dies of records that come near
- * to what they can count.
+ * The longest rdata, in octets. Its length has 16 bits (RFC 1035 §3.2.1), but PowerDNS before 5.0 crashes on records of
+ * nearly 65,535 octets.
  */
 export const MAX_RDATA = 64_000
 
-/** What no record needs: more tokens, signs included, than two for an octet; a token of more than four characters for an octet. */
+/** No record needs more items (tokens, parentheses, line breaks) than two for an octet, or characters than four. */
 const MAX_ITEMS = 2 * MAX_RDATA + 100
 const MAX_TOKEN = 4 * MAX_RDATA
 
 const WORD_ENDS = ' \t\r\n();"'
+const NOT_BLANK = /[^ \t\r]/g
+const LINE_BREAK = /\n/g
 
-/** Takes a text in presentation format apart (RFC 1035 §5.1). Time is linear in the length of the text. */
+/** Splits a text in presentation format into tokens (RFC 1035 §5.1), in time linear in its length. */
 export class Lexer {
   readonly #text: string
   readonly #isFile: boolean
   #at = 0
   /** Where the last token ended. */
   #ended = -1
-  /** The number of the line that it has come to, from 1. */
+  /** The number of the current line, from 1. */
   line = 1
 
   /**
-   * @param isFile there may be comments, and lines
+   * @param isFile comments and several lines are allowed
    * @throws Unreadable
    */
   constructor(text: string, isFile: boolean) {
@@ -52,13 +54,13 @@ export class Lexer {
   }
 
   /**
-   * The next logical line, which may be empty; undefined behind the last one.
-   * @throws Unreadable, about what is on `line`
+   * The next logical line, which may be empty; undefined after the last one.
+   * @throws Unreadable about something on `line`
    */
   next(): LogicalLine | undefined {
     if (this.#at > this.#text.length) return undefined
     const line: LogicalLine = { tokens: [], number: this.line, indented: /[ \t]/.test(this.#text.charAt(this.#at)) }
-    /** The lines of the parentheses that are open. */
+    /** The lines of the open parentheses. */
     const open: number[] = []
     for (let items = 0; items < MAX_ITEMS; items++) {
       const item = this.#item()
@@ -76,13 +78,13 @@ export class Lexer {
     throw new Unreadable(`the record is longer than ${MAX_RDATA} octets`)
   }
 
-  /** A token, or what stands between them and means something: a parenthesis, a line break; '' at the end. */
+  /** The next token, parenthesis or line break; '' at the end. */
   #item(): Token | string {
-    this.#skip(/[^ \t\r]/g)
+    this.#skip(NOT_BLANK)
     const text = this.#text
     if (text[this.#at] === ';') {
       if (!this.#isFile) throw new Unquoted('";" must be quoted, comments are not allowed')
-      this.#skip(/\n/g)
+      this.#skip(LINE_BREAK)
     }
     const char = text.charAt(this.#at)
     if (char === '\n') {
@@ -103,23 +105,23 @@ export class Lexer {
     this.#at = this.#ended = quoted ? end + 1 : end
     const raw = text.slice(start, end)
     // A line break may be escaped.
-    this.line += raw.split('\n').length - 1
+    for (let at = raw.indexOf('\n'); at !== -1; at = raw.indexOf('\n', at + 1)) this.line++
     return { raw, quoted, joined }
   }
 
-  /** Goes on to what `end` finds, or to the end of the text. */
+  /** Skips to the next match of `end`, or to the end of the text. */
   #skip(end: RegExp): void {
     end.lastIndex = this.#at
     this.#at = end.test(this.#text) ? end.lastIndex - 1 : this.#text.length
   }
 }
 
-/** The tokens of one record. Balanced parentheses count as blanks; comments and line breaks are refused: Unreadable. */
+/** The tokens of one record. Balanced parentheses count as blanks. @throws Unreadable, also for comments and lines */
 export function lexRecord(text: string): Token[] {
   return new Lexer(text, false).next()!.tokens
 }
 
-/** The position of the first unescaped character out of `ends`, or the end of the text, or one too far for a token. */
+/** The position of the first unescaped character of `ends`, of the end of the text, or beyond the longest token. */
 function scan(text: string, start: number, ends: string): number {
   const last = Math.min(text.length, start + MAX_TOKEN + 1)
   let at = start
@@ -127,14 +129,14 @@ function scan(text: string, start: number, ends: string): number {
   return Math.min(at, text.length)
 }
 
-/** How many characters a well-formed text has: what is no part of the basic plane takes two units, and counts once. */
+/** The number of characters (code points) of a well-formed text. */
 export function characters(text: string): number {
   let count = text.length
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--
   return count
 }
 
-/** The octets, one character each, that a token's text stands for: UTF-8, with `\DDD` and `\X` resolved. */
+/** The octets of a token's text, one character each: UTF-8, with `\DDD` and `\X` resolved. */
 export function unescape(raw: string): string {
   if (/^[^\\\u0080-\uffff]*$/.test(raw)) return raw
   const octets = Buffer.from(raw, 'utf8').toString('latin1')
@@ -145,7 +147,7 @@ export function unescape(raw: string): string {
   })
 }
 
-/** Writes what `pattern` finds in `octets` as `\X` if it is printable and no blank, else as `\DDD`. */
+/** Writes the matches of `pattern` as `\X` if they are printable and not blank, else as `\DDD`. */
 export function escape(octets: string, pattern: RegExp): string {
   return octets.replace(pattern, (octet) =>
     octet > ' ' && octet < '\x7f' ? `\\${octet}` : `\\${String(octet.charCodeAt(0)).padStart(3, '0')}`,

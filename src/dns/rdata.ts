@@ -15,11 +15,11 @@ export interface Rdata {
   backend: string
   /** The uncompressed wire form, one character per octet. */
   wire: string
-  /** Equal for records of one type that may not stand in one RRset (RFC 4034 §6.2). */
+  /** Two records of one type are duplicates if their keys are equal (RFC 4034 §6.2). */
   key: string
 }
 
-/** Reads the text of a record of a supported type (contract §9.2); throws Malformed. */
+/** Reads the text of a record of a supported type (contract §9.2). @throws Malformed */
 export function parseRdata(type: string, text: string): Rdata {
   return explained(type, (row) => {
     const tokens = lexRecord(text)
@@ -29,8 +29,8 @@ export function parseRdata(type: string, text: string): Rdata {
 }
 
 /**
- * Reads the tokens of a record in a zone file, where names may be relative to `origin` and strings need no quotes;
- * throws Malformed.
+ * Reads the tokens of a record in a zone file, where names may be relative to `origin` and strings need no quotes.
+ * @throws Malformed
  */
 export function readRdata(type: string, tokens: Token[], origin: string): Rdata {
   return explained(type, (row) => {
@@ -41,12 +41,12 @@ export function readRdata(type: string, tokens: Token[], origin: string): Rdata 
   })
 }
 
-/** Reads the uncompressed wire form of a record of a supported type; throws Malformed. */
+/** Reads the uncompressed wire form of a record of a supported type. @throws Malformed */
 export function decodeRdata(type: string, wire: string): Rdata {
   return explained(type, (row) => decode(row, wire))
 }
 
-/** Runs `work`; what it finds unreadable is told in the words of the contract (§9.3). */
+/** Runs `work`, and turns Unreadable into Malformed with the text of contract §9.3. */
 function explained(type: string, work: (row: RecordType) => Rdata): Rdata {
   const row = TYPES.get(type)
   if (!row) throw new Error(`${type} is not a supported type`)
@@ -61,7 +61,7 @@ function explained(type: string, work: (row: RecordType) => Rdata): Rdata {
   }
 }
 
-/** Reads tokens of either form. */
+/** Reads the tokens of a record, in generic form or that of its type. */
 function read(row: RecordType, tokens: Token[]): Rdata {
   const { fields } = row
   if (isGeneric(tokens)) return decode(row, readGeneric(tokens))
@@ -71,7 +71,7 @@ function read(row: RecordType, tokens: Token[]): Rdata {
   return present(row, octets)
 }
 
-/** What is printed of the octets is read again, and must give the same; so that `read` alone says what may be. */
+/** Reads wire form: prints it, and reads the text, which must give the same octets. So `read` holds all the rules. */
 function decode(row: RecordType, wire: string): Rdata {
   let rest = wire
   const texts = row.fields.map((field) => {
@@ -115,7 +115,7 @@ function present({ fields, check }: RecordType, octets: string[]): Rdata {
   }
 }
 
-/** The fields one after the other; an empty list leaves no trace. */
+/** Joins fields with blanks; a field may be an empty list. */
 function spaced(fields: string[]): string {
   return fields.filter((text) => text !== '').join(' ')
 }

@@ -4,11 +4,11 @@ import { counted, encodeUint, split, take, takeCounted } from './octets.ts'
 import { word } from './presentation.ts'
 
 /**
- * The types by name and number, under a word for how the service treats them. All others have only a number and are
- * written TYPEn (RFC 3597 §5).
+ * Every type that has a name, with its number, grouped by how the service treats it. All other types are written TYPEn
+ * (RFC 3597 §5).
  */
 export const REGISTRY = {
-  /** Users may write them; types.ts describes their records. */
+  /** Users may write them; types.ts describes their fields. */
   supported: {
     A: 1, NS: 2, CNAME: 5, PTR: 12, HINFO: 13, MX: 15, TXT: 16, RP: 17, AFSDB: 18, AAAA: 28, LOC: 29, SRV: 33,
     NAPTR: 35, KX: 36, CERT: 37, DNAME: 39, APL: 42, DS: 43, SSHFP: 44, DNSKEY: 48, DHCID: 49, TLSA: 52, SMIMEA: 53,
@@ -21,9 +21,10 @@ export const REGISTRY = {
   unsupported: { MB: 7, MG: 8, MR: 9, MINFO: 14, IPSECKEY: 45, RKEY: 57, ZONEMD: 63 },
   /** The service refuses them, and PowerDNS 4.7 does not know their names; so their numbers are never needed. */
   unnamed: [
-    'A6 AMTRELAY ANAME ATMA AVC BRID CLA DOA DSYNC EID GID GPOS HHIT HIP IPN ISDN MD MF NIMLOC NINFO NSAP NSAP-PTR',
-    'NULL NXNAME NXT PX RESINFO RT SIG SINK TA TALINK UID UINFO UNSPEC WALLET WKS X25',
-  ].flatMap((line) => line.split(' ')),
+    'A6', 'AMTRELAY', 'ANAME', 'ATMA', 'AVC', 'BRID', 'CLA', 'DOA', 'DSYNC', 'EID', 'GID', 'GPOS', 'HHIT', 'HIP', 'IPN',
+    'ISDN', 'MD', 'MF', 'NIMLOC', 'NINFO', 'NSAP', 'NSAP-PTR', 'NULL', 'NXNAME', 'NXT', 'PX', 'RESINFO', 'RT', 'SIG',
+    'SINK', 'TA', 'TALINK', 'UID', 'UINFO', 'UNSPEC', 'WALLET', 'WKS', 'X25',
+  ],
   /** The service refuses them, and only PowerDNS knows their names. */
   powerdns: { ALIAS: 65_401, LUA: 65_402 },
   /** They stand only in queries. */
@@ -37,7 +38,7 @@ const NUMBERS = new Map(Object.entries<number>({ ...supported, ...automatic, ...
 const NAMES = new Map([...NUMBERS].map(([name, number]) => [number, name]))
 const POWERDNS_NAMES = new Map([...NUMBERS, ...Object.entries(powerdns)].map(([name, number]) => [number, name]))
 
-/** The text of more would be longer than an RRset may be. */
+/** The text of more types would be longer than an RRset may be. */
 const MAX_TYPES = 8000
 
 /** A set of types (RFC 4034 §4.1.2), which may be empty. */

@@ -3,7 +3,7 @@ import { characters } from './presentation.ts'
 import type { Rdata } from './rdata.ts'
 import { TYPES } from './types.ts'
 
-/** The most records of an RRset: so many A records fit one message (contract §8.5, layer 8). */
+/** The most records of an RRset: a message has room for this number of A records (contract §8.5, layer 8). */
 export const MAX_RECORDS = 4091
 
 /** The most characters of an RRset's records as compact JSON (contract §8.4). */
@@ -20,12 +20,12 @@ const ANSWER = 12
 /** An RRset without its records. */
 export interface Place {
   type: string
-  /** Absolute, as the rest of the service writes owner names: lower case, no escapes. */
+  /** Absolute, in lower case, without escapes. */
   name: string
   apex: boolean
 }
 
-/** What is wrong with an RRset: texts for its field `records`, or for the RRset as a whole. */
+/** The problems of an RRset: texts about its field `records`, or about the RRset as a whole. */
 export interface RRsetProblems {
   field?: 'records'
   texts: string[]
@@ -47,17 +47,17 @@ function sizeTexts(count: number, size: number): string[] {
   return texts
 }
 
-/** What the first failing of layers 6 to 9 of contract §8.5 says about a whole RRset. */
+/** The problems that the first failing one of layers 6 to 9 of contract §8.5 finds. */
 export function rrsetProblems({ rdata, ...place }: Place & { rdata: readonly Rdata[] }): RRsetProblems | undefined {
   const tally = new Tally()
   const isUnique = rdata.every((record) => tally.add(record))
   return isUnique ? tally.problems(place) : { texts: ['Duplicate: records must be semantically unique'] }
 }
 
-/** What the rules about a whole RRset need to know of its records, counted record by record. */
+/** Counts the records of an RRset one by one, for the rules about the whole RRset. */
 export class Tally {
   readonly #keys = new Set<string>()
-  /** The characters of the records as compact JSON: a bracket, and each record with a comma or the other bracket. */
+  /** The characters of the records as compact JSON: a bracket, and each record with a comma or the last bracket. */
   #size = 1
   /** The octets of the records on the wire. */
   #octets = 0
@@ -66,7 +66,7 @@ export class Tally {
     for (const record of rdata) this.add(record)
   }
 
-  /** Counts a record, unless one that no RRset may hold beside it was counted before: then the answer is false. */
+  /** Counts a record; false if it is a duplicate, which is not counted. */
   add({ key, text, wire }: Rdata): boolean {
     if (this.#keys.size === this.#keys.add(key).size) return false
     this.#size += characters(JSON.stringify(text)) + 1
@@ -74,12 +74,12 @@ export class Tally {
     return true
   }
 
-  /** What the first failing of layers 7 to 9 of contract §8.5 says about an RRset of the records that were counted. */
+  /** The problems that the first failing one of layers 7 to 9 of contract §8.5 finds. */
   problems({ type, name, apex }: Place): RRsetProblems | undefined {
     const count = this.#keys.size
     const size = sizeTexts(count, this.#size)
     if (size.length > 0) return { field: 'records', texts: size }
-    // The length of the answer that holds this RRset, unsigned.
+    // An answer with this RRset, without signatures.
     const message = HEADER + ownerLength(name) + QUESTION + count * ANSWER + this.#octets
     if (message > MAX_MESSAGE) {
       return { texts: [`Total length of RRset exceeds limit by ${message - MAX_MESSAGE} bytes.`] }

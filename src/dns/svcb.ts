@@ -4,14 +4,14 @@ import { Unreadable } from './malformed.ts'
 import { counted, decodeUint, encodeUint, fromBase64, split, take, takeCounted, toBase64 } from './octets.ts'
 import { bare, MAX_RDATA, quote, string, word, type Token } from './presentation.ts'
 
-/** The value of a parameter, as text without quotes and without the escapes that any string may have. */
+/** The codec of a parameter's value; the text is without quotes and without the escapes of character-strings. */
 interface Value {
   read: (text: string) => string
-  /** The canonical text; octets of which `read` does not make the same again are no value. */
+  /** The canonical text; octets are valid only if `read` makes the same octets of it. */
   print: (octets: string) => string
 }
 
-/** A comma list of things of one size. */
+/** A comma-separated list of items of `size` octets. */
 function list(size: number, read: (text: string) => string, print: (octets: string) => string): Value {
   return {
     read(text) {
@@ -36,7 +36,7 @@ const mandatory: Value = {
   print: (octets) => split(octets, 2).map(decodeUint).map(keyName).join(','),
 }
 
-/** Protocols (RFC 9460 §7.1.1). In the list `\,` and `\\` are escapes, besides those of every string. */
+/** Protocols (RFC 9460 §7.1.1). In the list, `\,` and `\\` are escapes, in addition to those of character-strings. */
 const alpn: Value = {
   read: (text) => splitList(text).map(readProtocol).join(''),
   print: (octets) =>
@@ -52,7 +52,7 @@ const port: Value = {
 
 const ech: Value = { read: (text) => fromBase64(text.replace(/[ \t\r]/g, '')), print: toBase64 }
 
-/** Octets that are their text. */
+/** A value whose text is its octets. */
 function plain(pattern: RegExp, problem: string): Value {
   return {
     read(text) {
@@ -65,10 +65,10 @@ function plain(pattern: RegExp, problem: string): Value {
 
 const empty = plain(/^$/, 'no-default-alpn and ohttp take no value')
 
-/** Octets of no known meaning. PowerDNS before 5.0 takes these three for comments and groups, even in quotes. */
+/** A value without a known format. PowerDNS before 5.0 reads these three as comments and groups, even in quotes. */
 const opaque = plain(/^[^;()]*$/, 'the value of dohpath or of an unknown key cannot hold ";", "(" and ")"')
 
-/** The parameters with a name, by number: RFC 9460 §14.3.2, RFC 9461 (dohpath), RFC 9540 (ohttp). */
+/** The named parameters, by number: RFC 9460 §14.3.2, RFC 9461 (dohpath), RFC 9540 (ohttp). */
 const PARAMETERS: readonly [name: string, value: Value][] = [
   ['mandatory', mandatory],
   ['alpn', alpn],
@@ -82,7 +82,7 @@ const PARAMETERS: readonly [name: string, value: Value][] = [
 ]
 const [MANDATORY, ALPN, NO_DEFAULT_ALPN, ECH] = [0, 1, 2, 5]
 
-/** The last key that is printed with its name; PowerDNS 4.7 knows no more. */
+/** The last key that is printed by name; PowerDNS 4.7 does not know the later names. */
 const LAST_PRINTED = 6
 
 /** The parameters of SVCB and HTTPS (RFC 9460 §2.2), sorted by key. */
@@ -101,7 +101,7 @@ export const parameters: Field = {
   print: (octets) => split(octets, takeParameter).map(print).join(' '),
 }
 
-/** The rule over the whole record: the alias form has no parameters. */
+/** The rule for the whole record: AliasMode has no parameters. */
 export function checkAlias([priority, , params]: string[]): void {
   if (priority === '\0\0' && params !== '') throw new Unreadable('parameters in AliasMode')
 }
@@ -126,7 +126,7 @@ function quotedValue(name: string, token: Token | undefined): Token {
   throw new Unreadable(`expecting a value right after "${name}="`)
 }
 
-/** What stands behind keyN are the octets themselves. */
+/** The value of keyN is written as its octets. */
 function checkedOctets(key: number, octets: string): string {
   const { read, print } = valueOf(key)
   if (read(print(octets)) === octets) return octets
@@ -159,15 +159,15 @@ function valueOf(key: number): Value {
   return PARAMETERS[key]?.[1] ?? opaque
 }
 
-/** The items of a comma list in which `\,` is a comma, and `\\` a backslash. */
+/** The items of a comma-separated list in which `\,` is a comma, and `\\` a backslash. */
 function splitList(text: string): string[] {
-  // What is escaped becomes no octet for a while.
+  // Until the list is split, a character that is not an octet stands for an escape.
   const marked = text.replace(/\\([^])/g, (_, octet: string) => ({ ',': '\u0100', '\\': '\u0101' })[octet] ?? octet)
   if (marked.includes('\\')) throw new Unreadable('a backslash ends the list')
   return marked.split(',').map((item) => item.replaceAll('\u0100', ',').replaceAll('\u0101', '\\'))
 }
 
-/** Reads a protocol of alpn. Other characters PowerDNS before 5.0 does not read back, however they are written. */
+/** Reads a protocol of alpn. PowerDNS before 5.0 misreads all other characters, in any spelling. */
 function readProtocol(id: string): string {
   if (id === '' || id.length > 255) throw new Unreadable('a protocol of alpn has 1 to 255 octets')
   if (!/[^!#-'*-:<-~]/.test(id)) return counted(id)

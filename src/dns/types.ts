@@ -14,15 +14,15 @@ export interface RecordType {
   rfc: string
   /** The rdata, in order. */
   fields: readonly Field[]
-  /** A rule over the whole record, given the wire form of each field. */
+  /** A rule for the whole record; it gets the wire form of each field. @throws Unreadable */
   check?: (fields: string[]) => void
-  /** In the API all of it must be quoted strings. */
+  /** The API accepts only quoted strings. */
   quoted?: true
-  /** An RRset has one record at most. */
+  /** An RRset has at most one record. */
   single?: true
-  /** No RRset of another type may stand beside it. */
+  /** No RRset of another type is allowed at the same name. */
   alone?: true
-  /** Whether it may stand at the apex of a zone: not at all, or nowhere else. Without a word it may. */
+  /** It is never allowed at the apex of a zone, or only there; by default, it is allowed everywhere. */
   apex?: 'never' | 'only'
 }
 
@@ -81,24 +81,21 @@ const ROWS: Record<keyof typeof REGISTRY.supported, RecordType> = {
 /** The supported types by name. */
 export const TYPES: ReadonlyMap<string, RecordType> = new Map(Object.entries(ROWS))
 
-/** The types that the service makes itself (contract §8.9). */
+/** The types that only the service writes (contract §8.9). */
 export const AUTOMATIC_TYPES: ReadonlySet<string> = new Set(Object.keys(REGISTRY.automatic))
 
-const UNSUPPORTED_TYPES: ReadonlySet<string> = new Set([
-  ...Object.keys({ ...REGISTRY.unsupported, ...REGISTRY.powerdns }),
-  ...REGISTRY.unnamed,
-])
+const { supported, automatic, unsupported, powerdns, unnamed } = REGISTRY
+const RECORD_TYPES = new Set([...Object.keys({ ...supported, ...automatic, ...unsupported, ...powerdns }), ...unnamed])
 
-/** Whether a record may have this type, supported or not; a zone file with another word in its place has a syntax error. */
+/** Whether there is such a type of records, supported or not; if not, a zone file has a syntax error. */
 export function isType(type: string): boolean {
-  const isKnown = TYPES.has(type) || AUTOMATIC_TYPES.has(type) || UNSUPPORTED_TYPES.has(type)
-  return isKnown || /^TYPE[0-9]{1,5}$/.test(type)
+  return RECORD_TYPES.has(type) || /^TYPE[0-9]{1,5}$/.test(type)
 }
 
 /** The longest `type` (contract §8.4). */
 const MAX_TYPE = 10
 
-/** The texts about what cannot be a type, supported or not (contract §8.4). */
+/** The texts about the syntax of a type, supported or not (contract §8.4). */
 export function typeSyntaxProblems(type: string): string[] {
   const texts: string[] = []
   if (characters(type) > MAX_TYPE) texts.push(`Ensure this field has no more than ${MAX_TYPE} characters.`)

@@ -6,25 +6,25 @@ import { parseRdata, readRdata, type Rdata } from './rdata.ts'
 import { Tally, type Place } from './rrset.ts'
 import { AUTOMATIC_TYPES, isType, TYPES, typeProblems } from './types.ts'
 
-/** The most records of a zone file; so many fit the memory that a request may use. */
+/** The most records of a zone file: a larger one would need more memory than a request may use. */
 const MAX_ZONE_RECORDS = 250_000
 
-/** The longest TTL that can be read, in seconds; it needs 32 bits. */
+/** The longest TTL that can be read, in seconds: it has 32 bits. */
 const MAX_TTL = 2 ** 32 - 1
 
 const SECONDS: Record<string, number> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 }
 
-/** An RRset of a zone file: records that no message may hold twice are one. */
+/** An RRset of a zone file, without duplicates. */
 export interface ZoneFileRRset {
   subname: string
   type: string
-  /** The lowest one of its records; undefined if nothing in the file gives any. */
+  /** The lowest TTL of its records; undefined if the file gives none. */
   ttl: number | undefined
   /** The canonical texts. */
   records: string[]
   /** The texts that PowerDNS accepts; the same array if they are the same. */
   contents: string[]
-  /** What the rules of the API say against it, in their words; if there is any, records may be missing. */
+  /** The texts of the rules of the API that it breaks; then records may be missing. */
   problems: readonly string[]
 }
 
@@ -35,9 +35,9 @@ const NONE: readonly string[] = []
 export class ZoneFileError extends Error {}
 
 /**
- * Reads a zone file (RFC 1035 §5, RFC 2308 §4) for a domain, which is its first origin. Without the records outside of
- * the domain, and those that the service makes itself. It hands over after every line, so that its caller can let
- * others have their turn, and returns the RRsets in the order of their first records.
+ * Reads a zone file (RFC 1035 §5, RFC 2308 §4) for a domain, which is its first origin. Records outside of the domain,
+ * and those that only the service writes, are left out. It yields after every line, so that other work can run in
+ * between, and returns the RRsets in the order of their first records.
  * @param domain without final dot
  * @throws ZoneFileError
  */
@@ -61,13 +61,13 @@ export function* readZoneFile(text: string, domain: string): Generator<undefined
   return yield* reader.finish()
 }
 
-/** What is known while a zone file is read from top to bottom. */
+/** The state of reading a zone file from top to bottom. */
 class Reader {
   readonly #domain: string
-  /** On the wire. */
+  /** The domain's name in wire form. */
   readonly #apex: string
   #origin: string
-  /** The subname that the last record belongs to; undefined if it is outside of the domain. */
+  /** The subname of the last record; undefined if it is outside of the domain. */
   #owner: string | undefined = ''
   #defaultTtl: number | undefined
   #lastTtl: number | undefined
@@ -75,7 +75,7 @@ class Reader {
   readonly #rrsets: ZoneFileRRset[] = []
   /** By type and subname. */
   readonly #places = new Map<string, Map<string, ZoneFileRRset>>()
-  /** Only of RRsets with several records or a problem: most have one record, and a tally needs more memory than that. */
+  /** Only for RRsets with several records or a problem: a tally needs more memory than an RRset of one record. */
   readonly #tallies = new Map<ZoneFileRRset, Tally>()
 
   constructor(domain: string) {
@@ -119,7 +119,7 @@ class Reader {
     if (TYPES.has(type)) this.#addRecord(rrset, content)
   }
 
-  /** Of a SOA record only the last field counts: before there was $TTL, it was the default TTL (RFC 2308 §4). */
+  /** Only the last field of a SOA record matters: it is the default TTL if there is no $TTL (RFC 2308 §4). */
   #readSoa(subname: string, content: Token[]): void {
     if (subname !== '') {
       throw new ZoneFileError(`Zonefile includes an SOA record for a name different from ${this.#domain}.`)
@@ -152,12 +152,12 @@ class Reader {
       if (records.length > 1 || tally.problems(this.#placeOf(rrset)) !== undefined) this.#tallies.set(rrset, tally)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      // Only the first one is told (contract §8.5, layer 5).
+      // Only the first problem is reported (contract §8.5, layer 5).
       if (problems.length === 0) rrset.problems = [error.message]
     }
   }
 
-  /** TTL, class and type of a record, and what follows; TTL and class may be missing, or the other way round. */
+  /** The TTL and the type of a record, and the rest of it. TTL and class may be missing, and have either order. */
   #take(tokens: Token[]): { ttl: number | undefined; type: string; content: Token[] } {
     let explicit: number | undefined
     let hasClass = false
@@ -174,7 +174,7 @@ class Reader {
     throw new Unreadable('expecting a type')
   }
 
-  /** The subname of an absolute name on the wire, in lower case; undefined if it is outside of the domain. */
+  /** The subname, in lower case, of an absolute name in wire form; undefined if it is outside of the domain. */
   #subnameOf(wire: string): string | undefined {
     const name = lowerCase(wire)
     for (let at = 0; at < name.length; at += 1 + name.charCodeAt(at)) {
@@ -187,11 +187,11 @@ class Reader {
     return { type, name: nameOf({ name: this.#domain }, subname), apex: subname === '' }
   }
 
-  /** All RRsets, with what can only be said of them as a whole. */
+  /** Checks the rules about whole RRsets and names, and returns all RRsets. */
   *finish(): Generator<undefined, ZoneFileRRset[]> {
     const aliases = this.#places.get('CNAME')
     for (const { subname, type } of this.#rrsets) {
-      // At the apex there are SOA and NS in any case.
+      // The apex always has SOA and NS.
       if (type === 'CNAME' ? subname === '' : aliases?.has(subname)) {
         throw new ZoneFileError('No other records with the same name are allowed alongside a CNAME record.')
       }
@@ -205,7 +205,6 @@ class Reader {
   }
 }
 
-/** Adds a record. */
 function append(rrset: ZoneFileRRset, { text, backend }: Rdata): void {
   const record = detached(text)
   if (backend !== text && rrset.contents === rrset.records) rrset.contents = [...rrset.records]
@@ -213,13 +212,13 @@ function append(rrset: ZoneFileRRset, { text, backend }: Rdata): void {
   rrset.records.push(record)
 }
 
-/** An RRset with this absolute name as lines of a zone file, one for each record. */
+/** Prints an RRset as lines of a zone file, one for each record; its name is absolute. */
 export function printRRset(rrset: { name: string; ttl: number; type: string; records: string[] }): string {
   const { name, ttl, type, records } = rrset
   return records.map((content) => `${name}\t${ttl}\tIN\t${type}\t${content}\n`).join('')
 }
 
-/** Whether the service makes the records of this type itself, there or anywhere (contract §7.7). */
+/** Whether an import ignores this type at this subname, because the service writes it itself (contract §7.7). */
 function isOurs(subname: string, type: string): boolean {
   return AUTOMATIC_TYPES.has(type) || ['DNSKEY', 'CDS', 'CDNSKEY'].includes(type) || (type === 'NS' && subname === '')
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-// Records as somebody could write them: accepted, but not always canonical.
+// Records as users may write them: accepted, but not always canonical.
 
 const number = (bits: number) => fc.oneof(fc.nat(2 ** bits - 1), fc.constantFrom(0, 2 ** bits - 1)).map(String)
 const octets = (minLength: number, maxLength: number) =>
@@ -8,7 +8,7 @@ const octets = (minLength: number, maxLength: number) =>
 const hex = (min: number, max = min) => octets(min, max).map((values) => Buffer.from(values).toString('hex'))
 const base64 = (min: number, max: number) => octets(min, max).map((values) => Buffer.from(values).toString('base64'))
 
-/** One choice of a decimal escape or, where it stands for itself everywhere, of the character. */
+/** The character itself if it never needs an escape, else its decimal escape. */
 const written = (octet: number) =>
   /[A-Za-z0-9_-]/.test(String.fromCharCode(octet)) ? String.fromCharCode(octet) : ddd(octet)
 const ddd = (octet: number) => `\\${String(octet).padStart(3, '0')}`
@@ -28,7 +28,7 @@ const name = fc.oneof(fc.constant('.'), host, dotted(octets(1, 63).map(escaped))
 
 const fields = (...parts: fc.Arbitrary<string>[]) => fc.tuple(...parts).map((texts) => texts.join(' '))
 
-/** Digests have their type's length where it is known. */
+/** A digest of a known type has the length of that type. */
 const digest = fc
   .constantFrom<[number, number]>([1, 20], [2, 32], [3, 32], [4, 48], [5, 9], [200, 7])
   .chain(([type, length]) => fields(number(16), number(8), fc.constant(String(type)), hex(length)))
@@ -39,7 +39,7 @@ const strings = fc.array(quoted(0, 300), { minLength: 1, maxLength: 3 }).map((te
 const groups = fc.array(hex(2), { minLength: 4, maxLength: 4 }).map((list) => list.join(':'))
 const pairs = (count: number) => fc.array(hex(1), { minLength: count, maxLength: count }).map((list) => list.join('-'))
 
-/** Addresses of which many are embedded IPv4 addresses, or nearly so. */
+/** IPv6 addresses; many are embedded IPv4 addresses, or nearly so. */
 const ipv6 = fc.oneof(
   fc.ipV6(),
   fc.tuple(fc.constantFrom('::', '::ffff:', '::ffff:0:', '64:ff9b::'), fc.ipV4()).map((parts) => parts.join('')),
@@ -85,7 +85,7 @@ const location = fields(
   ),
 ).chain((place) => spheres.map((sizes) => [place, ...sizes].join(' ')))
 
-/** A protocol of what PowerDNS can take; comma and backslash are escaped twice. */
+/** A protocol of alpn that PowerDNS accepts; comma and backslash are escaped twice. */
 const protocol = fc
   .string({ unit: chars(`${ALNUM}!#$%&'*+-./:<=>?@[]^_\`{|}~,\\`), minLength: 1, maxLength: 12 })
   .map((id) => id.replaceAll('\\', '\\\\\\\\').replaceAll(',', '\\\\,'))
@@ -122,7 +122,7 @@ const service = fields(
     ),
 )
 
-/** By type, what it accepts. */
+/** By type, the records that it accepts. */
 export const RECORDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   A: fc.ipV4(),
   AAAA: ipv6,

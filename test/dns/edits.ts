@@ -5,7 +5,7 @@ export function chars(text: string): string[] {
   return Array.from(text)
 }
 
-/** Characters that mean something in some field, and some that should not. */
+/** Characters with a meaning in some field, and some without. */
 export const NASTY = fc.constantFrom(
   ...chars('\\"();@$.,:*-_+=/!0129afgmzANTZ \t\r\n\0\x7füß\u{1f600}\ud800'),
   '\\#',
@@ -16,7 +16,7 @@ export const NASTY = fc.constantFrom(
   'key1=',
 )
 
-/** Some characters to put in, to replace or to take out. */
+/** Some characters to insert, to replace or to delete. */
 export const EDITS = fc.array(fc.record({ at: fc.nat(), cut: fc.nat(2), put: fc.option(NASTY) }), {
   minLength: 1,
   maxLength: 3,

@@ -63,22 +63,22 @@ const decoding = fc.property(WIRES, ([type, wire]) => {
   }
 })
 
-/** How many words at the beginning of a record are numbers, and nothing else. */
+/** The number of words at the beginning of a record that can only be numbers. */
 const NUMBERS: Record<string, number> = {
   AFSDB: 1, CAA: 1, CDNSKEY: 3, CDS: 3, CERT: 3, CSYNC: 2, DLV: 3, DNSKEY: 3, DS: 3, HTTPS: 1, KX: 1, L32: 1, L64: 1,
   LOC: 3, LP: 1, MX: 1, NAPTR: 2, NID: 1, SMIMEA: 3, SRV: 3, SSHFP: 2, SVCB: 1, TLSA: 3, URI: 2,
 } // prettier-ignore
 
-/** Types whose word behind the numbers is of hex digits, in any case. */
+/** Types whose word after the numbers has hex digits, in upper or lower case. */
 const HEX = new Set(['AAAA', 'CDS', 'DLV', 'DS', 'EUI48', 'EUI64', 'L64', 'NID', 'SMIMEA', 'SSHFP', 'TLSA'])
 
-/** Types whose word behind the numbers may be split by blanks. */
+/** Types whose word after the numbers may be split by blanks. */
 const SPLIT = new Set([
   'CDNSKEY', 'CDS', 'CERT', 'DHCID', 'DLV', 'DNSKEY', 'DS', 'OPENPGPKEY', 'SMIMEA', 'SSHFP', 'TLSA',
 ]) // prettier-ignore
 
 const BLANK = fc.constantFrom(' ', '  ', '\t', '\r ', ' () ', '(\t)')
-/** One choice for each character; they repeat. */
+/** One choice for each character; a longer text starts again with the first. */
 const CHOICES = fc.array(fc.nat(11), { minLength: 1, maxLength: 40 })
 
 /** A character, or an escaped one, in the form `\DDD`. */
@@ -94,7 +94,7 @@ const spelling = fc.property(VALID, CHOICES, BLANK, fc.boolean(), ([type, given]
   const numbers = NUMBERS[type] ?? 0
   const words = lexRecord(text).map(({ raw, quoted, joined }, at) => {
     const zeros = at < numbers ? '0'.repeat(choice() % 3) : ''
-    // A dot that is escaped does not end a label.
+    // An escaped dot does not end a label.
     const respelt = raw.replace(/\\[0-9]{3}|\\.|[^.]/g, (piece) => {
       const cased = HEX.has(type) && at === numbers && choice() > 6 ? piece.toUpperCase() : piece
       const split = SPLIT.has(type) && at === numbers && choice() > 9 ? blank : ''
@@ -106,10 +106,10 @@ const spelling = fc.property(VALID, CHOICES, BLANK, fc.boolean(), ([type, given]
   same(parseRdata(type, wrapped ? ` ( ${spelt} ) ` : spelt), parseRdata(type, text), spelt)
 })
 
-/** Types whose names are compared without regard to case (RFC 4034 §6.2, contract §9.5). */
+/** Types whose names are compared case-insensitively (RFC 4034 §6.2, contract §9.5). */
 const FOLDED = new Set(['NS', 'CNAME', 'PTR', 'DNAME', 'MX', 'RP', 'AFSDB', 'KX', 'SRV'])
 
-/** The canonical text, which stands for one wire form alone, without what does not count. */
+/** The canonical text without the differences that do not count; each text belongs to one wire form. */
 function folded(type: string, text: string): string {
   if (FOLDED.has(type)) return text.toLowerCase()
   if (type !== 'NAPTR') return text
@@ -153,7 +153,7 @@ const compressed = fc.property(GROUPS, (groups) => {
   is(parseRdata('AAAA', text).text, ipaddr.IPv6.parse(text).toRFC5952String())
 })
 
-/** What holds for all records, as sentences; each is checked as often as one says. */
+/** The properties of all records, each with a sentence that names it. */
 export const PROPERTIES: [sentence: string, check: (numRuns: number) => void][] = (
   [
     ['reading throws nothing but Malformed, and what is read prints to itself', canonical],

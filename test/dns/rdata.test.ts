@@ -28,7 +28,7 @@ for (const [type, { accepted, rejected }] of EXAMPLES) {
   })
 }
 
-/** From the examples of the RFCs, as far as they have some. */
+/** From the examples of the RFCs, where they have any. */
 const WIRES = [
   ['A', '192.0.2.1', 'c0000201'],
   ['AAAA', '2001:db8::1', '20010db8000000000000000000000001'],
@@ -116,7 +116,7 @@ test('the wire form is the one of the RFCs', (t) => {
   }
 })
 
-test('PowerDNS gets the spelling it insists on', (t) => {
+test('PowerDNS gets the spelling that it requires', (t) => {
   const { text, backend } = parseRdata('PTR', 'a\\"\\(\\)\\;\\@\\$\\.\\\\\\032b.')
   t.is(text, 'a\\"\\(\\)\\;\\@\\$\\.\\\\\\032b.')
   t.is(backend, 'a"();@$\\.\\\\\\032b.')
@@ -130,7 +130,7 @@ test('the case of ASCII letters in names does not count for duplicates', (t) => 
   t.not(parseRdata('CAA', '0 issue "a"').key, parseRdata('CAA', '0 ISSUE "a"').key)
 })
 
-test('content that is readable but against a rule can be told apart', (t) => {
+test('content that can be read but breaks a rule is a different error', (t) => {
   t.throws(() => parseRdata('MX', '10 _a.'), { instanceOf: Refused })
   t.false(t.throws(() => parseRdata('MX', 'x _a.')) instanceof Refused)
 })
@@ -141,6 +141,6 @@ test('rdata has 64,000 octets at most', (t) => {
   t.throws(() => parseRdata('CAA', `0 issue2 ${longest}`), { instanceOf: Malformed, message: /64000 octets/ })
 })
 
-test('a type that is not in the table is a mistake of the caller', (t) => {
+test('a type that is not in the table is a bug of the caller', (t) => {
   t.false(t.throws(() => parseRdata('SOA', 'x')) instanceof Malformed)
 })

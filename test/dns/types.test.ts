@@ -25,7 +25,7 @@ test('a type that is not well written is not looked up', (t) => {
   t.deepEqual(typeProblems('ABCDEFGHIJK'), ['Ensure this field has no more than 10 characters.'])
 })
 
-test('a type stands once in the registry', (t) => {
+test('names and numbers are unique in the registry', (t) => {
   const { unnamed, ...numbered } = REGISTRY
   const types = Object.values(numbered).flatMap(Object.entries<number>)
   const names = [...types.map(([name]) => name), ...unnamed]

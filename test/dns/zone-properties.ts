@@ -45,7 +45,7 @@ const CONTENTS = fc.oneof(
     .map(([type, record]) => fc.tuple(fc.constant(type), fc.array(record, { minLength: 1, maxLength: 2 }))),
 )
 
-/** A domain: RRsets as they may stand side by side. */
+/** A domain: RRsets that may exist side by side. */
 const ZONE = fc
   .array(fc.tuple(SUBNAME, CONTENTS, fc.nat(86_400)), { maxLength: 2 })
   .map((candidates) => candidates.reduce<RRset[]>(withCandidate, []))
@@ -72,13 +72,13 @@ const identity = fc.property(ZONE, (zone) => {
   )
 })
 
-/** What means something in a zone file. */
+/** Text with a meaning in a zone file. */
 const WORDS = fc.constantFrom(
   ...['\n', '\r\n', ' ', '\t', '(', ')', ';', '@', '$ORIGIN ', '$TTL ', '$INCLUDE ', ' IN ', ' CH ', ' SOA ', ' A '],
   ...[' 300 ', '1w', 'x.test.', 'a', '*.', '\\', '\\#', ' CNAME b', ' TXT "', '"', '192.0.2.1', '\ufeff', 'TYPE65280'],
 )
 
-/** A line as somebody may write it. */
+/** A line as users may write it. */
 const LINE = fc
   .tuple(fc.constantFrom('a', '@', '', 'x.test.', 'b.test.'), fc.constantFrom('', '5', 'IN', 'IN 5', '1h IN'), RECORD)
   .map(([owner, head, [type, text]]) => `${owner} ${head} ${type} ${text}\n`)
@@ -103,7 +103,7 @@ const anyText = fc.property(TEXT, (text) => {
   same(read(print(zone)), zone)
 })
 
-/** What holds for all zone files. */
+/** The properties of all zone files, each with a sentence that names it. */
 export const ZONE_PROPERTIES: [sentence: string, property: unknown][] = [
   ['what is exported is imported as it was', identity],
   ['reading a zone file throws nothing but ZoneFileError, and what is read prints to itself', anyText],

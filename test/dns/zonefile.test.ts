@@ -24,7 +24,7 @@ function brief(text: string): string[] {
 
 const many = (text: string, times: number) => text.repeat(times)
 
-/** What is written, and the RRsets that it comes to. */
+/** A zone file, and the RRsets that are read from it. */
 const accepted: [what: string, text: string, ...rrsets: string[]][] = [
   ['nothing', ''],
   ['blanks alone', ' \n\t\n\r\n \n'],
@@ -138,7 +138,7 @@ for (const [what, text, ...rrsets] of accepted) {
   })
 }
 
-/** What is written, and the line that is named. */
+/** A zone file, and the line that the error names. */
 const malformed: [what: string, text: string, line: number][] = [
   ['a bad address', 'a 1 A x', 1],
   ['a bad address in the last line', '\n\na 1 A x', 3],
@@ -220,7 +220,7 @@ for (const [what, text, line] of malformed) {
 const CNAME = 'No other records with the same name are allowed alongside a CNAME record.'
 const SOA = 'Zonefile includes an SOA record for a name different from x.test.'
 
-/** What is written, and all that is said about it. */
+/** A zone file, and the whole error text. */
 const refused: [what: string, text: string, message: string][] = [
   ['a CNAME beside A', 'a 1 CNAME b\na 1 A 192.0.2.1', CNAME],
   ['a CNAME beside A, later, in capitals', 'a 1 A 192.0.2.1\nb 1 A 192.0.2.1\nA 1 CNAME b', CNAME],
@@ -241,7 +241,7 @@ for (const [what, text, message] of refused) {
   })
 }
 
-/** What is written, and the problems of its RRsets, each with its place. */
+/** A zone file, and the problems of its RRsets, each with its subname and type. */
 const broken: [what: string, text: string, ...problems: string[]][] = [
   ['an alphabet', '@ 1 MX 1 $url.\n@ 1 MX 2 _b.\n@ 1 MX 3 c.', '@/MX: Cannot parse record contents: invalid exchange: \\$url.'],
   ['a type that is not supported', 'a 1 WKS x', 'a/WKS: The WKS RR set type is currently unsupported.'],
@@ -267,7 +267,7 @@ for (const [what, text, ...problems] of broken) {
   })
 }
 
-test('RRsets are bounded as they are everywhere', (t) => {
+test('an RRset has the same limits as everywhere', (t) => {
   const addresses = Array.from({ length: 4092 }, (_, i) => `a 1 A 10.0.${i >> 8}.${i & 255}\n`).join('')
   t.deepEqual(read(addresses)[0]!.problems, ['Ensure this field has no more than 4091 elements.'])
   const texts = Array.from({ length: 7 }, (_, i) => `a 1 TXT ${i}${many('a', 10_000)}\n`).join('')
@@ -285,7 +285,7 @@ test('a record that cannot be read is a syntax error, also of an RRset that has 
   t.throws(() => read('a 1 MX 1 _b\na 1 MX 2'), { message: 'Zonefile contains syntax error in line 2.' })
 })
 
-test('it hands over after every line, every RRset, and every count of several records', (t) => {
+test('it yields after every line, every RRset, and once more for every RRset of several records', (t) => {
   const lines = '\na 1 A 192.0.2.1\n; x\nb 1 A 192.0.2.2\nb 1 A 192.0.2.3\n'
   const steps = [...readZoneFile(lines, DOMAIN)]
   t.is(steps.length, 6 + 2 + 1)

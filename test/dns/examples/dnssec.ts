@@ -4,7 +4,7 @@ const SHA1 = '0123456789abcdef0123456789abcdef01234567'
 const SHA256 = '6454'.repeat(16)
 const SHA384 = 'dead00'.repeat(16)
 
-/** Examples of DS, DLV and CDS that hold for them all. */
+/** Examples for each of DS, DLV and CDS. */
 function digests(type: string): Examples {
   const length = malformed(type, 'digest length inconsistent with digest type')
   return {

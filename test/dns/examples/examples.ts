@@ -1,8 +1,8 @@
 /** Contents of one record type. */
 export interface Examples {
-  /** What is accepted: its canonical text alone, or input and canonical text. */
+  /** Accepted content: only its canonical text, or input and canonical text. */
   accepted: (string | [input: string, canonical: string])[]
-  /** What is refused, and the whole text about it. */
+  /** Refused content, and the whole error text. */
   rejected: [input: string, text: string][]
 }
 
