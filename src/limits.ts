@@ -93,6 +93,9 @@ export const BODY_COLLECTION = 4 * 1024 * 1024
 export const BODY_RESOURCE = 1024 * 1024
 export const BODY_FORM = 64 * 1024
 
+/** Values in the JSON of any body (contract §1.3): parsing more would block the event loop. */
+export const BODY_VALUES = 200_000
+
 /** Items of a request to the RRset collection (contract §8.7): it is stored and published in one piece. */
 export const COLLECTION_ITEMS = 20_000
 

@@ -1,7 +1,7 @@
 import { koaBody, HttpMethodEnum } from 'koa-body'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Invalid } from '../../errors.ts'
-import { BODY_RESOURCE } from '../../limits.ts'
+import { BODY_RESOURCE, BODY_VALUES } from '../../limits.ts'
 import type { Context, Middleware } from '../context.ts'
 import { Refusal } from '../refusal.ts'
 
@@ -36,7 +36,8 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
     try {
       await readOctets(ctx, async () => undefined)
       const octets = takeOctets(ctx)
-      ctx.state.body = () => parse(octets, mediaType, options)
+      const values = countValues(octets)
+      ctx.state.body = () => parse(octets, values, mediaType, options)
       // Parsing a large body takes long enough, without what was done to receive it.
       if (octets.length > BODY_RESOURCE) await nextIteration()
     } catch (error) {
@@ -88,7 +89,27 @@ function parseForm(octets: string): unknown {
   return Object.fromEntries(members)
 }
 
-function parse(octets: Buffer, mediaType: string, { required = false, form = false }: BodyOptions): unknown {
+const [QUOTE, BACKSLASH, COMMA, ARRAY, OBJECT] = Buffer.from('"\\,[{')
+
+/** How many values a JSON text has: each of them, but for the outermost, follows a comma or begins an array or object. */
+function countValues(octets: Buffer): number {
+  let values = 1
+  let isInString = false
+  for (let i = 0; i < octets.length; i++) {
+    const octet = octets[i]
+    if (octet === QUOTE) isInString = !isInString
+    else if (isInString) i += octet === BACKSLASH ? 1 : 0
+    else if (octet === COMMA || octet === ARRAY || octet === OBJECT) values++
+  }
+  return values
+}
+
+function parse(
+  octets: Buffer,
+  values: number,
+  mediaType: string,
+  { required = false, form = false }: BodyOptions,
+): unknown {
   if (octets.length === 0) {
     if (required) throw noData()
     return {}
@@ -97,6 +118,7 @@ function parse(octets: Buffer, mediaType: string, { required = false, form = fal
   if (essence(mediaType) !== 'application/json') {
     throw new Refusal(415, `Unsupported media type "${mediaType}" in request.`)
   }
+  if (values > BODY_VALUES) throw new Refusal(400, `JSON parse error - there are more than ${BODY_VALUES} values`)
   let json: unknown
   try {
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(octets))

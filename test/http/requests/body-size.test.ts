@@ -120,6 +120,16 @@ for (const [what, path, body, text] of [
   })
 }
 
+test.serial('a body has at most 200,000 values, wherever they are', async (t) => {
+  const send = (body: string) => account.api.post('/domains/', undefined, { body, headers: json })
+  // The object, the array, and a string that looks like many values but is one.
+  const body = (numbers: number) => `{"zzz":["\\"[[,,\\\\",${'0,'.repeat(numbers - 1)}0]}`
+  t.is((await send(body(199_997))).text, '{"name":["This field is required."]}')
+  const more = await send(body(199_998))
+  t.deepEqual([more.status, more.json], [400, { detail: 'JSON parse error - there are more than 200000 values' }])
+  t.is((await account.api.put(rrsets(), undefined, { body: `[${'[],'.repeat(199_999)}0]`, headers: json })).status, 400)
+})
+
 test.serial('the body limit is a setting', async (t) => {
   await withService({ BODY_LIMIT: '2000' }, async (own) => {
     const { api } = await own.account()
