@@ -63,7 +63,7 @@ const LIMITS: [method: 'POST' | 'PUT' | 'PATCH', path: () => string, limit: numb
   ['POST', () => '/auth/login/', MIB / 16, 400],
   ['POST', () => '/auth/account/delete/', MIB / 16, 400],
   ['PATCH', () => '/auth/account/', MIB / 16, 200],
-  ['POST', () => '/v/reset-password/x/', MIB / 16, 400],
+  ['POST', () => '/auth/account/reset-password/', MIB / 16, 400],
 ]
 
 for (const [method, path, limit, status] of LIMITS) {
