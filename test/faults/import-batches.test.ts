@@ -1,0 +1,105 @@
+import test, { type ExecutionContext } from 'ava'
+import { query } from '../../src/store/database.ts'
+import { COLLECTION_ITEMS } from '../../src/limits.ts'
+import { ask, lookUp, validate } from '../support/dns/dns.ts'
+import type { ShownDomain } from '../support/api.ts'
+import type { Client } from '../support/client.ts'
+import { useServers } from '../support/harness.ts'
+import type { Call } from '../support/servers/proxy.ts'
+
+// A zone with more RRsets than one request to PowerDNS takes is created in batches; nobody sees a part of it.
+
+const servers = useServers()
+const RRSETS = COLLECTION_ITEMS + 500
+const ZONE_FILE = Array.from({ length: RRSETS }, (_, i) => `h${i} 300 A 192.0.2.1\n`).join('')
+
+let api: Client
+let number = 0
+
+test.serial.before('a service is started', async () => {
+  api = (await servers().start()).api
+})
+
+const freshName = () => `batches-${number++}.example`
+const create = (name: string) => api.post('/domains/', { name, zonefile: ZONE_FILE })
+
+async function domainExists(name: string): Promise<boolean> {
+  return (await query(servers().system.db, 'select from domains where name = :name', { name })).length > 0
+}
+
+const patches = (name: string) => (call: Call) => call.method === 'PATCH' && call.path === `/zones/${name}.`
+
+/** The requests that fill the zone, in order. */
+const CALLS: Record<string, (call: Call, name: string) => boolean> = {
+  'the one that takes the SOA away': (call, name) => patches(name)(call) && !call.body.includes('"A"'),
+  'the first batch': (call, name) => patches(name)(call) && call.body.includes(`"h0.${name}."`),
+  'the last batch': (call, name) => patches(name)(call) && call.body.includes(`"h${RRSETS - 1}.${name}."`),
+  'the one that switches rectification on': ({ method, path }, name) => method === 'PUT' && path === `/zones/${name}.`,
+  'the one with the final SOA': (call, name) => patches(name)(call) && call.body.includes('"content":"ns1.'),
+}
+
+/** The status of the answer to a question about a name that was never asked for. */
+async function statusOf(name: string): Promise<string> {
+  return (await ask(servers().powerDns, name, 'A')).rcode
+}
+
+/** The zone is complete, and a verifier finds its signatures and denials valid. */
+async function isWhole(t: ExecutionContext, name: string): Promise<void> {
+  const { pdns, powerDns, system } = servers()
+  const [domain] = await query<{ version: number; size: number }>(
+    system.db,
+    'select version, size from domains where name = :name',
+    { name },
+  )
+  const { json } = await pdns('GET', `/zones/${name}.`)
+  const { serial, api_rectify, rrsets } = json as { serial: number; api_rectify: boolean; rrsets: unknown[] }
+  // With its SOA, and the NS RRset.
+  t.deepEqual([serial, api_rectify, rrsets.length], [domain!.version, true, RRSETS + 2])
+  t.is(domain!.size, RRSETS + 1)
+  for (const i of [0, COLLECTION_ITEMS, RRSETS - 1]) {
+    t.deepEqual(await lookUp(powerDns, `h${i}.${name}`, 'A'), ['192.0.2.1'])
+  }
+  t.is(await statusOf(`absent.${name}`), 'NXDOMAIN')
+}
+
+test.serial('the zone is not served before it is complete, and then all of it is', async (t) => {
+  const name = freshName()
+  const stops = Object.entries(CALLS).map(([which, isIt]) => ({
+    which,
+    stopped: servers().proxy.stop((call) => isIt(call, name)),
+  }))
+  const answering = create(name)
+  for (const [i, { which, stopped }] of stops.entries()) {
+    await stopped.arrived
+    // Until the SOA is gone the new zone is served without RRsets.
+    if (i > 0) t.is(await statusOf(`h${i}.${name}`), 'REFUSED', which)
+    stopped.release('pass')
+  }
+  const created = await answering
+  t.is(created.status, 201)
+  await isWhole(t, name)
+  const ds = (created.json as ShownDomain).keys[0]!.ds
+  for (const [owner, verdict] of [
+    ['h7', 'fully validated'],
+    ['nothing', 'negative response, fully validated'],
+  ] as const) {
+    t.is(await validate(servers().powerDns, name, ds, `${owner}.${name}`, 'A'), verdict)
+  }
+})
+
+for (const [which, isIt] of Object.entries(CALLS)) {
+  test.serial(
+    `if PowerDNS fails after ${which}, the answer is 503, nothing is left, and a retry imports all`,
+    async (t) => {
+      const name = freshName()
+      const stopped = servers().proxy.stop((call) => isIt(call, name))
+      const answering = create(name)
+      await stopped.arrived
+      stopped.release({ spoil: 500 })
+      t.is((await answering).status, 503)
+      t.false(await domainExists(name))
+      t.is((await create(name)).status, 201)
+      await isWhole(t, name)
+    },
+  )
+}
