@@ -45,13 +45,13 @@ async function statusOf(name: string): Promise<string> {
 
 /** The zone is complete, and a verifier finds its signatures and denials valid. */
 async function isWhole(t: ExecutionContext, name: string): Promise<void> {
-  const { pdns, powerDns, system } = servers()
+  const { powerDns, system } = servers()
   const [domain] = await query<{ version: number; size: number }>(
     system.db,
     'select version, size from domains where name = :name',
     { name },
   )
-  const { json } = await pdns('GET', `/zones/${name}.`)
+  const { json } = await servers().pdns('GET', `/zones/${name}.`)
   const { serial, api_rectify, rrsets } = json as { serial: number; api_rectify: boolean; rrsets: unknown[] }
   // With its SOA, and the NS RRset.
   t.deepEqual([serial, api_rectify, rrsets.length], [domain!.version, true, RRSETS + 2])
