@@ -1,71 +1,66 @@
 import ipaddr from 'ipaddr.js'
-import type Koa from 'koa'
 import { isIP } from 'node:net'
-import type { Config } from '../config.ts'
-import type { Context } from './context.ts'
+import type { AppContext } from './context.ts'
 
-type Proxies = Config['trustedProxies']
+type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /**
- * Where a request comes from: the peer, or, behind trusted proxies, the right-most address that none of them has
- * (contract §3.1). IPv4 addresses mapped into IPv6 are IPv4.
+ * The client's address: the peer's, or, behind trusted proxies, the right-most forwarded one that is not a trusted
+ * proxy's (contract §3.1). IPv4-mapped IPv6 addresses become IPv4.
  */
-export function clientAddress(ctx: Koa.Context, proxies: Proxies): string {
-  let address = parse(ctx.req.socket.remoteAddress ?? '')
-  const forwarded = ctx.get('X-Forwarded-For').split(',').reverse()
-  for (const hop of forwarded) {
-    if (address === undefined || !isTrusted(address, proxies)) break
-    const next = parse(hop.trim())
+export function clientAddress(ctx: AppContext): string {
+  let address = peerAddress(ctx)
+  for (const hop of ctx.get('X-Forwarded-For').split(',').reverse()) {
+    const next = isTrusted(ctx, address) ? parse(hop.trim()) : undefined
     if (next === undefined) break
     address = next
   }
   return address?.toString() ?? '0.0.0.0'
 }
 
-/** The URL under which the caller sees us: as configured, else as the request says (contract §1.1). */
-export function baseUrl(ctx: Koa.Context, config: Config): string {
-  if (config.publicUrl !== undefined) return config.publicUrl
-  const protocol = forwarded(ctx, config, 'Proto') || 'http'
-  return `${protocol}://${calledHost(ctx, config)}`
+/** The URL under which the client reaches the service: the configured one, else the request's (contract §1.1). */
+export function baseUrl(ctx: AppContext): string {
+  const { publicUrl } = ctx.state.system.config
+  return publicUrl ?? `${forwarded(ctx, 'Proto') || 'http'}://${requestedHost(ctx)}`
 }
 
-/** The host that the caller means, perhaps with a port. */
-export function calledHost(ctx: Koa.Context, config: Config): string {
-  return forwarded(ctx, config, 'Host') || ctx.get('Host') || calledAddress(ctx)
+/** The URL of the API as the client sees it, without a final slash. */
+export function apiUrl(ctx: AppContext): string {
+  return `${baseUrl(ctx)}/api/v1`
 }
 
-/** What a trusted proxy says about the request that it got; else empty. */
-function forwarded(ctx: Koa.Context, { trustedProxies }: Config, what: 'Proto' | 'Host'): string {
-  const peer = parse(ctx.req.socket.remoteAddress ?? '')
-  return peer !== undefined && isTrusted(peer, trustedProxies) ? last(ctx.get(`X-Forwarded-${what}`)) : ''
-}
-
-/** The URL of the API, as the caller sees it; without final slash. */
-export function apiUrl(ctx: Context): string {
-  return `${baseUrl(ctx, ctx.state.system.config)}/api/v1`
-}
-
-/** The host's name in the URL under which the caller sees us; `localhost` if what the request says is none. */
-export function hostName(ctx: Context): string {
-  const url = baseUrl(ctx, ctx.state.system.config)
+/** The host name in `baseUrl`; `localhost` if the request names an invalid host. */
+export function hostName(ctx: AppContext): string {
+  const url = baseUrl(ctx)
   return URL.canParse(url) ? new URL(url).hostname : 'localhost'
 }
 
-/** What was called by who names no host: HTTP/1.0 allows that. */
-function calledAddress({ req: { socket } }: Koa.Context): string {
+/** The host that the client requested, perhaps with a port. */
+export function requestedHost(ctx: AppContext): string {
+  return forwarded(ctx, 'Host') || ctx.get('Host') || localAddress(ctx)
+}
+
+/** The last value of an `X-Forwarded-…` header from a trusted proxy; else empty. */
+function forwarded(ctx: AppContext, what: 'Proto' | 'Host'): string {
+  return isTrusted(ctx, peerAddress(ctx)) ? ctx.get(`X-Forwarded-${what}`).split(',').at(-1)!.trim() : ''
+}
+
+/** The address of the connection's server side, for HTTP/1.0 requests without a `Host` header. */
+function localAddress({ req: { socket } }: AppContext): string {
   const host = parse(socket.localAddress ?? '')?.toString() ?? 'localhost'
   return `${host.includes(':') ? `[${host}]` : host}:${socket.localPort ?? 80}`
 }
 
-function last(list: string): string {
-  return list.split(',').at(-1)!.trim()
+function peerAddress(ctx: AppContext): Address | undefined {
+  return parse(ctx.req.socket.remoteAddress ?? '')
 }
 
-function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+function parse(text: string): Address | undefined {
   const bare = text.replace(/%.*$/, '')
   return isIP(bare) === 0 ? undefined : ipaddr.process(bare)
 }
 
-function isTrusted(address: ipaddr.IPv4 | ipaddr.IPv6, proxies: Proxies): boolean {
-  return proxies.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
+function isTrusted(ctx: AppContext, address: Address | undefined): boolean {
+  const { trustedProxies } = ctx.state.system.config
+  return trustedProxies.some(([network, bits]) => network.kind() === address?.kind() && address.match(network, bits))
 }

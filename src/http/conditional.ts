@@ -1,7 +1,7 @@
 import type Koa from 'koa'
 import type { Conditions } from '../service/zone/conditions.ts'
 
-/** The conditions in a request's headers (contract §15.1; RFC 9110 §13.1). Weak tags match nothing. */
+/** The preconditions in a request's headers (contract §15.1; RFC 9110 §13.1). Weak tags never match. */
 export function conditions(ctx: Koa.Context): Conditions {
   const match = ctx.headers['if-match']
   return {
@@ -10,14 +10,14 @@ export function conditions(ctx: Koa.Context): Conditions {
   }
 }
 
-/** The tags of a list; what is no list has none. */
+/** The strong tags in a list; empty if its syntax is wrong. */
 function strongTags(list: string): string[] {
   const member = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`
   if (!new RegExp(`^[ \\t,]*${member}(?:[ \\t]*,[ \\t,]*${member})*[ \\t,]*$`).test(list)) return []
   return [...list.matchAll(/(W\/)?"([^"]*)"/g)].flatMap(([, weak, tag]) => (weak === undefined ? tag! : []))
 }
 
-/** Sends the tag that a later write can be made conditional upon. */
+/** Sets the `ETag` header, on which the client can make a later write conditional. */
 export function setTag(ctx: Koa.Context, tag: string): void {
   ctx.set('ETag', `"${tag}"`)
 }

@@ -5,58 +5,65 @@ import type { Domain } from '../service/domains/domains.ts'
 import { stringify } from '../slices.ts'
 import type { System } from '../system.ts'
 
-/** What the middleware in front of a handler has found out. */
+/** What the middleware before a handler has found out about the request. */
 export interface State {
   system: System
   requestId: string
-  /** The resource's path as the router knows it, for the log. */
+  /** The path pattern of the resource, for the log. */
   route?: string
-  /** Set behind `authenticate`. */
+  /** Set by the guards that authenticate. */
   actor: Actor
-  /** Answers are plain text, and GET writes (contract §10). */
+  /** Responses are plain text, and GET writes (contract §10). */
   dyndns?: boolean
-  /** The user of Basic authentication; set behind `authenticateForUpdate`. */
+  /** The user name of Basic authentication; set by `authenticateForUpdate`. */
   user?: string | undefined
-  /** The names that an update is about; set behind `findHosts`. */
+  /** The host names to update; set by `findHosts`. */
   hosts: string[]
-  /** The domain named in the path, or by those names; set behind `authenticateForDomain` and `findHosts`. */
+  /** The domain in the path, or the one of `hosts`; set by `authenticateForDomain` and `findHosts`. */
   domain: Domain
-  /** The body's JSON; throws what is wrong with the body. Set behind `body`. */
+  /** Returns the parsed body, or throws what is wrong with it; set by `body`. */
   body: () => unknown
 }
 
 export type Context = RouterContext<State>
 export type Middleware = Koa.Middleware<State, RouterContext<State>>
 
-/** Answers with JSON: compact, and with exactly this media type (contract §1.5). */
+/** The context of the middleware outside the router. */
+export type AppContext = Koa.ParameterizedContext<State>
+
+/** Middleware that lets a request pass unless `check` throws. */
+export function guard(check: (ctx: Context) => unknown): Middleware {
+  return async function guard(ctx, next) {
+    await check(ctx)
+    await next()
+  }
+}
+
+/** Responds with compact JSON of exactly this media type (contract §1.5). */
 export function answer(ctx: Koa.Context, status: number, body: unknown): void {
-  ctx.status = status
-  ctx.set('Content-Type', 'application/json')
-  ctx.body = JSON.stringify(body)
+  answerText(ctx, status, JSON.stringify(body), 'application/json')
 }
 
-/** Like `answer`, with an array that may be long. */
+/** Like `answer`, but lets other requests run while it prints a long array. */
 export async function answerItems(ctx: Koa.Context, status: number, items: readonly unknown[]): Promise<void> {
-  ctx.status = status
-  ctx.set('Content-Type', 'application/json')
-  ctx.body = await stringify(items)
+  answerText(ctx, status, await stringify(items), 'application/json')
 }
 
-/** Answers with text, and with exactly this media type (contract §1.5). */
+/** Responds with text of exactly this media type (contract §1.5). */
 export function answerText(ctx: Koa.Context, status: number, text: string, mediaType = 'text/plain'): void {
   ctx.status = status
   ctx.set('Content-Type', mediaType)
   ctx.body = text
 }
 
-/** Answers without body. */
+/** Responds without a body. */
 export function answerEmpty(ctx: Koa.Context, status: number): void {
   ctx.body = status === 204 ? null : ''
   ctx.status = status
   ctx.remove('Content-Type')
 }
 
-/** The query's parameters; of one given more than once, the last value, at its place (contract §1.1). */
+/** The query parameters. Of a repeated one, only the last value counts, at its position (contract §1.1). */
 export function parameters(ctx: Koa.Context): Map<string, string> {
   const last = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(ctx.querystring)) {
@@ -66,7 +73,7 @@ export function parameters(ctx: Koa.Context): Map<string, string> {
   return last
 }
 
-/** The last value given for a query parameter; undefined if there is none (contract §1.1). */
+/** The last value of a query parameter, if there is one (contract §1.1). */
 export function parameter(ctx: Koa.Context, name: string): string | undefined {
   const value = ctx.query[name]
   return Array.isArray(value) ? value.at(-1) : value

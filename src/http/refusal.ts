@@ -1,4 +1,4 @@
-/** An answer that only HTTP knows: the request cannot be understood as one to the service (contract §2.2). */
+/** An error that only HTTP knows, such as a wrong method or media type (contract §2.2). */
 export class Refusal extends Error {
   readonly status: number
 

@@ -3,26 +3,26 @@ import compose from 'koa-compose'
 import { answerEmpty, type Middleware, type State } from './context.ts'
 import { Refusal } from './refusal.ts'
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+type Methods = Partial<Record<(typeof METHODS)[number], Middleware[]>>
 
-/** One path and all that guards and serves it. */
-export interface Resource {
-  /** Without final slash; with one it works as well. */
-  path: string
-  /** dynDNS: answers are plain text, GET writes, and there is no HEAD (contract §10). */
-  dyndns?: boolean
-  /** What every request passes, whatever its method (contract §1.2, steps 4 to 6). */
-  guards: Middleware[]
-  /** What serves each method, from guards of its own to the handler. HEAD is GET without the body. */
-  methods: Partial<Record<Method, Middleware[]>>
-}
-
-const ORDER: Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-
-export function addResource(router: Router<State>, { path, dyndns = false, guards, methods }: Resource): void {
+/**
+ * Adds a path to the router.
+ * @param path without a final slash; requests may add one
+ * @param guards apply to every method (contract §1.2, steps 4 to 6)
+ * @param methods for each method, its own guards and its handler; HEAD is GET without the body
+ * @param dyndns responses are plain text, GET writes, and there is no HEAD (contract §10)
+ */
+export function addResource(
+  router: Router<State>,
+  path: string,
+  guards: Middleware[],
+  methods: Methods,
+  { dyndns = false } = {},
+): void {
   const head = 'GET' in methods && !dyndns
-  const allow = [...ORDER.filter((method) => method in methods), ...(head ? ['HEAD'] : []), 'OPTIONS'].join(', ')
-  const served = new Map(Object.entries(methods).map(([method, chain]) => [method, compose(chain)]))
+  const allow = [...METHODS.filter((method) => method in methods), ...(head ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+  const chains = new Map(Object.entries(methods).map(([method, chain]) => [method, compose(chain)]))
 
   const describe: Middleware = async function describe(ctx, next) {
     ctx.state.route = path
@@ -32,9 +32,9 @@ export function addResource(router: Router<State>, { path, dyndns = false, guard
     else await next()
   }
   const dispatch: Middleware = async function dispatch(ctx, next) {
-    const serve = served.get(ctx.method === 'HEAD' && head ? 'GET' : ctx.method)
-    if (serve === undefined) throw new Refusal(405, `Method "${ctx.method}" not allowed.`)
-    await serve(ctx, next)
+    const chain = chains.get(ctx.method === 'HEAD' && head ? 'GET' : ctx.method)
+    if (chain === undefined) throw new Refusal(405, `Method "${ctx.method}" not allowed.`)
+    await chain(ctx, next)
   }
   router.all(path, describe, ...guards, dispatch)
 }

@@ -5,16 +5,16 @@ import type { State } from './context.ts'
 import {
   authenticate,
   authenticateBeforeMfa,
+  authenticateForDomain,
   authenticateIfPresented,
   refuseRestricted,
   requires,
 } from './middleware/authenticate.ts'
 import { authenticateForUpdate } from './middleware/authenticate-for-update.ts'
 import { body } from './middleware/body.ts'
-import { authenticateForDomain } from './middleware/authenticate-for-domain.ts'
 import { CHECK_IP_PATH, UPDATE_PATH } from './middleware/host-names.ts'
 import { throttle } from './middleware/throttle.ts'
-import { addResource, type Resource } from './resource.ts'
+import { addResource } from './resource.ts'
 import * as accounts from './routes/accounts.ts'
 import { createCaptcha } from './routes/captcha.ts'
 import * as confirmations from './routes/confirmations.ts'
@@ -28,184 +28,125 @@ import * as tokens from './routes/tokens.ts'
 import * as zonefiles from './routes/zonefiles.ts'
 import * as totp from './routes/totp.ts'
 
-/** Every path of the API. */
+/** Every path of the API, with its guards and the chain of each method. */
 export function createRouter(config: Config): Router<State> {
+  const router = new Router<State>({ sensitive: true })
+  const resource = addResource.bind(undefined, router)
+
   const json = body(BODY_FORM)
   const jsonOrForm = body(BODY_FORM, { form: true })
   const resourceJson = body(BODY_RESOURCE)
   const collectionJson = body(BODY_COLLECTION, { required: true })
   const domainJson = body(config.bodyLimit)
-  // Behind the method, because who presents no token is not known before (contract §1.2, step 3).
-  const passive = throttle('account_management_passive')
+
   const active = throttle('account_management_active')
-  const captcha: Resource = {
-    path: '/api/v1/captcha',
-    guards: [],
-    methods: { POST: [passive, authenticateIfPresented, json, createCaptcha] },
+  const passive = throttle('account_management_passive')
+  const domainRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' })
+  const rrsetRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })
+
+  const managing = [authenticate, requires('permManageTokens')]
+  const managingFactors = [authenticateBeforeMfa, totp.requireLogin, requires('permManageTokens'), refuseRestricted]
+
+  resource('/healthz', [], { GET: [health.showLiveness] })
+  resource('/readyz', [], { GET: [health.showReadiness] })
+  resource('/api/v1', [authenticateIfPresented, throttle('user')], { GET: [showIndex] })
+
+  // Where no token is required, a wrong method is refused first, and throttling is by address (contract §1.2, step 3).
+  if (config.captcha) {
+    resource('/api/v1/captcha', [], { POST: [passive, authenticateIfPresented, json, createCaptcha] })
   }
-  const managing = [authenticate, requires('permManageTokens'), throttle('account_management_passive')]
-  const resources: Resource[] = [
-    { path: '/healthz', guards: [], methods: { GET: [health.showLiveness] } },
-    { path: '/readyz', guards: [], methods: { GET: [health.showReadiness] } },
-    { path: '/api/v1', guards: [authenticateIfPresented, throttle('user')], methods: { GET: [showIndex] } },
-    ...(config.captcha ? [captcha] : []),
+  resource('/api/v1/auth', [], {
+    POST: [active, authenticateIfPresented, accounts.refuseClosedRegistration, json, accounts.register],
+  })
+  resource('/api/v1/auth/login', [], { POST: [passive, json, accounts.login] })
+  resource('/api/v1/auth/logout', [authenticateBeforeMfa], { POST: [accounts.logout] })
+  resource('/api/v1/auth/account', [...managing, refuseRestricted, passive], {
+    GET: [accounts.showAccount],
+    PUT: [json, accounts.changeAccount],
+    PATCH: [json, accounts.changeAccount],
+  })
+  resource('/api/v1/auth/account/change-email', [], { POST: [active, json, accounts.requestEmailChange] })
+  resource('/api/v1/auth/account/reset-password', [], {
+    POST: [active, authenticateIfPresented, json, accounts.requestPasswordReset],
+  })
+  resource('/api/v1/auth/account/delete', [], { POST: [active, json, accounts.requestDeletion] })
+  resource('/api/v1/v/:action/:code', [confirmations.refuseUnknownAction, confirmations.answerFormWithPage], {
+    GET: [passive, authenticateIfPresented, confirmations.showForm],
+    POST: [active, authenticateIfPresented, jsonOrForm, confirmations.confirm],
+  })
+
+  resource('/api/v1/auth/totp', [...managingFactors, passive], {
+    GET: [totp.listFactors],
+    POST: [json, totp.createFactor],
+  })
+  resource('/api/v1/auth/totp/:id', [...managingFactors, passive], {
+    GET: [totp.showFactor],
+    PUT: [json, totp.changeFactor],
+    PATCH: [json, totp.changeFactor],
+    DELETE: [totp.deleteFactor],
+  })
+  resource('/api/v1/auth/totp/:id/verify', [authenticateIfPresented, totp.requireLoginIfPresented, passive], {
+    POST: [json, totp.verifyCode],
+  })
+
+  resource('/api/v1/auth/tokens', [...managing, passive], {
+    GET: [tokens.listTokens],
+    POST: [resourceJson, tokens.createToken],
+  })
+  resource('/api/v1/auth/tokens/:id', [...managing, passive], {
+    GET: [tokens.showToken],
+    PUT: [resourceJson, tokens.changeToken],
+    PATCH: [resourceJson, tokens.changeToken],
+    DELETE: [tokens.deleteToken],
+  })
+  resource('/api/v1/auth/tokens/:id/policies', [...managing, passive], { GET: [policies.showPolicies] })
+  resource('/api/v1/auth/tokens/:id/policies/rrsets', [...managing, passive], {
+    GET: [policies.listPolicies],
+    POST: [resourceJson, policies.createPolicy],
+  })
+  resource('/api/v1/auth/tokens/:id/policies/rrsets/:policy', [...managing, passive], {
+    GET: [policies.showPolicy],
+    PUT: [resourceJson, policies.changePolicy],
+    PATCH: [resourceJson, policies.changePolicy],
+    DELETE: [policies.deletePolicy],
+  })
+
+  resource(
+    '/api/v1/domains',
+    [authenticate, requires({ POST: 'permCreateDomain' }), domains.refuseBeyondQuota, domainRates],
     {
-      path: '/api/v1/auth',
-      guards: [],
-      methods: { POST: [active, authenticateIfPresented, accounts.refuseClosedRegistration, json, accounts.register] },
+      GET: [domains.listDomains],
+      POST: [domainJson, domains.createDomain],
     },
-    { path: '/api/v1/auth/login', guards: [], methods: { POST: [passive, json, accounts.login] } },
-    { path: '/api/v1/auth/logout', guards: [authenticateBeforeMfa], methods: { POST: [accounts.logout] } },
+  )
+  resource('/api/v1/domains/:name', [authenticate, requires({ DELETE: 'permDeleteDomain' }), domainRates], {
+    GET: [domains.showDomain],
+    DELETE: [domains.deleteDomain],
+  })
+  resource('/api/v1/domains/:name/zonefile', [authenticateForDomain, throttle('dns_api_expensive')], {
+    GET: [zonefiles.exportZonefile],
+  })
+  resource('/api/v1/domains/:name/rrsets', [authenticateForDomain, rrsetRates], {
+    GET: [rrsets.listRRsets],
+    POST: [collectionJson, rrsets.writeRRsets],
+    PUT: [collectionJson, rrsets.writeRRsets],
+    PATCH: [collectionJson, rrsets.writeRRsets],
+  })
+  resource(
+    '/api/v1/domains/:name/rrsets/:subname/:type',
+    [authenticateForDomain, rrsets.refuseAutomaticType, rrsetRates],
     {
-      path: '/api/v1/auth/account',
-      guards: [authenticate, requires('permManageTokens'), refuseRestricted, throttle('account_management_passive')],
-      methods: {
-        GET: [accounts.showAccount],
-        PUT: [json, accounts.changeAccount],
-        PATCH: [json, accounts.changeAccount],
-      },
+      GET: [rrsets.showRRset],
+      PUT: [resourceJson, rrsets.changeRRset],
+      PATCH: [resourceJson, rrsets.changeRRset],
+      DELETE: [rrsets.deleteRRset],
     },
-    {
-      path: '/api/v1/auth/account/change-email',
-      guards: [],
-      methods: { POST: [active, json, accounts.requestEmailChange] },
-    },
-    {
-      path: '/api/v1/auth/account/reset-password',
-      guards: [],
-      methods: { POST: [active, authenticateIfPresented, json, accounts.requestPasswordReset] },
-    },
-    {
-      path: '/api/v1/auth/account/delete',
-      guards: [],
-      methods: { POST: [active, json, accounts.requestDeletion] },
-    },
-    {
-      path: '/api/v1/auth/totp',
-      guards: [authenticateBeforeMfa, totp.requireLogin, requires('permManageTokens'), refuseRestricted, passive],
-      methods: { GET: [totp.listFactors], POST: [json, totp.createFactor] },
-    },
-    {
-      path: '/api/v1/auth/totp/:id',
-      guards: [authenticateBeforeMfa, totp.requireLogin, requires('permManageTokens'), refuseRestricted, passive],
-      methods: {
-        GET: [totp.showFactor],
-        PUT: [json, totp.changeFactor],
-        PATCH: [json, totp.changeFactor],
-        DELETE: [totp.deleteFactor],
-      },
-    },
-    {
-      path: '/api/v1/auth/totp/:id/verify',
-      guards: [authenticateIfPresented, totp.requireLoginIfPresented, passive],
-      methods: { POST: [json, totp.verifyCode] },
-    },
-    {
-      path: '/api/v1/v/:action/:code',
-      guards: [confirmations.refuseUnknownAction, confirmations.answerFormWithPage],
-      methods: {
-        GET: [passive, authenticateIfPresented, confirmations.showForm],
-        POST: [active, authenticateIfPresented, jsonOrForm, confirmations.confirm],
-      },
-    },
-    {
-      path: '/api/v1/auth/tokens',
-      guards: managing,
-      methods: { GET: [tokens.listTokens], POST: [resourceJson, tokens.createToken] },
-    },
-    {
-      path: '/api/v1/auth/tokens/:id',
-      guards: managing,
-      methods: {
-        GET: [tokens.showToken],
-        PUT: [resourceJson, tokens.changeToken],
-        PATCH: [resourceJson, tokens.changeToken],
-        DELETE: [tokens.deleteToken],
-      },
-    },
-    {
-      path: '/api/v1/auth/tokens/:id/policies',
-      guards: managing,
-      methods: { GET: [policies.showPolicies] },
-    },
-    {
-      path: '/api/v1/auth/tokens/:id/policies/rrsets',
-      guards: managing,
-      methods: { GET: [policies.listPolicies], POST: [resourceJson, policies.createPolicy] },
-    },
-    {
-      path: '/api/v1/auth/tokens/:id/policies/rrsets/:policy',
-      guards: managing,
-      methods: {
-        GET: [policies.showPolicy],
-        PUT: [resourceJson, policies.replacePolicy],
-        PATCH: [resourceJson, policies.patchPolicy],
-        DELETE: [policies.deletePolicy],
-      },
-    },
-    {
-      path: '/api/v1/domains',
-      guards: [
-        authenticate,
-        requires({ POST: 'permCreateDomain' }),
-        domains.refuseBeyondQuota,
-        throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' }),
-      ],
-      methods: {
-        GET: [domains.listDomains],
-        POST: [domainJson, domains.createDomain],
-      },
-    },
-    {
-      path: '/api/v1/domains/:name',
-      guards: [
-        authenticate,
-        requires({ DELETE: 'permDeleteDomain' }),
-        throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' }),
-      ],
-      methods: {
-        GET: [domains.showDomain],
-        DELETE: [domains.deleteDomain],
-      },
-    },
-    {
-      path: '/api/v1/domains/:name/zonefile',
-      guards: [authenticateForDomain, throttle('dns_api_expensive')],
-      methods: { GET: [zonefiles.exportZonefile] },
-    },
-    {
-      path: '/api/v1/domains/:name/rrsets',
-      guards: [authenticateForDomain, throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })],
-      methods: {
-        GET: [rrsets.listRRsets],
-        POST: [collectionJson, rrsets.createRRsets],
-        PUT: [collectionJson, rrsets.replaceRRsets],
-        PATCH: [collectionJson, rrsets.patchRRsets],
-      },
-    },
-    {
-      path: '/api/v1/domains/:name/rrsets/:subname/:type',
-      guards: [
-        authenticateForDomain,
-        rrsets.refuseAutomaticType,
-        throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' }),
-      ],
-      methods: {
-        GET: [rrsets.showRRset],
-        PUT: [resourceJson, rrsets.replaceRRset],
-        PATCH: [resourceJson, rrsets.patchRRset],
-        DELETE: [rrsets.deleteRRset],
-      },
-    },
-    ...['/api/v1/dyndns/update', '/nic/update', UPDATE_PATH].map((path) => ({
-      path,
-      dyndns: true,
-      guards: [authenticateForUpdate, dyndns.findHosts, throttle('dyndns')],
-      methods: { GET: [dyndns.update] },
-    })),
-    { path: CHECK_IP_PATH, dyndns: true, guards: [], methods: { GET: [dyndns.showAddress] } },
-  ]
-  const router = new Router<State>({ sensitive: true })
-  for (const resource of resources) addResource(router, resource)
+  )
+
+  for (const path of ['/api/v1/dyndns/update', '/nic/update', UPDATE_PATH]) {
+    const guards = [authenticateForUpdate, dyndns.findHosts, throttle('dyndns')]
+    resource(path, guards, { GET: [dyndns.update] }, { dyndns: true })
+  }
+  resource(CHECK_IP_PATH, [], { GET: [dyndns.showAddress] }, { dyndns: true })
   return router
 }

@@ -2,14 +2,13 @@ import type { Captcha } from '../../service/accounts/captchas.ts'
 import type { Action } from '../../service/accounts/confirmations.ts'
 import { html, SOLVER_ELEMENT, type Html } from './page.ts'
 
-/** What a person reads who has opened the link to an action. */
-interface Words {
+/** The form that a confirmation link opens. */
+interface Form {
   title: string
   text: string
   button: string
   /** The action cannot be undone. */
   isDangerous?: boolean
-  /** What has to be typed in. */
   inputs?: Input[]
 }
 
@@ -17,104 +16,102 @@ interface Input {
   name: string
   label: string
   hint: string
-  /** Further attributes. */
   attributes: Html
 }
 
 const NEW_PASSWORD: Input = {
   name: 'new_password',
   label: 'New password',
-  hint: 'At least 8 characters. A long sentence, or what a password manager makes, is best.',
+  hint: 'At least 8 characters. Use a long sentence, or let your password manager create one.',
   attributes: html`type="password" minlength="8" maxlength="128" autocomplete="new-password"`,
 }
 
-const WORDS: Record<Action, Words> = {
+const FORMS: Record<Action, Form> = {
   'activate-account': {
     title: 'Activate your account',
-    text: 'With this you confirm that the e-mail address is yours, and can log in from then on.',
+    text: 'Please confirm that this e-mail address is yours. You can log in as soon as your account is active.',
     button: 'Activate account',
   },
   'change-email': {
     title: 'Change your e-mail address',
-    text: 'With this you confirm that the new e-mail address is yours. You log in with it from then on.',
+    text: 'Please confirm that the new e-mail address is yours. From then on, use it to log in.',
     button: 'Change e-mail address',
   },
   'reset-password': {
     title: 'Set a new password',
-    text: 'All your logins end when the password changes. API tokens stay valid.',
+    text: 'Changing your password logs you out everywhere. Your API tokens stay valid.',
     button: 'Set password',
     inputs: [NEW_PASSWORD],
   },
   'delete-account': {
     title: 'Delete your account',
-    text: 'This deletes your account with all its tokens and settings, at once and for good.',
+    text: 'This deletes your account immediately, with all its tokens and settings. It cannot be undone.',
     button: 'Delete account for good',
     isDangerous: true,
   },
   'create-totp': {
     title: 'New authentication factor',
     text:
-      'The next page shows the secret of the new factor, once. Have your authenticator app ready, and nobody look ' +
-      'over your shoulder.',
+      'The next page shows the secret of the new factor, only once. Please have your authenticator app ready, and ' +
+      'make sure that nobody is looking over your shoulder.',
     button: 'Show the secret',
   },
 }
 
 export function titleOf(action: Action): string {
-  return WORDS[action].title
+  return FORMS[action].title
 }
 
-/** Whether the form has, or can have, an input of this name. */
+/** Whether the form of the action has an input of this name. */
 export function asksFor(action: Action, name: string): boolean {
-  return name === 'captcha' || WORDS[action].inputs?.some((input) => input.name === name) === true
+  return FORMS[action].inputs?.some((input) => input.name === name) === true
 }
 
 /**
- * The form that carries the action out.
- * @param problems what was wrong with the inputs the last time
- * @param captcha to be solved, if the service has asked for one
+ * The form of an action.
+ * @param problems the error texts for the inputs of the previous attempt
+ * @param captcha to be solved by the browser before the form can be sent
  */
 export function form(action: Action, problems: Record<string, string[]> = {}, captcha?: Captcha): Html {
-  const { text, button, isDangerous = false, inputs = [] } = WORDS[action]
+  const { text, button, isDangerous, inputs = [] } = FORMS[action]
   return html`<p>${text}</p>
 <form method="post">
 ${inputs.map((input) => field(input, problems[input.name]))}
-${captcha === undefined ? '' : unsolved(captcha)}
-<button${isDangerous ? html` class="danger"` : ''}${captcha === undefined ? '' : html` disabled`}>${button}</button>
-</form>${captcha === undefined ? '' : SOLVER_ELEMENT}`
+${captcha && captchaInputs(captcha)}
+<button${isDangerous && html` class="danger"`}${captcha && html` disabled`}>${button}</button>
+</form>${captcha && SOLVER_ELEMENT}`
 }
 
 function field({ name, label, hint, attributes }: Input, problems: string[] | undefined): Html {
-  const invalid = problems === undefined ? '' : html` aria-invalid="true"`
+  const invalid = problems && html` aria-invalid="true"`
   return html`<label for="${name}">${label}</label>
     <input id="${name}" name="${name}" ${attributes} aria-describedby="${name}-hint" ${invalid} required autofocus />
     <p class="quiet" id="${name}-hint">${hint}</p>`
 }
 
-/** What the solver reads, and fills in; its first text stays where there are no scripts. */
-function unsolved({ id, challenge }: Captcha): Html {
+/** The inputs that the solver reads and fills in. It replaces the text, which stays if the browser runs no scripts. */
+function captchaInputs({ id, challenge }: Captcha): Html {
   return html`<input type="hidden" name="captcha.id" value="${id}" />
     <input type="hidden" name="captcha.solution" data-challenge="${challenge}" />
     <p role="status">
-      Your browser has to prove that you are not a robot, and needs JavaScript for it. Please switch JavaScript on, and
-      open the link in the mail again.
+      Your browser has to prove that you are not a robot, and it needs JavaScript to do so. Please switch JavaScript on
+      and open the link in the e-mail again.
     </p>`
 }
 
-/** What has gone wrong. */
+/** Error texts. */
 export function alert(texts: string[]): Html {
   return html`<div class="alert" role="alert">${texts.map((text) => html`<p>${text}</p>`)}</div>`
 }
 
-/** What the answer to a JSON request would have said, in words. */
-export function outcome(answer: Record<string, unknown>): Html {
-  const { detail, domain, token, secret, uri } = answer as Outcome
-  return html`${detail === undefined ? '' : html`<p role="status">${detail}</p>`}
-  ${domain === undefined ? '' : delegation(domain)} ${token === undefined ? '' : domainToken(token)}
-  ${secret === undefined ? '' : factor(secret, uri!)}`
+/** Shows what the same request returns as JSON. */
+export function outcome({ detail, domain, token, secret, uri }: Outcome): Html {
+  return html`${detail && html`<p role="status">${detail}</p>`} ${domain && delegation(domain)}
+  ${token && domainToken(token)} ${secret && factor(secret, uri!)}`
 }
 
-interface Outcome {
+/** The members of the JSON that the page shows. */
+export interface Outcome {
   detail?: string
   domain?: { name: string; keys?: { ds: string[] }[] }
   token?: string
@@ -125,22 +122,22 @@ interface Outcome {
 function delegation({ name, keys = [] }: NonNullable<Outcome['domain']>): Html {
   const ds = keys.flatMap((key) => key.ds)
   if (ds.length === 0) return html``
-  return html`<p>The registrar of ${name} needs one of these DS records:</p>
+  return html`<p>To secure ${name} with DNSSEC, give your registrar one of these DS records:</p>
     ${ds.map((content) => html`<p><code>${content}</code></p>`)}`
 }
 
 function domainToken(token: string): Html {
   return html`<p>
-      With this token your router, or whatever has the changing address, keeps the domain up to date. It is shown only
-      now.
+      Enter this token in your router, or in any other device whose address changes, and it will keep your domain up to
+      date. We show the token only once.
     </p>
     <p><code>${token}</code></p>`
 }
 
 function factor(secret: string, uri: string): Html {
   return html`<p role="status">
-      Type this secret into your authenticator app, or <a href="${uri}">open the app with it</a>. It is shown only now.
+      Type this secret into your authenticator app, or <a href="${uri}">open it in the app</a>. We show it only once.
     </p>
     <p><code>${secret}</code></p>
-    <p class="quiet">Then verify the factor with a code that the app shows.</p>`
+    <p class="quiet">Then verify the factor with a code from the app.</p>`
 }

@@ -30,7 +30,7 @@ code { display: block; padding: .6rem .75rem; border: 1px solid var(--line); bor
   overflow-wrap: anywhere; font: .9375rem/1.5 ui-monospace, monospace }
 `
 
-/** Nothing but what the page brings along itself; forms go where it came from, and nobody frames it. */
+/** Allows only the page's own style and script, and forms to its own origin; forbids frames. */
 const POLICY = [
   `default-src 'none'`,
   `style-src '${digest(STYLE)}'`,
@@ -55,27 +55,24 @@ export class Html {
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-type Part = string | number | Html | Part[]
+type Part = string | Html | Part[] | false | undefined
 
-/** Markup with texts in it, which are escaped, and other markup, which is not. */
+/** Builds markup from a template. Strings in it are escaped, other markup is not; `false` and `undefined` are empty. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
-  return new Html(strings.reduce((text, string, i) => text + markup(parts[i - 1]!) + string))
+  return new Html(strings.reduce((text, string, i) => text + markup(parts[i - 1]) + string))
 }
 
 function markup(part: Part): string {
   if (part instanceof Html) return part.markup
   if (Array.isArray(part)) return part.map(markup).join('')
-  return String(part).replace(/[&<>"']/g, (character) => ESCAPES[character]!)
+  return (part || '').replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }
 
-/** To the octet what the policy has the hashes of. */
+/** Octet for octet what the hashes in the policy cover. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`)
 export const SOLVER_ELEMENT = new Html(`<script>${SOLVER}</script>`)
 
-/**
- * Answers with a page for people: small and complete in itself. Its address holds a code, so it is neither kept nor
- * passed on.
- */
+/** Responds with a self-contained page. Its URL contains a code, so it is not cached, and links do not reveal it. */
 export function answerPage(ctx: Context, title: string, site: string, content: Html): void {
   ctx.set('Content-Type', 'text/html; charset=utf-8')
   ctx.set('Cache-Control', 'no-store')

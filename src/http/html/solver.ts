@@ -1,6 +1,6 @@
 /**
- * What solves a captcha on a page: it tries one counter after the other until the derived key begins as the challenge
- * says, leaves the payload in the hidden input, and lets the button be pressed. The protocol is ALTCHA's PoW v2.
+ * The script that solves a captcha (ALTCHA's PoW v2). It tries counters until the derived key has the prefix in the
+ * challenge, puts the payload into the hidden input, and enables the button.
  */
 export const SOLVER = `
 const input = document.querySelector('[data-challenge]')
@@ -29,9 +29,9 @@ async function solve() {
   input.value = btoa(JSON.stringify({ challenge, solution: { counter, derivedKey } }))
   button.disabled = false
   button.textContent = label
-  status.textContent = 'Your browser has proved that you are not a robot. Please go on.'
+  status.textContent = 'Your browser has proved that you are not a robot. You can continue now.'
 }
 
 if (crypto.subtle) solve()
-else status.textContent = 'Your browser has to prove that you are not a robot, and can do so only over https.'
+else status.textContent = 'Your browser has to prove that you are not a robot. It can do so only over https.'
 `

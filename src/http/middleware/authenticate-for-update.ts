@@ -3,13 +3,16 @@ import { Unauthenticated } from '../../errors.ts'
 import { authenticate, refuseMfaPending } from '../../service/tokens/authentication.ts'
 import * as dyndns from '../../service/domains/dyndns.ts'
 import { clientAddress } from '../client.ts'
-import { parameters, type Context, type Middleware } from '../context.ts'
+import { guard, parameters, type Context } from '../context.ts'
 import { authorization, presentedSecret } from './authenticate.ts'
 
-/** Lets through who presents a valid token in one of the forms that dynDNS knows; the first one counts (contract §10.2). */
-export const authenticateForUpdate: Middleware = async function authenticateForUpdate(ctx, next) {
+/**
+ * Requires a valid token with no MFA step pending, in the `Authorization` header (`Token`, else `Basic`) or else in the
+ * query (contract §10.2).
+ */
+export const authenticateForUpdate = guard(async (ctx) => {
   const { system } = ctx.state
-  const address = clientAddress(ctx, system.config.trustedProxies)
+  const address = clientAddress(ctx)
   const secret = presentedSecret(ctx)
   if (secret !== undefined) ctx.state.actor = await authenticate(system, secret, address)
   else {
@@ -18,10 +21,9 @@ export const authenticateForUpdate: Middleware = async function authenticateForU
     ctx.state.actor = await dyndns.authenticate(system, basic ?? queryCredentials(ctx), address)
   }
   refuseMfaPending(ctx.state.actor)
-  await next()
-}
+})
 
-/** User and secret of an `Authorization: Basic` header (RFC 7617); undefined if there is none. */
+/** The user name and the secret of an `Authorization: Basic` header (RFC 7617); undefined without such a header. */
 function basicCredentials(ctx: Context): { user: string; secret: string } | undefined {
   const { scheme, credentials } = authorization(ctx)
   if (scheme !== 'basic') return undefined

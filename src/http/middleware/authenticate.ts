@@ -1,57 +1,60 @@
 import { isUtf8 } from 'node:buffer'
-import { Denied, Unauthenticated } from '../../errors.ts'
+import { Denied, NotFound, Unauthenticated } from '../../errors.ts'
+import { authenticateAndLookUp } from '../../service/domains/domains.ts'
 import type { Permission } from '../../service/tokens/actor.ts'
 import { authenticate as authenticateSecret, refuseMfaPending } from '../../service/tokens/authentication.ts'
-import type { Context, Middleware } from '../context.ts'
 import { clientAddress } from '../client.ts'
+import { guard, type Context, type Middleware } from '../context.ts'
 
-/** Lets through who presents a valid token (contract §3.1), and has taken the MFA step if there is one (§3.2). */
-export const authenticate: Middleware = async function authenticate(ctx, next) {
+/** Requires a valid token (contract §3.1) with no MFA step pending (§3.2). */
+export const authenticate = guard(async (ctx) => {
   await identify(ctx)
   refuseMfaPending(ctx.state.actor)
-  await next()
-}
+})
 
-/** As `authenticate`, but the MFA step may be missing. */
-export const authenticateBeforeMfa: Middleware = async function authenticateBeforeMfa(ctx, next) {
-  await identify(ctx)
-  await next()
-}
+/** Requires a valid token; its MFA step may be pending. */
+export const authenticateBeforeMfa = guard(identify)
 
-/** As `authenticateBeforeMfa`, but who presents no token may pass, too. */
-export const authenticateIfPresented: Middleware = async function authenticateIfPresented(ctx, next) {
+/** Requires no token, but one that is presented must be valid; its MFA step may be pending. */
+export const authenticateIfPresented = guard(async (ctx) => {
   if (presentedSecret(ctx) !== undefined) await identify(ctx)
-  await next()
-}
+})
 
-/** Lets through tokens with a permission: whatever the method, or with the one that each of these methods needs. */
+/** Like `authenticate`; requires also that the domain in the path is visible to the token (contract §1.2, step 5). */
+export const authenticateForDomain = guard(async (ctx) => {
+  const { system } = ctx.state
+  const name = ctx.params['name']!
+  const { actor, domain } = await authenticateAndLookUp(system, requiredSecret(ctx), clientAddress(ctx), name)
+  ctx.state.actor = actor
+  refuseMfaPending(actor)
+  if (domain === undefined) throw new NotFound()
+  ctx.state.domain = domain
+})
+
+/** Requires a permission: one for all methods, or one for each of these methods. */
 export function requires(needed: Permission | Partial<Record<string, Permission>>): Middleware {
-  return async function requires(ctx, next) {
+  return guard((ctx) => {
     const permission = typeof needed === 'string' ? needed : needed[ctx.method]
     if (permission !== undefined && !ctx.state.actor[permission]) throw new Denied()
-    await next()
-  }
+  })
 }
 
-/** Lets through tokens without policies. */
-export const refuseRestricted: Middleware = async function refuseRestricted(ctx, next) {
+/** Requires a token without policies. */
+export const refuseRestricted = guard((ctx) => {
   if (ctx.state.actor.restricted) throw new Denied()
-  await next()
-}
+})
 
 async function identify(ctx: Context): Promise<void> {
-  const { secret, address } = credentials(ctx)
-  ctx.state.actor = await authenticateSecret(ctx.state.system, secret, address)
+  ctx.state.actor = await authenticateSecret(ctx.state.system, requiredSecret(ctx), clientAddress(ctx))
 }
 
-/** What a request presents to be known by. @throws Unauthenticated if that is nothing of ours */
-export function credentials(ctx: Context): { secret: string; address: string } {
+function requiredSecret(ctx: Context): string {
   const secret = presentedSecret(ctx)
   if (secret === undefined) throw new Unauthenticated('Authentication credentials were not provided.')
-  return { secret, address: clientAddress(ctx, ctx.state.system.config.trustedProxies) }
+  return secret
 }
 
-/** The secret in the `Authorization` header; undefined if there is none of our scheme. */
+/** The secret in the `Authorization` header; undefined if the header is absent or has another scheme. */
 export function presentedSecret(ctx: Context): string | undefined {
   const { scheme, credentials } = authorization(ctx)
   if (scheme !== 'token') return undefined
@@ -60,7 +63,7 @@ export function presentedSecret(ctx: Context): string | undefined {
   if (credentials.length > 1) {
     throw new Unauthenticated('Invalid token header. Token string should not contain spaces.')
   }
-  // Node hands headers over octet by octet; a secret is ASCII, or UTF-8 that makes sense.
+  // Node decodes headers as Latin-1; a secret must be valid UTF-8.
   const octets = Buffer.from(secret, 'latin1')
   if (!isUtf8(octets)) {
     throw new Unauthenticated('Invalid token header. Token string should not contain invalid characters.')
@@ -68,11 +71,9 @@ export function presentedSecret(ctx: Context): string | undefined {
   return octets.toString()
 }
 
-/** The parts of the `Authorization` header, its scheme in lower case; empty if there is none. */
+/** The `Authorization` header in parts; the scheme is in lower case, and empty if the header is absent. */
 export function authorization(ctx: Context): { scheme: string; credentials: string[] } {
-  const [scheme = '', ...credentials] = ctx
-    .get('Authorization')
-    .split(/[ \t]+/)
-    .filter((part) => part !== '')
+  const parts = ctx.get('Authorization').split(/[ \t]+/)
+  const [scheme = '', ...credentials] = parts.filter((part) => part !== '')
   return { scheme: scheme.toLowerCase(), credentials }
 }

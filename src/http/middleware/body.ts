@@ -2,22 +2,22 @@ import { koaBody, HttpMethodEnum } from 'koa-body'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Invalid } from '../../errors.ts'
 import { BODY_RESOURCE, BODY_VALUES } from '../../limits.ts'
-import type { Context, Middleware } from '../context.ts'
+import { guard, type Context, type Middleware } from '../context.ts'
 import { Refusal } from '../refusal.ts'
 
-export interface BodyOptions {
-  /** Whether an empty body is an error; else it counts as `{}`. */
+interface BodyOptions {
+  /** Refuses an empty body, which otherwise counts as `{}`. */
   required?: boolean
-  /** Whether the body may also be what an HTML form sends. */
+  /** Accepts a submitted HTML form, too. */
   form?: boolean
 }
 
 const { POST, PUT, PATCH } = HttpMethodEnum
 
 /**
- * Reads the body, and leaves it to the handler to ask for its JSON: what is wrong with it is told only after what is
- * wrong with the resource (contract §1.2). koa-body reads octets of any media type; judging them is ours, because size
- * goes before media type, and invalid UTF-8 is an error.
+ * Reads the body. Reports errors in it only when the handler asks for the JSON, because errors of the resource come
+ * first (contract §1.2). koa-body reads only octets, because it would accept invalid UTF-8, and check the media type
+ * before the size.
  * @param limit octets
  */
 export function body(limit: number, options: BodyOptions = {}): Middleware {
@@ -26,11 +26,11 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
     urlencoded: false,
     textTypes: ['application/octet-stream'],
     textLimit: limit,
-    // None, that is, octets.
+    // No encoding: the body is a Buffer.
     encoding: '',
     parsedMethods: [POST, PUT, PATCH],
   })
-  return async function body(ctx, next) {
+  return guard(async (ctx) => {
     const mediaType = ctx.get('Content-Type')
     ctx.req.headers['content-type'] = 'application/octet-stream'
     try {
@@ -38,22 +38,21 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
       const octets = takeOctets(ctx)
       const values = countValues(octets)
       ctx.state.body = () => parse(octets, values, mediaType, options)
-      // Parsing a large body takes long enough, without what was done to receive it.
+      // Parsing a large body takes long, so let other requests run first.
       if (octets.length > BODY_RESOURCE) await nextIteration()
     } catch (error) {
       const failure = refusal(error)
       ctx.state.body = () => {
         throw failure
       }
-      // The rest of the body is read and dropped, so that the connection is fit for the next request.
+      // Drop the rest of the body, so that the connection can carry the next request.
       ctx.req.unpipe()
       ctx.req.resume()
     }
-    await next()
-  }
+  })
 }
 
-/** The body's octets, which nothing else holds from now on. */
+/** Removes the body from the request, so that its memory can be freed once it is parsed. */
 function takeOctets({ request }: Context): Buffer {
   const holder: { body?: unknown } = request
   const octets = (holder.body ?? Buffer.alloc(0)) as Buffer
@@ -68,17 +67,17 @@ function refusal(error: unknown): Refusal {
   return new Refusal(400, `JSON parse error - the body cannot be read: ${message}`)
 }
 
-/** Whether it is the media type of an HTML form. */
+/** Whether this is the media type of a submitted HTML form. */
 export function isForm(mediaType: string): boolean {
   return essence(mediaType) === 'application/x-www-form-urlencoded'
 }
 
-/** A media type without its parameters. */
+/** The media type without its parameters. */
 function essence(mediaType: string): string {
   return mediaType.split(';', 1)[0]!.trim().toLowerCase()
 }
 
-/** What an HTML form sends; an input named `a.b` is the member `b` of `a`. */
+/** The members of a submitted HTML form; an input named `a.b` is the member `b` of `a`. */
 function parseForm(octets: string): unknown {
   const members = new Map<string, unknown>()
   for (const [name, value] of new URLSearchParams(octets)) {

@@ -11,12 +11,10 @@ import {
   Unavailable,
   type Problems,
 } from '../../errors.ts'
-import { answer, answerItems, answerText, type State } from '../context.ts'
+import { answer, answerItems, answerText, type AppContext } from '../context.ts'
 import { Refusal } from '../refusal.ts'
 
-type Context = Koa.ParameterizedContext<State>
-
-/** The status of each error of the service (contract §2.2); its message is the `detail`. */
+/** The status of each error of the service (contract §2.2); the error's message is the `detail`. */
 const STATUS: [kind: new (...args: never[]) => Error, status: number][] = [
   [Unauthenticated, 401],
   [Denied, 403],
@@ -28,8 +26,8 @@ const STATUS: [kind: new (...args: never[]) => Error, status: number][] = [
   [Unavailable, 503],
 ]
 
-/** Tells every error in the contract's words (§2). An unexpected one is logged, and told without detail. */
-export async function errors(ctx: Context, next: Koa.Next): Promise<void> {
+/** Turns every error into the contract's response (§2). Logs an unexpected one, and responds without its details. */
+export async function errors(ctx: AppContext, next: Koa.Next): Promise<void> {
   try {
     await next()
     if (ctx.status === 404 && ctx.body == null) throw new NotFound()
@@ -44,7 +42,7 @@ function statusOf(error: unknown): number {
   return STATUS.find(([kind]) => error instanceof kind)?.[1] ?? 500
 }
 
-function answerDetail(ctx: Context, status: number, error: unknown): void {
+function answerDetail(ctx: AppContext, status: number, error: unknown): void {
   const { system, requestId } = ctx.state
   let detail = error instanceof Error ? error.message : ''
   if (status === 500) {
@@ -61,10 +59,11 @@ function answerDetail(ctx: Context, status: number, error: unknown): void {
   else answer(ctx, status, { detail })
 }
 
-async function answerProblems(ctx: Context, problems: Problems | Problems[]): Promise<void> {
-  // Clients that read lines get one for each text (contract §10.6).
+async function answerProblems(ctx: AppContext, problems: Problems | Problems[]): Promise<void> {
   if (ctx.state.dyndns === true) {
-    answerText(ctx, 400, [problems].flat().flatMap((item) => Object.values(item).flat()).join('\n')) // prettier-ignore
+    const texts = [problems].flat().flatMap((item) => Object.values(item).flat())
+    // dynDNS clients read lines (contract §10.6).
+    answerText(ctx, 400, texts.join('\n'))
   } else if (Array.isArray(problems)) await answerItems(ctx, 400, problems)
   else answer(ctx, 400, problems)
 }

@@ -1,6 +1,6 @@
 import type Koa from 'koa'
 import type { Config } from '../../config.ts'
-import { answerEmpty, type State } from '../context.ts'
+import { answerEmpty, type AppContext } from '../context.ts'
 
 const EXPOSED = 'Link, Retry-After, Location, ETag, RateLimit, RateLimit-Policy'
 const PREFLIGHT = {
@@ -9,7 +9,7 @@ const PREFLIGHT = {
   'Access-Control-Max-Age': '86400',
 }
 
-/** What every response carries, whatever it answers (contract §1.6). */
+/** The headers of every response, including those to requests that Node refuses (contract §1.6). */
 export function commonHeaders(config: Config): Record<string, string> {
   const https = config.publicUrl?.startsWith('https:') === true
   return {
@@ -19,8 +19,8 @@ export function commonHeaders(config: Config): Record<string, string> {
   }
 }
 
-/** Sets the headers of a response (contract §1.6), CORS included; answers preflights. */
-export async function headers(ctx: Koa.ParameterizedContext<State>, next: Koa.Next): Promise<void> {
+/** Sets the headers that do not depend on the resource, including CORS; answers preflights (contract §1.6). */
+export async function headers(ctx: AppContext, next: Koa.Next): Promise<void> {
   ctx.set(commonHeaders(ctx.state.system.config))
   if (ctx.get('Origin') !== '') {
     ctx.set('Access-Control-Allow-Origin', '*')

@@ -2,15 +2,15 @@ import type Koa from 'koa'
 import { NotFound } from '../../errors.ts'
 
 /**
- * Decodes each segment of the path once and writes it anew in one way, so that every spelling of a path is routed alike
- * (contract §1.1). Segments that are no UTF-8, or hold a slash, address nothing.
+ * Decodes and re-encodes each segment of the path, so that all spellings of a path reach the same resource (contract
+ * §1.1). A segment with invalid UTF-8 or an encoded slash is 404.
  */
 export async function paths(ctx: Koa.Context, next: Koa.Next): Promise<void> {
   ctx.path = pathOf(ctx).split('/').map(normalise).join('/')
   await next()
 }
 
-/** The path of the request's target; some that HTTP lets through cannot be read, such as `http://[`. */
+/** The path of the request's target. @throws NotFound if the target cannot be parsed, such as `http://[` */
 export function pathOf(ctx: Koa.Context): string {
   try {
     return ctx.path

@@ -10,65 +10,57 @@ import { boolean, nonBlankText, readForm, ruledText } from './fields.ts'
 const email = ruledText({ trim: true }, emailProblems)
 const password = nonBlankText({ trim: true })
 const newPassword = ruledText({ trim: true }, passwordProblems)
-
 const domain = ruledText({ trim: false }, nameProblems)
 
-/** What is read of a captcha: nothing, unless captchas are on. Where there is a schema, the member may be missing, too. */
+/** The optional member `captcha`, which is read only if captchas are on. */
 function captcha(config: Config): { captcha: ReturnType<typeof captchaAnswer> } {
   return (config.captcha ? { captcha: captchaAnswer() } : {}) as { captcha: ReturnType<typeof captchaAnswer> }
 }
 
-/** What a body says about who wants an account (contract §11.2). */
+/** Reads a registration (contract §11.2). */
 export function readSignUp(body: unknown, config: Config): SignUp {
-  const shape = {
-    ...{ email, password: newPassword.nullable(), ...captcha(config), domain },
-    outreach_preference: boolean(),
-  }
-  const { outreach_preference: outreachPreference, ...form } = readForm(body, shape, ['email', 'password'])
+  const required = { email, password: newPassword.nullable() }
+  const optional = { ...captcha(config), domain, outreach_preference: boolean() }
+  const { outreach_preference: outreachPreference, ...form } = readForm(body, required, optional)
   return { ...form, ...(outreachPreference !== undefined && { outreachPreference }) }
 }
 
-/** What a person says to be known by. */
+/** Reads the credentials of an account. */
 export function readCredentials(body: unknown) {
-  return readForm(body, { email, password }, ['email', 'password'])
+  return readForm(body, { email, password })
 }
 
 export function readEmailChange(body: unknown) {
-  const { new_email: newEmail, ...credentials } = readForm(body, { email, password, new_email: email }, [
-    'email',
-    'password',
-    'new_email',
-  ])
+  const { new_email: newEmail, ...credentials } = readForm(body, { email, password, new_email: email })
   return { credentials, newEmail }
 }
 
 export function readPasswordReset(body: unknown, config: Config): { email: string; captcha?: CaptchaAnswer } {
-  return readForm(body, { email, ...captcha(config) }, ['email'])
+  return readForm(body, { email }, captcha(config))
 }
 
-/** The captcha in the body of an activation. */
+/** Reads the captcha of an activation (contract §11.3). */
 export function readActivation(body: unknown, config: Config): CaptchaAnswer | undefined {
-  return readForm(body, captcha(config), []).captcha
+  return readForm(body, {}, captcha(config)).captcha
 }
 
 export function readNewPassword(body: unknown) {
-  return { newPassword: readForm(body, { new_password: newPassword }, ['new_password']).new_password }
+  return { newPassword: readForm(body, { new_password: newPassword }).new_password }
 }
 
 export function readAccountChange(body: unknown) {
-  const { outreach_preference: outreachPreference } = readForm(body, { outreach_preference: boolean() }, [])
+  const { outreach_preference: outreachPreference } = readForm(body, {}, { outreach_preference: boolean() })
   return outreachPreference === undefined ? {} : { outreachPreference }
 }
 
-/** An account as it shows itself (contract §11.2). */
+/** An account as its owner sees it (contract §11.2). */
 export function presentAccount(account: AccountWithCounts) {
-  const { created, domainsUnderManagement, email, id, limitDomains, outreachPreference } = account
   return {
-    created,
-    domains_under_management: domainsUnderManagement,
-    email,
-    id,
-    limit_domains: limitDomains,
-    outreach_preference: outreachPreference,
+    created: account.created,
+    domains_under_management: account.domainsUnderManagement,
+    email: account.email,
+    id: account.id,
+    limit_domains: account.limitDomains,
+    outreach_preference: account.outreachPreference,
   }
 }

@@ -1,7 +1,6 @@
 import * as yup from 'yup'
-import { Invalid } from '../../errors.ts'
 import { CAPTCHA_KINDS, type Captcha, type CaptchaAnswer, type CaptchaKind } from '../../service/accounts/captchas.ts'
-import { NULL, readFields, text, typeName } from './fields.ts'
+import { NULL, readFields, readForm, text, typeName } from './fields.ts'
 
 const kind = yup
   .mixed((value): value is CaptchaKind => CAPTCHA_KINDS.some((known) => known === value))
@@ -11,18 +10,16 @@ const kind = yup
   })
   .nonNullable(NULL)
 
-/** What a body says about a new captcha: its kind. */
+/** Reads the request for a captcha (contract §11.2). */
 export function readCaptchaKind(body: unknown): CaptchaKind | undefined {
-  const { problems, ...values } = readFields(body, { kind })
-  if (Object.keys(problems).length > 0) throw new Invalid(problems)
-  return values.kind
+  return readForm(body, {}, { kind }).kind
 }
 
 export function presentCaptcha({ id, challenge, kind }: Captcha) {
   return { id, challenge, kind }
 }
 
-/** A captcha that was answered, as a member of another request (contract §11.2). */
+/** The solution to a captcha, as a member of another request (contract §11.2). */
 export function captchaAnswer() {
   return yup
     .mixed((value): value is CaptchaAnswer => typeName(value) === 'dict')

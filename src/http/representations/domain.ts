@@ -1,28 +1,23 @@
-import type { Domain, DomainInput, DomainWithKeys, Key } from '../../service/domains/domains.ts'
+import type { Domain, DomainInput, DomainWithKeys } from '../../service/domains/domains.ts'
 import { nonBlankText, readFields, text } from './fields.ts'
 
 const shape = {
   name: nonBlankText({ trim: false }),
-  // Blanks at its beginning count: they stand for a name, and lines are numbered.
+  // Not trimmed: a leading blank stands for the previous owner name, and errors name line numbers.
   zonefile: text({ trim: false }),
 }
 
-/** What a body says about a new domain (contract §7.2). */
+/** Reads a new domain (contract §7.2). */
 export function readDomain(body: unknown): DomainInput {
   return readFields(body, shape)
 }
 
-/** A domain as lists show it (contract §7.1). */
-export function presentDomain(domain: Domain) {
-  const { created, published, name, minimumTtl, touched } = domain
+/** A domain as in lists (contract §7.1). */
+export function presentDomain({ created, published, name, minimumTtl, touched }: Domain) {
   return { created, published, name, minimum_ttl: minimumTtl, touched }
 }
 
-export function presentDomainWithKeys(domain: DomainWithKeys) {
-  const { created, published, name, keys, minimumTtl, touched } = domain
-  return { created, published, name, keys: keys.map(presentKey), minimum_ttl: minimumTtl, touched }
-}
-
-function presentKey({ dnskey, ds, flags, keytype, managed }: Key) {
-  return { dnskey, ds, flags, keytype, managed }
+export function presentDomainWithKeys({ created, published, name, keys, minimumTtl, touched }: DomainWithKeys) {
+  const presented = keys.map(({ dnskey, ds, flags, keytype, managed }) => ({ dnskey, ds, flags, keytype, managed }))
+  return { created, published, name, keys: presented, minimum_ttl: minimumTtl, touched }
 }

@@ -4,9 +4,9 @@ import { toDuration, type Duration } from '../../time.ts'
 import { type Problem } from './fields.ts'
 
 const DAY = 86_400_000_000n
-const MOST = BigInt(DURATION_DAYS) * DAY
+const MAX = BigInt(DURATION_DAYS) * DAY
 
-/** A length of time in any of the forms of contract §5.3, or null. */
+/** A duration in any form of contract §5.3, or null. */
 export function duration() {
   return yup
     .mixed((value): value is Duration => typeof value === 'string')
@@ -21,14 +21,14 @@ function readDuration(value: unknown): Duration | Problem {
     return { problem: 'Duration has wrong format. Use one of these formats instead: [DD] [HH:[MM:]]ss[.uuuuuu].' }
   }
   if (count < 0n) return { problem: 'Ensure this value is greater than or equal to 0:00:00.' }
-  if (count > MOST) return { problem: `Ensure this value is less than or equal to ${DURATION_DAYS} days, 0:00:00.` }
+  if (count > MAX) return { problem: `Ensure this value is less than or equal to ${DURATION_DAYS} days, 0:00:00.` }
   return toDuration(count)
 }
 
 /** `3 04:05:06.7`, `3 days, 04:05:06`, `05:06`, `6`, `3 days`. */
 const CLOCK = /^(?:(-?\d+) (?:days?,? )?)?(-?)(?:(?:(\d+):)?(\d+):)?(\d+)(?:[.,](\d+))?$/
 const DAYS = /^(-?\d+) days?$/
-/** `P3DT4H5M6.7S`: at least one part, and one behind a T. */
+/** `P3DT4H5M6.7S`: at least one part, and at least one after a T. */
 const ISO = /^([-+]?)P(?!$)(?:([\d.,]+)D)?(?:T(?!$)(?:([\d.,]+)H)?(?:([\d.,]+)M)?(?:([\d.,]+)S)?)?$/
 
 /** A number counts as seconds. */
@@ -54,13 +54,13 @@ function microsecondsOf(value: unknown): bigint | undefined {
   return iso[1] === '-' ? -count : count
 }
 
-/** A decimal number of such units, in microseconds. */
+/** @param unit microseconds */
 function decimal(text: string, unit: bigint): bigint | undefined {
   const [, whole, fraction = ''] = /^(\d+)(?:[.,](\d+))?$/.exec(text) ?? []
   return whole === undefined ? undefined : BigInt(whole) * unit + (micros(fraction) * unit) / 1_000_000n
 }
 
-/** The digits behind the point as millionths; what is finer is dropped. */
+/** The digits after the decimal point as millionths, truncated. */
 function micros(fraction: string): bigint {
   return BigInt(fraction.slice(0, 6).padEnd(6, '0'))
 }

@@ -4,25 +4,25 @@ import { Unreadable } from '../../dns/malformed.ts'
 import { Invalid } from '../../errors.ts'
 import { hostList, type AddressAction, type AddressType, type HostUpdate } from '../../service/domains/dyndns.ts'
 
-/** The query of a dynDNS request: parameters by name, in their order. */
+/** The query parameters of a dynDNS request, in their order. */
 export type Query = ReadonlyMap<string, string>
 
 interface Family {
   type: AddressType
-  /** Parameters with addresses for all names, the first that has some for this family counts. */
+  /** The parameters that apply to all hosts; the first one with a value for this family counts. */
   parameters: string[]
-  /** What parameters with addresses for names of their own begin with. */
-  own: string
+  /** The prefix of parameters that name the hosts they apply to. */
+  prefix: string
 }
 
 const FAMILIES: Family[] = [
-  { type: 'A', parameters: ['myip', 'myipv4', 'ip', 'ipv4'], own: 'myipv4:' },
-  { type: 'AAAA', parameters: ['myipv6', 'ipv6', 'myip', 'ip'], own: 'myipv6:' },
+  { type: 'A', parameters: ['myip', 'myipv4', 'ip', 'ipv4'], prefix: 'myipv4:' },
+  { type: 'AAAA', parameters: ['myipv6', 'ipv6', 'myip', 'ip'], prefix: 'myipv6:' },
 ]
 
 /**
- * The names that an update is about (contract §10.3); undefined if it says nothing of them.
- * @param user that of Basic authentication
+ * The hosts to update, by name (contract §10.3); undefined if the request names none.
+ * @param user the user name of Basic authentication
  */
 export function readHosts(query: Query, user: string | undefined): string[] | undefined {
   const hostname = query.get('hostname')
@@ -35,18 +35,18 @@ export function readHosts(query: Query, user: string | undefined): string[] | un
   return text === undefined ? undefined : hostList(text)
 }
 
-/** The names that have parameters of their own. */
+/** The hosts that are named in parameters such as `myipv4:host`. */
 export function readOwnHosts(query: Query): string[] {
   return [...query.keys()].flatMap((name) => {
-    const family = FAMILIES.find(({ own }) => name.startsWith(own))
-    return family === undefined ? [] : hostList(name.slice(family.own.length))
+    const family = FAMILIES.find(({ prefix }) => name.startsWith(prefix))
+    return family === undefined ? [] : hostList(name.slice(family.prefix.length))
   })
 }
 
 /**
- * What an update does to each name and family (contract §10.4).
- * @param hosts the names that parameters without names are about
- * @param address the caller's
+ * What to do with the addresses of each host and family (contract §10.4).
+ * @param hosts the hosts of parameters that name none
+ * @param address the client's
  * @throws Invalid
  */
 export function readUpdates(query: Query, hosts: string[], address: string): HostUpdate[] {
@@ -58,8 +58,8 @@ export function readUpdates(query: Query, hosts: string[], address: string): Hos
     for (const host of hosts) put(host, family.type, action)
   }
   for (const [name, value] of query) {
-    for (const family of FAMILIES.filter(({ own }) => name.startsWith(own))) {
-      const list = name.slice(family.own.length)
+    for (const family of FAMILIES.filter(({ prefix }) => name.startsWith(prefix))) {
+      const list = name.slice(family.prefix.length)
       const action = readAction(list, value, family) ?? { action: 'preserve' }
       for (const host of hostList(list)) put(host, family.type, action)
     }
@@ -69,21 +69,16 @@ export function readUpdates(query: Query, hosts: string[], address: string): Hos
 
 function readForAll(query: Query, family: Family): AddressAction | undefined {
   for (const name of family.parameters) {
-    const value = query.get(name)
-    const action = value === undefined ? undefined : readAction(name, value, family)
+    const action = query.has(name) ? readAction(name, query.get(name)!, family) : undefined
     if (action !== undefined) return action
   }
   return undefined
 }
 
-/** What a parameter says about a family; undefined if nothing. */
+/** What a parameter's value means for a family; undefined if it has no address of this family. */
 function readAction(name: string, value: string, { type }: Family): AddressAction | undefined {
-  const parts = new Set(
-    value
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => fits(part, type)),
-  )
+  const trimmed = value.split(',').map((part) => part.trim())
+  const parts = new Set(trimmed.filter((part) => fits(part, type)))
   const [part] = parts
   if (part === undefined) return undefined
   if (parts.size > 1) {
@@ -106,7 +101,7 @@ function readAction(name: string, value: string, { type }: Family): AddressActio
   }
 }
 
-/** A colon makes an IPv6 address, also of one that ends in dotted form; what has neither sign is none of either. */
+/** Whether it looks like an address of the family: IPv6 has a colon, perhaps dots, too; IPv4 has only dots. */
 function fits(part: string, type: AddressType): boolean {
   if (part === '' || part === 'preserve') return true
   return type === 'AAAA' ? part.includes(':') : part.includes('.') && !part.includes(':')
@@ -120,7 +115,7 @@ function problem(name: string, text: string): Invalid {
   return Invalid.object(`IP parameter "${name}" ${text}`)
 }
 
-/** The answer to an accepted update: a line for each name (contract §10.6). */
+/** The response to an accepted update: one line per host (contract §10.6). */
 export function presentGood(updates: HostUpdate[]): string {
   return [...new Set(updates.map(({ host }) => host))].map(() => 'good').join('\n')
 }

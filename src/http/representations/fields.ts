@@ -3,7 +3,7 @@ import { MAX_RECORDS } from '../../dns/rrset.ts'
 import { Invalid, type Problems } from '../../errors.ts'
 import { INTEGER_TEXT_LENGTH } from '../../limits.ts'
 
-/** The kinds of input fields of contract §1.4, with its texts. */
+/** The input fields of contract §1.4, as yup schemas. */
 
 export const NULL = 'This field may not be null.'
 const BLANK = 'This field may not be blank.'
@@ -13,12 +13,12 @@ function isString(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-/** In place of a value: why there is none. */
+/** Stands in place of an invalid value. */
 export interface Problem {
   problem: string
 }
 
-/** Text; numbers count as their digits. `trim` is for all but the names of domains. */
+/** Text, or a number, which becomes text. */
 export function text({ trim, otherwise = 'Not a valid string.' }: { trim: boolean; otherwise?: string }) {
   return yup
     .mixed(isString)
@@ -34,12 +34,12 @@ export function text({ trim, otherwise = 'Not a valid string.' }: { trim: boolea
     })
 }
 
-/** Text that may not be empty. */
+/** Text that is not empty. */
 export function nonBlankText({ trim }: { trim: boolean }) {
   return text({ trim }).test('blank', BLANK, (value) => value !== '')
 }
 
-/** Text that is not empty, and of which `problems` says what else is wrong with it. */
+/** Text that is not empty, and for which `problems` returns nothing. */
 export function ruledText({ trim }: { trim: boolean }, problems: (text: string) => string[]) {
   return nonBlankText({ trim }).test('rules', (value, { path }) => {
     const texts = typeof value === 'string' && value !== '' ? problems(value) : []
@@ -50,7 +50,7 @@ export function ruledText({ trim }: { trim: boolean }, problems: (text: string) 
 const TRUE: unknown[] = [true, 1, 't', 'y', 'yes', 'true', 'on', '1']
 const FALSE: unknown[] = [false, 0, 'f', 'n', 'no', 'false', 'off', '0']
 
-/** A boolean, also as one of the words for it. */
+/** A boolean, or a word for one. */
 export function boolean() {
   return yup
     .mixed((value): value is boolean => typeof value === 'boolean')
@@ -63,7 +63,7 @@ export function boolean() {
     .nonNullable(NULL)
 }
 
-/** A whole number, also as text or with `.0`. */
+/** An integer, also as text or with `.0`. */
 export function integer() {
   return yup
     .mixed((value): value is number => Number.isSafeInteger(value))
@@ -80,23 +80,23 @@ export function integer() {
     .nonNullable(NULL)
 }
 
-/** Integers beyond what a double holds exactly are out of every range here. */
+/** Integers that a double cannot represent exactly become the nearest one that it can; all ranges exclude both. */
 function clamp(value: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value))
 }
 
-/** An array of what `read` makes of each item, at most so many; problems name the position (contract §1.4). */
-export function array<Item>(read: (item: unknown) => Item | Problem, most: number) {
+/** An array of at most `max` items, each read by `read`; problems name the item's position (contract §1.4). */
+export function array<Item>(read: (item: unknown) => Item | Problem, max: number) {
   return yup
     .mixed((value): value is Item[] => Array.isArray(value))
-    .transform((value: unknown) => (Array.isArray(value) ? value.slice(0, most + 1).map(read) : value))
+    .transform((value: unknown) => (Array.isArray(value) ? value.slice(0, max + 1).map(read) : value))
     .typeError(
       ({ originalValue }: { originalValue: unknown }) =>
         `Expected a list of items but got type "${typeName(originalValue)}".`,
     )
     .nonNullable(NULL)
     .test('items', (value: unknown[] | undefined, { path }) => {
-      if ((value?.length ?? 0) > most) return refusal(path, [`Ensure this field has no more than ${most} elements.`])
+      if ((value?.length ?? 0) > max) return refusal(path, [`Ensure this field has no more than ${max} elements.`])
       const texts = (value ?? []).flatMap((item, i) => {
         const { problem } = Object(item) as Partial<Problem>
         return problem === undefined ? [] : [`Item ${i}: ${problem}`]
@@ -105,7 +105,7 @@ export function array<Item>(read: (item: unknown) => Item | Problem, most: numbe
     })
 }
 
-/** An array of texts that are not empty. */
+/** An array of texts, none of them empty. */
 export function texts() {
   return array(readItem, MAX_RECORDS)
 }
@@ -119,13 +119,13 @@ function readItem(item: unknown): string | Problem {
   return problem === undefined ? trimmed : { problem }
 }
 
-/** What a test answers that has found several things wrong. */
+/** The result of a test that found several problems. */
 function refusal(path: string, texts: string[]): yup.ValidationError {
   const errors = texts.map((text) => new yup.ValidationError(text, undefined, path, undefined, true))
   return new yup.ValidationError(errors, undefined, path, undefined, true)
 }
 
-/** Characters that no text of ours may hold. */
+/** Why the text contains a character that no field accepts. */
 function characterProblem(value: string): string | undefined {
   if (value.includes('\0')) return 'Null characters are not allowed.'
   const surrogate = /[\ud800-\udfff]/u.exec(value)?.[0]
@@ -133,7 +133,7 @@ function characterProblem(value: string): string | undefined {
   return `Surrogate characters are not allowed: U+${surrogate.charCodeAt(0).toString(16).toUpperCase()}.`
 }
 
-/** What a JSON value is called in texts (contract §1.3). */
+/** The name of a JSON value's type in error texts (contract §1.3). */
 export function typeName(value: unknown): string {
   if (value === null) return 'NoneType'
   if (Array.isArray(value)) return 'list'
@@ -145,12 +145,12 @@ export function typeName(value: unknown): string {
 type Shape = Record<string, yup.Schema>
 type Values<S extends Shape> = { [Name in keyof S]?: Exclude<yup.InferType<S[Name]>, undefined> }
 
-/** Where in the code something is found wrong is nobody's question, and takes ten times as long as all else. */
+/** Nobody reads the stack traces, and they take ten times as long as all the rest. */
 const OPTIONS = { abortEarly: false, disableStackTrace: true }
 
 /**
- * Reads the members that the shape names; others are ignored. A member that is missing, or wrong, is not among the
- * values; what is wrong is among the problems.
+ * Reads the members that the shape names, and ignores others. The result omits missing and invalid members; `problems`
+ * has the error texts of the invalid ones.
  * @throws Invalid if the body is not an object
  */
 export function readFields<S extends Shape>(body: unknown, shape: S): Values<S> & { problems: Problems } {
@@ -171,22 +171,19 @@ export function readFields<S extends Shape>(body: unknown, shape: S): Values<S> 
   return Object.assign(values as Values<S>, { problems })
 }
 
-/**
- * As `readFields`, of a form that is complete in itself.
- * @param required the members that must be there
- * @throws Invalid if anything is wrong with it
- */
-export function readForm<S extends Shape, R extends keyof S & string>(
+/** Like `readFields`, but throws the problems. @throws Invalid if a member is invalid, or required and missing */
+export function readForm<R extends Shape, O extends Shape>(
   body: unknown,
-  shape: S,
-  required: readonly R[],
-): Values<S> & Required<Pick<Values<S>, R>> {
+  required: R,
+  optional: O = {} as O,
+): Required<Values<R>> & Values<O> {
+  const shape = { ...required, ...optional }
   const { problems, ...values } = readFields(body, shape)
-  const complete: Problems = {}
+  const all: Problems = {}
   for (const name of Object.keys(shape)) {
-    const texts = problems[name] ?? (required.includes(name as R) && !(name in values) ? [REQUIRED] : [])
-    if (texts.length > 0) complete[name] = texts
+    const texts = problems[name] ?? (name in required && !(name in values) ? [REQUIRED] : undefined)
+    if (texts !== undefined) all[name] = texts
   }
-  if (Object.keys(complete).length > 0) throw new Invalid(complete)
-  return values as unknown as Values<S> & Required<Pick<Values<S>, R>>
+  if (Object.keys(all).length > 0) throw new Invalid(all)
+  return values as unknown as Required<Values<R>> & Values<O>
 }

@@ -3,7 +3,7 @@ import { Unreadable } from '../../dns/malformed.ts'
 import { ALLOWED_SUBNETS_MAX } from '../../limits.ts'
 import { array, NULL, type Problem } from './fields.ts'
 
-/** An array of networks and addresses, read as networks in CIDR notation (contract §5.4). */
+/** An array of networks and addresses; all become networks in CIDR notation (contract §5.4). */
 export function networks() {
   return array(readNetwork, ALLOWED_SUBNETS_MAX)
 }
@@ -17,7 +17,7 @@ function readNetwork(item: unknown): string | Problem {
   return `${octets.length === 4 ? printIPv4(octets) : printIPv6(octets)}/${length}`
 }
 
-/** The network that a text names; of an IPv4 network, the length may be written as a netmask. */
+/** An IPv4 network may have a netmask instead of a prefix length. */
 function networkOf(text: string): Network | undefined {
   try {
     const [, address, mask] = /^([0-9.]+)\/([0-9]+\.[0-9.]+)$/.exec(text) ?? []
@@ -28,7 +28,7 @@ function networkOf(text: string): Network | undefined {
   }
 }
 
-/** How many bits a netmask sets. @throws Unreadable unless they are its first */
+/** The prefix length that a netmask stands for. @throws Unreadable if its ones are not contiguous from the left */
 function maskLength(mask: string): number {
   const bits = Array.from(parseIPv4(mask), (octet) => octet.charCodeAt(0).toString(2).padStart(8, '0')).join('')
   if (!/^1*0*$/.test(bits)) throw new Unreadable('The netmask has gaps.')

@@ -1,17 +1,15 @@
 import type { PolicyInput, StoredPolicy } from '../../service/tokens/token-policies.ts'
-import { boolean, readFields, text } from './fields.ts'
+import { boolean, nonBlankText, readFields, text } from './fields.ts'
 
-/** `null` stands for any; so does `""` for a domain, which has no empty name. */
+/** `null` matches anything. So does `""` as a domain, because no domain has an empty name. */
 const shape = {
   domain: text({ trim: true, otherwise: 'Invalid value.' }).nullable(),
   subname: text({ trim: true }).nullable(),
-  type: text({ trim: true })
-    .nullable()
-    .test('blank', 'This field may not be blank.', (value) => value !== ''),
+  type: nonBlankText({ trim: true }).nullable(),
   perm_write: boolean(),
 }
 
-/** What a body says about a policy (contract §6.1). */
+/** Reads a policy (contract §6.1). */
 export function readPolicy(body: unknown): PolicyInput {
   const { domain, subname, type, perm_write: permWrite, problems } = readFields(body, shape)
   return { domain: domain === '' ? null : domain, subname, type, permWrite, problems }

@@ -14,7 +14,7 @@ const shape = {
   auto_policy: boolean(),
 }
 
-/** The settings' names in the service. */
+/** The setting of each member. */
 const SETTINGS: Record<keyof typeof shape, keyof TokenSettings> = {
   max_age: 'maxAge',
   max_unused_period: 'maxUnusedPeriod',
@@ -26,7 +26,7 @@ const SETTINGS: Record<keyof typeof shape, keyof TokenSettings> = {
   auto_policy: 'autoPolicy',
 }
 
-/** What a body says about a token; settings that it does not mention are not among the result (contract §5.1). */
+/** Reads the settings that the body mentions (contract §5.1). */
 export function readToken(body: unknown): TokenInput {
   const { problems, ...values } = readFields(body, shape)
   const settings = Object.entries(values).map(([name, value]) => [SETTINGS[name as keyof typeof shape], value])
@@ -34,26 +34,16 @@ export function readToken(body: unknown): TokenInput {
 }
 
 export function presentToken(token: Token) {
+  const { id, created, lastUsed, owner, userOverride, mfa, valid } = token
+  const settings = Object.entries(SETTINGS).map(([name, setting]) => [name, token[setting]] as const)
   return {
-    id: token.id,
-    created: token.created,
-    last_used: token.lastUsed,
-    owner: token.owner,
-    user_override: token.userOverride,
-    mfa: token.mfa,
-    max_age: token.maxAge,
-    max_unused_period: token.maxUnusedPeriod,
-    name: token.name,
-    perm_create_domain: token.permCreateDomain,
-    perm_delete_domain: token.permDeleteDomain,
-    perm_manage_tokens: token.permManageTokens,
-    allowed_subnets: token.allowedSubnets,
-    auto_policy: token.autoPolicy,
-    is_valid: token.valid,
+    ...{ id, created, last_used: lastUsed, owner, user_override: userOverride, mfa },
+    ...Object.fromEntries(settings),
+    is_valid: valid,
   }
 }
 
-/** A token that was just made, with its secret: this once (contract §5.1). */
+/** A new token with its secret, which no later response contains (contract §5.1). */
 export function presentNewToken(token: Token, secret: string) {
   return { ...presentToken(token), token: secret }
 }

@@ -12,17 +12,16 @@ const name = text({ trim: true }).test(
 
 const code = ruledText({ trim: true }, codeProblems)
 
-/** What a body says about a factor (contract §12). */
+/** Reads a factor (contract §12). */
 export function readFactor(body: unknown): { name?: string } {
-  return readForm(body, { name }, [])
+  return readForm(body, {}, { name })
 }
 
-/** The code of a factor that a body gives. */
+/** Reads a code of a factor (contract §12). */
 export function readCode(body: unknown): { code: string } {
-  return readForm(body, { code }, ['code'])
+  return readForm(body, { code })
 }
 
-/** What is wrong with the form of a code. */
 function codeProblems(value: string): string[] {
   const length = characters(value)
   const problems: string[] = []
@@ -36,7 +35,7 @@ export function presentFactor({ id, created, lastUsed, name }: Factor) {
   return { id, created, last_used: lastUsed, name }
 }
 
-/** A factor with its secret, and the URI that authenticator apps read. @param host of the service */
+/** A new factor with its secret, also as a URI for authenticator apps. @param host the issuer in the URI */
 export function presentNewFactor(factor: NewFactor, host: string) {
   const secret = base32(factor.secret)
   const [issuer, account] = [host, factor.email].map((part) => encodeURIComponent(part).replaceAll('%40', '@'))

@@ -3,15 +3,14 @@ import * as accounts from '../../service/accounts/accounts.ts'
 import * as logins from '../../service/accounts/logins.ts'
 import { refuseIfClosed, signUp } from '../../service/accounts/sign-up.ts'
 import { apiUrl, clientAddress } from '../client.ts'
-import { answer, answerEmpty, type Context, type Middleware } from '../context.ts'
+import { answer, answerEmpty, guard, type Context } from '../context.ts'
 import * as account from '../representations/account.ts'
 import { presentNewToken } from '../representations/token.ts'
 
-/** Lets through, while registration is open. */
-export const refuseClosedRegistration: Middleware = async function refuseClosedRegistration(ctx, next) {
+/** Requires that registration is open. */
+export const refuseClosedRegistration = guard((ctx) => {
   refuseIfClosed(ctx.state.system)
-  await next()
-}
+})
 
 export async function register(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
@@ -21,7 +20,8 @@ export async function register(ctx: Context): Promise<void> {
 
 export async function login(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  const { token, secret } = await logins.login(system, { ...account.readCredentials(body()), address: address(ctx) })
+  const credentials = { ...account.readCredentials(body()), address: clientAddress(ctx) }
+  const { token, secret } = await logins.login(system, credentials)
   ctx.set('Cache-Control', 'no-store')
   answer(ctx, 200, presentNewToken(token, secret))
 }
@@ -46,7 +46,7 @@ export async function changeAccount(ctx: Context): Promise<void> {
 export async function requestEmailChange(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
   const { credentials, newEmail } = account.readEmailChange(body())
-  await changes.requestEmailChange(system, { ...credentials, address: address(ctx) }, newEmail, apiUrl(ctx))
+  await changes.requestEmailChange(system, { ...credentials, address: clientAddress(ctx) }, newEmail, apiUrl(ctx))
   answer(ctx, 202, { detail: 'Please check your mailbox to confirm email address change.' })
 }
 
@@ -59,10 +59,7 @@ export async function requestPasswordReset(ctx: Context): Promise<void> {
 
 export async function requestDeletion(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  await changes.requestDeletion(system, { ...account.readCredentials(body()), address: address(ctx) }, apiUrl(ctx))
+  const credentials = { ...account.readCredentials(body()), address: clientAddress(ctx) }
+  await changes.requestDeletion(system, credentials, apiUrl(ctx))
   answer(ctx, 202, { detail: 'Please check your mailbox for further account deletion instructions.' })
-}
-
-function address(ctx: Context): string {
-  return clientAddress(ctx, ctx.state.system.config.trustedProxies)
 }

@@ -5,17 +5,17 @@ import type { Action } from '../../service/accounts/confirmations.ts'
 import { activate } from '../../service/accounts/sign-up.ts'
 import * as totp from '../../service/accounts/totp.ts'
 import { apiUrl } from '../client.ts'
-import { answer, type Context, type Middleware } from '../context.ts'
+import { answer, guard, type Context, type Middleware } from '../context.ts'
 import { isForm } from '../middleware/body.ts'
 import { errors } from '../middleware/errors.ts'
-import { alert, asksFor, form, outcome, titleOf } from '../html/confirmation.ts'
+import { alert, asksFor, form, outcome, titleOf, type Outcome } from '../html/confirmation.ts'
 import { answerPage, html } from '../html/page.ts'
 import { readActivation, readNewPassword } from '../representations/account.ts'
 import { presentDomain, presentDomainWithKeys } from '../representations/domain.ts'
 import { presentNewToken } from '../representations/token.ts'
 import { newFactor } from './totp.ts'
 
-/** What each action does, and what it tells when it is done (contract §11.3). */
+/** Carries out each action, and returns the body of the response (contract §11.3). */
 const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> = {
   async 'activate-account'(ctx, code) {
     const { system, body } = ctx.state
@@ -48,51 +48,47 @@ const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> 
   },
 }
 
-/** Lets through what names an action that there is. */
-export const refuseUnknownAction: Middleware = async function refuseUnknownAction(ctx, next) {
+/** Requires an action that exists. */
+export const refuseUnknownAction = guard((ctx) => {
   if (!Object.hasOwn(ACTIONS, ctx.params['action']!)) throw new NotFound()
-  await next()
-}
+})
 
-/** Answers the form of a page with a page that says what the answer to JSON would; errors included. */
+/** Responds to a submitted form with a page, which shows what the response to JSON would contain, errors included. */
 export const answerFormWithPage: Middleware = async function answerFormWithPage(ctx, next) {
-  const isFromPage = ctx.method === 'POST' && isForm(ctx.get('Content-Type'))
-  if (!isFromPage) {
+  if (ctx.method !== 'POST' || !isForm(ctx.get('Content-Type'))) {
     await next()
     return
   }
   await errors(ctx, next)
-  const told = JSON.parse(ctx.body as string) as Record<string, unknown>
-  const { action, site } = place(ctx)
-  if (ctx.status < 300) answerPage(ctx, 'Done', site, outcome(told))
-  else if (ctx.status === 400) {
-    const problems = told as Record<string, string[]>
-    const isAboutInputs = Object.keys(problems).every((name) => asksFor(action, name))
-    // What is wrong with a captcha concerns programs. A person waits for the browser to solve one, another one if need be.
-    const { captcha: unsolved, ...others } = problems
-    const message = Object.keys(others).length === 0 ? html`` : alert(Object.values(others).flat())
-    const captcha = unsolved && (await createCaptcha(ctx.state.system))
-    answerPage(ctx, titleOf(action), site, isAboutInputs ? html`${message}${form(action, problems, captcha)}` : message)
-  } else {
-    const message = alert([String(told['detail'])])
-    // What was only not done now can be tried again.
-    const isPassing = ctx.status === 429 || ctx.status === 503
-    answerPage(ctx, titleOf(action), site, isPassing ? html`${message}${form(action)}` : message)
+  const body = JSON.parse(ctx.body as string) as unknown
+  const { action, site } = linkOf(ctx)
+  if (ctx.status < 300) {
+    answerPage(ctx, 'Done', site, outcome(body as Outcome))
+    return
   }
+  // The page does not mention problems with a captcha: it lets the browser solve a new one.
+  const { captcha: unsolved, ...problems } = body as Record<string, string[]>
+  const captcha = unsolved && (await createCaptcha(ctx.state.system))
+  const isTemporary = ctx.status === 429 || ctx.status === 503
+  const canRetry = isTemporary || Object.keys(problems).every((name) => asksFor(action, name))
+  const texts = Object.values(problems).flat()
+  const content = html`${texts.length > 0 && alert(texts)}${canRetry && form(action, problems, captcha)}`
+  answerPage(ctx, titleOf(action), site, content)
 }
 
-/** The page with the form; what the code is good for is seen when the form is sent. */
+/** Shows the form, without looking at the code (contract §11.3). */
 export async function showForm(ctx: Context): Promise<void> {
-  const { action, site } = place(ctx)
+  const { action, site } = linkOf(ctx)
   answerPage(ctx, titleOf(action), site, form(action))
 }
 
 export async function confirm(ctx: Context): Promise<void> {
-  const { action, code } = place(ctx)
+  const { action, code } = linkOf(ctx)
   answer(ctx, 200, await ACTIONS[action](ctx, code))
 }
 
-function place(ctx: Context): { action: Action; code: string; site: string } {
+/** The parts of the confirmation link; `site` is the name under which the page shows the service. */
+function linkOf(ctx: Context): { action: Action; code: string; site: string } {
   const { action, code } = ctx.params as { action: Action; code: string }
   return { action, code, site: new URL(apiUrl(ctx)).host }
 }

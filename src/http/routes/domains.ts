@@ -1,7 +1,7 @@
 import { tagOfDomain } from '../../service/zone/conditions.ts'
 import * as domains from '../../service/domains/domains.ts'
 import { setTag } from '../conditional.ts'
-import { answer, answerEmpty, parameter, type Context, type Middleware } from '../context.ts'
+import { answer, answerEmpty, guard, parameter, type Context } from '../context.ts'
 import { answerList } from '../pagination.ts'
 import { presentDomain, presentDomainWithKeys, readDomain } from '../representations/domain.ts'
 
@@ -17,11 +17,10 @@ export async function listDomains(ctx: Context): Promise<void> {
   })
 }
 
-/** Lets through, of those who would create a domain, whose account has room for it (contract §1.2, step 5). */
-export const refuseBeyondQuota: Middleware = async function refuseBeyondQuota(ctx, next) {
+/** To create a domain, requires that the account is below its limit (contract §1.2, step 5). */
+export const refuseBeyondQuota = guard(async (ctx) => {
   if (ctx.method === 'POST') await domains.refuseBeyondQuota(ctx.state.system, ctx.state.actor)
-  await next()
-}
+})
 
 export async function createDomain(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state

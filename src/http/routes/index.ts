@@ -2,7 +2,7 @@ import type { Actor } from '../../service/tokens/actor.ts'
 import { apiUrl } from '../client.ts'
 import { answer, type Context } from '../context.ts'
 
-/** Where to go from here (contract §13). */
+/** Links to the resources that the client may use next (contract §13). */
 export async function showIndex(ctx: Context): Promise<void> {
   const base = apiUrl(ctx)
   const actor = ctx.state.actor as Actor | undefined

@@ -1,14 +1,14 @@
 import * as policies from '../../service/tokens/token-policies.ts'
 import * as tokens from '../../service/tokens/tokens.ts'
-import { baseUrl } from '../client.ts'
+import { apiUrl } from '../client.ts'
 import { answer, answerEmpty, type Context } from '../context.ts'
 import { presentPolicy, readPolicy } from '../representations/policy.ts'
 
-/** Where the policies of a token are (contract §6.2). */
+/** The URL of the token's policies (contract §6.2). */
 export async function showPolicies(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
   const { id } = await tokens.get(system, actor, ctx.params['id']!)
-  answer(ctx, 200, { rrsets: `${baseUrl(ctx, system.config)}/api/v1/auth/tokens/${id}/policies/rrsets/` })
+  answer(ctx, 200, { rrsets: `${apiUrl(ctx)}/auth/tokens/${id}/policies/rrsets/` })
 }
 
 export async function listPolicies(ctx: Context): Promise<void> {
@@ -28,18 +28,12 @@ export async function showPolicy(ctx: Context): Promise<void> {
   answer(ctx, 200, presentPolicy(await policies.get(system, actor, ctx.params['id']!, ctx.params['policy']!)))
 }
 
-export async function replacePolicy(ctx: Context): Promise<void> {
-  await changePolicy(ctx, 'PUT')
-}
-
-export async function patchPolicy(ctx: Context): Promise<void> {
-  await changePolicy(ctx, 'PATCH')
-}
-
-async function changePolicy(ctx: Context, method: 'PUT' | 'PATCH'): Promise<void> {
+/** Serves PUT and PATCH. */
+export async function changePolicy(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
-  const place = { tokenId: ctx.params['id']!, id: ctx.params['policy']! }
-  const policy = await policies.change(system, actor, place, method, () => readPolicy(body()))
+  const ids = { tokenId: ctx.params['id']!, id: ctx.params['policy']! }
+  const method = ctx.method as 'PUT' | 'PATCH'
+  const policy = await policies.change(system, actor, ids, method, () => readPolicy(body()))
   answer(ctx, 200, presentPolicy(policy))
 }
 

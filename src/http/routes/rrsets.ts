@@ -1,9 +1,8 @@
 import type { RRsetKey } from '../../service/tokens/policies.ts'
 import { tagOf } from '../../service/zone/conditions.ts'
 import * as rrsets from '../../service/zone/rrsets.ts'
-import type { RRset } from '../../service/zone/rrsets.ts'
 import { conditions, setTag } from '../conditional.ts'
-import { answer, answerEmpty, answerItems, parameter, type Context, type Middleware } from '../context.ts'
+import { answer, answerEmpty, answerItems, guard, parameter, type Context } from '../context.ts'
 import { answerList } from '../pagination.ts'
 import { presentRRset, readItems, readRRset } from '../representations/rrset.ts'
 
@@ -19,70 +18,53 @@ export async function listRRsets(ctx: Context): Promise<void> {
   })
 }
 
-/** Creates one RRset, or many. */
-export async function createRRsets(ctx: Context): Promise<void> {
+/** Serves POST, of one RRset or of an array, and PUT and PATCH of an array. */
+export async function writeRRsets(ctx: Context): Promise<void> {
   const { system, actor, domain, body } = ctx.state
+  const method = ctx.method as 'POST' | 'PUT' | 'PATCH'
   const json = body()
-  if (Array.isArray(json)) await writeMany(ctx, 'POST', json, 201)
-  else {
+  if (method === 'POST' && !Array.isArray(json)) {
     const rrset = await rrsets.create(system, actor, domain, readRRset(json), conditions(ctx))
     answer(ctx, 201, presentRRset(domain, rrset))
+    return
   }
-}
-
-export async function replaceRRsets(ctx: Context): Promise<void> {
-  await writeMany(ctx, 'PUT', ctx.state.body(), 200)
-}
-
-export async function patchRRsets(ctx: Context): Promise<void> {
-  await writeMany(ctx, 'PATCH', ctx.state.body(), 200)
-}
-
-async function writeMany(ctx: Context, method: 'POST' | 'PUT' | 'PATCH', json: unknown, status: number): Promise<void> {
-  const { system, actor, domain } = ctx.state
   const written = await rrsets.writeMany(system, actor, domain, method, await readItems(json), conditions(ctx))
   const presented = written.map((rrset) => presentRRset(domain, rrset))
-  await answerItems(ctx, status, presented)
+  await answerItems(ctx, method === 'POST' ? 201 : 200, presented)
 }
 
-/** Lets through what is not about a type that the service makes itself (contract §1.2, step 5). */
-export const refuseAutomaticType: Middleware = async function refuseAutomaticType(ctx, next) {
+/** Requires a type that the service does not manage itself (contract §1.2, step 5). */
+export const refuseAutomaticType = guard((ctx) => {
   rrsets.refuseAutomatic(ctx.params['type']!)
-  await next()
-}
+})
 
 export async function showRRset(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state
-  answerRRset(ctx, await rrsets.get(system, domain, place(ctx)))
+  answerRRset(ctx, await rrsets.get(system, domain, keyOf(ctx)))
 }
 
-function answerRRset(ctx: Context, rrset: RRset): void {
+function answerRRset(ctx: Context, rrset: rrsets.RRset): void {
   setTag(ctx, tagOf(rrset))
   answer(ctx, 200, presentRRset(ctx.state.domain, rrset))
 }
 
-export async function replaceRRset(ctx: Context): Promise<void> {
-  await changeRRset(ctx, 'PUT')
-}
-
-export async function patchRRset(ctx: Context): Promise<void> {
-  await changeRRset(ctx, 'PATCH')
-}
-
-async function changeRRset(ctx: Context, method: 'PUT' | 'PATCH'): Promise<void> {
+/** Serves PUT and PATCH. */
+export async function changeRRset(ctx: Context): Promise<void> {
   const { system, actor, domain, body } = ctx.state
-  const rrset = await rrsets.change(system, actor, domain, place(ctx), method, () => readRRset(body()), conditions(ctx))
+  const method = ctx.method as 'PUT' | 'PATCH'
+  const input = () => readRRset(body())
+  const rrset = await rrsets.change(system, actor, domain, keyOf(ctx), method, input, conditions(ctx))
   if (rrset === undefined) answerEmpty(ctx, 204)
   else answerRRset(ctx, rrset)
 }
 
 export async function deleteRRset(ctx: Context): Promise<void> {
   const { system, actor, domain } = ctx.state
-  await rrsets.remove(system, actor, domain, place(ctx), conditions(ctx))
+  await rrsets.remove(system, actor, domain, keyOf(ctx), conditions(ctx))
   answerEmpty(ctx, 204)
 }
 
-/** The RRset that the path names; its apex forms are translated here (contract §8.2). */
-function place(ctx: Context): RRsetKey {
+/** The RRset in the path; the spellings of the apex (contract §8.2) become the empty subname. */
+function keyOf(ctx: Context): RRsetKey {
   return { subname: ctx.params['subname']!.replace(/(\.\.\.|@)$/, ''), type: ctx.params['type']! }
 }

@@ -2,27 +2,23 @@ import { Denied } from '../../errors.ts'
 import type { Actor } from '../../service/tokens/actor.ts'
 import * as totp from '../../service/accounts/totp.ts'
 import { apiUrl } from '../client.ts'
-import { answer, answerEmpty, type Context, type Middleware } from '../context.ts'
+import { answer, answerEmpty, guard, type Context } from '../context.ts'
 import { answerList } from '../pagination.ts'
 import { presentFactor, presentNewFactor, readCode, readFactor } from '../representations/totp.ts'
 
-/** Lets through who has logged in; to change something, he must have taken the MFA step if there is one. */
-export const requireLogin: Middleware = async function requireLogin(ctx, next) {
-  const { actor } = ctx.state
+/** Requires a login token; for writes, one with no MFA step pending. */
+export const requireLogin = guard(({ method, state: { actor } }) => {
   totp.refuseApiToken(actor)
-  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') totp.refuseBeforeMfa(actor)
-  await next()
-}
+  if (method !== 'GET' && method !== 'HEAD') totp.refuseBeforeMfa(actor)
+})
 
-/** Lets through who has logged in, or presents no token. */
-export const requireLoginIfPresented: Middleware = async function requireLoginIfPresented(ctx, next) {
+/** Requires that the token, if one was presented, is a login token that may manage tokens. */
+export const requireLoginIfPresented = guard((ctx) => {
   const actor = ctx.state.actor as Actor | undefined
-  if (actor !== undefined) {
-    totp.refuseApiToken(actor)
-    if (!actor.permManageTokens) throw new Denied()
-  }
-  await next()
-}
+  if (actor === undefined) return
+  totp.refuseApiToken(actor)
+  if (!actor.permManageTokens) throw new Denied()
+})
 
 export async function listFactors(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
@@ -42,7 +38,7 @@ export async function createFactor(ctx: Context): Promise<void> {
   } else answer(ctx, 201, newFactor(ctx, factor))
 }
 
-/** The body that shows a factor with its secret. */
+/** A new factor with its secret; forbids caches to store the response. */
 export function newFactor(ctx: Context, factor: totp.NewFactor) {
   ctx.set('Cache-Control', 'no-store')
   return presentNewFactor(factor, new URL(apiUrl(ctx)).hostname)
