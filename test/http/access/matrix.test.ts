@@ -57,8 +57,8 @@ const tokenOf = (options: TokenOptions, who: 'account' | 'owner' = 'account') =>
 const bound = (names: boolean | undefined) => async (site: Site) => {
   const flags = { permCreateDomain: true, permDeleteDomain: true }
   const token = await addToken(service(), site.owner.id, { ...flags, userOverrideId: site.account.id })
-  if (names !== undefined) await addPolicies(service(), token.id, [{ permWrite: true }])
-  if (names === true) await addPolicies(service(), token.id, [{ domain: site.domain, permWrite: true }])
+  if (names !== undefined) await addPolicies(service(), token.id, { write: true })
+  if (names === true) await addPolicies(service(), token.id, { domain: site.domain, write: true })
   return token.secret
 }
 
@@ -110,19 +110,19 @@ const CALLERS: Record<string, Caller> = {
 const LEVELS = ['domain subname type', 'domain subname', 'domain type', 'domain', 'subname type', 'subname', 'type', '']
 
 for (const level of LEVELS) {
-  for (const permWrite of [true, false]) {
-    CALLERS[`a token with a policy of ${level || 'nothing'} that ${permWrite ? 'allows' : 'denies'}`] = {
+  for (const write of [true, false]) {
+    CALLERS[`a token with a policy of ${level || 'nothing'} that ${write ? 'allows' : 'denies'}`] = {
       async secret(site) {
         const { id, secret } = await addToken(service(), site.account.id, FLAGS)
         const place = { domain: site.domain, subname: 'www', type: 'A' }
         const named = Object.fromEntries(Object.entries(place).filter(([member]) => level.split(' ').includes(member)))
-        if (level !== '') await addPolicies(service(), id, [{ permWrite: !permWrite }])
-        await addPolicies(service(), id, [{ ...named, permWrite }])
+        if (level !== '') await addPolicies(service(), id, { write: !write })
+        await addPolicies(service(), id, { ...named, write })
         return secret
       },
-      ...{ ...ALL, restricted: true, writes: permWrite },
+      ...{ ...ALL, restricted: true, writes: write },
       // Of the others that allow, none covers the apex NS; those that deny leave www A.
-      clears: permWrite && (level === 'domain' || level === ''),
+      clears: write && (level === 'domain' || level === ''),
     }
   }
 }
@@ -283,7 +283,7 @@ async function makeSite(): Promise<Site> {
   const bound = await addToken(service(), owner.id, { userOverrideId: account.id })
   const tokens = { own: { id: own.id, policy: '' }, bound: { id: bound.id, policy: '' } }
   for (const token of Object.values(tokens)) {
-    await addPolicies(service(), token.id, [{ permWrite: false }])
+    await addPolicies(service(), token.id, { write: false })
     const [policy] = await query<{ id: string }>(service().system.db, 'select id from policies where token_id = :id', {
       id: token.id,
     })

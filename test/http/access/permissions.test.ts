@@ -3,7 +3,7 @@ import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/accounts.ts'
 import { newDomain } from '../../support/api.ts'
 import { useService } from '../../support/harness.ts'
-import { addPolicies, addToken, type PolicyOptions, type Token } from '../../support/tokens.ts'
+import { addPolicies, addToken, type PolicyRow, type Token } from '../../support/tokens.ts'
 
 // Contract §§3.2 and 3.3, on the endpoints that there are.
 
@@ -101,7 +101,7 @@ test.serial('a restricted token reads everything, and writes what its policies a
   const [allowed, denied] = [await newDomain(account.api), await newDomain(account.api)]
   await account.api.post(`/domains/${denied}/rrsets/`, rrset('www'))
   const { id, api } = await addToken(service(), account.id)
-  await addPolicies(service(), id, [{ permWrite: false }, { domain: allowed, permWrite: true }])
+  await addPolicies(service(), id, { write: false }, { domain: allowed, write: true })
   for (const path of ['/', '/domains/', `/domains/${denied}/`, `/domains/${denied}/rrsets/www/A/`]) {
     t.is((await api.get(path)).status, 200, path)
   }
@@ -119,29 +119,25 @@ test.serial('a restricted token reads everything, and writes what its policies a
 })
 
 /** Of the policies of a token, those that match, and whether `www TXT` may be written. */
-const precedence: [string, Omit<PolicyOptions, 'domain'>[], boolean][] = [
-  ['the default alone', [{ permWrite: true }], true],
-  ['type over default', [{ permWrite: false }, { type: 'TXT', permWrite: true }], true],
-  [
-    'subname over type',
-    [{ permWrite: false }, { type: 'TXT', permWrite: false }, { subname: 'www', permWrite: true }],
-    true,
-  ],
+const precedence: [string, Omit<PolicyRow, 'domain'>[], boolean][] = [
+  ['the default alone', [{ write: true }], true],
+  ['type over default', [{ write: false }, { type: 'TXT', write: true }], true],
+  ['subname over type', [{ write: false }, { type: 'TXT', write: false }, { subname: 'www', write: true }], true],
   [
     'subname and type over subname',
-    [{ permWrite: true }, { subname: 'www', permWrite: true }, { subname: 'www', type: 'TXT', permWrite: false }],
+    [{ write: true }, { subname: 'www', write: true }, { subname: 'www', type: 'TXT', write: false }],
     false,
   ],
-  ['another type', [{ permWrite: false }, { type: 'A', permWrite: true }], false],
-  ['another subname', [{ permWrite: false }, { subname: '', permWrite: true }], false],
-  ['a wildcard is literal', [{ permWrite: false }, { subname: '*', permWrite: true }], false],
+  ['another type', [{ write: false }, { type: 'A', write: true }], false],
+  ['another subname', [{ write: false }, { subname: '', write: true }], false],
+  ['a wildcard is literal', [{ write: false }, { subname: '*', write: true }], false],
 ]
 
 for (const [what, policies, allowed] of precedence) {
   test.serial(`the most specific policy decides: ${what}`, async (t) => {
     const domain = await newDomain(account.api)
     const { id, api } = await addToken(service(), account.id)
-    await addPolicies(service(), id, policies)
+    await addPolicies(service(), id, ...policies)
     t.is((await api.post(`/domains/${domain}/rrsets/`, rrset('www', 'TXT'))).status, allowed ? 201 : 403)
   })
 }
@@ -149,21 +145,21 @@ for (const [what, policies, allowed] of precedence) {
 test.serial('a domain is deleted only by who may write all of it', async (t) => {
   const domain = await newDomain(account.api)
   await account.api.post(`/domains/${domain}/rrsets/`, rrset('www'))
-  const token = async (policies: PolicyOptions[]) => {
+  const token = async (...policies: PolicyRow[]) => {
     const { id, api } = await addToken(service(), account.id, { permDeleteDomain: true })
-    await addPolicies(service(), id, policies)
+    await addPolicies(service(), id, ...policies)
     return api
   }
   for (const policies of [
-    [{ permWrite: false }],
-    [{ permWrite: true }, { domain, subname: 'nothing', permWrite: false }],
-    [{ permWrite: true }, { subname: 'www', permWrite: false }],
-    [{ permWrite: true }, { type: 'NS', permWrite: false }],
+    [{ write: false }],
+    [{ write: true }, { domain, subname: 'nothing', write: false }],
+    [{ write: true }, { subname: 'www', write: false }],
+    [{ write: true }, { type: 'NS', write: false }],
   ]) {
-    const { status, json } = await (await token(policies)).delete(`/domains/${domain}/`)
+    const { status, json } = await (await token(...policies)).delete(`/domains/${domain}/`)
     t.deepEqual([status, json], [403, PERMISSION], JSON.stringify(policies))
   }
-  const allowed = await token([{ permWrite: false }, { domain, permWrite: true }])
+  const allowed = await token({ write: false }, { domain, write: true })
   t.is((await allowed.delete(`/domains/${domain}/`)).status, 204)
   t.is((await account.api.get(`/domains/${domain}/`)).status, 404)
 })
@@ -216,11 +212,13 @@ test.serial(
       await newDomain(account.api),
     ]
     const { id, api } = await boundToken({ permDeleteDomain: true })
-    await addPolicies(service(), id, [
-      { permWrite: true },
-      { domain: written, permWrite: true },
-      { domain: read, subname: 'x', type: 'A', permWrite: false },
-    ])
+    await addPolicies(
+      service(),
+      id,
+      { write: true },
+      { domain: written, write: true },
+      { domain: read, subname: 'x', type: 'A', write: false },
+    )
     const listed = (await api.get('/domains/')).json as { name: string }[]
     t.deepEqual(
       listed.map(({ name }) => name),
@@ -248,7 +246,7 @@ test.serial(
 test.serial('an override token whose policies name no domain sees none', async (t) => {
   const domain = await newDomain(account.api)
   const { id, api } = await boundToken()
-  await addPolicies(service(), id, [{ permWrite: true }])
+  await addPolicies(service(), id, { write: true })
   t.deepEqual((await api.get('/domains/')).json, [])
   t.is((await api.get(`/domains/${domain}/`)).status, 404)
 })
@@ -263,7 +261,7 @@ test.serial(
     const owning = async () =>
       ((await api.get(`/domains/?owns_qname=www.${child}`)).json as { name: string }[])[0]?.name
     t.is(await owning(), child)
-    await addPolicies(service(), id, [{ permWrite: false }, { domain: parent, permWrite: true }])
+    await addPolicies(service(), id, { write: false }, { domain: parent, write: true })
     t.is(await owning(), parent)
   },
 )

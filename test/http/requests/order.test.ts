@@ -34,7 +34,7 @@ test.before('accounts', async () => {
   foreign = await newDomain((await service().account()).api)
   plain = await addToken(service(), account.id)
   restricted = await addToken(service(), account.id)
-  await addPolicies(service(), restricted.id, [{ permWrite: false }])
+  await addPolicies(service(), restricted.id, { write: false })
   const rrset = { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] }
   await account.api.post(`/domains/${domain}/rrsets/`, rrset)
 })
