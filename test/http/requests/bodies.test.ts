@@ -111,7 +111,7 @@ for (const type of [undefined, 'application/json', 'text/plain', 'application/x-
     t.is(patched.status, 200)
   })
 
-  test.serial(`an empty body on the RRset collection is no data: ${type}`, async (t) => {
+  test.serial(`an empty body on the RRset collection is refused: ${type}`, async (t) => {
     const { status, text } = await post(rrsets(), '', type)
     t.deepEqual([status, text], [400, NO_DATA])
   })
@@ -127,7 +127,7 @@ test.serial('a request without a body counts as one with an empty body', async (
 })
 
 for (const [method, path] of endpoints) {
-  test.serial(`null is no data: ${method} ${path}`, async (t) => {
+  test.serial(`the root null is refused: ${method} ${path}`, async (t) => {
     const { status, text } = await account.api.send(method, path.replace('DOMAIN', domain), null)
     t.deepEqual([status, text], [400, NO_DATA])
   })
@@ -144,7 +144,7 @@ for (const [json, type] of [
   ['true', 'bool'],
   ['false', 'bool'],
 ] as const) {
-  test.serial(`the root ${json} is no dictionary but ${type}`, async (t) => {
+  test.serial(`the root ${json} is refused as ${type}`, async (t) => {
     const body = `{"non_field_errors":["Invalid data. Expected a dictionary, but got ${type}."]}`
     for (const [method, path] of [
       ['POST', '/domains/'],

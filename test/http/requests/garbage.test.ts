@@ -16,7 +16,7 @@ test.before('an account with a domain', async () => {
   domain = await newDomain(account.api)
 })
 
-test.afterEach('the service goes on', async (t) => {
+test.afterEach('the service still works', async (t) => {
   t.is((await account.api.get('/domains/')).status, 200)
 })
 
