@@ -8,7 +8,7 @@ import { projectFolder } from '../dev/project.ts'
 const PROJECT = projectFolder()
 const DESIGN = join(PROJECT, 'docs', 'design')
 
-/** The numbers of the headings of each document, by its name without ending. */
+/** The section numbers of each document, by its name without extension. */
 const SECTIONS = new Map(
   readdirSync(DESIGN).map((file) => {
     const text = readFileSync(join(DESIGN, file), 'utf8')
@@ -28,13 +28,13 @@ function files(folder: string, ending: RegExp): string[] {
     .map((file) => join(folder, file))
 }
 
-test('each section that is cited exists in docs/design', (t) => {
+test('every cited section exists in docs/design', (t) => {
   const sources = ['src', 'dev', 'test', 'bench', 'migrations', 'seeds'].flatMap((folder) => files(folder, /\.ts$/))
   const prose = [...files('docs', /\.md$/), ...files('pdns', /./), 'README.md', 'CONTRIBUTING.md']
   const missing: string[] = []
   let cited = 0
   for (const file of [...sources, ...prose]) {
-    // A comment may be broken between the name and the number.
+    // A line break may separate the name and the number.
     const text = readFileSync(join(PROJECT, file), 'utf8').replace(/\n\s*(?:\*|\/\/)? ?/g, ' ')
     for (const [citation, name, numbers] of text.matchAll(CITATION)) {
       const sections = SECTIONS.get(name!)

@@ -2,7 +2,7 @@ import test from 'ava'
 import { RATES } from '../src/limits.ts'
 import { ConfigError, readConfig, type Config } from '../src/config.ts'
 
-// Contract §16, as far as settings come from the environment.
+// Contract §16: the settings in the environment.
 
 const DEFAULTS: Config = {
   hosts: ['127.0.0.1', '::1'],
@@ -44,7 +44,7 @@ const NAMES = [
   ...['THROTTLE_STORE', 'THROTTLE_RATES', 'TRUSTED_PROXIES', 'BODY_LIMIT', 'RETRY_AFTER', 'LOG_LEVEL'],
 ]
 
-/** The problems of an environment, as the operator reads them. */
+/** The problems of an environment, as the operator sees them. */
 function problems(environment: NodeJS.ProcessEnv): string[] {
   try {
     readConfig(environment)
@@ -55,16 +55,16 @@ function problems(environment: NodeJS.ProcessEnv): string[] {
   }
 }
 
-test('nothing need be set', (t) => {
+test('no setting is required', (t) => {
   t.deepEqual(readConfig({}), DEFAULTS)
 })
 
-test('what is set to nothing or blanks counts as not set', (t) => {
+test('an empty or blank variable counts as unset', (t) => {
   t.deepEqual(readConfig(Object.fromEntries(NAMES.map((name) => [name, '']))), DEFAULTS)
   t.deepEqual(readConfig(Object.fromEntries(NAMES.map((name) => [name, ' \t\n']))), DEFAULTS)
 })
 
-test('other variables are of no interest', (t) => {
+test('other variables are ignored', (t) => {
   t.deepEqual(readConfig({ PATH: '/bin', port: 'x', ZONEPLANE: 'x' }), DEFAULTS)
 })
 
@@ -136,7 +136,7 @@ for (const [name, value, member, read] of [
   })
 }
 
-test('networks of trusted proxies', (t) => {
+test('TRUSTED_PROXIES accepts addresses and networks', (t) => {
   const { trustedProxies } = readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1 2001:db8::/32,::1' })
   t.deepEqual(
     trustedProxies.map(([address, bits]) => `${address.toString()}/${bits}`),
@@ -144,7 +144,7 @@ test('networks of trusted proxies', (t) => {
   )
 })
 
-test('a PowerDNS of one’s own', (t) => {
+test('PDNS_API_URL, PDNS_API_KEY and NAMESERVERS set an external PowerDNS', (t) => {
   const environment = { PDNS_API_URL: 'http://pdns:8081', PDNS_API_KEY: 'key', NAMESERVERS: 'ns.example.net' }
   t.deepEqual(readConfig(environment), {
     ...DEFAULTS,
@@ -226,7 +226,7 @@ for (const [name, values, text] of [
 }
 
 for (const mailUrl of ['smtp://mail', 'smtp://mail:587/', 'smtps://user:p%40ss@[::1]:465']) {
-  test(`MAIL_URL=${mailUrl} needs MAIL_FROM and PUBLIC_URL`, (t) => {
+  test(`MAIL_URL=${mailUrl} requires MAIL_FROM and PUBLIC_URL`, (t) => {
     t.deepEqual(problems({ MAIL_URL: mailUrl }), [
       'MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net',
       'PUBLIC_URL: needed with MAIL_URL, because mails hold links, e.g. https://dns.example.net',
@@ -260,7 +260,7 @@ for (const value of [
   })
 }
 
-test('everything that is wrong with rates is told', (t) => {
+test('all problems of THROTTLE_RATES are reported', (t) => {
   t.deepEqual(problems({ THROTTLE_RATES: ' ;; ' }), [`${RATES_LIKE}no scope is named`])
   t.deepEqual(
     problems({ THROTTLE_RATES: 'user=1/s; dns=1/s; user=2/s; dyndns=1/s, x, 2/y; dns_api_cheap=1/min, 2/60s' }),
@@ -272,13 +272,13 @@ test('everything that is wrong with rates is told', (t) => {
   )
 })
 
-test('a URL and a key of PowerDNS belong together', (t) => {
+test('PDNS_API_URL and PDNS_API_KEY require each other', (t) => {
   const text = 'PDNS_API_URL and PDNS_API_KEY: set both or none'
   t.deepEqual(problems({ PDNS_API_KEY: 'key' }), [text])
   t.deepEqual(problems({ PDNS_API_URL: 'http://pdns:8081', NAMESERVERS: 'ns.example.net' }), [text])
 })
 
-test('a URL of PowerDNS is http or https', (t) => {
+test('PDNS_API_URL must be http or https', (t) => {
   t.deepEqual(problems({ PDNS_API_URL: 'pdns:8081', PDNS_API_KEY: 'key' }), [
     'PDNS_API_URL: must be a URL beginning with http:// or https://',
     'PDNS_API_URL and PDNS_API_KEY: set both or none',
@@ -286,7 +286,7 @@ test('a URL of PowerDNS is http or https', (t) => {
 })
 
 for (const nameServers of [undefined, '', '  ']) {
-  test(`a PowerDNS of one’s own needs name servers: ${JSON.stringify(nameServers)} is none`, (t) => {
+  test(`an external PowerDNS requires NAMESERVERS, not ${JSON.stringify(nameServers)}`, (t) => {
     const environment = { PDNS_API_URL: 'http://pdns:8081', PDNS_API_KEY: 'key' }
     t.deepEqual(problems({ ...environment, ...(nameServers !== undefined && { NAMESERVERS: nameServers }) }), [
       'NAMESERVERS: needed with a PowerDNS of your own, e.g. "ns1.example.net, ns2.example.net"',
@@ -294,18 +294,18 @@ for (const nameServers of [undefined, '', '  ']) {
   })
 }
 
-test('all problems are reported at once, each with the variable’s name', (t) => {
+test('all problems are reported together, each with the variable’s name', (t) => {
   const wrong = NAMES.filter((name) => !['HOST', 'ZONEPLANE_DATA', 'PDNS_API_KEY'].includes(name))
-  const told = problems(Object.fromEntries(wrong.map((name) => [name, ';'])))
+  const reported = problems(Object.fromEntries(wrong.map((name) => [name, ';'])))
   t.deepEqual(
-    told.map((line) => line.split(':', 1)[0]!),
+    reported.map((line) => line.split(':', 1)[0]!),
     ['NAMESERVERS', ...wrong.filter((name) => name !== 'NAMESERVERS')],
   )
 })
 
 test('no problem repeats a secret', (t) => {
   const canary = 'Canary Secret'
-  const told = problems({
+  const reported = problems({
     DATABASE_URL: `mysql://user:${canary}@db/`,
     PDNS_API_URL: `ftp://user:${canary}@pdns/`,
     PDNS_API_KEY: canary,
@@ -313,6 +313,6 @@ test('no problem repeats a secret', (t) => {
     MAIL_URL: `http://user:${canary}@host`,
     PUBLIC_URL: `user:${canary}@host`,
   })
-  t.true(told.length >= 4)
-  t.false(told.join().includes('Canary'))
+  t.true(reported.length >= 4)
+  t.false(reported.join().includes('Canary'))
 })

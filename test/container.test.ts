@@ -20,7 +20,7 @@ const compose = parse(readFileSync(join(project, 'docker-compose.yml'), 'utf8'))
   volumes: Record<string, unknown>
 }
 
-/** The names of all settings: those that reading the configuration asks for. */
+/** The names of all settings, which are the variables that `readConfig` reads. */
 function settings(): Set<string> {
   const names = new Set<string>()
   const environment = new Proxy<NodeJS.ProcessEnv>(
@@ -36,7 +36,7 @@ function settings(): Set<string> {
   return names
 }
 
-/** What `docker compose` makes of a value, with this environment; it refuses to start where `:?` finds nothing. */
+/** A value as `docker compose` interpolates it in this environment; throws where `:?` finds no value. */
 function interpolate(value: string | number, environment: Record<string, string>): string {
   return String(value).replace(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, name: string, kind: string, rest: string) => {
     const set = environment[name]
@@ -46,11 +46,11 @@ function interpolate(value: string | number, environment: Record<string, string>
   })
 }
 
-test('the API is told every setting but those of private servers, and nothing else', (t) => {
-  const told = new Set(Object.keys(compose.services.api.environment))
+test('docker-compose.yml passes every setting to the API except those of private servers, and no other variable', (t) => {
+  const passed = new Set(Object.keys(compose.services.api.environment))
   const wanted = settings()
   for (const name of ['DNS_PORT', 'ZONEPLANE_DATA']) wanted.delete(name)
-  t.deepEqual([...told].sort(), [...wanted].sort())
+  t.deepEqual([...passed].sort(), [...wanted].sort())
 })
 
 test('every setting is in the README', (t) => {
@@ -66,18 +66,18 @@ test('the composed environment is a valid configuration once the secrets are set
     NAMESERVERS: 'ns1.example.net,ns2.example.net',
   }
   const { environment } = compose.services.api
-  const told = Object.entries(environment).map(([name, value]) => [name, interpolate(value, secrets)] as const)
-  const config = readConfig(Object.fromEntries(told))
+  const passed = Object.entries(environment).map(([name, value]) => [name, interpolate(value, secrets)] as const)
+  const config = readConfig(Object.fromEntries(passed))
   t.is(config.databaseUrl, 'postgres://zoneplane:a-password@postgres:5432/zoneplane')
   t.deepEqual(config.nameServers, ['ns1.example.net.', 'ns2.example.net.'])
-  for (const left of Object.keys(secrets)) {
-    const others = { ...secrets, [left]: '' }
+  for (const missing of Object.keys(secrets)) {
+    const others = { ...secrets, [missing]: '' }
     const all = Object.values(compose.services).flatMap((service) => Object.values(service.environment))
-    t.throws(() => all.map((value) => interpolate(value, others)), { message: new RegExp(`^${left}`) })
+    t.throws(() => all.map((value) => interpolate(value, others)), { message: new RegExp(`^${missing}`) })
   }
 })
 
-test('every service has a health check, what holds data has a named volume, and the API waits for both', (t) => {
+test('every service has a health check, databases have named volumes, and the API waits for both', (t) => {
   for (const [name, service] of Object.entries(compose.services)) {
     t.true((service.healthcheck?.test.length ?? 0) > 1, name)
     for (const volume of service.volumes ?? []) t.true(volume.split(':')[0]! in compose.volumes, volume)
@@ -90,7 +90,7 @@ test('every service has a health check, what holds data has a named volume, and 
   ])
 })
 
-test('what the images copy is there and not kept from them', (t) => {
+test('the files that the images copy exist and are not in .dockerignore', (t) => {
   for (const [folder, file] of [
     ['.', 'Dockerfile'],
     ['pdns', 'pdns/Dockerfile'],

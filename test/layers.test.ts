@@ -7,7 +7,7 @@ import { projectFolder } from '../dev/project.ts'
 const SOURCES = join(projectFolder(), 'src')
 const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
 
-/** What a ring may import of ours, besides itself: the arrows of architecture.md, and what every ring stands on. */
+/** The imports of each ring, besides itself: the arrows of architecture.md, and the common files. */
 const ARROWS: Record<string, readonly string[]> = {
   http: ['service', 'dns', 'errors.ts', 'limits.ts', 'slices.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
   cli: ['service', 'errors.ts', 'limits.ts', 'config.ts', 'system.ts'],
@@ -29,11 +29,11 @@ const ARROWS: Record<string, readonly string[]> = {
   dns: [],
 }
 
-/** The rooms of the service, from the top: each may import those below it, and what stands beside them. */
+/** The rooms of the service, from the top: each may import those below it, and files beside the rooms. */
 const ROOMS = ['accounts', 'domains', 'zone', 'throttling', 'tokens']
 
-/** What every ring stands on, and what it may stand on in turn. `system.ts` names the parts, by type only. */
-const GROUND: Record<string, readonly string[]> = {
+/** The common files that every ring may import, and their own imports. `system.ts` imports the parts, types only. */
+const COMMON: Record<string, readonly string[]> = {
   'errors.ts': [],
   'limits.ts': [],
   'slices.ts': ['limits.ts'],
@@ -43,10 +43,10 @@ const GROUND: Record<string, readonly string[]> = {
   'system.ts': [],
 }
 
-/** The files of ours that a file imports or re-exports, below src. */
+/** The files below src that a file imports or re-exports. */
 function imports(file: string, { types }: { types: boolean }): string[] {
   const text = readFileSync(join(SOURCES, file), 'utf8')
-  // What is imported by type only is gone once the types are.
+  // Transpiling removes imports of types.
   const code = types ? text : ts.transpile(text, { target: ts.ScriptTarget.ESNext, verbatimModuleSyntax: true })
   return ts
     .preProcessFile(code)
@@ -55,13 +55,13 @@ function imports(file: string, { types }: { types: boolean }): string[] {
     .map((name) => normalize(join(dirname(file), name)))
 }
 
-/** The ring that a file belongs to; of a file in no ring, the file itself. */
+/** The ring that a file belongs to, or the file itself if it is in none. */
 function ringOf(file: string): string {
   return file.split('/')[0]!
 }
 
 for (const [ring, arrows] of Object.entries(ARROWS)) {
-  test(`${ring} imports ${arrows.length === 0 ? 'nothing of ours' : `only ${arrows.join(', ')}`}, not even types`, (t) => {
+  test(`${ring} imports ${arrows.length === 0 ? 'none of our files' : `only ${arrows.join(', ')}`}, not even types`, (t) => {
     const files = FILES.filter((file) => ringOf(file) === ring)
     t.true(files.length > 0)
     const others = files.flatMap((file) =>
@@ -73,22 +73,22 @@ for (const [ring, arrows] of Object.entries(ARROWS)) {
   })
 }
 
-test('what every ring stands on imports no ring', (t) => {
-  const others = Object.entries(GROUND).flatMap(([file, allowed]) =>
+test('the common files import no ring', (t) => {
+  const others = Object.entries(COMMON).flatMap(([file, allowed]) =>
     imports(file, { types: file !== 'system.ts' }).filter((name) => !allowed.includes(name)),
   )
   t.deepEqual(others, [])
 })
 
-test('no ring imports what puts the rings together, or the development servers', (t) => {
+test('no ring imports the files that assemble the rings, or the development servers', (t) => {
   const roots = ['main.ts', 'cli.ts', 'server.ts', 'app.ts', 'dev']
-  const others = FILES.filter((file) => ringOf(file) in ARROWS || file in GROUND).flatMap((file) =>
+  const others = FILES.filter((file) => ringOf(file) in ARROWS || file in COMMON).flatMap((file) =>
     imports(file, { types: true }).filter((name) => roots.includes(ringOf(name))),
   )
   t.deepEqual(others, [])
 })
 
-test('only the store knows SQL drivers, only the nameserver an HTTP client, only http Koa, and only mail SMTP', (t) => {
+test('only the store imports SQL drivers, only nameserver an HTTP client, only http Koa, and only mail an SMTP client', (t) => {
   const owners: Record<string, string> = {
     pg: 'store',
     knex: 'store',
@@ -97,14 +97,14 @@ test('only the store knows SQL drivers, only the nameserver an HTTP client, only
     yup: 'http',
     nodemailer: 'mail',
   }
-  const strangers = FILES.filter((file) => ringOf(file) in ARROWS).flatMap((file) => {
+  const violations = FILES.filter((file) => ringOf(file) in ARROWS).flatMap((file) => {
     const code = ts.transpile(readFileSync(join(SOURCES, file), 'utf8'), { verbatimModuleSyntax: true })
     return ts
       .preProcessFile(code)
       .importedFiles.filter(({ fileName }) => (owners[fileName] ?? ringOf(file)) !== ringOf(file))
       .map(({ fileName }) => `${file} -> ${fileName}`)
   })
-  t.deepEqual(strangers, [])
+  t.deepEqual(violations, [])
 })
 
 test('a room of the service imports only rooms below it', (t) => {

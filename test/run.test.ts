@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { newFolder } from './support/servers/folders.ts'
 import { Random, SEED } from './support/random.ts'
 
-/** The test command, in a temporary folder of its own, on one small file of tests. */
+/** Starts the test command with its own temporary folder, on one small test file. */
 function run(folder: string, ...options: string[]): ChildProcess {
   chmodSync(folder, 0o711)
   return spawn(process.execPath, [join(import.meta.dirname, 'run.js'), 'build/test/dev/lock.test.js', ...options], {
@@ -16,12 +16,12 @@ function run(folder: string, ...options: string[]): ChildProcess {
   })
 }
 
-async function said(child: ChildProcess, text: string): Promise<void> {
+async function waitForOutput(child: ChildProcess, text: string): Promise<void> {
   let output = ''
   while (!output.includes(text)) output += String((await once(child.stdout!, 'data'))[0])
 }
 
-test.serial('it leaves no file behind, and AVA’s exit code', async (t) => {
+test.serial('the test command exits with AVA’s code and leaves no file behind', async (t) => {
   const folder = newFolder()
   const child = run(folder)
   child.stdout!.resume()
@@ -33,10 +33,10 @@ for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  test.serial(`interrupted by ${signal}, too`, async (t) => {
+  test.serial(`the test command leaves no file behind when interrupted by ${signal}`, async (t) => {
     const folder = newFolder()
     const child = run(folder)
-    await said(child, 'Postgres: starting')
+    await waitForOutput(child, 'Postgres: starting')
     child.kill(signal)
     child.stdout!.resume()
     t.deepEqual(await once(child, 'close'), [code, null])
@@ -44,10 +44,10 @@ for (const [signal, code] of [
   })
 }
 
-test.serial('what a killed run left, the next one removes', async (t) => {
+test.serial('a run removes the files of an earlier run that was killed', async (t) => {
   const folder = newFolder()
   const killed = run(folder)
-  await said(killed, 'Postgres: starting')
+  await waitForOutput(killed, 'Postgres: starting')
   killed.kill('SIGKILL')
   await once(killed, 'exit')
   t.is(readdirSync(folder).length, 1)
@@ -57,7 +57,7 @@ test.serial('what a killed run left, the next one removes', async (t) => {
   t.deepEqual(readdirSync(folder), [])
 })
 
-test.serial('a run that fails says with which seed to repeat it', async (t) => {
+test.serial('a run that fails prints the seed that repeats it', async (t) => {
   const child = run(newFolder(), '--match=no such test')
   let output = ''
   child.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -65,7 +65,7 @@ test.serial('a run that fails says with which seed to repeat it', async (t) => {
   t.regex(output, /test: failed; TEST_SEED=7 makes the same random choices again\n$/)
 })
 
-test('properties and other random choices start from the seed', (t) => {
+test('property tests and other random choices start from the seed', (t) => {
   t.is(fc.readConfigureGlobal().seed, SEED)
   const [one, other] = [new Random(), new Random()].map((random) => [random.below(1e9), random.below(1e9)])
   t.deepEqual(one, other)

@@ -14,13 +14,13 @@ import { migrate } from '../src/store/migrate.ts'
 import { removeInstanceFolders } from './support/servers/folders.ts'
 import { clientTools, dnsTools } from './support/servers/packages.ts'
 
-// The test command: starts a Postgres in a temporary folder, runs AVA, and removes both. Arguments go to AVA; `--long`
-// as the first of them chooses the long tests, `--clients` those with client programs of other projects.
+// The test command: starts a Postgres in a temporary folder, runs AVA, and removes both. Arguments are passed to AVA;
+// `--long` as the first selects the long tests, `--clients` those with client programs of other projects.
 
 const PREFIX = 'zoneplane-test-'
 const TESTS = 'build/test'
-/** Options, and the folders whose tests run only with them. */
-const APART: Record<string, string> = { '--long': `${TESTS}/long/`, '--clients': `${TESTS}/clients/` }
+/** The options, and the folders whose tests run only with them. */
+const OPTIONAL: Record<string, string> = { '--long': `${TESTS}/long/`, '--clients': `${TESTS}/clients/` }
 
 let interruptedBy: NodeJS.Signals | undefined
 let ava: ChildProcess | undefined
@@ -40,7 +40,7 @@ try {
 }
 if (interruptedBy) process.exitCode = 128 + constants.signals[interruptedBy]
 
-/** Runs the tests with a Postgres and folders of their own; resolves with AVA's exit code. */
+/** Runs the tests with their own Postgres and folders; resolves with AVA's exit code. */
 async function test(args: string[]): Promise<number> {
   await removeLeftOvers()
   const tools = args[0] === '--clients' ? [...dnsTools, ...clientTools] : dnsTools
@@ -66,7 +66,7 @@ function progress(text: string): void {
   console.log(`test: ${text}`)
 }
 
-/** A folder with a note of this process; the users that the servers run as may pass through it. */
+/** A folder that records this process, and that the users of the servers may traverse. */
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
   remember(join(folder, 'process'), identify(process.pid)!)
@@ -106,11 +106,11 @@ function databaseUrl(url: string, database: string): string {
 
 /** The files to run; AVA's own patterns cannot say "all but these" on the command line. */
 function selection(project: string, args: string[]): string[] {
-  const folder = args[0] === undefined ? undefined : APART[args[0]]
+  const folder = args[0] === undefined ? undefined : OPTIONAL[args[0]]
   if (args.length > 0 && folder === undefined) return args
   const all = readdirSync(join(project, TESTS), { recursive: true, encoding: 'utf8' })
   const tests = all.filter((file) => file.endsWith('.test.js')).map((file) => `${TESTS}/${file}`)
-  const folderOf = (file: string) => Object.values(APART).find((each) => file.startsWith(each))
+  const folderOf = (file: string) => Object.values(OPTIONAL).find((each) => file.startsWith(each))
   return [...tests.filter((file) => folderOf(file) === folder).sort(), ...args.slice(1)]
 }
 
@@ -122,7 +122,7 @@ async function runAva(args: string[], environment: Record<string, string>): Prom
     capabilities: [],
     deathSignal: 'SIGKILL',
   })
-  // In a process group of its own, which is killed before the servers that it uses stop.
+  // In its own process group, which is killed before the servers that it uses stop.
   ava = spawn(command.file, command.args, {
     cwd: project,
     detached: true,
@@ -136,7 +136,7 @@ async function runAva(args: string[], environment: Record<string, string>): Prom
   return code ?? 1
 }
 
-/** Lets AVA report which tests were pending, and end; kills it if it does not end. */
+/** Lets AVA report pending tests and exit; kills it after five seconds. */
 function interrupt(child: ChildProcess): void {
   child.kill('SIGINT')
   setTimeout(() => {
@@ -148,6 +148,6 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid!, 'SIGKILL')
   } catch {
-    // All of its processes are gone.
+    // The group has no processes any more.
   }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { projectFolder } from '../dev/project.ts'
 import { newFolder } from './support/servers/folders.ts'
 
-/** A project with our packages and two sources of its own. */
+/** A project with our packages and two source files. */
 function newProject(): string {
   const folder = newFolder()
   for (const file of ['setup.mjs', 'package.json', 'package-lock.json', 'tsconfig.json']) {
@@ -19,7 +19,7 @@ function newProject(): string {
   return folder
 }
 
-async function setUp(folder: string): Promise<{ code: number; output: string }> {
+async function runSetup(folder: string): Promise<{ code: number; output: string }> {
   const child = spawn(process.execPath, [join(folder, 'setup.mjs')])
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -28,35 +28,35 @@ async function setUp(folder: string): Promise<{ code: number; output: string }> 
   return { code, output }
 }
 
-test.serial('it builds once, and again what was changed, lost or deleted', async (t) => {
+test.serial('setup builds once, and again after a file was changed, lost or deleted', async (t) => {
   const folder = newProject()
   const built = { code: 0, output: 'setup: building\n' }
-  t.deepEqual(await setUp(folder), built)
-  t.deepEqual(await setUp(folder), { code: 0, output: '' })
+  t.deepEqual(await runSetup(folder), built)
+  t.deepEqual(await runSetup(folder), { code: 0, output: '' })
   writeFileSync(join(folder, 'src', 'one.ts'), 'export const one = "changed"\n')
-  t.deepEqual(await setUp(folder), built)
+  t.deepEqual(await runSetup(folder), built)
   rmSync(join(folder, 'build', 'src', 'one.js'))
-  t.deepEqual(await setUp(folder), built)
+  t.deepEqual(await runSetup(folder), built)
   t.true(existsSync(join(folder, 'build', 'src', 'one.js')))
   rmSync(join(folder, 'src', 'two.ts'))
-  t.deepEqual(await setUp(folder), built)
+  t.deepEqual(await runSetup(folder), built)
   t.deepEqual(readdirSync(join(folder, 'build', 'src')).sort(), ['one.js', 'one.js.map'])
 })
 
-test.serial('an error of the compiler is shown, and not forgotten', async (t) => {
+test.serial('a compiler error is shown at every setup until it is corrected', async (t) => {
   const folder = newProject()
   writeFileSync(join(folder, 'src', 'two.ts'), 'export const two: string = 2\n')
   for (const attempt of ['first', 'second']) {
-    const { code, output } = await setUp(folder)
+    const { code, output } = await runSetup(folder)
     t.is(code, 1, attempt)
     t.regex(output, /src\/two\.ts\(1,14\): error TS2322/)
     t.regex(output, /\nsetup: tsc has failed; its output is above\.\n$/)
   }
 })
 
-test.serial('of two at once, one builds and the other waits', async (t) => {
+test.serial('of two simultaneous setups, one builds and the other waits', async (t) => {
   const folder = newProject()
-  const both = await Promise.all([setUp(folder), setUp(folder)])
+  const both = await Promise.all([runSetup(folder), runSetup(folder)])
   t.deepEqual(
     both.map(({ code }) => code),
     [0, 0],
@@ -65,11 +65,11 @@ test.serial('of two at once, one builds and the other waits', async (t) => {
   t.deepEqual(readdirSync(join(folder, 'build')).sort(), ['.setup.json', '.tsbuildinfo', 'src'])
 })
 
-test.serial('a lock that a killed one left is no obstacle', async (t) => {
+test.serial('setup ignores the lock of a process that was killed', async (t) => {
   const folder = newProject()
   mkdirSync(join(folder, 'build'))
   const gone = spawn('true')
   await once(gone, 'exit')
   writeFileSync(join(folder, 'build', '.setup.lock'), String(gone.pid))
-  t.like(await setUp(folder), { code: 0 })
+  t.like(await runSetup(folder), { code: 0 })
 })

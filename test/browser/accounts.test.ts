@@ -8,10 +8,10 @@ import { useService, withService } from '../support/harness.ts'
 import * as people from '../support/people.ts'
 import { accountOf, canLogIn, freshEmail, PASSWORD } from '../support/people.ts'
 
-// The pages that links in mails lead to, as a person uses them. SCREENSHOTS=<folder> keeps a picture of each.
+// The pages behind the links in mails, in a browser. SCREENSHOTS=<folder> keeps a screenshot of each.
 
 const CHROMIUM = '/usr/bin/chromium'
-/** Over plain http, browsers trust no host but this one. */
+/** A host that browsers do not treat as a secure context over http, unlike 127.0.0.1. */
 const ELSEWHERE = 'elsewhere.test'
 const PHONE = { width: 360, height: 740 }
 
@@ -21,7 +21,7 @@ const service = useService({ REGISTRATION: 'open' })
 
 if (existsSync(CHROMIUM)) withBrowser()
 else
-  test('there is no Chromium (Debian: chromium) on this machine, so nobody has looked at the pages', (t) => {
+  test('Chromium (Debian: chromium) is not installed, so the pages are not tested', (t) => {
     t.log(`not at ${CHROMIUM}`)
     t.pass()
   })
@@ -30,7 +30,7 @@ function withBrowser(): void {
   let browser: Browser
 
   test.serial.before('a browser', async () => {
-    // What it would tell its makers is not wanted, and cannot be told everywhere.
+    // Without the browser's own requests to its vendor, which fail on some machines.
     const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run']
     args.push(`--host-resolver-rules=MAP ${ELSEWHERE} 127.0.0.1`)
     browser = await chromium.launch({ executablePath: CHROMIUM, args })
@@ -49,28 +49,28 @@ function withBrowser(): void {
       await service().anonymous.post('/auth/', { email, password: PASSWORD })
 
       await open(page, (await people.linkTo(service(), email)).url, 'Activate your account')
-      await picture(page, 'activate')
+      await screenshot(page, 'activate')
       t.is((await accountOf(service(), email))!.state, 'pending')
       await page.getByRole('button', { name: 'Activate account' }).click()
       await outcome(t, page, 'Success! Your account has been activated, and you can now log in.')
-      await picture(page, 'activated')
+      await screenshot(page, 'activated')
       t.true(await canLogIn(service(), email, PASSWORD))
 
       await service().anonymous.post('/auth/account/reset-password/', { email })
       await open(page, (await people.linkTo(service(), email, 2)).url, 'Set a new password')
-      await picture(page, 'reset')
+      await screenshot(page, 'reset')
       await page.getByLabel('New password').fill('another password')
       await page.getByRole('button', { name: 'Set password' }).click()
       await outcome(t, page, 'Success! Your password has been changed.')
-      await picture(page, 'reset-done')
+      await screenshot(page, 'reset-done')
       t.true(await canLogIn(service(), email, 'another password'))
 
       await service().anonymous.post('/auth/account/delete/', { email, password: 'another password' })
       await open(page, (await people.linkTo(service(), email, 3)).url, 'Delete your account')
-      await picture(page, 'delete')
+      await screenshot(page, 'delete')
       await page.getByRole('button', { name: 'Delete account for good' }).click()
       await outcome(t, page, 'All your data has been deleted.')
-      await picture(page, 'deleted')
+      await screenshot(page, 'deleted')
       t.is(await accountOf(service(), email), undefined)
 
       t.deepEqual(foreign, [])
@@ -78,17 +78,17 @@ function withBrowser(): void {
     })
   }
 
-  test.serial('what is wrong is said on the page, and what can be mended there is asked for again', async (t) => {
+  test.serial('the page shows problems, and the form again if the person can correct them', async (t) => {
     const page = await browser.newPage({ viewport: PHONE, javaScriptEnabled: false })
     const someone = await people.person(service())
     const { url } = await people.resetLink(service(), someone)
     await open(page, url, 'Set a new password')
-    // Eight blanks are long enough for the browser, and nothing for the service.
+    // Eight blanks are long enough for the browser, and blank for the service.
     await page.getByLabel('New password').fill(' '.repeat(8))
     await page.getByRole('button').click()
     t.is(await page.getByRole('alert').innerText(), 'This field may not be blank.')
     t.is(await page.getByLabel('New password').getAttribute('aria-invalid'), 'true')
-    await picture(page, 'reset-again')
+    await screenshot(page, 'reset-again')
     await page.getByLabel('New password').fill('another password')
     await page.getByRole('button').click()
     await outcome(t, page, 'Success! Your password has been changed.')
@@ -98,28 +98,28 @@ function withBrowser(): void {
     await page.getByRole('button').click()
     t.regex(await page.getByRole('alert').innerText(), /^This action cannot be carried out because another operation/)
     t.is(await page.getByRole('button').count(), 0)
-    await picture(page, 'overtaken')
+    await screenshot(page, 'overtaken')
     await page.close()
   })
 
-  test.serial('a domain given at sign-up is there once its owner has pressed the button', async (t) => {
+  test.serial('a domain given at sign-up is created once the person presses the button', async (t) => {
     const page = await browser.newPage({ viewport: PHONE, colorScheme: 'dark' })
     const domain = `${freshEmail().split('@')[0]}.test`
     const { url } = await people.activationLink(service(), { domain })
     await open(page, url, 'Activate your account')
-    await picture(page, 'activate-dark')
+    await screenshot(page, 'activate-dark')
     await page.getByRole('button').click()
     t.is(await page.getByRole('heading').innerText(), 'Done')
     t.true((await page.getByRole('main').innerText()).includes(domain))
-    await picture(page, 'activated-domain')
+    await screenshot(page, 'activated-domain')
     await page.close()
   })
 
-  test.serial('where a captcha is asked for, the browser solves it, another one if need be', async (t) => {
+  test.serial('if a captcha is required, the browser solves it, and another one after a wrong solution', async (t) => {
     await withService(WITH_CAPTCHA, async (own) => {
       const page = await browser.newPage({ viewport: PHONE })
       const violations = watch(page, own.url, /Content Security Policy/)
-      await page.addInitScript(SOLVE_WHEN_TOLD)
+      await page.addInitScript(SOLVE_ON_REQUEST)
       const { email, url } = await people.activationLink(own)
       await open(page, url, 'Activate your account')
       await page.getByRole('button', { name: 'Activate account' }).click()
@@ -128,13 +128,13 @@ function withBrowser(): void {
         await solving.waitFor()
         t.true(await solving.isDisabled())
         t.regex(await page.getByRole('status').innerText(), /is proving that you are not a robot/)
-        await picture(page, `captcha-working-${answer}`)
+        await screenshot(page, `captcha-working-${answer}`)
         await page.evaluate('solving.go()')
         const button = page.getByRole('button', { name: 'Activate account' })
         await button.waitFor()
         t.regex(await page.getByRole('status').innerText(), /has proved that you are not a robot/)
         t.is(await page.getByRole('alert').count(), 0)
-        await picture(page, `captcha-done-${answer}`)
+        await screenshot(page, `captcha-done-${answer}`)
         if (answer === 'wrong') {
           await page
             .locator('input[name="captcha.solution"]')
@@ -149,7 +149,7 @@ function withBrowser(): void {
     })
   })
 
-  test.serial('where a browser cannot solve a captcha, the page says what is missing', async (t) => {
+  test.serial('if a browser cannot solve a captcha, the page explains why', async (t) => {
     await withService(WITH_CAPTCHA, async (own) => {
       for (const javaScriptEnabled of [true, false]) {
         const page = await browser.newPage({ viewport: PHONE, javaScriptEnabled })
@@ -159,7 +159,7 @@ function withBrowser(): void {
         await page.getByRole('button').click()
         await page.getByText(javaScriptEnabled ? 'only over https' : 'switch JavaScript on').waitFor()
         t.true(await page.getByRole('button', { name: 'Activate account' }).isDisabled())
-        await picture(page, javaScriptEnabled ? 'captcha-without-https' : 'captcha-without-scripts')
+        await screenshot(page, javaScriptEnabled ? 'captcha-without-https' : 'captcha-without-scripts')
         await page.close()
       }
     })
@@ -173,32 +173,32 @@ function withBrowser(): void {
     }
     succeeded(await new Client(service().url, token).post('/auth/totp/', { name: 'phone' }), 202)
     await open(page, (await people.linkTo(service(), email)).url, 'New authentication factor')
-    await picture(page, 'factor')
+    await screenshot(page, 'factor')
     await page.getByRole('button', { name: 'Show the secret' }).click()
     t.regex(await page.locator('code').innerText(), /^[A-Z2-7]{52}$/)
     t.regex((await page.getByRole('link').getAttribute('href'))!, /^otpauth:\/\/totp\//)
-    await picture(page, 'factor-secret')
+    await screenshot(page, 'factor-secret')
     await page.close()
   })
 
-  test.serial('who gets a domain for a changing address is shown its token', async (t) => {
+  test.serial('a person that gets a domain for dynamic DNS is shown its token', async (t) => {
     await withService({ REGISTRATION: 'open', LOCAL_PUBLIC_SUFFIXES: 'dyn.test' }, async (own) => {
       const page = await browser.newPage({ viewport: PHONE })
       const { url } = await people.activationLink(own, { domain: 'home.dyn.test' })
       await open(page, url, 'Activate your account')
       await page.getByRole('button').click()
       const secret = await page.locator('code').last().innerText()
-      await picture(page, 'domain-token')
+      await screenshot(page, 'domain-token')
       t.is((await new Client(own.url, secret).get('/domains/home.dyn.test/')).status, 200)
       await page.close()
     })
   })
 
-  test.serial('the new address is confirmed on a page', async (t) => {
+  test.serial('a person confirms the new address on a page', async (t) => {
     const page = await browser.newPage({ viewport: PHONE })
     const [someone, newEmail] = [await people.person(service()), freshEmail()]
     await open(page, (await people.emailChangeLink(service(), someone, newEmail)).url, 'Change your e-mail address')
-    await picture(page, 'change-email')
+    await screenshot(page, 'change-email')
     await page.getByRole('button', { name: 'Change e-mail address' }).click()
     await outcome(t, page, `Success! Your email address has been changed to ${newEmail}.`)
     await page.close()
@@ -206,17 +206,17 @@ function withBrowser(): void {
 }
 
 /** Makes a page wait for `solving.go()` before it derives keys. */
-const SOLVE_WHEN_TOLD = `
+const SOLVE_ON_REQUEST = `
   globalThis.solving = {}
-  const told = new Promise((resolve) => { solving.go = resolve })
+  const released = new Promise((resolve) => { solving.go = resolve })
   const { deriveBits } = SubtleCrypto.prototype
   SubtleCrypto.prototype.deriveBits = async function (...input) {
-    await told
+    await released
     return deriveBits.apply(this, input)
   }
 `
 
-/** Opens a link; the page has one heading, which is its title, too. */
+/** Opens a link, and checks that the page's heading and title begin with `title`. */
 async function open(page: Page, url: string, title: string): Promise<void> {
   await page.goto(url)
   const heading = await page.getByRole('heading', { level: 1 }).innerText()
@@ -228,7 +228,7 @@ async function outcome(t: ExecutionContext, page: Page, text: string): Promise<v
   t.is(await page.getByRole('heading').innerText(), 'Done')
 }
 
-/** What the page asks for elsewhere, or the browser complains of in such words; it must be nothing. */
+/** Collects requests to other origins, and the browser's warnings that match `words`; both must stay empty. */
 function watch(page: Page, url = service().url, words = /./): string[] {
   const found: string[] = []
   page.on('request', (request) => {
@@ -240,7 +240,7 @@ function watch(page: Page, url = service().url, words = /./): string[] {
   return found
 }
 
-async function picture(page: Page, name: string): Promise<void> {
+async function screenshot(page: Page, name: string): Promise<void> {
   const folder = process.env['SCREENSHOTS']
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), caret: 'initial' })
 }

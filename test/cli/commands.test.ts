@@ -5,8 +5,8 @@ import { useServers, type TestProcess } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
 
-// Contract §15.2: the operator's command line, beside a service; mostly in this process, because starting one takes far
-// longer than what it does.
+// Contract §15.2: the operator's commands, beside a running service. Most run in this process, because starting another
+// takes far longer than the command.
 
 const servers = useServers()
 let service: TestProcess
@@ -17,24 +17,24 @@ test.before('a service', async () => {
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
-/** Whether it was done, and all that was said. */
+/** Runs a command; returns whether it succeeded, and its output. */
 async function zoneplane(...args: string[]): Promise<[boolean, string]> {
-  let said = ''
-  const tell = (text: unknown) => {
-    said += `${String(text)}\n`
+  let output = ''
+  const write = (text: unknown) => {
+    output += `${String(text)}\n`
   }
-  const isDone = await run(args, (_, work) => work(servers().system), { log: tell, error: tell })
-  return [isDone, said]
+  const isDone = await run(args, (_, work) => work(servers().system), { log: write, error: write })
+  return [isDone, output]
 }
 
-/** What a command says to programs. */
+/** The JSON output of a command. */
 async function json(...args: string[]): Promise<unknown> {
-  const [isDone, words] = await zoneplane(...args, '--json')
-  if (!isDone) throw new Error(words)
-  return JSON.parse(words)
+  const [isDone, output] = await zoneplane(...args, '--json')
+  if (!isDone) throw new Error(output)
+  return JSON.parse(output)
 }
 
-/** The exit code of the program itself, and all that was said. */
+/** Runs the program itself; returns its exit code and output. */
 async function program(args: string[], env: NodeJS.ProcessEnv): Promise<[number | null, string]> {
   const { ended, output } = startOurs('cli.js', args, env)
   return [await ended, output()]
@@ -44,7 +44,7 @@ async function newToken(email: string, ...options: string[]): Promise<{ id: stri
   return (await json('token', 'create', email, ...options)) as { id: string; token: string }
 }
 
-test.serial('an account is made, listed, limited, kept out, let in, and deleted', async (t) => {
+test.serial('an account can be created, listed, limited, disabled, enabled and deleted', async (t) => {
   const email = 'life@example.net'
   const made = (await json('account', 'create', email, '--domains', '2')) as Record<string, unknown>
   t.regex(String(made['id']), new RegExp(`^${UUID}$`))
@@ -59,10 +59,10 @@ test.serial('an account is made, listed, limited, kept out, let in, and deleted'
   const api = service.clientOf(token)
   t.is((await api.post('/domains/', { name: 'life.example' })).status, 201)
 
-  const [isDone, words] = await zoneplane('account', 'list')
+  const [isDone, output] = await zoneplane('account', 'list')
   t.true(isDone)
-  t.regex(words, /^EMAIL +STATE +DOMAINS +DAILY RATE +CREATED$/m)
-  t.regex(words, /^life@example\.net +active +1\/2 +default +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d$/m)
+  t.regex(output, /^EMAIL +STATE +DOMAINS +DAILY RATE +CREATED$/m)
+  t.regex(output, /^life@example\.net +active +1\/2 +default +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d$/m)
   t.true(((await json('account', 'list')) as { id: string }[]).some(({ id }) => id === made['id']))
 
   t.like(await json('account', 'set-limit', email, '--domains', '1'), { limit_domains: 1, daily_rate: null })
@@ -98,17 +98,17 @@ test.serial('an account is made, listed, limited, kept out, let in, and deleted'
   ])
 })
 
-test.serial('an account whose zone PowerDNS does not delete stays, disabled, with the domain', async (t) => {
+test.serial('if PowerDNS does not delete its zone, an account stays disabled and keeps the domain', async (t) => {
   const email = 'stays@example.net'
   await json('account', 'create', email)
   const { token } = await newToken(email, '--create-domain')
   t.is((await service.clientOf(token).post('/domains/', { name: 'stays.example' })).status, 201)
   servers().proxy.fail(({ method, path }) => (method === 'DELETE' && path.includes('stays') ? { refuse: 500 } : 'pass'))
   const args = ['account', 'delete', email, '--with-domains']
-  const [code, words] = await program(args, environmentFor(servers().backends))
+  const [code, output] = await program(args, environmentFor(servers().backends))
   servers().proxy.heal()
   t.is(code, 1)
-  t.regex(words, /^zoneplane: /)
+  t.regex(output, /^zoneplane: /)
   const [account] = await query<{ state: string; domains: number }>(
     servers().system.db,
     'select state, domains from accounts where email = :email',
@@ -117,20 +117,20 @@ test.serial('an account whose zone PowerDNS does not delete stays, disabled, wit
   t.deepEqual(account, { state: 'disabled', domains: 1 })
 })
 
-test.serial('without PowerDNS, an account can be disabled all the same', async (t) => {
+test.serial('an account can be disabled without PowerDNS', async (t) => {
   await json('account', 'create', 'urgent@example.net')
   const env = environmentFor(servers().backends, { PDNS_API_URL: 'http://127.0.0.1:1' })
-  const [code, words] = await program(['account', 'disable', 'urgent@example.net'], env)
+  const [code, output] = await program(['account', 'disable', 'urgent@example.net'], env)
   t.is(code, 0)
-  t.regex(words, /^urgent@example\.net +disabled /m)
+  t.regex(output, /^urgent@example\.net +disabled /m)
 })
 
-test.serial('a token is made, shown once, listed, and revoked', async (t) => {
+test.serial('a token can be created, is shown once, and can be listed and revoked', async (t) => {
   const email = 'tokens@example.net'
   await json('account', 'create', email)
-  const [isDone, words] = await zoneplane('token', 'create', email, '--name', 'router', '--manage-tokens')
+  const [isDone, output] = await zoneplane('token', 'create', email, '--name', 'router', '--manage-tokens')
   t.true(isDone)
-  const [, id, secret] = new RegExp(`^id {6}(${UUID})\nsecret {2}([1-9A-HJ-NP-Za-km-z]{28})\n$`).exec(words)!
+  const [, id, secret] = new RegExp(`^id {6}(${UUID})\nsecret {2}([1-9A-HJ-NP-Za-km-z]{28})\n$`).exec(output)!
   t.is((await service.clientOf(secret!).get('/domains/')).status, 200)
 
   const list = (await json('token', 'list', email)) as Record<string, unknown>[]
@@ -156,7 +156,7 @@ test.serial('a token is made, shown once, listed, and revoked', async (t) => {
   t.deepEqual(await zoneplane('token', 'revoke', 'x'), [false, 'zoneplane: There is no token x.\n'])
 })
 
-test.serial('a token is bound to another account, once, if it may be', async (t) => {
+test.serial('a token can be bound to another account once, under the rules of binding', async (t) => {
   const [owner, bound, third] = ['owner@example.net', 'bound@example.net', 'third@example.net'] as const
   for (const email of [owner, bound, third]) await json('account', 'create', email)
   const { id, token } = await newToken(owner, '--create-domain')
@@ -177,7 +177,7 @@ test.serial('a token is bound to another account, once, if it may be', async (t)
   const login = await newToken(owner)
   await query(servers().system.db, 'update tokens set mfa = false where id = :id', { id: login.id })
   const policed = await newToken(bound)
-  // Each policy is looked at when it is written: the default one has to come first.
+  // Each policy is checked when it is inserted, so the default policy has to be the first.
   const policy = `insert into policies (created, token_id, domain_id)
     values (now(), :id, (select id from domains where name = :name))`
   for (const name of [null, 'bound.example']) await query(servers().system.db, policy, { id: policed.id, name })
@@ -191,7 +191,7 @@ test.serial('a token is bound to another account, once, if it may be', async (t)
   }
 })
 
-test.serial('the minimum TTL of a domain is set, and holds for what is written from then on', async (t) => {
+test.serial('a new minimum TTL of a domain applies to later writes', async (t) => {
   const { api } = service
   t.is((await api.post('/domains/', { name: 'ttl.example' })).status, 201)
   t.deepEqual(await zoneplane('domain', 'set-minimum-ttl', 'ttl.example', '5'), [true, 'ttl.example: minimum TTL 5\n'])
@@ -202,12 +202,12 @@ test.serial('the minimum TTL of a domain is set, and holds for what is written f
     false,
     'zoneplane: There is no domain absent.example.\n',
   ])
-  const [, words] = await zoneplane('domain', 'list')
-  t.regex(words, /^NAME +ACCOUNT +MINIMUM TTL +CREATED$/m)
-  t.regex(words, /^ttl\.example +\S+@example\.test +5 +20/m)
+  const [, output] = await zoneplane('domain', 'list')
+  t.regex(output, /^NAME +ACCOUNT +MINIMUM TTL +CREATED$/m)
+  t.regex(output, /^ttl\.example +\S+@example\.test +5 +20/m)
 })
 
-for (const [args, told, usage] of [
+for (const [args, message, usage] of [
   [[], 'no command given', '<command> [options]'],
   [['account'], 'no command given', 'account <command> [options]'],
   [['account', 'made'], 'no such command: account made', 'account <command> [options]'],
@@ -218,15 +218,15 @@ for (const [args, told, usage] of [
   [['token', 'revoke', 'x', 'y'], 'too many arguments: y', 'token revoke ID [--json]'],
   [['domain', 'list', '--all'], "Unknown option '--all'", 'domain list [EMAIL] [--json]'],
 ] as const) {
-  test.serial(`a wrong call is told, and nothing done: ${args.join(' ')}`, async (t) => {
-    const [isDone, words] = await zoneplane(...args)
+  test.serial(`a wrong command line is reported with the usage: ${args.join(' ')}`, async (t) => {
+    const [isDone, output] = await zoneplane(...args)
     t.false(isDone)
-    t.true(words.startsWith(`zoneplane: ${told}`), words)
-    t.true(words.includes(`\nUsage: zoneplane ${usage}\n`), words)
+    t.true(output.startsWith(`zoneplane: ${message}`), output)
+    t.true(output.includes(`\nUsage: zoneplane ${usage}\n`), output)
   })
 }
 
-for (const [args, told] of [
+for (const [args, message] of [
   [['account', 'create', 'nonsense'], '"nonsense" is no e-mail address.'],
   [['account', 'create', 'x@example.net', '--domains', '-1'], "Option '--domains' argument is ambiguous"],
   [
@@ -235,10 +235,10 @@ for (const [args, told] of [
   ],
   [['domain', 'set-minimum-ttl', 'ttl.example', '0'], 'SECONDS must be a whole number from 1 to 86400, not "0".'],
 ] as const) {
-  test.serial(`a bad value is told, and nothing done: ${args.join(' ')}`, async (t) => {
-    const [isDone, words] = await zoneplane(...args)
+  test.serial(`an invalid value is reported: ${args.join(' ')}`, async (t) => {
+    const [isDone, output] = await zoneplane(...args)
     t.false(isDone)
-    t.true(words.startsWith(`zoneplane: ${told}`), words)
+    t.true(output.startsWith(`zoneplane: ${message}`), output)
   })
 }
 
@@ -249,16 +249,16 @@ for (const [args, usage] of [
   [['account', 'create', '--help'], 'account create EMAIL [--domains VALUE] [--daily-rate VALUE] [--json]'],
   [['domain', 'set-minimum-ttl', '-h'], 'domain set-minimum-ttl NAME SECONDS [--json]'],
 ] as const) {
-  test.serial(`the command line explains itself: ${args.join(' ')}`, async (t) => {
-    const [isDone, words] = await zoneplane(...args)
+  test.serial(`help shows the usage: ${args.join(' ')}`, async (t) => {
+    const [isDone, output] = await zoneplane(...args)
     t.true(isDone)
-    t.true(words.startsWith(`Usage: zoneplane ${usage}\n`), words)
+    t.true(output.startsWith(`Usage: zoneplane ${usage}\n`), output)
   })
 }
 
-test.serial('without an environment the program tells what it needs, and explains itself all the same', async (t) => {
-  const [code, words] = await program(['account', 'list'], {})
+test.serial('without an environment, the program names the missing setting, and help works', async (t) => {
+  const [code, output] = await program(['account', 'list'], {})
   t.is(code, 1)
-  t.regex(words, /^zoneplane: .*DATABASE_URL/)
+  t.regex(output, /^zoneplane: .*DATABASE_URL/)
   t.like(await program(['account', '--help'], {}), { 0: 0 })
 })

@@ -9,7 +9,7 @@ import { newFolder } from '../support/servers/folders.ts'
 
 const place = usePlace()
 
-test.serial('certbot gets a certificate for a name below the apex and its wildcard from pebble by hooks', async (t) => {
+test.serial('certbot with hooks gets a certificate for a name below the apex and its wildcard', async (t) => {
   const { service, servers, authority, front } = place()
   const domain = await Domain.create(place(), 'certbot.test')
   const pebble = await startPebble(place())

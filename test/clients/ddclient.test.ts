@@ -8,7 +8,7 @@ import { newFolder } from '../support/servers/folders.ts'
 
 const place = usePlace()
 
-/** ddclient with one of the documented configurations, in a folder of its own. */
+/** ddclient with one of the documented configurations, in its own folder. */
 class Ddclient {
   readonly #folder = newFolder()
   readonly #arguments: string[]
@@ -19,7 +19,7 @@ class Ddclient {
     this.#arguments = ['-file', at('conf'), '-cache', at('cache'), '-pid', at('pid'), '-daemon', '0', '-noquiet']
   }
 
-  /** Runs it once, and tells what it said and what was asked of us. */
+  /** Runs it once, and logs its output and its requests. */
   async run(t: ExecutionContext, ...more: string[]): Promise<Outcome> {
     const { front, authority } = place()
     const before = front.requests.length
@@ -30,20 +30,20 @@ class Ddclient {
   }
 }
 
-/** Those for IPv4 and IPv6. */
+/** The documented configurations for IPv4 and IPv6. */
 function configurations(domain: Domain, secret: string): string[] {
   const { front, authority } = place()
   return blocks('docs/clients.md', 'ddclient', {
     'ssl=yes': `ssl=yes\nssl_ca_file=${authority.file}`,
     'https://dns.example.net': `https://${front.host}`,
-    // ddclient takes no name without a dot.
+    // ddclient refuses host names without a dot.
     'dns.example.net': front.host.replace('localhost', '127.0.0.1'),
     'example.org': domain.name,
     $TOKEN: secret,
   })
 }
 
-test.serial('ddclient updates two names, IPv4 and IPv6, each family on its own', async (t) => {
+test.serial('ddclient updates IPv4 and IPv6 addresses of two names separately', async (t) => {
   const { servers, front } = place()
   const domain = await Domain.create(place(), 'ddclient.test')
   const [ipv4, ipv6] = configurations(domain, servers.owner.secret).map((each) => new Ddclient(each)) as [
@@ -73,7 +73,7 @@ test.serial('ddclient updates two names, IPv4 and IPv6, each family on its own',
   await domain.isValid(t)
 })
 
-test.serial('ddclient with a wrong password says so, and changes nothing', async (t) => {
+test.serial('ddclient with a wrong password reports it and changes nothing', async (t) => {
   const domain = await Domain.create(place(), 'refused.test')
   const { code, output } = await new Ddclient(configurations(domain, 'no-token-at-all')[0]!).run(t)
   t.is(code, 1)

@@ -8,7 +8,7 @@ import { newFolder } from '../support/servers/folders.ts'
 
 const place = usePlace()
 
-/** Runs inadyn once, and tells what it said and what was asked of us. */
+/** Runs inadyn once, and logs its output and its requests. */
 async function inadyn(t: ExecutionContext, folder: string): Promise<void> {
   const { front, authority } = place()
   const before = front.requests.length
@@ -18,7 +18,7 @@ async function inadyn(t: ExecutionContext, folder: string): Promise<void> {
 }
 
 for (const way of ['over TLS', 'without TLS, in HTTP/1.0'] as const) {
-  test.serial(`inadyn updates two names, IPv4 and IPv6, and again when the addresses change, ${way}`, async (t) => {
+  test.serial(`inadyn updates IPv4 and IPv6 addresses of two names, and again when they change, ${way}`, async (t) => {
     const { service, servers, front, authority } = place()
     const isPlain = way !== 'over TLS'
     const domain = await Domain.create(place(), isPlain ? 'plain.test' : 'inadyn.test')

@@ -8,7 +8,7 @@ import { shell, succeeded } from './support/programs.ts'
 
 const place = usePlace()
 
-/** The secret of a token that may write these RRsets of a domain, and none else. */
+/** The secret of a token that may write only this RRset of a domain. */
 async function tokenFor(domain: Domain, subname: string, type: string): Promise<string> {
   const { api } = place().service
   const { id, token } = created(await api.post('/auth/tokens/', { name: 'lego' }), 201).json as Record<string, string>
@@ -22,7 +22,7 @@ async function tokenFor(domain: Domain, subname: string, type: string): Promise<
 }
 
 test.serial(
-  'lego gets a certificate for a name and its wildcard from pebble, with a token for just that, and tidies up',
+  'lego gets a certificate for a name and its wildcard with a token for only that RRset, and deletes its records',
   async (t) => {
     const { service, authority, front, dns } = place()
     const domain = await Domain.create(place(), 'lego.test')

@@ -8,10 +8,10 @@ import { run, succeeded } from './support/programs.ts'
 
 const place = usePlace()
 
-/** Go compiles its own library, too, as nothing is kept from one run to the next. */
+/** Go compiles its standard library, too, as there is no cache between runs. */
 const BUILD_SECONDS = 400
 
-test.serial('the Go library nrdcg/desec walks domains, RRsets and tokens', async (t) => {
+test.serial('the Go library nrdcg/desec handles domains, RRsets and tokens', async (t) => {
   t.timeout(1000 * (BUILD_SECONDS + 60))
   const { service, servers } = place()
   const folder = newFolder()

@@ -5,7 +5,7 @@ import { shell, succeeded } from './support/programs.ts'
 
 const place = usePlace()
 
-test.serial('the README’s first request makes an RRset with curl, and dig finds it, signed', async (t) => {
+test.serial('the README’s first request creates an RRset with curl, and dig shows it with its signature', async (t) => {
   const { service, servers } = place()
   const { dnsHost, dnsPort } = servers.powerDns
   const domain = await Domain.create(place(), 'example.test')

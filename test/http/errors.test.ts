@@ -7,7 +7,7 @@ import { startGate } from '../support/servers/gate.ts'
 import { useService } from '../support/harness.ts'
 import { startService } from '../support/servers/service.ts'
 
-// Contract §§2.2, 2.3 and 15.2: failures behind us.
+// Contract §§2.2, 2.3 and 15.2: failures of PowerDNS, Postgres and the service itself.
 
 const service = useService({ RETRY_AFTER: '7' })
 
@@ -28,7 +28,7 @@ const rrsets = (rest = '') => `/domains/${domain}/rrsets/${rest}`
 const isUnavailable = ({ status, text, headers }: Answer, body: string) =>
   status === 503 && text === body && headers['retry-after'] === '7' && headers['content-type'] === 'application/json'
 
-/** Everything stored, but for when tokens were used and what is marked for repair. */
+/** Everything in the database except when tokens were used and which zones are marked for repair. */
 async function stored(): Promise<string> {
   const rows = await query(
     service().system.db,
@@ -61,7 +61,7 @@ for (const [what, fate] of [
     t.is(await stored(), before)
   })
 
-  test.serial(`when PowerDNS ${what}, what it is not needed for goes on, and a domain is 503`, async (t) => {
+  test.serial(`when PowerDNS ${what}, a domain is 503, and requests that do not need PowerDNS work`, async (t) => {
     service().proxy.fail(() => fate)
     const reads = [
       await account.api.get('/domains/'),
@@ -93,7 +93,7 @@ test.serial('when PowerDNS is back, the next write works', async (t) => {
   }
 })
 
-test.serial('what PowerDNS refuses is 400 with its reason, and changes nothing', async (t) => {
+test.serial('a refusal by PowerDNS is 400 with its reason and changes nothing', async (t) => {
   const before = await stored()
   service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422 } : 'pass'))
   const answers = [
@@ -107,7 +107,7 @@ test.serial('what PowerDNS refuses is 400 with its reason, and changes nothing',
   t.is(await stored(), before)
 })
 
-test.serial('waiting too long for the turn at a domain is 503, and changes nothing', async (t) => {
+test.serial('a write that waits too long for the lock of its domain is 503 and changes nothing', async (t) => {
   const before = await stored()
   const other = await service().system.db.connect()
   await other.query('begin')
@@ -126,19 +126,19 @@ test.serial('waiting too long for the turn at a domain is 503, and changes nothi
   t.is((await account.api.patch(rrsets('www/A/'), { ttl: 998 })).status, 200)
 })
 
-for (const [what, breaking, mending] of [
-  ['a table is gone', 'alter table rrsets rename to rrsets_away', 'alter table rrsets_away rename to rrsets'],
-  ['a column is gone', 'alter table rrsets rename ttl to tt', 'alter table rrsets rename tt to ttl'],
+for (const [what, damage, repair] of [
+  ['a table is missing', 'alter table rrsets rename to rrsets_away', 'alter table rrsets_away rename to rrsets'],
+  ['a column is missing', 'alter table rrsets rename ttl to tt', 'alter table rrsets rename tt to ttl'],
 ] as const) {
-  test.serial(`when ${what}, the answer is 500 without internals, and the log has them once`, async (t) => {
-    await query(service().system.db, breaking)
+  test.serial(`when ${what}, the answer is 500 without details, and the log has them once`, async (t) => {
+    await query(service().system.db, damage)
     const logged = service().logged().length
     const answers = [
       await account.api.get(rrsets(), { headers: { 'x-request-id': 'broken-1' } }),
       await account.api.post(rrsets(), { subname: 'x', type: 'A', ttl: 60, records: ['192.0.2.1'] }),
       await account.api.delete(rrsets('www/A/')),
     ]
-    await query(service().system.db, mending)
+    await query(service().system.db, repair)
     for (const { status, text, headers } of answers) {
       t.deepEqual([status, text], [500, INTERNAL])
       t.is(headers['content-type'], 'application/json')
@@ -166,7 +166,7 @@ test.serial('when migrations are missing, the service is not ready', async (t) =
   t.is(headers['retry-after'], '7')
 })
 
-test.serial('without Postgres requests are 503, and work again when it is back', async (t) => {
+test.serial('without Postgres, requests are 503; they work again when it is back', async (t) => {
   const gate = await startGate(service().backends.databaseUrl)
   const { anonymous, clientOf, stop } = await startService(
     { ...service().backends, databaseUrl: gate.url },

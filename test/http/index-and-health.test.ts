@@ -23,7 +23,7 @@ const tokenIndex = (base: string) =>
   `"change-email":"${base}/auth/account/change-email/","reset-password":"${base}/auth/account/reset-password/"},` +
   `"logout":"${base}/auth/logout/","tokens":"${base}/auth/tokens/","domains":"${base}/domains/"}`
 
-test.serial('the index for who has no token', async (t) => {
+test.serial('the index without a token', async (t) => {
   const { status, text } = await service().anonymous.get('/')
   t.deepEqual([status, text], [200, anonymousIndex(`${service().url}/api/v1`)])
 })
@@ -38,7 +38,7 @@ test.serial('the index for a token without any permission is the same', async (t
   t.is((await api.get('/')).text, tokenIndex(`${service().url}/api/v1`))
 })
 
-test.serial('the index with a scheme other than Token is that for who has no token', async (t) => {
+test.serial('the index with a scheme other than Token is that without a token', async (t) => {
   for (const authorization of ['Bearer x', 'Basic eDp5', 'x', '']) {
     const { status, text } = await service().anonymous.get('/', { headers: { authorization } })
     t.deepEqual([status, text], [200, anonymousIndex(`${service().url}/api/v1`)])
@@ -50,23 +50,23 @@ for (const [authorization, detail] of [
   ['Token', 'Invalid token header. No credentials provided.'],
   ['Token a b', 'Invalid token header. Token string should not contain spaces.'],
 ] as const) {
-  test.serial(`a token header that fails is 401 on the index, too: ${authorization}`, async (t) => {
+  test.serial(`an invalid token is 401 on the index, too: ${authorization}`, async (t) => {
     const { status, text } = await service().anonymous.get('/', { headers: { authorization } })
     t.deepEqual([status, text], [401, JSON.stringify({ detail })])
   })
 }
 
-test.serial('URLs are those of the Host header when no public URL is set', async (t) => {
+test.serial('without a public URL, URLs have the host of the Host header', async (t) => {
   const { body } = await exchange(service().url, plainRequest('GET /api/v1/').replace('api.test', 'other.test:81'))
   t.is(body, anonymousIndex('http://other.test:81/api/v1'))
 })
 
-test.serial('what a stranger says about forwarding does not show in URLs', async (t) => {
+test.serial('URLs ignore the forwarding headers of an untrusted client', async (t) => {
   const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.test' }
   t.is((await service().anonymous.get('/', { headers })).text, anonymousIndex(`${service().url}/api/v1`))
 })
 
-test.serial('without Host, URLs have the address that was called', async (t) => {
+test.serial("without Host header, URLs have the server's address", async (t) => {
   const { status, body } = await exchange(service().url, 'GET /api/v1/ HTTP/1.0\r\n\r\n')
   t.deepEqual([status, body], [200, anonymousIndex(`${service().url}/api/v1`)])
 })
@@ -91,21 +91,21 @@ for (const [headers, base] of [
   [['X-Forwarded-Host: dns.example.net:444'], 'http://dns.example.net:444'],
   [[], 'http://api.test'],
 ] as const) {
-  test.serial(`a trusted proxy tells what the caller sees: ${headers.join(', ')}`, async (t) => {
+  test.serial(`URLs follow the forwarding headers of a trusted proxy: ${headers.join(', ')}`, async (t) => {
     await withAnother({ TRUSTED_PROXIES: '127.0.0.0/8' }, async (url) => {
       t.is((await exchange(url, plainRequest('GET /api/v1/', [...headers]))).body, anonymousIndex(`${base}/api/v1`))
     })
   })
 }
 
-test.serial('the process is alive', async (t) => {
+test.serial('the liveness endpoint is 200', async (t) => {
   for (const headers of [{}, { authorization: 'Token wrong' }]) {
     const { status, text } = await service().anonymous.get('//root/healthz', { headers })
     t.deepEqual([status, text], [200, '{"status":"ok"}'])
   }
 })
 
-test.serial('the service is ready', async (t) => {
+test.serial('the readiness endpoint is 200', async (t) => {
   for (const headers of [{}, { authorization: 'Token wrong' }]) {
     const { status, text } = await service().anonymous.get('//root/readyz', { headers })
     const checks = '{"database":"ok","migrations":"ok","powerdns":"ok"}'
@@ -113,19 +113,19 @@ test.serial('the service is ready', async (t) => {
   }
 })
 
-test.serial('health has no path below the API', async (t) => {
+test.serial('liveness and readiness have no path below the API', async (t) => {
   t.is((await service().anonymous.get('/healthz')).status, 404)
   t.is((await service().anonymous.get('/readyz')).status, 404)
 })
 
-test.serial('an index is answered while PowerDNS is away', async (t) => {
+test.serial('the index works without PowerDNS', async (t) => {
   await withService({}, async ({ proxy, anonymous }) => {
     proxy.fail(() => 'cut')
     t.is((await anonymous.get('/')).status, 200)
   })
 })
 
-/** Another service on the same servers, with other settings. */
+/** Runs `work` on a second service with other settings and the same servers. */
 async function withAnother(environment: Record<string, string>, work: (url: string) => Promise<void>): Promise<void> {
   const { url, stop } = await startService(service().backends, environment)
   try {

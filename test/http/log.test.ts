@@ -22,7 +22,7 @@ test.before('an account with a domain', async () => {
 
 type Line = Record<string, unknown>
 
-/** All lines that the log has about a request. */
+/** The log lines of a request. */
 async function linesOf(request: string, { logged }: TestService = service()): Promise<Line[]> {
   await eventually(async () => logged().includes(`"${request}"`))
   const lines = logged().trim().split('\n')
@@ -45,7 +45,7 @@ for (const [method, path, body, route, status, known] of [
   ['GET', '//root/healthz', undefined, '/healthz', 200, false],
   ['GET', '//root/readyz/', undefined, '/readyz', 200, false],
 ] as const) {
-  test.serial(`one line tells all about a request: ${method} ${path} is ${status}`, async (t) => {
+  test.serial(`one log line describes a request: ${method} ${path} is ${status}`, async (t) => {
     const id = randomBytes(8).toString('hex')
     const options = { headers: { 'x-request-id': id } }
     t.is((await account.api.send(method, path.replace('DOMAIN', domain), body, options)).status, status)
@@ -65,7 +65,7 @@ for (const [method, path, body, route, status, known] of [
   })
 }
 
-test.serial('who is not let in is nobody in the log', async (t) => {
+test.serial('a request that fails authentication is logged without account and token', async (t) => {
   const { id, secret } = await addToken(service(), account.id, { allowedSubnets: [] })
   const headers = { 'x-request-id': 'stranger', authorization: `Token ${secret}` }
   t.is((await service().anonymous.get('/domains/', { headers })).status, 401)
@@ -74,7 +74,7 @@ test.serial('who is not let in is nobody in the log', async (t) => {
   t.false(service().logged().includes(id))
 })
 
-test.serial('of an override token, the log has the bound account', async (t) => {
+test.serial('the log line of an override token has the bound account', async (t) => {
   const { id: owner } = await service().account()
   const { id, api } = await addToken(service(), owner, { userOverrideId: account.id })
   await api.get('/domains/', { headers: { 'x-request-id': 'bound' } })
@@ -82,7 +82,7 @@ test.serial('of an override token, the log has the bound account', async (t) => 
   t.deepEqual([line!['account'], line!['token']], [account.id, id])
 })
 
-test.serial('the id in the log is that of the response, also when we made it', async (t) => {
+test.serial('the id in the log is that of the response, even if the service generated it', async (t) => {
   const { headers } = await service().anonymous.get('/', { headers: { 'x-request-id': 'not/fit' } })
   t.is((await linesOf(String(headers['x-request-id']))).length, 1)
 })
@@ -94,13 +94,13 @@ test.serial('a preflight is logged', async (t) => {
   t.deepEqual([line!['method'], line!['route'], line!['status']], ['OPTIONS', null, 200])
 })
 
-test.serial('a request that is given up halfway is logged', async (t) => {
+test.serial('a request that the client aborts is logged', async (t) => {
   const headers = [`Authorization: Token ${account.secret}`, 'X-Request-Id: halfway', 'Content-Length: 100']
   await exchange(service().url, plainRequest(`POST /api/v1/domains/`, headers) + '{', { end: true })
   t.is((await linesOf('halfway')).length, 1)
 })
 
-test.serial('no secret appears in the log, wherever it was sent', async (t) => {
+test.serial('the log contains no secret, wherever it was sent', async (t) => {
   const canary = `Canary${randomBytes(12).toString('hex')}`
   await withService({ LOG_LEVEL: 'debug' }, async (own) => {
     const { id } = await own.account()
@@ -135,7 +135,7 @@ test.serial('no secret appears in the log, wherever it was sent', async (t) => {
       await exchange(own.url, plainRequest('GET /', [`X ${canary}: ${canary}`]))
     }
     await send()
-    // The same when things go wrong, which tells more.
+    // The same when PowerDNS or Postgres fails, which logs more.
     own.proxy.fail(() => ({ refuse: 500 }))
     await send()
     own.proxy.fail(() => ({ refuse: 422 }))

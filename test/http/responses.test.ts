@@ -5,7 +5,7 @@ import { exchange, plainRequest } from '../support/raw.ts'
 import type { Answer } from '../support/client.ts'
 import { useService, withService } from '../support/harness.ts'
 
-// Contract §§1.5 to 1.7: bodies, headers and codes of responses.
+// Contract §§1.5 to 1.7: bodies, headers and status codes of responses.
 
 const service = useService()
 
@@ -47,14 +47,14 @@ const answers: [string, () => Promise<Answer>, number][] = [
   ['another media type', () => owner().post('/domains/', undefined, { body: 'x' }), 415],
 ]
 
-/** What can be the subject of a condition (contract §15.1). */
+/** The answers that have an ETag (contract §15.1). */
 const TAGGED = new Set(['a domain', 'an RRset', 'a changed RRset'])
 
 for (const [title, request, status] of answers) {
   let answer: Promise<Answer> | undefined
   const get = () => (answer ??= request())
 
-  test.serial(`the answer is compact JSON with the length and media type told: ${title}`, async (t) => {
+  test.serial(`the answer is compact JSON with its length and media type: ${title}`, async (t) => {
     const { status: actual, headers, text, json: body } = await get()
     t.is(actual, status)
     t.is(headers['content-type'], 'application/json')
@@ -63,7 +63,7 @@ for (const [title, request, status] of answers) {
     t.is(headers['transfer-encoding'], undefined)
   })
 
-  test.serial(`the answer has the headers of every response: ${title}`, async (t) => {
+  test.serial(`the answer has the headers of all responses: ${title}`, async (t) => {
     const { headers } = await get()
     t.is(headers['vary'], 'origin')
     t.is(headers['x-content-type-options'], 'nosniff')
@@ -86,13 +86,13 @@ test.serial('Accept is ignored', async (t) => {
   }
 })
 
-test.serial('an answer is not packed, whatever the client could unpack', async (t) => {
+test.serial('an answer is never compressed, whatever the client accepts', async (t) => {
   const { headers, json: body } = await owner().get('/domains/', { headers: { 'accept-encoding': 'gzip, br' } })
   t.is(headers['content-encoding'], undefined)
   t.true(Array.isArray(body))
 })
 
-test.serial('characters beyond ASCII are literal, and the length counts octets', async (t) => {
+test.serial('non-ASCII characters are not escaped, and the length counts octets', async (t) => {
   const { text, headers } = await owner().post('/domains/', { name: 'Ä€💩.test' })
   t.true(text.startsWith('{"name":["Invalid value (not lowercase): Ä€💩.test",'))
   t.is(headers['content-length'], String(Buffer.byteLength(text)))
@@ -186,20 +186,20 @@ for (const [title, path] of [
   ['an automatic type', () => rrsets('@/SOA/')],
   ['an unrouted path', () => '/nothing'],
 ] as const) {
-  test.serial(`HEAD equals GET without the body, in failure, too: ${title}`, async (t) => {
+  test.serial(`HEAD equals GET without the body for errors, too: ${title}`, async (t) => {
     const [get, head] = [await owner().get(path()), await owner().send('HEAD', path())]
     t.is(head.text, '')
     t.deepEqual([head.status, same(head.headers)], [get.status, same(get.headers)])
   })
 }
 
-/** Headers without those that differ from one request or connection to the next. */
+/** The headers that are the same for every request and connection. */
 function same(headers: Answer['headers']): Answer['headers'] {
   return { ...headers, date: undefined, 'x-request-id': undefined, connection: undefined, 'keep-alive': undefined }
 }
 
 for (const given of ['abc', 'A.b_c-9', 'x'.repeat(128), '.', '550e8400-e29b-41d4-a716-446655440000']) {
-  test.serial(`a request's id is taken over: ${given.slice(0, 40)}`, async (t) => {
+  test.serial(`a request's X-Request-Id is returned: ${given.slice(0, 40)}`, async (t) => {
     for (const path of ['/', '/nothing/', '/domains/', '/%zz/']) {
       t.is((await anonymous().get(path, { headers: { 'x-request-id': given } })).headers['x-request-id'], given)
     }
@@ -207,7 +207,7 @@ for (const given of ['abc', 'A.b_c-9', 'x'.repeat(128), '.', '550e8400-e29b-41d4
 }
 
 for (const given of ['', 'x'.repeat(129), 'a b', 'a,b', 'a/b', 'ä', '{}', 'a\tb', '"a"', 'a:b']) {
-  test.serial(`a request's id that does not fit is replaced: ${JSON.stringify(given.slice(0, 40))}`, async (t) => {
+  test.serial(`an invalid X-Request-Id is replaced: ${JSON.stringify(given.slice(0, 40))}`, async (t) => {
     const octets = plainRequest('GET /healthz', [`X-Request-Id: ${given}`])
     const [first, second] = await Promise.all([exchange(service().url, octets), exchange(service().url, octets)])
     t.regex(first.headers['x-request-id']!, /^[A-Za-z0-9._-]{1,128}$/)
@@ -216,12 +216,12 @@ for (const given of ['', 'x'.repeat(129), 'a b', 'a,b', 'a/b', 'ä', '{}', 'a\tb
   })
 }
 
-test.serial('two ids in one request are none', async (t) => {
+test.serial('two X-Request-Ids in one request are replaced', async (t) => {
   const { headers } = await exchange(service().url, plainRequest('GET /', ['X-Request-Id: one', 'X-Request-Id: two']))
   t.false(['one', 'two', 'one, two'].includes(headers['x-request-id']!))
 })
 
-test.serial('with a public URL of https, every response demands https', async (t) => {
+test.serial('with an https public URL, every response has HSTS', async (t) => {
   await withService({ PUBLIC_URL: 'https://dns.example.net' }, async (own) => {
     const { api } = await own.account()
     const { anonymous: nobody, url } = own
@@ -242,7 +242,7 @@ test.serial('with a public URL of https, every response demands https', async (t
   })
 })
 
-test.serial('with a public URL of http, no response demands https', async (t) => {
+test.serial('with an http public URL, no response has HSTS', async (t) => {
   await withService({ PUBLIC_URL: 'http://dns.example.net' }, async ({ anonymous: nobody }) => {
     t.is((await nobody.get('/')).headers['strict-transport-security'], undefined)
   })

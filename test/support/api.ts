@@ -70,26 +70,6 @@ export function succeeded(answer: Answer, status: number): Answer {
   return answer
 }
 
-/** A policy of a token; a column that is absent matches anything. */
-export interface PolicyRow {
-  domain?: string
-  subname?: string
-  type?: string
-  write: boolean
-}
-
-/** Gives a token policies, in this order. */
-export async function addPolicies({ system }: TestService, tokenId: string, ...rows: PolicyRow[]): Promise<void> {
-  for (const { domain = null, subname = null, type = null, write } of rows) {
-    await query(
-      system.db,
-      `insert into policies (created, token_id, domain_id, subname, type, perm_write)
-       values (now(), :tokenId, (select id from domains where name = :domain), :subname, :type, :write)`,
-      { tokenId, domain, subname, type, write },
-    )
-  }
-}
-
 /** Sets the minimum TTL of a domain, as only the operator can. */
 export async function setMinimumTtl({ system }: TestService, domain: string, minimumTtl: number): Promise<void> {
   await query(system.db, 'update domains set minimum_ttl = :minimumTtl where name = :domain', { domain, minimumTtl })

@@ -59,21 +59,22 @@ export async function addToken(
   return { id: token!.id, secret, api: new Client(service.url, secret) }
 }
 
-export interface PolicyOptions {
+/** A policy of a token; an absent member matches everything. */
+export interface PolicyRow {
   domain?: string
   subname?: string
   type?: string
-  permWrite: boolean
+  write: boolean
 }
 
-/** Policies of a token, in this order: the first one has to be the default. */
-export async function addPolicies(service: TestService, tokenId: string, policies: PolicyOptions[]): Promise<void> {
-  for (const { domain = null, subname = null, type = null, permWrite } of policies) {
+/** Gives a token policies, in this order; the first one has to be the default. */
+export async function addPolicies({ system }: TestService, tokenId: string, ...rows: PolicyRow[]): Promise<void> {
+  for (const { domain = null, subname = null, type = null, write } of rows) {
     await query(
-      service.system.db,
+      system.db,
       `insert into policies (created, token_id, domain_id, subname, type, perm_write)
-       values (:now, :tokenId, (select id from domains where name = :domain), :subname, :type, :permWrite)`,
-      { now: service.system.now(), tokenId, domain, subname, type, permWrite },
+       values (:now, :tokenId, (select id from domains where name = :domain), :subname, :type, :write)`,
+      { now: system.now(), tokenId, domain, subname, type, write },
     )
   }
 }

@@ -23,7 +23,7 @@ const RESET_ASKED = JSON.stringify({
 const DOMAINS_LEFT = '{"detail":"To delete your user account, first delete all of your domains."}'
 const REQUIRED = 'This field is required.'
 
-test('the address changes by the link that is mailed to the new one, and the old one gets a notice', async (t) => {
+test('a link mailed to the new address changes the address, and the old address is notified', async (t) => {
   const { email, credentials } = await person(service())
   const newEmail = freshEmail()
   const answer = await service().anonymous.post(CHANGE, { ...credentials, new_email: ` ${newEmail.toUpperCase()}` })
@@ -45,7 +45,7 @@ test('the address changes by the link that is mailed to the new one, and the old
   t.true(notice!.text.includes(address))
 })
 
-test('the mail goes to the new address even if it is taken; the link then refuses, and works when it is free', async (t) => {
+test('the mail goes to the new address even if it is taken; its link is refused until the address is free', async (t) => {
   const [one, other] = [await person(service()), await person(service())]
   const { path } = await people.emailChangeLink(service(), one, other.email)
   const refused = await service().anonymous.post(path)
@@ -55,7 +55,7 @@ test('the mail goes to the new address even if it is taken; the link then refuse
   t.is((await service().anonymous.post(path)).status, 200)
 })
 
-test('the address that one has is no change, but another case of its local part is', async (t) => {
+test('the current address is refused as unchanged; another case of its local part is a change', async (t) => {
   const { email, credentials } = await person(service())
   const unchanged = await service().anonymous.post(CHANGE, { ...credentials, new_email: email })
   t.deepEqual(said(unchanged), [400, '{"new_email":["Email address unchanged."]}'])
@@ -63,7 +63,7 @@ test('the address that one has is no change, but another case of its local part 
   t.is((await service().anonymous.post(path)).status, 200)
 })
 
-test('the password is reset by a link, which ends all logins and no API token', async (t) => {
+test('resetting the password by a link invalidates all login tokens and no API token', async (t) => {
   const someone = await person(service())
   const { token } = (await service().anonymous.post('/auth/login/', someone.credentials)).json as { token: string }
   const api = await addToken(service(), someone.id)
@@ -81,13 +81,13 @@ test('the password is reset by a link, which ends all logins and no API token', 
 })
 
 for (const [what, body, problems] of [
-  ['none', {}, [REQUIRED]],
+  ['missing', {}, [REQUIRED]],
   ['null', { new_password: null }, ['This field may not be null.']],
   ['blank', { new_password: '   ' }, ['This field may not be blank.']],
   ['short', { new_password: '1234567' }, ['This password is too short. It must contain at least 8 characters.']],
   ['long', { new_password: 'x'.repeat(129) }, ['Ensure this field has no more than 128 characters.']],
 ] as const) {
-  test(`a new password that is ${what} is refused, and the link stays good`, async (t) => {
+  test(`the new password is refused and the link stays valid: ${what}`, async (t) => {
     const someone = await person(service())
     const { path } = await people.resetLink(service(), someone)
     const refused = await service().anonymous.post(path, body)
@@ -96,7 +96,7 @@ for (const [what, body, problems] of [
   })
 }
 
-test('only active accounts get a mail to reset their password; the answer is always the same', async (t) => {
+test('only active accounts are mailed a link to reset the password; the answer is always the same', async (t) => {
   const active = await person(service())
   const withoutPassword = await person(service(), { passwordHash: null })
   const others = [await person(service(), { state: 'pending' }), await person(service(), { state: 'disabled' })]
@@ -109,7 +109,7 @@ test('only active accounts get a mail to reset their password; the answer is alw
   for (const { email } of others) t.deepEqual(lettersTo(service().system, email), [])
 })
 
-test('an account is deleted by a link, with its tokens', async (t) => {
+test('a link deletes the account and its tokens', async (t) => {
   const someone = await person(service())
   const { api } = await addToken(service(), someone.id)
   const asked = await service().anonymous.post(DELETE, someone.credentials)
@@ -129,7 +129,7 @@ test('an account is deleted by a link, with its tokens', async (t) => {
   t.is(kept!.left, 0)
 })
 
-test('an account with domains is not deleted, neither when it is asked for nor by the link', async (t) => {
+test('an account with domains is not deleted: neither the request nor the link succeeds', async (t) => {
   const { api, id } = await service().account()
   const someone = await person(service())
   const { path } = await people.deletionLink(service(), someone)
@@ -147,7 +147,7 @@ for (const [what, path, more] of [
   ['change of address', CHANGE, { new_email: 'new@example.test' }],
   ['deletion', DELETE, {}],
 ] as const) {
-  test(`${what}: wrong credentials are 403, whatever is wrong with them`, async (t) => {
+  test(`${what}: wrong credentials are 403, for whatever reason`, async (t) => {
     const active = await person(service())
     const pending = await person(service(), { state: 'pending' })
     const disabled = await person(service(), { state: 'disabled' })
@@ -162,7 +162,7 @@ for (const [what, path, more] of [
     t.is((await service().anonymous.post(path, { ...active.credentials, ...more })).status < 300, true)
   })
 
-  test(`${what}: what is missing or no text is 400`, async (t) => {
+  test(`${what}: a field that is missing or null is 400`, async (t) => {
     const fields = ['email', 'password', ...Object.keys(more)]
     const missing = Object.fromEntries(fields.map((field) => [field, [REQUIRED]]))
     t.deepEqual(said(await service().anonymous.post(path, {})), [400, JSON.stringify(missing)])
@@ -171,7 +171,7 @@ for (const [what, path, more] of [
     t.deepEqual(said(await service().anonymous.post(path, nulls)), [400, JSON.stringify(texts)])
   })
 
-  test(`${what}: the Authorization header is of no interest`, async (t) => {
+  test(`${what}: the Authorization header is ignored`, async (t) => {
     const { credentials } = await person(service())
     const headers = { authorization: 'Token wrong' }
     const answer = await service().anonymous.post(path, { ...credentials, ...more }, { headers })
@@ -179,7 +179,7 @@ for (const [what, path, more] of [
   })
 }
 
-test('reset: the address is required, and a token header that fails is 401', async (t) => {
+test('reset: the address is required, and an invalid token is 401', async (t) => {
   t.deepEqual(said(await service().anonymous.post(RESET, {})), [400, JSON.stringify({ email: [REQUIRED] })])
   const invalid = JSON.stringify({ email: ['Enter a valid email address.'] })
   t.deepEqual(said(await service().anonymous.post(RESET, { email: 'nobody' })), [400, invalid])

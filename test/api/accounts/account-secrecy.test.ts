@@ -5,7 +5,7 @@ import * as people from '../../support/people.ts'
 import { freshEmail, PASSWORD, person } from '../../support/people.ts'
 import { test } from '../../support/serial.ts'
 
-// Contract §3.1: nothing in an answer tells whether an account exists. (That its time does not: bench/accounts.ts.)
+// Contract §3.1: no answer reveals whether an account exists. (bench/accounts.ts checks its timing.)
 
 const service = useService({
   REGISTRATION: 'open',
@@ -13,8 +13,8 @@ const service = useService({
   THROTTLE_RATES: 'account_management_active=10000/min; login_failure=10000/min',
 })
 
-/** All of an answer but what differs from request to request by its nature. */
-function whole({ status, headers, text }: Answer): unknown {
+/** An answer without the parts that differ between any two requests. */
+function comparable({ status, headers, text }: Answer): unknown {
   const { date, 'x-request-id': id, ratelimit, ...rest } = headers
   return [status, rest, text, typeof date, typeof id, String(ratelimit).replace(/[rt]=\d+/g, '')]
 }
@@ -32,12 +32,12 @@ for (const [what, ask] of [
   ['deletion', (email: string) => post('/auth/account/delete/', { email, password: 'wrong' })],
   ['change of address', (email: string) => change({ email, password: 'wrong', new_email: freshEmail() })],
 ] as const) {
-  test(`${what}: the same answer for any account, and none`, async (t) => {
+  test(`${what}: the answer is the same for every account state and for no account`, async (t) => {
     const states = ['pending', 'active', 'disabled'] as const
     const emails = await Promise.all(states.map(async (state) => (await person(service(), { state })).email))
     emails.push((await person(service(), { passwordHash: null })).email)
-    const expected = whole(await ask(freshEmail()))
-    for (const email of emails) t.deepEqual(whole(await ask(email)), expected)
+    const expected = comparable(await ask(freshEmail()))
+    for (const email of emails) t.deepEqual(comparable(await ask(email)), expected)
   })
 }
 
@@ -45,14 +45,14 @@ function change(body: unknown): Promise<Answer> {
   return post('/auth/account/change-email/', body)
 }
 
-test('change of address: the same answer whether the new one is taken, or not', async (t) => {
+test('change of address: the answer is the same whether or not the new address is taken', async (t) => {
   const { credentials } = await person(service())
   const taken = await person(service())
-  const free = whole(await change({ ...credentials, new_email: freshEmail() }))
-  t.deepEqual(whole(await change({ ...credentials, new_email: taken.email })), free)
+  const free = comparable(await change({ ...credentials, new_email: freshEmail() }))
+  t.deepEqual(comparable(await change({ ...credentials, new_email: taken.email })), free)
 })
 
-test('no password and no code appears in the log', async (t) => {
+test('the log contains no password and no confirmation code', async (t) => {
   const someone = await person(service())
   const secret = 'canary in a coal mine'
   const { code, path } = await people.resetLink(service(), someone)

@@ -12,8 +12,8 @@ const service = useService({ CAPTCHA: 'on' })
 const DOES_NOT_EXIST = { captcha: ['CAPTCHA does not exist.'] }
 const NOT_VALIDATED = { captcha: ['CAPTCHA could not be validated. Please obtain a new one and try again.'] }
 
-/** The body that a request with this answer to a captcha gets; undefined if it is right. */
-async function judged(id: string, solution: string): Promise<unknown> {
+/** The error body for this solution of a captcha; undefined if the solution is right. */
+async function problemsOf(id: string, solution: string): Promise<unknown> {
   try {
     await checkCaptcha(service().system, { id, solution })
     return undefined
@@ -41,7 +41,7 @@ for (const body of [undefined, {}, { kind: 'altcha' }, { kind: 'altcha', id: 1, 
   })
 }
 
-test('each is another challenge, of as much work as the others', async (t) => {
+test('each challenge is new and takes about the same work', async (t) => {
   const all = await Promise.all(Array.from({ length: 5 }, () => newCaptcha(service())))
   t.is(new Set(all.map(({ challenge }) => challenge)).size, 5)
   t.is(new Set(all.map(({ id }) => id)).size, 5)
@@ -76,7 +76,7 @@ test('kind null is refused', async (t) => {
   t.deepEqual([status, text], [400, '{"kind":["This field may not be null."]}'])
 })
 
-test('a token that is presented must be good', async (t) => {
+test('an invalid token is 401', async (t) => {
   const { api } = await service().account()
   t.is((await api.post('/captcha/')).status, 201)
   const headers = { authorization: 'Token unknown' }
@@ -84,49 +84,49 @@ test('a token that is presented must be good', async (t) => {
   t.deepEqual([status, text], [401, '{"detail":"Invalid token."}'])
 })
 
-test('a captcha is good for one answer', async (t) => {
+test('a captcha accepts one solution', async (t) => {
   const { id, solution } = await solved(service())
-  t.is(await judged(id, ` ${solution}\n`), undefined)
-  t.deepEqual(await judged(id, solution), DOES_NOT_EXIST)
+  t.is(await problemsOf(id, ` ${solution}\n`), undefined)
+  t.deepEqual(await problemsOf(id, solution), DOES_NOT_EXIST)
 })
 
-test('what the widget says beside the solution is not looked at', async (t) => {
+test('what the widget sends beside the solution is ignored', async (t) => {
   const { id, challenge } = await newCaptcha(service())
   const { solution: found } = decoded(await solution(challenge)) as { solution: object }
-  t.is(await judged(id, payload({ challenge: 'other', solution: { ...found, time: 1.5 }, more: [] })), undefined)
+  t.is(await problemsOf(id, payload({ challenge: 'other', solution: { ...found, time: 1.5 }, more: [] })), undefined)
 })
 
-test('the solution of one captcha is none of another', async (t) => {
+test('a captcha does not accept the solution of another', async (t) => {
   const [one, other] = [await solved(service()), await newCaptcha(service())]
-  t.deepEqual(await judged(other.id, one.solution), NOT_VALIDATED)
-  t.is(await judged(one.id, one.solution), undefined)
+  t.deepEqual(await problemsOf(other.id, one.solution), NOT_VALIDATED)
+  t.is(await problemsOf(one.id, one.solution), undefined)
 })
 
-test('a wrong answer uses it up, too', async (t) => {
+test('a wrong solution uses up the captcha, too', async (t) => {
   const { id, solution } = await solved(service())
-  t.deepEqual(await judged(id, 'wrong'), NOT_VALIDATED)
-  t.deepEqual(await judged(id, solution), DOES_NOT_EXIST)
+  t.deepEqual(await problemsOf(id, 'wrong'), NOT_VALIDATED)
+  t.deepEqual(await problemsOf(id, solution), DOES_NOT_EXIST)
 })
 
-test('of twenty answers at once one is heard', async (t) => {
+test('of twenty simultaneous solutions, one is accepted', async (t) => {
   const { id, solution } = await solved(service())
-  const outcomes = await Promise.all(Array.from({ length: 20 }, () => judged(id, solution)))
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => problemsOf(id, solution)))
   t.is(outcomes.filter((outcome) => outcome === undefined).length, 1)
   t.is(outcomes.filter((outcome) => JSON.stringify(outcome) === JSON.stringify(DOES_NOT_EXIST)).length, 19)
 })
 
 const KEY = '0'.repeat(64)
 const WRONG: [what: string, solution: unknown][] = [
-  ['nothing', ''],
-  ['no base64', '\u{1f511}%%%'],
-  ['base64 of no JSON', Buffer.from('{"solution":').toString('base64')],
-  ['base64 of no UTF-8', Buffer.from([0xff, 0xfe, 0]).toString('base64')],
+  ['an empty string', ''],
+  ['not base64', '\u{1f511}%%%'],
+  ['base64 of broken JSON', Buffer.from('{"solution":').toString('base64')],
+  ['base64 of invalid UTF-8', Buffer.from([0xff, 0xfe, 0]).toString('base64')],
   ['null', payload(null)],
   ['a number', payload(5)],
   ['a string', payload('solution')],
   ['an array', payload([{ counter: 0, derivedKey: KEY }])],
-  ['no solution', payload({})],
-  ['solution null', payload({ solution: null })],
+  ['an empty object', payload({})],
+  ['an object with a null solution', payload({ solution: null })],
   ['a counter alone', payload({ solution: { counter: 400 } })],
   ['a key alone', payload({ solution: { derivedKey: KEY } })],
   ["a key that is not its counter's", payload({ solution: { counter: 400, derivedKey: KEY } })],
@@ -140,7 +140,7 @@ const WRONG: [what: string, solution: unknown][] = [
   ['a prototype', Buffer.from('{"__proto__":{"solution":{"counter":1}}}').toString('base64')],
   ['arrays in arrays', Buffer.from('['.repeat(7000)).toString('base64')],
   ['objects in objects', Buffer.from('{"solution":'.repeat(500) + '1' + '}'.repeat(500)).toString('base64')],
-  ['very much', 'A'.repeat(60_000)],
+  ['60 kB of base64', 'A'.repeat(60_000)],
 ]
 for (const [what, wrong] of WRONG) {
   test(`a solution that is ${what} is wrong`, async (t) => {
@@ -151,16 +151,16 @@ for (const [what, wrong] of WRONG) {
   })
 }
 
-test('what the challenge says with its solution does not count without the work', async (t) => {
+test('a solution for a challenge that the client made easier is wrong', async (t) => {
   const { id, challenge } = await newCaptcha(service())
   const { parameters, signature } = JSON.parse(challenge) as Challenge
   const easy = { parameters: { ...parameters, cost: 1, keyPrefix: '0' }, signature }
-  t.deepEqual(await judged(id, await solution(JSON.stringify(easy))), NOT_VALIDATED)
+  t.deepEqual(await problemsOf(id, await solution(JSON.stringify(easy))), NOT_VALIDATED)
 })
 
 for (const id of ['', 'x', '00000000-0000-4000-8000-000000000000', "' or true"]) {
-  test(`there is no captcha ${JSON.stringify(id)}`, async (t) => {
-    t.deepEqual(await judged(id, 'x'), DOES_NOT_EXIST)
+  test(`captcha ${JSON.stringify(id)} does not exist`, async (t) => {
+    t.deepEqual(await problemsOf(id, 'x'), DOES_NOT_EXIST)
   })
 }
 
@@ -169,21 +169,21 @@ for (const [seconds, outcome] of [
   [3601, NOT_VALIDATED],
   [2 * 3600 + 1, DOES_NOT_EXIST],
 ] as const) {
-  test.serial(`after ${seconds} s an answer is ${outcome === undefined ? 'good' : 'too late'}`, async (t) => {
+  test.serial(`after ${seconds} s a solution is ${outcome === undefined ? 'accepted' : 'too late'}`, async (t) => {
     const { system } = service()
     const { now } = system
     const { id, solution } = await solved(service())
     const then = new Date(Date.now() + seconds * 1000).toISOString().replace('Z', '000Z')
     system.now = () => then
-    // Making one clears away what is long over.
+    // Creating a captcha deletes those that expired long ago.
     await newCaptcha(service())
-    const told = await judged(id, solution)
+    const problems = await problemsOf(id, solution)
     system.now = now
-    t.deepEqual(told, outcome)
+    t.deepEqual(problems, outcome)
   })
 }
 
-test('without the setting there is no such path', async (t) => {
+test('without the setting, /captcha/ is 404', async (t) => {
   await withService({}, async ({ anonymous }) => {
     for (const method of ['POST', 'GET', 'OPTIONS']) {
       const { status, text, headers } = await anonymous.send(method, '/captcha/')

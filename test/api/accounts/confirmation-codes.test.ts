@@ -20,7 +20,7 @@ import {
 import { test } from '../../support/serial.ts'
 import { setState } from '../../support/tokens.ts'
 
-// Contract §11.3: what codes are good for, and what not.
+// Contract §11.3: what confirmation codes allow.
 
 const service = useService({ REGISTRATION: 'open' })
 
@@ -28,7 +28,7 @@ const BODY = { new_password: 'another password' }
 const ACTIONS = ['activate-account', 'change-email', 'reset-password', 'delete-account'] as const
 type Action = (typeof ACTIONS)[number]
 
-/** Somebody who has got the mail for an action, and the link in it. */
+/** A person that has received the mail for an action, and the link in it. */
 async function linkFor(action: Action): Promise<{ someone: Person; link: Link }> {
   if (action === 'activate-account') {
     const link = await activationLink(service())
@@ -42,7 +42,7 @@ async function linkFor(action: Action): Promise<{ someone: Person; link: Link }>
 
 const post = async (path: string) => said(await service().anonymous.post(path, BODY))
 
-/** Everything that the accounts are, to see that nothing has changed. */
+/** All rows of `accounts`, to check that nothing has changed. */
 async function accounts(): Promise<string> {
   return JSON.stringify(await query(service().system.db, 'select * from accounts order by id'))
 }
@@ -68,7 +68,7 @@ for (const action of ACTIONS) {
     t.is((await post(link.path))[0], 200)
   })
 
-  test(`${action}: a code for it is good for no other action`, async (t) => {
+  test(`${action}: its code is valid for no other action`, async (t) => {
     const { link } = await linkFor(action)
     const before = await accounts()
     for (const wrong of ACTIONS.filter((name) => name !== action)) {
@@ -86,7 +86,7 @@ for (const action of ACTIONS) {
     t.is(await accounts(), after)
   })
 
-  test(`${action}: of 20 who use a code at once, one succeeds`, async (t) => {
+  test(`${action}: of 20 simultaneous uses of a code, one succeeds`, async (t) => {
     const { link } = await linkFor(action)
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(link.path)))
     t.is(answers.filter(([status]) => status === 200).length, 1)
@@ -108,13 +108,13 @@ for (const action of ACTIONS) {
     t.is(valid[0], 200)
   })
 
-  test(`${action}: of an account that is gone, the code says so`, async (t) => {
+  test(`${action}: the code of a deleted account is 400 with "This user does not exist"`, async (t) => {
     const { link, someone } = await linkFor(action)
     await query(service().system.db, 'delete from accounts where id = :id', { id: someone.id })
     t.deepEqual(await post(link.path), [400, NO_USER])
   })
 
-  test(`${action}: of a disabled account, the code is 403`, async (t) => {
+  test(`${action}: the code of a disabled account is 403`, async (t) => {
     const { link, someone } = await linkFor(action)
     await setState(service(), someone.id, 'disabled')
     const before = await accounts()
@@ -122,7 +122,7 @@ for (const action of ACTIONS) {
     t.is(await accounts(), before)
   })
 
-  test(`${action}: GET neither looks at the code nor uses it up`, async (t) => {
+  test(`${action}: GET neither checks the code nor uses it up`, async (t) => {
     const { link } = await linkFor(action)
     const good = await service().anonymous.get(link.path)
     const forged = await service().anonymous.get(`/v/${action}/${generateSecret()}/`)
@@ -132,7 +132,7 @@ for (const action of ACTIONS) {
   })
 }
 
-/** What changes the credentials of an active account, and so voids every code that was sent before. */
+/** Changes of an active account's credentials, each of which voids all earlier codes. */
 const CHANGES: [string, (someone: Person) => Promise<void>][] = [
   [
     'a password reset',
@@ -155,7 +155,7 @@ function lettersSoFar({ email }: Person): number {
 
 for (const [what, change] of CHANGES) {
   for (const action of ['change-email', 'reset-password', 'delete-account'] as const) {
-    test(`${action}: the code is void after ${what}`, async (t) => {
+    test(`${action}: ${what} voids the code`, async (t) => {
       const { link, someone } = await linkFor(action)
       await change(someone)
       const before = await accounts()
@@ -165,7 +165,7 @@ for (const [what, change] of CHANGES) {
   }
 }
 
-test('of two links to reset the password the other is void once one was used, in the same microsecond, too', async (t) => {
+test('using one of two links to reset the password voids the other, even within the same microsecond', async (t) => {
   const { system } = service()
   const { now } = system
   const instant = now()
@@ -178,7 +178,7 @@ test('of two links to reset the password the other is void once one was used, in
   t.deepEqual(answers[1], [409, OVERTAKEN])
 })
 
-test('20 different links of one account at once: one succeeds', async (t) => {
+test('of 20 different links of one account used at once, one succeeds', async (t) => {
   const someone = await person(service())
   const links: Link[] = []
   for (let i = 0; i < 10; i++) {
@@ -192,7 +192,7 @@ test('20 different links of one account at once: one succeeds', async (t) => {
   for (const [status, text] of answers) t.true(status === 200 || text === OVERTAKEN || text === NO_USER, text)
 })
 
-test('the code of one account does nothing to another, whatever the body says', async (t) => {
+test('the code of one account does not affect another, whatever the body contains', async (t) => {
   const { link, someone } = await linkFor('reset-password')
   const other = await person(service())
   const body = { ...BODY, user: other.id, email: other.email, account: other.id, id: other.id }
@@ -201,7 +201,7 @@ test('the code of one account does nothing to another, whatever the body says', 
   t.true(await canLogIn(service(), someone.email, BODY.new_password))
 })
 
-test('what the code holds goes before the body', async (t) => {
+test('what the code contains overrides the body', async (t) => {
   const someone = await person(service())
   const [wanted, injected] = [freshEmail(), freshEmail()]
   const { path } = await people.emailChangeLink(service(), someone, wanted)
@@ -209,7 +209,7 @@ test('what the code holds goes before the body', async (t) => {
   t.is((await accountOf(service(), wanted))!.id, someone.id)
 })
 
-test('what is wrong with the code is told before what is wrong with the body', async (t) => {
+test('an invalid code is reported before an invalid body', async (t) => {
   const { link } = await linkFor('reset-password')
   const send = (path: string) =>
     service().anonymous.post(path, undefined, { body: '{', headers: { 'content-type': 'application/json' } })
@@ -218,7 +218,7 @@ test('what is wrong with the code is told before what is wrong with the body', a
   t.is((await post(link.path))[0], 200)
 })
 
-test('the database holds no code that is good for anything', async (t) => {
+test('the database and the log contain no usable code', async (t) => {
   const { link } = await linkFor('reset-password')
   await eventually(
     async () => !JSON.stringify(await query(service().system.db, 'select text from mails')).includes(link.code),
@@ -230,7 +230,7 @@ test('the database holds no code that is good for anything', async (t) => {
   t.false(service().logged().includes(link.code))
 })
 
-test('codes are forgotten once they have expired', async (t) => {
+test('expired codes are deleted', async (t) => {
   const { link } = await linkFor('reset-password')
   const { system } = service()
   await query(system.db, `update confirmations set expires = expires - interval '13 h'`)

@@ -1,12 +1,12 @@
 import { hash } from '@node-rs/argon2'
 import { query } from '../../../src/store/database.ts'
-import { addPolicies, newDomain } from '../../support/api.ts'
+import { newDomain } from '../../support/api.ts'
 import { Client } from '../../support/client.ts'
 import { useService, withService } from '../../support/harness.ts'
 import * as people from '../../support/people.ts'
 import { accountOf, PASSWORD, person, said } from '../../support/people.ts'
 import { test } from '../../support/serial.ts'
-import { addToken, setState } from '../../support/tokens.ts'
+import { addPolicies, addToken, setState } from '../../support/tokens.ts'
 
 // Contract §11: login, logout, the account.
 
@@ -17,7 +17,7 @@ const WRONG = '{"detail":"Invalid username/password."}'
 
 const login = (body: unknown) => service().anonymous.post('/auth/login/', body)
 
-test('a login gives a token that may do everything, for a week, and for an hour unless it is used', async (t) => {
+test('a login returns a token with all permissions, valid for a week and for an hour without use', async (t) => {
   const { email, credentials } = await person(service())
   const { status, json, headers } = await login(credentials)
   t.is(status, 200)
@@ -53,7 +53,7 @@ test('a login deletes the login tokens of the account that have expired, and no 
   t.deepEqual(new Set(await ids()), new Set([api.id, fresh.id, second.id]))
 })
 
-test('logout deletes the token that was presented, of whatever kind', async (t) => {
+test('logout deletes the token of the request, whatever its kind', async (t) => {
   const someone = await person(service())
   const { token } = (await login(someone.credentials)).json as { token: string }
   const weak = await addToken(service(), someone.id)
@@ -66,7 +66,7 @@ test('logout deletes the token that was presented, of whatever kind', async (t) 
   t.deepEqual(said(await service().anonymous.post('/auth/logout/')), [401, credentials])
 })
 
-test('the account shows itself, and how many domains it has to do with', async (t) => {
+test('the account endpoint shows the account and the number of domains under management', async (t) => {
   const someone = await person(service())
   const other = await service().account()
   const { api } = await addToken(service(), someone.id, { permManageTokens: true, permCreateDomain: true })
@@ -103,7 +103,7 @@ for (const method of ['PATCH', 'PUT']) {
   })
 }
 
-test('the account is for tokens that may manage tokens, and have no policies', async (t) => {
+test('the account endpoint requires a token that may manage tokens and has no policies', async (t) => {
   const { id, tokenId, api } = await service().account()
   const others = await addToken(service(), id, { permCreateDomain: true, permDeleteDomain: true })
   for (const method of ['GET', 'PATCH', 'PUT', 'DELETE']) {
@@ -114,7 +114,7 @@ test('the account is for tokens that may manage tokens, and have no policies', a
   t.deepEqual(said(await api.get('/auth/account/')), [403, DENIED])
 })
 
-test('a password hash with other parameters is replaced at login, and no link is void because of it', async (t) => {
+test('a login replaces a password hash with outdated parameters, and voids no link', async (t) => {
   const old = await hash(PASSWORD, { memoryCost: 8192, timeCost: 1 })
   const someone = await person(service(), { passwordHash: old })
   const { path } = await people.resetLink(service(), someone)
@@ -128,7 +128,7 @@ test('a password hash with other parameters is replaced at login, and no link is
   t.is((await service().anonymous.post(path, { new_password: 'another password' })).status, 200)
 })
 
-test('after ten wrong passwords from an address it is 429, whatever the password and wherever it is asked for', async (t) => {
+test('after ten wrong passwords from an address, every endpoint that takes a password is 429 for it, even with the right one', async (t) => {
   await withService(
     { THROTTLE: 'on', TRUSTED_PROXIES: '127.0.0.1', THROTTLE_RATES: 'account_management_active=1000/min' },
     async (own) => {
@@ -153,14 +153,14 @@ test('after ten wrong passwords from an address it is 429, whatever the password
   )
 })
 
-test('right passwords are not counted', async (t) => {
+test('right passwords do not count for throttling', async (t) => {
   await withService({ THROTTLE: 'on' }, async (own) => {
     const { credentials } = await person(own)
     for (let i = 0; i < 12; i++) t.is((await own.anonymous.post('/auth/login/', credentials)).status, 200)
   })
 })
 
-test('a closed registration does not keep those from the rest who have an account', async (t) => {
+test('closed registration does not keep existing accounts from login and password reset', async (t) => {
   const { credentials, email } = await person(service())
   t.is((await login(credentials)).status, 200)
   t.is((await service().anonymous.post('/auth/account/reset-password/', { email })).status, 202)

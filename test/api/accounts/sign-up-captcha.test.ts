@@ -4,14 +4,14 @@ import * as people from '../../support/people.ts'
 import { accountOf, activationLink, canLogIn, freshEmail, PASSWORD, person, said } from '../../support/people.ts'
 import { test } from '../../support/serial.ts'
 
-// Contract §11: where captchas are asked for, while they are on.
+// Contract §11: where captchas are required while they are on.
 
 const service = useService({ REGISTRATION: 'open', CAPTCHA: 'on' })
 
 const REQUIRED = '{"captcha":["This field is required."]}'
 const UNKNOWN = '{"captcha":["CAPTCHA does not exist."]}'
 
-test('a captcha given at sign-up is looked at there, and not asked for again', async (t) => {
+test('a captcha sent at sign-up is checked there, and not required again at activation', async (t) => {
   const email = freshEmail()
   const captcha = await solved(service())
   const wrong = { ...captcha, id: 'nothing' }
@@ -24,7 +24,7 @@ test('a captcha given at sign-up is looked at there, and not asked for again', a
   t.deepEqual(said(again), [400, UNKNOWN])
 })
 
-test('without one at sign-up the activation asks for it', async (t) => {
+test('after a sign-up without captcha, the activation requires one', async (t) => {
   const { path, email } = await activationLink(service())
   t.deepEqual(said(await service().anonymous.post(path)), [400, REQUIRED])
   const wrong = await service().anonymous.post(path, {
@@ -37,7 +37,7 @@ test('without one at sign-up the activation asks for it', async (t) => {
   t.true(await canLogIn(service(), email, PASSWORD))
 })
 
-test('the page holds it when it is needed', async (t) => {
+test('the activation page contains a captcha if one is required', async (t) => {
   const { path, email } = await activationLink(service())
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const first = await service().anonymous.post(path, undefined, { headers, body: '' })
@@ -52,7 +52,7 @@ test('the page holds it when it is needed', async (t) => {
   t.true(await canLogIn(service(), email, PASSWORD))
 })
 
-test('a reset of the password asks for it', async (t) => {
+test('a password reset requires a captcha', async (t) => {
   const { email } = await person(service())
   t.deepEqual(said(await service().anonymous.post('/auth/account/reset-password/', { email })), [400, REQUIRED])
   const body = { email, captcha: await solved(service()) }
@@ -60,14 +60,14 @@ test('a reset of the password asks for it', async (t) => {
   t.is((await people.linkTo(service(), email)).action, 'reset-password')
 })
 
-test('without confirmation there is only the sign-up to ask for it', async (t) => {
+test('without e-mail confirmation, the sign-up requires a captcha', async (t) => {
   const settings = { REGISTRATION: 'open', CAPTCHA: 'on', EMAIL_CONFIRMATION: 'off' }
   await withService(settings, async ({ anonymous }) => {
     t.deepEqual(said(await anonymous.post('/auth/', { email: freshEmail(), password: PASSWORD })), [400, REQUIRED])
   })
 })
 
-test('while captchas are off, what is said of one is ignored', async (t) => {
+test('while captchas are off, the captcha field is ignored', async (t) => {
   await withService({ REGISTRATION: 'open' }, async (own) => {
     const { path } = await activationLink(own, { captcha: 'nonsense' })
     t.is((await own.anonymous.post(path, { captcha: [] })).status, 200)

@@ -24,7 +24,7 @@ const DISALLOWED = 'This domain name conflicts with an existing domain, or is di
 
 const register = (body: unknown) => service().anonymous.post('/auth/', body)
 
-test('who registers gets a mail, and can log in once the account is activated', async (t) => {
+test('registration sends a mail, and login works once the account is activated', async (t) => {
   const email = freshEmail()
   t.deepEqual(said(await register({ email, password: PASSWORD })), [202, WELCOME])
   t.is((await accountOf(service(), email))!.state, 'pending')
@@ -47,17 +47,17 @@ test('the mail is plain text with one link, to the public URL', async (t) => {
 })
 
 const bodies: [string, unknown, Record<string, string[]>][] = [
-  ['nothing', {}, { email: [REQUIRED], password: [REQUIRED] }],
+  ['missing fields', {}, { email: [REQUIRED], password: [REQUIRED] }],
   ['nulls', { email: null, password: null }, { email: [NULL] }],
   ['blanks', { email: ' ', password: ' ' }, { email: [BLANK], password: [BLANK] }],
   ['other types', { email: [], password: {} }, { email: ['Not a valid string.'], password: ['Not a valid string.'] }],
-  ['no address', { email: 'nobody', password: PASSWORD }, { email: [EMAIL] }],
+  ['an invalid address', { email: 'nobody', password: PASSWORD }, { email: [EMAIL] }],
   ['a short password', { email: 'a@b.test', password: '1234567' }, { password: [SHORT] }],
   ['a password that is short once trimmed', { email: 'a@b.test', password: ' 1234567 ' }, { password: [SHORT] }],
   ['a long password', { email: 'a@b.test', password: 'x'.repeat(129) }, { password: [LONG] }],
-  ['no boolean', { email: 'a@b.test', password: PASSWORD, outreach_preference: 'maybe' }, boolean()],
+  ['an invalid boolean', { email: 'a@b.test', password: PASSWORD, outreach_preference: 'maybe' }, boolean()],
   ['a null boolean', { email: 'a@b.test', password: PASSWORD, outreach_preference: null }, boolean(NULL)],
-  ['everything', { email: '@', password: 'x', domain: '_', outreach_preference: [] }, everything()],
+  ['problems of all fields', { email: '@', password: 'x', domain: '_', outreach_preference: [] }, everything()],
 ]
 
 function boolean(text = 'Must be a valid boolean.') {
@@ -95,13 +95,13 @@ for (const [email, isValid] of [
   [`${'a'.repeat(65)}@b.test`, false],
   [`a@${'b.'.repeat(125)}test`, false],
 ] as const) {
-  test(`${JSON.stringify(email).slice(0, 40)} is ${isValid ? 'an' : 'no'} e-mail address`, async (t) => {
+  test(`${JSON.stringify(email).slice(0, 40)} is ${isValid ? 'a valid' : 'an invalid'} e-mail address`, async (t) => {
     const expected = isValid ? [202, WELCOME] : [400, JSON.stringify({ email: [EMAIL] })]
     t.deepEqual(said(await register({ email, password: PASSWORD })), expected)
   })
 }
 
-test('the address is trimmed, its domain lower-cased, and the password trimmed', async (t) => {
+test('address and password are trimmed, and the domain of the address is lower-cased', async (t) => {
   const name = freshEmail().split('@')[0]!
   t.is((await register({ email: ` Jo.${name}@EXAMPLE.Test `, password: ` ${PASSWORD} ` })).status, 202)
   const { path } = await people.linkTo(service(), `Jo.${name}@example.test`)
@@ -109,20 +109,20 @@ test('the address is trimmed, its domain lower-cased, and the password trimmed',
   t.true(await people.canLogIn(service(), `jo.${name}@EXAMPLE.TEST`, PASSWORD))
 })
 
-test('an address that is taken, in whatever case, gets the same answer and no mail', async (t) => {
+test('registration with a taken address, in any case, gets the same answer and sends no mail', async (t) => {
   const { email } = await people.person(service())
   const answers = [
     await register({ email, password: PASSWORD }),
     await register({ email: email.toUpperCase(), password: null }),
   ]
   for (const answer of answers) t.deepEqual(said(answer), [202, WELCOME])
-  // The mail of somebody who comes later is there: one to the taken address would be, too.
+  // The mail of a later registration has arrived, so one to the taken address would have, too.
   await activationLink(service())
   t.deepEqual(lettersTo(service().system, email), [])
   t.true(await people.canLogIn(service(), email, PASSWORD))
 })
 
-test('an account that was not confirmed in time makes room for another', async (t) => {
+test('an account that was not confirmed in time is replaced by a new registration', async (t) => {
   const { email, path } = await activationLink(service())
   t.deepEqual(said(await register({ email, password: 'another password' })), [202, WELCOME])
   await activationLink(service())
@@ -138,7 +138,7 @@ test('an account that was not confirmed in time makes room for another', async (
   t.false(await people.canLogIn(service(), email, PASSWORD))
 })
 
-test('a sign-up without password leads to a second mail, to set one', async (t) => {
+test('after a sign-up without password, a second mail allows to set one', async (t) => {
   const { email, path } = await activationLink(service(), { password: null })
   const success = '{"detail":"Success! We sent you instructions on how to set your password."}'
   t.deepEqual(said(await service().anonymous.post(path)), [200, success])
@@ -149,7 +149,7 @@ test('a sign-up without password leads to a second mail, to set one', async (t) 
   t.true(await people.canLogIn(service(), email, PASSWORD))
 })
 
-test('what is asked for at sign-up is what the account has, with the limit of the settings', async (t) => {
+test('the account has the outreach preference of the sign-up and the configured domain limit', async (t) => {
   for (const [members, preference] of [
     [{}, true],
     [{ outreach_preference: false }, false],
@@ -190,7 +190,7 @@ for (const [what, name, texts] of [
   ['in upper case', async () => 'A.test', ['Invalid value (not lowercase): A.test']],
   ['that is blank', async () => '', [BLANK]],
 ] as const) {
-  test(`a domain ${what} cannot be asked for at sign-up`, async (t) => {
+  test(`a domain ${what} is refused at sign-up`, async (t) => {
     const email = freshEmail()
     const answer = await register({ email, password: PASSWORD, domain: await name() })
     t.deepEqual(said(answer), [400, JSON.stringify({ domain: texts })])
@@ -202,7 +202,7 @@ async function taken(): Promise<string> {
   return newDomain((await service().account()).api)
 }
 
-test('if the domain is gone at activation, so is the account, and one can start over', async (t) => {
+test('if the domain is taken by the time of activation, the account is deleted and can be registered again', async (t) => {
   const domain = freshName()
   const { path, email } = await activationLink(service(), { domain })
   await newDomain((await service().account()).api, domain)
@@ -216,7 +216,7 @@ test('if the domain is gone at activation, so is the account, and one can start 
   t.is((await service().anonymous.post((await people.linkTo(service(), email, 2)).path)).status, 200)
 })
 
-test('while PowerDNS is away the activation is 503, and works with the same link when it is back', async (t) => {
+test('while PowerDNS fails, activation is 503; later the same link works', async (t) => {
   const domain = freshName()
   const { path, email } = await activationLink(service(), { domain })
   service().proxy.fail(() => ({ refuse: 500 }))

@@ -6,7 +6,7 @@ import { useService } from '../../support/harness.ts'
 import { countLetters, linkTo, OVERTAKEN, person, said, type Link, type Person } from '../../support/people.ts'
 import { addPolicies, addToken, type Token, type TokenOptions } from '../../support/tokens.ts'
 
-// Contract §12, and the row for TOTP in §3.2. Tests of one step of the clock move it by hand.
+// Contract §12, and the row for TOTP in §3.2. The tests set the clock, to control the TOTP time step.
 
 const service = useService({ PUBLIC_URL: 'https://dns.example.net:8443' })
 
@@ -44,7 +44,7 @@ test.after.always(() => {
   service().system.now = realNow
 })
 
-/** Another step of the clock, so that every factor takes codes again. */
+/** Advances the clock, so that every factor accepts codes again. */
 function passTime(steps = 3): void {
   clock += steps * 30_000
 }
@@ -57,7 +57,7 @@ async function loggedIn(members: TokenOptions = {}): Promise<Person & { token: T
   return { ...somebody, token, api: token.api }
 }
 
-/** The link in the mail that a request causes. Mails of one moment have no order, so the clock goes on a little. */
+/** The link in the mail that a request causes. Advances the clock, as mails of the same time have no order. */
 async function linkAfter(email: string, request: () => Promise<Answer>): Promise<Link> {
   clock += 1
   const before = countLetters(service(), email)
@@ -71,13 +71,13 @@ async function deletionLink({ email, credentials }: Person): Promise<Link> {
   return linkAfter(email, () => service().anonymous.post('/auth/account/delete/', credentials))
 }
 
-/** A factor as it is made without MFA: by a link from a mail. */
+/** A new factor of an account without MFA, created by the link in a mail. */
 async function newFactor({ api, email }: { api: Client; email: string }, name = ''): Promise<ShownFactor> {
   const { path } = await linkAfter(email, () => api.post('/auth/totp/', { name }))
   return (await service().anonymous.post(path)).json as ShownFactor
 }
 
-/** A factor that has been used once: MFA is enabled. */
+/** A new factor that has been used once, which enables MFA. */
 async function usedFactor(somebody: { api: Client; email: string }): Promise<ShownFactor> {
   const factor = await newFactor(somebody)
   const { status } = await verify(service().anonymous, factor)
@@ -93,7 +93,7 @@ async function secretOf(id: string): Promise<Buffer> {
   return row!.secret
 }
 
-/** @param offset in steps, from the current one */
+/** @param offset in time steps from the current one */
 async function codeOf({ id }: { id: string }, offset = 0): Promise<string> {
   return codeAt(await secretOf(id), stepAt(service().system.now()) + offset)
 }
@@ -109,7 +109,7 @@ async function mfaOf({ id }: Token): Promise<boolean | null> {
   return row!.mfa
 }
 
-test.serial('without MFA a factor is made by a link from a mail', async (t) => {
+test.serial('without MFA, the link in a mail creates a factor', async (t) => {
   const somebody = await loggedIn()
   const answer = await somebody.api.post('/auth/totp/', { name: ' My phone ' })
   t.deepEqual(said(answer), [202, CONFIRM])
@@ -130,12 +130,12 @@ test.serial('without MFA a factor is made by a link from a mail', async (t) => {
   t.deepEqual(said(await somebody.api.get(`/auth/totp/${id}/`)), [200, JSON.stringify(factor)])
   t.deepEqual(said(await somebody.api.get('/auth/totp/')), [200, JSON.stringify([factor])])
   t.is((await secretOf(id)).length, 32)
-  // Once; and MFA is not enabled by a factor that nobody has used.
+  // The link works once, and an unused factor does not enable MFA.
   t.deepEqual(said(await service().anonymous.post(link.path)), [409, OVERTAKEN])
   t.is((await somebody.api.get('/domains/')).status, 200)
 })
 
-test.serial('with MFA a factor is made at once, by who has taken the step', async (t) => {
+test.serial('with MFA, a login token after the MFA step creates a factor without a mail', async (t) => {
   const somebody = await loggedIn()
   await usedFactor(somebody)
   const stepped = await addToken(service(), somebody.id, { ...login, mfa: true })
@@ -148,7 +148,7 @@ test.serial('with MFA a factor is made at once, by who has taken the step', asyn
   t.is(((await stepped.api.get('/auth/totp/')).json as ShownFactor[]).map(({ name }) => name).join(), 'second,')
 })
 
-test.serial('a link that was asked for before MFA was enabled is void', async (t) => {
+test.serial('enabling MFA voids earlier links that create factors', async (t) => {
   const somebody = await loggedIn()
   const first = await newFactor(somebody, 'first')
   const { path } = await linkAfter(somebody.email, () => somebody.api.post('/auth/totp/', { name: 'second' }))
@@ -156,7 +156,7 @@ test.serial('a link that was asked for before MFA was enabled is void', async (t
   t.deepEqual(said(await service().anonymous.post(path)), [409, OVERTAKEN])
 })
 
-test.serial('a link is good for an hour', async (t) => {
+test.serial('a link that creates a factor is valid for an hour', async (t) => {
   const somebody = await loggedIn()
   const { path } = await linkAfter(somebody.email, () => somebody.api.post('/auth/totp/'))
   passTime(121)
@@ -164,7 +164,7 @@ test.serial('a link is good for an hour', async (t) => {
   t.deepEqual(said(await service().anonymous.post(path)), [400, `{"non_field_errors":["${text}"]}`])
 })
 
-test.serial('names are unique in an account, and have 64 characters at most', async (t) => {
+test.serial('names of factors are unique in an account and have at most 64 characters', async (t) => {
   const somebody = await loggedIn()
   await newFactor(somebody, 'one')
   t.deepEqual(said(await somebody.api.post('/auth/totp/', { name: 'one' })), [400, NAME_TAKEN])
@@ -182,7 +182,7 @@ test.serial('names are unique in an account, and have 64 characters at most', as
   ] as const) {
     t.deepEqual(said(await somebody.api.post('/auth/totp/', { name })), [400, `{"name":["${told}"]}`])
   }
-  // Another account may have a factor of the same name, and of two links with one name the first makes it.
+  // Another account may use the same name; of two links for one name, only the first works.
   t.is((await newFactor(await loggedIn(), 'one')).name, 'one')
   const ask = () => somebody.api.post('/auth/totp/', { name: 'two' })
   const links = [await linkAfter(somebody.email, ask), await linkAfter(somebody.email, ask)]
@@ -191,7 +191,7 @@ test.serial('names are unique in an account, and have 64 characters at most', as
 })
 
 for (const method of ['PUT', 'PATCH']) {
-  test.serial(`${method} changes the name, and nothing else`, async (t) => {
+  test.serial(`${method} of a factor changes only the name`, async (t) => {
     const somebody = await loggedIn()
     const { id, created } = await newFactor(somebody, 'before')
     const path = `/auth/totp/${id}/`
@@ -204,7 +204,7 @@ for (const method of ['PUT', 'PATCH']) {
   })
 }
 
-test.serial('factors of others, and what is none, are not found', async (t) => {
+test.serial('foreign, absent and malformed factors are 404', async (t) => {
   const [somebody, other] = [await loggedIn(), await loggedIn()]
   const factor = await newFactor(other)
   for (const id of [factor.id, ABSENT, factor.id.toUpperCase(), 'x', '%27']) {
@@ -218,7 +218,7 @@ test.serial('factors of others, and what is none, are not found', async (t) => {
   t.is((await other.api.get(`/auth/totp/${factor.id}/`)).status, 200)
 })
 
-test.serial('deleting the last used factor switches MFA off, and voids links', async (t) => {
+test.serial('deleting the last used factor disables MFA and voids links', async (t) => {
   const somebody = await loggedIn()
   const factor = await usedFactor(somebody)
   await verify(somebody.api, factor)
@@ -231,7 +231,7 @@ test.serial('deleting the last used factor switches MFA off, and voids links', a
   t.deepEqual(said(await service().anonymous.post(path)), [409, OVERTAKEN])
 })
 
-test.serial('deleting a factor that nobody has used leaves links as they are', async (t) => {
+test.serial('deleting an unused factor voids no links', async (t) => {
   const somebody = await loggedIn()
   const factor = await newFactor(somebody)
   const { path } = await deletionLink(somebody)
@@ -239,7 +239,7 @@ test.serial('deleting a factor that nobody has used leaves links as they are', a
   t.is((await service().anonymous.post(path)).status, 200)
 })
 
-test.serial('the first code of a factor needs no token, and voids links', async (t) => {
+test.serial('the first code of a factor requires no token and voids links', async (t) => {
   const somebody = await loggedIn()
   const factor = await newFactor(somebody)
   const { path } = await deletionLink(somebody)
@@ -249,7 +249,7 @@ test.serial('the first code of a factor needs no token, and voids links', async 
   t.deepEqual(said(await service().anonymous.post(path)), [409, OVERTAKEN])
   const { last_used } = (await somebody.api.get(`/auth/totp/${factor.id}/`)).json as ShownFactor
   t.is(last_used, service().system.now())
-  // It takes the step of nobody, not even of who has given it.
+  // It completes the MFA step of no login token.
   t.is(await mfaOf(somebody.token), false)
   passTime()
   t.deepEqual(said(await verify(service().anonymous, factor)), [401, CREDENTIALS])
@@ -258,7 +258,7 @@ test.serial('the first code of a factor needs no token, and voids links', async 
   t.is(await mfaOf(somebody.token), true)
 })
 
-test.serial('the first code can be given by who has logged in; that alone takes no step', async (t) => {
+test.serial('a login token may verify the first code; that does not complete its MFA step', async (t) => {
   const somebody = await loggedIn()
   const factor = await newFactor(somebody)
   t.deepEqual(said(await verify(somebody.api, factor)), [200, ACTIVATED])
@@ -266,7 +266,7 @@ test.serial('the first code can be given by who has logged in; that alone takes 
   t.is((await somebody.api.get('/domains/')).status, 403)
 })
 
-test.serial('a code of the step before and of that after is accepted, two away is not', async (t) => {
+test.serial('codes of the previous and next time step are accepted, codes two steps away are not', async (t) => {
   const somebody = await loggedIn()
   const factor = await usedFactor(somebody)
   for (const offset of [-2, 2]) t.deepEqual(said(await verify(somebody.api, factor, offset)), [400, INVALID])
@@ -277,7 +277,7 @@ test.serial('a code of the step before and of that after is accepted, two away i
   t.deepEqual(said(await verify(somebody.api, factor, 1)), [200, CORRECT])
 })
 
-test.serial('a code is that of one factor', async (t) => {
+test.serial('a code is valid for one factor only', async (t) => {
   const [somebody, other] = [await loggedIn(), await loggedIn()]
   const [factor, foreign] = [await usedFactor(somebody), await usedFactor(other)]
   const code = await codeOf(foreign)
@@ -320,7 +320,7 @@ for (const [method, pattern] of REQUESTS) {
   const isVerify = pattern.endsWith('verify/')
   const isRead = method === 'GET'
 
-  test.serial(`${method} ${pattern} by whom`, async (t) => {
+  test.serial(`which tokens may ${method} ${pattern}`, async (t) => {
     const somebody = await loggedIn()
     const factor = await usedFactor(somebody)
     const request = async (options: TokenOptions) => {
@@ -339,7 +339,7 @@ for (const [method, pattern] of REQUESTS) {
     else t.deepEqual(pending, [403, MFA_REQUIRED])
     t.deepEqual(await request({ ...login, mfa: true, permManageTokens: false }), [403, PERMISSION])
     const restricted = await addToken(service(), somebody.id, { ...login, mfa: true })
-    await addPolicies(service(), restricted.id, [{ permWrite: false }])
+    await addPolicies(service(), restricted.id, { write: false })
     const path = pattern.replace('ID', factor.id)
     const refused = said(await restricted.api.send(method, path, isRead ? undefined : 'no object'))
     if (isVerify) t.true(passed(refused), refused[1])
@@ -349,7 +349,7 @@ for (const [method, pattern] of REQUESTS) {
   })
 }
 
-test.serial('MFA leaves API tokens as they are', async (t) => {
+test.serial('MFA does not restrict API tokens', async (t) => {
   const somebody = await loggedIn()
   const { api } = await addToken(service(), somebody.id, { permManageTokens: true })
   await usedFactor(somebody)
@@ -357,7 +357,7 @@ test.serial('MFA leaves API tokens as they are', async (t) => {
   t.is((await api.get('/auth/account/')).status, 200)
 })
 
-test.serial('a list of more than 500 factors comes in pages', async (t) => {
+test.serial('a list of more than 500 factors is paged', async (t) => {
   const somebody = await loggedIn()
   await query(
     service().system.db,

@@ -10,9 +10,9 @@ const DISALLOWED = JSON.stringify({
 })
 
 const NEVER: [name: string, why: string][] = [
-  ['internal', 'it is kept for inner networks'],
-  ['a.internal', 'it lies below internal'],
-  ['a.b.internal', 'it lies below internal'],
+  ['internal', 'it is reserved for private networks'],
+  ['a.internal', 'it is below internal'],
+  ['a.b.internal', 'it is below internal'],
   ['com', 'it is a public suffix'],
   ['co.uk', 'it is a public suffix'],
   ['anything.ck', 'a wildcard makes it a public suffix'],
@@ -21,10 +21,10 @@ const NEVER: [name: string, why: string][] = [
   ['test', 'it has a single label'],
   ['localhost', 'it has a single label'],
   ['1234', 'it has a single label'],
-  ['autoconfig.com', 'it is what mail programs ask for beside a domain'],
-  ['autodiscover.co.uk', 'it is what mail programs ask for beside a domain'],
-  ['autoconfig.github.io', 'it is what mail programs ask for beside a domain'],
-  ['autodiscover.test', 'it is what mail programs ask for beside a domain'],
+  ['autoconfig.com', 'mail clients look it up beside a public suffix'],
+  ['autodiscover.co.uk', 'mail clients look it up beside a public suffix'],
+  ['autoconfig.github.io', 'mail clients look it up beside a public suffix'],
+  ['autodiscover.test', 'mail clients look it up beside a public suffix'],
 ]
 
 for (const [name, why] of NEVER) {
@@ -55,7 +55,7 @@ for (const name of ALWAYS) {
   })
 }
 
-/** Whether the account is refused the name for a conflict. */
+/** Whether the account cannot create the name because of a conflict. */
 async function isRefused(account: Account, name: string): Promise<boolean> {
   const { status, text } = await account.api.post('/domains/', { name })
   if (status === 201) return false
@@ -87,33 +87,33 @@ test('a name beside the domain of another account is free', async (t) => {
   t.false(await isRefused(other, `x${name}`))
 })
 
-test('an underscore stands for itself alone when descendants are looked for', async (t) => {
+test('the search for descendants takes an underscore literally', async (t) => {
   const [owner, other] = [await service().account(), await service().account()]
   const name = freshName()
   await newDomain(owner.api, `x.axb.${name}`)
   t.false(await isRefused(other, `a_b.${name}`))
 })
 
-test("the caller's own parent and child domains are no obstacle", async (t) => {
+test("the caller's own parent and child domains do not conflict", async (t) => {
   const account = await service().account()
   const name = freshName()
   for (const own of [`b.${name}`, name, `a.b.${name}`, `c.d.e.${name}`]) t.false(await isRefused(account, own))
 })
 
-test('an ancestor of another account at or above the public suffix is no obstacle', async (t) => {
+test("another account's ancestor at or above the public suffix does not conflict", async (t) => {
   const [owner, other] = [await service().account(), await service().account()]
   await newDomain(owner.api, 'amazonaws.com')
   t.false(await isRefused(other, 'bucket.s3.amazonaws.com'))
 })
 
-test('a descendant of another account is an obstacle, even if a public suffix lies between', async (t) => {
+test("another account's descendant conflicts, even with a public suffix between", async (t) => {
   const [owner, other] = [await service().account(), await service().account()]
   await newDomain(owner.api, 'project.host.eu.platform.sh')
   t.true(await isRefused(other, 'platform.sh'))
   t.false(await isRefused(owner, 'platform.sh'))
 })
 
-test('a name is free again when what it conflicted with is deleted', async (t) => {
+test('a name is available again once the conflicting domain is deleted', async (t) => {
   const [owner, other] = [await service().account(), await service().account()]
   const name = await newDomain(owner.api)
   t.true(await isRefused(other, `a.${name}`))

@@ -5,15 +5,15 @@ import { test } from '../../support/serial.ts'
 
 const service = useService()
 
-/** PowerDNS' own wordings (422). */
-const WORDINGS = [
+/** Reasons for a refusal (422), as PowerDNS words them. */
+const REASONS = [
   "Record www.x.test./A '192.0.2.1': Not in expected format (parsed as '192.0.2.01')",
   'RRset www.x.test. IN CNAME: Conflicts with pre-existing RRset',
   'Duplicate record in RRset www.x.test. IN A with content "192.0.2.1"',
 ]
 
-for (const wording of WORDINGS) {
-  test(`what PowerDNS refuses is told as its reason, and nothing is applied: ${wording}`, async (t) => {
+for (const reason of REASONS) {
+  test(`a refusal by PowerDNS is reported with its reason, and nothing is applied: ${reason}`, async (t) => {
     const { api } = await service().account()
     const domain = await newDomain(api)
     const path = `/domains/${domain}/rrsets/`
@@ -25,10 +25,10 @@ for (const wording of WORDINGS) {
       () => api.patch(`${path}old/A/`, { records: ['192.0.2.99'] }),
     ]
     for (const write of writes) {
-      service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: wording } : 'pass'))
+      service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: reason } : 'pass'))
       const answer = await write()
       service().proxy.heal()
-      const problems = { non_field_errors: [`The DNS backend refused this RRset: ${wording}`] }
+      const problems = { non_field_errors: [`The DNS backend refused this RRset: ${reason}`] }
       t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
     }
     t.deepEqual((await api.get(`${path}old/A/`)).json, shown)
@@ -41,7 +41,7 @@ for (const wording of WORDINGS) {
   })
 }
 
-test('a refusal leaves no doubt about the zone: the next write is one request', async (t) => {
+test('after a refusal the zone needs no check: the next write is one request', async (t) => {
   const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`

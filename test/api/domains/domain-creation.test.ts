@@ -1,8 +1,9 @@
 import { query } from '../../../src/store/database.ts'
-import { addPolicies, freshName, newDomain, succeeded, type ShownDomain, type ShownRRset } from '../../support/api.ts'
+import { freshName, newDomain, succeeded, type ShownDomain, type ShownRRset } from '../../support/api.ts'
 import { ask, dataOf, lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { addPolicies } from '../../support/tokens.ts'
 
 const service = useService({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
 
@@ -20,7 +21,7 @@ test('a new domain has one RRset, the apex NS with the configured name servers',
   )
 })
 
-test('a new domain is answered with SOA and NS when the response arrives, also if it was asked for before', async (t) => {
+test('DNS answers SOA and NS of a new domain once the response arrives, even if it answered REFUSED before', async (t) => {
   const { api } = await service().account()
   const name = freshName()
   t.is((await ask(service().powerDns, name, 'SOA')).rcode, 'REFUSED')
@@ -35,7 +36,7 @@ test('a new domain is answered with SOA and NS when the response arrives, also i
   )
 })
 
-test('a new domain is signed, announces its key to the parent, and denies without salt or extra iterations', async (t) => {
+test('a new domain is signed, has CDS and CDNSKEY, and its NSEC3 chain has no salt and no extra iterations', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   t.is((await lookUp(service().powerDns, name, 'DNSKEY')).length, 1)
@@ -48,7 +49,7 @@ test('a new domain is signed, announces its key to the parent, and denies withou
   t.true(denial.authorities.some(({ type }) => type === 'NSEC3'))
 })
 
-test('an account creates as many domains as its limit says', async (t) => {
+test('an account can create as many domains as its limit allows', async (t) => {
   const { api } = await service().account({ limitDomains: 2 })
   const name = await newDomain(api)
   await newDomain(api)
@@ -58,12 +59,12 @@ test('an account creates as many domains as its limit says', async (t) => {
   await newDomain(api)
 })
 
-test('an account with the limit 0 creates none', async (t) => {
+test('an account with the limit 0 cannot create a domain', async (t) => {
   const { api } = await service().account({ limitDomains: 0 })
   t.is((await api.post('/domains/', { name: freshName() })).text, LIMIT)
 })
 
-test('an account whose limit was lowered keeps its domains, and creates none', async (t) => {
+test('an account whose limit was lowered keeps its domains and cannot create another', async (t) => {
   const { api, id } = await service().account()
   await newDomain(api)
   await newDomain(api)
@@ -72,7 +73,7 @@ test('an account whose limit was lowered keeps its domains, and creates none', a
   t.is(((await api.get('/domains/')).json as unknown[]).length, 2)
 })
 
-test('the limit is told before the name and the body are looked at', async (t) => {
+test('a reached limit is reported before problems of the name or the body', async (t) => {
   const { api } = await service().account({ limitDomains: 0 })
   for (const body of ['{"name":"com"}', '{"name":"_X"}', '{}', '{', 'null', '[]']) {
     const answer = await api.post('/domains/', undefined, { body, headers: { 'content-type': 'application/json' } })
@@ -80,7 +81,7 @@ test('the limit is told before the name and the body are looked at', async (t) =
   }
 })
 
-test('the missing permission is told before the limit', async (t) => {
+test('a missing permission is reported before a reached limit', async (t) => {
   const { api } = await service().account({ limitDomains: 0, permCreateDomain: false })
   const answer = await api.post('/domains/', { name: freshName() })
   t.is(answer.status, 403)
@@ -96,7 +97,7 @@ test('20 creations at once do not exceed the limit', async (t) => {
   t.is(((await api.get('/domains/')).json as unknown[]).length, 5)
 })
 
-test('a zone that PowerDNS has of somebody else is not taken over', async (t) => {
+test('a zone at PowerDNS that is not ours is not taken over', async (t) => {
   const { api } = await service().account()
   const { powerDns } = service()
   const name = freshName()
@@ -112,7 +113,7 @@ test('a zone that PowerDNS has of somebody else is not taken over', async (t) =>
   t.is((await api.get('/domains/')).text, '[]')
 })
 
-test('a zone of somebody else that turns up at the last moment is not taken over', async (t) => {
+test('a zone that somebody else creates at PowerDNS during the creation is not taken over', async (t) => {
   const { api } = await service().account()
   const name = freshName()
   service().proxy.fail(({ method, body }) =>
@@ -124,7 +125,7 @@ test('a zone of somebody else that turns up at the last moment is not taken over
   t.is((await api.get('/domains/')).text, '[]')
 })
 
-test('a creation that PowerDNS does not carry out leaves nothing behind', async (t) => {
+test('a creation that PowerDNS does not apply leaves nothing behind', async (t) => {
   const { api, tokenId } = await service().account()
   await addPolicies(service(), tokenId, { write: false })
   await query(service().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })

@@ -1,14 +1,15 @@
 import { query } from '../../../src/store/database.ts'
-import { addPolicies, callsFor, domainOf, freshName, newDomain, newRRset, succeeded } from '../../support/api.ts'
+import { callsFor, domainOf, freshName, newDomain, newRRset, succeeded } from '../../support/api.ts'
 import { ask, lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { addPolicies } from '../../support/tokens.ts'
 
 const service = useService()
 
 const FORBIDDEN = '{"detail":"You do not have permission to perform this action."}'
 
-/** PowerDNS itself, not through the proxy. */
+/** Status of a request that goes to PowerDNS directly, not through the proxy. */
 async function powerDns(method: string, zone: string): Promise<number> {
   const { apiUrl, apiKey } = service().powerDns
   const url = `${apiUrl}/api/v1/servers/localhost/zones/${zone}.`
@@ -30,7 +31,7 @@ test('a deleted domain is gone from the API, from PowerDNS and from DNS when the
   t.is((await api.get('/domains/')).text, '[]')
 })
 
-test('a domain that is created again has none of its old RRsets', async (t) => {
+test('a domain that is deleted and created again has none of its old RRsets', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   await newRRset(api, name)
@@ -40,7 +41,7 @@ test('a domain that is created again has none of its old RRsets', async (t) => {
   t.is((await ask(service().powerDns, `www.${name}`, 'A')).rcode, 'NXDOMAIN')
 })
 
-test('the policies that name a domain go with it, the others stay', async (t) => {
+test('deleting a domain deletes the policies that name it, and no others', async (t) => {
   const { api } = await service().account()
   const restricted = await service().account()
   const [name, other] = [await newDomain(restricted.api), await newDomain(restricted.api)]
@@ -61,7 +62,7 @@ test('the policies that name a domain go with it, the others stay', async (t) =>
   t.deepEqual(left.map((row) => row.name).sort(), [null, other].sort())
 })
 
-test('deleting an absent domain answers 204, as often as it is asked', async (t) => {
+test('deleting an absent domain is 204, every time', async (t) => {
   const { api } = await service().account()
   const name = freshName()
   for (let i = 0; i < 2; i++) {
@@ -71,7 +72,7 @@ test('deleting an absent domain answers 204, as often as it is asked', async (t)
   t.is(callsFor(service(), name), 0)
 })
 
-test('deleting a foreign domain answers 204 and leaves it alone', async (t) => {
+test('deleting a foreign domain is 204 and does not delete it', async (t) => {
   const { api } = await service().account()
   const owner = await service().account()
   const name = await newDomain(owner.api)
@@ -81,7 +82,7 @@ test('deleting a foreign domain answers 204 and leaves it alone', async (t) => {
   t.deepEqual((await lookUp(service().powerDns, name, 'SOA')).length, 1)
 })
 
-test('deleting a malformed name answers 204', async (t) => {
+test('deleting a malformed name is 204', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   for (const malformed of [
@@ -101,7 +102,7 @@ test('deleting a malformed name answers 204', async (t) => {
   t.is((await domainOf(api, name)).name, name)
 })
 
-test('without perm_delete_domain the answer is 403, also for absent and foreign domains', async (t) => {
+test('deleting without perm_delete_domain is 403, even for absent and foreign domains', async (t) => {
   const { api } = await service().account({ permDeleteDomain: false })
   const own = await newDomain(api)
   for (const name of [own, freshName(), await newDomain((await service().account()).api), '@']) {
@@ -111,7 +112,7 @@ test('without perm_delete_domain the answer is 403, also for absent and foreign 
   t.is((await domainOf(api, own)).name, own)
 })
 
-test('a zone that PowerDNS has lost counts as deleted', async (t) => {
+test('a domain whose zone PowerDNS has lost can be deleted', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   t.is(await powerDns('DELETE', name), 204)
@@ -119,7 +120,7 @@ test('a zone that PowerDNS has lost counts as deleted', async (t) => {
   t.is((await api.get(`/domains/${name}/`)).status, 404)
 })
 
-test('a parent is deleted without its child domains', async (t) => {
+test('deleting a parent domain keeps its child domains', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   const child = await newDomain(api, `child.${name}`)

@@ -28,7 +28,7 @@ function dsOf(name: string, dnskey: string): string[] {
   return [`${keyTag(data)} 13 2 ${digest('sha256')}`, `${keyTag(data)} 13 4 ${digest('sha384')}`]
 }
 
-test('a domain has one generated key of ECDSA P-256', async (t) => {
+test('a domain has one generated ECDSA P-256 key', async (t) => {
   const { api } = await service().account()
   const { keys } = await domainOf(api, await newDomain(api))
   t.is(keys.length, 1)
@@ -37,7 +37,7 @@ test('a domain has one generated key of ECDSA P-256', async (t) => {
   t.deepEqual({ flags, keytype, managed }, { flags: 257, keytype: 'csk', managed: true })
 })
 
-test('the DS are digests 2 and 4 of the DNSKEY, in this order, in lower-case hex', async (t) => {
+test('the DS records have digest types 2 and 4 of the DNSKEY, in this order, in lower-case hex', async (t) => {
   const { api } = await service().account()
   for (const name of [await newDomain(api), await newDomain(api, 'a-b_c.1.d2.xn--p1acf.keys.test')]) {
     const [key] = (await domainOf(api, name)).keys
@@ -68,7 +68,7 @@ test('a resolver that trusts the DS of the API validates the answers, with each 
   }
 })
 
-test('every domain has a key of its own', async (t) => {
+test('every domain has its own key', async (t) => {
   const { api } = await service().account()
   const names = [await newDomain(api), await newDomain(api), await newDomain(api)]
   const keys = await Promise.all(names.map(async (name) => (await domainOf(api, name)).keys[0]!.dnskey))

@@ -94,7 +94,7 @@ const RIGHT = [
 ]
 
 for (const name of RIGHT) {
-  test(`${name.length < 40 ? name : `a name of ${name.length} characters`} can be a domain`, async (t) => {
+  test(`${name.length < 40 ? name : `a name of ${name.length} characters`} is accepted`, async (t) => {
     const { api } = await service().account()
     const answer = await api.post('/domains/', { name })
     t.is(answer.status, 201, answer.text)
@@ -103,27 +103,27 @@ for (const name of RIGHT) {
   })
 }
 
-test('a number is taken as its digits', async (t) => {
+test('a number is read as its digits', async (t) => {
   const { api } = await service().account()
   const answer = await api.post('/domains/', { name: 12.5 })
   t.deepEqual([answer.status, (answer.json as { name: string }).name], [201, '12.5'])
 })
 
-test('a name that the caller has already is told to exist', async (t) => {
+test('creating a domain twice is refused because it exists', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   const answer = await api.post('/domains/', { name })
   t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: [EXISTS] })])
 })
 
-test('a name that somebody else has is told to exist, not to conflict', async (t) => {
+test("another account's domain is reported as existing, not as conflicting", async (t) => {
   const { api } = await service().account()
   const name = await newDomain((await service().account()).api)
   const answer = await api.post('/domains/', { name })
   t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: [EXISTS] })])
 })
 
-test('of two creations of one name at once, one succeeds, and the other is told that it exists', async (t) => {
+test('of two simultaneous creations of one name, one succeeds and the other is refused because it exists', async (t) => {
   const [one, other] = [await service().account(), await service().account()]
   const answers = await Promise.all(
     [one, one, other, other].map(({ api }) => api.post('/domains/', { name: 'race.test' })),

@@ -37,7 +37,7 @@ const PUBLISHED: [what: string, write: (api: Client, rrsets: string) => Promise<
 ]
 
 for (const [what, write, status] of PUBLISHED) {
-  test(`${what} moves published and touched`, async (t) => {
+  test(`${what} updates published and touched`, async (t) => {
     isPublished(t, await around(write, status))
   })
 }
@@ -49,7 +49,7 @@ const TOUCHED: [what: string, write: (api: Client, rrsets: string) => Promise<An
 ]
 
 for (const [what, write] of TOUCHED) {
-  test(`${what} moves touched alone`, async (t) => {
+  test(`${what} updates only touched`, async (t) => {
     const [before, after] = await around(write, 200)
     t.is(after.published, before.published)
     t.true(after.touched > before.touched)
@@ -61,17 +61,17 @@ const NOTHING: [what: string, write: (api: Client, rrsets: string) => Promise<An
   ['a PATCH of an absent RRset', (api, rrsets) => api.patch(`${rrsets}absent/A/`, { records: [] }), 404],
   ['a refused RRset', (api, rrsets) => api.post(rrsets, rrset({ records: ['x'] })), 400],
   ['a refused change', (api, rrsets) => api.patch(`${rrsets}www/A/`, { ttl: 1 }), 400],
-  ['reading', (api, rrsets) => api.get(rrsets), 200],
+  ['a read', (api, rrsets) => api.get(rrsets), 200],
 ]
 
 for (const [what, write, status] of NOTHING) {
-  test(`${what} moves neither published nor touched`, async (t) => {
+  test(`${what} updates neither published nor touched`, async (t) => {
     const [before, after] = await around(write, status)
     t.deepEqual(after, before)
   })
 }
 
-test('touched is the latest of published and all touched of RRsets', async (t) => {
+test('touched of a domain is the latest of its published and the touched of its RRsets', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   await newRRset(api, name)
@@ -79,7 +79,7 @@ test('touched is the latest of published and all touched of RRsets', async (t) =
   t.is((await domainOf(api, name)).touched, touched)
 })
 
-test('an RRset is created and touched when its domain is published', async (t) => {
+test('created and touched of a new RRset equal published of its domain', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   const { created, touched } = await newRRset(api, name)
@@ -88,7 +88,7 @@ test('an RRset is created and touched when its domain is published', async (t) =
   t.is(published, created)
 })
 
-test('a write in one domain leaves the others alone', async (t) => {
+test('a write in one domain does not change the times of others', async (t) => {
   const { api } = await service().account()
   const [name, other] = [await newDomain(api), await newDomain(api)]
   const before = await domainOf(api, other)

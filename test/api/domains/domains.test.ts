@@ -20,7 +20,7 @@ function withoutKeys({ created, published, name, minimum_ttl, touched }: ShownDo
   return { created, published, name, minimum_ttl, touched }
 }
 
-test('a created domain is shown with 201 and its members in order', async (t) => {
+test('creating a domain is 201 and shows its members in order', async (t) => {
   const { api } = await service().account()
   const name = freshName()
   const answer = await api.post('/domains/', { name })
@@ -32,7 +32,7 @@ test('a created domain is shown with 201 and its members in order', async (t) =>
   t.is(domain.keys.length, 1)
 })
 
-test('a new domain was published and touched when it was created', async (t) => {
+test('published and touched of a new domain equal created', async (t) => {
   const { api } = await service().account()
   const { created, published, touched } = await domainOf(api, await newDomain(api))
   t.regex(created, TIME)
@@ -40,7 +40,7 @@ test('a new domain was published and touched when it was created', async (t) => 
   t.is(touched, created)
 })
 
-test('GET of one domain shows what its creation showed, keys included', async (t) => {
+test('GET of one domain shows the same as its creation, including keys', async (t) => {
   const { api } = await service().account()
   const name = freshName()
   const created = await api.post('/domains/', { name })
@@ -55,7 +55,7 @@ test('an account without domains has an empty list', async (t) => {
   t.deepEqual([answer.status, answer.text], [200, '[]'])
 })
 
-test('the list has the own domains without keys, newest first', async (t) => {
+test("the list contains the account's domains without keys, newest first", async (t) => {
   const { api } = await service().account()
   const other = await service().account()
   const own: string[] = []
@@ -69,14 +69,14 @@ test('the list has the own domains without keys, newest first', async (t) => {
   t.is(answer.text, JSON.stringify(shown.map(withoutKeys)))
 })
 
-test('a foreign domain is not found', async (t) => {
+test('a foreign domain is 404', async (t) => {
   const { api } = await service().account()
   const name = await newDomain((await service().account()).api)
   const answer = await api.get(`/domains/${name}/`)
   t.deepEqual([answer.status, answer.text], [404, NOT_FOUND])
 })
 
-test('the name in the path is compared literally', async (t) => {
+test('the name in the path is matched literally', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   const others = [name.toUpperCase(), `${name}.`, `%20${name}`, `${name}%00`, `www.${name}`, '%2A', '_', '..%2e', '%ff']
@@ -88,7 +88,7 @@ test('the name in the path is compared literally', async (t) => {
 })
 
 for (const method of ['PUT', 'PATCH', 'POST']) {
-  test(`${method} of a domain is not allowed, whoever has it`, async (t) => {
+  test(`${method} of a domain is 405, whether it is own, foreign or absent`, async (t) => {
     const { api } = await service().account()
     for (const name of [await newDomain(api), freshName()]) {
       const answer = await api.send(method, `/domains/${name}/`, {})
@@ -99,7 +99,7 @@ for (const method of ['PUT', 'PATCH', 'POST']) {
 }
 
 for (const method of ['PUT', 'PATCH', 'DELETE']) {
-  test(`${method} of the list of domains is not allowed`, async (t) => {
+  test(`${method} of the list of domains is 405`, async (t) => {
     const { api } = await service().account()
     const answer = await api.send(method, '/domains/')
     t.deepEqual([answer.status, answer.text], [405, `{"detail":"Method \\"${method}\\" not allowed."}`])

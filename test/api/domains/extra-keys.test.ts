@@ -12,7 +12,7 @@ import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { query } from '../../support/dns/wire.ts'
 
-// Keys of other signers beside ours: contract §§7.1, 8.9.
+// Keys of other signers beside the generated ones: contract §§7.1, 8.9.
 
 const service = useService()
 const run = promisify(execFile)
@@ -24,7 +24,7 @@ function newKey(flags: number): string {
   return `${flags} 3 13 ${point.toString('base64')}`
 }
 
-/** The DS records for a key as BIND computes them: none unless it is an entry point. */
+/** The DS records that BIND computes for a key; none if it lacks the SEP flag. */
 async function dsByBind(name: string, dnskey: string): Promise<string[]> {
   const file = join(newFolder(), 'key')
   writeFileSync(file, `${name}. 60 IN DNSKEY ${dnskey}\n`)
@@ -34,7 +34,7 @@ async function dsByBind(name: string, dnskey: string): Promise<string[]> {
   )
 }
 
-/** The contents that DNS serves, sorted; blanks within keys and digests left out. */
+/** The record contents that DNS serves, sorted, without blanks in keys and digests. */
 async function served(name: string, type: string): Promise<string[]> {
   const contents = await lookUp(service().powerDns, name, type)
   const fields = contents.map((content) => content.toLowerCase().split(' '))
@@ -50,7 +50,7 @@ const lowered = (contents: string[]) => contents.map((content) => content.toLowe
 
 const path = (name: string, type: string, subname = '@') => `/domains/${name}/rrsets/${subname}/${type}/`
 
-/** A domain, and what is generated at its apex. */
+/** A domain, and the records that are generated at its apex. */
 async function signedDomain(api: Client) {
   const name = await newDomain(api)
   const [key] = (await domainOf(api, name)).keys
@@ -58,7 +58,7 @@ async function signedDomain(api: Client) {
   return { name, key: key!, generated }
 }
 
-/** A key of another signer, and what announces it. */
+/** A key of another signer, and its CDS and CDNSKEY records. */
 async function foreign(name: string) {
   const dnskey = newKey(257)
   return { DNSKEY: [dnskey], CDNSKEY: [dnskey], CDS: await dsByBind(name, dnskey) }
@@ -66,7 +66,7 @@ async function foreign(name: string) {
 
 const TYPES = ['DNSKEY', 'CDS', 'CDNSKEY'] as const
 
-test('what is added is served beside what is generated, and all of it validates', async (t) => {
+test('added records are served beside the generated ones, and all of them validate', async (t) => {
   const { api } = await service().account()
   const { name, key, generated } = await signedDomain(api)
   const added = await foreign(name)
@@ -81,7 +81,7 @@ test('what is added is served beside what is generated, and all of it validates'
   await verifyTransfer(service().powerDns, name, key.ds)
 })
 
-test('the RRset endpoints show what was added alone, and nothing if nothing was', async (t) => {
+test('the RRset endpoints show only added records, and no RRset without any', async (t) => {
   const { api } = await service().account()
   const { name } = await signedDomain(api)
   for (const type of TYPES) t.is((await api.get(path(name, type))).status, 404)
@@ -91,7 +91,7 @@ test('the RRset endpoints show what was added alone, and nothing if nothing was'
   t.like(json, [{ type: 'DNSKEY', records }])
 })
 
-test('an added key is in `keys`, after the generated ones, by content, with the DS that BIND computes', async (t) => {
+test('`keys` lists added keys after the generated ones, sorted by content, with the DS that BIND computes', async (t) => {
   const { api } = await service().account()
   const { name, key } = await signedDomain(api)
   const rsa = `257 3 8 ${Buffer.concat([Buffer.from([3, 1, 0, 1]), Buffer.alloc(256, 0xa5)]).toString('base64')}`
@@ -116,7 +116,7 @@ test('an added key is in `keys`, after the generated ones, by content, with the 
   t.is(JSON.stringify((json as { keys: unknown }).keys), JSON.stringify([key, ...expected]))
 })
 
-test('removing what was added leaves what is generated untouched', async (t) => {
+test('deleting added records keeps the generated ones', async (t) => {
   const { api } = await service().account()
   const { name, key, generated } = await signedDomain(api)
   const added = await foreign(name)
@@ -130,7 +130,7 @@ test('removing what was added leaves what is generated untouched', async (t) => 
   await verifyTransfer(service().powerDns, name, key.ds)
 })
 
-test('replacing what was added replaces nothing else, not even by what is generated', async (t) => {
+test('replacing added records keeps the generated ones, even if their contents are written', async (t) => {
   const { api } = await service().account()
   const { name, key, generated } = await signedDomain(api)
   const [one, other] = [newKey(257), newKey(256)]
@@ -144,7 +144,7 @@ test('replacing what was added replaces nothing else, not even by what is genera
   t.deepEqual(await served(name, 'DNSKEY'), lowered(generated.DNSKEY))
 })
 
-test('at the apex DNS has the automatic TTL, and the API the one that was written', async (t) => {
+test('at the apex, DNS serves the automatic TTL, and the API shows the written one', async (t) => {
   const { api } = await service().account()
   const { name } = await signedDomain(api)
   const automatic = await Promise.all(TYPES.map((type) => ttls(name, type)))
@@ -157,7 +157,7 @@ test('at the apex DNS has the automatic TTL, and the API the one that was writte
   t.deepEqual(await Promise.all(TYPES.map((type) => ttls(name, type))), automatic)
 })
 
-test('CDS and CDNSKEY below the apex are served as they were written; DNSKEY is refused there', async (t) => {
+test('below the apex, CDS and CDNSKEY are served as written, and DNSKEY is refused', async (t) => {
   const { api } = await service().account()
   const { name, key, generated } = await signedDomain(api)
   const added = await foreign(name)
@@ -179,7 +179,7 @@ test('CDS and CDNSKEY below the apex are served as they were written; DNSKEY is 
   t.deepEqual((await domainOf(api, name)).keys, [key])
 })
 
-test('reconciliation finds no differences, and brings back what was lost or changed at PowerDNS', async (t) => {
+test('reconciliation finds no differences, and restores records that were lost or changed at PowerDNS', async (t) => {
   const { api } = await service().account()
   const { name, generated } = await signedDomain(api)
   const added = await foreign(name)
@@ -202,7 +202,7 @@ test('reconciliation finds no differences, and brings back what was lost or chan
   t.deepEqual(await audit(system, { contents: true }), [])
 })
 
-/** Replaces an apex RRset at PowerDNS itself. */
+/** Replaces an apex RRset at PowerDNS directly. */
 async function behindOurBack(name: string, type: string, contents: readonly string[]): Promise<void> {
   const { apiUrl, apiKey } = service().powerDns
   const records = contents.map((content) => ({ content, disabled: false }))

@@ -13,7 +13,7 @@ const ELSEWHERE = 'dyn.elsewhere.test'
 const service = useService({ LOCAL_PUBLIC_SUFFIXES: `${HOSTED}, ${ELSEWHERE}`, NAMESERVERS: 'ns1.a.test, ns2.a.test' })
 let operator: Account
 
-test.before('the operator hosts the suffix, which lies below a domain of somebody else', async () => {
+test.before('the operator hosts the suffix, which is below a domain of another account', async () => {
   await newDomain((await service().account()).api, 'elsewhere.test')
   operator = await service().account()
   await newDomain(operator.api, HOSTED)
@@ -30,7 +30,7 @@ async function newChild(suffix = HOSTED): Promise<{ api: Client; label: string; 
   return { api, label, name, ds: keys.flatMap(({ ds }) => ds) }
 }
 
-/** What the suffix' zone has at a label: type, TTL and records. */
+/** The RRsets at a label of the suffix' zone: type, TTL and records. */
 async function delegation(label: string): Promise<[string, number, string[]][]> {
   const shown = (await operator.api.get(`/domains/${HOSTED}/rrsets/?subname=${label}`)).json as ShownRRset[]
   return shown.map(({ type, ttl, records }): [string, number, string[]] => [type, ttl, records]).sort()
@@ -47,7 +47,7 @@ const DISALLOWED = JSON.stringify({
   name: ['This domain name conflicts with an existing domain, or is disallowed by policy.'],
 })
 
-test('a domain below a suffix that is hosted here is delegated there, with all DS of its keys', async (t) => {
+test('a domain below a suffix that is hosted here is delegated from its zone, with all DS records of its keys', async (t) => {
   const { api, label, name, ds } = await newChild()
   t.is(ds.length, 2)
   t.deepEqual(await delegation(label), delegated(ds))
@@ -57,14 +57,14 @@ test('a domain below a suffix that is hosted here is delegated there, with all D
   t.is(await validate(service().powerDns, name, ds, `www.${name}`, 'A'), 'fully validated')
 })
 
-/** dig prints digests in upper case, and breaks them. */
+/** A DS record as dig prints it: the digest in upper case, with a blank in it. */
 function shownByDig(ds: string): string {
   const [tag, algorithm, type, digest] = ds.split(' ')
   const shown = digest!.toUpperCase().replace(/^(.{56})(.+)$/, '$1 $2')
   return [tag, algorithm, type, shown].join(' ')
 }
 
-test('a delegation replaces what was there, and leaves what may stand beside it', async (t) => {
+test('a delegation replaces conflicting RRsets at the label, and keeps the others', async (t) => {
   for (const stale of [
     [rrset({ type: 'CNAME', records: ['other.test.'] })],
     [
@@ -87,7 +87,7 @@ test('a domain below a suffix that is not hosted here is created without delegat
   t.deepEqual(await lookUp(service().powerDns, name, 'NS'), ['ns1.a.test.', 'ns2.a.test.'])
 })
 
-test('deleting the domain removes its delegation, and nothing else', async (t) => {
+test('deleting the domain deletes only its delegation', async (t) => {
   const { api, label, name } = await newChild()
   const text = rrset({ subname: label, type: 'TXT', records: ['"stays"'] })
   succeeded(await operator.api.post(`/domains/${HOSTED}/rrsets/`, text), 201)
@@ -97,7 +97,7 @@ test('deleting the domain removes its delegation, and nothing else', async (t) =
   t.deepEqual(await lookUp(service().powerDns, name, 'NS'), [])
 })
 
-test('the suffix itself can be created, and what mail programs ask for beside a domain cannot', async (t) => {
+test('the suffix itself can be created; names that mail clients look up beside it cannot', async (t) => {
   const { api } = await service().account()
   t.is((await api.post('/domains/', { name: ELSEWHERE })).status, 400, 'somebody has a domain below it')
   for (const label of ['autoconfig', 'autodiscover', '_dmarc']) {
@@ -105,7 +105,7 @@ test('the suffix itself can be created, and what mail programs ask for beside a 
   }
 })
 
-test('another account can have nothing below a domain that lies below a suffix', async (t) => {
+test('another account cannot create a domain below a domain below a suffix', async (t) => {
   const { api, name } = await newChild()
   const other = await service().account()
   t.is((await other.api.post('/domains/', { name: `a.${name}` })).text, DISALLOWED)
@@ -115,7 +115,7 @@ test('another account can have nothing below a domain that lies below a suffix',
 const NS_REFUSED = '{"type":["Cannot modify NS records for this domain."]}'
 const ns = { type: 'NS', ttl: 3600, records: ['evil.test.'] }
 
-test('NS RRsets of a domain below a suffix are neither created nor changed', async (t) => {
+test('NS RRsets of a domain below a suffix can be neither created nor changed', async (t) => {
   const { api, name } = await newChild()
   const path = `/domains/${name}/rrsets/`
   const refused = [
@@ -136,7 +136,7 @@ test('NS RRsets of a domain below a suffix are neither created nor changed', asy
   t.is(((await api.get(path)).json as ShownRRset[]).length, 1)
 })
 
-test('what changes no NS RRset is accepted below a suffix', async (t) => {
+test('writes that change no NS RRset are accepted below a suffix', async (t) => {
   const { api, name } = await newChild()
   const path = `/domains/${name}/rrsets/`
   t.is((await api.patch(`${path}@/NS/`, {})).status, 200)
@@ -144,7 +144,7 @@ test('what changes no NS RRset is accepted below a suffix', async (t) => {
   t.is((await api.delete(`${path}a/NS/`)).status, 204)
 })
 
-test('a domain that lies two labels below a suffix is an ordinary one', async (t) => {
+test('a domain two labels below a suffix is an ordinary domain', async (t) => {
   const { api, name } = await newChild()
   await newDomain(api, `a.${name}`)
   t.is((await api.put(`/domains/a.${name}/rrsets/@/NS/`, { subname: '', ...ns })).status, 200)

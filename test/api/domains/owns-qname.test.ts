@@ -9,7 +9,7 @@ function longName(length: number): string {
   return `${'a'.repeat(60)}.${'a'.repeat(60)}.${'a'.repeat(length - 131)}.own.test`
 }
 
-/** What is asked, and the own domain that it lies in, of own.test, sub.own.test and a_b.own.test. */
+/** A name, and which of the account's domains own.test, sub.own.test and a_b.own.test contains it. */
 const ROWS: [qname: string, domain: string | undefined][] = [
   ['own.test', 'own.test'],
   ['OWN.Test', 'own.test'],
@@ -52,7 +52,7 @@ const ROWS: [qname: string, domain: string | undefined][] = [
   ['www.foreign.test', undefined],
 ]
 
-test('owns_qname gives the longest own domain that the name lies in, without keys, or none', async (t) => {
+test('owns_qname returns the longest own domain that contains the name, without keys, or none', async (t) => {
   const { api } = await service().account()
   const other = await service().account()
   await newDomain(other.api, 'foreign.test')

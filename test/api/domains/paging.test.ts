@@ -17,7 +17,7 @@ function sql<Row>(text: string, bindings: Record<string, unknown> = {}): Promise
   return query<Row>(service().system.db, text, bindings)
 }
 
-/** Domains of an account, in the database alone, some of them made at the same moment; the later ones are newer. */
+/** Domains of an account, only in the database, from oldest to newest; some are created at the same time. */
 async function addDomains(account: Account, prefix: string, count: number): Promise<void> {
   await sql(
     `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
@@ -27,7 +27,7 @@ async function addDomains(account: Account, prefix: string, count: number): Prom
   )
 }
 
-/** RRsets in the database alone: every third is a TXT, and every hundredth lies at `deep`. */
+/** RRsets, only in the database: every third is a TXT, and every hundredth has the subname `deep`. */
 async function addRRsets(domain: string, count: number): Promise<void> {
   await sql(
     `with added as (
@@ -41,7 +41,7 @@ async function addRRsets(domain: string, count: number): Promise<void> {
   )
 }
 
-/** The names that an answer lists. */
+/** The names in an answer's list. */
 function names(answer: Answer): string[] {
   return (succeeded(answer, 200).json as { name: string }[]).map(({ name }) => name)
 }
@@ -55,7 +55,7 @@ function links(answer: Answer): Record<string, string> {
   return found
 }
 
-/** All entries in the order of the pages, forth and back, with the links as they are given. */
+/** All pages in the order of their links. */
 async function walk(api: Client, path: string, relation: 'next' | 'prev' = 'next'): Promise<Answer[]> {
   const answers: Answer[] = []
   for (let url: string | undefined = path; url !== undefined; url = links(answers.at(-1)!)[relation]) {
@@ -64,7 +64,7 @@ async function walk(api: Client, path: string, relation: 'next' | 'prev' = 'next
   return answers
 }
 
-test('up to 500 entries are answered at once, without Link', async (t) => {
+test('a list of up to 500 entries is complete and has no Link', async (t) => {
   const account = await service().account()
   await addDomains(account, 'few', 500)
   const answer = await account.api.get('/domains/')
@@ -72,7 +72,7 @@ test('up to 500 entries are answered at once, without Link', async (t) => {
   t.false('link' in answer.headers)
 })
 
-test('more than 500 entries have to be asked for in pages', async (t) => {
+test('a list of more than 500 entries must be requested in pages', async (t) => {
   const account = await service().account()
   await addDomains(account, 'many', 501)
   for (const path of ['/domains/', '/domains', '/domains/?foo=bar&cursors=']) {
@@ -87,7 +87,7 @@ test('more than 500 entries have to be asked for in pages', async (t) => {
   }
 })
 
-test('the first page of few entries has a link to itself alone', async (t) => {
+test('a single page links only to itself', async (t) => {
   const account = await service().account()
   await newDomain(account.api)
   const answer = await account.api.get('/domains/?cursor=')
@@ -97,7 +97,7 @@ test('the first page of few entries has a link to itself alone', async (t) => {
   t.deepEqual([none.text, none.headers['link']], ['[]', `<${BASE}/domains/?cursor=>; rel="first"`])
 })
 
-test('the pages hold every entry once, newest first, and lead forth and back', async (t) => {
+test('the pages contain every entry once, newest first, and link forwards and backwards', async (t) => {
   const account = await service().account()
   await addDomains(account, 'walk', 1203)
   const forth = await walk(account.api, '/domains/?cursor=')
@@ -136,7 +136,7 @@ test('the pages hold every entry once, newest first, and lead forth and back', a
   )
 })
 
-test('HEAD tells the links of GET', async (t) => {
+test('HEAD has the links of GET', async (t) => {
   const account = await service().account()
   await addDomains(account, 'head', 501)
   const [head, get] = [await account.api.send('HEAD', '/domains/?cursor='), await account.api.get('/domains/?cursor=')]
@@ -179,7 +179,7 @@ for (const cursor of [
 }
 
 for (const cursor of ['o0-0', 'n0-0', 'o253402300799999999-999999999999999', 'n-62135596800000000-0']) {
-  test(`a cursor beyond all entries is a page: ${cursor}`, async (t) => {
+  test(`a cursor beyond all entries returns a page: ${cursor}`, async (t) => {
     const account = await service().account()
     const domain = await newDomain(account.api)
     const answer = succeeded(await account.api.get(`/domains/?cursor=${cursor}`), 200)
@@ -190,13 +190,13 @@ for (const cursor of ['o0-0', 'n0-0', 'o253402300799999999-999999999999999', 'n-
   })
 }
 
-test('of a parameter given twice the last value counts', async (t) => {
+test('the last value of a repeated parameter counts', async (t) => {
   const account = await service().account()
   t.is((await account.api.get('/domains/?cursor=x&cursor=')).status, 200)
   t.is((await account.api.get('/domains/?cursor=&cursor=x')).status, 404)
 })
 
-test('filters stay in the links, sorted by name; the number is that of the matches; nothing else stays', async (t) => {
+test('the links keep only filters, sorted by name, and the total counts the matches', async (t) => {
   const account = await service().account()
   const domain = await newDomain(account.api)
   await addRRsets(domain, 1800)
@@ -242,7 +242,7 @@ test('RRsets are paged as domains are', async (t) => {
   )
 })
 
-test('owns_qname goes with a cursor', async (t) => {
+test('owns_qname combines with a cursor', async (t) => {
   const account = await service().account()
   await addDomains(account, 'qname', 501)
   const first = await account.api.get('/domains/?owns_qname=a.qname-250.test&cursor=')
@@ -257,12 +257,12 @@ test('owns_qname goes with a cursor', async (t) => {
   t.deepEqual([names(plain), plain.headers['link']], [['qname-250.test'], undefined])
 })
 
-test('an override token with policies pages through what it sees, and that is counted', async (t) => {
+test('an override token with policies pages through, and counts, only the domains that it sees', async (t) => {
   const account = await service().account()
   await addDomains(account, 'seen', 600)
   const owner = await service().account()
   const { id, api } = await addToken(service(), owner.id, { userOverrideId: account.id })
-  await addPolicies(service(), id, [{ permWrite: true }])
+  await addPolicies(service(), id, { write: true })
   t.deepEqual(names(await api.get('/domains/')), [])
   await sql(
     `insert into policies (created, token_id, domain_id, perm_write)
@@ -278,7 +278,7 @@ test('an override token with policies pages through what it sees, and that is co
   )
 })
 
-test('the number of domains follows creation and deletion', async (t) => {
+test('the total follows creation and deletion', async (t) => {
   const account = await service().account()
   await addDomains(account, 'counted', 501)
   const created = await newDomain(account.api)
@@ -297,7 +297,7 @@ test('the number of domains follows creation and deletion', async (t) => {
   t.deepEqual(counts, [{ domains: 2 }, { domains: 499 }])
 })
 
-/** What may happen between two pages: entries that are added in front, or taken away somewhere. */
+/** Changes between two pages: entries are added in front, or removed anywhere. */
 const EVENTS = fc.array(
   fc.oneof(
     fc.record({ add: fc.integer({ min: 1, max: 300 }) }),
@@ -306,7 +306,7 @@ const EVENTS = fc.array(
   { maxLength: 4 },
 )
 
-test('who walks through the pages, forth and back, meets what is there all the time exactly once', async (t) => {
+test('paging forwards and backwards returns every entry that exists all the time exactly once', async (t) => {
   const account = await service().account()
   let run = 0
   await fc.assert(

@@ -5,12 +5,13 @@ import { promisify } from 'node:util'
 import { EXAMPLES } from '../../dns/examples/index.ts'
 import { parseRdata } from '../../../src/dns/rdata.ts'
 import { query } from '../../../src/store/database.ts'
-import { addPolicies, freshName, newDomain, newRRset } from '../../support/api.ts'
+import { freshName, newDomain, newRRset } from '../../support/api.ts'
 import type { Client } from '../../support/client.ts'
 import { lookUp, transfer, type Server } from '../../support/dns/dns.ts'
 import { newFolder } from '../../support/servers/folders.ts'
 import { useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { addPolicies } from '../../support/tokens.ts'
 
 // Contract §7.8.
 
@@ -26,7 +27,7 @@ async function exported(api: Client, name: string): Promise<string[]> {
   return text.slice(0, -1).split('\n')
 }
 
-test('an export has a comment, the SOA as it is served, and a line for each record', async (t) => {
+test('an export has a comment, the SOA as served, and a line for each record', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   await newRRset(api, name, { subname: 'b', type: 'TXT', ttl: 60, records: ['"one;" "t\\"wo"', '"ß"'] })
@@ -57,7 +58,7 @@ test('an export has a comment, the SOA as it is served, and a line for each reco
   ])
 })
 
-test('the types of DNSSEC are left out, whoever made them', async (t) => {
+test('an export omits the types of DNSSEC, generated or written', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   const key = `257 3 13 ${Buffer.alloc(64, 1).toString('base64')}`
@@ -74,7 +75,7 @@ test('the types of DNSSEC are left out, whoever made them', async (t) => {
   t.deepEqual(types, ['SOA', 'NS', 'NS'])
 })
 
-test('the comment names the host as it is known in public', async (t) => {
+test('the comment names the public host', async (t) => {
   await withService({ PUBLIC_URL: 'https://dns.example.org:8443/' }, async (other) => {
     const { api } = await other.account()
     const name = await newDomain(api)
@@ -88,14 +89,14 @@ test('the comment names the host as it is known in public', async (t) => {
   t.regex(odd.text.split('\n')[0]!, /exported from localhost at/)
 })
 
-test('HEAD has the headers alone', async (t) => {
+test('HEAD returns only headers', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   const { status, headers, text } = await api.send('HEAD', path(name))
   t.deepEqual([status, headers['content-type'], text], [200, 'text/dns', ''])
 })
 
-test('there is no export of what is not there, nor of what is not seen', async (t) => {
+test('the export of an absent or foreign domain is 404, without a token 401, by another method 405', async (t) => {
   const { api } = await service().account()
   const { api: other } = await service().account()
   const name = await newDomain(api)
@@ -121,7 +122,7 @@ test('policies do not restrict exports', async (t) => {
   t.is((await exported(api, name)).length, 4)
 })
 
-test('without PowerDNS there is no export', async (t) => {
+test('without PowerDNS, an export is 503', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
   service().proxy.fail(() => 'cut')
@@ -147,7 +148,7 @@ const ALL: Example[] = [...EXAMPLES].flatMap(([type, { accepted }]) =>
       ]),
 )
 
-/** A domain with these records, each at a name of its own. */
+/** A domain with these records, each at its own name. */
 async function makeMixed(api: Client, records = ALL): Promise<string> {
   const name = freshName()
   const lines = records.map(([type, text], i) => `${type.toLowerCase()}-${i}.${name}. ${60 + i} IN ${type} ${text}\n`)
@@ -156,7 +157,7 @@ async function makeMixed(api: Client, records = ALL): Promise<string> {
   return name
 }
 
-/** A domain's RRsets, but for their times. */
+/** A domain's RRsets without their times. */
 async function rrsetsOf(name: string): Promise<unknown[]> {
   return query(
     service().system.db,
@@ -166,7 +167,7 @@ async function rrsetsOf(name: string): Promise<unknown[]> {
   )
 }
 
-test('an export can be imported again, and gives the same RRsets', async (t) => {
+test('an imported export has the same RRsets', async (t) => {
   const { api } = await service().account()
   const name = await makeMixed(api)
   const rrsets = await rrsetsOf(name)
@@ -177,13 +178,13 @@ test('an export can be imported again, and gives the same RRsets', async (t) => 
   t.deepEqual(await rrsetsOf(name), rrsets)
 })
 
-/** Somebody else's idea of zones. */
+/** Another program that reads zones. */
 interface Other {
-  /** How it asks for a transfer. */
+  /** Its output for a zone transfer. */
   transfer: (server: Server, zone: string) => Promise<string>
-  /** How it prints what it reads in a file. */
+  /** Its output for a zone file. */
   read: (file: string, zone: string) => Promise<string>
-  /** Examples that are nothing to it. */
+  /** Examples that it does not accept. */
   refuses: (type: string, text: string) => boolean
 }
 
@@ -193,7 +194,7 @@ const others: Record<string, Other> = {
   BIND: {
     transfer,
     read: (file, zone) => output('named-compilezone', ...lax, '-j', '-q', '-s', 'full', '-o', '-', zone, file),
-    // A fingerprint of another length than its type has, and what is no regular expression (RFC 3402 §3.2).
+    // Fingerprints whose length does not fit their type, and invalid regular expressions (RFC 3402 §3.2).
     refuses: (type, text) =>
       (type === 'SSHFP' && /^\S+ [12] (?!(.{40}|.{64})$)/.test(text)) ||
       (type === 'NAPTR' && (text.includes('"c"') || text.includes('\\\\+'))),
@@ -201,7 +202,7 @@ const others: Record<string, Other> = {
   ldns: {
     transfer: ({ dnsHost, dnsPort }, zone) => output('drill', '-p', String(dnsPort), `@${dnsHost}`, 'AXFR', zone),
     read: (file) => output('ldns-read-zone', '-c', '-z', file),
-    // CSYNC without types; commas within protocols, which it prints in another way than it reads them.
+    // CSYNC without types, and commas in ALPN ids, which it prints differently than it reads them.
     refuses: (type, text) => (type === 'CSYNC' && /^\d+ \d+$/.test(text)) || text.includes('\\\\,'),
   },
 }
@@ -213,10 +214,10 @@ async function output(program: string, ...args: string[]): Promise<string> {
 /** A record in one line, as both tools print it. */
 const RECORD = /^(\S+)\s+(\d+)\s+IN\s+(\S+)\s+(.*)$/
 
-/** Types whose names are compressed in messages, in whatever case they stood before (RFC 4343 §4.1). */
+/** Types whose names are compressed in messages, which can change their case (RFC 4343 §4.1). */
 const COMPRESSED = ['CNAME', 'MX', 'NS', 'PTR', 'SOA']
 
-/** The records that it reads in a zone as text, sorted; without those that DNSSEC makes. */
+/** The records that it reads in a zone as text, sorted, without those of DNSSEC. */
 async function readBy({ read }: Other, text: string, zone: string): Promise<string[]> {
   const file = join(newFolder(), 'zone')
   writeFileSync(file, text)
@@ -237,13 +238,13 @@ for (const [who, other] of Object.entries(others)) {
       readBy(other, (await api.get(path(name))).text, name),
       readBy(other, await other.transfer(service().powerDns, name), name),
     ])
-    // The SOA and two apex NS records beside them.
+    // One more for the SOA and two for the apex NS records.
     t.is(ours.length, records.length + 3)
     t.deepEqual(ours, theirs)
   })
 }
 
-test('what one of them does not read, the other one does', (t) => {
+test('every example is read by at least one of the programs', (t) => {
   t.deepEqual(
     ALL.filter(([type, text]) => Object.values(others).every(({ refuses }) => refuses(type, text))),
     [],

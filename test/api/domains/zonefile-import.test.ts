@@ -1,13 +1,14 @@
 import { SUBNAME_RULE } from '../../../src/dns/names.ts'
 import { query } from '../../../src/store/database.ts'
-import { addPolicies, callsFor, freshName, rrset, type ShownDomain, type ShownRRset } from '../../support/api.ts'
+import { callsFor, freshName, rrset, type ShownDomain, type ShownRRset } from '../../support/api.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { ask, lookUp, transfer } from '../../support/dns/dns.ts'
 import { useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { isConsistent } from '../../support/dns/zone.ts'
+import { addPolicies } from '../../support/tokens.ts'
 
-// Contract §7.7; what a zone file may hold is tested with the parser, test/dns/zonefile.test.ts.
+// Contract §7.7. The parser's own tests are in test/dns/zonefile.test.ts.
 
 const service = useService({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
 
@@ -25,7 +26,7 @@ async function rrsetsOf(api: Client, name: string): Promise<string[]> {
     .sort()
 }
 
-/** Whether there is nothing of a domain: in the API, in DNS, at PowerDNS, in the table of marks. */
+/** Whether a domain exists nowhere: not in the API, DNS, PowerDNS or the table of marks. */
 async function isAbsent(api: Client, name: string): Promise<boolean> {
   const { system, powerDns } = service()
   const zone = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost/zones/${name}.`, {
@@ -39,7 +40,7 @@ async function isAbsent(api: Client, name: string): Promise<boolean> {
   )
 }
 
-/** A zone file of every kind of line, for a domain of any name. */
+/** A zone file with every kind of line, for a domain of any name. */
 const MIXED = `; a zone
 $ORIGIN example.com.
 outside IN A 192.0.2.99 x
@@ -63,7 +64,7 @@ ns.sub A 192.0.2.2
 _sip._tcp SRV 1 2 5060 mail
 `
 
-test('a domain is created with the RRsets of a zone file, and these are in DNS when the response arrives', async (t) => {
+test('a domain is created with the RRsets of a zone file, and DNS answers them once the response arrives', async (t) => {
   const { api } = await service().account()
   const name = freshName()
   const answer = await create(api, name, MIXED.replaceAll('DOMAIN', name))
@@ -94,7 +95,7 @@ test('a domain is created with the RRsets of a zone file, and these are in DNS w
   await isConsistent(t, service())
 })
 
-test('an import is one publication, however much it holds', async (t) => {
+test('an import is one publication, whatever its size', async (t) => {
   const { api } = await service().account()
   const name = freshName()
   const lines = Array.from({ length: 450 }, (_, i) => `host${i} A 192.0.2.${i % 256}\n`)
@@ -102,13 +103,13 @@ test('an import is one publication, however much it holds', async (t) => {
   t.is((await create(api, name, lines.join(''))).status, 201)
   t.is(service().proxy.calls.filter(({ method }) => method === 'POST').length, 1)
   t.is(service().proxy.calls.filter(({ method }) => method === 'PATCH').length, 0)
-  // The look whether it is there, the creation, its keys, the flush; the creation names it in its body.
+  // The check that it is absent, its keys, and the flush; the creation has the name in its body.
   t.is(callsFor(service(), name) + 1, 4)
   t.is((await rrsetsOf(api, name)).length, 451)
   await isConsistent(t, service())
 })
 
-test('an imported domain can be written, also when it is large', async (t) => {
+test('even a large imported domain can be written', async (t) => {
   const { api } = await service().account()
   const name = freshName()
   const lines = Array.from({ length: 300 }, (_, i) => `host${i} A 192.0.2.${i % 256}\n`)
@@ -119,7 +120,7 @@ test('an imported domain can be written, also when it is large', async (t) => {
   await isConsistent(t, service())
 })
 
-test('TTLs are clamped; without any the minimum counts', async (t) => {
+test('TTLs are clamped; without any TTL, records get the minimum', async (t) => {
   const { api } = await service().account()
   const name = freshName()
   t.is((await create(api, name, 'n TXT n\na 1 A 192.0.2.1\nb 90000 A 192.0.2.1\nc 0 TXT c')).status, 201)
@@ -140,7 +141,7 @@ for (const [what, zonefile, rrsets] of [
   ['a blank owner in the first line', ' A 192.0.2.1', ['@ 60 A 192.0.2.1']],
   ['64 levels of parentheses', `a A ${'('.repeat(64)} 192.0.2.1 ${')'.repeat(64)}`, ['a 60 A 192.0.2.1']],
   ['two SOAs at the apex', '@ SOA a b 1 2 3 4 90\n@ SOA a b 1 2 3 4 91\na A 192.0.2.1', ['a 90 A 192.0.2.1']],
-  ['names outside of the domain alone', 'other.test. A 192.0.2.1', []],
+  ['only names outside of the domain', 'other.test. A 192.0.2.1', []],
   ['a comment of 10 MB', `a A 192.0.2.1 ;${'x'.repeat(10_000_000)}`, ['a 60 A 192.0.2.1']],
 ] as const) {
   test(`${what}: imported`, async (t) => {
@@ -153,7 +154,7 @@ for (const [what, zonefile, rrsets] of [
 
 const inLine = (line: number) => [`Zonefile contains syntax error in line ${line}.`]
 
-/** Zone files for DOMAIN, and what is said of them. */
+/** Zone files for DOMAIN, and the errors that they cause. */
 const refused: [what: string, zonefile: unknown, texts: string[]][] = [
   ['a syntax error', 'a A 192.0.2.1\n\n; x\nb A 192.0.2\n', inLine(4)],
   ['$INCLUDE', 'a A 192.0.2.1\n$INCLUDE /etc/passwd\n', inLine(2)],
@@ -172,14 +173,14 @@ const refused: [what: string, zonefile: unknown, texts: string[]][] = [
   ],
   ['two CNAMEs', 'a CNAME b\na CNAME c', ['a.DOMAIN/CNAME: CNAME RRset cannot have multiple records.']],
   ['two DNAMEs', 'a DNAME b\na DNAME c', ['a.DOMAIN/DNAME: DNAME RRset cannot have multiple records.']],
-  ['an owner that cannot be', '\na+b A 192.0.2.1', [`Could not parse zonefile: line 2: ${SUBNAME_RULE}`]],
+  ['an invalid owner name', '\na+b A 192.0.2.1', [`Could not parse zonefile: line 2: ${SUBNAME_RULE}`]],
   [
-    'an owner that is too long',
+    'an owner name that is too long',
     `${'a.'.repeat(90)}a A 192.0.2.1`,
     [`${'a.'.repeat(90)}a.DOMAIN/A: Ensure this field has no more than 178 characters.`],
   ],
   [
-    'several RRsets against the rules, all of them',
+    'several invalid RRsets, all reported',
     '@ WKS x\n@ MX 10 $url.\na A 192.0.2.1\n@ DS 1 13 9 ab\nt TYPE65280 \\# 0',
     [
       'DOMAIN/WKS: The WKS RR set type is currently unsupported.',
@@ -189,14 +190,14 @@ const refused: [what: string, zonefile: unknown, texts: string[]][] = [
     ],
   ],
   ['NUL', 'a TXT "\0"', ['Null characters are not allowed.']],
-  ['half a character', 'a TXT "\ud800"', ['Surrogate characters are not allowed: U+D800.']],
+  ['a lone surrogate', 'a TXT "\ud800"', ['Surrogate characters are not allowed: U+D800.']],
   ['null', null, ['This field may not be null.']],
   ['a list', ['a A 192.0.2.1'], ['Not a valid string.']],
   ['a number', 5, inLine(1)],
 ]
 
 for (const [what, zonefile, texts] of refused) {
-  test(`${what}: the domain is not created, and nothing is left`, async (t) => {
+  test(`${what}: the import is refused and leaves nothing`, async (t) => {
     const { api } = await service().account()
     const name = freshName()
     const answer = await create(api, name, zonefile)
@@ -207,7 +208,7 @@ for (const [what, zonefile, texts] of refused) {
   })
 }
 
-test('what is wrong with the name is told with what is wrong with the shape, and before the contents', async (t) => {
+test("problems of the name are reported with those of the zone file's type, and before those of its contents", async (t) => {
   const { api } = await service().account()
   t.is(
     (await create(api, '_x.test', null)).text,
@@ -227,7 +228,7 @@ test('a zone file with too many records is refused', async (t) => {
   t.true(await isAbsent(api, name))
 })
 
-test('a policy that forbids one RRset forbids the import, before its contents are judged', async (t) => {
+test('a policy that forbids one RRset forbids the import, before its contents are checked', async (t) => {
   const { api, tokenId } = await service().account()
   await addPolicies(service(), tokenId, { write: true }, { type: 'TXT', write: false })
   const name = freshName()
@@ -239,14 +240,14 @@ test('a policy that forbids one RRset forbids the import, before its contents ar
   t.deepEqual(await rrsetsOf(api, name), [NS, 'a 60 A 192.0.2.1'])
 })
 
-test('a token that may write nothing creates a domain as long as nothing is imported', async (t) => {
+test('a token that may write nothing can create a domain without importing RRsets', async (t) => {
   const { api, tokenId } = await service().account()
   await addPolicies(service(), tokenId, { write: false })
   t.is((await create(api, freshName(), 'a A 192.0.2.1')).status, 403)
   t.is((await create(api, freshName(), '@ NS n')).status, 201)
 })
 
-test('a token with an auto policy imports what it likes', async (t) => {
+test('a token with auto_policy may import anything', async (t) => {
   const { api, tokenId } = await service().account()
   await addPolicies(service(), tokenId, { write: false })
   await query(service().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
@@ -256,7 +257,7 @@ test('a token with an auto policy imports what it likes', async (t) => {
   t.is((await api.delete(`/domains/${name}/rrsets/a/A/`)).status, 204)
 })
 
-test('below a local public suffix a zone file brings no NS RRsets', async (t) => {
+test('below a local public suffix, an import with NS RRsets below the apex is refused', async (t) => {
   await withService({ LOCAL_PUBLIC_SUFFIXES: 'dyn.test' }, async (other) => {
     const { api } = await other.account()
     const answer = await create(api, 'a.dyn.test', '@ NS n\nb NS n\nc A 192.0.2.1')
@@ -272,7 +273,7 @@ for (const [wording, text] of [
   ['RRset NAME. IN NS has more than one', 'NAME/NS: The DNS backend refused this RRset: '],
   ["Name 'x' contains unsupported characters", 'The DNS backend refused this zone: '],
 ] as const) {
-  test(`if PowerDNS refuses the zone with "${wording}", the answer is 400, and nothing is left`, async (t) => {
+  test(`a refusal of the zone by PowerDNS is 400 and leaves nothing: ${wording}`, async (t) => {
     const { api } = await service().account()
     const name = freshName()
     const error = wording.replace('NAME', name)

@@ -6,7 +6,7 @@ import { useService } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/raw.ts'
 import { startService } from '../../support/servers/service.ts'
 
-// Contract §10.4: which addresses an update sets. The caller's is 127.0.0.1, where nothing else is said.
+// Contract §10.4: which addresses an update sets. The caller's address is 127.0.0.1 unless a test sets another.
 
 const service = useService({ THROTTLE: 'off', TRUSTED_PROXIES: '127.0.0.1' })
 
@@ -19,7 +19,7 @@ test.before('a domain', async () => {
 
 let names = 0
 
-/** A name of its own that has these addresses, written `A,A AAAA`. */
+/** A new name with these addresses, written `A,A AAAA`. */
 async function nameWith(present: string): Promise<string> {
   const subname = `n${++names}`
   const [myip = '', myipv6 = ''] = present.split(' ')
@@ -29,7 +29,7 @@ async function nameWith(present: string): Promise<string> {
 
 const BOTH = '192.0.2.200,192.0.2.201 2001:db8::200,2001:db8::201'
 
-/** Query (for a name that had `BOTH`), the caller's address, and what the name has then. */
+/** Query (for a name with the addresses `BOTH`), the caller's address, and the name's addresses afterwards. */
 for (const [query, address, outcome] of [
   // The caller's address.
   ['', '192.0.2.1', '192.0.2.1 '],
@@ -57,21 +57,21 @@ for (const [query, address, outcome] of [
   ['myip=192.0.2.2&ip=::5', '::1', '192.0.2.2 ::5'],
   ['myip=::4&ip=192.0.2.5', '192.0.2.1', '192.0.2.5 ::4'],
   ['myip=192.0.2.2&myip=192.0.2.3', '192.0.2.1', '192.0.2.3 '],
-  // The other family's parameter says nothing.
+  // A parameter of the other family is ignored.
   ['myipv4=::2', '192.0.2.1', '192.0.2.1 '],
   ['myipv6=192.0.2.2', '2001:db8::1', ' 2001:db8::1'],
   ['ipv4=2001:db8::2', '192.0.2.1', '192.0.2.1 '],
-  // What has neither sign is no address.
+  // A value without dot and colon is ignored.
   ['myip=nonsense', '192.0.2.1', '192.0.2.1 '],
   ['myip=nonsense,192.0.2.2', '192.0.2.1', '192.0.2.2 '],
-  // Several, in any spelling.
+  // Several addresses, in any spelling.
   ['myip=192.0.2.2,192.0.2.3', '192.0.2.1', '192.0.2.2,192.0.2.3 '],
   ['myip=+192.0.2.2+,+192.0.2.3+', '192.0.2.1', '192.0.2.2,192.0.2.3 '],
   ['myip=192.0.2.2,192.0.2.2', '192.0.2.1', '192.0.2.2 '],
   ['myipv6=2001:DB8:0::0002,::3', '192.0.2.1', '192.0.2.1 2001:db8::2,::3'],
   ['myipv6=%3A%3Affff%3A192.0.2.2', '192.0.2.1', '192.0.2.1 ::ffff:c000:202'],
   ['myip=::ffff:192.0.2.2', '192.0.2.1', '192.0.2.1 ::ffff:c000:202'],
-  // Nothing.
+  // Empty values delete.
   ['myip=', '192.0.2.1', ' '],
   ['myip=', '2001:db8::1', ' '],
   ['myip=,,', '192.0.2.1', ' '],
@@ -82,7 +82,7 @@ for (const [query, address, outcome] of [
   ['myip=192.0.2.2&myipv6=', '2001:db8::1', '192.0.2.2 '],
   ['myipv6=&myip=192.0.2.2,::2', '2001:db8::1', '192.0.2.2 '],
   ['ipv4=&ip=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
-  // As it is.
+  // `preserve` keeps the addresses.
   ['myip=preserve', '192.0.2.1', BOTH],
   ['myip=preserve,preserve', '192.0.2.1', BOTH],
   ['myipv4=preserve', '2001:db8::1', '192.0.2.200,192.0.2.201 2001:db8::1'],
@@ -114,7 +114,7 @@ for (const [query, address, outcome] of [
   })
 }
 
-/** Each family in the order of its texts. */
+/** The addresses of each family, sorted as texts. */
 function sorted(shown: string): string {
   return shown
     .split(' ')
@@ -122,7 +122,7 @@ function sorted(shown: string): string {
     .join(' ')
 }
 
-test.serial('a network renumbers what is there, and makes nothing', async (t) => {
+test.serial('a network renumbers existing addresses and adds none', async (t) => {
   for (const [present, outcome] of [
     [' ', ' '],
     ['192.0.2.1 ', '10.0.0.1 '],
@@ -155,7 +155,7 @@ const SEVERAL = 'cannot use subnet notation with multiple addresses.'
 const A = 'Record content for type A malformed: Text input is malformed.'
 const AAAA = 'Record content for type AAAA malformed: Text input is malformed.'
 
-/** What is refused, and the text. */
+/** Refused queries and their error texts. */
 for (const [query, text] of [
   ['myip=192.0.2.2,preserve', `IP parameter "myip" ${MIXED}`],
   ['myip=192.0.2.2,', `IP parameter "myip" ${MIXED}`],
@@ -204,7 +204,7 @@ for (const [query, text] of [
   })
 }
 
-/** Parameters for names of their own: `a` and `b` had BOTH; what all three have then. */
+/** Parameters for single names; `a` and `b` have the addresses BOTH. What each has afterwards. */
 for (const [query, a, b] of [
   ['hostname=A&myip=192.0.2.2&myipv6:B=::2', '192.0.2.2 ', '192.0.2.200,192.0.2.201 ::2'],
   ['hostname=A&myip=192.0.2.2&myipv4:B=192.0.2.3', '192.0.2.2 ', `192.0.2.3 ${BOTH.split(' ')[1]}`],
@@ -239,7 +239,7 @@ for (const [query, a, b] of [
     `192.0.2.5 ${BOTH.split(' ')[1]}`,
   ],
 ] as const) {
-  test.serial(`names of their own: ${query}`, async (t) => {
+  test.serial(`parameters for single names: ${query}`, async (t) => {
     const [one, other] = [await nameWith(BOTH), await nameWith(BOTH)]
     const sent = query.replace(/\bA\b/g, `${one}.one.test`).replace(/\b[Bb]\b/g, `${other}.one.test`)
     const answer = await update(account.api, sent)
@@ -249,7 +249,7 @@ for (const [query, a, b] of [
   })
 }
 
-test.serial('problems of parameters for names of their own quote the names', async (t) => {
+test.serial('problems of parameters for single names quote the names', async (t) => {
   for (const [name, value, text] of [
     ['myipv6:x.one.test', '::1,preserve', MIXED],
     ['myipv4:x.one.test', '192.0.2.1,', MIXED],
@@ -261,7 +261,7 @@ test.serial('problems of parameters for names of their own quote the names', asy
   }
 })
 
-test.serial('addresses and networks are right for callers over IPv6, and for IPv4 over an IPv6 socket', async (t) => {
+test.serial('the addresses of callers over IPv6, and over IPv4 on an IPv6 socket, are read correctly', async (t) => {
   const { url, stop } = await startService(service().backends, { HOST: '::', THROTTLE: 'off' })
   for (const [host, caller, outcome] of [
     ['::1', '::1', ' ::1'],

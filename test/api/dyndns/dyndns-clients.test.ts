@@ -5,8 +5,8 @@ import { addresses, served, update } from '../../support/dyndns.ts'
 import { useService } from '../../support/harness.ts'
 import { exchange } from '../../support/raw.ts'
 
-// Contract §18: the requests that routers and other clients make, octet by octet, and what they need of the answer. In
-// these, D is the domain, S the token's secret, and B what Basic authentication makes of both.
+// Contract §18: the requests that routers and other clients send, octet by octet, and the answers that they need. In
+// these, D is the domain, S the token's secret, and B the base64 of both for Basic authentication.
 
 const service = useService({ THROTTLE: 'off', UPDATE_HOSTS: 'update.dyn.test', CHECK_IP_HOSTS: 'checkip.dyn.test' })
 
@@ -17,9 +17,9 @@ test.before('an account', async () => {
 })
 
 interface Request {
-  /** The request's head, a line each. */
+  /** The lines of the request's head. */
   lines: string[]
-  /** Names below the domain, which had `BOTH`, and what they have then. */
+  /** Names below the domain, which have the addresses `BOTH`, and their addresses afterwards. */
   then: Record<string, string>
   body?: string
 }
@@ -170,7 +170,7 @@ for (const [client, { lines, then, body = 'good' }] of Object.entries(REQUESTS))
   })
 }
 
-/** What clients tell apart: status and text. */
+/** What clients distinguish: status and text. */
 for (const [title, line, header, status, body] of [
   [
     'a wrong secret',

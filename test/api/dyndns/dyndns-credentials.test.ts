@@ -29,10 +29,10 @@ test.before('accounts with domains', async () => {
   email = row!.email
 })
 
-/** Parameters of an update that is fine but for its credentials. */
-const fine = () => ({ hostname: `www.${domain}`, myip: '192.0.2.1' })
+/** The parameters of a valid update, without credentials. */
+const validUpdate = () => ({ hostname: `www.${domain}`, myip: '192.0.2.1' })
 
-/** Sends an update with this header, as it is; what came back. */
+/** Sends an update with exactly this header, and returns the answer. */
 async function withHeader(authorization: string, query = `hostname=www.${domain}&myip=192.0.2.1`) {
   const line = `GET /nic/update?${query}`
   const { status, body, headers } = await exchange(
@@ -65,8 +65,8 @@ for (const [title, header, answer] of [
   ['Basic without colon', () => `Basic ${encoded(account.secret)}`, [401, 'badauth']],
   ['Basic with two colons', () => `Basic ${encoded(`${domain}:${account.secret}:`)}`, [401, 'badauth']],
   ['Basic with a user and no secret', () => `Basic ${encoded(`${domain}:`)}`, [401, 'badauth']],
-  ['Basic with what is no base64', () => 'Basic %%%', [401, 'badauth']],
-  ['Basic with octets that are no UTF-8', () => `Basic ${encoded('\xff\xfe:\xfd', 'latin1')}`, [401, 'badauth']],
+  ['Basic with invalid base64', () => 'Basic %%%', [401, 'badauth']],
+  ['Basic with invalid UTF-8', () => `Basic ${encoded('\xff\xfe:\xfd', 'latin1')}`, [401, 'badauth']],
   ['Basic with a zero octet', () => `Basic ${encoded(`\0@\0:${account.secret}`)}`, [401, 'badauth']],
   ['another scheme', () => `Bearer ${account.secret}`, [401, 'No username URL parameter provided.']],
   ['a secret alone', () => account.secret, [401, 'No username URL parameter provided.']],
@@ -79,9 +79,9 @@ for (const [title, header, answer] of [
   })
 }
 
-/** Users, and whether they may use the account's token. */
+/** User names for the account's token, and whether they are accepted. */
 const users: [string, () => string, boolean][] = [
-  ['nobody', () => '', true],
+  ['an empty one', () => '', true],
   ['the e-mail address', () => email, true],
   ['the e-mail address in another case', () => email.toUpperCase(), false],
   ['another e-mail address', () => 'somebody@example.test', false],
@@ -96,7 +96,7 @@ const users: [string, () => string, boolean][] = [
   ['a list with an empty element', () => `a.${domain},`, false],
   ['a list with a foreign name', () => `a.${domain},a.${foreign}`, false],
   ['a foreign domain', () => foreign, false],
-  ['no domain at all', () => 'somebody', false],
+  ['a word without dots', () => 'somebody', false],
   ['a name that ends like a domain', () => `x${domain}`, false],
   ['the parent of a domain', () => 'test', false],
   ['a name with a final dot', () => `${domain}.`, false],
@@ -105,24 +105,24 @@ const users: [string, () => string, boolean][] = [
   ['a blank', () => ' ', false],
 ]
 for (const [title, user, allowed] of users) {
-  test(`the user: ${title} is ${allowed ? '' : 'not '}accepted`, async (t) => {
+  test(`the user name: ${title} is ${allowed ? '' : 'not '}accepted`, async (t) => {
     const answer = allowed ? [200, 'good'] : [401, 'badauth']
-    t.deepEqual(told(await update(service().anonymous, fine(), basic(user(), account.secret))), answer)
-    const parameters = { ...fine(), username: user(), password: account.secret }
+    t.deepEqual(told(await update(service().anonymous, validUpdate(), basic(user(), account.secret))), answer)
+    const parameters = { ...validUpdate(), username: user(), password: account.secret }
     t.deepEqual(told(await update(service().anonymous, parameters)), answer)
   })
 }
 
-test('a user may name domains of which only one is updated', async (t) => {
+test('a user name may list domains of which only one is updated', async (t) => {
   const headers = basic(`${domain},${second}`, account.secret)
-  t.deepEqual(told(await update(service().anonymous, fine(), headers)), [200, 'good'])
+  t.deepEqual(told(await update(service().anonymous, validUpdate(), headers)), [200, 'good'])
   t.deepEqual(told(await update(service().anonymous, { myip: '192.0.2.1' }, headers)), [
     400,
     'Cannot update subdomains from more than one domain.',
   ])
 })
 
-test('a user in Latin-1 is read', async (t) => {
+test('a user name in Latin-1 is accepted', async (t) => {
   const other = await service().account()
   const own = await newDomain(other.api, freshName())
   await query(service().system.db, `update accounts set email = 'jürgen@example.test' where id = :id`, { id: other.id })
@@ -134,7 +134,7 @@ test('a user in Latin-1 is read', async (t) => {
 })
 
 for (const [title, parameters, text] of [
-  ['nothing', {}, 'No username URL parameter provided.'],
+  ['none', {}, 'No username URL parameter provided.'],
   ['a secret alone', { password: 'x' }, 'No username URL parameter provided.'],
   ['a user alone', { username: 'x' }, 'No password URL parameter provided.'],
   ['an empty user alone', { username: '' }, 'No password URL parameter provided.'],
@@ -142,18 +142,18 @@ for (const [title, parameters, text] of [
   ['an empty secret', { username: '', password: '' }, 'badauth'],
 ] as const) {
   test(`parameters: ${title}`, async (t) => {
-    const answer = await update(service().anonymous, { ...fine(), ...parameters })
+    const answer = await update(service().anonymous, { ...validUpdate(), ...parameters })
     t.deepEqual(told(answer), [401, text])
     t.is(answer.headers['www-authenticate'], 'Token')
   })
 }
 
-test('the first form that is present decides', async (t) => {
+test('the first form of credentials that is present decides', async (t) => {
   const right = { username: '', password: account.secret }
   const wrong = { username: '', password: 'wrong' }
   const { authorization } = basic('', account.secret)
   const send = (parameters: Record<string, string>, header: string) =>
-    update(service().anonymous, { ...fine(), ...parameters }, { authorization: header })
+    update(service().anonymous, { ...validUpdate(), ...parameters }, { authorization: header })
   t.deepEqual(told(await send(wrong, `Token ${account.secret}`)), [200, 'good'])
   t.deepEqual(told(await send(right, 'Token wrong')), [401, 'Invalid token.'])
   t.deepEqual(told(await send(right, 'Token')), [401, `${HEADER}No credentials provided.`])
@@ -163,27 +163,27 @@ test('the first form that is present decides', async (t) => {
   t.deepEqual(told(await send(right, `Bearer ${account.secret}`)), [200, 'good'])
 })
 
-test('of a parameter that is given twice, the last value counts', async (t) => {
-  const query = new URLSearchParams(fine()).toString()
+test('the last value of a repeated parameter counts', async (t) => {
+  const query = new URLSearchParams(validUpdate()).toString()
   const twice = `${query}&username=x&password=x&password=${account.secret}&username=`
   t.deepEqual(told(await update(service().anonymous, twice)), [200, 'good'])
 })
 
-test('e-mail address and account password are no credentials', async (t) => {
-  t.deepEqual(told(await update(service().anonymous, fine(), basic(email, 'password'))), [401, 'badauth'])
+test('e-mail address and account password are not accepted', async (t) => {
+  t.deepEqual(told(await update(service().anonymous, validUpdate(), basic(email, 'password'))), [401, 'badauth'])
 })
 
-/** The three forms, for one secret. */
+/** The three forms of credentials with the same secret. */
 const forms: [string, (secret: string) => Promise<[number, string]>, string][] = [
   [
     'Token',
-    async (secret) => told(await update(service().anonymous, fine(), { authorization: `Token ${secret}` })),
+    async (secret) => told(await update(service().anonymous, validUpdate(), { authorization: `Token ${secret}` })),
     'Invalid token.',
   ],
-  ['Basic', async (secret) => told(await update(service().anonymous, fine(), basic(domain, secret))), 'badauth'],
+  ['Basic', async (secret) => told(await update(service().anonymous, validUpdate(), basic(domain, secret))), 'badauth'],
   [
     'parameters',
-    async (secret) => told(await update(service().anonymous, { ...fine(), username: domain, password: secret })),
+    async (secret) => told(await update(service().anonymous, { ...validUpdate(), username: domain, password: secret })),
     'badauth',
   ],
 ]
@@ -209,7 +209,7 @@ for (const [form, send, refusal] of forms) {
     t.deepEqual(await send(other.secret), [401, form === 'Token' ? 'User inactive or deleted.' : refusal])
   })
 
-  test(`${form}: a login token whose MFA step is missing is refused, as text`, async (t) => {
+  test(`${form}: a login token before its MFA step is refused, in plain text`, async (t) => {
     const user = await service().account()
     await query(
       service().system.db,
@@ -226,19 +226,19 @@ for (const [form, send, refusal] of forms) {
     t.is(answer.headers['content-type'], 'text/plain')
   })
 
-  test(`${form}: no flag is needed`, async (t) => {
+  test(`${form}: the token requires no flag`, async (t) => {
     const { secret } = await addToken(service(), account.id)
     t.deepEqual(await send(secret), [200, 'good'])
   })
 }
 
-test('an override token acts for the bound account, within what its policies name', async (t) => {
+test("an override token updates the bound account's domains that its policies name", async (t) => {
   const owner = await service().account()
   const token = await addToken(service(), owner.id, { userOverrideId: account.id })
-  t.deepEqual(told(await update(token.api, fine())), [200, 'good'])
-  t.deepEqual(told(await update(service().anonymous, fine(), basic(email, token.secret))), [200, 'good'])
-  await addPolicies(service(), token.id, [{ permWrite: true }, { domain: second, permWrite: true }])
-  t.deepEqual(told(await update(token.api, fine())), [404, 'nohost'])
-  t.deepEqual(told(await update(service().anonymous, fine(), basic(domain, token.secret))), [401, 'badauth'])
+  t.deepEqual(told(await update(token.api, validUpdate())), [200, 'good'])
+  t.deepEqual(told(await update(service().anonymous, validUpdate(), basic(email, token.secret))), [200, 'good'])
+  await addPolicies(service(), token.id, { write: true }, { domain: second, write: true })
+  t.deepEqual(told(await update(token.api, validUpdate())), [404, 'nohost'])
+  t.deepEqual(told(await update(service().anonymous, validUpdate(), basic(domain, token.secret))), [401, 'badauth'])
   t.deepEqual(told(await update(token.api, { myip: '192.0.2.1' })), [200, 'good'])
 })

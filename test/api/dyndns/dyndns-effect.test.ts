@@ -2,7 +2,6 @@ import test from 'ava'
 import type { Account } from '../../support/accounts.ts'
 import type { Call } from '../../support/servers/proxy.ts'
 import {
-  addPolicies,
   callsFor,
   domainOf,
   freshName,
@@ -14,10 +13,10 @@ import {
 } from '../../support/api.ts'
 import { addresses, served, told, update } from '../../support/dyndns.ts'
 import { useService } from '../../support/harness.ts'
-import { addToken } from '../../support/tokens.ts'
+import { addPolicies, addToken } from '../../support/tokens.ts'
 
-// Contract §10.5: what an update does, who may send it, and what it is told when it fails. The caller's address is
-// 127.0.0.1, where nothing else is said.
+// Contract §10.5: what an update changes, which tokens may send it, and its errors. The caller's address is
+// 127.0.0.1 unless a test sets another.
 
 const service = useService()
 
@@ -32,7 +31,7 @@ async function get(domain: string, subname: string, type: string): Promise<Shown
 }
 
 for (const minimumTtl of [1, 60, 3600]) {
-  test.serial(`the TTL is 60 where the least is ${minimumTtl}, also of RRsets that had another`, async (t) => {
+  test.serial(`the TTL is 60 where the minimum is ${minimumTtl}, even for RRsets that had another`, async (t) => {
     const domain = await newDomain(account.api)
     await newRRset(account.api, domain, { subname: 'old', ttl: 7200 })
     await newRRset(account.api, domain, { subname: 'same', ttl: 7200, records: ['192.0.2.2'] })
@@ -47,7 +46,7 @@ for (const minimumTtl of [1, 60, 3600]) {
     t.is((await get(domain, 'moved', 'AAAA')).ttl, 60)
     t.is((await get(domain, 'kept', 'A')).ttl, 7200)
     t.is(await served(service(), `moved.${domain}`), ' fd00::1')
-    // An update that changes nothing else gives the TTL too.
+    // An update that changes nothing else sets the TTL, too.
     await setMinimumTtl(service(), domain, 60)
     succeeded(await account.api.patch(`/domains/${domain}/rrsets/same/A/`, { ttl: 7200 }), 200)
     t.deepEqual(told(await update(account.api, { hostname: `same.${domain}`, myip: '192.0.2.2' })), [200, 'good'])
@@ -55,15 +54,15 @@ for (const minimumTtl of [1, 60, 3600]) {
   })
 }
 
-/** Parameters for a name with an A that change nothing, and whether they write that A all the same. */
+/** Parameters that do not change a name with an A, and whether they nevertheless write that A. */
 for (const [title, parameters, isWritten] of [
   ['the same addresses', { myip: '192.0.2.1' }, true],
   ['only preserve', { myip: 'preserve' }, false],
-  ['a family absent anyway', { myipv4: 'preserve', myipv6: '' }, false],
-  ['a network where no address is', { myipv4: 'preserve', myipv6: 'fd00::/64' }, false],
-  ['the network that it is in', { myip: '192.0.2.0/24', myipv6: 'preserve' }, true],
+  ['deleting an absent family', { myipv4: 'preserve', myipv6: '' }, false],
+  ['a network for a family without addresses', { myipv4: 'preserve', myipv6: 'fd00::/64' }, false],
+  ['the network of its address', { myip: '192.0.2.0/24', myipv6: 'preserve' }, true],
 ] as [string, Record<string, string>, boolean][]) {
-  test.serial(`an update that changes nothing moves \`touched\`, and nothing is published: ${title}`, async (t) => {
+  test.serial(`an update without changes may update \`touched\`, but publishes nothing: ${title}`, async (t) => {
     const domain = await newDomain(account.api)
     const shown = await newRRset(account.api, domain, { subname: 'www', ttl: 60 })
     const before = await domainOf(account.api, domain)
@@ -89,7 +88,7 @@ function publications(domain: string): number {
   return service().proxy.calls.filter((call) => isPublication(call) && call.path.includes(`${domain}.`)).length
 }
 
-test.serial('any number of names and families is one publication', async (t) => {
+test.serial('an update of several names and families is one publication', async (t) => {
   const domain = await newDomain(account.api)
   const names = Array.from({ length: 20 }, (_, i) => `n${i}.${domain}`)
   const calls = callsFor(service(), domain)
@@ -100,12 +99,12 @@ test.serial('any number of names and families is one publication', async (t) => 
   for (const name of names) t.is(await served(service(), name), '192.0.2.1 2001:db8::1')
 })
 
-/** The parameters, with the domain's name for `D`. */
+/** The parameters with the domain's name in place of `D`. */
 function inDomain(parameters: Record<string, string>, domain: string): Record<string, string> {
   return JSON.parse(JSON.stringify(parameters).replaceAll('D', domain)) as Record<string, string>
 }
 
-/** Parameters, and the answer. */
+/** Parameters and the answer. */
 for (const [parameters, status, text] of [
   [
     { hostname: 'a.D,b.D', 'myipv6:b.D': '::x' },
@@ -120,7 +119,7 @@ for (const [parameters, status, text] of [
     'RRset with conflicting type present at same subname: database (CNAME). (No other RRsets are allowed alongside CNAME.)',
   ],
 ] as [Record<string, string>, number, string | undefined][]) {
-  test.serial(`all names or none: ${JSON.stringify(parameters)}`, async (t) => {
+  test.serial(`one refused name refuses the whole update: ${JSON.stringify(parameters)}`, async (t) => {
     const domain = await newDomain(account.api)
     await newRRset(account.api, domain, { subname: 'a', records: ['192.0.2.1'] })
     await newRRset(account.api, domain, { subname: 'alias', type: 'CNAME', records: ['a.test.'] })
@@ -136,7 +135,7 @@ for (const [parameters, status, text] of [
   })
 }
 
-test.serial('a CNAME is in the way of either family, unless nothing is to be there', async (t) => {
+test.serial('a CNAME conflicts with an address of either family, and not with deletions', async (t) => {
   const domain = await newDomain(account.api)
   await newRRset(account.api, domain, { subname: 'alias', type: 'CNAME', records: ['a.test.'] })
   const conflict =
@@ -152,7 +151,7 @@ test.serial('a CNAME is in the way of either family, unless nothing is to be the
 const FORBIDDEN = [403, 'Insufficient token permissions.'] as const
 const GOOD = [200, 'good'] as const
 
-/** Which types a token may write at `www`, and what becomes of an update. `www` has an A, and no AAAA. */
+/** The types that a token may write at `www`, an update, and its answer. `www` has an A and no AAAA. */
 for (const [types, parameters, outcome] of [
   [[], { myip: '192.0.2.2' }, FORBIDDEN],
   [[], { myip: 'preserve' }, GOOD],
@@ -188,23 +187,26 @@ for (const [types, parameters, outcome] of [
   })
 }
 
-test.serial('what PowerDNS refuses is told as its reason, a line for each RRset, and nothing is applied', async (t) => {
-  const domain = await newDomain(account.api)
-  await newRRset(account.api, domain, { subname: 'www' })
-  const before = await domainOf(account.api, domain)
-  service().proxy.fail((call) => (isPublication(call) ? { refuse: 422, error: 'Not today' } : 'pass'))
-  const one = await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.2' })
-  const two = await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.2,::2' })
-  service().proxy.heal()
-  t.deepEqual(told(one), [400, 'The DNS backend refused this RRset: Not today'])
-  const line = 'The DNS backend refused one of these RRsets: Not today'
-  t.deepEqual(told(two), [400, `${line}\n${line}`])
-  t.deepEqual(await domainOf(account.api, domain), before)
-  t.is(await addresses(account.api, domain, 'www'), '192.0.2.1 ')
-  t.is(await served(service(), `www.${domain}`), '192.0.2.1 ')
-})
+test.serial(
+  'a refusal by PowerDNS is reported with its reason, one line for each RRset, and nothing is applied',
+  async (t) => {
+    const domain = await newDomain(account.api)
+    await newRRset(account.api, domain, { subname: 'www' })
+    const before = await domainOf(account.api, domain)
+    service().proxy.fail((call) => (isPublication(call) ? { refuse: 422, error: 'Not today' } : 'pass'))
+    const one = await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.2' })
+    const two = await update(account.api, { hostname: `www.${domain}`, myip: '192.0.2.2,::2' })
+    service().proxy.heal()
+    t.deepEqual(told(one), [400, 'The DNS backend refused this RRset: Not today'])
+    const line = 'The DNS backend refused one of these RRsets: Not today'
+    t.deepEqual(told(two), [400, `${line}\n${line}`])
+    t.deepEqual(await domainOf(account.api, domain), before)
+    t.is(await addresses(account.api, domain, 'www'), '192.0.2.1 ')
+    t.is(await served(service(), `www.${domain}`), '192.0.2.1 ')
+  },
+)
 
-test.serial('while PowerDNS is away: 503, when to come again, and nothing is applied', async (t) => {
+test.serial('while PowerDNS fails, updates are 503 with Retry-After, and nothing is applied', async (t) => {
   const domain = await newDomain(account.api)
   await newRRset(account.api, domain, { subname: 'www' })
   service().proxy.fail(() => 'cut')
@@ -218,7 +220,7 @@ test.serial('while PowerDNS is away: 503, when to come again, and nothing is app
   t.is(await served(service(), `www.${domain}`), '192.0.2.3 ')
 })
 
-test.serial('what nobody foresaw is 500, without detail', async (t) => {
+test.serial('an unexpected error is 500 without details', async (t) => {
   const domain = await newDomain(account.api, freshName())
   const { system } = service()
   const { now } = system

@@ -4,11 +4,11 @@ import { newDomain } from '../../support/api.ts'
 import { addresses, basic, told, update } from '../../support/dyndns.ts'
 import { useService } from '../../support/harness.ts'
 
-// Contract §10.3: which names an update is about.
+// Contract §10.3: which names an update changes.
 
 const service = useService({ THROTTLE: 'off' })
 
-/** Has one.test, sub.one.test, and two.test. */
+/** Owns one.test, sub.one.test, and two.test. */
 let account: Account
 
 test.before('domains', async () => {
@@ -21,7 +21,7 @@ const DOMAINS = ['one.test', 'sub.one.test', 'two.test']
 
 let octet = 0
 
-/** Every name with the address, among those that are said to have it. */
+/** Those of the expected names that have the address. */
 async function namesWith(address: string, expected: string[]): Promise<string[]> {
   const found: string[] = []
   for (const name of expected) {
@@ -37,7 +37,7 @@ async function namesWith(address: string, expected: string[]): Promise<string[]>
 const NOHOST = [404, 'nohost']
 const MANY = [400, 'Cannot update subdomains from more than one domain.']
 
-/** Parameters, and the names that get the address, or the refusal. */
+/** Parameters, and the names that get the address, or the error. */
 for (const [parameters, outcome] of [
   [{ hostname: 'www.one.test' }, ['www.one.test']],
   [{ hostname: 'one.test' }, ['one.test']],
@@ -58,7 +58,7 @@ for (const [parameters, outcome] of [
   [{ hostname: '', username: 'u2.one.test' }, ['u2.one.test']],
   [{ hostname: 'h2.one.test', username: 'u.two.test' }, ['h2.one.test']],
   [{ host_id: 'h3.one.test', username: 'u.two.test' }, ['h3.one.test']],
-  // Nothing to be found.
+  // Names that are absent, foreign or invalid.
   [{ hostname: 'yes' }, NOHOST],
   [{ hostname: ' ' }, NOHOST],
   [{ host_id: '' }, NOHOST],
@@ -84,7 +84,7 @@ for (const [parameters, outcome] of [
   [{ hostname: 'www.one.test,www.foreign.test' }, NOHOST],
   [{ hostname: 'www.one.test,www.two.test,nothing' }, NOHOST],
   [{ hostname: 'www.foreign.test', host_id: 'www.one.test' }, NOHOST],
-  // More than one domain.
+  // Names in more than one domain.
   [{ hostname: 'www.one.test,www.two.test' }, MANY],
   [{ hostname: 'www.one.test,www.sub.one.test' }, MANY],
   [{ hostname: 'www.one.test', 'myipv4:www.two.test': '192.0.2.1' }, MANY],
@@ -92,13 +92,13 @@ for (const [parameters, outcome] of [
   [{ hostname: 'www.one.test', 'myipv6:': '' }, NOHOST],
   [{ hostname: 'www.one.test', 'myipv6:www.foreign.test': '::1' }, NOHOST],
   [{ hostname: 'www.one.test', 'myipv4:x.one.test,': '192.0.2.1' }, NOHOST],
-  // Nothing said.
+  // No names.
   [{}, [400, 'Request does not properly specify domain for update.']],
   [{ hostname: '' }, [400, 'Request does not properly specify domain for update.']],
   [{ hostname: 'YES' }, [400, 'Request does not properly specify domain for update.']],
   [{ username: 'user@example.test' }, [400, 'Request does not properly specify domain for update.']],
   [{ 'myipv4:www.one.test': '192.0.2.1' }, [400, 'Request does not properly specify domain for update.']],
-  // Names that are too long to be written.
+  // Names that are too long for a subname.
   [
     { hostname: `${'a.'.repeat(90)}one.test` },
     [400, 'Ensure this field has no more than 178 characters.\nEnsure this field has no more than 178 characters.'],
@@ -117,7 +117,7 @@ for (const [parameters, outcome] of [
   })
 }
 
-test.serial('the user of Basic authentication names what parameters do not', async (t) => {
+test.serial('without names in the parameters, the user name of Basic authentication counts', async (t) => {
   const send = (user: string, parameters: Record<string, string>) =>
     update(service().anonymous, { myip: '203.0.113.1', ...parameters }, basic(user, account.secret))
   t.deepEqual(told(await send('B1.one.test', {})), [200, 'good'])
@@ -132,7 +132,7 @@ test.serial('the user of Basic authentication names what parameters do not', asy
   t.is(await addresses(account.api, 'two.test', ''), ' ')
 })
 
-test.serial('without names, the only domain is meant', async (t) => {
+test.serial("without names, the account's only domain is updated", async (t) => {
   const single = await service().account()
   const send = () => update(single.api, { myip: '192.0.2.1' })
   t.deepEqual(told(await send()), [404, 'nohost'])

@@ -5,7 +5,7 @@ import { addresses, basic, told } from '../../support/dyndns.ts'
 import { useService } from '../../support/harness.ts'
 import { exchange } from '../../support/raw.ts'
 
-// Contract §10.1: where updates are taken, and how answers look.
+// Contract §10.1: the paths for updates, and the form of the answers.
 
 const service = useService({
   THROTTLE: 'off',
@@ -23,7 +23,7 @@ test.before('a domain', async () => {
 })
 
 let names = 0
-/** A name without addresses, and the query that gives it one. */
+/** A new subname without addresses, and the query that gives it one. */
 function fresh(): { subname: string; query: string } {
   const subname = `n${++names}`
   return { subname, query: `?hostname=${subname}.${domain}&myip=192.0.2.${names}` }
@@ -31,7 +31,7 @@ function fresh(): { subname: string; query: string } {
 
 for (const path of ['/api/v1/dyndns/update', '/nic/update', '/update']) {
   for (const slash of ['', '/']) {
-    test(`${path}${slash} takes updates`, async (t) => {
+    test(`${path}${slash} accepts updates`, async (t) => {
       const { subname, query } = fresh()
       const answer = await account.api.get(`//root${path}${slash}${query}`)
       t.deepEqual(told(answer), [200, 'good'])
@@ -56,7 +56,7 @@ for (const path of ['/api/v1/dyndns/update', '/nic/update', '/update']) {
     })
   }
 
-  test(`OPTIONS of ${path} needs no token`, async (t) => {
+  test(`OPTIONS of ${path} requires no token`, async (t) => {
     const answer = await service().anonymous.send('OPTIONS', `//root${path}`)
     t.deepEqual(told(answer), [200, ''])
     t.is(answer.headers['allow'], 'GET, OPTIONS')
@@ -70,7 +70,7 @@ for (const path of ['/api/v1/dyndns/update', '/nic/update', '/update']) {
   })
 }
 
-/** Asks a host name, over a connection of its own. */
+/** Sends a request for a host name, over its own connection. */
 async function at(host: string, target: string, headers: string[] = [], method = 'GET') {
   const lines = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...headers, '', '']
   const { status, headers: got, body } = await exchange(service().url, lines.join('\r\n'))
@@ -80,7 +80,7 @@ const auth = () => `Authorization: Token ${account.secret}`
 const text = (status: number, body: string) => ({ status, body, type: 'text/plain', allow: 'GET, OPTIONS' })
 
 for (const path of ['/', '/nic/update', '/anything/at.all', '/api/v1/domains/', '/healthz', '/%', '/a%2Fb', '//']) {
-  test(`every path of an update host name takes updates: ${path}`, async (t) => {
+  test(`every path of an update host name accepts updates: ${path}`, async (t) => {
     const { subname, query } = fresh()
     t.deepEqual(await at('update.dyn.test', path + query, [auth()]), text(200, 'good'))
     t.regex(await addresses(account.api, domain, subname), /^192\.0\.2\.\d+ $/)
@@ -88,13 +88,13 @@ for (const path of ['/', '/nic/update', '/anything/at.all', '/api/v1/domains/', 
 }
 
 for (const host of ['update6.dyn.test', 'UPDATE.dyn.test', 'update.dyn.test:8080', 'update.dyn.test.']) {
-  test(`update host names are known however they are written: ${host}`, async (t) => {
+  test(`update host names are recognised in any spelling: ${host}`, async (t) => {
     t.deepEqual(await at(host, `/x${fresh().query}`, [auth()]), text(200, 'good'))
   })
 }
 
 for (const path of ['/favicon.ico', '/nic/update.ico', '/apple-touch-icon.png', '/update/.png']) {
-  test(`what browsers ask for by themselves is not there on update host names: ${path}`, async (t) => {
+  test(`the files that browsers request on their own are 404 on update host names: ${path}`, async (t) => {
     const { subname, query } = fresh()
     const { allow, ...answer } = await at('update.dyn.test', path + query, [auth()])
     t.deepEqual(answer, { status: 404, body: 'Not found.', type: 'text/plain' })
@@ -111,20 +111,20 @@ test('the REST API is not served on update host names', async (t) => {
   )
 })
 
-test('other host names are nothing special', async (t) => {
+test('other host names serve the REST API', async (t) => {
   for (const host of ['dyn.test', 'x.update.dyn.test', 'update.dyn.test.evil.test', 'update']) {
     const { status, type } = await at(host, '/anything')
     t.deepEqual([status, type], [404, 'application/json'])
   }
 })
 
-test('a host name that is forwarded counts only from a trusted proxy', async (t) => {
+test('a forwarded host name counts only from a trusted proxy', async (t) => {
   const { status } = await at('api.test', `/x${fresh().query}`, [auth(), 'X-Forwarded-Host: update.dyn.test'])
   t.is(status, 404)
 })
 
 for (const slash of ['', '/']) {
-  test(`/nic/checkip.html${slash} tells the caller's address to anybody`, async (t) => {
+  test(`/nic/checkip.html${slash} returns the caller's address without a token`, async (t) => {
     const answer = await service().anonymous.get(`//root/nic/checkip.html${slash}`)
     t.deepEqual(told(answer), [200, '127.0.0.1'])
     t.is(answer.headers['content-type'], 'text/plain')
@@ -133,20 +133,20 @@ for (const slash of ['', '/']) {
 }
 
 for (const path of ['/', '/nic/checkip.html', '/favicon.ico', '/api/v1/domains/', '/%zz']) {
-  test(`every path of a check-IP host name tells the caller's address: ${path}`, async (t) => {
+  test(`every path of a check-IP host name returns the caller's address: ${path}`, async (t) => {
     t.deepEqual(await at('checkip.dyn.test', path), text(200, '127.0.0.1'))
   })
 }
 
 for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
-  test(`the address is for GET alone, not ${method}`, async (t) => {
+  test(`${method} is refused where GET returns the address`, async (t) => {
     const body = method === 'HEAD' ? '' : `Method "${method}" not allowed.`
     t.deepEqual(await at('checkip.dyn.test', '/', [], method), text(405, body))
     t.deepEqual(await at('api.test', '/nic/checkip.html', [], method), text(405, body))
   })
 }
 
-test('HTTP/1.0 is served', async (t) => {
+test('updates over HTTP/1.0 work', async (t) => {
   const { subname, query } = fresh()
   const { authorization } = basic(domain, account.secret)
   const octets = `GET /nic/update${query} HTTP/1.0\r\nHost: api.test\r\nAuthorization: ${authorization}\r\n\r\n`
@@ -166,14 +166,14 @@ test('unknown parameters are ignored', async (t) => {
   t.regex(await addresses(account.api, domain, subname), /^192\.0\.2\.\d+ $/)
 })
 
-test('browsers may use it from anywhere', async (t) => {
+test('scripts of any origin may send updates', async (t) => {
   const { query } = fresh()
   const answer = await account.api.get(`//root/update${query}`, { headers: { origin: 'https://a.test' } })
   t.deepEqual(told(answer), [200, 'good'])
   t.is(answer.headers['access-control-allow-origin'], '*')
 })
 
-test('neither secrets nor names reach the log', async (t) => {
+test('the log contains neither secrets nor host names', async (t) => {
   const { query } = fresh()
   await service().anonymous.get(`//root/update${query}&username=${domain}&password=${account.secret}`)
   await service().anonymous.get(`//root/update${query}`, { headers: basic(domain, account.secret) })

@@ -7,7 +7,7 @@ import { addresses, told, update } from '../../support/dyndns.ts'
 import { useService } from '../../support/harness.ts'
 import { addToken } from '../../support/tokens.ts'
 
-// Contract §14 for updates: how many of a domain are taken, and what the others are told.
+// Contract §14 for updates: how many are accepted for a domain, and the answer to the others.
 
 const service = useService({
   THROTTLE: 'on',
@@ -21,13 +21,13 @@ test.before('an account', async () => {
   account = await service().account()
 })
 
-/** Whether an update was refused for the next two minutes at most, and in words. */
+/** Whether an update was throttled for at most two minutes, with a plain text. */
 function isThrottled({ status, text, headers }: Answer): boolean {
   const seconds = Number(headers['retry-after'])
   return status === 429 && text === new Throttled(seconds).message && seconds >= 1 && seconds <= 120
 }
 
-test.serial('more than the rate allows are refused in words, and have no effect', async (t) => {
+test.serial('updates above the rate are refused in plain text and have no effect', async (t) => {
   const domain = await newDomain(account.api)
   const send = (octet: number) => update(account.api, { hostname: domain, myip: `192.0.2.${octet}` })
   for (let i = 1; i <= 3; i++) {
@@ -46,7 +46,7 @@ test.serial('more than the rate allows are refused in words, and have no effect'
   t.is(await addresses(account.api, domain, ''), '192.0.2.3 ')
 })
 
-test.serial('each domain has a count of its own, whichever names, tokens and addresses ask', async (t) => {
+test.serial('each domain is counted separately, across names, tokens and client addresses', async (t) => {
   const [one, other] = [await newDomain(account.api), await newDomain(account.api)]
   const token = await addToken(service(), account.id)
   const from = (address: string) => ({ 'x-forwarded-for': address })
@@ -59,14 +59,14 @@ test.serial('each domain has a count of its own, whichever names, tokens and add
   t.deepEqual(told(await update(account.api, { hostname: `a.${other}` })), [200, 'good'])
 })
 
-test.serial('updates and writes over REST are counted apart', async (t) => {
+test.serial('updates and REST writes are counted separately', async (t) => {
   const domain = await newDomain(account.api)
   for (let i = 1; i <= 3; i++) t.is((await update(account.api, { hostname: domain })).status, 200)
   t.is((await update(account.api, { hostname: domain })).status, 429)
   t.is((await account.api.delete(`/domains/${domain}/rrsets/absent/A/`)).status, 204)
 })
 
-test.serial('what fails before is not counted, what fails after is', async (t) => {
+test.serial('an update that fails before throttling is not counted; one that fails after it is', async (t) => {
   const domain = await newDomain(account.api)
   for (let i = 0; i < 5; i++) {
     t.is((await update(service().anonymous, { hostname: domain })).status, 401)
@@ -79,7 +79,7 @@ test.serial('what fails before is not counted, what fails after is', async (t) =
   t.true(isThrottled(wrongMethod))
 })
 
-test.serial('nobody is refused his address', async (t) => {
+test.serial("checking the client's address is never throttled", async (t) => {
   for (let i = 0; i < 10; i++) {
     const answer = await service().anonymous.get('//root/nic/checkip.html', {
       headers: { 'x-forwarded-for': '2001:db8::1' },

@@ -12,7 +12,7 @@ async function tagAt(api: Client, path: string): Promise<string> {
   return succeeded(await api.get(path), 200).headers['etag'] as string
 }
 
-/** A new domain with an RRset, and how to write to both under conditions. */
+/** A new domain with an RRset, the paths of both, and a conditional request. */
 async function prepare() {
   const { api } = await service().account()
   const domain = await newDomain(api)
@@ -24,7 +24,7 @@ async function prepare() {
   return { api, domain, collection, one, send }
 }
 
-test('tags are strong and stay while nothing changes; every accepted write changes them', async (t) => {
+test('ETags are strong, and change with every accepted write and never without one', async (t) => {
   const { api, domain, one } = await prepare()
   const paths = [one, `/domains/${domain}/`]
   const tags = () => Promise.all(paths.map((path) => tagAt(api, path)))
@@ -44,7 +44,7 @@ test('tags are strong and stay while nothing changes; every accepted write chang
   t.is((await api.post(`/domains/${domain}/rrsets/`, rrset({ subname: 'x' }))).headers['etag'], undefined)
 })
 
-test('reading ignores conditions', async (t) => {
+test('reads ignore conditions', async (t) => {
   const { domain, one, send } = await prepare()
   for (const path of [one, `/domains/${domain}/`]) {
     for (const headers of [{ 'if-match': '"x"' }, { 'if-none-match': '*' }] as Record<string, string>[]) {
@@ -53,7 +53,7 @@ test('reading ignores conditions', async (t) => {
   }
 })
 
-/** What is sent as If-Match, with the RRset's tag in place of `%`, and whether it holds. */
+/** If-Match headers, with the RRset's ETag in place of `%`, and whether the condition holds. */
 const LISTS: [list: string, holds: boolean][] = [
   ['%', true],
   ['*', true],
@@ -69,7 +69,7 @@ const LISTS: [list: string, holds: boolean][] = [
 ]
 
 for (const [list, holds] of LISTS) {
-  test(`If-Match: ${list} ${holds ? 'lets a write pass' : 'stops a write'}`, async (t) => {
+  test(`If-Match: ${list} ${holds ? 'permits' : 'prevents'} a write`, async (t) => {
     const { api, domain, collection, one, send } = await prepare()
     for (const [method, path, body] of [
       ['PATCH', one, { ttl: 60 }],
@@ -92,7 +92,7 @@ for (const [list, holds] of LISTS) {
   })
 }
 
-test('a tag of another state, or of another thing, does not match', async (t) => {
+test('an ETag of an earlier state or of another resource does not match', async (t) => {
   const { api, domain, collection, one, send } = await prepare()
   const old = await tagAt(api, one)
   const oldOfDomain = await tagAt(api, `/domains/${domain}/`)
@@ -106,20 +106,20 @@ test('a tag of another state, or of another thing, does not match', async (t) =>
   t.like((await api.get(one)).json, { ttl: 3600 })
 })
 
-test('an absent RRset matches nothing: DELETE 412, others 404', async (t) => {
+test('If-Match on an absent RRset: DELETE is 412, PATCH and PUT are 404', async (t) => {
   const { collection, send } = await prepare()
-  for (const place of ['nope/A/', '-.-/A/', 'UPPER/A/']) {
+  for (const path of ['nope/A/', '-.-/A/', 'UPPER/A/']) {
     for (const list of ['*', '"x"']) {
-      const gone = await send('DELETE', collection + place, { 'if-match': list })
+      const gone = await send('DELETE', collection + path, { 'if-match': list })
       t.deepEqual([gone.status, gone.text], FAILED)
-      t.is((await send('PATCH', collection + place, { 'if-match': list }, {})).status, 404)
-      t.is((await send('PUT', collection + place, { 'if-match': list }, rrset())).status, 404)
+      t.is((await send('PATCH', collection + path, { 'if-match': list }, {})).status, 404)
+      t.is((await send('PUT', collection + path, { 'if-match': list }, rrset())).status, 404)
     }
-    t.is((await send('DELETE', collection + place, { 'if-none-match': '*' })).status, 204)
+    t.is((await send('DELETE', collection + path, { 'if-none-match': '*' })).status, 204)
   }
 })
 
-test('If-None-Match: * wants that there is no such RRset', async (t) => {
+test('If-None-Match: * requires that the RRset is absent', async (t) => {
   const { api, collection, one, send } = await prepare()
   const headers = { 'if-none-match': '*' }
   for (const [method, path, body] of [
@@ -149,7 +149,7 @@ test('If-None-Match: * wants that there is no such RRset', async (t) => {
   t.is((await send('POST', collection, headers, rrset({ subname: 'd' }))).status, 201)
 })
 
-test('any other error is told before', async (t) => {
+test('any other error takes precedence over 412', async (t) => {
   const { collection, one, send } = await prepare()
   for (const headers of [{ 'if-match': '"x"' }, { 'if-none-match': '*' }] as Record<string, string>[]) {
     t.is((await send('PATCH', one, headers, { ttl: 1 })).status, 400)
@@ -159,7 +159,7 @@ test('any other error is told before', async (t) => {
   }
 })
 
-test('of two writers with the same tag exactly one wins, every time', async (t) => {
+test('of two simultaneous writes with the same ETag, exactly one succeeds', async (t) => {
   const { api, domain, collection, one, send } = await prepare()
   for (let round = 0; round < 200; round++) {
     const isBulk = round % 2 === 0

@@ -13,10 +13,10 @@ const refused = (role: string, name: string) => `Cannot parse record contents: i
 
 const SHA1 = '0123456789abcdef0123456789abcdef01234567'
 const SHA256 = `${SHA1}${'ab'.repeat(12)}`
-/** A name of 256 octets on the wire, all labels good. */
+/** A name of 256 octets in wire form, with valid labels. */
 const LONG = `${'a'.repeat(63)}.`.repeat(3) + `${'a'.repeat(62)}.`
 
-/** What is written, and what the API shows and DNS answers. */
+/** The content as it is written, as the API shows it, and as DNS answers it. */
 const ACCEPTED: [type: string, written: string, shown: string, answered?: string][] = [
   ['A', '192.0.2.1', '192.0.2.1'],
   ['A', '\\# 4 c0000201', '192.0.2.1'],
@@ -64,7 +64,7 @@ for (const [i, [type, written, shown, answered = shown]] of ACCEPTED.entries()) 
     t.like((await api.get(`/domains/${domain}/rrsets/${subname}/${type}/`)).json, { records: [shown] })
     if (type === 'NS') return // Of a delegation the server answers with a referral.
     const answers = (await lookUp(service().powerDns, `${subname}.${domain}`, type)).map((line) =>
-      // dig splits what is long.
+      // dig splits long strings.
       type === 'DS'
         ? line
             .toLowerCase()

@@ -8,7 +8,7 @@ const service = useService({ THROTTLE: 'off' })
 
 const SIZES = [1, 100, 5000]
 
-/** So many RRsets, some at names below one another, with the address of a round. */
+/** `size` RRsets, some at deeper names, with an address that depends on `round`. */
 function many(size: number, round: number) {
   return Array.from({ length: size }, (_, i) =>
     rrset({ subname: `n${i}${i % 3 === 0 ? '.sub' : ''}`, records: [`192.0.2.${round}`] }),
@@ -16,8 +16,8 @@ function many(size: number, round: number) {
 }
 
 /**
- * Statements about RRsets and marks, and requests to PowerDNS, of one write. Others do not depend on what is written, and
- * repair, which looks at the mark of a write that takes long, has some of them, too.
+ * Statements about RRsets and marks, and requests to PowerDNS, of one write. Other statements do not depend on the
+ * contents, and repair may send some of them, too, when it looks at the mark of a long write.
  */
 async function cost(domain: string, write: () => Promise<unknown>): Promise<[statements: string[], calls: number]> {
   const calls = callsFor(service(), domain)
@@ -26,14 +26,14 @@ async function cost(domain: string, write: () => Promise<unknown>): Promise<[sta
   return [own, callsFor(service(), domain) - calls]
 }
 
-test('a bulk write costs the same statements, and one request to PowerDNS, however many its items', async (t) => {
+test('a bulk write sends the same SQL statements, and one request to PowerDNS, for any number of items', async (t) => {
   const { api } = await service().account()
   const costs: Record<'create' | 'change', [string[], number]>[] = []
   for (const size of SIZES) {
     const domain = await newDomain(api)
     const path = `/domains/${domain}/rrsets/`
     const create = await cost(domain, async () => succeeded(await api.post(path, many(size + 1, 1)), 201))
-    // Those of the first half go, the others change, and as many come, but for one that stays as it is.
+    // The first half is deleted, the second half changes except for one RRset, and as many new ones are created.
     const [kept, ...items] = many(size + 1, 2)
     const mixed = [
       ...items.map((item, i) => (i < size / 2 ? { ...item, records: [] } : item)),
@@ -48,7 +48,7 @@ test('a bulk write costs the same statements, and one request to PowerDNS, howev
   t.deepEqual([first!.create[1], first!.change[1]], [1, 1])
 })
 
-test('5,000 RRsets are created, changed and deleted at once, and answered in DNS', async (t) => {
+test('5,000 RRsets can be created, changed and deleted in one request, and DNS answers them', async (t) => {
   const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
@@ -78,7 +78,7 @@ test('5,000 RRsets are created, changed and deleted at once, and answered in DNS
   t.is(((await api.get(path)).json as ShownRRset[]).length, 1)
 })
 
-test('the complete list of problems is told of 5,000 items, too', async (t) => {
+test('the list of problems is complete even for 5,000 items', async (t) => {
   const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
@@ -93,7 +93,7 @@ test('the complete list of problems is told of 5,000 items, too', async (t) => {
   t.is(((await api.get(path)).json as ShownRRset[]).length, 1)
 })
 
-test('a request of nearly 4 MiB is stored, served and answered as it is', async (t) => {
+test('a request of nearly 4 MiB is stored, and shown and served unchanged', async (t) => {
   const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
@@ -111,7 +111,7 @@ test('a request of nearly 4 MiB is stored, served and answered as it is', async 
 })
 
 for (const method of ['POST', 'PUT', 'PATCH'] as const) {
-  test(`a ${method} has at most 20,000 items, whatever they say`, async (t) => {
+  test(`a ${method} has at most 20,000 items, whatever they contain`, async (t) => {
     const { api } = await service().account()
     const path = `/domains/${await newDomain(api)}/rrsets/`
     const items = Array.from({ length: 20_001 }, (_, i) => ({ subname: `n${i}`, type: 'A', ttl: 60, records: [] }))
@@ -125,7 +125,7 @@ for (const method of ['POST', 'PUT', 'PATCH'] as const) {
   })
 }
 
-test('what would be a delegation above very many names is not looked for, and the write is right all the same', async (t) => {
+test('a write of 2,000 deep names, too many to look for delegations above them, is served correctly', async (t) => {
   const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
@@ -146,7 +146,7 @@ test('what would be a delegation above very many names is not looked for, and th
   }
 })
 
-test('a place that is named very often names only the first hundred others', async (t) => {
+test('problems of duplicate items list at most 100 positions', async (t) => {
   const { api } = await service().account()
   const path = `/domains/${await newDomain(api)}/rrsets/`
   const text = (positions: number[], more: string) => ({
@@ -166,7 +166,7 @@ test('a place that is named very often names only the first hundred others', asy
   t.deepEqual((more.json as object[])[101], text(positions.slice(0, 100), ', …'))
 })
 
-test('items that are wrong in the same ways are told so each, whatever was said before', async (t) => {
+test('every item with a problem gets its own text, even if earlier items have the same problem', async (t) => {
   const { api } = await service().account()
   const path = `/domains/${await newDomain(api)}/rrsets/`
   const required = ['This field is required.']
@@ -204,7 +204,7 @@ test('items that are wrong in the same ways are told so each, whatever was said 
   }
 })
 
-test('of many items at one place each names the first hundred others, also between items at another', async (t) => {
+test('the listed positions of interleaved duplicates are those of the same subname and type', async (t) => {
   const { api } = await service().account()
   const path = `/domains/${await newDomain(api)}/rrsets/`
   const { status, json } = await api.post(
@@ -224,7 +224,7 @@ const tooLong = (size: number) =>
   `Ensure this field has no more than 64000 characters after JSON encoding (it has ${size}).`
 
 for (const method of ['POST', 'PUT', 'PATCH'] as const) {
-  test(`the limits of an RRset hold for each item of a ${method}`, async (t) => {
+  test(`the limits of an RRset apply to each item of a ${method}`, async (t) => {
     const { api } = await service().account()
     const path = `/domains/${await newDomain(api)}/rrsets/`
     const txt = (length: number) => rrset({ subname: 't', type: 'TXT', records: [`"${'x'.repeat(length)}"`] })

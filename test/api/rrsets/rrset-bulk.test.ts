@@ -1,6 +1,5 @@
 import { lookUp } from '../../support/dns/dns.ts'
 import {
-  addPolicies,
   callsFor,
   domainOf,
   newDomain,
@@ -12,6 +11,7 @@ import {
 } from '../../support/api.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { addPolicies } from '../../support/tokens.ts'
 
 const service = useService({ THROTTLE: 'off' })
 
@@ -20,7 +20,7 @@ const NULL = ['This field may not be null.']
 const EXISTS = 'Another RRset with the same subdomain and type exists for this domain. (Try modifying it.)'
 const LONE = '(No other RRsets are allowed alongside CNAME.)'
 const object = (text: string) => ({ non_field_errors: [text] })
-const conflict = (places: string) => object(`RRset with conflicting type present at same subname: ${places}. ${LONE}`)
+const conflict = (holders: string) => object(`RRset with conflicting type present at same subname: ${holders}. ${LONE}`)
 const same = (positions: string) => object(`Same subname and type as in position(s) ${positions}, but must be unique.`)
 const NO_ADDRESS = object('Record content for type A malformed: Text input is malformed.')
 const cname = (members: RRsetBody = {}) => rrset({ type: 'CNAME', records: ['a.test.'], ...members })
@@ -28,10 +28,10 @@ const txt = (members: RRsetBody = {}) => rrset({ type: 'TXT', records: ['"a"'], 
 
 type Method = 'POST' | 'PUT' | 'PATCH'
 
-/** A zone with an A and a TXT RRset at `old` and a CNAME at `alias`, what is sent, and the whole answer to it. */
+/** Items for a zone with an A and a TXT RRset at `old` and a CNAME at `alias`, and the complete problems. */
 const WRONG: [title: string, methods: Method[], items: unknown[], problems: object[]][] = [
   [
-    'items that are no objects',
+    'items that are not objects',
     ['POST', 'PUT', 'PATCH'],
     ['x', 1, 1.5, true, null, [], rrset()],
     ['str', 'int', 'float', 'bool', 'NoneType', 'list']
@@ -39,7 +39,7 @@ const WRONG: [title: string, methods: Method[], items: unknown[], problems: obje
       .concat([{} as never]),
   ],
   [
-    'a subname or type that is no text, before all else',
+    'a subname or type that is not a string, before any other problem',
     ['POST', 'PUT', 'PATCH'],
     [
       rrset({ subname: [], ttl: 1 }),
@@ -57,13 +57,13 @@ const WRONG: [title: string, methods: Method[], items: unknown[], problems: obje
     ],
   ],
   [
-    'every item of a group with the same place, before its fields',
+    'every item with the subname and type of another, before its fields',
     ['POST', 'PUT', 'PATCH'],
     [rrset(), txt(), rrset({ ttl: 1 }), rrset({ subname: '' }), rrset({ subname: ' www ' }), { type: 'A' }],
     [same('2, 4'), {}, same('0, 4'), same('5'), same('0, 2'), same('3')],
   ],
   [
-    'wrong fields, all of an item',
+    'all wrong fields of an item',
     ['POST', 'PUT', 'PATCH'],
     [rrset({ ttl: 1, records: [1] }), rrset({ subname: 'A', type: 'SOA' }), { ttl: null }, txt({ ttl: '60' })],
     [
@@ -80,15 +80,15 @@ const WRONG: [title: string, methods: Method[], items: unknown[], problems: obje
       {},
     ],
   ],
-  ['what is missing', ['POST', 'PUT', 'PATCH'], [{}], [{ type: REQUIRED, ttl: REQUIRED, records: REQUIRED }]],
+  ['missing fields', ['POST', 'PUT', 'PATCH'], [{}], [{ type: REQUIRED, ttl: REQUIRED, records: REQUIRED }]],
   [
-    'what is missing of a present RRset',
+    'missing fields for an existing RRset',
     ['PUT'],
     [{ subname: 'old', type: 'A' }],
     [{ ttl: REQUIRED, records: REQUIRED }],
   ],
   [
-    'what is missing of an absent RRset',
+    'missing fields for an absent RRset',
     ['PATCH'],
     [
       rrset({ ttl: undefined }),
@@ -104,7 +104,7 @@ const WRONG: [title: string, methods: Method[], items: unknown[], problems: obje
     ],
   ],
   [
-    'a deletion that needs more',
+    'missing fields of a deletion',
     ['PUT'],
     [
       { subname: 'old', type: 'A', records: [] },
@@ -120,7 +120,7 @@ const WRONG: [title: string, methods: Method[], items: unknown[], problems: obje
     [object(EXISTS), conflict('database (CNAME)'), conflict('0 (A), database (A, TXT)')],
   ],
   [
-    'conflicts with other items, positions first',
+    'conflicts with other items, with their positions first',
     ['PUT', 'PATCH'],
     [txt(), cname(), rrset(), cname({ subname: 'old' }), txt({ subname: 'old' }), cname({ subname: '' })],
     [
@@ -133,7 +133,7 @@ const WRONG: [title: string, methods: Method[], items: unknown[], problems: obje
     ],
   ],
   [
-    'conflicts with what the request does not delete',
+    'conflicts with RRsets that the request does not delete',
     ['PATCH'],
     [
       { subname: 'old', type: 'A', records: [] },
@@ -144,7 +144,7 @@ const WRONG: [title: string, methods: Method[], items: unknown[], problems: obje
     [{}, conflict('database (TXT)'), conflict('3 (A)'), conflict('2 (CNAME), database (CNAME)')],
   ],
   [
-    'content, duplicates and rules of the type, inside the item',
+    'contents, duplicates and rules of the type',
     ['POST', 'PUT', 'PATCH'],
     [
       rrset({ records: ['x', '1.2.3.4', '1.2.3.4'] }),
@@ -160,7 +160,7 @@ const WRONG: [title: string, methods: Method[], items: unknown[], problems: obje
     ],
   ],
   [
-    'each item at the stage where it fails, whatever the others do',
+    'problems of different stages in different items',
     ['PATCH'],
     [
       rrset({ subname: 'new' }),
@@ -199,7 +199,7 @@ const WRONG: [title: string, methods: Method[], items: unknown[], problems: obje
 
 for (const [title, methods, items, problems] of WRONG) {
   for (const method of methods) {
-    test(`${method} tells of each item what is wrong, and changes nothing: ${title}`, async (t) => {
+    test(`${method} reports the problems of each item and changes nothing: ${title}`, async (t) => {
       const { api } = await service().account()
       const domain = await newDomain(api)
       const path = `/domains/${domain}/rrsets/`
@@ -218,7 +218,7 @@ for (const [title, methods, items, problems] of WRONG) {
   }
 }
 
-/** What is sent to a collection that is no array. */
+/** Bodies for a collection that are not arrays. */
 const BODIES: [body: string | undefined, PUT: string, POST: string][] = [
   ['{}', 'Expected a list of items but got dict.', ''],
   ['"x"', 'Expected a list of items but got str.', 'Invalid data. Expected a dictionary, but got str.'],
@@ -228,7 +228,7 @@ const BODIES: [body: string | undefined, PUT: string, POST: string][] = [
 ]
 
 for (const [body, put, post] of BODIES) {
-  test(`the collection wants a list, not ${body ?? 'nothing'}`, async (t) => {
+  test(`the collection refuses a body that is not a list: ${body ?? 'none'}`, async (t) => {
     const { api } = await service().account()
     const path = `/domains/${await newDomain(api)}/rrsets/`
     const options = { headers: { 'content-type': 'application/json' }, body: body ?? '' }
@@ -258,10 +258,10 @@ for (const text of [
   '[1]\u00a0',
   '[NaN]',
 ]) {
-  test(`what is no JSON is told as such: ${text}`, async (t) => {
+  test(`invalid JSON is reported as a parse error: ${text}`, async (t) => {
     const { api } = await service().account()
     const path = `/domains/${await newDomain(api)}/rrsets/`
-    // Also where it is long enough to be read in pieces.
+    // Also if the body is long enough to be read in pieces.
     const long = text.replace('[', `[${`{"type":"A","comment":"${'x'.repeat(1000)}]["},`.repeat(100)}`)
     for (const body of [text, text === '[,1]' ? text : long]) {
       const answer = await api.send('PATCH', path, undefined, { headers: { 'content-type': 'application/json' }, body })
@@ -271,7 +271,7 @@ for (const text of [
   })
 }
 
-test('POST creates all, and answers with them in their order, as GET shows them', async (t) => {
+test('POST creates all items, and returns them in their order, as GET shows them', async (t) => {
   const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
@@ -305,7 +305,7 @@ test('POST creates all, and answers with them in their order, as GET shows them'
 })
 
 for (const method of ['PUT', 'PATCH'] as const) {
-  test(`${method} creates, changes, deletes and leaves, and answers with what is there then`, async (t) => {
+  test(`${method} creates, changes, deletes and keeps RRsets, and returns those that remain`, async (t) => {
     const { api } = await service().account()
     const domain = await newDomain(api)
     const path = `/domains/${domain}/rrsets/`
@@ -326,7 +326,7 @@ for (const method of ['PUT', 'PATCH'] as const) {
     t.like(created, { subname: 'new', name: `new.${domain}.`, ttl: 3600 })
     t.is(changed!.touched, created!.touched)
     t.deepEqual(changed, { ...old, ttl: 120, touched: created!.touched })
-    // Accepted as it is, in the order in which it was last written.
+    // Accepted unchanged, in the order in which it was last written.
     t.deepEqual(same, { ...kept, touched: created!.touched })
     t.is(callsFor(service(), domain), calls + 1)
     const list = (await api.get(path)).json as ShownRRset[]
@@ -336,7 +336,7 @@ for (const method of ['PUT', 'PATCH'] as const) {
   })
 }
 
-test('PATCH changes what is given of an RRset that is there, and needs no more', async (t) => {
+test('PATCH of an existing RRset changes the given fields and requires no others', async (t) => {
   const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
@@ -360,7 +360,7 @@ test('PATCH changes what is given of an RRset that is there, and needs no more',
   )
 })
 
-test('a CNAME and other RRsets take each others place in one request', async (t) => {
+test('one request can replace a CNAME by other RRsets and other RRsets by a CNAME', async (t) => {
   const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
@@ -373,7 +373,7 @@ test('a CNAME and other RRsets take each others place in one request', async (t)
   t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.1'])
 })
 
-test('nothing to do is nothing done', async (t) => {
+test('a request without effect changes nothing', async (t) => {
   const { api } = await service().account()
   const domain = await newDomain(api)
   const path = `/domains/${domain}/rrsets/`
@@ -393,7 +393,7 @@ test('nothing to do is nothing done', async (t) => {
   t.deepEqual(await domainOf(api, domain), before)
 })
 
-test('deletions alone are answered by an empty list', async (t) => {
+test('a request of deletions alone returns an empty list', async (t) => {
   const { api } = await service().account()
   const domain = await newDomain(api)
   await newRRset(api, domain)
@@ -405,7 +405,7 @@ test('deletions alone are answered by an empty list', async (t) => {
   t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), [])
 })
 
-test('the collection has no DELETE', async (t) => {
+test('DELETE of the collection is 405', async (t) => {
   const { api } = await service().account()
   const answer = await api.delete(`/domains/${await newDomain(api)}/rrsets/`)
   t.deepEqual([answer.status, answer.text], [405, '{"detail":"Method \\"DELETE\\" not allowed."}'])
@@ -413,7 +413,7 @@ test('the collection has no DELETE', async (t) => {
 })
 
 for (const method of ['POST', 'PUT', 'PATCH'] as const) {
-  test(`one forbidden item forbids a ${method}, whatever is wrong with others; wrong fields are not judged`, async (t) => {
+  test(`one forbidden item forbids a ${method}, even if others are wrong; an item with wrong fields is not checked`, async (t) => {
     const owner = await service().account()
     const domain = await newDomain(owner.api)
     const path = `/domains/${domain}/rrsets/`
@@ -439,7 +439,7 @@ for (const method of ['POST', 'PUT', 'PATCH'] as const) {
   })
 }
 
-/** PowerDNS' wordings (422); `%` is the zone. */
+/** Reasons for a refusal (422), as PowerDNS words them; `%` is the zone. */
 const REFUSALS: [wording: string, problems: (reason: string) => object[]][] = [
   [
     "Record b.%/A '192.0.2.1': Not in expected format",
@@ -459,7 +459,7 @@ const REFUSALS: [wording: string, problems: (reason: string) => object[]][] = [
 ]
 
 for (const [wording, problems] of REFUSALS) {
-  test(`what PowerDNS refuses is told where it is: ${wording}`, async (t) => {
+  test(`a refusal by PowerDNS is reported at the items that it concerns: ${wording}`, async (t) => {
     const { api } = await service().account()
     const domain = await newDomain(api)
     const path = `/domains/${domain}/rrsets/`

@@ -29,7 +29,7 @@ function subnameOf(length: number, letter = 'a'): string {
   return `${letter.repeat(50)}.`.repeat(3) + letter.repeat(length - 153)
 }
 
-/** Members that are wrong, and what is said of each; for POST. */
+/** Wrong members of a POST, and the problems of each. */
 const CREATION: [members: RRsetBody, problems: Record<string, string[]>][] = [
   [{ subname: null }, { subname: [NULL] }],
   [{ subname: true }, { subname: [NO_STRING] }],
@@ -152,7 +152,7 @@ const ANY: [members: RRsetBody, problems: Record<string, string[]>][] = [
       ],
     },
   ],
-  // Brackets, quotes and escapes count, code points are counted.
+  // The length counts code points, including brackets, quotes and escapes.
   [
     { records: ['"'.repeat(31_999) + '\u{1f600}'] },
     { records: ['Ensure this field has no more than 64000 characters after JSON encoding (it has 64003).'] },
@@ -170,7 +170,7 @@ async function zone(): Promise<{ api: Client; domain: string; rrsets: string }> 
   return { api, domain, rrsets: `/domains/${domain}/rrsets/` }
 }
 
-/** A zone that stays as it is new. */
+/** A new zone that no test changes. */
 const untouched = shared(zone)
 
 for (const [members, problems] of [...CREATION, ...ANY]) {
@@ -195,7 +195,7 @@ for (const method of ['PUT', 'PATCH']) {
   })
 }
 
-test('POST needs type, ttl and records', async (t) => {
+test('POST requires type, ttl and records', async (t) => {
   const { api, rrsets } = await untouched()
   const required = ['This field is required.']
   const answer = await api.post(rrsets, {})
@@ -227,7 +227,7 @@ for (const [members, shown] of ACCEPTED) {
   })
 }
 
-test('a TTL may be written 3600.0', async (t) => {
+test('a TTL may be written as 3600.0', async (t) => {
   const { api, rrsets } = await zone()
   const body = '{"subname":"www","type":"A","ttl":3600.0,"records":["192.0.2.1"]}'
   const answer = await api.post(rrsets, undefined, { body, headers: { 'content-type': 'application/json' } })
@@ -237,7 +237,7 @@ test('a TTL may be written 3600.0', async (t) => {
 
 test('subname and domain together have 255 octets at most', async (t) => {
   const { api } = await service().account()
-  // With its length octets and the root, a name takes two octets more than its characters without final dot.
+  // In wire form, a name has two octets more than characters without the final dot.
   const domain = await newDomain(api, `${subnameOf(170)}.test`)
   const [fits, exceeds] = ['a'.repeat(50) + '.' + 'a'.repeat(26), 'a'.repeat(50) + '.' + 'a'.repeat(27)]
   t.is(`${fits}.${domain}`.length, 253)
@@ -247,7 +247,7 @@ test('subname and domain together have 255 octets at most', async (t) => {
   t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ subname: [text] })])
 })
 
-test("the least TTL is the domain's minimum_ttl, and does not alter what is there", async (t) => {
+test("the minimum TTL is the domain's minimum_ttl; raising it does not change existing RRsets", async (t) => {
   const { api, domain, rrsets } = await zone()
   await newRRset(api, domain, { ttl: 60 })
   await setMinimumTtl(service(), domain, 3600)

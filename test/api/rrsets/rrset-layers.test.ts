@@ -1,7 +1,8 @@
-import { addPolicies, newDomain, newRRset, rrset, shared, succeeded, type RRsetBody } from '../../support/api.ts'
+import { newDomain, newRRset, rrset, shared, succeeded, type RRsetBody } from '../../support/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { addPolicies } from '../../support/tokens.ts'
 
 const service = useService()
 
@@ -15,36 +16,36 @@ const CNAME_MULTIPLE = 'CNAME RRset cannot have multiple records.'
 const CNAME_APEX = 'CNAME RRset cannot have empty subname.'
 const DS = `1 13 2 ${'0a'.repeat(32)}`
 
-/** As many different names as wanted, of 5 characters. */
+/** Different names of 5 characters. */
 const NAMES = Array.from({ length: 4091 }, (_, i) => `${(i + 46_656).toString(36)}.`)
 const ADDRESSES = Array.from({ length: 4091 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
 
 const object = (...texts: string[]) => ({ non_field_errors: texts })
 
-/** What stands in the zone before, what is posted then, and what is said: the first layer that fails, alone. */
+/** The RRsets of the zone, those posted, and the problems: only those of the first layer that fails. */
 const LAYERS: [title: string, before: RRsetBody[], members: RRsetBody, problems: object][] = [
   [
-    'wrong fields are told before the existing RRset',
+    'wrong fields are reported before an existing RRset',
     [rrset()],
     { ttl: 1 },
     { ttl: ['Ensure this value is greater than or equal to 60.'] },
   ],
-  ['an existing RRset is told before the content', [rrset()], { records: ['x'] }, object(EXISTS)],
-  ['an existing RRset is told before duplicates', [rrset()], { records: ['1.2.3.4', '1.2.3.4'] }, object(EXISTS)],
+  ['an existing RRset is reported before the content', [rrset()], { records: ['x'] }, object(EXISTS)],
+  ['an existing RRset is reported before duplicates', [rrset()], { records: ['1.2.3.4', '1.2.3.4'] }, object(EXISTS)],
   [
-    'an existing CNAME is told to exist, not to conflict',
+    'an existing CNAME is reported as existing, not as conflicting',
     [rrset({ type: 'CNAME', records: ['a.test.'] })],
     { type: 'CNAME', records: ['b.test.'] },
     object(EXISTS),
   ],
   [
-    'a conflict with a CNAME is told before the content',
+    'a conflict with a CNAME is reported before the content',
     [rrset({ type: 'CNAME', records: ['a.test.'] })],
     { records: ['x'] },
     object(conflict('CNAME')),
   ],
   [
-    'a conflict of a CNAME names all types, sorted, and is told before its own rules',
+    'a conflict of a CNAME names all types, sorted, and is reported before the rules of the CNAME',
     [rrset({ type: 'TXT', records: ['"a"'] }), rrset(), rrset({ type: 'AAAA', records: ['::1'] })],
     { type: 'CNAME', records: ['a.test.', 'b.test.'] },
     object(conflict('A, AAAA, TXT')),
@@ -55,27 +56,27 @@ const LAYERS: [title: string, before: RRsetBody[], members: RRsetBody, problems:
     { subname: '', type: 'CNAME', records: ['a.test.'] },
     object(conflict('NS')),
   ],
-  ['malformed content is told before duplicates', [], { records: ['1.2.3.4', '1.2.3.4', 'x'] }, object(NO_ADDRESS)],
+  ['malformed content is reported before duplicates', [], { records: ['1.2.3.4', '1.2.3.4', 'x'] }, object(NO_ADDRESS)],
   [
-    'only the first malformed record is told of',
+    'only the first malformed record is reported',
     [],
     { type: 'MX', records: ['10 a.test.', 'x a.test.', '10 a'] },
     object('Record content for type MX malformed: expecting an integer'),
   ],
   [
-    'duplicates are told before the size after canonicalisation',
+    'duplicates are reported before the size after canonicalisation',
     [],
     { type: 'TXT', records: [`"${'\u00fc'.repeat(9000)}"`, ` "${'\u00fc'.repeat(9000)}"`] },
     object(DUPLICATE),
   ],
   [
-    'duplicates are told before the rules of the type',
+    'duplicates are reported before the rules of the type',
     [],
     { type: 'CNAME', records: ['a.test.', 'A.test.'] },
     object(DUPLICATE),
   ],
   [
-    'the size after canonicalisation is told before that of the message',
+    'the size after canonicalisation is reported before that of the message',
     [],
     {
       type: 'TXT',
@@ -88,14 +89,14 @@ const LAYERS: [title: string, before: RRsetBody[], members: RRsetBody, problems:
     { records: ['Ensure this field has no more than 64000 characters after JSON encoding (it has 325165).'] },
   ],
   [
-    'the size of the message is told before the rules of the type',
+    'the size of the message is reported before the rules of the type',
     [],
     { type: 'CNAME', records: NAMES },
     object(`Total length of RRset exceeds limit by 8134 bytes.`),
   ],
-  ['a CNAME has one record', [], { type: 'CNAME', records: ['a.test.', 'b.test.'] }, object(CNAME_MULTIPLE)],
+  ['a CNAME RRset has only one record', [], { type: 'CNAME', records: ['a.test.', 'b.test.'] }, object(CNAME_MULTIPLE)],
   [
-    'a DS does not stand at the apex',
+    'a DS is refused at the apex',
     [],
     { subname: '', type: 'DS', records: [DS] },
     object('DS RRset cannot have empty subname.'),
@@ -105,7 +106,7 @@ const LAYERS: [title: string, before: RRsetBody[], members: RRsetBody, problems:
 for (const [i, [title, before, members, problems]] of LAYERS.entries()) {
   test(title, async (t) => {
     const { api } = await service().account()
-    // All as long: the length of the owner name counts.
+    // All of the same length, as the length of the owner name counts.
     const rrsets = `/domains/${await newDomain(api, `l${100 + i}.test`)}/rrsets/`
     for (const body of before) succeeded(await api.post(rrsets, body), 201)
     const list = (await api.get(rrsets)).text
@@ -115,7 +116,7 @@ for (const [i, [title, before, members, problems]] of LAYERS.entries()) {
   })
 }
 
-test('at an apex without NS RRset all rules of a CNAME apply', async (t) => {
+test('at an apex without NS RRset, all rules of a CNAME apply', async (t) => {
   const { api } = await service().account()
   const rrsets = `/domains/${await newDomain(api)}/rrsets/`
   succeeded(await api.delete(`${rrsets}@/NS/`), 204)
@@ -123,7 +124,7 @@ test('at an apex without NS RRset all rules of a CNAME apply', async (t) => {
   t.deepEqual([answer.status, answer.text], [400, JSON.stringify(object(CNAME_MULTIPLE, CNAME_APEX))])
 })
 
-test('wrong fields are told before the policy, the policy before the existing RRset', async (t) => {
+test('wrong fields are reported before the policy, and the policy before an existing RRset', async (t) => {
   const { api } = await service().account()
   const restricted = await service().account()
   const domain = await newDomain(restricted.api)
@@ -138,7 +139,7 @@ test('wrong fields are told before the policy, the policy before the existing RR
 })
 
 for (const method of ['PUT', 'PATCH']) {
-  test(`${method} passes the same layers, from the content on`, async (t) => {
+  test(`${method} has the same layers from the content on`, async (t) => {
     const { api } = await service().account()
     const domain = await newDomain(api)
     const shown = await newRRset(api, domain)
@@ -185,7 +186,7 @@ for (const [i, [type, records, duplicate]] of UNIQUE.entries()) {
   })
 }
 
-test('4091 A records fit at an owner name of 63 octets, and not at a longer one', async (t) => {
+test('4091 A records are accepted at an owner name of 63 octets and refused at a longer one', async (t) => {
   const { api } = await service().account()
   const domain = await newDomain(api)
   const octets = (length: number) => 'a'.repeat(length - domain.length - 3)

@@ -6,7 +6,7 @@ const service = useService()
 
 const AUTOMATIC = ['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM', 'KEY', 'OPT']
 
-/** A domain with some RRsets; what is shown of them, newest first. */
+/** A domain with some RRsets as the API shows them, newest first. */
 async function zone() {
   const { api } = await service().account()
   const domain = await newDomain(api)
@@ -25,7 +25,7 @@ async function zone() {
   return { api, path: `/domains/${domain}/rrsets/`, all }
 }
 
-test('the list has all RRsets of the domain, newest first, as they are shown one by one', async (t) => {
+test('the list contains all RRsets of the domain, newest first, each as GET of one RRset shows it', async (t) => {
   const { api, path, all } = await zone()
   const answer = await api.get(path)
   t.deepEqual([answer.status, answer.text], [200, JSON.stringify(all)])
@@ -41,7 +41,7 @@ test('a changed RRset keeps its place in the list', async (t) => {
   )
 })
 
-/** What is asked, and what it wants of the list. */
+/** Queries, and which RRsets they select. */
 const FILTERS: [query: string, wanted: (rrset: ShownRRset) => boolean][] = [
   ['type=A', ({ type }) => type === 'A'],
   ['type=TXT', ({ type }) => type === 'TXT'],
@@ -81,7 +81,7 @@ const FILTERS: [query: string, wanted: (rrset: ShownRRset) => boolean][] = [
   ['type=SOA&type=A', ({ type }) => type === 'A'],
 ]
 
-test('type and subname filter by exact equality, and combine', async (t) => {
+test('type and subname filter by equality, and combine', async (t) => {
   const { api, path, all } = await zone()
   for (const [query, wanted] of FILTERS) {
     const answer = await api.get(`${path}?${query}`)
@@ -97,7 +97,7 @@ const empty = shared(async () => {
 for (const type of AUTOMATIC) {
   const denied = `{"detail":"You cannot tinker with the ${type} RRset."}`
 
-  test(`${type} as filter is 403`, async (t) => {
+  test(`a filter by ${type} is 403`, async (t) => {
     const { api, path } = await empty()
     for (const query of [`type=${type}`, `type=A&type=${type}`, `subname=www&type=${type}`]) {
       const answer = await api.get(`${path}?${query}`)

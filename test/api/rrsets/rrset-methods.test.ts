@@ -34,7 +34,7 @@ test('POST creates an RRset and shows it with 201 and its members in order', asy
   t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.1', '192.0.2.2'])
 })
 
-test('POST without subname creates at the apex', async (t) => {
+test('POST without subname creates an RRset at the apex', async (t) => {
   const { api } = await service().account()
   const domain = await newDomain(api)
   const answer = await api.post(`/domains/${domain}/rrsets/`, { type: 'A', ttl: 3600, records: ['192.0.2.1'] })
@@ -55,7 +55,7 @@ test('GET shows what was written', async (t) => {
   t.deepEqual([answer.status, answer.text], [200, JSON.stringify(shown)])
 })
 
-test('PUT replaces TTL and records and shows the RRset', async (t) => {
+test('PUT replaces TTL and records, and returns the RRset', async (t) => {
   const { api, path, domain, shown } = await withRRset()
   const answer = await api.put(path, rrset({ ttl: 60, records: ['192.0.2.9'] }))
   t.is(answer.status, 200)
@@ -76,7 +76,7 @@ const MISSING: [without: string[], problems: object][] = [
 ]
 
 for (const [without, problems] of MISSING) {
-  test(`PUT needs ${without.join(', ')}`, async (t) => {
+  test(`PUT requires ${without.join(', ')}`, async (t) => {
     const { api, path, shown } = await withRRset()
     const body = Object.fromEntries(Object.entries(rrset()).filter(([member]) => !without.includes(member)))
     const answer = await api.put(path, body)
@@ -96,7 +96,7 @@ const PATCHES: [body: object, ttl: number, records: string[]][] = [
 ]
 
 for (const [body, ttl, records] of PATCHES) {
-  test(`PATCH ${JSON.stringify(body)} changes these members alone`, async (t) => {
+  test(`PATCH ${JSON.stringify(body)} changes only these members`, async (t) => {
     const { api, path, shown } = await withRRset()
     const answer = await api.patch(path, body)
     t.is(answer.status, 200)
@@ -119,7 +119,7 @@ for (const method of ['PUT', 'PATCH']) {
     }
   })
 
-  test(`${method} with records [] deletes`, async (t) => {
+  test(`${method} with records [] deletes the RRset`, async (t) => {
     const { api, path, domain } = await withRRset()
     const answer = await api.send(method, path, rrset({ records: [] }))
     t.deepEqual([answer.status, answer.text], [204, ''])
@@ -144,7 +144,7 @@ for (const method of ['PUT', 'PATCH']) {
     ],
   ]
   for (const [members, problems] of WRITE_ONCE) {
-    test(`${method} cannot write ${JSON.stringify(members)}`, async (t) => {
+    test(`${method} refuses to change ${JSON.stringify(members)}`, async (t) => {
       const { api, path, shown } = await withRRset()
       const answer = await api.send(method, path, rrset(members))
       t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
@@ -152,7 +152,7 @@ for (const method of ['PUT', 'PATCH']) {
     })
   }
 
-  test(`${method} takes the path's subname or "" as subname`, async (t) => {
+  test(`${method} accepts the path's subname, or "", as subname`, async (t) => {
     const { api, path, shown } = await withRRset()
     for (const subname of ['www', '']) {
       const answer = await api.send(method, path, rrset({ subname, ttl: 60 }))
@@ -161,7 +161,7 @@ for (const method of ['PUT', 'PATCH']) {
     }
   })
 
-  test(`${method} at the apex takes no other subname than ""`, async (t) => {
+  test(`${method} at the apex accepts only "" as subname`, async (t) => {
     const { api, domain } = await withRRset()
     await newRRset(api, domain, { subname: '' })
     t.is((await api.send(method, `/domains/${domain}/rrsets/@/A/`, rrset({ subname: '' }))).status, 200)
@@ -170,7 +170,7 @@ for (const method of ['PUT', 'PATCH']) {
   })
 }
 
-test('DELETE deletes, and answers 204 also when there is nothing', async (t) => {
+test('DELETE of an RRset is 204, whether or not it exists', async (t) => {
   const { api, path, domain } = await withRRset()
   for (let i = 0; i < 2; i++) {
     const answer = await api.delete(path)
@@ -180,7 +180,7 @@ test('DELETE deletes, and answers 204 also when there is nothing', async (t) => 
   t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), [])
 })
 
-test('DELETE deletes one type at one name', async (t) => {
+test('DELETE deletes only one type at one name', async (t) => {
   const { api, path, domain, rrsets } = await withRRset()
   await newRRset(api, domain, { type: 'TXT', records: ['"a"'] })
   await newRRset(api, domain, { subname: 'a.www' })
@@ -192,19 +192,19 @@ test('DELETE deletes one type at one name', async (t) => {
   )
 })
 
-test('POST to the path of an RRset is not allowed', async (t) => {
+test('POST to the path of an RRset is 405', async (t) => {
   const { api, path } = await withRRset()
   const answer = await api.post(path, rrset())
   t.deepEqual([answer.status, answer.text], [405, '{"detail":"Method \\"POST\\" not allowed."}'])
   t.is(answer.headers['allow'], 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS')
 })
 
-test('DELETE of the collection is not allowed', async (t) => {
+test('DELETE of the collection is 405', async (t) => {
   const { api, rrsets } = await withRRset()
   t.deepEqual((await api.delete(rrsets)).text, '{"detail":"Method \\"DELETE\\" not allowed."}')
 })
 
-test('every method is 404 in a domain that is absent or foreign, DELETE and broken bodies included', async (t) => {
+test('every method is 404 in an absent or foreign domain, including DELETE and broken bodies', async (t) => {
   const { api } = await service().account()
   const { domain } = await withRRset()
   for (const name of [domain, freshName(), '@', domain.toUpperCase()]) {

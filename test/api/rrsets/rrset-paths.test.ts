@@ -35,8 +35,8 @@ const NAMING: [path: string, subname: string][] = [
 
 const SUBNAMES = [...new Set(NAMING.map(([, subname]) => subname))]
 
-/** Paths below `rrsets` that name nothing, though they resemble what is there. */
-const NOTHING = [
+/** Paths below `rrsets` that resemble those of existing RRsets, but name none. */
+const UNMATCHED = [
   '/A',
   '/A/',
   'www/a',
@@ -89,10 +89,10 @@ test('GET shows the RRset that the path names, with and without final slash', as
   }
 })
 
-test('what resembles the path of an RRset is not found', async (t) => {
+test('a path that only resembles that of an RRset is 404', async (t) => {
   const { api } = await service().account()
   const { base } = await zone(api)
-  for (const path of NOTHING) {
+  for (const path of UNMATCHED) {
     for (const method of ['GET', 'PUT', 'PATCH']) {
       const answer = await api.send(method, `${base}/${path}`, method === 'GET' ? undefined : {})
       t.deepEqual([answer.status, answer.text], [404, NOT_FOUND], `${method} ${path}`)
@@ -100,18 +100,18 @@ test('what resembles the path of an RRset is not found', async (t) => {
   }
 })
 
-test('deleting what resembles the path of an RRset deletes nothing', async (t) => {
+test('DELETE of a path that only resembles that of an RRset deletes nothing', async (t) => {
   const { api } = await service().account()
   const { base } = await zone(api)
   const before = (await api.get(base)).text
-  for (const path of NOTHING) {
+  for (const path of UNMATCHED) {
     const { status, text } = await api.delete(`${base}/${path}`)
     t.true(status === 204 ? text === '' : status === 404 && text === NOT_FOUND, `${path}: ${status} ${text}`)
   }
   t.is((await api.get(base)).text, before)
 })
 
-test('an empty subname in the path is not found, for every method', async (t) => {
+test('an empty subname in the path is 404, for every method', async (t) => {
   const { api } = await service().account()
   const { base } = await zone(api)
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
@@ -119,7 +119,7 @@ test('an empty subname in the path is not found, for every method', async (t) =>
   }
 })
 
-test('PATCH, PUT and DELETE take the same paths', async (t) => {
+test('PATCH, PUT and DELETE accept the same paths as GET', async (t) => {
   const { api } = await service().account()
   const { base } = await zone(api)
   for (const [i, [path, subname]] of NAMING.entries()) {
@@ -137,7 +137,7 @@ test('PATCH, PUT and DELETE take the same paths', async (t) => {
   }
 })
 
-test('the other segments of the path count their case, too', async (t) => {
+test('the other segments of the path are case-sensitive, too', async (t) => {
   const { api } = await service().account()
   const { base } = await zone(api)
   for (const path of [base.toUpperCase(), base.replace('rrsets', 'RRsets'), base.replace('domains', 'Domains')]) {

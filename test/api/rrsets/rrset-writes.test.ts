@@ -7,7 +7,7 @@ import { test } from '../../support/serial.ts'
 
 const service = useService()
 
-/** A domain with www/A and www/TXT; the path of its RRsets, and how many requests PowerDNS gets for a write. */
+/** A domain with www/A and www/TXT, the path of its RRsets, and a counter of the PowerDNS requests of a write. */
 async function zone() {
   const { api } = await service().account()
   const domain = await newDomain(api)
@@ -25,7 +25,7 @@ type Write = (api: Client, path: string) => Promise<Answer>
 
 const EFFECTIVE: [what: string, write: Write, status: number][] = [
   ['a creation at a new name', (api, path) => api.post(path, rrset({ subname: 'new' })), 201],
-  ['a creation at a name that is there', (api, path) => api.post(path, rrset({ type: 'AAAA', records: ['::1'] })), 201],
+  ['a creation at an existing name', (api, path) => api.post(path, rrset({ type: 'AAAA', records: ['::1'] })), 201],
   ['a delegation', (api, path) => api.post(path, rrset({ subname: 'x', type: 'NS', records: ['a.test.'] })), 201],
   ['a change of a TTL', (api, path) => api.patch(`${path}www/A/`, { ttl: 60 }), 200],
   ['a change of records', (api, path) => api.patch(`${path}www/A/`, { records: ['192.0.2.2'] }), 200],
@@ -35,7 +35,7 @@ const EFFECTIVE: [what: string, write: Write, status: number][] = [
 ]
 
 for (const [what, write, status] of EFFECTIVE) {
-  test(`${what} is one request to PowerDNS`, async (t) => {
+  test(`${what} sends one request to PowerDNS`, async (t) => {
     const { api, path, calls } = await zone()
     const [made, answer] = await calls(() => write(api, path))
     t.is(answer.status, status, answer.text)
@@ -48,12 +48,12 @@ const IDLE: [what: string, write: Write, status: number][] = [
   ['PATCH with the same TTL', (api, path) => api.patch(`${path}www/A/`, { ttl: 3600 }), 200],
   ['PATCH with the same records', (api, path) => api.patch(`${path}www/A/`, { records: ['192.0.2.1', '192.0.2.2'] }), 200],
   ['PATCH with the same records in another order', (api, path) => api.patch(`${path}www/A/`, { records: ['192.0.2.2', '192.0.2.1'] }), 200],
-  ['PUT of what is there', (api, path) => api.put(`${path}www/A/`, rrset({ records: ['192.0.2.1', '192.0.2.2'] })), 200],
+  ['PUT of the same RRset', (api, path) => api.put(`${path}www/A/`, rrset({ records: ['192.0.2.1', '192.0.2.2'] })), 200],
   ['PATCH with another spelling', (api, path) => api.patch(`${path}www/TXT/`, { records: [' "\\097"'] }), 200],
 ] // prettier-ignore
 
 for (const [what, write, status] of IDLE) {
-  test(`${what} is no request to PowerDNS and moves touched alone`, async (t) => {
+  test(`${what} sends no request to PowerDNS and updates only touched`, async (t) => {
     const { api, path, calls } = await zone()
     const before = (await api.get(path)).json as ShownRRset[]
     const [made, answer] = await calls(() => write(api, path))
@@ -77,7 +77,7 @@ const WITHOUT_EFFECT: [what: string, write: Write, status: number][] = [
 ]
 
 for (const [what, write, status] of WITHOUT_EFFECT) {
-  test(`${what} is no request to PowerDNS and changes nothing`, async (t) => {
+  test(`${what} sends no request to PowerDNS and changes nothing`, async (t) => {
     const { api, path, calls } = await zone()
     const before = (await api.get(path)).text
     const [made, answer] = await calls(() => write(api, path))
@@ -87,7 +87,7 @@ for (const [what, write, status] of WITHOUT_EFFECT) {
   })
 }
 
-test('reading RRsets and lists of domains is no request to PowerDNS', async (t) => {
+test('reading RRsets and lists of domains sends no request to PowerDNS', async (t) => {
   const { api, path, calls } = await zone()
   for (const read of [path, `${path}www/A/`, `${path}?type=A`, '/domains/']) {
     const [made] = await calls(() => api.get(read))
@@ -95,7 +95,7 @@ test('reading RRsets and lists of domains is no request to PowerDNS', async (t) 
   }
 })
 
-test('records keep the order last written', async (t) => {
+test('records keep the order in which they were last written', async (t) => {
   const { api, domain, path } = await zone()
   const order = ['192.0.2.9', '192.0.2.1', '192.0.2.5']
   t.deepEqual((await newRRset(api, domain, { subname: 'b', records: order })).records, order)
@@ -106,7 +106,7 @@ test('records keep the order last written', async (t) => {
   t.like((await api.patch(`${path}b/A/`, { ttl: 60 })).json, { records: other })
 })
 
-test('what was written is answered in DNS when the response arrives', async (t) => {
+test('DNS answers a write once the response arrives', async (t) => {
   const { api, domain, path } = await zone()
   const dns = () => lookUp(service().powerDns, `new.${domain}`, 'A')
   for (let i = 0; i < 10; i++) {
@@ -119,12 +119,12 @@ test('what was written is answered in DNS when the response arrives', async (t) 
   }
 })
 
-/** How many statements a write takes. Not side by side with others: the whole process is counted. */
+/** The number of SQL statements of a write. They are counted in the whole process, so tests run one by one. */
 async function count(write: () => Promise<Answer>, status: number): Promise<number> {
   return (await statementsOf(async () => succeeded(await write(), status))).length
 }
 
-test('the number of SQL statements of a write does not depend on how much there is', async (t) => {
+test('the number of SQL statements of a write does not depend on the number of RRsets and records', async (t) => {
   const { api } = await service().account()
   const [small, big] = [await newDomain(api), await newDomain(api)]
   for (let i = 0; i < 30; i++) await newRRset(api, big, { subname: `n${i}` })

@@ -1,16 +1,17 @@
 import { hashSecret } from '../../../src/service/tokens/authentication.ts'
 import { generateSecret } from '../../../src/service/tokens/secrets.ts'
 import { query } from '../../../src/store/database.ts'
-import { addPolicies, domainOf, freshName, newDomain, newRRset, rrset, type ShownDomain } from '../../support/api.ts'
+import { domainOf, freshName, newDomain, newRRset, rrset, type ShownDomain } from '../../support/api.ts'
 import { Client } from '../../support/client.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { addPolicies } from '../../support/tokens.ts'
 
 const service = useService()
 
 const NOT_FOUND = '{"detail":"Not found."}'
 
-/** An account with two domains, and a token of somebody else that acts for it; the owner has a domain, too. */
+/** An account with two domains, and an override token for it whose owner has a domain, too. */
 async function bound(limitDomains: number | null = null) {
   const { system, url } = service()
   const [account, owner] = [await service().account({ limitDomains }), await service().account()]
@@ -31,7 +32,7 @@ async function listed(api: Client, query = ''): Promise<string[]> {
   return ((await api.get(`/domains/${query}`)).json as ShownDomain[]).map(({ name }) => name)
 }
 
-test('without policies it sees all domains of the account that it is bound to, and none of its owner', async (t) => {
+test("without policies, an override token sees all domains of the bound account and none of its owner's", async (t) => {
   const { api, named, unnamed, foreign } = await bound()
   t.deepEqual(await listed(api), [unnamed, named])
   t.is((await domainOf(api, named)).name, named)
@@ -40,7 +41,7 @@ test('without policies it sees all domains of the account that it is bound to, a
 })
 
 for (const write of [true, false]) {
-  test(`with policies it sees only the domains that they name, also if they ${write ? 'permit' : 'forbid'} writing`, async (t) => {
+  test(`with policies, it sees only the domains that they name, even if they ${write ? 'permit' : 'forbid'} writing`, async (t) => {
     const { api, tokenId, named, unnamed } = await bound()
     await addPolicies(service(), tokenId, { write: true }, { domain: named, type: 'TXT', write })
     t.deepEqual(await listed(api), [named])
@@ -51,7 +52,7 @@ for (const write of [true, false]) {
   })
 }
 
-test('an invisible domain behaves as absent', async (t) => {
+test('an invisible domain behaves like an absent one', async (t) => {
   const { api, account, tokenId, named, unnamed } = await bound()
   await addPolicies(service(), tokenId, { write: true }, { domain: named, write: true })
   const before = (await account.api.get(`/domains/${unnamed}/rrsets/`)).text
@@ -71,7 +72,7 @@ test('an invisible domain behaves as absent', async (t) => {
   t.is((await account.api.get(`/domains/${unnamed}/rrsets/`)).text, before)
 })
 
-test('with a default policy alone it sees no domain', async (t) => {
+test('with only a default policy, it sees no domain', async (t) => {
   const { api, tokenId, named } = await bound()
   await addPolicies(service(), tokenId, { write: true })
   t.deepEqual(await listed(api), [])
@@ -86,7 +87,7 @@ test('the longest visible domain owns a name', async (t) => {
   t.deepEqual(await listed(api, `?owns_qname=a.sub.${named}`), [named])
 })
 
-test('what it creates belongs to the account that it is bound to, and counts for its limit', async (t) => {
+test('the domains that it creates belong to the bound account and count for its limit', async (t) => {
   const { api, account, owner } = await bound(3)
   const name = await newDomain(api)
   t.is((await domainOf(account.api, name)).name, name)
@@ -94,7 +95,7 @@ test('what it creates belongs to the account that it is bound to, and counts for
   t.is((await api.post('/domains/', { name: freshName() })).status, 403)
 })
 
-test('with auto_policy it sees the domains that it creates, without not', async (t) => {
+test('it sees the domains that it creates only with auto_policy', async (t) => {
   const { api, tokenId } = await bound()
   await addPolicies(service(), tokenId, { write: false })
   const hidden = await newDomain(api)

@@ -1,8 +1,9 @@
 import { query, transaction } from '../../../src/store/database.ts'
-import { addPolicies, domainOf, newDomain, newRRset, rrset, succeeded, type PolicyRow } from '../../support/api.ts'
+import { domainOf, newDomain, newRRset, rrset, succeeded } from '../../support/api.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { addPolicies, type PolicyRow } from '../../support/tokens.ts'
 
 const service = useService()
 
@@ -12,7 +13,7 @@ const NOT_FOUND = '{"detail":"Not found."}'
 
 type Rules = (domain: string, other: string) => PolicyRow[]
 
-/** A token with a domain that has www/A, with another domain, and with policies that came later. */
+/** A token with policies, a domain that has www/A, and another domain. */
 async function restricted(rules: Rules) {
   const account = await service().account()
   const [domain, other] = [await newDomain(account.api), await newDomain(account.api)]
@@ -21,39 +22,39 @@ async function restricted(rules: Rules) {
   return { ...account, domain, other, shown, path: `/domains/${domain}/rrsets/` }
 }
 
-/** What the rules say of www/TXT in the domain. */
+/** Policies, and whether they permit writing www/TXT in the domain. */
 const DECISIONS: [title: string, rules: Rules, allowed: boolean][] = [
   ['no policy permits', () => [], true],
   ['a permissive default permits', () => [{ write: true }], true],
   ['a restrictive default forbids', () => [{ write: false }], false],
-  ['a type counts more than the default', () => [{ write: false }, { type: 'TXT', write: true }], true],
+  ['a policy with a type overrides the default', () => [{ write: false }, { type: 'TXT', write: true }], true],
   [
-    'a subname counts more than a type',
+    'a policy with a subname overrides one with a type',
     () => [{ write: true }, { type: 'TXT', write: true }, { subname: 'www', write: false }],
     false,
   ],
   [
-    'subname and type count more than a subname',
+    'a policy with subname and type overrides one with a subname',
     () => [{ write: false }, { subname: 'www', write: false }, { subname: 'www', type: 'TXT', write: true }],
     true,
   ],
   [
-    'a domain counts more than subname and type',
+    'a policy with a domain overrides one with subname and type',
     (domain) => [{ write: true }, { subname: 'www', type: 'TXT', write: true }, { domain, write: false }],
     false,
   ],
   [
-    'domain and type count more than a domain',
+    'a policy with domain and type overrides one with a domain',
     (domain) => [{ write: false }, { domain, write: false }, { domain, type: 'TXT', write: true }],
     true,
   ],
   [
-    'domain and subname count more than domain and type',
+    'a policy with domain and subname overrides one with domain and type',
     (domain) => [{ write: true }, { domain, type: 'TXT', write: true }, { domain, subname: 'www', write: false }],
     false,
   ],
   [
-    'domain, subname and type count most',
+    'a policy with domain, subname and type overrides all others',
     (domain) => [
       { write: false },
       { domain, subname: 'www', write: false },
@@ -62,13 +63,13 @@ const DECISIONS: [title: string, rules: Rules, allowed: boolean][] = [
     true,
   ],
   [
-    'a policy of another domain does not count',
+    'a policy for another domain does not apply',
     (_, other) => [{ write: false }, { domain: other, write: true }],
     false,
   ],
-  ['a policy of another subname does not count', () => [{ write: false }, { subname: '', write: true }], false],
-  ['a policy of a wildcard is literal', () => [{ write: false }, { subname: '*', write: true }], false],
-  ['a policy of another type does not count', () => [{ write: false }, { type: 'A', write: true }], false],
+  ['a policy for another subname does not apply', () => [{ write: false }, { subname: '', write: true }], false],
+  ['a policy for a wildcard matches it literally', () => [{ write: false }, { subname: '*', write: true }], false],
+  ['a policy for another type does not apply', () => [{ write: false }, { type: 'A', write: true }], false],
 ]
 
 for (const [title, rules, allowed] of DECISIONS) {
@@ -98,7 +99,7 @@ for (const [method, body] of [
   })
 }
 
-test('an absent RRset is 404 to PUT and PATCH and 204 to DELETE, without a check', async (t) => {
+test('for an absent RRset, PUT and PATCH are 404 and DELETE is 204, without a check of the policies', async (t) => {
   const { api, path } = await restricted(() => [{ write: false }])
   for (const method of ['PUT', 'PATCH']) {
     const answer = await api.send(method, `${path}absent/A/`, rrset())
@@ -107,14 +108,14 @@ test('an absent RRset is 404 to PUT and PATCH and 204 to DELETE, without a check
   t.is((await api.delete(`${path}absent/A/`)).status, 204)
 })
 
-test('what is permitted can be changed and deleted', async (t) => {
+test('a permitted RRset can be changed and deleted', async (t) => {
   const { api, path } = await restricted((domain) => [{ write: false }, { domain, type: 'A', write: true }])
   t.is((await api.patch(`${path}www/A/`, { ttl: 60 })).status, 200)
   t.is((await api.put(`${path}www/A/`, rrset())).status, 200)
   t.is((await api.delete(`${path}www/A/`)).status, 204)
 })
 
-test('reading is never restricted', async (t) => {
+test('policies never restrict reads', async (t) => {
   const { api, domain, other, path, shown } = await restricted((name) => [
     { write: false },
     { domain: name, write: false },
@@ -126,16 +127,16 @@ test('reading is never restricted', async (t) => {
   t.is((await domainOf(api, other)).name, other)
 })
 
-/** Whether a token may delete a domain with an NS RRset at its apex and an A RRset at www. */
+/** Policies, and whether they permit deleting a domain with an NS RRset at its apex and an A RRset at www. */
 const DELETIONS: [title: string, rules: Rules, allowed: boolean][] = [
   ['no policy', () => [], true],
   ['a permissive default', () => [{ write: true }], true],
   ['a restrictive default', () => [{ write: false }], false],
-  ['a permissive policy of the domain', (domain) => [{ write: false }, { domain, write: true }], true],
-  ['a permissive policy of another domain', (_, other) => [{ write: false }, { domain: other, write: true }], false],
-  ['a restrictive policy of the domain', (domain) => [{ write: true }, { domain, write: false }], false],
+  ['a permissive policy for the domain', (domain) => [{ write: false }, { domain, write: true }], true],
+  ['a permissive policy for another domain', (_, other) => [{ write: false }, { domain: other, write: true }], false],
+  ['a restrictive policy for the domain', (domain) => [{ write: true }, { domain, write: false }], false],
   [
-    'a restrictive policy that names the domain, even if nothing there is concerned',
+    'a restrictive policy that names the domain, even if it matches no RRset there',
     (domain) => [{ write: true }, { domain, subname: 'absent', type: 'TXT', write: false }],
     false,
   ],
@@ -145,13 +146,13 @@ const DELETIONS: [title: string, rules: Rules, allowed: boolean][] = [
     true,
   ],
   [
-    'permission for all types that are there',
+    'permission for all existing types',
     () => [{ write: false }, { type: 'A', write: true }, { type: 'NS', write: true }],
     true,
   ],
   ['permission for all but the NS RRset', () => [{ write: false }, { type: 'A', write: true }], false],
   ['permission for all but one RRset', () => [{ write: true }, { subname: 'www', write: false }], false],
-  ['a restrictive policy of what is absent', () => [{ write: true }, { type: 'TXT', write: false }], true],
+  ['a restrictive policy for an absent RRset', () => [{ write: true }, { type: 'TXT', write: false }], true],
 ]
 
 for (const [title, rules, allowed] of DELETIONS) {
@@ -163,7 +164,7 @@ for (const [title, rules, allowed] of DELETIONS) {
   })
 }
 
-test('the apex NS always counts when a domain is deleted, also if it is absent', async (t) => {
+test('deleting a domain requires permission for the apex NS even if it is absent', async (t) => {
   const { api, domain, path, tokenId } = await restricted(() => [])
   succeeded(await api.delete(`${path}@/NS/`), 204)
   await addPolicies(service(), tokenId, { write: false }, { type: 'A', write: true })
@@ -175,7 +176,7 @@ test('deleting an absent domain is 204, whatever the policies', async (t) => {
   t.is((await api.delete('/domains/absent.test/')).status, 204)
 })
 
-test('policies do not matter when a domain is created', async (t) => {
+test('policies do not restrict the creation of domains', async (t) => {
   const { api } = await restricted(() => [{ write: false }, { type: 'NS', write: false }])
   const name = await newDomain(api)
   t.is((await api.post(`/domains/${name}/rrsets/`, rrset())).text, INSUFFICIENT)
@@ -204,14 +205,14 @@ test('a token without auto_policy gets no policy for the domains that it creates
   t.is(policies.length, 1)
 })
 
-test('a change of policies counts from the next request on', async (t) => {
+test('a change of policies applies from the next request', async (t) => {
   const { api, path, tokenId } = await restricted(() => [{ write: false }])
   t.is((await api.patch(`${path}www/A/`, {})).status, 403)
   await query(service().system.db, 'update policies set perm_write = true where token_id = :tokenId', { tokenId })
   t.is((await api.patch(`${path}www/A/`, {})).status, 200)
 })
 
-test('a change of policies counts for a request that waits for its domain', async (t) => {
+test('a change of policies applies to a request that is waiting for the lock of its domain', async (t) => {
   const { api, domain, path, tokenId } = await restricted(() => [{ write: true }])
   const { db } = service().system
   const [answer] = await transaction(db, async (trx) => {

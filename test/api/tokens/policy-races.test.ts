@@ -4,6 +4,6 @@ import { test } from '../../support/serial.ts'
 
 const service = useService()
 
-test('twenty requests at once that would break a rule of policies break none', async (t) => {
+test('twenty simultaneous requests cannot break the rules of policies', async (t) => {
   await policyRaces(t, service(), 10)
 })

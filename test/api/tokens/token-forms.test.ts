@@ -124,14 +124,14 @@ for (const [given, shown] of [
   })
 }
 
-test('networks keep their order, also twice the same; there may be none', async (t) => {
+test('networks keep their order and duplicates; the list may be empty', async (t) => {
   for (const networks of [['::/0', '10.0.0.0/8', '0.0.0.0/0', '10.0.0.0/8'], []]) {
     const made = succeeded(await api.post('/auth/tokens/', { allowed_subnets: networks }), 201)
     t.deepEqual((made.json as { allowed_subnets: unknown }).allowed_subnets, networks)
   }
 })
 
-test('there are at most 256 networks, and only then a word about each', async (t) => {
+test('the limit of 256 networks is checked before each network', async (t) => {
   const networks = Array.from({ length: 256 }, (_, i) => `10.0.${i}.0/24`)
   succeeded(await api.post('/auth/tokens/', { allowed_subnets: networks }), 201)
   const { status, json } = await api.post('/auth/tokens/', { allowed_subnets: ['x', ...networks] })
@@ -181,7 +181,7 @@ for (const [given, type] of [
   [1, 'int'],
   [true, 'bool'],
 ] as const) {
-  test(`allowed_subnets is not ${JSON.stringify(given)}`, async (t) => {
+  test(`allowed_subnets cannot be ${JSON.stringify(given)}`, async (t) => {
     const { status, json } = await api.post('/auth/tokens/', { allowed_subnets: given })
     t.deepEqual([status, json], [400, { allowed_subnets: [`Expected a list of items but got type "${type}".`] }])
   })

@@ -6,7 +6,7 @@ import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { addPolicies, addToken } from '../../support/tokens.ts'
 
-// Contract §6: the endpoints, and the rules between policies.
+// Contract §6: the endpoints of policies, and the rules between policies.
 
 const service = useService({ PUBLIC_URL: 'https://dns.example.net' })
 
@@ -30,7 +30,7 @@ interface ShownPolicy {
 
 const ANY = { domain: null, subname: null, type: null }
 
-/** A token without policies, of a new account with a domain, and where its policies are. */
+/** A token without policies, of a new account with a domain, and the path of its policies. */
 async function setup() {
   const account = await service().account()
   const token = await addToken(service(), account.id)
@@ -46,7 +46,7 @@ async function policies(api: Client, path: string): Promise<ShownPolicy[]> {
   return succeeded(await api.get(path), 200).json as ShownPolicy[]
 }
 
-test('the index of policies', async (t) => {
+test('the index of policies has the URL of their list', async (t) => {
   const { api, path, token } = await setup()
   for (const asked of [`/auth/tokens/${token.id}/policies/`, `/auth/tokens/${token.id}/policies`]) {
     const { status, text } = await api.get(asked)
@@ -54,7 +54,7 @@ test('the index of policies', async (t) => {
   }
 })
 
-test('policies are made, shown, changed and deleted', async (t) => {
+test('policies can be created, shown, changed and deleted', async (t) => {
   const { api, path, domain } = await setup()
   t.is((await api.get(path)).text, '[]')
   const made = await api.post(path, { ...ANY, perm_write: true, id: 'x', unknown: 1 })
@@ -80,7 +80,7 @@ test('policies are made, shown, changed and deleted', async (t) => {
   t.is((await api.get(`${path}${second.id}/`)).text, NOT_FOUND)
 })
 
-test('the list is an array with the default policy first, then the oldest, however many', async (t) => {
+test('the list has the default policy first, then the others from the oldest, without paging', async (t) => {
   const { api, path, token } = await setup()
   const fallback = await add(api, path, ANY)
   const ids = [fallback.id]
@@ -90,11 +90,7 @@ test('the list is an array with the default policy first, then the oldest, howev
     (await policies(api, path)).map(({ id }) => id),
     ids,
   )
-  await addPolicies(
-    service(),
-    token.id,
-    Array.from({ length: 600 }, (_, i) => ({ subname: `s${i}`, permWrite: true })),
-  )
+  await addPolicies(service(), token.id, ...Array.from({ length: 600 }, (_, i) => ({ subname: `s${i}`, write: true })))
   const answer = await api.get(`${path}?cursor=`)
   t.is((answer.json as unknown[]).length, 604)
   t.false('link' in answer.headers)
@@ -163,7 +159,7 @@ for (const given of [{ type: 'SOA' }, { type: 'WKS' }, { type: 'TYPE1' }, { subn
   })
 }
 
-test('POST and PUT need domain, subname and type; PATCH needs nothing', async (t) => {
+test('POST and PUT require domain, subname and type; PATCH requires no field', async (t) => {
   const { api, path } = await setup()
   const { id } = await add(api, path, ANY)
   const missing = { domain: REQUIRED, subname: REQUIRED, type: REQUIRED }
@@ -181,7 +177,7 @@ test('POST and PUT need domain, subname and type; PATCH needs nothing', async (t
   t.is((await api.patch(`${path}${id}/`, undefined)).status, 200)
 })
 
-test('a policy names only domains of the account that the token acts as', async (t) => {
+test('a policy can name only domains of the account that the token acts for', async (t) => {
   const { api, path, account } = await setup()
   const other = await service().account()
   const foreign = await newDomain(other.api)
@@ -198,7 +194,7 @@ test('a policy names only domains of the account that the token acts as', async 
 
 // Contract §6.3.
 
-test('the first policy is the default', async (t) => {
+test('the first policy must be the default policy', async (t) => {
   const { api, path, domain } = await setup()
   for (const policy of [{ domain }, { subname: '' }, { type: 'A' }, { domain, subname: 'a', type: 'A' }]) {
     const { status, text } = await api.post(path, { ...ANY, ...policy })
@@ -207,14 +203,14 @@ test('the first policy is the default', async (t) => {
   t.is((await api.get(path)).text, '[]')
 })
 
-test('the same place twice is a conflict, by POST, PATCH and PUT', async (t) => {
+test('a second policy for the same domain, subname and type is a conflict, by POST, PATCH and PUT', async (t) => {
   const { api, path, domain } = await setup()
-  const places = [{}, { domain }, { subname: '' }, { type: 'A' }, { domain, subname: 'a', type: 'A' }, { subname: '*' }]
+  const keys = [{}, { domain }, { subname: '' }, { type: 'A' }, { domain, subname: 'a', type: 'A' }, { subname: '*' }]
   const made = []
-  for (const place of places) made.push(await add(api, path, { ...ANY, ...place }))
+  for (const key of keys) made.push(await add(api, path, { ...ANY, ...key }))
   const before = (await api.get(path)).text
-  for (const place of places) {
-    const { status, text } = await api.post(path, { ...ANY, ...place, perm_write: true })
+  for (const key of keys) {
+    const { status, text } = await api.post(path, { ...ANY, ...key, perm_write: true })
     t.deepEqual([status, text], [409, CONFLICT])
   }
   for (const method of ['PATCH', 'PUT']) {
@@ -224,7 +220,7 @@ test('the same place twice is a conflict, by POST, PATCH and PUT', async (t) => 
   t.is((await api.get(path)).text, before)
 })
 
-test('the default policy stays one, and no other becomes it', async (t) => {
+test('the default policy cannot become a specific one, nor another the default', async (t) => {
   const { api, path } = await setup()
   const fallback = await add(api, path, ANY)
   const other = await add(api, path, { ...ANY, type: 'A' })
@@ -236,7 +232,7 @@ test('the default policy stays one, and no other becomes it', async (t) => {
   }
 })
 
-test('the default policy goes last, and then the token is unrestricted', async (t) => {
+test('the default policy can only be deleted last, which makes the token unrestricted', async (t) => {
   const { api, path, domain, token } = await setup()
   const fallback = await add(api, path, ANY)
   const other = await add(api, path, { ...ANY, type: 'A' })
@@ -248,7 +244,7 @@ test('the default policy goes last, and then the token is unrestricted', async (
   t.is((await token.api.post(`/domains/${domain}/rrsets/`, rrset())).status, 201)
 })
 
-test('while auto_policy is on, the default policy is there and forbids', async (t) => {
+test('while auto_policy is on, the default policy can be neither deleted nor permissive', async (t) => {
   const { api, path, token } = await setup()
   succeeded(await api.patch(`/auth/tokens/${token.id}/`, { auto_policy: true }), 200)
   const [fallback] = await policies(api, path)
@@ -266,7 +262,7 @@ test('while auto_policy is on, the default policy is there and forbids', async (
   t.is((await api.delete(`${path}${fallback!.id}/`)).status, 204)
 })
 
-test('policies go with their domain and with their token', async (t) => {
+test('policies are deleted with their domain and with their token', async (t) => {
   const { api, path, domain, token } = await setup()
   await add(api, path, ANY)
   await add(api, path, { ...ANY, domain })
@@ -280,9 +276,9 @@ test('policies go with their domain and with their token', async (t) => {
   t.is((await api.get(path)).status, 404)
 })
 
-// Who may.
+// Access (contract §3.2).
 
-test('an unknown, foreign or malformed token is 404, and 204 to DELETE', async (t) => {
+test('the policies of an unknown, foreign or malformed token are 404, and 204 for DELETE', async (t) => {
   const { api } = await setup()
   const foreign = await setup()
   await add(foreign.api, foreign.path, ANY)
@@ -305,7 +301,7 @@ test('an unknown, foreign or malformed token is 404, and 204 to DELETE', async (
   t.is((await policies(foreign.api, foreign.path)).length, 1)
 })
 
-test('an unknown policy, or one of another token, is 404, and 204 to DELETE', async (t) => {
+test('an unknown policy, or one of another token, is 404, and 204 for DELETE', async (t) => {
   const { api, path, account } = await setup()
   const other = await addToken(service(), account.id)
   const { id: elsewhere } = await add(api, `/auth/tokens/${other.id}/policies/rrsets/`, ANY)
@@ -317,7 +313,7 @@ test('an unknown policy, or one of another token, is 404, and 204 to DELETE', as
   t.is((await policies(api, `/auth/tokens/${other.id}/policies/rrsets/`)).length, 1)
 })
 
-test('the owner of a token that is bound to another account reads its policies, and writes none', async (t) => {
+test('the owner of a token that is bound to another account can only read its policies', async (t) => {
   const { api, account } = await setup()
   const owner: Account = await service().account()
   const bound = await addToken(service(), owner.id, { userOverrideId: account.id })
@@ -340,7 +336,7 @@ test('the owner of a token that is bound to another account reads its policies, 
   t.is((await api.delete(`${path}rrsets/${id}/`)).status, 204)
 })
 
-// Contract §6.4, over HTTP: what decides is the first hit in this order.
+// Contract §6.4, over HTTP: the first match in this order decides.
 
 const ORDER = [
   ['domain', 'subname', 'type'],
@@ -353,7 +349,7 @@ const ORDER = [
   [],
 ]
 
-test('random sets of policies decide over HTTP what the order of the contract says', async (t) => {
+test('random sets of policies decide as the order of the contract requires', async (t) => {
   const { api, domain, account } = await setup()
   const other = await newDomain(api)
   for (const name of [domain, other]) {

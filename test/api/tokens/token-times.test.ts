@@ -6,7 +6,7 @@ import { addToken, lastUsed } from '../../support/tokens.ts'
 import { Client } from '../../support/client.ts'
 import { useService } from '../../support/harness.ts'
 
-// Contract §5.5 and `last_used` (§3.1), by a clock that the tests set.
+// Contract §5.5 and `last_used` (§3.1), with a clock that the tests set.
 
 const service = useService()
 
@@ -24,7 +24,7 @@ interface Shown {
   token: string
 }
 
-/** A token of an account, made at CREATED, and what shows it. */
+/** A token that is created at CREATED, its account, and ways to read it. */
 async function made(members: object) {
   setClock(CREATED)
   const account: Account = await service().account()
@@ -78,7 +78,7 @@ test('a token is valid until it was unused for longer than max_unused_period', a
   }
 })
 
-test('a token that was never used counts from its creation', async (t) => {
+test('max_unused_period counts from the creation of a token that was never used', async (t) => {
   const { api, read } = await made({ max_unused_period: '00:00:10' })
   setClock('2030-01-01T00:00:10.000002Z')
   t.false((await read()).is_valid)
@@ -95,7 +95,7 @@ for (const [settings, revival] of [
     { max_unused_period: '10 00:00:00', max_age: '10 00:00:00' },
   ],
 ] as const) {
-  test(`an expired token comes back to life: ${JSON.stringify([settings, revival])}`, async (t) => {
+  test(`a change of its limits makes an expired token valid again: ${JSON.stringify([settings, revival])}`, async (t) => {
     const { account, api, path, read } = await made(settings)
     setClock('2030-01-02T00:00:00.000000Z')
     t.false((await read()).is_valid)
@@ -106,14 +106,14 @@ for (const [settings, revival] of [
   })
 }
 
-test('a new token with a max_age of zero is valid no longer than the moment', async (t) => {
+test('a new token with a max_age of zero is valid only at the moment of its creation', async (t) => {
   const { shown, read } = await made({ max_age: 0 })
   t.true(shown.is_valid)
   setClock('2030-01-01T00:00:00.000002Z')
   t.false((await read()).is_valid)
 })
 
-test('months and years that were set by SQL are shown in days', async (t) => {
+test('months and years that were set in SQL are shown in days', async (t) => {
   const { account, shown, read } = await made({})
   await query(service().system.db, `update tokens set max_age = '1 year 2 mons 3 days 04:05:06.5' where id = :id`, {
     id: shown.id,
@@ -123,9 +123,9 @@ test('months and years that were set by SQL are shown in days', async (t) => {
 })
 
 for (const [what, method, path, status] of [
-  ['what lacks permission', 'GET', '/auth/tokens/', 403],
-  ['what is invalid', 'POST', '/domains/', 400],
-  ['what is absent', 'GET', '/domains/absent.test/', 404],
+  ['a request without permission', 'GET', '/auth/tokens/', 403],
+  ['an invalid request', 'POST', '/domains/', 400],
+  ['a request for an absent domain', 'GET', '/domains/absent.test/', 404],
 ] as const) {
   test(`${what} counts as use`, async (t) => {
     const account = await service().account()

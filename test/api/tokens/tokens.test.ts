@@ -5,7 +5,7 @@ import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { addPolicies, addToken, type Token } from '../../support/tokens.ts'
 
-// Contract §5, but for the forms of durations and networks.
+// Contract §5; token-forms.test.ts tests durations and networks.
 
 const service = useService()
 
@@ -40,7 +40,7 @@ async function tokensInDatabase(account: Account): Promise<number> {
   return rows.length
 }
 
-test('a new token has all members in their order, the defaults, and its secret', async (t) => {
+test('a new token has all members in order, the defaults, and its secret', async (t) => {
   const account = await service().account()
   const before = service().system.now()
   const answer = await account.api.post('/auth/tokens/', {})
@@ -74,7 +74,7 @@ test('a new token has all members in their order, the defaults, and its secret',
   t.is(answer.headers['cache-control'], 'no-store')
 })
 
-test('the secret is shown once, and only its hash is kept', async (t) => {
+test('the secret is shown once, and only its hash is stored', async (t) => {
   const account = await service().account()
   const { id, token } = await newToken(account)
   for (const path of ['/auth/tokens/', `/auth/tokens/${id}/`]) {
@@ -104,10 +104,13 @@ test('secrets are all different, and use all of their symbols', async (t) => {
 for (const [what, body] of [
   ['an empty body', undefined],
   ['an empty object', {}],
-  ['read-only members, wrong ones too', { id: 7, created: 'x', last_used: [], owner: null, user_override: 'x@y.test' }],
-  ['more of them', { mfa: false, is_valid: false, token: 'secret', unknown: {} }],
+  [
+    'read-only members, even invalid ones',
+    { id: 7, created: 'x', last_used: [], owner: null, user_override: 'x@y.test' },
+  ],
+  ['other read-only and unknown members', { mfa: false, is_valid: false, token: 'secret', unknown: {} }],
 ] as const) {
-  test(`${what} makes a token of the defaults`, async (t) => {
+  test(`${what} creates a token with the defaults`, async (t) => {
     const account = await service().account()
     const answer = await account.api.post('/auth/tokens/', body)
     t.is(answer.status, 201)
@@ -147,7 +150,7 @@ for (const [body, problems] of [
   [[], { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] }],
   ['x', { non_field_errors: ['Invalid data. Expected a dictionary, but got str.'] }],
 ] as const) {
-  test(`${JSON.stringify(body).slice(0, 60)} is refused, and nothing is made or changed`, async (t) => {
+  test(`${JSON.stringify(body).slice(0, 60)} is refused, and no token is created or changed`, async (t) => {
     const account = await service().account()
     const { id } = await newToken(account)
     const before = await account.api.get(`/auth/tokens/${id}/`)
@@ -195,7 +198,7 @@ for (const [given, kept] of [
   [7, '7'],
   ['ä'.repeat(178), 'ä'.repeat(178)],
 ] as const) {
-  test(`the name ${JSON.stringify(given).slice(0, 20)} is kept`, async (t) => {
+  test(`the name ${JSON.stringify(given).slice(0, 20)} is accepted`, async (t) => {
     t.is((await newToken(await service().account(), { name: given }))['name'], kept)
   })
 }
@@ -228,7 +231,7 @@ for (const method of ['PATCH', 'PUT']) {
   })
 }
 
-test('what is not the account’s, not there or no id at all is 404, and 204 to DELETE', async (t) => {
+test('a foreign, absent or malformed token id is 404, and 204 for DELETE', async (t) => {
   const [account, other] = [await service().account(), await service().account()]
   const foreign = await newToken(other)
   for (const id of [
@@ -252,13 +255,13 @@ test('what is not the account’s, not there or no id at all is 404, and 204 to 
   t.is((await other.api.get(`/auth/tokens/${foreign.id}/`)).status, 200)
 })
 
-test('404 goes before what is wrong with the body', async (t) => {
+test('404 is reported before problems of the body', async (t) => {
   const { api } = await service().account()
   const { status } = await api.send('PATCH', ABSENT, undefined, { body: '{', headers: {} })
   t.is(status, 404)
 })
 
-test('the list shows all tokens of the account, newest first, expired and login tokens too', async (t) => {
+test('the list contains all tokens of the account, newest first, including expired and login tokens', async (t) => {
   const account = await service().account()
   const expired = await newToken(account, { max_age: '0' })
   const { id: login } = await addToken(service(), account.id, { mfa: false, maxAge: '7 days' })
@@ -281,7 +284,7 @@ test('the list shows all tokens of the account, newest first, expired and login 
   }
 })
 
-test('more than 500 tokens, owned and bound, are listed in pages', async (t) => {
+test('a list of more than 500 tokens, owned and bound, is paged', async (t) => {
   const [account, other] = [await service().account(), await service().account()]
   await query(
     service().system.db,
@@ -316,7 +319,7 @@ test('more than 500 tokens, owned and bound, are listed in pages', async (t) => 
   t.is((await account.api.get('/auth/tokens/?cursor=o1-1')).text, '{"detail":"Invalid cursor"}')
 })
 
-test('a deleted token is gone at once; a token may delete and change itself', async (t) => {
+test('a deleted token is invalid at once; a token may delete and change itself', async (t) => {
   const account = await service().account()
   const token = await addToken(service(), account.id, { permManageTokens: true })
   const changed = await token.api.patch(`/auth/tokens/${token.id}/`, { name: 'mine' })
@@ -328,7 +331,7 @@ test('a deleted token is gone at once; a token may delete and change itself', as
   t.is((await account.api.delete(`/auth/tokens/${token.id}/`)).status, 204)
 })
 
-test('a token may give itself and others any permission, and take its own away', async (t) => {
+test('a token may grant itself and others any permission, and revoke its own', async (t) => {
   const account = await service().account()
   const token = await addToken(service(), account.id, { permManageTokens: true })
   t.is((await token.api.delete('/domains/absent.test/')).status, 403)
@@ -338,7 +341,7 @@ test('a token may give itself and others any permission, and take its own away',
   t.is((await token.api.get(`/auth/tokens/${token.id}/`)).text, FORBIDDEN)
 })
 
-test('a token that reads itself sees when it did', async (t) => {
+test('a token that reads itself sees this request as last_used', async (t) => {
   const account = await service().account()
   const before = service().system.now()
   const shown = (await account.api.get(`/auth/tokens/${account.tokenId}/`)).json as ShownToken
@@ -347,7 +350,7 @@ test('a token that reads itself sees when it did', async (t) => {
 })
 
 for (const flags of [{}, { permCreateDomain: true, permDeleteDomain: true }]) {
-  test(`without perm_manage_tokens a token may do nothing here: ${JSON.stringify(flags)}`, async (t) => {
+  test(`without perm_manage_tokens, every token endpoint is 403: ${JSON.stringify(flags)}`, async (t) => {
     const account = await service().account()
     const { id, api } = await addToken(service(), account.id, flags)
     for (const [method, path] of [
@@ -372,7 +375,7 @@ async function policiesOf(account: Account, id: string): Promise<unknown[]> {
 const withoutIds = (policies: unknown[]) => policies.map((policy) => ({ ...(policy as object), id: undefined }))
 const RESTRICTIVE = { id: undefined, domain: null, subname: null, type: null, perm_write: false }
 
-test('auto_policy makes a restrictive default policy, in a new token and in one that is changed', async (t) => {
+test('auto_policy adds a restrictive default policy to a new or changed token', async (t) => {
   const account = await service().account()
   const made = await newToken(account, { auto_policy: true })
   t.is(made['auto_policy'], true)
@@ -387,8 +390,8 @@ test('auto_policy makes a restrictive default policy, in a new token and in one 
 test('auto_policy accepts a restrictive default policy, and refuses a permissive one', async (t) => {
   const account = await service().account()
   const [restricted, permitted] = [await newToken(account), await newToken(account)]
-  await addPolicies(service(), restricted.id, [{ permWrite: false }, { type: 'A', permWrite: true }])
-  await addPolicies(service(), permitted.id, [{ permWrite: true }])
+  await addPolicies(service(), restricted.id, { write: false }, { type: 'A', write: true })
+  await addPolicies(service(), permitted.id, { write: true })
   t.is((await account.api.patch(`/auth/tokens/${restricted.id}/`, { auto_policy: true })).status, 200)
   t.is((await policiesOf(account, restricted.id)).length, 2)
   const refused = await account.api.patch(`/auth/tokens/${permitted.id}/`, { auto_policy: true, name: 'x' })
@@ -400,7 +403,7 @@ test('auto_policy accepts a restrictive default policy, and refuses a permissive
   t.deepEqual([shown['auto_policy'], shown['name']], [false, ''])
 })
 
-test('when auto_policy ends, the policies stay', async (t) => {
+test('switching auto_policy off keeps the policies', async (t) => {
   const account = await service().account()
   const { id } = await newToken(account, { auto_policy: true })
   t.is((await account.api.patch(`/auth/tokens/${id}/`, { auto_policy: false })).status, 200)
@@ -415,7 +418,7 @@ async function boundTo(account: Account): Promise<{ owner: Account; token: Token
   return { owner, token: await addToken(service(), owner.id, { userOverrideId: account.id }) }
 }
 
-test('an override token is listed for owner and bound account, with both addresses', async (t) => {
+test('an override token is listed for its owner and for the bound account, with both e-mail addresses', async (t) => {
   const account = await service().account()
   const { owner, token } = await boundTo(account)
   for (const { api } of [account, owner]) {
@@ -426,7 +429,7 @@ test('an override token is listed for owner and bound account, with both address
   }
 })
 
-test('only the bound account changes an override token; the owner gets 403 before his body is read', async (t) => {
+test('only the bound account can change an override token; its owner gets 403 before the body is read', async (t) => {
   const account = await service().account()
   const { owner, token } = await boundTo(account)
   for (const method of ['PATCH', 'PUT']) {
@@ -438,7 +441,7 @@ test('only the bound account changes an override token; the owner gets 403 befor
   }
 })
 
-test('an override token manages no tokens', async (t) => {
+test('an override token cannot manage tokens', async (t) => {
   const account = await service().account()
   const { token } = await boundTo(account)
   const path = `/auth/tokens/${token.id}/`
@@ -451,7 +454,7 @@ test('an override token manages no tokens', async (t) => {
   t.is((await account.api.patch(path, { perm_manage_tokens: false })).status, 200)
 })
 
-test('a token is not bound over HTTP', async (t) => {
+test('a token cannot be bound over HTTP', async (t) => {
   const [account, other] = [await service().account(), await service().account()]
   const { id } = await newToken(account, { user_override: await email(other) })
   const changed = await account.api.patch(`/auth/tokens/${id}/`, { user_override: await email(other) })

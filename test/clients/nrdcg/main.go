@@ -1,6 +1,6 @@
-// Walks domains, RRsets and tokens with the library that lego, Traefik and others use, and says what it sees. Its
-// arguments are the API's URL and a new domain's name; the token's secret is in TOKEN. It ends with 1 at the first
-// thing that is not as it should be.
+// Uses domains, RRsets and tokens through the library of lego, Traefik and others, and prints what it sees. Its
+// arguments are the API's URL and a new domain's name; the token's secret is in TOKEN. It exits with 1 at the first
+// unexpected result.
 package main
 
 import (

@@ -8,9 +8,9 @@ export interface Certificate {
   cert: string
 }
 
-/** A certificate authority for one run; nothing but what is told of its file trusts it. */
+/** A certificate authority for one run; only programs that get its file trust it. */
 export interface Authority {
-  /** Its certificate, in PEM. */
+  /** The file with its certificate, in PEM. */
   file: string
   /** A certificate for these names and addresses. */
   issue(names: string[]): Promise<Certificate>

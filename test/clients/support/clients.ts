@@ -6,7 +6,7 @@ import { useServers, type TestProcess, type TestServers } from '../../support/ha
 import { makeAuthority, type Authority } from './authority.ts'
 import { startFront, type Front } from './front.ts'
 
-/** What client programs of other projects talk to: a service as a process, DNS, and TLS in front of the service. */
+/** The servers for client programs of other projects: a service as a process, DNS, and TLS in front of the service. */
 export interface Place {
   servers: TestServers
   service: TestProcess
@@ -16,10 +16,10 @@ export interface Place {
   dns: string
 }
 
-/** The address that is built into deSEC's clients. */
+/** The host name that is built into deSEC's clients. */
 const BUILT_IN = 'desec.io'
 
-/** Starts all of it for a test file. */
+/** Starts these servers for a test file. */
 export function usePlace(): () => Place {
   const servers = useServers()
   let place: Place | undefined
@@ -54,14 +54,14 @@ export class Domain {
     return new Domain(name, place, (await domainOf(api, name)).keys[0]!.ds)
   }
 
-  /** Asserts what dig sees at a name, and that delv validates it. */
+  /** Asserts that dig finds these contents at a name, and that delv validates them. */
   async serves(t: ExecutionContext, name: string, type: string, contents: string[]): Promise<void> {
     const server = this.#place.servers.powerDns
-    const seen = await lookUp(server, name, type)
-    const standing = await validate(server, this.name, this.#ds, name, type)
-    t.log(`dig ${name} ${type}: ${seen.join(', ') || 'nothing'}; delv: ${standing}`)
-    t.deepEqual(seen, [...contents].sort())
-    t.is(standing, contents.length > 0 ? 'fully validated' : 'negative response, fully validated')
+    const found = await lookUp(server, name, type)
+    const validation = await validate(server, this.name, this.#ds, name, type)
+    t.log(`dig ${name} ${type}: ${found.join(', ') || 'nothing'}; delv: ${validation}`)
+    t.deepEqual(found, [...contents].sort())
+    t.is(validation, contents.length > 0 ? 'fully validated' : 'negative response, fully validated')
   }
 
   /** Asserts that the whole zone is valid. */

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { projectFolder } from '../../../dev/project.ts'
 
 /**
- * The blocks of code below a heading of one of our documents, without their indentation: what readers copy, and
- * therefore what the tests run.
- * @param changes what has to be other in a test than what the document says, such as names and ports; all of it has to
- *   be there
+ * The code blocks below a heading of one of our documents, without their indentation. Readers copy them, so the tests
+ * run them.
+ * @param changes texts of the document and their replacements in the test, such as names and ports; each text has to
+ *   occur
  */
 export function blocks(document: string, heading: string, changes: Record<string, string> = {}): string[] {
   const text = readFileSync(join(projectFolder(), document), 'utf8')

@@ -5,22 +5,22 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Certificate } from './authority.ts'
 
 /**
- * What an operator puts in front of the service: a server that ends TLS and passes requests on. Programs that know but
- * one address find it through a CONNECT proxy, which connects to nothing else.
+ * The TLS-terminating reverse proxy that an operator puts in front of the service. Programs with a built-in host name
+ * reach it through a CONNECT proxy, which connects to nothing else.
  */
 export interface Front {
-  /** `localhost` with the port that TLS is spoken at. */
+  /** `localhost` with the TLS port. */
   host: string
-  /** The CONNECT proxy. */
+  /** The URL of the CONNECT proxy. */
   proxyUrl: string
   /** Method, URL and status of each request so far. */
   requests: string[]
-  /** Where clients on this machine seem to come from, by family; the service is told. */
+  /** The client addresses that the service gets in X-Forwarded-For, by family. */
   addresses: Record<'IPv4' | 'IPv6', string>
   close(): Promise<void>
 }
 
-/** A front for the service at `url`; `names` are those that the proxy leads to it. */
+/** Starts a front for the service at `url`; the CONNECT proxy accepts `names`. */
 export async function startFront(url: string, names: string[], certificate: Certificate): Promise<Front> {
   const requests: string[] = []
   const addresses = { IPv4: '192.0.2.7', IPv6: '2001:db8::7' }
@@ -47,7 +47,7 @@ export async function startFront(url: string, names: string[], certificate: Cert
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
     tls.emit('connection', socket)
   })
-  // Whatever `localhost` means to a program, somebody answers.
+  // Programs may resolve `localhost` to either family.
   const tls6 = createTlsServer(certificate, pass)
   const tlsPort = await listen(tls, '127.0.0.1')
   await listen(tls6, '::1', tlsPort)

@@ -11,19 +11,19 @@ import type { Program } from '../../support/servers/programs.ts'
 import { run, start } from './programs.ts'
 import { newFolder } from '../../support/servers/folders.ts'
 
-/** A real ACME server, which asks our nameserver for what it validates. */
+/** A real ACME server, which validates over our nameserver. */
 export interface Pebble {
-  /** The directory, where ACME begins. */
+  /** The URL of the ACME directory. */
   directory: string
-  /** The certificate of the root that it issues from. */
+  /** The file with its root certificate. */
   root: string
-  /** What it has written so far. */
+  /** Its output so far. */
   output: () => string
   stop: () => Promise<void>
 }
 
-/** Without the pauses and refusals by which it tries clients; every order is validated anew. */
-const UNHURRIED = { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0', PEBBLE_AUTHZREUSE: '0' }
+/** No random delays or rejected nonces, and every order is validated. */
+const ENVIRONMENT = { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0', PEBBLE_AUTHZREUSE: '0' }
 
 export async function startPebble({ authority, dns }: Place): Promise<Pebble> {
   const folder = newFolder()
@@ -31,7 +31,7 @@ export async function startPebble({ authority, dns }: Place): Promise<Pebble> {
   writeFileSync(join(folder, 'key.pem'), key)
   writeFileSync(join(folder, 'cert.pem'), cert)
   const trusted = readFileSync(authority.file)
-  // It has to be told its ports; another program may be quicker to take them.
+  // Pebble needs fixed ports; another program may take a free port first.
   for (let tries = 1; ; tries++) {
     const [acme, management] = await freePorts()
     const settings = {
@@ -42,7 +42,7 @@ export async function startPebble({ authority, dns }: Place): Promise<Pebble> {
     }
     const config = join(folder, 'pebble.json')
     writeFileSync(config, JSON.stringify({ pebble: settings }))
-    const pebble = start('pebble', ['-config', config, '-dnsserver', dns, '-strict'], { env: UNHURRIED })
+    const pebble = start('pebble', ['-config', config, '-dnsserver', dns, '-strict'], { env: ENVIRONMENT })
     const root = await rootCertificate(pebble, `https://127.0.0.1:${management}/roots/0`, trusted)
     const stop = async () => {
       pebble.child.kill('SIGKILL')
@@ -57,7 +57,7 @@ export async function startPebble({ authority, dns }: Place): Promise<Pebble> {
   }
 }
 
-/** The certificate of its root, once it answers; undefined if it ends before. */
+/** Its root certificate, once it answers; undefined if it exits before. */
 async function rootCertificate(pebble: Program, url: string, ca: Buffer): Promise<string | undefined> {
   const until = Date.now() + 60_000
   while (pebble.child.exitCode === null && Date.now() < until) {
@@ -86,7 +86,7 @@ async function freePorts(): Promise<[number, number]> {
   return [acme!, management!]
 }
 
-/** What openssl says of a certificate that was issued: its names, its issuer, and whether the root vouches for it. */
+/** The names and issuer of an issued certificate, and whether openssl verifies it with the root. */
 export async function describe(
   { root }: Pebble,
   chain: string,

@@ -3,20 +3,20 @@ import { startProgram, type Program } from '../../support/servers/programs.ts'
 
 export interface Run {
   env?: Record<string, string>
-  /** Where it runs. */
+  /** The working directory. */
   folder?: string
-  /** How long it may run. */
+  /** The time limit; `SECONDS` by default. */
   seconds?: number
 }
 
 export interface Outcome {
   /** Null if it was killed. */
   code: number | null
-  /** What it wrote to stdout and stderr. */
+  /** Its stdout and stderr. */
   output: string
 }
 
-/** A program that needs longer is killed. */
+/** A program that runs longer is killed. */
 const SECONDS = 100
 
 /** Starts a program of another project with a minimal environment and `env`; it ends when this process does. */
@@ -26,7 +26,7 @@ export function start(program: string, args: string[], { env = {}, folder }: Run
   return startProgram(program, args, { ...common, ...env }, folder ?? home)
 }
 
-/** Runs a program to its end. */
+/** Runs a program and waits for its exit. */
 export async function run(program: string, args: string[], options: Run = {}): Promise<Outcome> {
   const { child, output, ended } = start(program, args, options)
   const timer = setTimeout(() => child.kill('SIGKILL'), 1000 * (options.seconds ?? SECONDS))
@@ -40,7 +40,7 @@ export function shell(command: string, options: Run = {}): Promise<Outcome> {
   return run('bash', ['-euo', 'pipefail', '-c', command], options)
 }
 
-/** What a program said, if it did its work; else the test fails with it. */
+/** The output of a program; the test fails with it unless the exit code is 0. */
 export function succeeded(t: ExecutionContext, { code, output }: Outcome): string {
   t.is(code, 0, output)
   return output

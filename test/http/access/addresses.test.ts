@@ -11,7 +11,7 @@ import { addToken } from '../../support/tokens.ts'
 const service = useService()
 
 let account: Account
-/** Services on the same servers, by what they listen on and whom they trust. */
+/** URLs of services on the same servers, by their listening addresses and trusted proxies. */
 const urls = new Map<string, string>()
 const closing: (() => Promise<void>)[] = []
 
@@ -72,20 +72,20 @@ for (const [setting, allowed, expected] of [
   ['both', ['::ffff:0:0/96'], 401],
   ['both', ['::/0'], 401],
 ] as const) {
-  test.serial(`a caller at ${setting} is told by his address: ${allowed.join(', ')} gives ${expected}`, async (t) => {
+  test.serial(`at ${setting}, a token for ${allowed.join(', ') || 'no network'} is ${expected}`, async (t) => {
     t.is(await status(setting, [...allowed]), expected)
   })
 }
 
 for (const setting of ['both', 'each'] as const) {
-  test.serial(`a caller over IPv6 reaches ${setting}, and is told by his address`, async (t) => {
+  test.serial(`a client over IPv6 reaches ${setting} with its own address`, async (t) => {
     t.is(await status(setting, ['::1/128'], [], '::1'), 200)
     t.is(await status(setting, ['::/0'], [], '::1'), 200)
     t.is(await status(setting, ['::2/128', '0.0.0.0/0', '::ffff:0:0/96'], [], '::1'), 401)
   })
 }
 
-test('without a setting, the service listens on the loopback addresses of both families', async (t) => {
+test('by default, the service listens on the loopback addresses of both families', async (t) => {
   const { hosts } = readConfig({})
   const { url, stop } = await startService(service().backends, { HOST: hosts.join() })
   for (const host of ['127.0.0.1', '::1']) {
@@ -94,9 +94,9 @@ test('without a setting, the service listens on the loopback addresses of both f
   await stop()
 })
 
-/** What was forwarded, header by header, and the address that counts. */
+/** X-Forwarded-For headers, and the client's address. */
 for (const [setting, forwarded, address] of [
-  // Nobody is trusted.
+  // No proxy is trusted, or another one.
   ['plain', ['192.0.2.7'], '127.0.0.1'],
   ['plain', ['127.0.0.1', '192.0.2.7'], '127.0.0.1'],
   ['proxiedElsewhere', ['192.0.2.7'], '127.0.0.1'],
@@ -119,10 +119,10 @@ for (const [setting, forwarded, address] of [
   ['proxied', ['::ffff:c000:207'], '192.0.2.7'],
   ['proxied', ['192.0.2.7, ::ffff:10.1.2.3'], '192.0.2.7'],
   ['proxied', ['fe80::1%eth0'], 'fe80::1'],
-  // Only proxies: the one that is furthest away.
+  // Only proxies: the furthest one counts.
   ['proxied', ['10.1.2.3'], '10.1.2.3'],
   ['proxied', ['10.1.2.3, 10.4.5.6'], '10.1.2.3'],
-  // What is no address ends the search: nothing to the left of it can be relied on.
+  // An invalid address ends the search, because nothing to its left can be trusted.
   ['proxied', ['192.0.2.7, unknown'], '127.0.0.1'],
   ['proxied', ['192.0.2.7, '], '127.0.0.1'],
   ['proxied', ['192.0.2.7, _hidden, 10.1.2.3'], '10.1.2.3'],
@@ -135,11 +135,11 @@ for (const [setting, forwarded, address] of [
   ['proxied', ['192.0.2.256'], '127.0.0.1'],
   ['proxied', ['192.0.2.7, 192.0.2.8, unknown'], '127.0.0.1'],
   ['proxied', ['unknown, 192.0.2.7'], '192.0.2.7'],
-  // The peer is trusted, and seen as mapped.
+  // The peer is trusted, and has an IPv4-mapped address.
   ['proxiedBoth', ['192.0.2.7'], '192.0.2.7'],
   ['proxiedBoth', ['192.0.2.7, 127.0.0.1'], '192.0.2.7'],
 ] as const) {
-  test.serial(`the caller's address at ${setting} with ${JSON.stringify(forwarded)} is ${address}`, async (t) => {
+  test.serial(`the client's address at ${setting} with ${JSON.stringify(forwarded)} is ${address}`, async (t) => {
     const bits = address.includes(':') ? 128 : 32
     t.is(await status(setting, [`${address}/${bits}`], [...forwarded]), 200)
     const every = ['0.0.0.0/0', '::/0']
@@ -147,7 +147,7 @@ for (const [setting, forwarded, address] of [
   })
 }
 
-test.serial('a trusted proxy that tells nobody else is no way around the networks of a token', async (t) => {
+test.serial('a trusted proxy does not circumvent the allowed networks of a token', async (t) => {
   t.is(await status('proxied', ['192.0.2.7/32'], []), 401)
   t.is(await status('proxied', ['192.0.2.7/32'], ['192.0.2.7, 203.0.113.9']), 401)
   t.is(await status('plain', ['192.0.2.7/32'], ['192.0.2.7']), 401)

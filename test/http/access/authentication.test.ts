@@ -5,7 +5,7 @@ import { useService } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/raw.ts'
 import { addToken, lastUsed, setState, type TokenOptions } from '../../support/tokens.ts'
 
-// Contract §3.1, but for addresses.
+// Contract §3.1; addresses.test.ts tests the client's address.
 
 const service = useService()
 
@@ -22,7 +22,7 @@ test.before('an account', async () => {
   account = await service().account()
 })
 
-/** A read with an `Authorization` header as given, octet by octet. */
+/** A read with exactly this `Authorization` header. */
 async function get(authorization: string | undefined) {
   const headers = authorization === undefined ? [] : [`Authorization: ${authorization}`]
   return exchange(service().url, plainRequest('GET /api/v1/domains/', headers))
@@ -92,13 +92,13 @@ for (const [what, secret] of [
   ['characters beyond ASCII', 'Pässwört€'],
   ['a letter whose UTF-8 looks like a blank in Latin-1', 'à'],
 ] as const) {
-  test.serial(`any secret whose hash is on file authenticates: ${what}`, async (t) => {
+  test.serial(`any secret whose hash is stored authenticates: ${what}`, async (t) => {
     await addToken(service(), account.id, { secret })
     t.is((await get(`Token ${Buffer.from(secret).toString('latin1')}`)).status, 200)
   })
 }
 
-test.serial('a secret in the query, a cookie or the body does not count', async (t) => {
+test.serial('a secret in the query, a cookie or the body does not authenticate', async (t) => {
   const { secret } = account
   const answer = await service().anonymous.post(
     `/domains/?token=${secret}&authorization=Token%20${secret}`,
@@ -114,14 +114,14 @@ const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOStri
 
 const ages: [string, TokenOptions, boolean][] = [
   ['without limits', { created: ago(1e9) }, true],
-  ['younger than its greatest age', { created: ago(3500), maxAge: '1 hour' }, true],
-  ['older than its greatest age', { created: ago(3700), maxAge: '1 hour' }, false],
-  ['whose greatest age is zero', { maxAge: '0' }, false],
-  ['older than its greatest age, though just used', { created: ago(90), lastUsed: ago(1), maxAge: '1 minute' }, false],
-  ['never used for less than it may be', { created: ago(3500), maxUnusedPeriod: '1 hour' }, true],
-  ['never used for longer than it may be', { created: ago(3700), maxUnusedPeriod: '1 hour' }, false],
-  ['used of late', { created: ago(9e6), lastUsed: ago(3500), maxUnusedPeriod: '1 hour' }, true],
-  ['not used of late', { created: ago(9e6), lastUsed: ago(3700), maxUnusedPeriod: '1 hour' }, false],
+  ['younger than max_age', { created: ago(3500), maxAge: '1 hour' }, true],
+  ['older than max_age', { created: ago(3700), maxAge: '1 hour' }, false],
+  ['whose max_age is zero', { maxAge: '0' }, false],
+  ['older than max_age, though just used', { created: ago(90), lastUsed: ago(1), maxAge: '1 minute' }, false],
+  ['never used, for less than max_unused_period', { created: ago(3500), maxUnusedPeriod: '1 hour' }, true],
+  ['never used, for longer than max_unused_period', { created: ago(3700), maxUnusedPeriod: '1 hour' }, false],
+  ['last used within max_unused_period', { created: ago(9e6), lastUsed: ago(3500), maxUnusedPeriod: '1 hour' }, true],
+  ['last used before max_unused_period', { created: ago(9e6), lastUsed: ago(3700), maxUnusedPeriod: '1 hour' }, false],
   [
     'within one limit only',
     { created: ago(3700), lastUsed: ago(1), maxAge: '1 hour', maxUnusedPeriod: '1 hour' },
@@ -164,14 +164,14 @@ for (const state of ['pending', 'disabled']) {
     t.deepEqual([status, json], [401, { detail: INACTIVE }])
   })
 
-  test.serial(`validity goes before the account's state: ${state}`, async (t) => {
+  test.serial(`an expired token is reported before the account's state: ${state}`, async (t) => {
     const { id } = await service().account()
     const { api } = await addToken(service(), id, { maxAge: '0' })
     await setState(service(), id, state)
     t.deepEqual((await api.get('/domains/')).json, { detail: INVALID })
   })
 
-  test.serial(`the account's state goes before the address: ${state}`, async (t) => {
+  test.serial(`the account's state is reported before a wrong network: ${state}`, async (t) => {
     const { id } = await service().account()
     const { api } = await addToken(service(), id, { allowedSubnets: [] })
     await setState(service(), id, state)
@@ -179,7 +179,7 @@ for (const state of ['pending', 'disabled']) {
   })
 }
 
-test.serial('an account that is active again is served again', async (t) => {
+test.serial('a token works again once its account is active again', async (t) => {
   const { id, api } = await service().account()
   await setState(service(), id, 'disabled')
   t.is((await api.get('/domains/')).status, 401)
@@ -195,7 +195,7 @@ for (const [what, method, path, status] of [
   ['a refused body', 'POST', '/domains/DOMAIN/rrsets/', 400],
   ['the index', 'GET', '/', 200],
 ] as const) {
-  test.serial(`last_used moves to now, to the microsecond, with ${what}`, async (t) => {
+  test.serial(`last_used is updated, to the microsecond, by ${what}`, async (t) => {
     const domain = await newDomain(account.api)
     const { id, api } = await addToken(service(), account.id)
     t.is(await lastUsed(service(), id), null)
@@ -208,7 +208,7 @@ for (const [what, method, path, status] of [
   })
 }
 
-test.serial('last_used is kept in microseconds', async (t) => {
+test.serial('last_used is stored in microseconds', async (t) => {
   const { id, api } = await addToken(service(), account.id)
   const seen = new Set<string>()
   for (let i = 0; i < 10; i++) {
@@ -224,7 +224,7 @@ for (const [what, options] of [
   ['an expired token', { created: ago(90), lastUsed: used, maxAge: '1 minute' }],
   ['an address that is not allowed', { lastUsed: used, allowedSubnets: ['192.0.2.0/24'] }],
 ] as const) {
-  test.serial(`last_used does not move with ${what}`, async (t) => {
+  test.serial(`last_used is not updated by ${what}`, async (t) => {
     const { id, api } = await addToken(service(), account.id, {
       ...options,
       allowedSubnets: [...(options.allowedSubnets ?? ['::/0'])],
@@ -234,7 +234,7 @@ for (const [what, options] of [
   })
 }
 
-test.serial('last_used does not move with an account that is not active', async (t) => {
+test.serial('last_used is not updated if the account is not active', async (t) => {
   const { id: owner } = await service().account()
   const { id, api } = await addToken(service(), owner, { lastUsed: used })
   await setState(service(), owner, 'disabled')
@@ -242,7 +242,7 @@ test.serial('last_used does not move with an account that is not active', async 
   t.is(await lastUsed(service(), id), used)
 })
 
-test.serial('last_used does not move without authentication', async (t) => {
+test.serial('last_used is not updated without authentication', async (t) => {
   const { id, api } = await addToken(service(), account.id, { lastUsed: used })
   await api.send('OPTIONS', '/domains/')
   await api.get('/nothing/')

@@ -7,58 +7,66 @@ import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { addFactor, addPolicies, addToken, setState, type TokenOptions } from '../../support/tokens.ts'
 
-// Who may do what (contract §3.2): every endpoint and method against every kind of caller. What is expected is stated
-// here, apart from how the service finds it.
+// Permissions (contract §3.2): every endpoint and method with every kind of caller. The expected answers are stated
+// here, independently of the service.
 
 const service = useService({ CAPTCHA: 'on' })
 
-/** What a caller acts on: an account with a domain that has www A, and two tokens with a policy each. */
+/** The target of the requests: an account with a domain that has www A, and two tokens with one policy each. */
 interface Site {
   account: Account
   /** An account that owns a token bound to `account`. */
   owner: Account
   domain: string
-  /** A token of the account, and the one that is bound to it. */
+  /** The account's own token, and the one that is bound to it. */
   tokens: Record<'own' | 'bound', { id: string; policy: string }>
   /** A factor of the account that was never used. */
   factor: string
 }
 
 interface Caller {
-  /** Presents itself; undefined: without token. */
+  /** Creates the caller's token and returns its secret; undefined: no token. */
   secret: (site: Site) => Promise<string | undefined>
-  /** Not let in. */
+  /** Fails authentication. */
   refused?: true
-  /** Presents nothing at all. */
+  /** Has no token. */
   anonymous?: true
   create?: boolean
   remove?: boolean
   manage?: boolean
-  /** Presents a login token, whose MFA step is missing. */
+  /** Has a login token; `pending`: its MFA step is missing. */
   login?: boolean
   pending?: boolean
   restricted?: boolean
-  /** What it sees of the domain, and whether it may write www A and, with the flag, delete the domain. */
+  /** Whether it sees the domain, may write www A and, with the flag, delete the domain. */
   sees?: boolean
   writes?: boolean
   clears?: boolean
-  /** As whom it meets the token that the path names. */
-  meets?: 'own' | 'bound' | 'foreign'
+  /** Its relation to the token in the path. */
+  relation?: 'own' | 'bound' | 'foreign'
 }
 
 const FLAGS = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
-const ALL = { create: true, remove: true, manage: true, sees: true, writes: true, clears: true, meets: 'own' } as const
+const ALL = {
+  create: true,
+  remove: true,
+  manage: true,
+  sees: true,
+  writes: true,
+  clears: true,
+  relation: 'own',
+} as const
 const NO_FLAGS = { ...ALL, create: false, remove: false, manage: false }
 
-const tokenOf = (options: TokenOptions, who: 'account' | 'owner' = 'account') => {
-  return async (site: Site) => (await addToken(service(), site[who].id, options)).secret
+const tokenOf = (options: TokenOptions, owner: 'account' | 'owner' = 'account') => {
+  return async (site: Site) => (await addToken(service(), site[owner].id, options)).secret
 }
 
 const bound = (names: boolean | undefined) => async (site: Site) => {
   const flags = { permCreateDomain: true, permDeleteDomain: true }
   const token = await addToken(service(), site.owner.id, { ...flags, userOverrideId: site.account.id })
-  if (names !== undefined) await addPolicies(service(), token.id, [{ permWrite: true }])
-  if (names === true) await addPolicies(service(), token.id, [{ domain: site.domain, permWrite: true }])
+  if (names !== undefined) await addPolicies(service(), token.id, { write: true })
+  if (names === true) await addPolicies(service(), token.id, { domain: site.domain, write: true })
   return token.secret
 }
 
@@ -99,74 +107,74 @@ const CALLERS: Record<string, Caller> = {
     secret: bound(false),
     ...{ ...ALL, manage: false, restricted: true, sees: false },
   },
-  'the owner of an override token': { secret: tokenOf(FLAGS, 'owner'), ...ALL, sees: false, meets: 'bound' },
+  'the owner of an override token': { secret: tokenOf(FLAGS, 'owner'), ...ALL, sees: false, relation: 'bound' },
   'a foreign account': {
     secret: async () => (await service().account()).secret,
-    ...{ ...ALL, sees: false, meets: 'foreign' },
+    ...{ ...ALL, sees: false, relation: 'foreign' },
   },
 }
 
-/** The members that the policies of the eight levels name. */
+/** The members of a policy at each of the eight levels of specificity. */
 const LEVELS = ['domain subname type', 'domain subname', 'domain type', 'domain', 'subname type', 'subname', 'type', '']
 
 for (const level of LEVELS) {
-  for (const permWrite of [true, false]) {
-    CALLERS[`a token with a policy of ${level || 'nothing'} that ${permWrite ? 'allows' : 'denies'}`] = {
+  for (const write of [true, false]) {
+    CALLERS[`a token with a policy of ${level || 'nothing'} that ${write ? 'allows' : 'denies'}`] = {
       async secret(site) {
         const { id, secret } = await addToken(service(), site.account.id, FLAGS)
-        const place = { domain: site.domain, subname: 'www', type: 'A' }
-        const named = Object.fromEntries(Object.entries(place).filter(([member]) => level.split(' ').includes(member)))
-        if (level !== '') await addPolicies(service(), id, [{ permWrite: !permWrite }])
-        await addPolicies(service(), id, [{ ...named, permWrite }])
+        const key = { domain: site.domain, subname: 'www', type: 'A' }
+        const named = Object.fromEntries(Object.entries(key).filter(([member]) => level.split(' ').includes(member)))
+        if (level !== '') await addPolicies(service(), id, { write: !write })
+        await addPolicies(service(), id, { ...named, write })
         return secret
       },
-      ...{ ...ALL, restricted: true, writes: permWrite },
-      // Of the others that allow, none covers the apex NS; those that deny leave www A.
-      clears: permWrite && (level === 'domain' || level === ''),
+      ...{ ...ALL, restricted: true, writes: write },
+      // Other allowing policies do not match the apex NS, and other denying policies forbid www A.
+      clears: write && (level === 'domain' || level === ''),
     }
   }
 }
 
-/** What is expected, once a caller is let in: a status, and whether anything changes. */
+/** The expected status after authentication, and whether anything changes. */
 type Outcome = [status: number, changes: boolean]
 
 interface Row {
   path: string
   method: string
   body?: (site: Site) => unknown
-  /** Whether the RRset is taken away first. */
+  /** Whether the RRset is deleted first. */
   withoutRRset?: true
-  /** `open`: as if no token existed; `welcome`: none is needed, but one that fails is refused. */
-  access?: 'open' | 'welcome'
-  /** Also before the MFA step. */
+  /** `open`: ignores tokens; `optional`: requires no token, but refuses an invalid one. */
+  access?: 'open' | 'optional'
+  /** Allowed before the MFA step. */
   beforeMfa?: true
   expected: (caller: Caller) => Outcome
 }
 
 const always = (status: number) => (): Outcome => [status, false]
 
-/** For whom acts for an account that has the domain. */
-const seen =
+/** 404 unless the caller sees the domain. */
+const ifVisible =
   (outcome: (caller: Caller) => Outcome) =>
   (caller: Caller): Outcome =>
     caller.sees === true ? outcome(caller) : [404, false]
 
-const written = (status: number) => seen(({ writes }) => (writes === true ? [status, true] : [403, false]))
+const written = (status: number) => ifVisible(({ writes }) => (writes === true ? [status, true] : [403, false]))
 
 const managed =
   (outcome: (caller: Caller) => Outcome) =>
   (caller: Caller): Outcome =>
     caller.manage === true ? outcome(caller) : [403, false]
 
-/** Reading a token and what it has; changing it; deleting it. */
-const tokenRead = managed(({ meets }) => [meets === 'foreign' ? 404 : 200, false])
+/** Reading a token and its policies; changing them. */
+const tokenRead = managed(({ relation }) => [relation === 'foreign' ? 404 : 200, false])
 const tokenChanged = (status: number) =>
-  managed(({ meets }) => {
-    if (meets === 'foreign') return [404, false]
-    return meets === 'bound' ? [403, false] : [status, true]
+  managed(({ relation }) => {
+    if (relation === 'foreign') return [404, false]
+    return relation === 'bound' ? [403, false] : [status, true]
   })
 
-/** Whoever has logged in reads factors, and changes them after the MFA step. */
+/** A login token may read factors, and change them after its MFA step. */
 const factorRead = ({ login }: Caller): Outcome => [login === true ? 200 : 403, false]
 const factorChanged =
   (...outcome: Outcome) =>
@@ -186,18 +194,18 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/healthz', access: 'open', expected: always(200) },
   { method: 'GET', path: '/readyz', access: 'open', expected: always(200) },
   { method: 'GET', path: '/nic/checkip.html', access: 'open', expected: always(200) },
-  { method: 'GET', path: '/api/v1', access: 'welcome', expected: always(200) },
-  { method: 'POST', path: '/api/v1/captcha', access: 'welcome', expected: always(201) },
-  { method: 'POST', path: '/api/v1/auth', access: 'welcome', expected: always(403) },
+  { method: 'GET', path: '/api/v1', access: 'optional', expected: always(200) },
+  { method: 'POST', path: '/api/v1/captcha', access: 'optional', expected: always(201) },
+  { method: 'POST', path: '/api/v1/auth', access: 'optional', expected: always(403) },
   { method: 'POST', path: '/api/v1/auth/login', access: 'open', expected: always(400) },
   { method: 'POST', path: '/api/v1/auth/logout', beforeMfa: true, expected: always(204) },
   { method: 'GET', path: '/api/v1/auth/account', expected: account([200, false]) },
   ...['PUT', 'PATCH'].map((method) => ({ method, path: '/api/v1/auth/account', expected: account([200, false]) })),
   { method: 'POST', path: '/api/v1/auth/account/change-email', access: 'open', expected: always(400) },
-  { method: 'POST', path: '/api/v1/auth/account/reset-password', access: 'welcome', expected: always(400) },
+  { method: 'POST', path: '/api/v1/auth/account/reset-password', access: 'optional', expected: always(400) },
   { method: 'POST', path: '/api/v1/auth/account/delete', access: 'open', expected: always(400) },
-  { method: 'GET', path: '/api/v1/v/:action/:code', access: 'welcome', expected: always(200) },
-  { method: 'POST', path: '/api/v1/v/:action/:code', access: 'welcome', expected: always(400) },
+  { method: 'GET', path: '/api/v1/v/:action/:code', access: 'optional', expected: always(200) },
+  { method: 'POST', path: '/api/v1/v/:action/:code', access: 'optional', expected: always(400) },
 
   { method: 'GET', path: FACTORS, beforeMfa: true, expected: factorRead },
   { method: 'POST', path: FACTORS, beforeMfa: true, expected: factorChanged(202, false) },
@@ -210,17 +218,17 @@ const ROWS: Row[] = [
   {
     method: 'POST',
     path: `${FACTORS}/:factor/verify`,
-    access: 'welcome',
+    access: 'optional',
     expected: ({ anonymous, login }) => [anonymous === true || login === true ? 400 : 403, false],
   },
 
   { method: 'GET', path: TOKENS, expected: managed(() => [200, false]) },
-  { method: 'POST', path: TOKENS, expected: managed(({ meets }) => [201, meets !== 'foreign']) },
+  { method: 'POST', path: TOKENS, expected: managed(({ relation }) => [201, relation !== 'foreign']) },
   { method: 'GET', path: `${TOKENS}/:id`, expected: tokenRead },
   ...['PUT', 'PATCH'].map((method) => ({
     ...{ method, path: `${TOKENS}/:id`, body: () => ({ name: 'changed' }), expected: tokenChanged(200) },
   })),
-  { method: 'DELETE', path: `${TOKENS}/:id`, expected: managed(({ meets }) => [204, meets !== 'foreign']) },
+  { method: 'DELETE', path: `${TOKENS}/:id`, expected: managed(({ relation }) => [204, relation !== 'foreign']) },
   { method: 'GET', path: `${TOKENS}/:id/policies`, expected: tokenRead },
   { method: 'GET', path: POLICIES, expected: tokenRead },
   { method: 'POST', path: POLICIES, body: () => ({ ...ANY, type: 'TXT' }), expected: tokenChanged(201) },
@@ -231,9 +239,9 @@ const ROWS: Row[] = [
   {
     method: 'DELETE',
     path: `${POLICIES}/:policy`,
-    expected: managed(({ meets }) => {
-      if (meets === 'foreign') return [204, false]
-      return meets === 'bound' ? [403, false] : [204, true]
+    expected: managed(({ relation }) => {
+      if (relation === 'foreign') return [204, false]
+      return relation === 'bound' ? [403, false] : [204, true]
     }),
   },
 
@@ -242,9 +250,9 @@ const ROWS: Row[] = [
     method: 'POST',
     path: DOMAINS,
     body: () => ({ name: freshName() }),
-    expected: ({ create, meets }) => (create === true ? [201, meets !== 'foreign'] : [403, false]),
+    expected: ({ create, relation }) => (create === true ? [201, relation !== 'foreign'] : [403, false]),
   },
-  { method: 'GET', path: `${DOMAINS}/:name`, expected: seen(() => [200, false]) },
+  { method: 'GET', path: `${DOMAINS}/:name`, expected: ifVisible(() => [200, false]) },
   {
     method: 'DELETE',
     path: `${DOMAINS}/:name`,
@@ -254,13 +262,13 @@ const ROWS: Row[] = [
       return clears === true ? [204, true] : [403, false]
     },
   },
-  { method: 'GET', path: `${DOMAINS}/:name/zonefile`, expected: seen(() => [200, false]) },
-  { method: 'GET', path: RRSETS, expected: seen(() => [200, false]) },
+  { method: 'GET', path: `${DOMAINS}/:name/zonefile`, expected: ifVisible(() => [200, false]) },
+  { method: 'GET', path: RRSETS, expected: ifVisible(() => [200, false]) },
   { method: 'POST', path: RRSETS, withoutRRset: true, body: () => rrset(), expected: written(201) },
   ...['PUT', 'PATCH'].map((method) => ({
     ...{ method, path: RRSETS, body: () => [rrset({ ttl: 61 })], expected: written(200) },
   })),
-  { method: 'GET', path: `${RRSETS}/:subname/:type`, expected: seen(() => [200, false]) },
+  { method: 'GET', path: `${RRSETS}/:subname/:type`, expected: ifVisible(() => [200, false]) },
   ...['PUT', 'PATCH'].map((method) => ({
     ...{ method, path: `${RRSETS}/:subname/:type`, body: () => rrset({ ttl: 61 }), expected: written(200) },
   })),
@@ -272,7 +280,7 @@ const ROWS: Row[] = [
 
 function expected(row: Row, caller: Caller): Outcome {
   if (row.access === 'open') return row.expected(caller)
-  if (caller.refused === true && !(caller.anonymous === true && row.access === 'welcome')) return [401, false]
+  if (caller.refused === true && !(caller.anonymous === true && row.access === 'optional')) return [401, false]
   if (caller.pending === true && row.access === undefined && row.beforeMfa === undefined) return [403, false]
   return row.expected(caller)
 }
@@ -283,7 +291,7 @@ async function makeSite(): Promise<Site> {
   const bound = await addToken(service(), owner.id, { userOverrideId: account.id })
   const tokens = { own: { id: own.id, policy: '' }, bound: { id: bound.id, policy: '' } }
   for (const token of Object.values(tokens)) {
-    await addPolicies(service(), token.id, [{ permWrite: false }])
+    await addPolicies(service(), token.id, { write: false })
     const [policy] = await query<{ id: string }>(service().system.db, 'select id from policies where token_id = :id', {
       id: token.id,
     })
@@ -295,7 +303,7 @@ async function makeSite(): Promise<Site> {
   return { account, owner, domain, tokens, factor }
 }
 
-/** All that the two accounts have, but for when it was used. */
+/** The rows of both accounts without the times of use. */
 async function contents({ account, owner }: Site): Promise<string> {
   const rows = await query<{ row: string }>(
     service().system.db,
@@ -316,19 +324,19 @@ async function contents({ account, owner }: Site): Promise<string> {
 }
 
 function send(site: Site, { path, method, body }: Row, caller: Caller, secret: string | undefined): Promise<Answer> {
-  const token = site.tokens[caller.meets === 'bound' ? 'bound' : 'own']
-  const places: Record<string, string> = {
+  const token = site.tokens[caller.relation === 'bound' ? 'bound' : 'own']
+  const parameters: Record<string, string> = {
     ...{ id: token.id, policy: token.policy, factor: site.factor, name: site.domain, subname: 'www', type: 'A' },
     ...{ action: 'activate-account', code: 'unknown' },
   }
-  const target = path.replace(/:(\w+)/g, (_, place: string) => places[place]!)
+  const target = path.replace(/:(\w+)/g, (_, name: string) => parameters[name]!)
   const update = path.endsWith('/update') ? `?hostname=www.${site.domain}&myip=192.0.2.77&myipv6=preserve` : ''
   const client = new Client(service().url, secret)
   return client.send(method, `//root${target}${update}`, method === 'GET' ? undefined : (body?.(site) ?? {}))
 }
 
 for (const [name, caller] of Object.entries(CALLERS)) {
-  test(`what ${name} may do`, async (t) => {
+  test(`permissions of ${name}`, async (t) => {
     let site = await makeSite()
     let secret = await caller.secret(site)
     for (const row of ROWS) {
@@ -349,7 +357,7 @@ for (const [name, caller] of Object.entries(CALLERS)) {
   })
 }
 
-test('no endpoint and no method is missing here', async (t) => {
+test('the matrix covers every endpoint and method', async (t) => {
   const paths = createRouter(service().system.config).stack.map(({ path }) => String(path))
   for (const path of paths) {
     const { headers } = await service().anonymous.send('OPTIONS', `//root${path}`)

@@ -4,7 +4,7 @@ import { newDomain } from '../../support/api.ts'
 import { useService } from '../../support/harness.ts'
 import { addFactor, addToken } from '../../support/tokens.ts'
 
-// What a login token may do while its MFA step is missing (contract §3.2).
+// The permissions of a login token while its MFA step is missing (contract §3.2).
 
 const service = useService()
 
@@ -44,14 +44,14 @@ for (const [method, path] of [
   })
 }
 
-test.serial('without the MFA step the index is there', async (t) => {
+test.serial('without the MFA step, the index is 200', async (t) => {
   const { api } = await addToken(service(), account.id, { mfa: false })
   const { status, json } = await api.get('/')
   t.is(status, 200)
   t.true('logout' in (json as object))
 })
 
-test.serial('a login token with the MFA step, and an API token, may all that they may', async (t) => {
+test.serial('a login token after its MFA step, and an API token, are not restricted', async (t) => {
   for (const mfa of [true, null]) {
     const { api } = await addToken(service(), account.id, { ...ALL, mfa })
     t.is((await api.get('/domains/')).status, 200, String(mfa))
@@ -62,7 +62,7 @@ for (const [what, prepare] of [
   ['without a factor', async () => undefined],
   ['with a factor that was never used', (id: string) => addFactor(service(), id, { used: false })],
 ] as const) {
-  test.serial(`in an account ${what} there is no MFA step`, async (t) => {
+  test.serial(`an account ${what} requires no MFA step`, async (t) => {
     const { id } = await service().account()
     await prepare(id)
     const { api } = await addToken(service(), id, { mfa: false })

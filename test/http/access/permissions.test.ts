@@ -3,9 +3,9 @@ import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/accounts.ts'
 import { newDomain } from '../../support/api.ts'
 import { useService } from '../../support/harness.ts'
-import { addPolicies, addToken, type PolicyOptions, type Token } from '../../support/tokens.ts'
+import { addPolicies, addToken, type PolicyRow, type Token } from '../../support/tokens.ts'
 
-// Contract §§3.2 and 3.3, on the endpoints that there are.
+// Contract §§3.2 and 3.3, on domains and RRsets.
 
 const service = useService()
 
@@ -27,7 +27,7 @@ const rrset = (subname: string, type = 'A') => ({
 })
 
 test.serial(
-  'a token without any flag reads and writes everything in the account, but creates and deletes no domain',
+  'a token without flags can read and write everything in the account, but not create or delete domains',
   async (t) => {
     const domain = await newDomain(account.api)
     const { api } = await addToken(service(), account.id)
@@ -63,9 +63,9 @@ for (const [flag, creation, deletion] of [
 for (const [what, name] of [
   ['an absent', async () => 'absent.test'],
   ['a foreign', () => newDomain(other.api)],
-  ['an impossible', async () => '_'],
+  ['a malformed', async () => '_'],
 ] as const) {
-  test.serial(`deleting ${what} domain needs the flag, and does nothing`, async (t) => {
+  test.serial(`deleting ${what} domain requires the flag, and does nothing`, async (t) => {
     const path = `/domains/${await name()}/`
     const without = await addToken(service(), account.id)
     const refused = await without.api.delete(path)
@@ -76,7 +76,7 @@ for (const [what, name] of [
   })
 }
 
-test.serial('a foreign domain is as good as absent', async (t) => {
+test.serial('a foreign domain behaves like an absent one', async (t) => {
   const domain = await newDomain(other.api)
   await other.api.post(`/domains/${domain}/rrsets/`, rrset('www'))
   for (const [method, path] of [
@@ -97,11 +97,11 @@ test.serial('a foreign domain is as good as absent', async (t) => {
   t.is((await other.api.get(`/domains/${domain}/rrsets/www/A/`)).status, 200)
 })
 
-test.serial('a restricted token reads everything, and writes what its policies allow', async (t) => {
+test.serial('a restricted token can read everything, and write what its policies allow', async (t) => {
   const [allowed, denied] = [await newDomain(account.api), await newDomain(account.api)]
   await account.api.post(`/domains/${denied}/rrsets/`, rrset('www'))
   const { id, api } = await addToken(service(), account.id)
-  await addPolicies(service(), id, [{ permWrite: false }, { domain: allowed, permWrite: true }])
+  await addPolicies(service(), id, { write: false }, { domain: allowed, write: true })
   for (const path of ['/', '/domains/', `/domains/${denied}/`, `/domains/${denied}/rrsets/www/A/`]) {
     t.is((await api.get(path)).status, 200, path)
   }
@@ -118,57 +118,53 @@ test.serial('a restricted token reads everything, and writes what its policies a
   t.is((await api.delete(`/domains/${denied}/rrsets/absent/A/`)).status, 204)
 })
 
-/** Of the policies of a token, those that match, and whether `www TXT` may be written. */
-const precedence: [string, Omit<PolicyOptions, 'domain'>[], boolean][] = [
-  ['the default alone', [{ permWrite: true }], true],
-  ['type over default', [{ permWrite: false }, { type: 'TXT', permWrite: true }], true],
-  [
-    'subname over type',
-    [{ permWrite: false }, { type: 'TXT', permWrite: false }, { subname: 'www', permWrite: true }],
-    true,
-  ],
+/** The policies of a token, and whether they permit writing `www TXT`. */
+const precedence: [string, Omit<PolicyRow, 'domain'>[], boolean][] = [
+  ['the default alone', [{ write: true }], true],
+  ['type over default', [{ write: false }, { type: 'TXT', write: true }], true],
+  ['subname over type', [{ write: false }, { type: 'TXT', write: false }, { subname: 'www', write: true }], true],
   [
     'subname and type over subname',
-    [{ permWrite: true }, { subname: 'www', permWrite: true }, { subname: 'www', type: 'TXT', permWrite: false }],
+    [{ write: true }, { subname: 'www', write: true }, { subname: 'www', type: 'TXT', write: false }],
     false,
   ],
-  ['another type', [{ permWrite: false }, { type: 'A', permWrite: true }], false],
-  ['another subname', [{ permWrite: false }, { subname: '', permWrite: true }], false],
-  ['a wildcard is literal', [{ permWrite: false }, { subname: '*', permWrite: true }], false],
+  ['a policy for another type does not match', [{ write: false }, { type: 'A', write: true }], false],
+  ['a policy for another subname does not match', [{ write: false }, { subname: '', write: true }], false],
+  ['a wildcard is literal', [{ write: false }, { subname: '*', write: true }], false],
 ]
 
 for (const [what, policies, allowed] of precedence) {
   test.serial(`the most specific policy decides: ${what}`, async (t) => {
     const domain = await newDomain(account.api)
     const { id, api } = await addToken(service(), account.id)
-    await addPolicies(service(), id, policies)
+    await addPolicies(service(), id, ...policies)
     t.is((await api.post(`/domains/${domain}/rrsets/`, rrset('www', 'TXT'))).status, allowed ? 201 : 403)
   })
 }
 
-test.serial('a domain is deleted only by who may write all of it', async (t) => {
+test.serial('deleting a domain requires permission to write all of it', async (t) => {
   const domain = await newDomain(account.api)
   await account.api.post(`/domains/${domain}/rrsets/`, rrset('www'))
-  const token = async (policies: PolicyOptions[]) => {
+  const token = async (...policies: PolicyRow[]) => {
     const { id, api } = await addToken(service(), account.id, { permDeleteDomain: true })
-    await addPolicies(service(), id, policies)
+    await addPolicies(service(), id, ...policies)
     return api
   }
   for (const policies of [
-    [{ permWrite: false }],
-    [{ permWrite: true }, { domain, subname: 'nothing', permWrite: false }],
-    [{ permWrite: true }, { subname: 'www', permWrite: false }],
-    [{ permWrite: true }, { type: 'NS', permWrite: false }],
+    [{ write: false }],
+    [{ write: true }, { domain, subname: 'nothing', write: false }],
+    [{ write: true }, { subname: 'www', write: false }],
+    [{ write: true }, { type: 'NS', write: false }],
   ]) {
-    const { status, json } = await (await token(policies)).delete(`/domains/${domain}/`)
+    const { status, json } = await (await token(...policies)).delete(`/domains/${domain}/`)
     t.deepEqual([status, json], [403, PERMISSION], JSON.stringify(policies))
   }
-  const allowed = await token([{ permWrite: false }, { domain, permWrite: true }])
+  const allowed = await token({ write: false }, { domain, write: true })
   t.is((await allowed.delete(`/domains/${domain}/`)).status, 204)
   t.is((await account.api.get(`/domains/${domain}/`)).status, 404)
 })
 
-/** A token of an account of its own, bound to `account`. */
+/** A token of another account, bound to `account`. */
 async function boundToken(options = {}): Promise<Token> {
   const { id } = await service().account()
   return addToken(service(), id, { userOverrideId: account.id, ...options })
@@ -185,13 +181,13 @@ test.serial('an override token acts as the bound account, not as its owner', asy
   t.is((await account.api.get(`/domains/${bound}/rrsets/www/A/`)).status, 200)
 })
 
-test.serial('what an override token creates belongs to the bound account', async (t) => {
+test.serial('a domain that an override token creates belongs to the bound account', async (t) => {
   const { api } = await boundToken({ permCreateDomain: true })
   const domain = await newDomain(api)
   t.is((await account.api.get(`/domains/${domain}/`)).status, 200)
 })
 
-test.serial('the quota is that of the bound account', async (t) => {
+test.serial('an override token counts for the quota of the bound account', async (t) => {
   const full = await service().account({ limitDomains: 0 })
   const roomy = await addToken(service(), account.id, { userOverrideId: full.id, permCreateDomain: true })
   t.is((await roomy.api.post('/domains/', { name: 'quota-1.test' })).status, 403)
@@ -200,7 +196,7 @@ test.serial('the quota is that of the bound account', async (t) => {
   t.pass()
 })
 
-test.serial('a bound token without flags creates and deletes no domain', async (t) => {
+test.serial('an override token without flags can neither create nor delete domains', async (t) => {
   const domain = await newDomain(account.api)
   const { api } = await boundToken()
   t.is((await api.post('/domains/', { name: `new.${domain}` })).status, 403)
@@ -216,11 +212,13 @@ test.serial(
       await newDomain(account.api),
     ]
     const { id, api } = await boundToken({ permDeleteDomain: true })
-    await addPolicies(service(), id, [
-      { permWrite: true },
-      { domain: written, permWrite: true },
-      { domain: read, subname: 'x', type: 'A', permWrite: false },
-    ])
+    await addPolicies(
+      service(),
+      id,
+      { write: true },
+      { domain: written, write: true },
+      { domain: read, subname: 'x', type: 'A', write: false },
+    )
     const listed = (await api.get('/domains/')).json as { name: string }[]
     t.deepEqual(
       listed.map(({ name }) => name),
@@ -248,27 +246,23 @@ test.serial(
 test.serial('an override token whose policies name no domain sees none', async (t) => {
   const domain = await newDomain(account.api)
   const { id, api } = await boundToken()
-  await addPolicies(service(), id, [{ permWrite: true }])
+  await addPolicies(service(), id, { write: true })
   t.deepEqual((await api.get('/domains/')).json, [])
   t.is((await api.get(`/domains/${domain}/`)).status, 404)
 })
 
-test.serial(
-  'an override token without policies sees a parent that ends a search, with policies only what they name',
-  async (t) => {
-    const parent = await newDomain(account.api)
-    const child = `child.${parent}`
-    await account.api.post('/domains/', { name: child })
-    const { id, api } = await boundToken()
-    const owning = async () =>
-      ((await api.get(`/domains/?owns_qname=www.${child}`)).json as { name: string }[])[0]?.name
-    t.is(await owning(), child)
-    await addPolicies(service(), id, [{ permWrite: false }, { domain: parent, permWrite: true }])
-    t.is(await owning(), parent)
-  },
-)
+test.serial('owns_qname finds only domains that the override token sees', async (t) => {
+  const parent = await newDomain(account.api)
+  const child = `child.${parent}`
+  await account.api.post('/domains/', { name: child })
+  const { id, api } = await boundToken()
+  const owning = async () => ((await api.get(`/domains/?owns_qname=www.${child}`)).json as { name: string }[])[0]?.name
+  t.is(await owning(), child)
+  await addPolicies(service(), id, { write: false }, { domain: parent, write: true })
+  t.is(await owning(), parent)
+})
 
-test.serial('when either account is deleted, the token is unknown', async (t) => {
+test.serial('deleting the owner or the bound account invalidates an override token', async (t) => {
   for (const which of ['owner_id', 'user_override_id']) {
     const [owner, bound] = [await service().account(), await service().account()]
     const { id, api } = await addToken(service(), owner.id, { userOverrideId: bound.id })

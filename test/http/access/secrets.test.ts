@@ -6,7 +6,7 @@ import { exchange, plainRequest } from '../../support/raw.ts'
 import { test } from '../../support/serial.ts'
 import { addToken } from '../../support/tokens.ts'
 
-// A secret shows nowhere but in the answer that makes it.
+// A secret appears only in the answer that creates it.
 
 const service = useService({ LOG_LEVEL: 'debug' })
 
@@ -27,7 +27,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 const JSON_BODY = 'Content-Type: application/json'
 const VALID = `Authorization: Token ${CANARY}`
 
-/** Requests that hold the secret somewhere, `DOMAIN` being a domain of the account. */
+/** Requests that contain the secret; `DOMAIN` stands for a domain of the account. */
 const REQUESTS: [line: string, headers: string[], body?: string][] = [
   ['GET /api/v1/domains/', [VALID]],
   ['GET /api/v1/auth/tokens/', [VALID]],
@@ -66,15 +66,15 @@ const REQUESTS: [line: string, headers: string[], body?: string][] = [
 ]
 
 for (const [line, headers, body] of REQUESTS) {
-  test(`not answered: ${line.replaceAll(CANARY, '…')} ${JSON.stringify(headers).replaceAll(CANARY, '…').slice(0, 60)} ${(body ?? '').replaceAll(CANARY, '…')}`, async (t) => {
-    const place = (text: string) => text.replaceAll('DOMAIN', domain)
-    const answer = await exchange(service().url, plainRequest(place(line), headers.map(place), place(body ?? '')))
+  test(`the answer does not contain the secret: ${line.replaceAll(CANARY, '…')} ${JSON.stringify(headers).replaceAll(CANARY, '…').slice(0, 60)} ${(body ?? '').replaceAll(CANARY, '…')}`, async (t) => {
+    const filled = (text: string) => text.replaceAll('DOMAIN', domain)
+    const answer = await exchange(service().url, plainRequest(filled(line), headers.map(filled), filled(body ?? '')))
     t.true(answer.status >= 200 && answer.status < 500, String(answer.status))
     t.false(`${answer.head}${answer.body}`.includes(CANARY))
   })
 }
 
-test('a secret is not logged, and not in any table', async (t) => {
+test('neither the log nor any table contains the secret', async (t) => {
   t.true(service().logged().includes('"request"'))
   for (const form of [CANARY, base64(CANARY), encodeURIComponent(CANARY)]) t.false(service().logged().includes(form))
   const tables = await query<{ name: string }>(

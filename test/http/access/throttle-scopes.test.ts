@@ -7,7 +7,8 @@ import type { Answer, Client } from '../../support/client.ts'
 import { useService } from '../../support/harness.ts'
 import { addToken, type Token } from '../../support/tokens.ts'
 
-// Contract §14 over HTTP: the scope of every path and method, whom a request is counted for, and what is not counted.
+// Contract §14 over HTTP: the scope of every path and method, whether the account or the address is counted, and
+// which requests are not counted.
 
 const SETTINGS = {
   CAPTCHA: 'on',
@@ -32,7 +33,7 @@ test.before('an account, logged in as well, and a domain', async () => {
   await account.api.post(`/domains/${domain}/rrsets/`, rrset)
 })
 
-/** Who asks: an API token, a login, a token that is not needed any more, or nobody, who is known by his address. */
+/** An API token, a login token, a token to be deleted, or no token, whose requests are counted for the address. */
 const CALLERS = {
   token: () => account.api,
   login: () => login.api,
@@ -52,7 +53,7 @@ const RRSETS = '/domains/D/rrsets/'
 const POLICIES = '/auth/tokens/x/policies/rrsets/'
 const WITHOUT_HEAD = /update/
 
-/** Every path and method; null: it is counted nowhere. */
+/** Every path and method; null: not counted. */
 const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status: number, scope: string | null][] = [
   ['token', 'GET', '/', 200, 'user'],
   ['nobody', 'GET', '/', 200, 'user'],
@@ -137,13 +138,13 @@ for (const [caller, method, path, status, scope] of ROWS) {
       const answer = await send(client, each, path)
       t.is(answer.status, status)
       t.is(scopeOf(answer), scope)
-      // The request in between, and the one that asks.
+      // The request itself, and the one that reads the rest.
       t.is(await left(sender), before - (scope === null ? 1 : 2))
     }
   })
 }
 
-test.serial('no path and method is without a row', async (t) => {
+test.serial('the rows cover every path and method', async (t) => {
   const { stack } = createRouter(readConfig(SETTINGS))
   const counted = new Set(
     ROWS.map(([, method, path]) => {
@@ -155,7 +156,7 @@ test.serial('no path and method is without a row', async (t) => {
   for (const { path } of stack) {
     const { headers } = await service().anonymous.send('OPTIONS', `//root${String(path)}`)
     for (const method of String(headers['allow']).split(', ')) {
-      // HEAD goes with GET, and OPTIONS is answered before.
+      // HEAD has the scope of GET, and OPTIONS is answered before throttling.
       if (method !== 'HEAD' && method !== 'OPTIONS')
         t.true(counted.has(`${method} ${String(path)}`), `${method} ${path}`)
     }
@@ -165,7 +166,7 @@ test.serial('no path and method is without a row', async (t) => {
 for (const [, method, path] of ROWS.filter(
   ([caller, , path]) => caller === 'nobody' && /^\/(auth\/($|[^t])|v|c)/.test(path),
 )) {
-  test.serial(`${method} ${path} is counted for the address, also with a token`, async (t) => {
+  test.serial(`${method} ${path} is counted for the address, even with a token`, async (t) => {
     const [token, address] = [await left(account.api), await left(service().anonymous)]
     await send(account.api, method, path)
     t.is(await left(service().anonymous), address - 2)
@@ -177,20 +178,20 @@ for (const [title, request, status] of [
   ['no token', () => service().anonymous.get('/domains/'), 401],
   ['a bad token', () => account.api.get('/', { headers: { authorization: 'Token nonsense' } }), 401],
   ['an API token where a login is needed', () => account.api.get('/auth/totp/'), 403],
-  ['a missing permission', () => powerless((api) => api.post('/domains/', { name: 'x.test' })), 403],
-  ['a missing permission to delete', () => powerless((api) => api.delete('/domains/x.test/')), 403],
-  ['a missing permission to manage', () => powerless((api) => api.get('/auth/tokens/')), 403],
-  ['a reached quota', () => withoutRoom((api) => api.post('/domains/', { name: 'x.test' })), 403],
+  ['a missing permission', () => withoutFlags((api) => api.post('/domains/', { name: 'x.test' })), 403],
+  ['a missing permission to delete', () => withoutFlags((api) => api.delete('/domains/x.test/')), 403],
+  ['a missing permission to manage', () => withoutFlags((api) => api.get('/auth/tokens/')), 403],
+  ['a reached quota', () => withReachedQuota((api) => api.post('/domains/', { name: 'x.test' })), 403],
   ['a foreign domain', () => account.api.get('/domains/absent.test/rrsets/'), 404],
   ['a foreign domain’s zone file', () => account.api.get('/domains/absent.test/zonefile/'), 404],
   ['a foreign host', () => account.api.get('/dyndns/update?hostname=absent.test'), 404],
   ['an automatic type', () => account.api.get(`/domains/${domain}/rrsets/@/SOA/`), 403],
-  ['no path', () => account.api.get('/nothing/'), 404],
-  ['no action', () => account.api.post('/v/nothing/x/'), 404],
+  ['an unknown path', () => account.api.get('/nothing/'), 404],
+  ['an unknown action', () => account.api.post('/v/nothing/x/'), 404],
   ['a wrong method where no token is needed', () => account.api.get('/auth/login/'), 405],
   ['OPTIONS', () => account.api.send('OPTIONS', '/domains/'), 200],
 ] as const) {
-  test.serial(`what ends before the throttling step is not counted: ${title}`, async (t) => {
+  test.serial(`a request that fails before throttling is not counted: ${title}`, async (t) => {
     const before = await Promise.all([left(account.api), left(service().anonymous)])
     const answer = await request()
     t.is(answer.status, status)
@@ -213,16 +214,16 @@ function scopeOf({ headers }: Answer): string | null {
   return /^"(\w+)"/.exec(String(headers['ratelimit-policy']))?.[1] ?? null
 }
 
-/** Requests that a caller has left under `user`, after this one. */
+/** The remaining requests of a client in the scope `user`, after this one. */
 async function left(client: Client): Promise<number> {
   const { headers } = await client.get('/')
   return Number(/;r=(\d+);/.exec(String(headers['ratelimit']))![1])
 }
 
-async function powerless(request: (api: Client) => Promise<Answer>): Promise<Answer> {
+async function withoutFlags(request: (api: Client) => Promise<Answer>): Promise<Answer> {
   return request((await addToken(service(), account.id)).api)
 }
 
-async function withoutRoom(request: (api: Client) => Promise<Answer>): Promise<Answer> {
+async function withReachedQuota(request: (api: Client) => Promise<Answer>): Promise<Answer> {
   return request((await service().account({ limitDomains: 0 })).api)
 }

@@ -9,8 +9,8 @@ import { newDomain } from '../../support/api.ts'
 import { useService } from '../../support/harness.ts'
 import { person } from '../../support/people.ts'
 
-// Contract §14 over HTTP: who is counted together, and what the answer says. Which scope each request is counted under:
-// throttle-scopes.test.ts.
+// Contract §14 over HTTP: which requests are counted together, and the headers of the answer. The scope of each
+// request is tested in throttle-scopes.test.ts.
 
 const service = useService({
   THROTTLE: 'on',
@@ -26,13 +26,13 @@ test.before('an account', async () => {
   account = await service().account()
 })
 
-/** An account whose requests nobody else makes. */
+/** A new account with a domain, for one test only. */
 async function fresh(): Promise<Account & { domain: string }> {
   const made = await service().account()
   return { ...made, domain: await newDomain(made.api) }
 }
 
-test.serial('the answer tells what is left, and a rejected one when to come again, in these words', async (t) => {
+test.serial('an answer has the remaining requests, and a throttled one the time until the next', async (t) => {
   const { api, domain: own } = await fresh()
   const headers = ['ratelimit-policy', 'content-type', 'content-length', 'allow'] as const
   const write = () => api.delete(`/domains/${own}/rrsets/absent/A/`)
@@ -70,7 +70,7 @@ test.serial('a throttled request has no effect', async (t) => {
   t.is((await api.get(`/domains/${own}/rrsets/n6/A/`)).status, 404)
 })
 
-test.serial('a domain is throttled for itself, and its reads are not', async (t) => {
+test.serial('writes to a domain do not throttle other domains or reads', async (t) => {
   const { api, domain: own } = await fresh()
   const other = await newDomain(api)
   const write = async (name: string) => (await api.delete(`/domains/${name}/rrsets/absent/A/`)).status
@@ -80,7 +80,7 @@ test.serial('a domain is throttled for itself, and its reads are not', async (t)
   t.is((await api.get(`/domains/${own}/rrsets/`)).status, 200)
 })
 
-test.serial('throttled: 401, 403 and 404 go before, 405, 404 of an RRset, 413, 415 and 400 after', async (t) => {
+test.serial('401, 403 and 404 of a domain precede 429; 405, 404 of an RRset, 415 and 400 follow it', async (t) => {
   const { id, api, domain: own } = await fresh()
   const collection = `/domains/${own}/rrsets/`
   for (let i = 0; i < 6; i++) await api.delete(`${collection}absent/A/`)
@@ -103,22 +103,25 @@ test.serial('throttled: 401, 403 and 404 go before, 405, 404 of an RRset, 413, 4
   }
 })
 
-test.serial('all tokens of an account are counted together, also those of others that are bound to it', async (t) => {
-  const owner = await fresh()
-  const other = await service().account()
-  const tokens = [
-    owner.api,
-    (await addToken(service(), owner.id)).api,
-    (await addToken(service(), other.id, { userOverrideId: owner.id })).api,
-  ]
-  const statuses = []
-  for (let i = 0; i < 7; i++) {
-    statuses.push((await tokens[i % 3]!.delete(`/domains/${owner.domain}/rrsets/absent/A/`)).status)
-  }
-  t.deepEqual(statuses, [204, 204, 204, 204, 204, 204, 429])
-})
+test.serial(
+  'all tokens of an account are counted together, including override tokens that are bound to it',
+  async (t) => {
+    const owner = await fresh()
+    const other = await service().account()
+    const tokens = [
+      owner.api,
+      (await addToken(service(), owner.id)).api,
+      (await addToken(service(), other.id, { userOverrideId: owner.id })).api,
+    ]
+    const statuses = []
+    for (let i = 0; i < 7; i++) {
+      statuses.push((await tokens[i % 3]!.delete(`/domains/${owner.domain}/rrsets/absent/A/`)).status)
+    }
+    t.deepEqual(statuses, [204, 204, 204, 204, 204, 204, 429])
+  },
+)
 
-test.serial('the daily rate of an account takes the place of the general one, for bound tokens as well', async (t) => {
+test.serial('the daily rate of an account replaces the general one, for override tokens as well', async (t) => {
   const slow = await service().account()
   const other = await service().account()
   const { api } = await addToken(service(), other.id, { userOverrideId: slow.id })
@@ -145,7 +148,7 @@ async function setDailyRate(id: string, rate: number): Promise<void> {
   await query(service().system.db, 'update accounts set daily_rate = :rate where id = :id', { id, rate })
 }
 
-/** Callers without token, by what the trusted proxy in front says of them. */
+/** X-Forwarded-For headers of clients without token, and their remaining requests. */
 for (const [forwarded, before] of [
   ['192.0.2.1', 2000],
   ['192.0.2.1', 1999],
@@ -158,7 +161,7 @@ for (const [forwarded, before] of [
   ['192.0.2.1, 127.0.0.9', 1996],
 ] as const) {
   test.serial(
-    `a caller without token is counted by his address: ${forwarded} has ${before} requests left`,
+    `a client without token is counted by its address: ${forwarded} has ${before} requests left`,
     async (t) => {
       const { headers } = await service().anonymous.get('/', { headers: { 'x-forwarded-for': forwarded } })
       t.is(remaining(headers), before - 1)
@@ -169,40 +172,37 @@ for (const [forwarded, before] of [
 const WITH_PASSWORD = ['login/', 'account/change-email/', 'account/delete/'] as const
 
 for (const [i, last] of WITH_PASSWORD.entries()) {
-  test.serial(
-    `too many wrong passwords from an address, and ${last} compares none from there for a while`,
-    async (t) => {
-      const somebody = await person(service())
-      const ask = (endpoint: string, members: object = {}, address = `198.51.100.${i}`) => {
-        const body = { ...somebody.credentials, new_email: 'new@example.test', ...members }
-        return service().anonymous.post(`/auth/${endpoint}`, body, { headers: { 'x-forwarded-for': address } })
-      }
-      // Right ones are not counted.
-      for (const [endpoint, status] of [
-        ['login/', 200],
-        ['login/', 200],
-        ['account/change-email/', 202],
-        ['account/delete/', 202],
-        ['login/', 200],
-      ] as const) {
-        t.is((await ask(endpoint)).status, status)
-      }
-      // Wrong ones are, together, whoever is meant.
-      for (const endpoint of WITH_PASSWORD) t.is((await ask(endpoint, { password: 'wrong horse' })).status, 403)
-      t.is((await ask('login/', { email: 'nobody@example.test' })).status, 403)
-      for (const members of [{}, { password: 'wrong horse' }]) {
-        const { status, text, headers } = await ask(last, members)
-        t.is(status, 429)
-        const seconds = Number(headers['retry-after'])
-        t.is(text, `{"detail":"${new Throttled(seconds).message}"}`)
-        t.true(seconds >= 3540 && seconds <= 3600)
-      }
-      t.is((await ask('login/', {}, '198.51.100.200')).status, 200)
-    },
-  )
+  test.serial(`after too many wrong passwords from an address, ${last} is 429 for it`, async (t) => {
+    const somebody = await person(service())
+    const ask = (endpoint: string, members: object = {}, address = `198.51.100.${i}`) => {
+      const body = { ...somebody.credentials, new_email: 'new@example.test', ...members }
+      return service().anonymous.post(`/auth/${endpoint}`, body, { headers: { 'x-forwarded-for': address } })
+    }
+    // Right passwords are not counted.
+    for (const [endpoint, status] of [
+      ['login/', 200],
+      ['login/', 200],
+      ['account/change-email/', 202],
+      ['account/delete/', 202],
+      ['login/', 200],
+    ] as const) {
+      t.is((await ask(endpoint)).status, status)
+    }
+    // Wrong passwords are counted together, for all accounts.
+    for (const endpoint of WITH_PASSWORD) t.is((await ask(endpoint, { password: 'wrong horse' })).status, 403)
+    t.is((await ask('login/', { email: 'nobody@example.test' })).status, 403)
+    for (const members of [{}, { password: 'wrong horse' }]) {
+      const { status, text, headers } = await ask(last, members)
+      t.is(status, 429)
+      const seconds = Number(headers['retry-after'])
+      t.is(text, `{"detail":"${new Throttled(seconds).message}"}`)
+      t.true(seconds >= 3540 && seconds <= 3600)
+    }
+    t.is((await ask('login/', {}, '198.51.100.200')).status, 200)
+  })
 }
 
-test.serial('CORS lets scripts read what throttling says', async (t) => {
+test.serial('CORS exposes the headers of throttling to scripts', async (t) => {
   const { headers } = await account.api.get('/', { headers: { origin: 'https://app.example' } })
   const exposed = String(headers['access-control-expose-headers']).split(', ')
   for (const name of ['RateLimit', 'RateLimit-Policy', 'Retry-After']) t.true(exposed.includes(name))

@@ -21,8 +21,8 @@ test.before('an account with a domain', async () => {
 
 const rrsets = () => `/domains/${domain}/rrsets/`
 
-/** Where bodies are read; DOMAIN stands for the name of the domain. */
-const places = [
+/** Endpoints that read bodies; DOMAIN stands for the name of the domain. */
+const endpoints = [
   ['POST', '/domains/'],
   ['POST', '/domains/DOMAIN/rrsets/'],
   ['PUT', '/domains/DOMAIN/rrsets/@/NS/'],
@@ -30,7 +30,7 @@ const places = [
 ] as const
 
 let count = 0
-/** A body for a new RRset at a name of its own. */
+/** A body for a new RRset at a new name. */
 function rrset(): string {
   return JSON.stringify({ subname: `n${count++}`, type: 'TXT', ttl: 60, records: ['"é"'] })
 }
@@ -74,7 +74,7 @@ for (const type of [
   '*/*',
   ';',
 ]) {
-  for (const [method, path] of places) {
+  for (const [method, path] of endpoints) {
     test.serial(`a body of type ${type} is refused: ${method} ${path}`, async (t) => {
       const { status, text } = await account.api.send(method, path.replace('DOMAIN', domain), undefined, {
         body: rrset(),
@@ -92,10 +92,10 @@ test.serial('a body without media type is refused', async (t) => {
 })
 
 for (const [what, around] of [
-  ['blanks, tabs and line breaks around', (json: string) => ` \t\r\n${json} \t\r\n`],
-  ['a final newline', (json: string) => `${json}\n`],
+  ['blanks, tabs and line breaks around it', (json: string) => ` \t\r\n${json} \t\r\n`],
+  ['a newline after it', (json: string) => `${json}\n`],
 ] as const) {
-  test.serial(`${what} the JSON are fine`, async (t) => {
+  test.serial(`JSON with ${what} is accepted`, async (t) => {
     t.is((await post(rrsets(), around(rrset()), 'application/json')).status, 201)
   })
 }
@@ -111,13 +111,13 @@ for (const type of [undefined, 'application/json', 'text/plain', 'application/x-
     t.is(patched.status, 200)
   })
 
-  test.serial(`an empty body on the RRset collection is no data: ${type}`, async (t) => {
+  test.serial(`an empty body on the RRset collection is refused: ${type}`, async (t) => {
     const { status, text } = await post(rrsets(), '', type)
     t.deepEqual([status, text], [400, NO_DATA])
   })
 }
 
-test.serial('a request without any sign of a body has an empty one', async (t) => {
+test.serial('a request without a body counts as one with an empty body', async (t) => {
   const answer = await exchange(service().url, plainRequest('POST /api/v1/domains/', [authorization()]))
   t.deepEqual([answer.status, answer.body], [400, REQUIRED])
   const zero = plainRequest('POST /api/v1/domains/', [authorization(), 'Content-Length: 0'])
@@ -126,8 +126,8 @@ test.serial('a request without any sign of a body has an empty one', async (t) =
   t.is((await exchange(service().url, chunked)).body, REQUIRED)
 })
 
-for (const [method, path] of places) {
-  test.serial(`null is no data: ${method} ${path}`, async (t) => {
+for (const [method, path] of endpoints) {
+  test.serial(`the root null is refused: ${method} ${path}`, async (t) => {
     const { status, text } = await account.api.send(method, path.replace('DOMAIN', domain), null)
     t.deepEqual([status, text], [400, NO_DATA])
   })
@@ -144,7 +144,7 @@ for (const [json, type] of [
   ['true', 'bool'],
   ['false', 'bool'],
 ] as const) {
-  test.serial(`the root ${json} is no dictionary but ${type}`, async (t) => {
+  test.serial(`the root ${json} is refused as ${type}`, async (t) => {
     const body = `{"non_field_errors":["Invalid data. Expected a dictionary, but got ${type}."]}`
     for (const [method, path] of [
       ['POST', '/domains/'],
@@ -167,7 +167,7 @@ for (const [what, body] of [
   ['single quotes', "{'name':'a.test'}"],
   ['a comment', '{} // end'],
   ['two values', '{}{}'],
-  ['text behind', '{} x'],
+  ['text after the value', '{} x'],
   ['NaN', '{"ttl":NaN}'],
   ['Infinity', '{"ttl":Infinity}'],
   ['-Infinity', '{"ttl":-Infinity}'],
@@ -183,7 +183,7 @@ for (const [what, body] of [
   ['a no-break space', '\u00a0{}'],
   ['a byte order mark twice', '\ufeff\ufeff{}'],
   ['a byte order mark alone', '\ufeff'],
-  ['arrays without end', '['.repeat(100_000)],
+  ['100,000 open arrays', '['.repeat(100_000)],
   ['UTF-16', Buffer.from('{}', 'utf16le')],
   ['invalid UTF-8', Buffer.from('{"name":"\xff"}', 'latin1')],
   ['half a UTF-8 character', Buffer.from('{"name":"\xc3"}', 'latin1')],
@@ -201,11 +201,11 @@ for (const [what, body] of [
   })
 }
 
-test.serial('a byte order mark in front is not part of the JSON', async (t) => {
+test.serial('a leading byte order mark is ignored', async (t) => {
   t.is((await post('/domains/', '\ufeff{}', 'application/json')).text, REQUIRED)
 })
 
-test.serial('deep nesting is read like any other member that is not asked for', async (t) => {
+test.serial('a deeply nested unknown member is ignored', async (t) => {
   const deep = `{"zzz":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
   t.is((await post('/domains/', deep, 'application/json')).text, REQUIRED)
 })
@@ -245,24 +245,24 @@ for (const [method, status] of [
   }
 }
 
-test.serial('a body packed with gzip is read', async (t) => {
+test.serial('a body compressed with gzip is accepted', async (t) => {
   const packed = gzipSync(rrset())
   t.is((await post(rrsets(), packed, 'application/json', { 'content-encoding': 'gzip' })).status, 201)
 })
 
 for (const [what, packed] of [
-  ['no gzip at all', Buffer.from(rrset())],
-  ['gzip that breaks off', gzipSync(rrset()).subarray(0, 30)],
-  ['gzip with a wrong sum', corrupt(gzipSync(rrset()))],
+  ['not gzip', Buffer.from(rrset())],
+  ['truncated gzip', gzipSync(rrset()).subarray(0, 30)],
+  ['gzip with a wrong checksum', corrupt(gzipSync(rrset()))],
 ] as const) {
-  test.serial(`a packed body that cannot be read is 400: ${what}`, async (t) => {
+  test.serial(`a body that cannot be decompressed is 400: ${what}`, async (t) => {
     const { status, json } = await post(rrsets(), packed, 'application/json', { 'content-encoding': 'gzip' })
     t.is(status, 400)
     t.regex((json as { detail: string }).detail, /^JSON parse error - ./)
   })
 }
 
-test.serial('a packing that nobody knows is 415', async (t) => {
+test.serial('an unknown Content-Encoding is 415', async (t) => {
   const { status, json } = await post(rrsets(), rrset(), 'application/json', { 'content-encoding': 'zip' })
   t.is(status, 415)
   t.deepEqual(Object.keys(json as object), ['detail'])

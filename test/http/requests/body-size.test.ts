@@ -7,7 +7,7 @@ import { newDomain } from '../../support/api.ts'
 import { useService, withService } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/raw.ts'
 
-// Contract §1.3: the size of bodies, and bodies that are not as long as they say.
+// Contract §1.3: the size of bodies, and bodies whose length differs from Content-Length.
 
 const service = useService()
 const MIB = 1024 * 1024
@@ -37,9 +37,9 @@ for (const [what, headers, body] of [
     ['Content-Type: application/json', 'Transfer-Encoding: chunked'],
     Buffer.from(`${(17 * MIB).toString(16)}\r\n${' '.repeat(17 * MIB)}\r\n0\r\n\r\n`),
   ],
-  ['packed', packedHeaders(), packed()],
+  ['compressed', compressedHeaders(), compressed()],
 ] as const) {
-  test.serial(`after a body that is too large the connection is of use: ${what}`, async (t) => {
+  test.serial(`after a body that is too large, the connection can be reused: ${what}`, async (t) => {
     const first = ['POST /api/v1/domains/ HTTP/1.1', 'Host: api.test', authorization(), ...headers, '', ''].join('\r\n')
     const second = plainRequest('GET /healthz')
     const answer = await exchange(service().url, Buffer.concat([Buffer.from(first), body, Buffer.from(second)]))
@@ -49,7 +49,7 @@ for (const [what, headers, body] of [
   })
 }
 
-/** The largest body of each kind of route, and what a request with an empty object is told there. */
+/** The largest body of each kind of route, and the status for an empty object. */
 const LIMITS: [method: 'POST' | 'PUT' | 'PATCH', path: () => string, limit: number, status: number][] = [
   ['POST', () => '/domains/', 16 * MIB, 400],
   ['POST', rrsets, 4 * MIB, 400],
@@ -67,14 +67,17 @@ const LIMITS: [method: 'POST' | 'PUT' | 'PATCH', path: () => string, limit: numb
 ]
 
 for (const [method, path, limit, status] of LIMITS) {
-  test.serial(`${method} takes a body of ${limit / 1024} KiB, and not an octet more: ${path.toString()}`, async (t) => {
-    const body = Buffer.alloc(limit + 1, ' ')
-    body.write('{}')
-    const fitting = await account.api.send(method, path(), undefined, { body: body.subarray(0, -1), headers: json })
-    t.is(fitting.status, status, fitting.text)
-    const larger = await account.api.send(method, path(), undefined, { body, headers: json })
-    t.deepEqual([larger.status, larger.text], [413, TOO_LARGE])
-  })
+  test.serial(
+    `${method} accepts a body of ${limit / 1024} KiB, and not one octet more: ${path.toString()}`,
+    async (t) => {
+      const body = Buffer.alloc(limit + 1, ' ')
+      body.write('{}')
+      const fitting = await account.api.send(method, path(), undefined, { body: body.subarray(0, -1), headers: json })
+      t.is(fitting.status, status, fitting.text)
+      const larger = await account.api.send(method, path(), undefined, { body, headers: json })
+      t.deepEqual([larger.status, larger.text], [413, TOO_LARGE])
+    },
+  )
 }
 
 test.serial('a body of 20 MB in chunks is too large', async (t) => {
@@ -87,7 +90,7 @@ test.serial('a body of 20 MB in chunks is too large', async (t) => {
   t.deepEqual([statusCode, await body.text()], [413, TOO_LARGE])
 })
 
-test.serial('a small body that unpacks to 20 MB is too large', async (t) => {
+test.serial('a small body that decompresses to 20 MB is too large', async (t) => {
   const { status, text } = await account.api.post(rrsets(), undefined, {
     body: gzipSync(Buffer.alloc(20 * MIB)),
     headers: { ...json, 'content-encoding': 'gzip' },
@@ -95,7 +98,7 @@ test.serial('a small body that unpacks to 20 MB is too large', async (t) => {
   t.deepEqual([status, text], [413, TOO_LARGE])
 })
 
-test.serial('a body that says it is too large is refused before it comes', async (t) => {
+test.serial('a body whose Content-Length is too large is refused before it arrives', async (t) => {
   const head = plainRequest(`POST /api/v1${rrsets()}`, [
     authorization(),
     'Content-Type: application/json',
@@ -113,7 +116,7 @@ for (const [what, path, body, text] of [
   ['ttl', undefined, () => ({ ttl: '1'.repeat(4_000_000) }), /String value too large/],
   ['record', undefined, () => ({ records: ['x'.repeat(4_000_000)] }), /no more than 64000 characters/],
 ] as const) {
-  test.serial(`a ${what} as long as the body may be is told to be wrong like a shorter one`, async (t) => {
+  test.serial(`a ${what} as long as the body limit has the same problem as a shorter one`, async (t) => {
     const { status, text: answer } = await account.api.post(path ?? rrsets(), body())
     t.is(status, 400, answer.slice(0, 200))
     t.regex(answer, text)
@@ -139,14 +142,14 @@ test.serial('the body limit is a setting', async (t) => {
   })
 })
 
-/** Everything in the domain, as the API tells it. */
+/** All RRsets of the domain, as the API shows them. */
 async function contents(): Promise<string> {
   return (await account.api.get(rrsets())).text
 }
 
 const rrset = '{"subname":"lie","type":"A","ttl":60,"records":["192.0.2.1"]}'
 
-test.serial('a body that is shorter than it says is no request, and changes nothing', async (t) => {
+test.serial('a body that is shorter than its Content-Length changes nothing', async (t) => {
   const before = await contents()
   const head = plainRequest(`POST /api/v1${rrsets()}`, [
     authorization(),
@@ -158,7 +161,7 @@ test.serial('a body that is shorter than it says is no request, and changes noth
   t.is(await contents(), before)
 })
 
-test.serial('what follows a body that is longer than it says is no request', async (t) => {
+test.serial('octets after the Content-Length of a body change nothing', async (t) => {
   const head = plainRequest(`POST /api/v1${rrsets()}`, [
     authorization(),
     'Content-Type: application/json',
@@ -179,7 +182,7 @@ for (const headers of [
   ['Content-Length: 5', 'Transfer-Encoding: chunked'],
   ['Transfer-Encoding: nonsense'],
 ]) {
-  test.serial(`a length that makes no sense is 400: ${headers.join(', ')}`, async (t) => {
+  test.serial(`an invalid length is 400: ${headers.join(', ')}`, async (t) => {
     const answer = await exchange(
       service().url,
       plainRequest(`POST /api/v1${rrsets()}`, [authorization(), 'Content-Type: application/json', ...headers]) + rrset,
@@ -204,11 +207,11 @@ for (const chunks of ['x\r\n', '-1\r\n', '5\r\nab', '2\r\nabcdef\r\n0\r\n\r\n', 
   })
 }
 
-/** 40 MB of blanks, packed so badly that they take more than one read from the network. */
-function packed(): Buffer {
+/** 40 MB of null octets, compressed so weakly that they take more than one read from the network. */
+function compressed(): Buffer {
   return gzipSync(Buffer.alloc(40 * MIB), { level: 1 })
 }
 
-function packedHeaders(): string[] {
-  return ['Content-Type: application/json', 'Content-Encoding: gzip', `Content-Length: ${packed().length}`]
+function compressedHeaders(): string[] {
+  return ['Content-Type: application/json', 'Content-Encoding: gzip', `Content-Length: ${compressed().length}`]
 }

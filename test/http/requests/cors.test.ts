@@ -24,7 +24,7 @@ test.before('an account', async () => {
   account = await service().account()
 })
 
-/** The headers of CORS. */
+/** The CORS headers. */
 function cors(headers: Answer['headers']): Record<string, unknown> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-')))
 }
@@ -54,7 +54,7 @@ test.serial('401 may be read by another origin, too', async (t) => {
   t.deepEqual(cors(headers), SIMPLE)
 })
 
-test.serial('without Origin there are no headers of CORS', async (t) => {
+test.serial('without Origin, a response has no CORS headers', async (t) => {
   const wanting = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization' }
   for (const answer of [
     await account.api.get('/'),
@@ -75,7 +75,7 @@ for (const path of [
   '/%zz/',
   '//root/*',
 ]) {
-  test.serial(`a preflight is answered 200, empty, without authentication: ${path}`, async (t) => {
+  test.serial(`a preflight is 200 with an empty body, without authentication: ${path}`, async (t) => {
     const { status, text, headers } = await service().anonymous.send('OPTIONS', path, undefined, {
       headers: { origin: 'https://ui.example', 'access-control-request-method': 'PATCH' },
     })
@@ -88,7 +88,7 @@ for (const path of [
   })
 }
 
-test.serial('a plain OPTIONS with Origin carries the headers of a preflight and Allow', async (t) => {
+test.serial('an OPTIONS with Origin that is not a preflight has the headers of a preflight, and Allow', async (t) => {
   const { status, headers } = await service().anonymous.send('OPTIONS', '/domains/', undefined, {
     headers: { origin: 'https://ui.example' },
   })
@@ -97,7 +97,7 @@ test.serial('a plain OPTIONS with Origin carries the headers of a preflight and 
   t.is(headers['allow'], 'GET, POST, HEAD, OPTIONS')
 })
 
-test.serial('a plain OPTIONS with Origin on an unrouted path is 404, and may be read', async (t) => {
+test.serial('an OPTIONS with Origin that is not a preflight is 404 on an unrouted path, and may be read', async (t) => {
   const { status, text, headers } = await service().anonymous.send('OPTIONS', '/nothing/', undefined, {
     headers: { origin: 'https://ui.example' },
   })
@@ -105,7 +105,7 @@ test.serial('a plain OPTIONS with Origin on an unrouted path is 404, and may be 
   t.deepEqual(cors(headers), PREFLIGHT)
 })
 
-test.serial('a wrong token does not matter to a preflight', async (t) => {
+test.serial('a preflight ignores an invalid token', async (t) => {
   const { status } = await service().anonymous.send('OPTIONS', '/domains/', undefined, {
     headers: { origin: 'https://ui.example', 'access-control-request-method': 'GET', authorization: 'Token x' },
   })

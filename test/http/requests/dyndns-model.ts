@@ -5,13 +5,13 @@ export type Pairs = [name: string, value: string][]
 
 export type Type = 'A' | 'AAAA'
 
-/** What becomes of one family at one name; no addresses: it is deleted. */
+/** The effect on one family at one name; no addresses: the RRset is deleted. */
 export type Action = 'preserve' | { addresses: string[] } | { network: bigint; length: number }
 
 const OWN = { A: 'myipv4:', AAAA: 'myipv6:' }
 const FOR_ALL = { A: ['myip', 'myipv4', 'ip', 'ipv4'], AAAA: ['myipv6', 'ipv6', 'myip', 'ip'] }
 
-/** The names that contract §10.3 finds in a query and the user of Basic authentication. */
+/** The names in a query and in the user of Basic authentication (contract §10.3). */
 export function namesOf(pairs: Pairs, user?: string): string[] | undefined {
   const value = (name: string) => pairs.findLast(([each]) => each === name)?.[1]
   const hostname = value('hostname')
@@ -22,7 +22,7 @@ export function namesOf(pairs: Pairs, user?: string): string[] | undefined {
   return username === undefined || username.includes('@') ? undefined : listOf(username)
 }
 
-/** The names that have parameters of their own. */
+/** The names in parameters for single names. */
 export function ownNamesOf(pairs: Pairs): string[] {
   return pairs.flatMap(([name]) => (/^myipv[46]:/.test(name) ? listOf(name.slice(7)) : []))
 }
@@ -32,7 +32,7 @@ function listOf(text: string): string[] {
   return [...new Set(lower.split(',').map((part) => part.trim()))]
 }
 
-/** What contract §10.4 does to one family at one name; undefined if the query is not about it. */
+/** The effect on one family at one name (contract §10.4); undefined if the query does not concern it. */
 export function actionFor(
   pairs: Pairs,
   type: Type,
@@ -51,7 +51,7 @@ export function actionFor(
   return { addresses: familyOf(address) === type ? [address] : [] }
 }
 
-/** All that is wrong with the query's parameters; what no later one of the same name has replaced counts. */
+/** All problems of the query's parameters. The last value of a repeated parameter counts. */
 export function problemsOf(pairs: Pairs, names: string[]): string[] {
   const valid = pairs.filter(([name], i) => !pairs.slice(i + 1).some(([later]) => later === name))
   return (['A', 'AAAA'] as const).flatMap((type) => {
@@ -79,7 +79,7 @@ function problemOf(parts: string[], type: Type): string | undefined {
   return isLength ? undefined : `is an invalid subnet: The length is not a number from 0 to ${bits}.`
 }
 
-/** What a value without problems says about a family; undefined if nothing. */
+/** The effect of a valid value on a family; undefined if it has none. */
 function read(value: string, type: Type): Action | undefined {
   const parts = partsOf(value, type)
   const [part] = parts
@@ -108,14 +108,14 @@ export function isAddress(text: string, type: Type): boolean {
 /** An address as a number. */
 export function numberOf(address: string): bigint {
   if (!address.includes(':')) return address.split('.').reduce((sum, octet) => sum * 256n + BigInt(octet), 0n)
-  // A URL has the address compressed, and without dots.
+  // A URL contains the compressed address without dots.
   const [before, after] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
   const groups = (half = '') => half.split(':').filter((group) => group !== '')
   const zeros = Array<string>(8 - groups(before).length - groups(after).length).fill('0')
   return [...groups(before), ...zeros, ...groups(after)].reduce((sum, group) => sum * 65536n + BigInt(`0x${group}`), 0n)
 }
 
-/** The addresses, as numbers, that a name has after an action. */
+/** The addresses of a name after an action, as numbers. */
 export function after(present: bigint[], action: Action, type: Type): bigint[] {
   if (action === 'preserve') return present
   if ('addresses' in action) return action.addresses.map(numberOf)

@@ -21,7 +21,7 @@ import { update } from '../../support/dyndns.ts'
 import { useService } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/raw.ts'
 
-// Contract §§10.3, 10.4 against a model of them: what a query means, and what it does. No query at all gives a 5xx.
+// Random queries against a model of contract §§10.3 and 10.4. No query causes a 5xx.
 
 const service = useService({ THROTTLE: 'off', TRUSTED_PROXIES: '127.0.0.1' })
 
@@ -55,7 +55,7 @@ const pair = fc.oneof(
 const pairs: fc.Arbitrary<Pairs> = fc.array(pair, { maxLength: 6 })
 const address = fc.constantFrom('203.0.113.9', '2001:db8:9::9')
 
-/** As the query that reaches the service: of one parameter, the last value at its place. */
+/** The query as the service reads it: the last value of a repeated parameter counts. */
 function queryOf(all: Pairs): Map<string, string> {
   return new Map(all.filter(([name], i) => !all.slice(i + 1).some(([later]) => later === name)))
 }
@@ -69,7 +69,7 @@ function actionOf(update: HostUpdate): Action {
   return { addresses: update.action === 'set' ? update.addresses : [] }
 }
 
-test('the names of a query are those of the model', (t) => {
+test('the service reads the same names from a query as the model', (t) => {
   const user = fc.option(fc.oneof(hosts, stranger), { nil: undefined })
   fc.assert(
     fc.property(pairs, user, (all, user) => {
@@ -81,7 +81,7 @@ test('the names of a query are those of the model', (t) => {
   t.pass()
 })
 
-test('what a query does to each name and family is what the model does', (t) => {
+test('a query has the same effect on each name and family as in the model', (t) => {
   fc.assert(
     fc.property(pairs, address, (all, caller) => {
       const names = namesOf(all) ?? ['one.test']
@@ -115,7 +115,7 @@ test.before('an account with a domain', async () => {
 
 const NAMES = ['one.test', 'a.one.test', 'b.one.test', '*.one.test']
 
-/** The addresses of all names, as numbers in order, by family and name. */
+/** The sorted addresses of all names, as numbers, by family and name. */
 async function stored(): Promise<Map<string, bigint[]>> {
   const rrsets = succeeded(await account.api.get('/domains/one.test/rrsets/'), 200).json as ShownRRset[]
   const found = rrsets.filter(({ type }) => TYPES.includes(type as Type))
@@ -128,7 +128,7 @@ function ordered(addresses: bigint[]): bigint[] {
   return addresses.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
 }
 
-/** Status, text where the contract has just one, and what is stored then. */
+/** The status, the text if the contract has just one, and the addresses afterwards. */
 function expected(all: Pairs, caller: string, present: Map<string, bigint[]>) {
   const names = namesOf(all) ?? ['one.test']
   const meant = [...new Set([...names, ...ownNamesOf(all)])]
@@ -152,7 +152,7 @@ function expected(all: Pairs, caller: string, present: Map<string, bigint[]>) {
   return { status: 200, texts: [meant.map(() => 'good').join('\n')], then }
 }
 
-test.serial('an update leaves what the model leaves, or nothing changes', async (t) => {
+test.serial('an update stores the addresses of the model, or is refused and changes nothing', async (t) => {
   const seen = new Set<number>()
   await fc.assert(
     fc.asyncProperty(pairs, address, async (all, caller) => {
@@ -176,7 +176,7 @@ const piece = fc.oneof(
 )
 const rubbish = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
 
-test.serial('whatever the query, the answer is a text, and no 5xx', async (t) => {
+test.serial('the answer to any query is plain text and not a 5xx', async (t) => {
   const known = pairs.map((all) => new URLSearchParams(all).toString())
   const query = fc.oneof(
     rubbish,

@@ -3,7 +3,7 @@ import type { Account } from '../../support/accounts.ts'
 import { newDomain } from '../../support/api.ts'
 import { useService } from '../../support/harness.ts'
 
-// Contract §1.4, on the fields that there are: name, subname, type, ttl, records.
+// Contract §1.4, for the fields name, subname, type, ttl and records.
 
 const service = useService()
 
@@ -32,7 +32,7 @@ const SUBNAME_SYNTAX =
   'exceed 63 characters.'
 const TYPE_SYNTAX = 'Type must be uppercase alphanumeric and start with a letter.'
 
-/** The member of a request, as JSON, and what is wrong with it. */
+/** A field, its value as JSON, and its problems. */
 const wrong: [field: string, json: string, texts: string[]][] = [
   ['name', 'null', [NULL]],
   ['name', '""', [BLANK]],
@@ -149,7 +149,7 @@ for (const [field, json, texts] of wrong) {
 
 let count = 0
 
-/** The member of a request, as JSON, and what it is read as. */
+/** A field, its value as JSON, and the value that is read. */
 for (const [field, json, value] of [
   ['subname', '" n1 "', 'n1'],
   ['subname', '"\\t\\nn2\\u00a0"', 'n2'],
@@ -179,12 +179,12 @@ for (const [field, json, value] of [
   })
 }
 
-test.serial('a name may be a number, as far as a number is a name', async (t) => {
+test.serial('a domain name may be a number that is a valid name', async (t) => {
   const { status, json } = await send('POST', '/domains/', '{"name":1.5}')
   t.deepEqual([status, (json as { name: string }).name], [201, '1.5'])
 })
 
-test.serial('required members that are missing are told together', async (t) => {
+test.serial('all missing required members are reported together', async (t) => {
   const missing = (...names: string[]) => JSON.stringify(Object.fromEntries(names.map((name) => [name, [REQUIRED]])))
   t.is((await send('POST', '/domains/', '{}')).text, missing('name'))
   t.is((await send('POST', `/domains/${domain}/rrsets/`, '{}')).text, missing('type', 'ttl', 'records'))
@@ -192,7 +192,7 @@ test.serial('required members that are missing are told together', async (t) => 
   t.is((await send('PUT', one, '{}')).text, missing('subname', 'type', 'ttl', 'records'))
 })
 
-test.serial('several fields and several texts per field are told together', async (t) => {
+test.serial('several fields and several texts per field are reported together', async (t) => {
   const body = { records: [null, 1], ttl: 'x', type: 'txt', subname: 'A' }
   const { status, text } = await account.api.post(`/domains/${domain}/rrsets/`, body)
   t.is(status, 400)
@@ -230,17 +230,17 @@ test.serial('unknown and read-only members are ignored, even when their values a
   t.is((await account.api.post('/domains/', { name, ...members })).status, 201)
 })
 
-test.serial('members that only objects of programs have are missing members', async (t) => {
+test.serial("properties of JavaScript's Object.prototype do not count as members", async (t) => {
   const { text } = await send('POST', '/domains/', '{"__proto__":{"name":"a.test"}}')
   t.is(text, JSON.stringify({ name: [REQUIRED] }))
 })
 
-test.serial('of a member given twice the last value counts', async (t) => {
+test.serial('the last value of a repeated member counts', async (t) => {
   const { text } = await send('POST', '/domains/', '{"name":"a.test","name":""}')
   t.is(text, JSON.stringify({ name: [BLANK] }))
 })
 
-/** An object of members that are JSON already. */
+/** A JSON object with these members, whose values are JSON already. */
 function object(members: Record<string, string>): string {
   const pairs = Object.entries(members).map(([name, json]) => `${JSON.stringify(name)}:${json}`)
   return `{${pairs.join(',')}}`

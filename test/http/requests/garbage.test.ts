@@ -4,7 +4,7 @@ import { newDomain } from '../../support/api.ts'
 import { useService } from '../../support/harness.ts'
 import { exchange, plainRequest, type RawAnswer } from '../../support/raw.ts'
 
-// What is hardly HTTP: JSON of the API with 4xx, or the connection closed; never 5xx, and the service goes on.
+// Invalid HTTP is answered by 4xx in JSON or by closing the connection, and never by 5xx.
 
 const service = useService()
 
@@ -16,14 +16,14 @@ test.before('an account with a domain', async () => {
   domain = await newDomain(account.api)
 })
 
-test.afterEach('the service goes on', async (t) => {
+test.afterEach('the service still works', async (t) => {
   t.is((await account.api.get('/domains/')).status, 200)
 })
 
 const many = (count: number, line: (i: number) => string) => Array.from({ length: count }, (_, i) => line(i)).join('')
 const head = 'GET /api/v1/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n'
 
-/** A refusal in the API's form, with the headers of every response. */
+/** Whether the answer is an error in the API's form, with the headers of all responses. */
 function isRefusal({ status, headers, body }: RawAnswer): boolean {
   const { detail, ...more } = JSON.parse(body) as { detail: unknown }
   return (
@@ -41,7 +41,7 @@ function isRefusal({ status, headers, body }: RawAnswer): boolean {
 
 for (const [what, octets, status] of [
   ['a word', 'hello\r\n\r\n', 400],
-  ['a word without end', 'hello', 400],
+  ['an unfinished word', 'hello', 400],
   ['null characters', '\0'.repeat(100), 400],
   ['every octet', Buffer.from(Array.from({ length: 256 }, (_, i) => i)), 400],
   ['the beginning of TLS', Buffer.from('16030100c2010000be0303', 'hex'), 400],
@@ -76,11 +76,11 @@ for (const [what, octets] of [
   ['nothing', ''],
   ['line breaks', '\r\n\r\n\r\n'],
   ['half a request', 'GET /api/v1/ HTT'],
-  ['a request without end', 'GET /api/v1/ HTTP/1.1\r\nHost: a\r\n'],
+  ['an unfinished request', 'GET /api/v1/ HTTP/1.1\r\nHost: a\r\n'],
   ['another protocol', 'GET /api/v1/ RTSP/1.0\r\n\r\n'],
   ['CONNECT', 'CONNECT api.test:443 HTTP/1.1\r\nHost: api.test\r\n\r\n'],
   ['line feeds alone', 'GET /api/v1/ HTTP/1.1\nHost: a\nConnection: close\n\n'],
-  ['a header that goes on in the next line', `${head}X: a\r\n b\r\n\r\n`],
+  ['a folded header', `${head}X: a\r\n b\r\n\r\n`],
 ] as const) {
   test.serial(`${what} is refused in JSON, answered, or the connection closed`, async (t) => {
     const answer = await exchange(service().url, octets, { end: true })
@@ -93,7 +93,7 @@ for (const [what, octets] of [
   ['HTTP/1.0 without Host', 'GET /api/v1/ HTTP/1.0\r\n\r\n'],
   ['HTTP/1.1 without Host', 'GET /api/v1/ HTTP/1.1\r\nConnection: close\r\n\r\n'],
   ['an empty Host', 'GET /api/v1/ HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n'],
-  ['a Host that is none', 'GET /api/v1/ HTTP/1.1\r\nHost: a b/\\"<>\r\nConnection: close\r\n\r\n'],
+  ['an invalid Host', 'GET /api/v1/ HTTP/1.1\r\nHost: a b/\\"<>\r\nConnection: close\r\n\r\n'],
   ['line breaks before the request', `\r\n\r\n${head}\r\n`],
   ['many headers', `${head}${many(500, (i) => `X-${i}: x\r\n`)}\r\n`],
   ['octets beyond ASCII in headers', `${head}X: \xff\xfe\r\nCookie: \xe4\r\nUser-Agent: \x80\r\n\r\n`],
@@ -106,7 +106,7 @@ for (const [what, octets] of [
   ['a range', `${head}Range: bytes=0-1\r\nIf-Modified-Since: never\r\nIf-None-Match: *\r\n\r\n`],
   ['another method in a header', `${head}X-HTTP-Method-Override: DELETE\r\n\r\n`],
 ] as const) {
-  test.serial(`${what} is answered like any request`, async (t) => {
+  test.serial(`a request with ${what} is answered normally`, async (t) => {
     const { status, headers, body } = await exchange(service().url, octets)
     t.is(status, 200)
     t.is(headers['content-length'], String(Buffer.byteLength(body)))
@@ -115,7 +115,7 @@ for (const [what, octets] of [
   })
 }
 
-test.serial('a client of HTTP/1.0 may write', async (t) => {
+test.serial('an HTTP/1.0 client may write', async (t) => {
   const rrset = '{"subname":"old","type":"A","ttl":60,"records":["192.0.2.1"]}'
   const octets = plainRequest(`POST /api/v1/domains/${domain}/rrsets/`, [`Authorization: Token ${account.secret}`])
   const old = octets.replace('HTTP/1.1', 'HTTP/1.0').replace('Connection: close', 'Content-Type: application/json')
@@ -126,7 +126,7 @@ test.serial('a client of HTTP/1.0 may write', async (t) => {
   t.is(status, 201, body)
 })
 
-test.serial('a client that waits to be told to go on is told to', async (t) => {
+test.serial('a client that expects 100 Continue gets it', async (t) => {
   const headers = [`Authorization: Token ${account.secret}`, 'Content-Type: application/json', 'Expect: 100-continue']
   const { head: first, body } = await exchange(service().url, plainRequest('POST /api/v1/domains/', headers, '{}'))
   t.is(first, 'HTTP/1.1 100 Continue')
@@ -140,7 +140,7 @@ test.serial('requests on one connection are answered in order', async (t) => {
   t.deepEqual(`${first}${body}`.match(/HTTP\/1\.1 \d{3}/g), ['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 401'])
 })
 
-test.serial('a request that is complete gets its own answer, whatever follows it', async (t) => {
+test.serial('a complete request gets its own answer, whatever follows it', async (t) => {
   const rrset = '{"subname":"followed","type":"A","ttl":60,"records":["192.0.2.1"]}'
   const headers = [`Authorization: Token ${account.secret}`, 'Content-Type: application/json']
   const octets = plainRequest(`POST /api/v1/domains/${domain}/rrsets/`, headers, rrset)

@@ -6,7 +6,7 @@ import { addPolicies, addToken, type Token } from '../../support/tokens.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { useService } from '../../support/harness.ts'
 
-// Contract §1.2: which error wins where a request deserves several.
+// Contract §1.2: which error a request with several errors gets.
 
 const service = useService({ BODY_LIMIT: '4096' })
 
@@ -15,7 +15,7 @@ const PERMISSION = '{"detail":"You do not have permission to perform this action
 const NOT_FOUND = '{"detail":"Not found."}'
 const TOO_LARGE = '{"detail":"Payload too large."}'
 
-/** More than any route takes. */
+/** More than any route accepts. */
 const large = 'x'.repeat(5 * 1024 * 1024)
 const asText = { 'content-type': 'text/plain' }
 const asJson = { 'content-type': 'application/json' }
@@ -34,7 +34,7 @@ test.before('accounts', async () => {
   foreign = await newDomain((await service().account()).api)
   plain = await addToken(service(), account.id)
   restricted = await addToken(service(), account.id)
-  await addPolicies(service(), restricted.id, [{ permWrite: false }])
+  await addPolicies(service(), restricted.id, { write: false })
   const rrset = { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] }
   await account.api.post(`/domains/${domain}/rrsets/`, rrset)
 })
@@ -44,15 +44,15 @@ const others = (rest = '') => `/domains/${foreign}/rrsets/${rest}`
 const anonymous = () => service().anonymous
 const owner = () => account.api
 
-/** A request that breaks two adjacent rules, and the answer of the rule that goes first. */
+/** Requests that violate two adjacent rules, and the answer of the first rule. */
 const rows: [string, () => Promise<Answer>, number, string][] = [
   // 1 before 2
-  ['a preflight is answered before the path is looked for', () => preflight('/nothing/'), 200, ''],
+  ['a preflight is answered before routing', () => preflight('/nothing/'), 200, ''],
   ['a preflight is answered before the path is decoded', () => preflight('/%zz/'), 200, ''],
   // 2 before 4
   ['an unrouted path is 404 before 401', () => anonymous().get('/nothing/'), 404, NOT_FOUND],
-  ['a plain OPTIONS needs no authentication', () => anonymous().send('OPTIONS', own()), 200, ''],
-  ['a plain OPTIONS looks for no domain', () => anonymous().send('OPTIONS', others()), 200, ''],
+  ['a plain OPTIONS requires no authentication', () => anonymous().send('OPTIONS', own()), 200, ''],
+  ['a plain OPTIONS does not check the domain', () => anonymous().send('OPTIONS', others()), 200, ''],
   // 4 before 5, 7, 9
   ['no token is 401 before a foreign domain is 404', () => anonymous().get(others()), 401, CREDENTIALS],
   [
@@ -68,7 +68,7 @@ const rows: [string, () => Promise<Answer>, number, string][] = [
   ['no token is 401 before 415', () => send(anonymous(), 'POST', '/domains/', 'x', asText), 401, CREDENTIALS],
   ['no token is 401 before 400', () => send(anonymous(), 'POST', '/domains/', '{', asJson), 401, CREDENTIALS],
   // 5 within itself
-  ['a missing flag is 403 before the quota', () => noFlagNoRoom(), 403, PERMISSION],
+  ['a missing flag is 403 before the quota', () => withoutFlagAndQuota(), 403, PERMISSION],
   ['a foreign domain is 404 before an automatic type is 403', () => owner().get(others('@/SOA/')), 404, NOT_FOUND],
   // 5 before 7
   ['a foreign domain is 404 before 405', () => owner().post(others('www/A/'), {}), 404, NOT_FOUND],
@@ -82,7 +82,7 @@ const rows: [string, () => Promise<Answer>, number, string][] = [
   // 5 before 8
   ['a missing flag is 403 before an absent domain', () => plain.api.delete('/domains/absent.test/'), 403, PERMISSION],
   [
-    'an automatic type is 403 before the RRset is looked for',
+    'an automatic type is 403 before an absent RRset is 404',
     () => owner().get(own('nothing/NSEC3/')),
     403,
     '{"detail":"You cannot tinker with the NSEC3 RRset."}',
@@ -96,7 +96,7 @@ const rows: [string, () => Promise<Answer>, number, string][] = [
   ['a reached quota is 403 before 413', () => send(full.api, 'POST', '/domains/', large, asJson), 403, quota()],
   ['a reached quota is 403 before 415', () => send(full.api, 'POST', '/domains/', 'x', asText), 403, quota()],
   ['a reached quota is 403 before 400', () => send(full.api, 'POST', '/domains/', '{', asJson), 403, quota()],
-  ['a reached quota is 403 before the name is looked at', () => full.api.post('/domains/', {}), 403, quota()],
+  ['a reached quota is 403 before the name is checked', () => full.api.post('/domains/', {}), 403, quota()],
   // 7 before 8 and 9
   [
     '405 goes before an absent RRset is 404',
@@ -124,16 +124,21 @@ const rows: [string, () => Promise<Answer>, number, string][] = [
   ['the policies are 403 before 413', () => send(restricted.api, 'PUT', own('www/A/'), large, asJson), 403, policy()],
   ['the policies are 403 before 415', () => send(restricted.api, 'PUT', own('www/A/'), 'x', asText), 403, policy()],
   ['the policies are 403 before 400', () => send(restricted.api, 'PATCH', own('www/A/'), '{', asJson), 403, policy()],
-  ['of a new RRset the fields are 400 before the policies', () => restricted.api.post(own(), {}), 400, required()],
   [
-    'of a new RRset the policies are 403 before what exists',
+    'for a new RRset, wrong fields are 400 before the policies are 403',
+    () => restricted.api.post(own(), {}),
+    400,
+    required(),
+  ],
+  [
+    'for a new RRset, the policies are 403 before an existing RRset is 400',
     () => restricted.api.post(own(), { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] }),
     403,
     policy(),
   ],
   // 9 within itself
-  ['413 goes before 415', () => send(owner(), 'POST', own(), large, asText), 413, TOO_LARGE],
-  ['413 goes before broken JSON', () => send(owner(), 'POST', own(), large, asJson), 413, TOO_LARGE],
+  ['413 precedes 415', () => send(owner(), 'POST', own(), large, asText), 413, TOO_LARGE],
+  ['413 precedes broken JSON', () => send(owner(), 'POST', own(), large, asJson), 413, TOO_LARGE],
   [
     '415 goes before broken JSON',
     () => send(owner(), 'POST', own(), '{', asText),
@@ -155,7 +160,7 @@ for (const [title, request, status, body] of rows) {
   })
 }
 
-test.serial('broken JSON is told before what its members hold', async (t) => {
+test.serial('broken JSON is reported before problems of its members', async (t) => {
   const { status, json } = await send(owner(), 'POST', own(), '{"type":"nonsense","ttl":', asJson)
   t.is(status, 400)
   t.true((json as { detail: string }).detail.startsWith('JSON parse error - '))
@@ -178,7 +183,7 @@ function preflight(path: string): Promise<Answer> {
   return anonymous().send('OPTIONS', path, undefined, { headers: { 'access-control-request-method': 'PUT' } })
 }
 
-async function noFlagNoRoom(): Promise<Answer> {
+async function withoutFlagAndQuota(): Promise<Answer> {
   const { id } = await service().account({ limitDomains: 0 })
   return (await addToken(service(), id)).api.post('/domains/', {})
 }

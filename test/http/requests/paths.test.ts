@@ -20,7 +20,7 @@ test.before('an account with a domain', async () => {
   await account.api.post(`/domains/${domain}/rrsets/`, { type: 'A', ttl: 60, records: ['192.0.2.3'] })
 })
 
-/** A request for a path as it is written; clients tend to tidy paths. */
+/** A request for exactly this path, without the normalisation of HTTP clients. */
 async function get(path: string, method = 'GET') {
   return exchange(service().url, plainRequest(`${method} ${path}`, [`Authorization: Token ${account.secret}`]))
 }
@@ -44,7 +44,7 @@ test.serial('a domain and its RRsets are read with and without final slash', asy
   }
 })
 
-test.serial('every method works without final slash', async (t) => {
+test.serial('every method works without a final slash', async (t) => {
   const { api } = account
   const name = await newDomain(api)
   t.is((await api.post(`/domains/${name}/rrsets`, { type: 'A', ttl: 60, records: ['192.0.2.1'] })).status, 201)
@@ -85,28 +85,28 @@ for (const [spelling, address] of [
   })
 }
 
-test.serial('fixed segments and names of domains are decoded, too', async (t) => {
+test.serial('fixed segments and domain names are decoded, too', async (t) => {
   const dotted = domain.replace('.', '%2E')
   t.is((await get(`/%61pi/v1/d%6fmains/${dotted}/rrset%73/www/%41/`)).status, 200)
 })
 
 for (const [segment, why] of [
-  ['%252A', 'an escape is decoded once only'],
+  ['%252A', 'an escape is decoded only once'],
   ['w%2Fw', 'a decoded slash'],
   ['%2f', 'a decoded slash alone'],
   ['%2F..%2F', 'decoded slashes around dots'],
   ['%', 'a lone per cent sign'],
   ['%4', 'half an escape'],
-  ['%zz', 'an escape that is none'],
-  ['%u0041', 'an escape of another sort'],
+  ['%zz', 'an invalid escape'],
+  ['%u0041', 'an escape of another syntax'],
   ['%C3', 'half a UTF-8 character'],
   ['%E2%82', 'two thirds of a UTF-8 character'],
   ['%A4', 'a continuation without beginning'],
   ['%C0%AF', 'an overlong slash'],
   ['%ED%A0%80', 'a surrogate in UTF-8'],
   ['%F5%80%80%80', 'a character beyond Unicode'],
-  ['%FF', 'an octet that UTF-8 does not have'],
-  ['%C3%A4', 'a letter that no name has'],
+  ['%FF', 'an octet that is never UTF-8'],
+  ['%C3%A4', 'a letter that is not allowed in names'],
   ['%00', 'a null character'],
   ['www%00', 'a null character at the end'],
   ['www%0A', 'a line break at the end'],
@@ -157,13 +157,13 @@ for (const path of [
   '/api/v1/domains/DOMAIN/rrsets/Www/A/',
   '/HEALTHZ',
 ]) {
-  test.serial(`segments compare case-sensitively: ${path}`, async (t) => {
+  test.serial(`segments are case-sensitive: ${path}`, async (t) => {
     const { status, body } = await get(path.replace('DOMAIN', domain))
     t.deepEqual([status, body], [404, NOT_FOUND])
   })
 }
 
-test.serial('the name of a domain compares case-sensitively, and without final dot', async (t) => {
+test.serial('a domain name in the path is case-sensitive and has no final dot', async (t) => {
   for (const name of [domain.toUpperCase(), `${domain}.`]) {
     t.is((await get(`/api/v1/domains/${name}/`)).status, 404)
     t.is((await get(`/api/v1/domains/${name}/rrsets/`)).status, 404)
@@ -198,7 +198,7 @@ test.serial('unknown query parameters are ignored', async (t) => {
   }
 })
 
-test.serial('of a parameter given more than once the last value counts', async (t) => {
+test.serial('the last value of a repeated parameter counts', async (t) => {
   const list = async (query: string) => (await account.api.get(`/domains/${domain}/rrsets/?${query}`)).json as unknown[]
   t.is((await list('subname=www&subname=nothing')).length, 0)
   t.is((await list('subname=nothing&subname=www')).length, 1)

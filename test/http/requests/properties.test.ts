@@ -8,13 +8,13 @@ import { useService, type TestService } from '../../support/harness.ts'
 import { exchange, type RawAnswer } from '../../support/raw.ts'
 import { addToken } from '../../support/tokens.ts'
 
-// Random requests never get a 5xx, always an error in one of the shapes of contract §2.1, and change nothing.
+// Random requests never cause a 5xx, always get an error in one of the forms of contract §2.1, and change nothing.
 
 const service = useService()
 
-/** How many random requests of each kind, and how many are under way at once. */
+/** The number of random requests of each kind, and how many are sent in parallel. */
 const numRuns = 1200
-const width = 8
+const parallel = 8
 
 let account: Account
 let unprivileged: string
@@ -29,7 +29,7 @@ test.before('an account with a domain', async () => {
   await account.api.post(`/domains/${domain}/rrsets/`, { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
 })
 
-/** All that is stored, but for when tokens were used. */
+/** Everything in the database except when tokens were used. */
 async function stored({ system }: TestService): Promise<unknown> {
   return query(
     system.db,
@@ -42,7 +42,7 @@ async function stored({ system }: TestService): Promise<unknown> {
   )
 }
 
-/** What is wrong with an answer to a request that deserves no success beyond reading; undefined if nothing is. */
+/** The problem of an answer to a request that must not change anything; undefined if it is right. */
 function problem({ status, headers, head, body }: RawAnswer, method: string): string | undefined {
   if (status === 0) return method === 'CONNECT' ? undefined : 'no answer'
   if (status >= 500) return `${status} ${body}`
@@ -52,7 +52,7 @@ function problem({ status, headers, head, body }: RawAnswer, method: string): st
     if (headers[name] === undefined) return `no ${name}: ${head}`
   }
   if (status === 204) return body === '' && headers['content-type'] === undefined ? undefined : 'a body with 204'
-  // What is no HTTP has no method, even if it begins like one.
+  // Invalid HTTP has no method, even if it begins like one.
   const unread = body === '{"detail":"Bad request."}' && headers['connection'] === 'close'
   if (method === 'HEAD') return body === '' || unread ? undefined : 'a body for HEAD'
   if (headers['content-length'] !== String(Buffer.byteLength(body))) return 'a wrong length'
@@ -92,7 +92,7 @@ async function send({ method, path, headers, body }: Garbage): Promise<RawAnswer
   return exchange(service().url, Buffer.concat([Buffer.from(head, 'latin1'), body]))
 }
 
-/** Sends all of a sample, several at once; throws with the request whose answer is wrong. */
+/** Sends a sample in parallel; throws with the request whose answer is wrong. */
 async function sendAll(sample: Garbage[]): Promise<void> {
   const queue = [...sample]
   const worker = async () => {
@@ -102,13 +102,13 @@ async function sendAll(sample: Garbage[]): Promise<void> {
         throw new Error(`${wrong} to ${JSON.stringify({ ...request, body: String(request.body) })}`)
     }
   }
-  await Promise.all(Array.from({ length: width }, worker))
+  await Promise.all(Array.from({ length: parallel }, worker))
 }
 
 const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
 const octet = fc.integer({ min: 0x80, max: 0xff }).map((code) => String.fromCharCode(code))
 const escaped = fc.nat(255).map((code) => `%${code.toString(16).padStart(2, '0')}`)
-/** What a target may consist of without ending it; the octets beyond ASCII are sent as they are. */
+/** Parts of a request target that do not end it; octets beyond ASCII are sent unescaped. */
 const piece = fc.oneof(
   { weight: 4, arbitrary: visible },
   { weight: 4, arbitrary: escaped },
@@ -117,7 +117,7 @@ const piece = fc.oneof(
 )
 const segment = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''))
 
-/** A path of the API with some segments replaced by rubbish. DOMAIN and FOREIGN stand for names of domains. */
+/** A path of the API with some random segments. DOMAIN and FOREIGN stand for names of domains. */
 const path = fc
   .tuple(
     fc.constantFrom('/', '/api/v1', '/api/v1/domains', '/api/v1/domains/DOMAIN', '/api/v1/domains/DOMAIN/rrsets'),
@@ -162,13 +162,13 @@ function withSecrets(text: string): string {
     .replaceAll('FOREIGN', foreign)
 }
 
-/** Requests that random choice could make succeed are led elsewhere: nobody has this domain. */
+/** Redirects a random request that could succeed to a domain that does not exist. */
 function harmless({ method, path: target, headers, body }: Garbage): Garbage {
   const nowhere = ['DELETE', 'PATCH'].includes(method) ? target.replaceAll('DOMAIN', 'FOREIGN') : target
   return { method, path: withSecrets(nowhere), headers: headers.map(withSecrets), body }
 }
 
-test.serial('garbage in method, path, headers and body changes nothing and is told in JSON', async (t) => {
+test.serial('garbage in method, path, headers and body changes nothing and gets an error in JSON', async (t) => {
   const garbage = fc.record({
     method: fc.constantFrom('GET', 'GET', 'POST', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', ...METHODS),
     path,
@@ -180,7 +180,7 @@ test.serial('garbage in method, path, headers and body changes nothing and is to
   t.deepEqual(await stored(service()), before)
 })
 
-test.serial('random JSON changes nothing and is told what is wrong with it', async (t) => {
+test.serial('random JSON changes nothing and gets its problems', async (t) => {
   const target = fc.constantFrom(
     ['POST', '/api/v1/domains/'],
     ['POST', '/api/v1/domains/DOMAIN/rrsets/'],
@@ -201,7 +201,7 @@ test.serial('random JSON changes nothing and is told what is wrong with it', asy
   )
   const body = fc.oneof(
     fc.jsonValue().filter((json) => !isObject(json)),
-    // Records are always wrong, or the request might be right.
+    // Records are always wrong, because otherwise the request might be right.
     fc
       .tuple(members, fc.constantFrom(null, [''], ['\0'], 'x', [1], {}))
       .map(([some, records]) => ({ ...some, records })),
@@ -213,7 +213,7 @@ test.serial('random JSON changes nothing and is told what is wrong with it', asy
     body: Buffer.from(JSON.stringify(json)),
   }))
   const before = await stored(service())
-  // A name must not be fit for a domain either.
+  // The name must not be a valid domain name either.
   const isName = ({ path: where, body: json }: Garbage) =>
     where === '/api/v1/domains/' && /"name":"?[a-z0-9_-]+\.[a-z0-9._-]*[a-z0-9]"?[,}]/i.test(json.toString())
   const sample = fc.sample(
@@ -230,7 +230,7 @@ test.serial('random JSON changes nothing and is told what is wrong with it', asy
   t.deepEqual(await stored(service()), before)
 })
 
-test.serial('octets that are no HTTP change nothing and are told in JSON, or the connection closes', async (t) => {
+test.serial('invalid HTTP changes nothing, and gets an error in JSON or a closed connection', async (t) => {
   const start = fc.constantFrom(
     '',
     'GET ',
