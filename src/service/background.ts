@@ -8,7 +8,7 @@ export interface BackgroundTask {
 }
 
 /**
- * Repeats `work` with pauses until `signal` aborts. If `work` fails, it logs the reason and retries after RECOVERY_PAUSE.
+ * Repeats `work` with pauses until `signal` aborts. After a failure it logs the reason and pauses for RECOVERY_PAUSE.
  * @param pause milliseconds
  */
 export async function runPeriodically(

@@ -3,7 +3,7 @@ import { Unavailable } from '../errors.ts'
 import { TURN_TIME } from '../limits.ts'
 
 /**
- * The queues of this process: jobs with the same key (a zone, an account) run one after the other. Database locks ensure
+ * The queues of this process: jobs with the same key (a zone, an account) run one after the other. Database locks do
  * this across processes; queueing first keeps waiting writers from occupying the pool's connections.
  */
 export class Queues {

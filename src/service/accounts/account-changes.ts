@@ -13,7 +13,7 @@ import { inConstantTime } from './constant-time.ts'
 import { addressChanged } from './mail-texts.ts'
 import { hashPassword } from './passwords.ts'
 
-// Irreversible changes of an account: one request asks for the change, the link in the resulting mail carries it out.
+// Changes that need a confirmation: one request asks for the change, the link in the resulting mail carries it out.
 
 /** Mails a confirmation link to the new address. @throws Denied, Throttled, Invalid */
 export async function requestEmailChange(
@@ -85,7 +85,7 @@ export async function deleteAccount(system: System, code: string): Promise<void>
   })
 }
 
-/** @param account locked, so that no other request adds a domain */
+/** @param account locked, so that no other request adds a domain @throws Conflict if it still has domains */
 function refuseWithDomains({ domains }: Account): void {
   if (domains > 0) throw new Conflict('To delete your user account, first delete all of your domains.')
 }

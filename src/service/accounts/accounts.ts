@@ -119,8 +119,7 @@ export async function remove(system: System, email: string, withDomains: boolean
   for (const name of names) await domains.remove(system, unrestricted(id), name)
   await transaction(system.db, async (trx) => {
     const last = await store.lock(trx, id)
-    if (last !== undefined && last.domains > 0)
-      throw new Conflict(`${email} got a new domain in the meantime; try again.`)
+    if (last !== undefined && last.domains > 0) throw new Conflict(`${email} got another domain; try again.`)
     await store.remove(trx, id)
   })
   return names

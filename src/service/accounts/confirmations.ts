@@ -28,7 +28,7 @@ export interface Parameters {
 export type { Action }
 
 /** In seconds. */
-function validity(system: System, action: Action): number {
+function validityOf(system: System, action: Action): number {
   return action === 'create-totp' ? TOTP_LINK_VALIDITY : system.config.confirmationValidity
 }
 
@@ -47,25 +47,18 @@ export async function request<A extends Action>(
 ): Promise<void> {
   const { id: accountId, credentialsChanged } = account
   const code = generateSecret()
+  const codeHash = hashSecret(code)
+  const validity = validityOf(system, action)
   const now = system.now()
   await store.removeExpired(trx, now)
-  await store.insert(trx, {
-    codeHash: hashSecret(code),
-    accountId,
-    action,
-    parameters,
-    credentialsChanged,
-    validity: validity(system, action),
-    now,
-  })
-  const link = `${base}/v/${action}/${code}/`
-  await mails.queue(trx, { to, ...mailText(action, link, validity(system, action)), now })
+  await store.insert(trx, { codeHash, accountId, action, parameters, credentialsChanged, validity, now })
+  await mails.queue(trx, { to, ...mailText(action, `${base}/v/${action}/${code}/`, validity), now })
 }
 
 /**
  * Uses up a code and runs `work` in one transaction. Of several simultaneous requests only one succeeds. If `work`
  * fails, the code stays valid.
- * @throws Invalid, Denied, Conflict as contract §11.3 says
+ * @throws Invalid, Denied, Conflict (contract §11.3)
  */
 export async function redeem<A extends Action, T>(
   system: System,
@@ -118,7 +111,7 @@ function validated<A extends Action>(
   account: Account | undefined,
 ): Parameters[A] {
   if (confirmation === undefined) {
-    const time = clockTime(validity(system, action))
+    const time = clockTime(validityOf(system, action))
     throw Invalid.object(`This code is invalid, possibly because it expired (validity: ${time}).`)
   }
   if (account === undefined) throw Invalid.field('user', 'This user does not exist.')

@@ -28,17 +28,17 @@ export async function withPassword<T>(
     const matches = await verifyPassword(known?.passwordHash ?? null, password)
     return matches && known?.state === 'active'
   })
-  if (!isRight || known === undefined) throw wrong()
+  if (!isRight || known === undefined) throw invalidCredentials()
   const renewed = isOutdated(known.passwordHash!) ? await hashPassword(password) : undefined
   return transaction(system.db, async (trx) => {
     const account = await accounts.lock(trx, known.id)
     // The credentials may have changed during the comparison.
-    if (account?.credentialsChanged !== known.credentialsChanged) throw wrong()
+    if (account?.credentialsChanged !== known.credentialsChanged) throw invalidCredentials()
     if (renewed !== undefined) await accounts.setPasswordHash(trx, account.id, renewed)
     return work(trx, account)
   })
 }
 
-function wrong(): Denied {
+function invalidCredentials(): Denied {
   return new Denied('Invalid username/password.')
 }

@@ -7,8 +7,8 @@ import type { System } from '../../system.ts'
 import { runPeriodically, type BackgroundTask } from '../background.ts'
 
 /**
- * Sends the mails that are due. One transaction locks, sends and deletes a mail, so several processes send each mail
- * once. A process that dies or loses the database between the server's answer and its commit causes a duplicate, with the
+ * Sends the mails that are due. One transaction locks, sends and deletes a mail, so several processes send it only once.
+ * If a process dies or loses the database between the server's answer and the commit, the mail is sent again, with the
  * same Message-ID.
  * @param stopping begins no further mail
  * @param abort ends the attempt that is under way

@@ -13,9 +13,7 @@ export function stepAt(time: Timestamp): number {
   return Math.floor(unixTime(time) / TOTP_STEP)
 }
 
-/**
- * The time step of a code if it is close to `now`, because clocks differ (RFC 6238 §5.2), and later than `lastStep`.
- */
+/** The time step of a code, if it is later than `lastStep` and near `now`: clocks differ (RFC 6238 §5.2). */
 export function matchingStep(
   secret: Uint8Array,
   code: string,

@@ -42,7 +42,7 @@ export function createCounters(
   })
 }
 
-/** The counts of this process. Beyond WINDOWS_MAX keys, it forgets the least recently used ones. */
+/** The counts of this process. Beyond WINDOWS_MAX keys, it forgets the least recently counted ones. */
 export class BoundedMemory extends RateLimiterMemory {
   readonly #keys = new LRUCache<string, true>({
     max: WINDOWS_MAX,

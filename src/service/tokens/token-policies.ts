@@ -38,7 +38,7 @@ export async function get(system: System, actor: Actor, tokenId: string, id: str
 
 /**
  * Adds a policy to a token.
- * @param input called once the actor has proved entitled to change the token (contract §1.2)
+ * @param input called only if the actor may change the token (contract §1.2)
  * @throws NotFound, Denied, Invalid, Conflict
  */
 export async function create(
@@ -61,7 +61,7 @@ export async function create(
 
 /**
  * Replaces (PUT) or changes (PATCH) a policy. Both keep `permWrite` if the input does not have it.
- * @param input called once the actor has proved entitled to change the token, and the policy has been found
+ * @param input called only if the policy exists and the actor may change the token
  * @throws NotFound, Denied, Invalid, Conflict
  */
 export async function change(

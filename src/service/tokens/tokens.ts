@@ -22,7 +22,7 @@ export interface TokenInput {
 }
 
 /** The settings that a new token has by default (contract §5.1). */
-export const DEFAULTS: TokenSettings = {
+const DEFAULTS: TokenSettings = {
   name: '',
   maxAge: null,
   maxUnusedPeriod: null,
@@ -82,7 +82,7 @@ export async function add(
 
 /**
  * Changes the settings that the input has.
- * @param input called once the actor has proved entitled to change the token (contract §1.2)
+ * @param input called only if the actor may change the token (contract §1.2)
  * @throws NotFound, Denied, Invalid
  */
 export async function change(system: System, actor: Actor, id: string, input: () => TokenInput): Promise<Token> {
