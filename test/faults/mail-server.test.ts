@@ -69,7 +69,7 @@ test.serial('100 mails that find no server all arrive once it is back, across re
   for (const { mail } of back.received) t.is(mail.text, TEXT)
   for (const { output } of [first, ...services]) {
     t.false(output().includes('a-secret-link'))
-    t.true(output().includes(`"place":"smtp://127.0.0.1:${down.port}"`))
+    t.true(output().includes(`"destination":"smtp://127.0.0.1:${down.port}"`))
   }
   await servers().killServices()
   await back.close()
