@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { MailFailure } from '../errors.ts'
 import type { Mail, Mailer } from './mailer.ts'
 
-/** Writes mails as files into a folder, for who has no mail server. Only this user can read them. */
+/** Writes mails as files that only the process's user can read. Used if no mail server is configured. */
 export function createFolderMailer(path: string, from: string): Mailer {
   const folder = resolve(path)
   return {
@@ -11,7 +11,7 @@ export function createFolderMailer(path: string, from: string): Mailer {
     async send(mail) {
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 })
-        // The name has a form of its own until the file is complete. Written twice, it is the same file.
+        // The file gets its final name when it is complete. A second attempt replaces it.
         const name = `${mail.created.replace(/[-:]/g, '').replace('.', '-')}-${mail.id}`
         await writeFile(join(folder, `.${name}`), format(mail, from), { mode: 0o600 })
         await rename(join(folder, `.${name}`), join(folder, `${name}.txt`))

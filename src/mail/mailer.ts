@@ -1,8 +1,8 @@
 import type { Timestamp } from '../time.ts'
 
-/** A mail of plain text to one address. */
+/** A plain-text mail to one address. */
 export interface Mail {
-  /** Becomes the Message-ID: a mail that arrives twice can be known by it. */
+  /** Becomes the Message-ID, which identifies a mail that arrives twice. */
   id: string
   created: Timestamp
   to: string
@@ -10,13 +10,13 @@ export interface Mail {
   text: string
 }
 
-/** Where mails go. */
+/** Delivers mails. */
 export interface Mailer {
-  /** For the log: a server or a folder, nothing secret. */
+  /** A server or a folder, for the log; contains no secret. */
   readonly destination: string
   /**
-   * Hands a mail over; when this resolves, it is in other hands.
-   * @param signal ends the attempt; whether the mail has arrived is not known then
+   * Resolves once the server or the folder has the mail.
+   * @param signal aborts the attempt; then it is unknown whether the mail was accepted
    * @throws MailFailure
    */
   send(mail: Mail, signal: AbortSignal): Promise<void>

@@ -3,33 +3,32 @@ import { MailFailure } from '../errors.ts'
 import { MAIL_ANSWER_TIME, MAIL_CONNECT_TIME } from '../limits.ts'
 import type { Mailer } from './mailer.ts'
 
-/** What nodemailer tells of a failure. */
+/** An error of nodemailer. */
 interface Failure extends Error {
   code?: string
-  /** The SMTP command that the server did not like. */
+  /** The SMTP command that failed. */
   command?: string
   /** The server's answer to it. */
   response?: string
 }
 
-/** RFC 3463 §3.2: nobody has this address. */
+/** The address does not exist (RFC 3463 §3.2). */
 const BAD_ADDRESS = /^5\d\d[ -]5\.1\.\d/
 
-/** The codes that an SMTP server's answer begins with, without its words. */
+/** The codes at the start of an SMTP server's answer. */
 const CODES = /^\d{3}([ -]\d\.\d{1,3}\.\d{1,3})?/
 
 /**
- * Sends mails by SMTP, each on a connection of its own.
- * @param url `smtp://[user:password@]host[:port]` or `smtps://…`. With a password, an unencrypted connection is not used
+ * Sends mails by SMTP, each over a new connection.
+ * @param url `smtp://[user:password@]host[:port]` or `smtps://…`; with a user, `smtp:` requires STARTTLS
  * @param from the sender's address
  */
 export function createSmtpMailer(url: string, from: string): Mailer {
-  const { protocol, hostname, port, username, password } = new URL(url)
+  const { protocol, host, hostname, port, username, password } = new URL(url)
   const secure = protocol === 'smtps:'
-  const host = hostname.replace(/^\[(.*)\]$/, '$1')
   const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) }
   const transport = createTransport({
-    host,
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? (secure ? 465 : 25) : Number(port),
     secure,
     ...(username !== '' && { auth, requireTLS: !secure }),
@@ -42,18 +41,18 @@ export function createSmtpMailer(url: string, from: string): Mailer {
   })
   const domain = from.slice(from.lastIndexOf('@') + 1)
   return {
-    destination: `${protocol}//${hostname}${port === '' ? '' : `:${port}`}`,
+    destination: `${protocol}//${host}`,
     async send({ id, created, to, subject, text }, signal) {
       const message = {
         from: { name: '', address: from },
-        // As an object it is one address, whatever it looks like.
+        // nodemailer parses a string as a list of addresses, but not an object.
         to: { name: '', address: to },
         envelope: { from, to: { name: '', address: to } },
         subject,
         text,
         messageId: `<${id}@${domain}>`,
         date: new Date(created),
-        // RFC 3834 §5: no out-of-office notes, please.
+        // Suppresses out-of-office replies (RFC 3834 §5).
         headers: { 'Auto-Submitted': 'auto-generated' },
       }
       await transport.sendMail({ ...message, signal }).catch((error: unknown) => {
@@ -63,11 +62,11 @@ export function createSmtpMailer(url: string, from: string): Mailer {
   }
 }
 
-/** A server's words may quote what it was told, passwords and mails, so only those on addresses are passed on. */
+/** A server's answer may quote passwords or the mail, so only the text of answers about addresses is passed on. */
 function failure({ code = 'failed', command = '', response, message }: Failure): MailFailure {
   if (response === undefined) return new MailFailure(`${code}: ${message}`)
-  const isOnAddress = command === 'MAIL FROM' || command === 'RCPT TO'
-  const words = isOnAddress ? response : (CODES.exec(response)?.[0] ?? '')
+  const isAboutAddress = command === 'MAIL FROM' || command === 'RCPT TO'
+  const answer = isAboutAddress ? response : (CODES.exec(response)?.[0] ?? '')
   const isFinal = command === 'RCPT TO' && BAD_ADDRESS.test(response)
-  return new MailFailure(`${code}: ${command}: ${words}`, { isFinal })
+  return new MailFailure(`${code}: ${command}: ${answer}`, { isFinal })
 }

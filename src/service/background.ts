@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { RECOVERY_PAUSE } from '../limits.ts'
 import type { System } from '../system.ts'
 
-/** What goes on beside the requests, until it is stopped. */
+/** Work that runs besides the requests until it is stopped. */
 export interface BackgroundTask {
   stop(): Promise<void>
 }
 
 /**
- * Does this work now and then, until stopped; if it fails, that is logged, and it is done again soon.
+ * Repeats `work` with pauses until `signal` aborts. After a failure it logs the reason and pauses for RECOVERY_PAUSE.
  * @param pause milliseconds
  */
 export async function runPeriodically(

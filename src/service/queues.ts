@@ -3,22 +3,22 @@ import { Unavailable } from '../errors.ts'
 import { TURN_TIME } from '../limits.ts'
 
 /**
- * Queues of this process: work under one key (a zone, an account) is done one after the other. The locks in the
- * database decide among processes; queueing here first keeps waiting writers from holding the pool's connections.
+ * The queues of this process: jobs with the same key (a zone, an account) run one after the other. Database locks do
+ * this across processes; queueing first keeps waiting writers from occupying the pool's connections.
  */
 export class Queues {
   readonly #queues = new Map<string, { mutex: MutexInterface; members: number }>()
 
   /**
-   * Waits until all that came before under this key have left.
-   * @returns what must be called once, to leave
-   * @throws Unavailable if the turn has not come within TURN_TIME
+   * Waits until all earlier members of the queue have left.
+   * @returns a function that leaves the queue, to be called once
+   * @throws Unavailable after TURN_TIME
    */
   async enter(key: string): Promise<() => void> {
     const queue = this.#queues.get(key) ?? { mutex: withTimeout(new Mutex(), TURN_TIME), members: 0 }
     this.#queues.set(key, queue)
     queue.members++
-    // A member that gave up keeps its place in the mutex, which it passes on at once: it does not count.
+    // A member that timed out still gets the mutex, but releases it at once, so it does not count.
     const forget = () => {
       if (--queue.members === 0) this.#queues.delete(key)
     }
@@ -34,7 +34,7 @@ export class Queues {
     }
   }
 
-  /** Runs `work` in its turn. @throws Unavailable as `enter` does; then `work` never runs */
+  /** Runs `work` when the earlier members have left. @throws Unavailable after TURN_TIME, without running `work` */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const leave = await this.enter(key)
     try {

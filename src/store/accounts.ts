@@ -42,13 +42,10 @@ export async function withEmail(db: Db, email: string): Promise<Account | undefi
   return account
 }
 
+export type NewAccount = Omit<Account, 'id' | 'created' | 'domains' | 'credentialsChanged'> & { now: Timestamp }
+
 /** Adds an account, unless there is one with this address: then undefined. */
-export async function insert(
-  trx: Db,
-  account: Pick<Account, 'email' | 'passwordHash' | 'state' | 'limitDomains' | 'dailyRate' | 'outreachPreference'> & {
-    now: Timestamp
-  },
-): Promise<Account | undefined> {
+export async function insert(trx: Db, account: NewAccount): Promise<Account | undefined> {
   const [row] = await query<Account>(
     trx,
     `insert into accounts

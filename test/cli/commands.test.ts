@@ -52,7 +52,7 @@ test.serial('an account can be created, listed, limited, disabled, enabled and d
   t.like(made, { email, state: 'active', domains: 0, limit_domains: 2, daily_rate: null })
   t.deepEqual(await zoneplane('account', 'create', 'Life@example.net'), [
     false,
-    'zoneplane: There is an account Life@example.net already.\n',
+    'zoneplane: Account Life@example.net already exists.\n',
   ])
 
   const { token } = await newToken(email, '--create-domain')
@@ -94,7 +94,7 @@ test.serial('an account can be created, listed, limited, disabled, enabled and d
   t.is((await servers().pdns('GET', '/zones/life.example.')).status, 404)
   t.deepEqual(await zoneplane('account', 'disable', email), [
     false,
-    'zoneplane: There is no account life@example.net.\n',
+    'zoneplane: Account life@example.net does not exist.\n',
   ])
 })
 
@@ -152,8 +152,8 @@ test.serial('a token can be created, is shown once, and can be listed and revoke
 
   t.deepEqual(await zoneplane('token', 'revoke', id!), [true, `${id!}: revoked\n`])
   t.is((await service.clientOf(secret!).get('/domains/')).status, 401)
-  t.deepEqual(await zoneplane('token', 'revoke', id!), [false, `zoneplane: There is no token ${id!}.\n`])
-  t.deepEqual(await zoneplane('token', 'revoke', 'x'), [false, 'zoneplane: There is no token x.\n'])
+  t.deepEqual(await zoneplane('token', 'revoke', id!), [false, `zoneplane: Token ${id!} does not exist.\n`])
+  t.deepEqual(await zoneplane('token', 'revoke', 'x'), [false, 'zoneplane: Token x does not exist.\n'])
 })
 
 test.serial('a token can be bound to another account once, under the rules of binding', async (t) => {
@@ -169,7 +169,7 @@ test.serial('a token can be bound to another account once, under the rules of bi
   t.like(await json('domain', 'list', bound), [{ name: 'bound.example', owner: bound }])
   t.deepEqual(await zoneplane('token', 'bind', id, third), [
     false,
-    'zoneplane: The token is bound to bound@example.net already, for good.\n',
+    'zoneplane: The token is already bound to bound@example.net, permanently.\n',
   ])
   for (const email of [owner, bound]) t.like(await json('token', 'list', email), [{ id, user_override: bound }])
 
@@ -185,7 +185,7 @@ test.serial('a token can be bound to another account once, under the rules of bi
     [manager, 'perm_manage_tokens and user_override are mutually exclusive.'],
     [login, 'A login token cannot be bound.'],
     [policed, 'A token whose policies name domains cannot be bound.'],
-    [{ id: '00000000-0000-0000-0000-000000000000' }, 'There is no token 00000000-0000-0000-0000-000000000000.'],
+    [{ id: '00000000-0000-0000-0000-000000000000' }, 'Token 00000000-0000-0000-0000-000000000000 does not exist.'],
   ] as const) {
     t.deepEqual(await zoneplane('token', 'bind', token.id, third), [false, `zoneplane: ${why}\n`])
   }
@@ -226,8 +226,8 @@ for (const [args, message, usage] of [
   })
 }
 
-for (const [args, message] of [
-  [['account', 'create', 'nonsense'], '"nonsense" is no e-mail address.'],
+for (const [args, told] of [
+  [['account', 'create', 'nonsense'], '"nonsense" is not an e-mail address.'],
   [['account', 'create', 'x@example.net', '--domains', '-1'], "Option '--domains' argument is ambiguous"],
   [
     ['account', 'create', 'x@example.net', '--daily-rate', '1.5'],

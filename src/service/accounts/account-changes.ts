@@ -6,30 +6,30 @@ import * as mails from '../../store/mails.ts'
 import * as tokens from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import { canonicalEmail } from './accounts.ts'
-import { refuseRobots, type CaptchaAnswer } from './captchas.ts'
+import { refuseUnsolvedCaptcha, type CaptchaAnswer } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
 import { withPassword, type Credentials } from './credentials.ts'
 import { inConstantTime } from './constant-time.ts'
 import { addressChanged } from './mail-texts.ts'
 import { hashPassword } from './passwords.ts'
 
-// What changes an account for good: asked for by one request, carried out by the link in the mail that follows.
+// Changes that need a confirmation: one request asks for the change, the link in the resulting mail carries it out.
 
-/** Mails a link to the new address, whoever has it. @throws Denied, Throttled, Invalid */
+/** Mails a confirmation link to the new address. @throws Denied, Throttled, Invalid */
 export async function requestEmailChange(
   system: System,
   credentials: Credentials,
-  wanted: string,
+  email: string,
   base: string,
 ): Promise<void> {
-  const newEmail = canonicalEmail(wanted)
+  const newEmail = canonicalEmail(email)
   await withPassword(system, credentials, async (trx, account) => {
     if (newEmail === account.email) throw Invalid.field('new_email', 'Email address unchanged.')
     await confirmations.request(system, trx, account, 'change-email', { newEmail }, { base, to: newEmail })
   })
 }
 
-/** Returns the new address; the old one gets a notice. @throws Invalid, Denied, Conflict */
+/** Sends a notice to the old address. @returns the new address @throws Invalid, Denied, Conflict */
 export async function changeEmail(system: System, code: string): Promise<string> {
   return confirmations.redeem(system, 'change-email', code, async (trx, { id, email }, { newEmail }) => {
     const now = system.now()
@@ -39,13 +39,13 @@ export async function changeEmail(system: System, code: string): Promise<string>
   })
 }
 
-/** Mails a link to who has an active account with this address, and tells nobody whether there is one. @throws Invalid */
+/** Mails a link if an active account has this address; the caller cannot see whether one has. @throws Invalid */
 export async function requestPasswordReset(
   system: System,
   { email, captcha }: { email: string; captcha?: CaptchaAnswer },
   base: string,
 ): Promise<void> {
-  await refuseRobots(system, captcha)
+  await refuseUnsolvedCaptcha(system, captcha)
   await inConstantTime(() =>
     transaction(system.db, async (trx) => {
       const account = await accounts.withEmail(trx, email)
@@ -56,8 +56,8 @@ export async function requestPasswordReset(
 }
 
 /**
- * Sets a new password, and ends all logins.
- * @param input is asked for once the code is known to be good
+ * Sets a new password and deletes all login tokens.
+ * @param input called once the code has proved valid
  * @throws Invalid, Denied, Conflict, Throttled
  */
 export async function resetPassword(system: System, code: string, input: () => { newPassword: string }): Promise<void> {
@@ -69,7 +69,7 @@ export async function resetPassword(system: System, code: string, input: () => {
   })
 }
 
-/** Mails a link by which the account can be deleted. @throws Denied, Throttled, Conflict if there are domains left */
+/** Mails a link that deletes the account. @throws Denied, Throttled; Conflict if the account still has domains */
 export async function requestDeletion(system: System, credentials: Credentials, base: string): Promise<void> {
   await withPassword(system, credentials, async (trx, account) => {
     refuseWithDomains(account)
@@ -77,7 +77,7 @@ export async function requestDeletion(system: System, credentials: Credentials, 
   })
 }
 
-/** Deletes an account with all that is its. @throws Invalid, Denied, Conflict */
+/** Deletes an account and all its data. @throws Invalid, Denied, Conflict */
 export async function deleteAccount(system: System, code: string): Promise<void> {
   await confirmations.redeem(system, 'delete-account', code, async (trx, account) => {
     refuseWithDomains(account)
@@ -85,7 +85,7 @@ export async function deleteAccount(system: System, code: string): Promise<void>
   })
 }
 
-/** @param account locked, so that no domain is added meanwhile */
+/** @param account locked, so that no other request adds a domain @throws Conflict if it still has domains */
 function refuseWithDomains({ domains }: Account): void {
   if (domains > 0) throw new Conflict('To delete your user account, first delete all of your domains.')
 }

@@ -1,21 +1,20 @@
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import * as store from '../../store/accounts.ts'
 import type { Account, AccountState } from '../../store/accounts.ts'
-import { transaction } from '../../store/database.ts'
+import { transaction, type Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import { unrestricted, type Actor } from '../tokens/actor.ts'
 import * as domains from '../domains/domains.ts'
 
 export type { Account }
 
-/** What an account shows of itself. */
 export type AccountWithCounts = Account & { domainsUnderManagement: number }
 
 const EMAIL_LENGTH = 254
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/
 const HOST = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
 
-/** What is wrong with an e-mail address (contract §11.1): a dot-atom at a host name (RFC 5322 §3.4.1) is right. */
+/** The problems of an e-mail address (contract §11.1). It must be a dot-atom at a host name (RFC 5322 §3.4.1). */
 export function emailProblems(email: string): string[] {
   const at = email.lastIndexOf('@')
   const [local, host] = [email.slice(0, at), email.slice(at + 1)]
@@ -23,13 +22,13 @@ export function emailProblems(email: string): string[] {
   return isAddress && HOST.test(host) ? [] : ['Enter a valid email address.']
 }
 
-/** An address as it is stored: host names have no case. */
+/** The stored form of an address: its host name is case-insensitive, hence in lower case. */
 export function canonicalEmail(email: string): string {
   const at = email.lastIndexOf('@')
   return email.slice(0, at) + email.slice(at).toLowerCase()
 }
 
-/** The account that the actor acts for. */
+/** The actor's account. */
 export async function show(system: System, actor: Actor): Promise<AccountWithCounts> {
   const [account, domainsUnderManagement] = await Promise.all([
     store.get(system.db, actor.accountId),
@@ -38,7 +37,7 @@ export async function show(system: System, actor: Actor): Promise<AccountWithCou
   return { ...account!, domainsUnderManagement }
 }
 
-/** Changes what an account can change of itself. */
+/** Changes the settings that users can change themselves. */
 export async function change(
   system: System,
   actor: Actor,
@@ -50,21 +49,35 @@ export async function change(
   return show(system, actor)
 }
 
-// What only the operator does, to anybody's account, named by its e-mail address (contract §15.2).
+/** Adds an account, by default an active one with the configured limits. Returns undefined if the address is taken. */
+export async function add(
+  system: System,
+  db: Db,
+  email: string,
+  values: Partial<store.NewAccount>,
+): Promise<Account | undefined> {
+  return store.insert(db, {
+    email: canonicalEmail(email),
+    passwordHash: null,
+    state: 'active',
+    limitDomains: system.config.limitDomains ?? null,
+    dailyRate: null,
+    outreachPreference: true,
+    now: system.now(),
+    ...values,
+  })
+}
 
-/** How many domains an account may have, and how many requests it may make in a day; what is absent stays. */
+// Operations of the operator, on any account (contract §15.2).
+
+/** How many domains an account may have, and how many requests per day it may make; an absent limit stays. */
 export type Limits = Partial<Pick<Account, 'limitDomains' | 'dailyRate'>>
 
-/** Makes an active account, which has no password. @throws Invalid; Conflict if there is one with this address */
+/** Creates an active account without a password. @throws Invalid; Conflict if the address is taken */
 export async function create(system: System, email: string, limits: Limits): Promise<Account> {
-  if (emailProblems(email).length > 0) throw Invalid.object(`"${email}" is no e-mail address.`)
-  const account = await store.insert(system.db, {
-    ...{ email: canonicalEmail(email), passwordHash: null, state: 'active', outreachPreference: true },
-    ...{ limitDomains: system.config.limitDomains ?? null, dailyRate: null },
-    ...limits,
-    now: system.now(),
-  })
-  if (account === undefined) throw new Conflict(`There is an account ${email} already.`)
+  if (emailProblems(email).length > 0) throw Invalid.object(`"${email}" is not an e-mail address.`)
+  const account = await add(system, system.db, email, limits)
+  if (account === undefined) throw new Conflict(`Account ${email} already exists.`)
   return account
 }
 
@@ -72,14 +85,14 @@ export async function list(system: System): Promise<Account[]> {
   return store.all(system.db)
 }
 
-/** The account with this address, in whatever case. @throws NotFound */
+/** The account with this address, compared case-insensitively. @throws NotFound */
 export async function withEmail(system: System, email: string): Promise<Account> {
   const account = await store.withEmail(system.db, email)
-  if (account === undefined) throw new NotFound(`There is no account ${email}.`)
+  if (account === undefined) throw new NotFound(`Account ${email} does not exist.`)
   return account
 }
 
-/** Lets an account's tokens and logins in again, or keeps them out; its domains are served all the same. */
+/** Enables or disables an account's tokens and logins; its domains stay published. */
 export async function setState(system: System, email: string, state: AccountState): Promise<Account> {
   const account = await withEmail(system, email)
   return account.state === state ? account : store.changeCredentials(system.db, account.id, { state }, system.now())
@@ -91,26 +104,23 @@ export async function setLimits(system: System, email: string, limits: Limits): 
 }
 
 /**
- * Deletes an account and its tokens, and returns the names of the domains that went with it.
- * @param withDomains whether they may, each as if the account had deleted it. The account is disabled before, and if a
- *   domain cannot be deleted, it stays so
- * @throws Conflict if it has domains that shall not go
+ * Deletes an account and its tokens, and returns the names of the domains that it deleted with them.
+ * @param withDomains whether to delete its domains, too. This disables the account first, and the account stays
+ *   disabled if the deletion of a domain fails
+ * @throws Conflict if the account has domains that may not be deleted
  */
 export async function remove(system: System, email: string, withDomains: boolean): Promise<string[]> {
   const { id, ...account } = withDomains ? await setState(system, email, 'disabled') : await withEmail(system, email)
   if (account.domains > 0 && !withDomains) {
-    throw new Conflict(`${email} has ${counted(account.domains)}; nothing was deleted.`)
+    const count = account.domains === 1 ? '1 domain' : `${account.domains} domains`
+    throw new Conflict(`${email} has ${count}; nothing was deleted.`)
   }
   const names = (await domains.listAll(system, id)).map(({ name }) => name)
   for (const name of names) await domains.remove(system, unrestricted(id), name)
   await transaction(system.db, async (trx) => {
     const last = await store.lock(trx, id)
-    if (last !== undefined && last.domains > 0) throw new Conflict(`${email} got another domain meanwhile; try again.`)
+    if (last !== undefined && last.domains > 0) throw new Conflict(`${email} got another domain; try again.`)
     await store.remove(trx, id)
   })
   return names
-}
-
-function counted(domains: number): string {
-  return domains === 1 ? '1 domain' : `${domains} domains`
 }

@@ -7,7 +7,7 @@ import * as store from '../../store/captchas.ts'
 import type { System } from '../../system.ts'
 import { isUuid } from '../tokens/ids.ts'
 
-/** A proof of work, which costs a person nothing and a robot as much for each account (contract §11.2). */
+/** A proof of work: it takes the user's browser a moment, and a robot as long for every account (contract §11.2). */
 export interface Captcha {
   id: string
   /** The JSON of an ALTCHA challenge. */
@@ -18,22 +18,22 @@ export interface Captcha {
 export const CAPTCHA_KINDS = ['altcha'] as const
 export type CaptchaKind = (typeof CAPTCHA_KINDS)[number]
 
-/** What a request says to answer a captcha. */
+/** A request's solution of a captcha. */
 export interface CaptchaAnswer {
   id: string
-  /** An ALTCHA payload, as its widget makes it: JSON in base64. */
+  /** The payload of ALTCHA's widget: JSON in base64. */
   solution: string
 }
 
 /**
- * Makes a challenge of ALTCHA's present protocol (PoW v2), which its widget has solved since version 3. Its PBKDF2 with
- * SHA-256 is one call of Web Crypto, or of the standard library of a script. Of plain SHA-256 a browser would compute
- * little, because each hash is a call of its own, and a robot's program a hundred times as much.
+ * Creates a challenge of ALTCHA's protocol PoW v2, which its widget supports since version 3. PBKDF2 with SHA-256 takes
+ * one call of Web Crypto or of a script's standard library. Plain SHA-256 takes a browser one such call per hash, so a
+ * robot's program would be a hundred times faster.
  */
 export async function createCaptcha(system: System, kind: CaptchaKind = 'altcha'): Promise<Captcha> {
   const now = system.now()
   const key = randomBytes(32).toString('hex')
-  const made = await createChallenge({
+  const created = await createChallenge({
     algorithm: 'PBKDF2/SHA-256',
     cost: CAPTCHA_ROUNDS,
     counter: randomInt(CAPTCHA_KEYS.max, CAPTCHA_KEYS.min),
@@ -41,13 +41,13 @@ export async function createCaptcha(system: System, kind: CaptchaKind = 'altcha'
     expiresAt: new Date(Date.parse(now) + CAPTCHA_VALIDITY * 1000),
     hmacSignatureSecret: key,
   })
-  const challenge = JSON.stringify(made)
-  // Those that have expired are kept as long again, so that late answers are told apart from those to no captcha.
+  const challenge = JSON.stringify(created)
+  // Expired captchas are kept for another period, because a late solution and an unknown id have different errors.
   await store.removeOld(system.db, now, 2 * CAPTCHA_VALIDITY)
   return { id: await store.insert(system.db, { challenge, key }, now), challenge, kind }
 }
 
-/** Uses a captcha up, right or wrong. @throws Invalid if it was not solved, in time (contract §11.2) */
+/** Uses up a captcha, solved or not. @throws Invalid unless it was solved in time (contract §11.2) */
 export async function checkCaptcha(system: System, { id, solution }: CaptchaAnswer): Promise<void> {
   const captcha = isUuid(id) ? await store.take(system.db, id) : undefined
   if (captcha === undefined) throw Invalid.field('captcha', 'CAPTCHA does not exist.')
@@ -57,11 +57,11 @@ export async function checkCaptcha(system: System, { id, solution }: CaptchaAnsw
   }
 }
 
-/** What the payload repeats of the challenge is not looked at: the one that was made is known. */
+/** Ignores the payload's copy of the challenge: the stored one counts. */
 async function isSolved({ challenge, key }: store.StoredChallenge, payload: string): Promise<boolean> {
   const { verified } = await verifySolution({
     challenge: JSON.parse(challenge) as Challenge,
-    // Whatever else it is, it is not verified.
+    // Any other value fails the verification.
     solution: solutionIn(payload) as Solution,
     deriveKey,
     hmacSignatureSecret: key,
@@ -78,8 +78,8 @@ function solutionIn(payload: string): unknown {
   }
 }
 
-/** @throws Invalid if captchas are on, and this one is missing or not solved */
-export async function refuseRobots(system: System, answer: CaptchaAnswer | undefined): Promise<void> {
+/** @throws Invalid if captchas are on and this one is missing or not solved */
+export async function refuseUnsolvedCaptcha(system: System, answer: CaptchaAnswer | undefined): Promise<void> {
   if (!system.config.captcha) return
   if (answer === undefined) throw Invalid.field('captcha', 'This field is required.')
   await checkCaptcha(system, answer)

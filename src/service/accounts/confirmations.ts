@@ -11,12 +11,12 @@ import { hashSecret } from '../tokens/authentication.ts'
 import { mailText } from './mail-texts.ts'
 import { generateSecret } from '../tokens/secrets.ts'
 
-/** What can be confirmed by a link in a mail (contract §11.3), and what has to be known to do it. */
+/** The parameters of each action that a link in a mail confirms (contract §11.3). */
 export interface Parameters {
   'activate-account': {
-    /** The domain asked for at sign-up. */
+    /** The domain from the sign-up. */
     domain: string | null
-    /** Whether a captcha was solved at sign-up. */
+    /** Whether the user solved a captcha at sign-up. */
     isHuman: boolean
   }
   'change-email': { newEmail: string }
@@ -27,15 +27,15 @@ export interface Parameters {
 
 export type { Action }
 
-/** Seconds that the link to an action is valid. */
-export function validity(system: System, action: Action): number {
+/** In seconds. */
+function validityOf(system: System, action: Action): number {
   return action === 'create-totp' ? TOTP_LINK_VALIDITY : system.config.confirmationValidity
 }
 
 /**
- * Mails a link that, within its validity, carries an action out once, unless the account's credentials change before.
+ * Mails a link that carries out an action once. It expires, and becomes void when the account's credentials change.
  * @param base the URL of the API
- * @param to the address, if it is not the account's own
+ * @param to the recipient, if not the account's address
  */
 export async function request<A extends Action>(
   system: System,
@@ -47,25 +47,18 @@ export async function request<A extends Action>(
 ): Promise<void> {
   const { id: accountId, credentialsChanged } = account
   const code = generateSecret()
+  const codeHash = hashSecret(code)
+  const validity = validityOf(system, action)
   const now = system.now()
   await store.removeExpired(trx, now)
-  await store.insert(trx, {
-    codeHash: hashSecret(code),
-    accountId,
-    action,
-    parameters,
-    credentialsChanged,
-    validity: validity(system, action),
-    now,
-  })
-  const link = `${base}/v/${action}/${code}/`
-  await mails.queue(trx, { to, ...mailText(action, link, validity(system, action)), now })
+  await store.insert(trx, { codeHash, accountId, action, parameters, credentialsChanged, validity, now })
+  await mails.queue(trx, { to, ...mailText(action, `${base}/v/${action}/${code}/`, validity), now })
 }
 
 /**
- * Uses a code up for `work`, in one transaction: of any number that try at once, one gets through, and if the work
- * fails the code can be used again.
- * @throws Invalid, Denied, Conflict as contract §11.3 says
+ * Uses up a code and runs `work` in one transaction. Of several simultaneous requests only one succeeds. If `work`
+ * fails, the code stays valid.
+ * @throws Invalid, Denied, Conflict (contract §11.3)
  */
 export async function redeem<A extends Action, T>(
   system: System,
@@ -81,7 +74,7 @@ export async function redeem<A extends Action, T>(
   )
 }
 
-/** As `redeem`, for a transaction that does more: locks the account, uses the code up, and says what for. */
+/** Like `redeem`, inside the caller's transaction: locks the account and uses up the code. */
 export async function claim<A extends Action>(
   system: System,
   trx: Db,
@@ -91,34 +84,34 @@ export async function claim<A extends Action>(
   const codeHash = hashSecret(code)
   const found = await store.find(trx, codeHash, system.now())
   const account = found && (await accounts.lock(trx, found.accountId))
-  // Looked at again, under the lock: whoever uses a code of the account holds it.
+  // Read again under the lock, which every use of one of the account's codes requires.
   const confirmation = found && (await store.find(trx, codeHash, system.now()))
-  const parameters = judge(system, action, confirmation, account)
+  const parameters = validated(system, action, confirmation, account)
   await store.use(trx, codeHash)
   return { account: account!, parameters }
 }
 
-/** Throws what `redeem` would, and does nothing. */
+/** Throws the errors of `redeem`, but leaves the code unused. */
 export async function check(system: System, action: Action, code: string): Promise<void> {
   const confirmation = await store.find(system.db, hashSecret(code), system.now())
   const account = confirmation && (await accounts.get(system.db, confirmation.accountId))
-  judge(system, action, confirmation, account)
+  validated(system, action, confirmation, account)
 }
 
-/** Requests with the same code queue up here, not with a connection to the database each. */
+/** The key of a queue, so that requests with the same code do not occupy a database connection each. */
 export function queueOf(code: string): string {
   return `code ${hashSecret(code).toString('hex')}`
 }
 
-/** What a code stands for, if it is good for the action. */
-function judge<A extends Action>(
+/** The code's parameters, if it is valid for the action. */
+function validated<A extends Action>(
   system: System,
   action: A,
   confirmation: store.Confirmation | undefined,
   account: Account | undefined,
 ): Parameters[A] {
   if (confirmation === undefined) {
-    const time = clockTime(validity(system, action))
+    const time = clockTime(validityOf(system, action))
     throw Invalid.object(`This code is invalid, possibly because it expired (validity: ${time}).`)
   }
   if (account === undefined) throw Invalid.field('user', 'This user does not exist.')

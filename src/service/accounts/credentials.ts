@@ -6,17 +6,16 @@ import type { System } from '../../system.ts'
 import { hashPassword, isOutdated, verifyPassword } from './passwords.ts'
 import { comparePassword } from '../throttling/throttling.ts'
 
-/** What a person is known by. */
 export interface Credentials {
   email: string
   password: string
-  /** Where the request comes from. */
+  /** The client's IP address. */
   address: string
 }
 
 /**
- * Does `work`, in a transaction that holds the account, for who knows its password. That there is no such account, or
- * that it is not active, is told no sooner or later, nor otherwise, than that the password is wrong.
+ * Runs `work` if the password is right, in a transaction that locks the account. An unknown or inactive account fails
+ * like a wrong password, with the same error and after the same time.
  * @throws Denied, Throttled
  */
 export async function withPassword<T>(
@@ -29,17 +28,17 @@ export async function withPassword<T>(
     const matches = await verifyPassword(known?.passwordHash ?? null, password)
     return matches && known?.state === 'active'
   })
-  if (!isRight || known === undefined) throw wrong()
+  if (!isRight || known === undefined) throw invalidCredentials()
   const renewed = isOutdated(known.passwordHash!) ? await hashPassword(password) : undefined
   return transaction(system.db, async (trx) => {
     const account = await accounts.lock(trx, known.id)
-    // It may have changed while the password was looked at.
-    if (account?.credentialsChanged !== known.credentialsChanged) throw wrong()
+    // The credentials may have changed during the comparison.
+    if (account?.credentialsChanged !== known.credentialsChanged) throw invalidCredentials()
     if (renewed !== undefined) await accounts.setPasswordHash(trx, account.id, renewed)
     return work(trx, account)
   })
 }
 
-function wrong(): Denied {
+function invalidCredentials(): Denied {
   return new Denied('Invalid username/password.')
 }

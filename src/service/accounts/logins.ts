@@ -5,7 +5,7 @@ import type { Actor } from '../tokens/actor.ts'
 import { withPassword, type Credentials } from './credentials.ts'
 import { add, type NewToken } from '../tokens/tokens.ts'
 
-/** What a login token may do, and for how long (contract §11.2). */
+/** The settings of login tokens (contract §11.2). */
 const SETTINGS = {
   name: 'login',
   maxAge: LOGIN_AGE,
@@ -15,7 +15,7 @@ const SETTINGS = {
   permManageTokens: true,
 }
 
-/** A login token for who knows the account's password; those that have expired are deleted. @throws Denied, Throttled */
+/** Creates a login token if the password is right, and deletes expired ones. @throws Denied, Throttled */
 export async function login(system: System, credentials: Credentials): Promise<NewToken> {
   return withPassword(system, credentials, async (trx, { id }) => {
     await store.removeExpiredLogins(trx, id, system.now())
@@ -23,7 +23,7 @@ export async function login(system: System, credentials: Credentials): Promise<N
   })
 }
 
-/** Deletes the token that was presented, of whatever kind. */
+/** Deletes the presented token, even if it is an API token. */
 export async function logout(system: System, { tokenId }: Actor): Promise<void> {
   await store.remove(system.db, tokenId)
 }

@@ -7,42 +7,40 @@ import type { System } from '../../system.ts'
 import { runPeriodically, type BackgroundTask } from '../background.ts'
 
 /**
- * Sends the mails that are due. A mail is locked while it is sent, and forgotten in that transaction: each is sent
- * once by any number of processes, but again if one dies, or loses the database, between the server's word and its
- * commit; the two are the same then, by their Message-ID.
+ * Sends the mails that are due. One transaction locks, sends and deletes a mail, so several processes send it only once.
+ * If a process dies or loses the database between the server's answer and the commit, the mail is sent again, with the
+ * same Message-ID.
+ * @param stopping begins no further mail
+ * @param abort ends the attempt that is under way
  */
 export async function sendDue(
   system: System,
   stopping?: AbortSignal,
-  late: AbortSignal = new AbortController().signal,
+  abort: AbortSignal = new AbortController().signal,
 ): Promise<void> {
-  // Looking costs less than a transaction, and mostly there is nothing.
+  // Usually no mail is due, and this query is cheaper than a transaction.
   if (!(await mails.areDue(system.db, system.now()))) return
-  while (stopping?.aborted !== true && (await transaction(system.writersDb, (trx) => sendNext(system, trx, late))));
+  while (stopping?.aborted !== true && (await transaction(system.writersDb, (trx) => sendNext(system, trx, abort))));
 }
 
-/** Whether there was a mail to send. */
-async function sendNext(system: System, trx: Db, late: AbortSignal): Promise<boolean> {
+/** Returns false if no mail was due. */
+async function sendNext(system: System, trx: Db, abort: AbortSignal): Promise<boolean> {
   const mail = await mails.takeDue(trx, system.now())
   if (mail === undefined) return false
   try {
-    await system.mailer.send(mail, late)
+    await system.mailer.send(mail, abort)
+    await mails.remove(trx, mail.id)
   } catch (error) {
     if (!(error instanceof MailFailure)) throw error
-    await putOff(system, trx, mail, error)
-    return true
+    await postpone(system, trx, mail, error)
   }
-  await mails.remove(trx, mail.id)
   return true
 }
 
-async function putOff(
-  system: System,
-  trx: Db,
-  mail: QueuedMail,
-  { message: reason, isFinal }: MailFailure,
-): Promise<void> {
+/** Schedules the next attempt, or gives up. */
+async function postpone(system: System, trx: Db, mail: QueuedMail, failure: MailFailure): Promise<void> {
   const { id, created, attempts } = mail
+  const { message: reason, isFinal } = failure
   const now = system.now()
   if (isFinal || Date.parse(now) - Date.parse(created) > MAIL_LIFETIME) {
     await mails.giveUp(trx, id, reason)
@@ -54,21 +52,20 @@ async function putOff(
   system.log.warn('mail not sent', { mail: id, attempts: attempts + 1, reason })
 }
 
-/** Sends mails as they become due, until stopped; then what is being sent has a while to be. */
+/** Sends mails as they become due. `stop` waits up to STOP_TIME for the mails that are being sent, then aborts them. */
 export function keepSending(system: System): BackgroundTask {
   const stopping = new AbortController()
-  const late = new AbortController()
-  const { signal } = stopping
-  const send = () => sendDue(system, signal, late.signal)
+  const abort = new AbortController()
+  const send = () => sendDue(system, stopping.signal, abort.signal)
   const loops = Array.from({ length: MAIL_SENDERS }, () =>
-    runPeriodically(system, 'sending mail', send, MAIL_PAUSE, signal),
+    runPeriodically(system, 'sending mail', send, MAIL_PAUSE, stopping.signal),
   )
   system.log.info('mails go to', { destination: system.mailer.destination })
   return {
     async stop() {
       stopping.abort()
       const timer = setTimeout(() => {
-        late.abort()
+        abort.abort()
       }, STOP_TIME)
       await Promise.all(loops)
       clearTimeout(timer)

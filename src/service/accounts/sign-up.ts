@@ -1,11 +1,10 @@
 import { Denied, Invalid } from '../../errors.ts'
-import * as accounts from '../../store/accounts.ts'
+import * as store from '../../store/accounts.ts'
 import type { Account } from '../../store/accounts.ts'
-import type { Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
-import { canonicalEmail } from './accounts.ts'
+import * as accounts from './accounts.ts'
 import { localParent } from '../zone/local-suffixes.ts'
-import { refuseRobots, type CaptchaAnswer } from './captchas.ts'
+import { refuseUnsolvedCaptcha, type CaptchaAnswer } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
 import * as domains from '../domains/domains.ts'
 import type { DomainWithKeys } from '../domains/domains.ts'
@@ -16,86 +15,70 @@ import { unrestricted } from '../tokens/actor.ts'
 import * as tokens from '../tokens/tokens.ts'
 import type { NewToken } from '../tokens/tokens.ts'
 
-/** What a person says who wants an account. */
+/** The input of a sign-up. */
 export interface SignUp {
   email: string
-  /** null: to be set later. */
+  /** null: the user sets one after the activation. */
   password: string | null
   domain?: string
-  /** Looked at if captchas are on; if it is missing then, the activation asks for one. */
+  /** Checked if captchas are on. If it is missing then, the activation requires one. */
   captcha?: CaptchaAnswer
   outreachPreference?: boolean
 }
 
-/** @throws Denied if nobody can sign up */
+/** @throws Denied if registration is closed */
 export function refuseIfClosed(system: System): void {
   if (!system.config.registration) throw new Denied('Registration is closed. Please contact the operator.')
 }
 
 /**
- * Makes an account: active if no confirmation is asked for, else with a mail that leads to its activation. If there is
- * one with this address nothing is done, and nothing tells.
+ * Creates an account. If addresses must be confirmed, it is pending, and the user gets a mail with an activation link;
+ * else it is active. If the address is taken, nothing happens, and the caller cannot see the difference.
  * @param base the URL of the API
- * @returns whether the address is to be confirmed
+ * @returns whether the address must be confirmed
  * @throws Invalid, Throttled
  */
-export async function signUp(system: System, wish: SignUp, base: string): Promise<boolean> {
+export async function signUp(system: System, input: SignUp, base: string): Promise<boolean> {
   const { emailConfirmation } = system.config
-  if (wish.domain !== undefined) await refuseUnavailable(system, wish.domain)
-  if (wish.captcha !== undefined || !emailConfirmation) await refuseRobots(system, wish.captcha)
-  const passwordHash = wish.password === null ? null : await hashPassword(wish.password)
-  await inConstantTime(() => addAccount(system, wish, passwordHash, base))
+  const problems = input.domain === undefined ? [] : await domains.newcomerProblems(system, input.domain)
+  if (problems.length > 0) throw Invalid.field('domain', ...problems)
+  if (input.captcha !== undefined || !emailConfirmation) await refuseUnsolvedCaptcha(system, input.captcha)
+  const passwordHash = input.password === null ? null : await hashPassword(input.password)
+  await inConstantTime(() => addAccount(system, input, passwordHash, base))
   return emailConfirmation
 }
 
-async function addAccount(system: System, wish: SignUp, passwordHash: string | null, base: string): Promise<void> {
-  await using publication = await openPublication(system, `sign-up ${canonicalEmail(wish.email)}`)
+async function addAccount(system: System, input: SignUp, passwordHash: string | null, base: string): Promise<void> {
+  const { email, domain = null, captcha, outreachPreference = true } = input
+  const { emailConfirmation, confirmationValidity } = system.config
+  await using publication = await openPublication(system, `sign-up ${accounts.canonicalEmail(email)}`)
   const { trx } = publication
-  const account = await insert(system, trx, wish, passwordHash)
+  await store.removePending(trx, new Date(Date.parse(system.now()) - confirmationValidity * 1000).toISOString())
+  const state = emailConfirmation ? 'pending' : 'active'
+  const account = await accounts.add(system, trx, email, { passwordHash, state, outreachPreference })
   if (account !== undefined) {
-    const domain = wish.domain ?? null
-    if (!system.config.emailConfirmation) await addDomain(publication, account, domain)
+    if (!emailConfirmation) await addDomain(publication, account, domain)
     else {
-      const parameters = { domain, isHuman: wish.captcha !== undefined }
+      const parameters = { domain, isHuman: captcha !== undefined }
       await confirmations.request(system, trx, account, 'activate-account', parameters, { base })
     }
   }
   await publication.commit()
 }
 
-/** The new account; undefined if its address is taken. Those that were not confirmed in time make room. */
-async function insert(
-  system: System,
-  trx: Db,
-  { email, outreachPreference = true }: SignUp,
-  passwordHash: string | null,
-): Promise<Account | undefined> {
-  const now = system.now()
-  const oldest = new Date(Date.parse(now) - system.config.confirmationValidity * 1000).toISOString()
-  await accounts.removePending(trx, oldest)
-  return accounts.insert(trx, {
-    email: canonicalEmail(email),
-    passwordHash,
-    state: system.config.emailConfirmation ? 'pending' : 'active',
-    limitDomains: system.config.limitDomains ?? null,
-    dailyRate: null,
-    outreachPreference,
-    now,
-  })
-}
-
-/** What came of an activation. */
+/** The result of an activation. */
 export interface Activation {
   account: Account
   domain: DomainWithKeys | undefined
-  /** To write the domain with, if it lies below a local public suffix (contract §7.6). */
+  /** For updates of the domain, if it lies below a local public suffix (contract §7.6). */
   token: NewToken | undefined
 }
 
 /**
- * Activates an account, with the domain that was asked for at sign-up; if that cannot be had any more, the account is
- * removed instead, to be made anew. An account without a password gets a mail that leads to one.
- * @param captcha is asked for once the code is known to be good; looked at if there was none at sign-up
+ * Activates an account and creates the domain that the user asked for at sign-up. If the domain is no longer available,
+ * it deletes the account instead, so that the user can sign up again. If the account has no password, the user gets a
+ * mail with a link that sets one.
+ * @param captcha called once the code has proved valid; required if the user solved none at sign-up
  * @param base the URL of the API
  * @throws Invalid, Denied, Conflict, Unavailable, NameserverFailure
  */
@@ -108,7 +91,7 @@ export async function activate(
     return await activateWithDomain(system, code, { captcha, base })
   } catch (error) {
     if (!(error instanceof DomainUnavailable)) throw error
-    await confirmations.redeem(system, 'activate-account', code, (trx, account) => accounts.remove(trx, account.id))
+    await confirmations.redeem(system, 'activate-account', code, (trx, account) => store.remove(trx, account.id))
     throw Invalid.object(
       `The requested domain ${error.domain} could not be registered (reason: name_unavailable). Please start over and ` +
         'sign up again.',
@@ -125,23 +108,19 @@ async function activateWithDomain(
   const { trx } = publication
   const { account: pending, parameters } = await confirmations.claim(system, trx, 'activate-account', code)
   const answer = captcha()
-  if (!parameters.isHuman) await refuseRobots(system, answer)
-  const account = await accounts.changeCredentials(trx, pending.id, { state: 'active' }, system.now())
+  if (!parameters.isHuman) await refuseUnsolvedCaptcha(system, answer)
+  const account = await store.changeCredentials(trx, pending.id, { state: 'active' }, system.now())
   if (account.passwordHash === null) {
     await confirmations.request(system, trx, account, 'reset-password', {}, { base })
   }
   const domain = await addDomain(publication, account, parameters.domain)
-  const isLocal = domain !== undefined && isBelowLocalSuffix(system, domain.name)
+  const isLocal = domain !== undefined && localParent(domain.name, system.config.localPublicSuffixes) !== undefined
   const token = isLocal ? await tokens.add(system, trx, account.id, { name: 'dyndns' }) : undefined
   await publication.commit()
   return { account, domain, token }
 }
 
-function isBelowLocalSuffix({ config }: System, name: string): boolean {
-  return localParent(name, config.localPublicSuffixes) !== undefined
-}
-
-/** The domain that was asked for at sign-up cannot be had. */
+/** The domain from the sign-up cannot be registered. */
 class DomainUnavailable extends Invalid {
   readonly domain: string
 
@@ -151,12 +130,7 @@ class DomainUnavailable extends Invalid {
   }
 }
 
-/** @throws DomainUnavailable if somebody who has no domain yet could not create it now */
-async function refuseUnavailable(system: System, name: string): Promise<void> {
-  const texts = await domains.newcomerProblems(system, name)
-  if (texts.length > 0) throw new DomainUnavailable(name, texts)
-}
-
+/** @throws DomainUnavailable */
 async function addDomain(
   publication: Publication,
   account: Account,

@@ -3,20 +3,17 @@ import { timingSafeEqual } from 'node:crypto'
 import { TOTP_DIGITS, TOTP_DRIFT, TOTP_STEP } from '../../limits.ts'
 import { unixTime, type Timestamp } from '../../time.ts'
 
-/** The code that a secret has in a time step: RFC 6238 with SHA-1. */
+/** The code of a secret in a time step (RFC 6238 with SHA-1). */
 export function codeAt(secret: Uint8Array, step: number): string {
   return HOTP.generate({ secret: keyOf(secret), algorithm: 'SHA1', digits: TOTP_DIGITS, counter: step })
 }
 
-/** The time step that a point in time lies in. */
+/** The time step that contains a point in time. */
 export function stepAt(time: Timestamp): number {
   return Math.floor(unixTime(time) / TOTP_STEP)
 }
 
-/**
- * The step around now that a code is of, if it comes after `lastStep`; the clocks of who gives it and ours may differ
- * (RFC 6238 §5.2).
- */
+/** The time step of a code, if it is later than `lastStep` and near `now`: clocks differ (RFC 6238 §5.2). */
 export function matchingStep(
   secret: Uint8Array,
   code: string,

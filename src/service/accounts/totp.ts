@@ -16,15 +16,15 @@ import { matchingStep } from './totp-codes.ts'
 
 export type { Factor }
 
-/** A factor whose secret is shown, this once. */
+/** A new factor: only its creation returns the secret. */
 export type NewFactor = Factor & { secret: Buffer; email: string }
 
-/** @throws Denied unless somebody has logged in (contract §12) */
+/** @throws Denied unless the token is a login token (contract §12) */
 export function refuseApiToken(actor: Actor): void {
   if (actor.mfa === null) throw new Denied('Login token required.')
 }
 
-/** @throws Denied if the account has MFA enabled, and this token has not taken the step */
+/** @throws Denied if the account has MFA enabled and this login token has not passed it */
 export function refuseBeforeMfa(actor: Actor): void {
   if (actor.mfaPending) throw new Denied('Multi-factor authentication required.')
 }
@@ -49,8 +49,8 @@ function found<T>(factor: T | undefined): T {
 }
 
 /**
- * Makes a factor if MFA is enabled; else mails a link that does, because a stolen password alone may not give the thief
- * a factor of his own.
+ * Creates a factor if MFA is enabled. If not, it mails a link that creates one, because a stolen password must not
+ * suffice to add a factor.
  * @param base the URL of the API
  * @returns undefined if a mail was sent
  * @throws Invalid
@@ -64,7 +64,7 @@ export async function create(
   return transaction(system.db, async (trx) => {
     const account = found(await accounts.lock(trx, actor.accountId))
     if (await store.isMfaEnabled(trx, account.id)) {
-      // It may have been enabled since this token was looked at.
+      // Another request may have enabled MFA after the authentication of this one.
       if (actor.mfa !== true) refuseBeforeMfa({ ...actor, mfaPending: true })
       return insert(system, trx, account, name)
     }
@@ -74,7 +74,7 @@ export async function create(
   })
 }
 
-/** Makes the factor that a link from a mail is for. @throws Invalid, Denied, Conflict as contract §11.3 says */
+/** Creates the factor of a confirmation link. @throws Invalid, Denied, Conflict (contract §11.3) */
 export async function createConfirmed(system: System, code: string): Promise<NewFactor> {
   return confirmations.redeem(system, 'create-totp', code, (trx, account, { name }) =>
     insert(system, trx, account, name),
@@ -87,8 +87,8 @@ async function insert(system: System, trx: Db, { id, email }: Account, name: str
 }
 
 /**
- * Changes the name, if there is one.
- * @param input is asked for once the factor is known to exist
+ * Changes the name if the input has one.
+ * @param input called once the factor has been found
  * @throws NotFound, Invalid
  */
 export async function change(
@@ -103,7 +103,7 @@ export async function change(
   return found(await store.rename(system.db, actor.accountId, id, name))
 }
 
-/** Deletes a factor, if there is one. If it had been used, links in mails that were sent before are void. */
+/** Deletes a factor, if it exists. If it had been used, this voids all confirmation links sent before. */
 export async function remove(system: System, actor: Actor, id: string): Promise<void> {
   if (!isUuid(id)) return
   await transaction(system.db, async (trx) => {
@@ -114,10 +114,10 @@ export async function remove(system: System, actor: Actor, id: string): Promise<
 }
 
 /**
- * Takes a code of a factor, each at most once. The first one, for which nobody need be logged in, makes the factor count,
- * and links in mails that were sent before are void; a later one takes the MFA step of the actor's token.
- * @param input is asked for once the factor is known to exist
- * @returns whether it was the first one
+ * Verifies a code of a factor; each code works once. The first code needs no login. It enables the factor and voids all
+ * confirmation links sent before. Later codes complete the MFA step of the actor's login token.
+ * @param input called once the factor has been found
+ * @returns whether it was the factor's first code
  * @throws Unauthenticated, NotFound, Invalid
  */
 export async function verify(
@@ -127,7 +127,7 @@ export async function verify(
   input: () => { code: string },
 ): Promise<boolean> {
   const factor = isUuid(id) ? await store.findToVerify(system.db, id) : undefined
-  // Who presents no token does not learn which factors there are.
+  // Requests without a token must not learn which factors exist.
   if (actor === undefined && (factor === undefined || factor.isUsed)) throw anonymous()
   const { accountId, secret, lastStep } = found(factor)
   if (actor !== undefined && actor.accountId !== accountId) throw new NotFound()
@@ -135,7 +135,7 @@ export async function verify(
   const step = matchingStep(secret, input().code, now, lastStep)
   if (step === undefined) throw wrongCode()
   return transaction(system.db, async (trx) => {
-    // The account goes first, as with everything that changes its credentials.
+    // The account is locked first, as in all changes of credentials, to prevent deadlocks.
     await accounts.lock(trx, accountId)
     const isFirst = await store.use(trx, id, step, now)
     if (isFirst === undefined) throw wrongCode()

@@ -10,14 +10,14 @@ import type { Config } from '../../config.ts'
 import { COUNTING_WARNING_PAUSE, WINDOWS_MAX } from '../../limits.ts'
 import type { Log } from '../../log.ts'
 
-/** Each call brings the length of its window, and the caller knows how many requests are allowed. */
+/** Only count: each call passes the length of its window, and the caller knows the limit. */
 const COUNTING_ONLY = { points: 0, duration: 0, keyPrefix: '' }
 
 /**
- * Where requests are counted (contract §14), in windows that begin with the first request of a key: `penalty` counts
- * one, with the window's seconds as `customDuration`, and `get` looks. Undefined: they are not counted.
- * What Postgres cannot count is counted in memory.
- * @param db a pool of its own, with a time limit, so that statements that hang take no connection from others
+ * Counts requests (contract §14) in windows that begin with the first request of a key. `penalty` counts a request in a
+ * window of `customDuration` seconds; `get` reads the count. While Postgres fails, requests are counted in memory.
+ * @param db a separate pool with a time limit, so that slow statements do not occupy the connections of other requests
+ * @returns undefined if throttling is off
  */
 export function createCounters(
   { throttle, throttleStore }: Config,
@@ -42,7 +42,7 @@ export function createCounters(
   })
 }
 
-/** Counts of this process; beyond WINDOWS_MAX keys it forgets the ones that no request was counted under for longest. */
+/** The counts of this process. Beyond WINDOWS_MAX keys, it forgets the least recently counted ones. */
 export class BoundedMemory extends RateLimiterMemory {
   readonly #keys = new LRUCache<string, true>({
     max: WINDOWS_MAX,

@@ -5,58 +5,55 @@ import { DAY, type Rate, type Scope } from '../../limits.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from '../tokens/actor.ts'
 
-/** One rate of a scope, and what a caller has used of it. */
+/** A caller's use of one rate of a scope. */
 export interface Window {
   scope: Scope
   quota: number
-  /** Its length in seconds. */
+  /** In seconds. */
   length: number
-  /** Requests counted in it, rejected ones included. */
+  /** Counted requests, including rejected ones. */
   used: number
   remaining: number
-  /** Whole seconds, at least 1, until it ends. */
+  /** Whole seconds, at least 1, until the window ends. */
   seconds: number
 }
 
-/** What throttling says of a request: whether it may pass, and how many more may. */
+/** Whether a request may pass, and how many more may. */
 export interface Verdict {
-  /** Seconds to wait; undefined: the request may pass. */
+  /** Seconds to wait; undefined if the request may pass. */
   retryAfter: number | undefined
   /** The window with the fewest requests left; of several, the longest. */
   tightest: Window
 }
 
 /**
- * Counts a request under a scope and under `user`; it may pass if all rates of both allow it (contract §14).
- * @param who whom the token acts for, or the address of a caller without one
- * @param bucket what is counted apart: the domain's name, for scopes per domain
- * @returns undefined if requests are not counted: then they pass
+ * Counts a request under a scope and under `user`. It may pass if all rates of both scopes allow it (contract §14).
+ * @param caller the token's actor, or the client's IP address if there is no token
+ * @param bucket counted separately: the domain's name, for scopes per domain
+ * @returns undefined if throttling is off
  */
 export async function admit(
   system: System,
   scope: Scope,
-  who: Actor | string,
+  caller: Actor | string,
   bucket = '',
 ): Promise<Verdict | undefined> {
   const { counters } = system
   if (counters === undefined) return undefined
-  const identity = typeof who === 'string' ? identityOf(who) : who.accountId
+  const identity = typeof caller === 'string' ? identityOf(caller) : caller.accountId
   const windows = await Promise.all([
     ...(scope === 'user' ? [] : count(counters, scope, system.config.throttleRates[scope], `${identity} ${bucket}`)),
-    ...count(counters, 'user', dailyRates(system, who), identity),
+    ...count(counters, 'user', dailyRates(system, caller), identity),
   ])
-  return {
-    retryAfter: waitingTime(windows.filter(({ used, quota }) => used > quota)),
-    tightest: windows.reduce((tightest, other) => (isTighter(other, tightest) ? other : tightest)),
-  }
+  const [tightest] = windows.toSorted((one, other) => one.remaining - other.remaining || other.length - one.length)
+  return { retryAfter: waitingTime(windows.filter(({ used, quota }) => used > quota)), tightest: tightest! }
 }
 
 /**
- * Compares a password on behalf of a caller, unless too many comparisons failed for their address; those that fail are
- * counted (contract §14, `login_failure`). For one address they are made one after the other, so that what many
- * requests try at once is not tried before the first failure counts.
- * @param compare whether the password is right
- * @throws Throttled
+ * Compares a password and counts a failure for the client's address (contract §14, `login_failure`). Comparisons for
+ * one address run one after the other, so that simultaneous requests cannot exceed the rate.
+ * @param compare returns whether the password is right
+ * @throws Throttled if too many comparisons failed for the address
  */
 export async function comparePassword(
   system: System,
@@ -64,12 +61,12 @@ export async function comparePassword(
   compare: () => Promise<boolean>,
 ): Promise<boolean> {
   const scope = 'login_failure'
-  const rates = system.config.throttleRates[scope]
-  const identity = identityOf(address)
   const { counters } = system
   if (counters === undefined) return compare()
+  const rates = system.config.throttleRates[scope]
+  const identity = identityOf(address)
   return system.queues.run(`${scope} ${identity}`, async () => {
-    const failures = await Promise.all(look(counters, scope, rates, identity))
+    const failures = await Promise.all(read(counters, scope, rates, identity))
     const wait = waitingTime(failures.filter(({ remaining }) => remaining === 0))
     if (wait !== undefined) throw new Throttled(wait)
     const isRight = await compare()
@@ -78,19 +75,16 @@ export async function comparePassword(
   })
 }
 
-/** A caller without token: their address, of IPv6 the network of 64 bits that is one subscriber's. */
+/** Identifies a client without a token by its IPv4 address or its IPv6 /64 network, which belongs to one subscriber. */
 function identityOf(address: string): string {
   const parsed = ipaddr.process(address)
-  if (parsed.kind() === 'ipv4') return parsed.toString()
-  return `${(parsed as ipaddr.IPv6).parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(':')}::/64`
+  const network = 'parts' in parsed ? new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0]) : parsed
+  return network.toString()
 }
 
-function dailyRates(system: System, who: Actor | string): readonly Rate[] {
-  const own = typeof who === 'string' ? null : who.dailyRate
-  return own === null ? system.config.throttleRates.user : [{ requests: own, seconds: DAY }]
+function dailyRates(system: System, caller: Actor | string): readonly Rate[] {
+  const dailyRate = typeof caller === 'string' ? null : caller.dailyRate
+  return dailyRate === null ? system.config.throttleRates.user : [{ requests: dailyRate, seconds: DAY }]
 }
 
 function count(counters: RateLimiterAbstract, scope: Scope, rates: readonly Rate[], key: string): Promise<Window>[] {
@@ -99,7 +93,7 @@ function count(counters: RateLimiterAbstract, scope: Scope, rates: readonly Rate
   )
 }
 
-function look(counters: RateLimiterAbstract, scope: Scope, rates: readonly Rate[], key: string): Promise<Window>[] {
+function read(counters: RateLimiterAbstract, scope: Scope, rates: readonly Rate[], key: string): Promise<Window>[] {
   return rates.map(async (rate) => toWindow(scope, rate, await counters.get(keyOf(scope, rate, key))))
 }
 
@@ -119,11 +113,7 @@ function toWindow(scope: Scope, { requests, seconds }: Rate, counted: RateLimite
   }
 }
 
-function isTighter(one: Window, other: Window): boolean {
-  return one.remaining < other.remaining || (one.remaining === other.remaining && one.length > other.length)
-}
-
-/** Seconds until all these windows have ended; undefined if there are none. */
+/** Seconds until all these windows have ended; undefined if the array is empty. */
 function waitingTime(windows: Window[]): number | undefined {
   return windows.length === 0 ? undefined : Math.max(...windows.map(({ seconds }) => seconds))
 }

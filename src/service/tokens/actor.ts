@@ -1,21 +1,11 @@
 import type { Viewer } from '../../store/domains.ts'
+import type { PresentedToken } from '../../store/tokens.ts'
 import { NIL_UUID } from './ids.ts'
 
-/** Whom a token acts for, and what it may do (contract §3). */
-export interface Actor extends Viewer {
-  /** Requests that the account may make in a day, where it has a limit of its own. */
-  dailyRate: number | null
-  /** null: an API token; else a login token, and whether its MFA step was taken. */
-  mfa: boolean | null
-  /** A login token whose MFA step is missing: it may do next to nothing. */
-  mfaPending: boolean
-  permCreateDomain: boolean
-  permDeleteDomain: boolean
-  permManageTokens: boolean
-  autoPolicy: boolean
-}
+/** The account that a token acts for, and what the token may do (contract §3). */
+export type Actor = Viewer & Omit<PresentedToken, 'id' | 'ownerId' | 'userOverrideId' | 'valid' | 'active' | 'allowed'>
 
-/** An account that acts without a token, hence without restriction: through a confirmation link or the operator. */
+/** An unrestricted actor without a token: the operator, or the user of a confirmation link. */
 export function unrestricted(accountId: string) {
   return { tokenId: NIL_UUID, accountId, override: false, restricted: false, autoPolicy: false }
 }

@@ -5,13 +5,13 @@ import * as tokens from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from './actor.ts'
 
-/** What is stored of a secret. Secrets are random, so a hash that is quick to compute protects them (architecture.md). */
+/** The stored hash of a secret. Secrets are random, so a fast hash protects them (architecture.md). */
 export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
 /**
- * Whom the secret speaks for, when used from `address`; the token counts as used then (contract §3.1).
+ * Returns the actor of a token that is valid and allowed at `address`, and notes the use of the token (contract §3.1).
  * @throws Unauthenticated
  */
 export async function authenticate(
@@ -21,22 +21,12 @@ export async function authenticate(
   db: Db = system.db,
 ): Promise<Actor> {
   const token = await tokens.present(db, hashSecret(secret), address, system.now())
-  if (token?.valid !== true) throw new Unauthenticated('Invalid token.')
-  if (!token.active) throw new Unauthenticated('User inactive or deleted.')
-  if (!token.allowed) throw new Unauthenticated('Invalid token.')
-  return {
-    tokenId: token.id,
-    accountId: token.userOverrideId ?? token.ownerId,
-    override: token.userOverrideId !== null,
-    dailyRate: token.dailyRate,
-    mfa: token.mfa,
-    mfaPending: token.mfaPending,
-    permCreateDomain: token.permCreateDomain,
-    permDeleteDomain: token.permDeleteDomain,
-    permManageTokens: token.permManageTokens,
-    autoPolicy: token.autoPolicy,
-    restricted: token.restricted,
-  }
+  if (token === undefined) throw new Unauthenticated('Invalid token.')
+  const { id, ownerId, userOverrideId, valid, active, allowed, ...permissions } = token
+  if (!valid) throw new Unauthenticated('Invalid token.')
+  if (!active) throw new Unauthenticated('User inactive or deleted.')
+  if (!allowed) throw new Unauthenticated('Invalid token.')
+  return { ...permissions, tokenId: id, accountId: userOverrideId ?? ownerId, override: userOverrideId !== null }
 }
 
 /** @throws Denied if the actor's MFA step is missing (contract §3.2) */

@@ -4,15 +4,15 @@ import * as store from '../../store/policies.ts'
 import type { Policy } from '../../store/tokens.ts'
 import type { Actor } from './actor.ts'
 
-/** What a policy may speak of: an RRset's place. */
+/** Identifies an RRset within its domain. */
 export interface RRsetKey {
   subname: string
   type: string
 }
 
 /**
- * The policies of an actor's token that can match something in a domain. Empty if the token may write everything: a
- * restricted one has a default policy (contract §6.3).
+ * The policies of the actor's token that can match an RRset of the domain. An empty array means that the token may
+ * write everything, because a restricted token has a default policy (contract §6.3).
  */
 export async function policiesOn(
   db: Db,
@@ -23,34 +23,31 @@ export async function policiesOn(
 }
 
 /**
- * Whether a token with these policies may write this RRset: of the policies that match, the most specific one decides,
- * a domain counting more than a subname, and that more than a type (contract §6.4).
+ * Whether a token with these policies may write this RRset. The most specific matching policy decides: a domain
+ * outweighs subname and type, and a subname outweighs a type (contract §6.4).
  */
-export function mayWrite(policies: Policy[], domainId: number, place: RRsetKey): boolean {
+export function mayWrite(policies: Policy[], domainId: number, key: RRsetKey): boolean {
   if (policies.length === 0) return true
-  let decisive: Policy | undefined
-  for (const policy of policies) {
-    if (matches(policy, domainId, place) && (decisive === undefined || rank(policy) > rank(decisive))) decisive = policy
-  }
+  const matching = policies.filter((policy) => matches(policy, domainId, key))
+  const [decisive] = matching.sort((one, other) => specificity(other) - specificity(one))
   return decisive?.permWrite ?? false
 }
 
-function matches(policy: Policy, domainId: number, place: RRsetKey): boolean {
+function matches(policy: Policy, domainId: number, key: RRsetKey): boolean {
   return (
-    (policy.domainId === null || policy.domainId === domainId) &&
-    (policy.subname === null || policy.subname === place.subname) &&
-    (policy.type === null || policy.type === place.type)
+    (policy.domainId ?? domainId) === domainId &&
+    (policy.subname ?? key.subname) === key.subname &&
+    (policy.type ?? key.type) === key.type
   )
 }
 
-function rank(policy: Policy): number {
-  return 4 * Number(policy.domainId !== null) + 2 * Number(policy.subname !== null) + Number(policy.type !== null)
+function specificity({ domainId, subname, type }: Policy): number {
+  return 4 * Number(domainId !== null) + 2 * Number(subname !== null) + Number(type !== null)
 }
 
-/** @throws Denied if a token with these policies may not write every one of these RRsets (contract §6.5) */
-export function authoriseWrites(policies: Policy[], domainId: number, places: Iterable<RRsetKey>): void {
-  if (policies.length === 0) return
-  for (const place of places) {
-    if (!mayWrite(policies, domainId, place)) throw new Denied('Insufficient token permissions.')
+/** @throws Denied unless a token with these policies may write all of these RRsets (contract §6.5) */
+export function authoriseWrites(policies: Policy[], domainId: number, keys: Iterable<RRsetKey>): void {
+  for (const key of keys) {
+    if (!mayWrite(policies, domainId, key)) throw new Denied('Insufficient token permissions.')
   }
 }

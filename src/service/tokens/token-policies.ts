@@ -13,9 +13,9 @@ import { get as getToken, withToken } from './tokens.ts'
 
 export type { StoredPolicy }
 
-/** What a request says about a policy; null matches anything, undefined is not mentioned. */
+/** The policy in a request: null matches anything, undefined means that the member is absent. */
 export interface PolicyInput {
-  /** A name. */
+  /** The domain's name. */
   domain: string | null | undefined
   subname: string | null | undefined
   type: string | null | undefined
@@ -23,7 +23,7 @@ export interface PolicyInput {
   problems: Problems
 }
 
-/** The policies of a token: the default one, then the others, oldest first. @throws NotFound */
+/** The policies of a token: the default policy, then the others, oldest first. @throws NotFound */
 export async function list(system: System, actor: Actor, tokenId: string): Promise<StoredPolicy[]> {
   const token = await getToken(system, actor, tokenId)
   return store.list(system.db, token.id)
@@ -38,7 +38,7 @@ export async function get(system: System, actor: Actor, tokenId: string, id: str
 
 /**
  * Adds a policy to a token.
- * @param input is asked for only when the token is known to be the caller's to change (contract §1.2)
+ * @param input called only if the actor may change the token (contract §1.2)
  * @throws NotFound, Denied, Invalid, Conflict
  */
 export async function create(
@@ -54,14 +54,14 @@ export async function create(
     if (others.length === 0 && !isDefault(policy)) {
       throw Invalid.object('Policy precedence: The first policy must be the default policy.')
     }
-    refuseSecond(policy, others)
+    refuseDuplicate(policy, others)
     return store.insert(trx, tokenId, policy, system.now())
   })
 }
 
 /**
- * Replaces (PUT) or changes (PATCH) a policy; `permWrite` stays in both cases unless it is mentioned.
- * @param input is asked for only when the policy is known to be the caller's to change
+ * Replaces (PUT) or changes (PATCH) a policy. Both keep `permWrite` if the input does not have it.
+ * @param input called only if the policy exists and the actor may change the token
  * @throws NotFound, Denied, Invalid, Conflict
  */
 export async function change(
@@ -83,36 +83,36 @@ export async function change(
       throw Invalid.field('perm_write', 'Must be false when auto_policy is in effect for the token.')
     }
     const others = all.filter((other) => other !== before)
-    refuseSecond(policy, others)
+    refuseDuplicate(policy, others)
     return store.update(trx, id, policy)
   })
 }
 
-/** Deletes a policy, if the token has it. @throws Denied, Invalid */
+/** Deletes a policy if the token has it. @throws Denied, Invalid */
 export async function remove(system: System, actor: Actor, tokenId: string, id: string): Promise<void> {
   if (!isUuid(tokenId)) return
   await withToken(system, actor, tokenId, async (trx, token) => {
     const all = await store.list(trx, tokenId)
     const policy = all.find((policy) => policy.id === id)
     if (policy === undefined) return
-    if (isDefault(policy)) refuseWithoutDefault(token, all)
+    if (isDefault(policy)) refuseDefaultDeletion(token, all)
     await store.remove(trx, id)
   }).catch(unlessNotFound)
 }
 
-/** What the default policy is there for (contract §6.3). */
-function refuseWithoutDefault(token: Token, all: StoredPolicy[]): void {
+/** @throws Invalid if the token needs its default policy (contract §6.3) */
+function refuseDefaultDeletion(token: Token, all: StoredPolicy[]): void {
   if (all.length > 1) throw Invalid.object("Policy precedence: Can't delete default policy when there exist others.")
   if (token.autoPolicy) throw Invalid.object("Can't delete default policy when auto_policy is in effect for the token.")
 }
 
-function refuseSecond({ domainId, subname, type }: Policy, others: Policy[]): void {
+function refuseDuplicate({ domainId, subname, type }: Policy, others: Policy[]): void {
   if (others.some((other) => other.domainId === domainId && other.subname === subname && other.type === type)) {
     throw new Conflict('Conflict: a policy for this domain, subname and type already exists for this token.')
   }
 }
 
-/** The mentioned members of a policy. @throws Invalid with all that is wrong with the fields (contract §6.1) */
+/** The members of a policy that the input has. @throws Invalid with the problems of all fields (contract §6.1) */
 async function read(
   trx: Db,
   actor: Actor,
@@ -120,17 +120,14 @@ async function read(
   method: 'POST' | 'PUT' | 'PATCH',
 ): Promise<Partial<Policy>> {
   const domainId = domain == null ? domain : await ownDomain(trx, actor, domain)
-  const texts: Record<string, string[]> = {
-    domain: domain != null && domainId === undefined ? [`Object with name=${domain} does not exist.`] : [],
-    subname: subname == null ? [] : subnameProblems(subname),
-    type: type == null ? [] : typeSyntaxProblems(type),
-    perm_write: [],
+  const missing = (value: unknown) => (value === undefined && method !== 'PATCH' ? ['This field is required.'] : [])
+  const texts: Problems = {
+    domain: domain != null && domainId === undefined ? [`Object with name=${domain} does not exist.`] : missing(domain),
+    subname: subname == null ? missing(subname) : subnameProblems(subname),
+    type: type == null ? missing(type) : typeSyntaxProblems(type),
+    ...problems,
   }
-  const missing = method === 'PATCH' ? [] : Object.entries({ domain, subname, type })
-  for (const [field, value] of missing) if (value === undefined) texts[field] = ['This field is required.']
-  const wrong = Object.keys(texts)
-    .map((field) => [field, problems[field] ?? texts[field]!] as const)
-    .filter(([, list]) => list.length > 0)
+  const wrong = Object.entries(texts).filter(([, list]) => list.length > 0)
   if (wrong.length > 0) throw new Invalid(Object.fromEntries(wrong))
   return {
     ...(domainId !== undefined && { domainId }),

@@ -15,14 +15,14 @@ import { generateSecret } from './secrets.ts'
 
 export type { Token, TokenSettings }
 
-/** What a request says about a token. */
+/** The token in a request. */
 export interface TokenInput {
   settings: Partial<TokenSettings>
   problems: Problems
 }
 
-/** What a token is unless the request says otherwise (contract §5.1). */
-export const DEFAULTS: TokenSettings = {
+/** The settings that a new token has by default (contract §5.1). */
+const DEFAULTS: TokenSettings = {
   name: '',
   maxAge: null,
   maxUnusedPeriod: null,
@@ -38,23 +38,23 @@ export async function list(system: System, { accountId }: Actor, cursor?: Cursor
   return store.page(system.db, accountId, system.now(), cursor)
 }
 
-/** How many they are. */
+/** The number of tokens in `list`. */
 export async function count(system: System, { accountId }: Actor): Promise<number> {
   return store.count(system.db, accountId)
 }
 
 /** A token of the account, owned by it or bound to it. @throws NotFound */
 export async function get(system: System, actor: Actor, id: string): Promise<Token> {
-  return found(await find(system, system.db, actor, id))
+  return found(isUuid(id) ? await store.find(system.db, id, actor.accountId, system.now()) : undefined)
 }
 
-/** A token that was just made, and its secret, which is not to be had later. */
+/** A new token and its secret, which only the creation of the token returns. */
 export interface NewToken {
   token: Token
   secret: string
 }
 
-/** Makes a token of the account. @throws Invalid */
+/** Creates a token that the account owns. @throws Invalid */
 export async function create(
   system: System,
   { accountId }: Pick<Actor, 'accountId'>,
@@ -64,7 +64,7 @@ export async function create(
   return transaction(system.db, (trx) => add(system, trx, accountId, settings))
 }
 
-/** As `create`, in a transaction that does more. @param mfa null: an API token; else a login token */
+/** Like `create`, inside the caller's transaction. @param mfa null: an API token; else a login token */
 export async function add(
   system: System,
   trx: Db,
@@ -81,8 +81,8 @@ export async function add(
 }
 
 /**
- * Changes the settings that the input mentions.
- * @param input is asked for only when the token is known to be the caller's to change (contract §1.2)
+ * Changes the settings that the input has.
+ * @param input called only if the actor may change the token (contract §1.2)
  * @throws NotFound, Denied, Invalid
  */
 export async function change(system: System, actor: Actor, id: string, input: () => TokenInput): Promise<Token> {
@@ -105,14 +105,14 @@ export async function change(system: System, actor: Actor, id: string, input: ()
   })
 }
 
-/** Deletes a token of the account, if there is such a one; the actor's own as well. */
+/** Deletes a token of the account, if it exists. It may be the token that the request presented. */
 export async function remove(system: System, { accountId }: Actor, id: string): Promise<void> {
   if (isUuid(id)) await store.removeFrom(system.db, id, accountId)
 }
 
 /**
- * Runs `work` in a transaction, in which a token and its policies are the actor's to change, and nobody else's.
- * @throws NotFound; Denied if the token acts for somebody else (contract §3.3)
+ * Runs `work` in a transaction that locks a token and its policies, if the actor may change them.
+ * @throws NotFound; Denied if the token acts for another account (contract §3.3)
  */
 export async function withToken<T>(
   system: System,
@@ -124,15 +124,11 @@ export async function withToken<T>(
   return system.queues.run(`token ${id}`, () =>
     transaction(system.db, async (trx) => {
       await store.lock(trx, id)
-      const token = found(await find(system, trx, actor, id))
+      const token = found(await store.find(trx, id, actor.accountId, system.now()))
       if ((token.userOverrideId ?? actor.accountId) !== actor.accountId) throw new Denied()
       return work(trx, token)
     }),
   )
-}
-
-async function find(system: System, db: Db, { accountId }: Actor, id: string): Promise<Token | undefined> {
-  return isUuid(id) ? store.find(db, id, accountId, system.now()) : undefined
 }
 
 function found(token: Token | undefined): Token {
@@ -146,21 +142,21 @@ function refuseProblems({ name }: Partial<TokenSettings>, problems: Problems): v
   if (tooLong || Object.keys(problems).length > 0) throw new Invalid({ ...problems, ...length })
 }
 
-// What only the operator does, to anybody's token (contract §15.2).
+// Operations of the operator, on any token (contract §15.2).
 
 /** All tokens that an account owns or that are bound to it, oldest first. */
 export async function listAll(system: System, accountId: string): Promise<Token[]> {
   return store.all(system.db, accountId, system.now())
 }
 
-/** Deletes a token, whoever owns it. @throws NotFound */
+/** Deletes any account's token. @throws NotFound */
 export async function revoke(system: System, id: string): Promise<void> {
   if (!isUuid(id) || !(await store.remove(system.db, id))) throw noToken(id)
 }
 
 /**
- * Makes a token act for another account than its owner's, for good (contract §3.3).
- * @throws NotFound; Invalid with every rule that speaks against it
+ * Permanently binds a token to an account that does not own it (contract §3.3).
+ * @throws NotFound; Invalid with all rules that the binding violates
  */
 export async function bind(system: System, id: string, bound: Account): Promise<Token> {
   if (!isUuid(id)) throw noToken(id)
@@ -170,7 +166,7 @@ export async function bind(system: System, id: string, bound: Account): Promise<
     if (token === undefined) throw noToken(id)
     const namesDomain = (await policies.list(trx, id)).some(({ domainId }) => domainId !== null)
     const problems = [
-      ...(token.userOverride === null ? [] : [`The token is bound to ${token.userOverride} already, for good.`]),
+      ...(token.userOverride === null ? [] : [`The token is already bound to ${token.userOverride}, permanently.`]),
       ...(token.owner === bound.email ? ['A token cannot be bound to its owner.'] : []),
       ...(token.mfa === null ? [] : ['A login token cannot be bound.']),
       ...(token.permManageTokens ? ['perm_manage_tokens and user_override are mutually exclusive.'] : []),
@@ -183,5 +179,5 @@ export async function bind(system: System, id: string, bound: Account): Promise<
 }
 
 function noToken(id: string): NotFound {
-  return new NotFound(`There is no token ${id}.`)
+  return new NotFound(`Token ${id} does not exist.`)
 }

@@ -42,7 +42,7 @@ test('the mail is plain text with one link, to the public URL', async (t) => {
     t.is(url, `https://dns.example.net/api/v1/v/activate-account/${code}/`)
     const { subject, text } = lettersTo(own.system, email)[0]!
     t.is(subject, 'Confirm your new account')
-    t.true(text.includes('within 12 hours'))
+    t.true(text.includes('expires after 12 hours'))
   })
 })
 
