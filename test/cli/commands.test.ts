@@ -226,7 +226,7 @@ for (const [args, message, usage] of [
   })
 }
 
-for (const [args, told] of [
+for (const [args, message] of [
   [['account', 'create', 'nonsense'], '"nonsense" is not an e-mail address.'],
   [['account', 'create', 'x@example.net', '--domains', '-1'], "Option '--domains' argument is ambiguous"],
   [
