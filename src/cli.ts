@@ -5,7 +5,7 @@ import { createLog } from './log.ts'
 import { closeSystem, createSystem, prepare } from './server.ts'
 import type { System } from './system.ts'
 
-// The operator's command line: each command is a function of service/.
+// The operator's command line. Each command calls functions of service/.
 
 process.exitCode = (await run(process.argv.slice(2), withSystem)) ? 0 : 1
 
