@@ -4,21 +4,21 @@ import type { Setup } from './setup.ts'
 
 const BODY = 16 * 1024 * 1024 - 1024
 
-/** Bodies as large as may be: how their items look. */
+/** The items of bodies of the maximum size. */
 const ITEMS: Record<string, (i: number) => string> = {
   'of numbers': () => '0',
   'of empty objects': () => '{}',
   'of one type': () => '{"type":"A"}',
   'of blank types': () => '{"type":" "}',
-  'of types that are none': (i) => `{"type":"${i.toString(36)}"}`,
-  'of TTLs that are none': (i) => `{"ttl":"x${i.toString(36)}"}`,
-  'of records that are none': () => '{"type":"A","records":[1]}',
+  'of invalid types': (i) => `{"type":"${i.toString(36)}"}`,
+  'of invalid TTLs': (i) => `{"ttl":"x${i.toString(36)}"}`,
+  'of invalid records': () => '{"type":"A","records":[1]}',
   'of subnames only': (i) => `{"type":"A","subname":"${i.toString(36)}"}`,
   'that creates RRsets': (i) => JSON.stringify(host(i, i)),
   'that changes them': (i) => JSON.stringify(host(i, i + 1)),
 }
 
-/** What requests as large as may be cost the process, and how long all others have to wait for them. */
+/** The memory that requests of the maximum size need, and how long they block others. */
 export async function memory(setup: Setup): Promise<void> {
   const name = zone('memory')
   await setup.api('POST', '/domains/', { name })
@@ -26,7 +26,7 @@ export async function memory(setup: Setup): Promise<void> {
 
   for (const [what, item] of Object.entries(ITEMS)) {
     const service = await setup.another({})
-    // It has done something before.
+    // Warms up.
     await service.api(
       'PUT',
       path,
@@ -50,7 +50,7 @@ function host(i: number, first: number) {
   return { ...rrset(`host${i}`, i), records: [address(first), address(first + 1)] }
 }
 
-/** The JSON of as many items as a body has room for. */
+/** The JSON of as many items as fit into a body. */
 function list(item: (i: number) => string): string {
   const items: string[] = []
   for (let i = 0, length = 2; ; i++) {

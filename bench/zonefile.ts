@@ -3,7 +3,7 @@ import type { Setup } from './setup.ts'
 
 const RECORDS = 100_000
 
-/** What a zone file of so many records costs in one request, and its export, in time, memory and waiting for others. */
+/** The import of a large zone file in one request, and its export: time, memory, and how long they block others. */
 export async function zonefile(setup: Setup): Promise<void> {
   const zonefile = lines(RECORDS)
   await setup.inside()
@@ -21,7 +21,7 @@ export async function zonefile(setup: Setup): Promise<void> {
   state('and is blocked for at most', `${Math.round((await setup.inside()).blocked)} ms`)
 }
 
-/** A zone file of so many records, as zones are: mostly addresses, some of several records, mail, aliases, strings. */
+/** A zone file like real ones: mostly addresses, some with several records, mail, aliases, strings. */
 function lines(records: number): string {
   const kinds = [
     (i: number) => `host${i} 3600 IN A 192.0.2.${i % 256}\n`,

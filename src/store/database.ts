@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import pg from 'pg'
 import { Unavailable } from '../errors.ts'
 import { TURN_TIME } from '../limits.ts'
@@ -93,6 +94,8 @@ export async function query<Row>(db: Db, sql: string, bindings: Record<string, u
     const result = await db.query({ name, text, values: order.map((binding) => bound(bindings, binding)) })
     return result.rows as Row[]
   } catch (error) {
+    // 25P02: a statement sent before has aborted the transaction. Its error is the cause, so it reaches the caller first.
+    if ((error as { code?: string }).code === '25P02') await nextIteration()
     throw translate(error)
   }
 }

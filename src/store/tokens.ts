@@ -76,8 +76,8 @@ export interface PresentedToken {
 }
 
 /**
- * The token with this hash. If it may be used from `address`, its `last_used` becomes `now`. The statement does not wait
- * for the disk, so the latest `last_used` may be lost if Postgres crashes.
+ * The token with this hash. If it may be used from `address`, its `last_used` becomes `now`. The statement does not
+ * wait for the disk, so the latest `last_used` may be lost if Postgres crashes.
  */
 export async function present(
   db: Db,
