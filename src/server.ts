@@ -70,11 +70,11 @@ export async function closeSystem(system: System): Promise<void> {
  * @throws StartError with the address of the backend that failed
  */
 export async function prepare(system: System, backends: Backends, { nameserver = true } = {}): Promise<void> {
-  await orElse(migrate(backends.databaseUrl), `Postgres at ${hostOf(backends.databaseUrl)}`)
-  if (nameserver) await orElse(system.nameserver.probe(), `PowerDNS at ${hostOf(backends.pdnsApiUrl)}`)
+  await orStartError(migrate(backends.databaseUrl), `Postgres at ${hostOf(backends.databaseUrl)}`)
+  if (nameserver) await orStartError(system.nameserver.probe(), `PowerDNS at ${hostOf(backends.pdnsApiUrl)}`)
 }
 
-async function orElse(attempt: Promise<void>, where: string): Promise<void> {
+async function orStartError(attempt: Promise<void>, where: string): Promise<void> {
   try {
     await attempt
   } catch (error) {

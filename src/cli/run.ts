@@ -10,7 +10,7 @@ import { addToken } from './token.ts'
 
 const ENVIRONMENT = `
 It reads the environment of the service: DATABASE_URL, PDNS_API_URL, PDNS_API_KEY and NAMESERVERS must be set.
-Exit code: 0 if it did what it was asked to do, else 1.`
+The exit code is 0 if the command succeeded, else 1.`
 
 /** Runs `work` on a system, which can reach PowerDNS if the work needs it. */
 type WithSystem = (nameserver: boolean, work: (system: System) => Promise<void>) => Promise<void>

@@ -18,7 +18,7 @@ const ERRORS: Record<string, () => Error> = {
 }
 
 /** The service's error for a violated constraint; undefined if the violation is a bug of ours. */
-export function violated(error: unknown): Error | undefined {
+export function violationError(error: unknown): Error | undefined {
   const name = (error as { constraint?: string }).constraint
   return name === undefined ? undefined : ERRORS[name]?.()
 }

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { Unavailable } from '../errors.ts'
 import { TURN_TIME } from '../limits.ts'
 import { toDuration, type Duration, type Timestamp } from '../time.ts'
-import { violated } from './constraints.ts'
+import { violationError } from './constraints.ts'
 
 /** Where statements run: on any connection of a pool, or on one connection, for example in a transaction. */
 export type Db = pg.Pool | pg.PoolClient
@@ -223,7 +223,7 @@ const CONNECTION_CODES = new Set([
 /** The service's error for an error of Postgres or the pool; unexpected errors are returned unchanged. */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
-  const violation = violated(error)
+  const violation = violationError(error)
   if (violation !== undefined) return violation
   const code = (error as { code?: string }).code ?? ''
   const isUnavailable =

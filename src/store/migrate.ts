@@ -43,7 +43,7 @@ async function refuseUnknown(trx: Knex): Promise<void> {
   if (unknown === undefined) return
   throw new Error(
     `another version of Zoneplane made its schema (migration ${unknown.name} is unknown), and nothing was changed. ` +
-      'Create a new database; private servers are made anew by: npm start -- --fresh',
+      'Create a new database. To recreate private servers: npm start -- --fresh',
   )
 }
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Timestamp } from '../time.ts'
-import { violated } from './constraints.ts'
+import { violationError } from './constraints.ts'
 import { maybeOne, one, query, type Db } from './database.ts'
 import { page as pageOf, type Cursor, type Page } from './pagination.ts'
 
@@ -48,7 +48,7 @@ export async function find(db: Db, accountId: string, id: string): Promise<Facto
 /** @throws Invalid if the account has a factor of this name, like `insert` */
 export async function refuseTakenName(db: Db, accountId: string, name: string): Promise<void> {
   const sql = 'select from totp_factors where account_id = :accountId and name = :name'
-  if ((await query(db, sql, { accountId, name })).length > 0) throw violated({ constraint: 'totp_factors_name' })!
+  if ((await query(db, sql, { accountId, name })).length > 0) throw violationError({ constraint: 'totp_factors_name' })!
 }
 
 /** Whether the account has MFA enabled: a factor that has been used (contract §12). */
