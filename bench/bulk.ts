@@ -1,11 +1,11 @@
-import { alternating, compare, percentile } from './measure.ts'
+import { alternating, compare, median } from './measure.ts'
 import { nsec3Label } from '../src/nameserver/nsec3.ts'
 import { rawForgotten, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './zones.ts'
 import type { Setup } from './setup.ts'
 
 const ROUNDS = 5
 
-/** Creating, changing and deleting many RRsets in one request, beside the same in one PATCH of PowerDNS. */
+/** Creating, changing and deleting many RRsets in one request, compared with one PATCH of PowerDNS. */
 export async function bulk(setup: Setup): Promise<void> {
   for (const size of [1_000, 10_000]) await inOneRequest(setup, size)
 }
@@ -56,11 +56,4 @@ async function inOneRequest(setup: Setup, size: number): Promise<void> {
   for (const [what, [our, their]] of Object.entries(times)) {
     compare(`${what} of ${size} RRsets at once, p50`, 'ms', median(our!), median(their!))
   }
-}
-
-function median(times: number[]): number {
-  return percentile(
-    times.sort((a, b) => a - b),
-    0.5,
-  )
 }

@@ -5,7 +5,7 @@ import type { Setup } from './setup.ts'
 const WARM_UP = 50
 const RUNS = 300
 
-/** Creating domains, beside the same calls to PowerDNS. */
+/** Creating domains, compared with the same calls to PowerDNS. */
 export async function domainCreation(setup: Setup): Promise<void> {
   await run(setup, WARM_UP, 'early')
   const [ours, theirs] = await run(setup, RUNS, 'new')

@@ -1,14 +1,14 @@
 import pg from 'pg'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
-// Runs in the service's process, and tells whoever asks what only that knows.
+// Runs in the process of the service, and answers each message with figures about that process.
 
 export interface Inside {
-  /** For how many milliseconds the event loop was blocked at most since this was asked last. */
+  /** The longest time in milliseconds for which the event loop was blocked since the last message. */
   blocked: number
-  /** Milliseconds of CPU that the process has used. */
+  /** The CPU time of the process in milliseconds. */
   cpu: number
-  /** Statements that were sent to Postgres. */
+  /** The number of statements sent to Postgres. */
   statements: number
 }
 
@@ -28,5 +28,5 @@ process.on('message', () => {
   process.send!({ blocked: delay.max / 1e6, cpu: (user + system) / 1000, statements } satisfies Inside)
   delay.reset()
 })
-// Being asked is no reason to go on.
+// The channel alone does not keep the process running.
 process.channel!.unref()

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { percentile, state } from './measure.ts'
+import { percentile, resident, state } from './measure.ts'
 import type { Setup } from './setup.ts'
 
-// What others notice while somebody tries passwords: from one address, and from a new one with each request.
+// How password guessing affects other clients: from one address, and from a new address for each request.
 
 const RATE = 200
 const SECONDS = 10
@@ -21,18 +20,18 @@ export async function loginAttack(setup: Setup): Promise<void> {
   state('GET of the domains, p99', `${percentile(normal, 0.99).toFixed(1)} ms`)
   for (const [what, address] of [
     ['from one address', () => '192.0.2.1'],
-    ['each elsewhere', (i: number) => `2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`],
+    ['from many addresses', (i: number) => `2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`],
   ] as const) {
-    const before = resident(setup.pid)
+    const before = resident(setup.pid, 'VmRSS')
     const [statuses, during] = await Promise.all([attack(setup, address), readFor(setup)])
     const counts = [...statuses].map(([status, count]) => `${status}: ${count}`).join(', ')
     state(`${RATE} wrong logins per second, ${what}`, counts)
     state('  GET of the domains meanwhile, p99', `${percentile(during, 0.99).toFixed(1)} ms`)
-    state('  the process grows by', `${Math.round((resident(setup.pid) - before) / 1024)} MiB`)
+    state('  the process grows by', `${Math.round((resident(setup.pid, 'VmRSS') - before) / 1024)} MiB`)
   }
 }
 
-/** Tries passwords at a steady rate, whether they are answered or not; returns how often which status came. */
+/** Sends wrong logins at a steady rate, without waiting for responses; returns how often each status occurred. */
 async function attack({ url }: Setup, address: (i: number) => string): Promise<Map<number, number>> {
   const pool = new Pool(url, { connections: 64, pipelining: 1 })
   const statuses = new Map<number, number>()
@@ -58,7 +57,7 @@ async function attack({ url }: Setup, address: (i: number) => string): Promise<M
   return statuses
 }
 
-/** Times of one read after the other, ascending, for as long as an attack lasts. */
+/** The times of consecutive reads, ascending, for as long as an attack lasts. */
 async function readFor({ api }: Setup): Promise<number[]> {
   const times: number[] = []
   const end = performance.now() + SECONDS * 1000
@@ -69,9 +68,4 @@ async function readFor({ api }: Setup): Promise<number[]> {
     await sleep(5)
   }
   return times.sort((a, b) => a - b)
-}
-
-/** KiB of a process' memory. */
-function resident(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
 }

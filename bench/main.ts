@@ -14,7 +14,7 @@ import { throttle } from './throttle.ts'
 import { withSetup, type Setup } from './setup.ts'
 import { zonefile } from './zonefile.ts'
 
-// What the service costs beside what PowerDNS costs for the same, in one run on one machine.
+// The costs of the service, compared with those of PowerDNS for the same work, in one run on one machine.
 
 const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   'one-rrset': oneRRset,
@@ -32,7 +32,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   throttle,
 }
 
-/** What the service is set to for a bench, if not to what it is for the others. */
+/** The settings of the service for a bench that needs others than the defaults. */
 const SETTINGS: Record<string, Record<string, string>> = {
   accounts: accountSettings,
   'login-attack': loginAttackSettings,

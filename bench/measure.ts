@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 export type Task = (i: number) => Promise<unknown>
 
 /**
- * Times of single runs in milliseconds, ascending, of tasks that take turns run by run, so that whatever else the
- * machine does is shared fairly.
+ * The times of single runs in milliseconds, ascending, for each task. The tasks alternate run by run, so that other
+ * load on the machine affects all alike.
  */
 export async function alternating(runs: number, ...tasks: Task[]): Promise<number[][]> {
   const times: number[][] = tasks.map(() => [])
@@ -18,7 +18,7 @@ export async function alternating(runs: number, ...tasks: Task[]): Promise<numbe
   return times.map((list) => list.sort((a, b) => a - b))
 }
 
-/** Runs per second, with so many under way at once; each worker has its own number. */
+/** Runs per second, with as many in parallel as there are workers; `task` gets the worker's number. */
 export async function throughput(runs: number, workers: number, task: (worker: number, i: number) => Promise<unknown>) {
   let next = 0
   const start = performance.now()
@@ -34,22 +34,34 @@ export function percentile(sorted: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
 }
 
-/** KiB of a process' memory, now or at most. */
+/** The medians of alternating tasks, in milliseconds. */
+export async function medians(runs: number, ...tasks: Task[]): Promise<number[]> {
+  return (await alternating(runs, ...tasks)).map((times) => percentile(times, 0.5))
+}
+
+export function median(figures: number[]): number {
+  return percentile(
+    figures.toSorted((a, b) => a - b),
+    0.5,
+  )
+}
+
+/** The memory of a process in KiB, now or at its peak. */
 export function resident(pid: number, what: 'VmRSS' | 'VmHWM'): number {
   return Number(new RegExp(`^${what}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
 }
 
-/** The head of the table that `compare` writes. */
+/** Prints the head of the table that `compare` and `state` fill. */
 export function headings(): void {
   console.log(row('what', 'Zoneplane', 'raw PowerDNS', 'ratio'))
 }
 
-/** Writes what something costs here and in PowerDNS, and how many times as much that is. */
+/** Prints the costs of Zoneplane and of PowerDNS, and their ratio. */
 export function compare(what: string, unit: string, ours: number, theirs: number): void {
   console.log(row(what, `${ours.toFixed(2)} ${unit}`, `${theirs.toFixed(2)} ${unit}`, (ours / theirs).toFixed(2)))
 }
 
-/** Writes a figure that PowerDNS has none beside. */
+/** Prints a figure that PowerDNS has no counterpart for. */
 export function state(what: string, figure: string): void {
   console.log(row(what, figure))
 }

@@ -7,7 +7,7 @@ const ROUNDS = 3
 const PARALLEL = 8
 const PARALLEL_ROUNDS = 15
 
-/** Changing the content of one RRset, one request after the other and several at once. */
+/** Changing the content of one RRset, with consecutive and with parallel requests. */
 export async function oneRRset(setup: Setup): Promise<void> {
   await prepare(setup)
   await oneAtATime(setup)
@@ -24,7 +24,7 @@ async function prepare(setup: Setup): Promise<void> {
       await rawPatch(setup, worker, [rawRRset(`host${i}.${rawName(worker)}`, 'A', address(0))])
     }
   }
-  // Both warm up.
+  // Warms up.
   await alternating(300, change(setup), rawChange(setup))
 }
 
@@ -45,7 +45,7 @@ async function oneAtATime(setup: Setup): Promise<void> {
 async function parallel(setup: Setup): Promise<void> {
   let ours = 0
   let theirs = 0
-  // Short rounds in turn, because the speed of a machine wanders.
+  // Short alternating rounds, because the speed of a machine varies.
   for (let round = 0; round < PARALLEL_ROUNDS; round++) {
     theirs += await throughput(RUNS / 2, PARALLEL, (worker, i) => rawChange(setup, worker)(i + round))
     ours += await throughput(RUNS / 2, PARALLEL, (worker, i) => change(setup, worker)(i + round))

@@ -6,7 +6,7 @@ const RUNS = 600
 const LIST_RUNS = 100
 const RRSETS = 499
 
-/** Reading one RRset, and all of a zone. */
+/** Reading one RRset, and all RRsets of a zone. */
 export async function reads(setup: Setup): Promise<void> {
   const { api, raw } = setup
   await api('POST', '/domains/', { name: zone('list') })

@@ -5,17 +5,17 @@ import { state } from './measure.ts'
 
 const SIZE = 65_536
 const RUNS = 5
-/** So many of the slowest texts are measured again, in both sizes. */
+/** The number of slowest texts that are measured again, in both sizes. */
 const SLOWEST = 30
 
-/** What a text of any length may be made of. */
+/** Strings that are repeated to make a text of any length. */
 const FILLERS = [
   '"', '""', '" "', '\\', '\\"', '\\\\', '\\000', '\\999', '0', '9', '0.', ' ', '\t', '.', 'a.', 'a', 'A ', '1 ', '-',
   '(', '()', ')', ',', 'a,', '1.2.3.4,', ',,', '\\,', '\\\\,', ';', '=', 'key9=', 'key9="a" ', 'no ', ':', '::', '/', '!',
   '1:0.0.0.0/0 ', '2:::/0 ', 'TYPE9 ', 'ff', 'f ', 'AAAA', 'A=', '==', 'ü', '\u{1f600}',
 ] // prettier-ignore
 
-/** What a record costs that is as long as the API lets through, made to be slow, and one that is twice as long. */
+/** The cost of a record of the maximum length that is made to be slow, and of one twice as long. */
 export async function records(): Promise<void> {
   const texts = [...TYPES.keys()].flatMap((type) =>
     frames(type).flatMap(([head, tail]) => FILLERS.map((filler) => ({ type, filler, head, tail }))),
@@ -36,11 +36,11 @@ export async function records(): Promise<void> {
   const growth = slowest.map(({ single, double }) => double / single).sort((one, other) => other - one)
   state(`64 KiB in one record, the slowest of ${texts.length}`, `${worst!.single.toFixed(1)} ms`)
   state(`  that is ${worst!.text.type}, filled with ${JSON.stringify(worst!.text.filler)}`, '')
-  state(`128 KiB, times as long, the most of ${SLOWEST}`, growth[0]!.toFixed(2))
+  state(`128 KiB, ratio, the highest of ${SLOWEST}`, growth[0]!.toFixed(2))
   return Promise.resolve()
 }
 
-/** What may stand around the filler: nothing, a whole record, one without its last field, with and without a quote. */
+/** The text around the filler: nothing, a whole record, or one without its last field; each with and without quotes. */
 function frames(type: string): [head: string, tail: string][] {
   const [example] = EXAMPLES.get(type)!.accepted
   const whole = typeof example === 'string' ? example : example![1]

@@ -14,32 +14,32 @@ import type { Inside } from './inside.ts'
 
 const TOKEN = 'benchmark-token-secret'
 
-/** A service in a process of its own. */
+/** A service in its own process. */
 export interface Service {
-  /** Sends a request; resolves with the answer's JSON. */
+  /** Sends a request; resolves to the JSON of the response. */
   api: (method: string, path: string, body?: unknown) => Promise<unknown>
-  /** Sends text as the body, with any secret, and lets the answer go by; resolves with its status. */
+  /** Sends text as the body, with any secret; resolves to the status of the response, and discards its body. */
   send: (method: string, path: string, text: string, secret?: string) => Promise<number>
-  /** Reads with any secret, whatever the answer. */
+  /** Sends a GET with any secret; accepts any status. */
   read: (path: string, secret?: string) => Promise<{ status: number; link: string }>
-  /** Where it listens, without path. */
+  /** Its base URL, without path. */
   url: string
   pid: number
   inside: () => Promise<Inside>
 }
 
-/** A service and the PowerDNS behind it, each reached in the same way. */
+/** A service and its PowerDNS. */
 export interface Setup extends Service {
-  /** The same as `api` to PowerDNS itself. */
+  /** Like `api`, for PowerDNS itself. */
   raw: (method: string, path: string, body?: unknown) => Promise<unknown>
   databaseUrl: string
-  /** Another service on the same servers, with other settings. */
+  /** Starts another service on the same servers, with other settings. */
   another: (environment: Record<string, string>) => Promise<Service>
 }
 
 /**
- * Runs `work` with durable private servers and a service in a process of its own, and removes them afterwards.
- * @param settings of the service, beside those that every bench has
+ * Runs `work` with private servers and a service in its own process, and removes them afterwards.
+ * @param settings of the service, in addition to those of every bench
  */
 export async function withSetup(
   work: (setup: Setup) => Promise<void>,
@@ -93,7 +93,7 @@ async function startService(
   const child = spawn(
     process.execPath,
     ['--import', pathToFileURL(build('bench/inside.js')).href, build('src/main.js')],
-    // Its log goes to a file, so that this process does not compete with it for the CPU.
+    // The log goes to a file, so that this process does not spend CPU time on reading it.
     { stdio: ['ignore', 'pipe', openSync(log, 'w'), 'ipc'], env },
   )
   const stop = async () => {
@@ -128,9 +128,9 @@ async function startService(
       url,
       pid: child.pid!,
       inside: async () => {
-        child.send('tell')
-        const [told] = (await once(child, 'message')) as [Inside]
-        return told
+        child.send('report')
+        const [report] = (await once(child, 'message')) as [Inside]
+        return report
       },
     }
     return {
@@ -169,7 +169,7 @@ async function send(
   body: unknown,
 ): Promise<unknown> {
   const answer = await pool.request({
-    method: method,
+    method,
     path,
     headers,
     body: body === undefined ? null : JSON.stringify(body),

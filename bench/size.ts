@@ -7,7 +7,7 @@ const AT_ONCE = 10_000
 const CHANGES = 100
 const NEW_NAMES = 10
 
-/** One change in small zones and large ones: of contents, and of names, which make PowerDNS rectify the whole zone. */
+/** One change in small and large zones: of contents, and of names, which makes PowerDNS rectify the whole zone. */
 export async function size(setup: Setup): Promise<void> {
   for (const rrsets of SIZES) await fill(setup, rrsets)
   for (const rrsets of SIZES) {
@@ -31,7 +31,7 @@ export async function size(setup: Setup): Promise<void> {
 async function fill(setup: Setup, rrsets: number): Promise<void> {
   await setup.api('POST', '/domains/', { name: zone(rrsets) })
   await setup.raw('POST', '/zones?rrsets=false', rawZone(rrsets))
-  // With the apex NS RRset there are as many as said.
+  // From 1, because the apex NS RRset counts.
   for (let from = 1; from < rrsets; from += AT_ONCE) {
     const some = Array.from({ length: Math.min(AT_ONCE, rrsets - from) }, (_, i) => from + i)
     await setup.api(

@@ -1,4 +1,4 @@
-import { alternating, percentile, state } from './measure.ts'
+import { median, medians, state } from './measure.ts'
 import type { Service, Setup } from './setup.ts'
 import { rrset, zone } from './zones.ts'
 
@@ -6,7 +6,7 @@ const ROUNDS = 20
 const BATCH = 250
 const RUNS = 1_000
 
-/** As many windows as by default, and none that is ever full. */
+/** As many windows as by default, with limits that are never reached. */
 const ON = {
   THROTTLE: 'on',
   THROTTLE_RATES: 'dns_api_cheap=1000000/s, 1000000/min; user=1000000/d',
@@ -17,20 +17,20 @@ const KINDS: [string, Record<string, string>][] = [
   ['in Postgres', { ...ON, THROTTLE_STORE: 'postgres' }],
 ]
 
-/** What throttling adds to a GET of one RRset: CPU, time and statements, with either store of counts. */
+/** The CPU time, time and statements that throttling adds to a GET of one RRset, with each store of counters. */
 export async function throttle(setup: Setup): Promise<void> {
   await setup.api('POST', '/domains/', { name: zone('throttle') })
   await setup.api('POST', `/domains/${zone('throttle')}/rrsets/`, rrset('host', 1))
   const get = ({ api }: Service) => api('GET', `/domains/${zone('throttle')}/rrsets/host/A/`)
 
-  // Two of each kind, because processes that do the same differ by some percent, too.
+  // Two of each kind, because even equal processes differ by some percent.
   const pairs: Service[][] = KINDS.map(() => [])
   for (let i = 0; i < 2; i++) {
     for (const [kind, [, settings]] of KINDS.entries()) pairs[kind]!.push(await setup.another(settings))
   }
   for (const service of pairs.flat()) await spend(service, get, RUNS)
 
-  // In turn, and each compared with what is nearest to it in time, so that whatever else the machine does is shared.
+  // Alternating, and compared within a round, so that other load on the machine affects all alike.
   const cpu: number[][] = KINDS.map(() => [])
   for (let round = 0; round < ROUNDS; round++) {
     for (let turn = 0; turn < KINDS.length; turn++) {
@@ -47,31 +47,22 @@ export async function throttle(setup: Setup): Promise<void> {
     )
   }
 
-  const times = await alternating(
-    RUNS,
-    ...pairs.map(
-      ([one]) =>
-        () =>
-          get(one!),
-    ),
+  const gets = pairs.map(
+    ([service]) =>
+      async () =>
+        get(service!),
   )
+  const times = await medians(RUNS, ...gets)
   for (const [kind, [name]] of KINDS.entries()) {
     const { statements } = await spend(pairs[kind]![0]!, get, RUNS)
-    state(`  its p50 ${name}`, `${percentile(times[kind]!, 0.5).toFixed(2)} ms, ${statements.toFixed(2)} statements`)
+    state(`  its p50 ${name}`, `${times[kind]!.toFixed(2)} ms, ${statements.toFixed(2)} statements`)
   }
 }
 
-/** Milliseconds of CPU and statements to Postgres that the service spends on one request. */
+/** The CPU time in milliseconds and the statements to Postgres that the service needs for one request. */
 async function spend(service: Service, request: (service: Service) => Promise<unknown>, requests: number) {
   const before = await service.inside()
   for (let i = 0; i < requests; i++) await request(service)
   const after = await service.inside()
   return { cpu: (after.cpu - before.cpu) / requests, statements: (after.statements - before.statements) / requests }
-}
-
-function median(figures: number[]): number {
-  return percentile(
-    figures.toSorted((a, b) => a - b),
-    0.5,
-  )
 }

@@ -1,6 +1,6 @@
 import type { Setup } from './setup.ts'
 
-/** Names a zone among those of one bench. */
+/** Distinguishes the zones of a bench. */
 type Id = string | number
 
 /** A domain of the service. */
@@ -12,17 +12,17 @@ export function rrset(subname: string, i: number) {
   return { subname, type: 'A', ttl: 60, records: [address(i)] }
 }
 
-/** An address for each number below 65,536. */
+/** A different address for each number below 65,536. */
 export function address(i: number): string {
   return `192.0.${(i >> 8) & 255}.${i & 255}`
 }
 
-/** The zone of PowerDNS' own that is like `zone(id)`. */
+/** The name of the zone in PowerDNS that is compared with `zone(id)`. */
 export function rawName(id: Id): string {
   return `raw${id}.test.`
 }
 
-/** What creates it: with the settings that our zones have. */
+/** The request that creates this zone, with the settings of our zones. */
 export function rawZone(id: Id) {
   const name = rawName(id)
   return {
@@ -37,20 +37,20 @@ export function rawZone(id: Id) {
   }
 }
 
-/** An RRset at an absolute name; without contents it is deleted. */
+/** A change of an RRset at an absolute name; without contents, its deletion. */
 export function rawRRset(name: string, type: string, ...contents: string[]) {
   const records = contents.map((content) => ({ content, disabled: false }))
   return { name, type, ttl: 60, changetype: 'REPLACE', records }
 }
 
-/** Without this, LMDB keeps what it knew of a name for its denials, which are bogus then. */
+/** The deletion of a stale NSEC3 entry that LMDB keeps for a name that disappears; with it, denials would be bogus. */
 export function rawForgotten(name: string) {
   return { name, type: 'NSEC3', changetype: 'DELETE' }
 }
 
 let serial = 2
 
-/** Sends these RRsets to PowerDNS in one request, with a new serial, as the service does. */
+/** Sends RRsets to PowerDNS in one request, with a new serial, like the service. */
 export async function rawPatch(
   { raw }: Setup,
   id: Id,

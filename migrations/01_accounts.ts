@@ -17,7 +17,7 @@ export async function up(db: Knex): Promise<void> {
     create unique index accounts_email on accounts (lower(email));
     create index accounts_pending on accounts (created) where state = 'pending';
 
-    comment on column accounts.domains is 'how many domains the account has; a trigger keeps it';
+    comment on column accounts.domains is 'how many domains the account has; maintained by a trigger';
   `)
 }
 

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * How many domains an account has is asked with every creation, and may not cost the more the more there are. It is
- * counted at the commit: a transaction that waits for the nameserver may not keep others of the account waiting.
+ * Every creation of a domain needs the number of the account's domains, at constant cost. The trigger is deferred to the
+ * commit, so that a transaction that waits for the nameserver does not block others of the account.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
@@ -43,7 +43,7 @@ export async function up(db: Knex): Promise<void> {
       name text primary key,
       version bigint not null
     );
-    comment on table departed is 'versions of deleted domains that ran ahead of the clock: a domain created again starts above';
+    comment on table departed is 'versions of deleted domains that were ahead of the clock; a new domain of the same name starts above';
   `)
 }
 

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * CNAME exclusivity is checked per statement, not by an exclusion constraint: GiST made inserting 10,000 rows
- * fourteen times slower than without it, the join over the added rows twice. The lock on the domain's row, which every
- * writer holds anyway, keeps two transactions from each adding half of a conflict.
+ * A trigger per statement checks CNAME exclusivity, not an exclusion constraint: GiST made inserting 10,000 rows
+ * fourteen times slower, the join over the added rows only twice. The lock on the domain's row, which every writer holds
+ * anyway, prevents that two transactions each add half of a conflict.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** The rules of contract §§3.3, 5.7, 6.3: the database refuses what breaks them, whoever asks. */
+/** The database enforces the rules of contract §§3.3, 5.7 and 6.3. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     create table policies (
@@ -15,8 +15,8 @@ export async function up(db: Knex): Promise<void> {
     );
     create index policies_domain on policies (domain_id);
 
-    -- A token with policies has a default policy, and with auto_policy a restrictive one. The token's row is locked
-    -- so that two transactions cannot each break half of a rule.
+    -- A token with policies has a default policy, and with auto_policy a restrictive one. The lock on the token's row
+    -- prevents that two transactions each break half of a rule.
     create function policies_check_token(checked uuid) returns void language plpgsql as $$
     declare
       token record;
@@ -38,9 +38,9 @@ export async function up(db: Knex): Promise<void> {
       end if;
     end $$;
 
-    -- Only what concerns the default policy locks the token. A specific policy locks the default one, against deletion:
-    -- a domain that is created with a policy, or deleted with those that name it, would else keep the token from
-    -- authenticating until the nameserver has answered.
+    -- Only changes of the default policy lock the token. A specific policy only locks the default policy against
+    -- deletion. Otherwise creating a domain with its policy, or deleting a domain with its policies, would keep the token
+    -- from authenticating until the nameserver has answered.
     create function policies_check() returns trigger language plpgsql as $$
     begin
       if tg_op <> 'INSERT' and old.domain_id is null and old.subname is null and old.type is null then

@@ -15,9 +15,9 @@ export async function up(db: Knex): Promise<void> {
     create index marks_retry_at on marks (retry_at);
 
     comment on table marks is 'zones whose published state may differ from the database';
-    comment on column marks.claim is 'drawn anew by whoever works on the zone; a mark is taken away only under the last one';
-    comment on column marks.version is 'the SOA serial that was being published; null while a zone is deleted or for an audit';
-    comment on column marks.grace is 'milliseconds in which a request without an answer may still be applied';
+    comment on column marks.claim is 'a new number for each worker on the zone; only the last one may delete the mark';
+    comment on column marks.version is 'the SOA serial that was being published; null for a deletion or an audit';
+    comment on column marks.grace is 'milliseconds in which PowerDNS may still apply a request that it has not answered';
   `)
 }
 

@@ -14,8 +14,8 @@ export async function up(db: Knex): Promise<void> {
     );
     create index totp_factors_page on totp_factors (account_id, created, id);
 
-    comment on column totp_factors.last_used is 'null until the factor has been used once: only then it enables MFA';
-    comment on column totp_factors.last_step is 'the latest time step whose code was accepted; neither it nor an earlier one is again';
+    comment on column totp_factors.last_used is 'null until the first use, which enables MFA';
+    comment on column totp_factors.last_step is 'the latest time step whose code was accepted; codes of this and earlier steps are refused';
   `)
 }
 

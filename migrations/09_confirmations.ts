@@ -15,9 +15,9 @@ export async function up(db: Knex): Promise<void> {
     create index confirmations_account on confirmations (account_id);
     create index confirmations_expires on confirmations (expires);
 
-    comment on table confirmations is 'what the codes in mails stand for, until they expire';
-    comment on column confirmations.account_id is 'no reference: a code outlives its account, to tell that it is gone';
-    comment on column confirmations.credentials_changed is 'that of the account when the code was made; another one voids it';
+    comment on table confirmations is 'the actions that the codes in mails confirm, until the codes expire';
+    comment on column confirmations.account_id is 'not a foreign key: a code outlives its account, so that its link can report the deletion';
+    comment on column confirmations.credentials_changed is 'the value of the account when the code was created; a change invalidates the code';
 
     create function accounts_forget_parameters() returns trigger language plpgsql as $$
     begin

@@ -15,8 +15,8 @@ export async function up(db: Knex): Promise<void> {
     );
     create index mails_retry_at on mails (retry_at);
 
-    comment on table mails is 'mails that are to be sent, and those that were given up; what was sent is gone';
-    comment on column mails.text is 'may hold a secret; null once the mail was given up';
+    comment on table mails is 'mails to be sent, and mails that were given up; sent mails are deleted';
+    comment on column mails.text is 'may contain a secret; null if the mail was given up';
   `)
 }
 

@@ -10,9 +10,9 @@ export async function up(db: Knex): Promise<void> {
     );
     create index captchas_created on captchas (created);
 
-    comment on table captchas is 'challenges that nobody has answered yet';
-    comment on column captchas.challenge is 'JSON as ALTCHA has it';
-    comment on column captchas.key is 'what the challenge is signed with';
+    comment on table captchas is 'challenges without an answer';
+    comment on column captchas.challenge is 'JSON in the format of ALTCHA';
+    comment on column captchas.key is 'the key that signed the challenge';
   `)
 }
 

@@ -1,4 +1,5 @@
 import { create } from '../src/service/domains/domains.ts'
+import { unrestricted } from '../src/service/tokens/actor.ts'
 import { hashSecret } from '../src/service/tokens/authentication.ts'
 import * as accounts from '../src/store/accounts.ts'
 import { transaction } from '../src/store/database.ts'
@@ -11,29 +12,21 @@ export const DEMO_EMAIL = 'demo@example.test'
 export const DEMO_DOMAIN = 'example.test'
 
 /**
- * Makes sure of an account with a token of this secret that may do everything, and of a domain; keeps what is there.
+ * Creates the demo account, a token with this secret and all permissions, and the demo domain, unless they exist.
  * Returns a subname that the domain does not have yet.
  */
 export async function seedDemo(system: System, secret: string): Promise<string> {
   const now = system.now()
   const { accountId, tokenId } = await transaction(system.db, async (trx) => {
     const limitDomains = system.config.limitDomains ?? null
-    const accountId = await accounts.ensure(trx, { email: DEMO_EMAIL, limitDomains, now })
+    const account = { email: DEMO_EMAIL, passwordHash: null, state: 'active', outreachPreference: true } as const
+    await accounts.insert(trx, { ...account, limitDomains, dailyRate: null, now })
+    const accountId = (await accounts.withEmail(trx, DEMO_EMAIL))!.id
     const token = { ownerId: accountId, secretHash: hashSecret(secret), name: 'demo', now }
     return { accountId, tokenId: await tokens.ensure(trx, token) }
   })
   const permissions = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
-  const actor = {
-    tokenId,
-    accountId,
-    override: false,
-    ...permissions,
-    mfa: null,
-    mfaPending: false,
-    autoPolicy: false,
-    dailyRate: null,
-    restricted: false,
-  }
+  const actor = { ...unrestricted(accountId), tokenId, ...permissions, mfa: null, mfaPending: false, dailyRate: null }
   const domain =
     (await domains.find(system.db, DEMO_DOMAIN)) ?? (await create(system, actor, { name: DEMO_DOMAIN, problems: {} }))
   return freeSubname(system, domain.id)

@@ -8,7 +8,7 @@ import { requestLog } from './http/middleware/request-log.ts'
 import { createRouter } from './http/router.ts'
 import type { System } from './system.ts'
 
-/** The HTTP interface of a system: what every request passes, from the outside in. */
+/** The HTTP interface of a system: the middleware that every request passes, in this order. */
 export function createApp(system: System): Koa<State> {
   const app = new Koa<State>()
   app.use(async function attachSystem(ctx, next) {

@@ -5,11 +5,11 @@ import { createLog } from './log.ts'
 import { closeSystem, createSystem, prepare } from './server.ts'
 import type { System } from './system.ts'
 
-// The operator's command line: each command is a function of service/.
+// The operator's command line. Each command calls functions of service/.
 
-process.exitCode = (await run(process.argv.slice(2), withSystem, console)) ? 0 : 1
+process.exitCode = (await run(process.argv.slice(2), withSystem)) ? 0 : 1
 
-/** Runs `work` on the servers that the environment names. PowerDNS need not be there for work that does not need it. */
+/** Runs `work` on the servers that the environment names. PowerDNS must answer only if `nameserver` is true. */
 async function withSystem<T>(nameserver: boolean, work: (system: System) => Promise<T>): Promise<T> {
   const config = readConfig(process.env)
   const { databaseUrl, pdnsApiUrl, pdnsApiKey } = config

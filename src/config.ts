@@ -2,9 +2,9 @@ import ipaddr from 'ipaddr.js'
 import { isIP, isIPv4 } from 'node:net'
 import { DAY, RATE_REQUESTS_MAX, RATE_SECONDS_MAX, RATES, SCOPES, type Rate, type Scope } from './limits.ts'
 
-/** The settings of one process (contract §16), checked and frozen. */
+/** The settings of one process (contract §16), validated and frozen. */
 export interface Config {
-  /** Where the API listens; `::` is every address, IPv4 included. */
+  /** The addresses on which the API listens; `::` means every address, including IPv4. */
   hosts: string[]
   /** 0: any free port. */
   port: number
@@ -13,46 +13,46 @@ export interface Config {
   databaseUrl: string | undefined
   pdnsApiUrl: string | undefined
   pdnsApiKey: string | undefined
-  /** Whether anyone may make an account. */
+  /** Whether anyone may sign up. */
   registration: boolean
-  /** Whether a new account is active only once its address is confirmed. */
+  /** Whether a new account becomes active only when its address is confirmed. */
   emailConfirmation: boolean
   /** Seconds that the links in mails are valid. */
   confirmationValidity: number
-  /** Connections to PowerDNS' API; it stalls above 10 in all, over all processes that share it. */
+  /** Connections to the API of PowerDNS, which stalls above 10 connections from all processes together. */
   pdnsConnections: number
   /** The secret of the demo account's token. */
   token: string | undefined
-  /** Without final slash; undefined: taken from each request. */
+  /** Without final slash; undefined: derived from each request. */
   publicUrl: string | undefined
-  /** Absolute names for the apex NS RRset of new domains; the first one is the SOA's primary. */
+  /** Absolute names for the apex NS RRset of new domains; the first is the SOA's MNAME. */
   nameServers: string[]
   /** Names, without final dot, under which every account may register direct children. */
   localPublicSuffixes: string[]
-  /** Host names, without final dot, that serve dynDNS updates alone; and those that only tell callers their address. */
+  /** Host names, without final dot, that serve only dynDNS updates; and those that only return the caller's address. */
   updateHosts: string[]
   checkIpHosts: string[]
   minimumTtl: number
   limitDomains: number | undefined
   throttle: boolean
-  /** Whether strangers have to solve one. */
+  /** Whether clients without account must solve a captcha. */
   captcha: boolean
-  /** The SMTP server; undefined: mails are files in the data folder. */
+  /** The SMTP server; undefined: mails are written to files in the data folder. */
   mailUrl: string | undefined
   /** The sender's address. */
   mailFrom: string
-  /** Where requests are counted: in each process for itself, or by all in Postgres. */
+  /** Where requests are counted: in the memory of each process, or in Postgres for all. */
   throttleStore: 'memory' | 'postgres'
   throttleRates: Record<Scope, readonly Rate[]>
   trustedProxies: [ipaddr.IPv4 | ipaddr.IPv6, number][]
-  /** Octets. */
+  /** Octets of a request body. */
   bodyLimit: number
-  /** Seconds, for 503. */
+  /** Seconds in the Retry-After header of 503. */
   retryAfter: number
   logLevel: string
 }
 
-/** What is wrong with the environment: every problem, a line each. */
+/** The environment is invalid; the message has one line for each problem. */
 export class ConfigError extends Error {}
 
 const LOG_LEVELS = ['error', 'warn', 'info', 'debug']
@@ -82,10 +82,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     hosts: setting('HOST', ['127.0.0.1', '::1'], addresses),
     port: setting('PORT', 8080, integer(0, 65535)),
     dnsPort: setting('DNS_PORT', 5300, integer(0, 65535)),
-    dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', text),
+    dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', String),
     databaseUrl: setting('DATABASE_URL', undefined, url('postgres:', 'postgresql:')),
     pdnsApiUrl: setting('PDNS_API_URL', undefined, url('http:', 'https:')),
-    pdnsApiKey: setting('PDNS_API_KEY', undefined, text),
+    pdnsApiKey: setting('PDNS_API_KEY', undefined, String),
     pdnsConnections: setting('PDNS_CONNECTIONS', 8, integer(1, 100)),
     token: setting('ZONEPLANE_TOKEN', undefined, secret),
     publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
@@ -98,10 +98,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       value === 'none' ? undefined : integer(0, 2 ** 31 - 1)(value),
     ),
     registration: setting('REGISTRATION', 'closed', oneOf(['open', 'closed'])) === 'open',
-    emailConfirmation: setting('EMAIL_CONFIRMATION', true, onOff),
+    emailConfirmation: setting('EMAIL_CONFIRMATION', true, isOn),
     confirmationValidity: setting('CONFIRMATION_VALIDITY', 12 * 3600, integer(60, 30 * 86_400)),
-    throttle: setting('THROTTLE', true, onOff),
-    captcha: setting('CAPTCHA', false, onOff),
+    throttle: setting('THROTTLE', true, isOn),
+    captcha: setting('CAPTCHA', false, isOn),
     mailUrl: setting('MAIL_URL', undefined, mailServer),
     mailFrom: setting('MAIL_FROM', 'zoneplane@zoneplane.test', address),
     throttleStore: setting('THROTTLE_STORE', 'memory', oneOf(STORES)),
@@ -120,16 +120,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (config.mailUrl !== undefined && !env['MAIL_FROM']?.trim()) {
     problems.push('MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net')
   }
-  // Else whoever asks for a mail to somebody else would choose where the link in it leads, by his Host header.
+  // Without it, an attacker could choose the target of links in other people's mails by the Host header.
   if (config.mailUrl !== undefined && config.publicUrl === undefined) {
     problems.push('PUBLIC_URL: needed with MAIL_URL, because mails hold links, e.g. https://dns.example.net')
   }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return Object.freeze(config)
-}
-
-function text(value: string): string {
-  return value
 }
 
 function list(value: string): string[] {
@@ -153,7 +149,7 @@ function integer(least: number, most: number): (value: string) => number {
 function url(...protocols: string[]): (value: string) => string {
   return (value) => {
     const protocol = URL.canParse(value) ? new URL(value).protocol : undefined
-    // The value itself may hold a password, so it is not repeated.
+    // The message omits the value, because it may contain a password.
     if (protocol === undefined || !protocols.includes(protocol)) {
       throw new Error(`must be a URL beginning with ${protocols.map((p) => p + '//').join(' or ')}`)
     }
@@ -207,7 +203,7 @@ function networks(value: string): Config['trustedProxies'] {
   return list(value).map((part) => {
     const [address = '', length] = part.split('/')
     const network = length === undefined ? `${part}/${isIPv4(part) ? 32 : 128}` : part
-    // Alone, ipaddr.js would also read addresses such as 10.1 and 0x7f000001.
+    // isIP, because ipaddr.js also accepts addresses such as 10.1 and 0x7f000001.
     if (isIP(address) === 0 || !ipaddr.isValidCIDR(network)) {
       throw new Error(`must be addresses or networks such as 10.0.0.0/8, separated by commas, not "${part}"`)
     }
@@ -217,7 +213,7 @@ function networks(value: string): Config['trustedProxies'] {
 
 const UNITS: Record<string, number> = { s: 1, min: 60, h: 3600, d: DAY }
 
-/** `user=50000/d; dyndns=20/2min, 100/h`: the rates of the scopes that are named; of the others as they were. */
+/** Parses `user=50000/d; dyndns=20/2min, 100/h`. Scopes that it does not name keep their default rates. */
 function throttleRates(value: string): Config['throttleRates'] {
   const rates = { ...RATES }
   const named = new Set<Scope>()
@@ -229,12 +225,10 @@ function throttleRates(value: string): Config['throttleRates'] {
     else if (named.has(scope)) problems.push(`${scope} is set twice`)
     else {
       named.add(scope)
-      const read = list
-        .join('=')
-        .split(',')
-        .map((each) => [each.trim(), rate(each.trim())] as const)
-      rates[scope] = read.flatMap(([, each]) => each ?? [])
-      problems.push(...read.filter(([, each]) => each === undefined).map(([text]) => `${scope} cannot be "${text}"`))
+      const texts = list.join('=').split(',')
+      rates[scope] = texts.flatMap((text) => rate(text.trim()) ?? [])
+      const invalid = texts.filter((text) => rate(text.trim()) === undefined)
+      problems.push(...invalid.map((text) => `${scope} cannot be "${text.trim()}"`))
       const lengths = new Set(rates[scope].map(({ seconds }) => seconds))
       if (lengths.size < rates[scope].length) problems.push(`${scope} has two rates for the same time`)
     }
@@ -246,7 +240,7 @@ function throttleRates(value: string): Config['throttleRates'] {
 
 const EXAMPLE = '"dyndns=20/2min; dns_api_cheap=100/s, 500/min"'
 
-/** `20/2min`: a rate that can be counted; else undefined. */
+/** Parses `20/2min`; undefined if it is not a rate that can be counted. */
 function rate(value: string): Rate | undefined {
   const [, requests, count, unit = ''] = /^(\d{1,7})\/(\d{0,7})(s|min|h|d)$/.exec(value) ?? []
   const read = { requests: Number(requests), seconds: Number(count === '' ? 1 : count) * (UNITS[unit] ?? NaN) }
@@ -255,7 +249,7 @@ function rate(value: string): Rate | undefined {
   return isCountable ? read : undefined
 }
 
-function onOff(value: string): boolean {
+function isOn(value: string): boolean {
   if (value !== 'on' && value !== 'off') throw new Error('must be "on" or "off"')
   return value === 'on'
 }

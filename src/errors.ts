@@ -1,7 +1,7 @@
-/** What is wrong with one object: texts per field; `non_field_errors` for the object as a whole (contract §2.1). */
+/** The problems of one object: texts per field; `non_field_errors` for the object as a whole (contract §2.1). */
 export type Problems = Record<string, readonly string[]>
 
-/** The input breaks the rules. `problems` is already the body: one object, or one per item in request order. */
+/** The input is invalid. `problems` is the response body: one object, or one for each item in request order. */
 export class Invalid extends Error {
   readonly problems: Problems | Problems[]
 
@@ -20,41 +20,41 @@ export class Invalid extends Error {
   }
 }
 
-/** What the caller made a condition of his request does not hold (contract §15.1). */
+/** A precondition of the request does not hold (contract §15.1). */
 export class PreconditionFailed extends Error {
   constructor() {
     super('Precondition failed.')
   }
 }
 
-/** No valid credentials were presented. */
+/** The request has no valid credentials. */
 export class Unauthenticated extends Error {}
 
-/** The caller is known, and may not do this. */
+/** The caller is authenticated but lacks the permission. */
 export class Denied extends Error {
   constructor(text = 'You do not have permission to perform this action.') {
     super(text)
   }
 }
 
-/** There is no such thing, or the caller may not know of it. */
+/** The resource does not exist, or the caller may not see it. */
 export class NotFound extends Error {
   constructor(text = 'Not found.') {
     super(text)
   }
 }
 
-/** For `catch`: undefined in place of what was not found. */
+/** For `catch`: turns NotFound into undefined. */
 export function unlessNotFound(error: unknown): undefined {
   if (!(error instanceof NotFound)) throw error
 }
 
-/** What is asked for contradicts what is there by now. */
+/** The request conflicts with the current state. */
 export class Conflict extends Error {}
 
-/** Too much was asked for; nothing was done. */
+/** The caller sent too many requests; this one was not executed. */
 export class Throttled extends Error {
-  /** Whole seconds, at least 1, until it is worth asking again. */
+  /** Whole seconds, at least 1, after which to retry. */
   readonly wait: number
 
   constructor(wait: number) {
@@ -63,24 +63,24 @@ export class Throttled extends Error {
   }
 }
 
-/** Something behind us (Postgres, PowerDNS, a queue for a zone) does not do its part now; nothing was changed. */
+/** A backend (Postgres, PowerDNS) or a queue is unavailable now; nothing was changed. */
 export class Unavailable extends Error {}
 
 /**
- * How a call to the nameserver failed; it decides what is known about the zone afterwards.
- * - refused: it answered that the content is not acceptable; nothing was applied
+ * How a call to the nameserver failed, which determines what is known about the zone afterwards.
+ * - refused: the nameserver rejected the content; nothing was applied
  * - conflict: the zone to be created exists already; nothing was applied
- * - absent: the zone does not exist there
- * - unreachable: the request never left; nothing was applied
- * - failed: it answered that it failed, or refused our credentials; what is applied must be looked at
- * - unknown: no answer (time limit, connection lost); it may still be applied later
+ * - absent: the zone does not exist at the nameserver
+ * - unreachable: the request was not sent; nothing was applied
+ * - failed: the nameserver reported an error, or rejected our credentials; the zone must be read to know its state
+ * - unknown: no answer (timeout, connection lost); the nameserver may still apply the request
  */
 export type FailureKind = 'refused' | 'conflict' | 'absent' | 'unreachable' | 'failed' | 'unknown'
 
-/** The nameserver did not do what it was asked to. The message is for logs; of a refusal it is PowerDNS' reason. */
+/** A call to the nameserver failed. The message is for logs; for `refused` it is PowerDNS' reason. */
 export class NameserverFailure extends Error {
   readonly kind: FailureKind
-  /** The RRset that was refused, by its absolute name, if PowerDNS told. */
+  /** The refused RRset, with its absolute name, if PowerDNS reported it. */
   readonly rrset: { name: string; type: string } | undefined
 
   constructor(kind: FailureKind, message: string, options?: ErrorOptions & { rrset?: NameserverFailure['rrset'] }) {
@@ -90,12 +90,12 @@ export class NameserverFailure extends Error {
   }
 }
 
-/** What the service stands on is not there at start; the message is for the operator. */
+/** The service cannot start; the message is for the operator. */
 export class StartError extends Error {}
 
-/** A mail was not handed over, or nobody knows whether it was. The message is for logs and holds nothing secret. */
+/** Sending a mail failed, or its outcome is unknown. The message is for logs and contains no secrets. */
 export class MailFailure extends Error {
-  /** Nobody has this address: to try again is of no use. */
+  /** Whether the address does not exist, so that a retry is pointless. */
   readonly isFinal: boolean
 
   constructor(message: string, { isFinal = false } = {}) {

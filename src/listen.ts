@@ -9,22 +9,22 @@ import { commonHeaders } from './http/middleware/headers.ts'
 import { STOP_TIME } from './limits.ts'
 import type { System } from './system.ts'
 
-/** Milliseconds that an idle connection stays open: longer than balancers keep theirs, so that they close it first. */
+/** Milliseconds that an idle connection stays open: longer than at load balancers, so that they close it first. */
 const KEEP_ALIVE = 75_000
 
 export interface Listener {
-  /** The same one on every address. */
+  /** The port, the same on every address. */
   port: number
-  /** Refuses new requests and finishes those that run. */
+  /** Refuses new requests and finishes running ones. */
   close(): Promise<void>
 }
 
 /** Serves HTTP on every address of the configuration. @throws StartError */
-export async function listen(system: System, answer: RequestListener): Promise<Listener> {
+export async function listen(system: System, handle: RequestListener): Promise<Listener> {
   const { hosts, port } = system.config
   const servers: Server[] = []
   for (const host of hosts) {
-    const server = createHttpServer(system, answer)
+    const server = createHttpServer(system, handle)
     try {
       await open(server, host, servers[0] === undefined ? port : portOf(servers[0]))
       servers.push(server)
@@ -42,11 +42,11 @@ export async function listen(system: System, answer: RequestListener): Promise<L
   }
 }
 
-function createHttpServer(system: System, answer: RequestListener): Server {
-  // Without these two, Node would answer a request without Host, or with an unknown expectation, in a way of its own.
+function createHttpServer(system: System, handle: RequestListener): Server {
+  // Otherwise Node itself would answer requests without Host, or with an unknown expectation.
   const options = { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE }
-  const server = createServer(options, answer).on('checkExpectation', answer)
-  answerGarbage(server, system)
+  const server = createServer(options, handle).on('checkExpectation', handle)
+  answerInvalidHttp(server, system)
   return server
 }
 
@@ -60,7 +60,7 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port
 }
 
-/** Whether the failure comes from a machine without IPv6: it has not even the loopback address. */
+/** Whether the error means that the machine lacks IPv6: even the loopback address is missing. */
 function lacksIPv6(host: string, error: unknown): boolean {
   return host === '::1' && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? '')
 }
@@ -68,7 +68,7 @@ function lacksIPv6(host: string, error: unknown): boolean {
 async function close(server: Server): Promise<void> {
   const closed = once(server, 'close')
   server.close()
-  // A connection that is kept alive may not bring new requests once its last one is answered.
+  // A connection with keep-alive may not carry new requests after the response to the last one.
   const idle = setInterval(() => {
     server.closeIdleConnections()
   }, 20)
@@ -80,8 +80,8 @@ async function close(server: Server): Promise<void> {
   clearTimeout(late)
 }
 
-/** What is no HTTP at all is answered as an error of the API, too. */
-function answerGarbage(server: Server, { config }: System): void {
+/** Answers input that is not HTTP with an error of the API. */
+function answerInvalidHttp(server: Server, { config }: System): void {
   const latest = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (request, response) => latest.set(request.socket, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -89,7 +89,7 @@ function answerGarbage(server: Server, { config }: System): void {
       if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
       else socket.end(refusal(error, config))
     }
-    // What came before on this connection, and was complete, gets its own answer first.
+    // If an earlier request on this connection was complete, its response goes first.
     const before = latest.get(socket)
     if (before?.req.complete === true && !before.closed) before.once('close', refuse)
     else refuse()

@@ -2,7 +2,7 @@ import winston from 'winston'
 
 export type Log = winston.Logger
 
-/** The process' log: one JSON object per line on standard error, so that standard output stays for people. */
+/** The log of the process: one JSON object per line on standard error; standard output is for people. */
 export function createLog(level: string, stream: NodeJS.WritableStream = process.stderr): Log {
   return winston.createLogger({
     level,

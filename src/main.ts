@@ -11,7 +11,7 @@ import { createLog } from './log.ts'
 import { closeSystem, createSystem, prepare, serve } from './server.ts'
 import { generateSecret } from './service/tokens/secrets.ts'
 
-// The service's process. Servers that the environment does not name are started privately (dev/); then it is a demo.
+// The process of the service. It starts private servers (dev/) for those that the environment does not name: a demo.
 
 try {
   await main()
@@ -25,8 +25,8 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: { fresh: { type: 'boolean', default: false } } })
   const config = readConfig(process.env)
   const log = createLog(config.logLevel)
-  // Asked for from now on, so that an early Ctrl-C finds everything stopped, too.
-  const leaving = new Promise<string>((resolve) => {
+  // From now on, so that an early Ctrl-C also stops everything cleanly.
+  const signalled = new Promise<string>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, resolve)
   })
 
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
       const running = await serve(system)
       try {
         console.log(welcome(config, running.port, stack, secret, subname))
-        const reason = await Promise.race(stack === undefined ? [leaving] : [leaving, stack.broken])
+        const reason = await Promise.race(stack === undefined ? [signalled] : [signalled, stack.broken])
         progress(`${reason}: stopping`)
       } finally {
         await running.stop()
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Starts the servers that the environment does not name; undefined if it names them all. */
+/** Starts the servers that the environment does not name; undefined if it names all. */
 async function startPrivateServers(config: Config, fresh: boolean): Promise<Stack | undefined> {
   const postgres = config.databaseUrl === undefined
   const powerDns = config.pdnsApiUrl === undefined ? { dnsPort: config.dnsPort } : undefined
@@ -72,7 +72,7 @@ function progress(text: string): void {
   console.log(`zoneplane: ${text}`)
 }
 
-/** The demo token's secret: as set, else made once and kept with the private database; without one there is no demo. */
+/** The secret of the demo token: ZONEPLANE_TOKEN, else generated once for the private database; undefined: no demo. */
 function demoSecret(config: Config, fresh: boolean): string | undefined {
   if (config.token !== undefined) return config.token
   if (config.databaseUrl !== undefined) return undefined

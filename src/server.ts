@@ -18,7 +18,7 @@ import { migrate } from './store/migrate.ts'
 import type { System } from './system.ts'
 import { currentTime } from './time.ts'
 
-/** The addresses of what the service stands on. */
+/** The addresses of the backends, and PowerDNS' key. */
 export interface Backends {
   databaseUrl: string
   pdnsApiUrl: string
@@ -26,12 +26,12 @@ export interface Backends {
 }
 
 const CONNECTIONS = 10
-/** Enough for all writers that PowerDNS can serve at once, and some that store what they will send. */
+/** Enough for all writers that PowerDNS can serve at once, and some more that are still storing their changes. */
 const WRITER_CONNECTIONS = 16
 const MARK_CONNECTIONS = 4
 const COUNTER_CONNECTIONS = 4
 
-/** A system of these parts; nothing is connected yet. */
+/** A system with these backends; it connects when first used. */
 export function createSystem(config: Config, backends: Backends, log: Log): System {
   const countersDb = openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME)
   return {
@@ -66,15 +66,15 @@ export async function closeSystem(system: System): Promise<void> {
 }
 
 /**
- * Makes sure that Postgres answers, and PowerDNS unless nobody needs it, and brings the schema up to date.
- * @throws StartError naming the address tried
+ * Brings the schema up to date, and makes sure that PowerDNS answers, unless `nameserver` is false.
+ * @throws StartError with the address of the backend that failed
  */
 export async function prepare(system: System, backends: Backends, { nameserver = true } = {}): Promise<void> {
-  await orElse(migrate(backends.databaseUrl), `Postgres at ${hostOf(backends.databaseUrl)}`)
-  if (nameserver) await orElse(system.nameserver.probe(), `PowerDNS at ${hostOf(backends.pdnsApiUrl)}`)
+  await orStartError(migrate(backends.databaseUrl), `Postgres at ${hostOf(backends.databaseUrl)}`)
+  if (nameserver) await orStartError(system.nameserver.probe(), `PowerDNS at ${hostOf(backends.pdnsApiUrl)}`)
 }
 
-async function orElse(attempt: Promise<void>, where: string): Promise<void> {
+async function orStartError(attempt: Promise<void>, where: string): Promise<void> {
   try {
     await attempt
   } catch (error) {
@@ -82,7 +82,7 @@ async function orElse(attempt: Promise<void>, where: string): Promise<void> {
   }
 }
 
-/** Host and port of a URL: nothing of it that is secret. */
+/** The host, port and path of a URL, without its secrets. */
 function hostOf(url: string): string {
   const { host, pathname, searchParams } = new URL(url)
   return `${host === '' ? (searchParams.get('host') ?? 'localhost') : host}${pathname === '/' ? '' : pathname}`
@@ -90,21 +90,21 @@ function hostOf(url: string): string {
 
 export interface Running {
   port: number
-  /** Refuses new requests, finishes those that run, and stops what goes on beside them. The system stays open. */
+  /** Refuses new requests, finishes running ones, and stops the background tasks. The system stays open. */
   stop(): Promise<void>
 }
 
-/** Serves a prepared system over HTTP, keeps it reconciled, and sends its mails. @throws StartError */
+/** Serves a prepared system over HTTP, reconciles its zones, and sends its mails. @throws StartError */
 export async function serve(system: System): Promise<Running> {
   const handle = createApp(system).callback()
   const listener = await listen(system, (request, response) => {
     void handle(request, response)
   })
-  const activities = [keepReconciled(system), keepSending(system)]
+  const tasks = [keepReconciled(system), keepSending(system)]
   return {
     port: listener.port,
     async stop() {
-      await Promise.all([listener.close(), ...activities.map((activity) => activity.stop())])
+      await Promise.all([listener.close(), ...tasks.map((task) => task.stop())])
     },
   }
 }

@@ -1,10 +1,10 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { SLICE } from './limits.ts'
 
-/** Work over many items that yields after each, so that its caller can let other requests run. */
+/** Work on many items that yields after each, so that other requests can run in between. */
 export type Work<T> = Generator<undefined, T>
 
-/** Runs work in slices of SLICE milliseconds; the event loop goes on in between. */
+/** Runs work in slices of SLICE milliseconds, and lets the event loop run in between. */
 export async function inSlices<T>(work: Work<T>): Promise<T> {
   for (;;) {
     const end = performance.now() + SLICE

@@ -7,25 +7,25 @@ import type { Nameserver } from './nameserver/nameserver.ts'
 import type { Queues } from './service/queues.ts'
 import type { Timestamp } from './time.ts'
 
-/** Everything a running service stands on; handed in, never imported. */
+/** The parts of a running service, passed as a parameter, never imported. */
 export interface System {
   config: Config
   /** The main pool of connections to Postgres. */
   db: Pool
-  /** For transactions that wait for others: when PowerDNS hangs, they may not take the connections of those who read. */
+  /** The pool for writers, which wait for locks and PowerDNS: if PowerDNS hangs, readers still get connections. */
   writersDb: Pool
   /**
-   * A small pool for marks alone: a mark is committed while another transaction is open, and transactions that wait
-   * for a second connection from one pool would starve each other.
+   * A small pool only for marks: a mark is committed while the writer's transaction is open, and transactions that wait
+   * for a second connection from the same pool would deadlock.
    */
   marksDb: Pool
-  /** For what `counters` count in Postgres: it gives up early, because no request may wait for it. */
+  /** The pool for `counters` in Postgres, with short timeouts, because requests wait for it. */
   countersDb: Pool
   nameserver: Nameserver
   mailer: Mailer
-  /** Where requests are counted; undefined: they are not, and all may pass. */
+  /** The counters of requests; undefined: throttling is off. */
   counters: RateLimiterAbstract | undefined
-  /** The queues of this process: of writers, one per zone, and others. */
+  /** The queues of this process: one per zone for writers, and others. */
   queues: Queues
   log: Log
   /** The clock. */

@@ -8,11 +8,6 @@ export function currentTime(): Timestamp {
   return `${second}.${String(microseconds % 1_000_000).padStart(6, '0')}Z`
 }
 
-/** Milliseconds since the epoch; what is less than one is dropped. */
-export function milliseconds(time: Timestamp): number {
-  return Date.parse(time)
-}
-
 /** Whole seconds since the epoch. */
 export function unixTime(time: Timestamp): number {
   return Math.floor(Date.parse(time) / 1000)
@@ -23,7 +18,7 @@ export function microseconds(time: Timestamp): bigint {
   return BigInt(Date.parse(`${time.slice(0, 19)}Z`)) * 1000n + BigInt(time.slice(20, 26))
 }
 
-/** What `microseconds` came from; undefined if that lies outside the years 1 to 9999. */
+/** The inverse of `microseconds`; undefined outside of the years 1 to 9999. */
 export function fromMicroseconds(count: bigint): Timestamp | undefined {
   const fraction = ((count % 1_000_000n) + 1_000_000n) % 1_000_000n
   const second = new Date(Number((count - fraction) / 1000n))

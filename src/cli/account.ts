@@ -1,66 +1,73 @@
+import type { Command } from 'commander'
 import * as accounts from '../service/accounts/accounts.ts'
 import type { Account, Limits } from '../service/accounts/accounts.ts'
-import { command, numberOr, shortTime, table, type Command, type Outcome } from './command.ts'
+import { numberOr, shortTime, table, type AddCommand, type Outcome } from './command.ts'
 
-const LIMITS = {
-  domains: { type: 'string', help: 'how many domains it may have; none: as many as it likes' },
-  'daily-rate': { type: 'string', help: 'how many requests it may make in a day; default: as many as others' },
-} as const
-
-export const account: Record<string, Command> = {
-  create: command({
-    summary: 'make an active account, which can log in once a password is set',
-    args: ['EMAIL'],
-    options: LIMITS,
-    run: async (system, [email], options) => shown(await accounts.create(system, email!, limits(options))),
-  }),
-  list: command({
-    summary: 'list all accounts',
-    run: async (system) => listed(await accounts.list(system)),
-  }),
-  disable: command({
-    summary: 'keep out its tokens and logins; its domains are served all the same',
-    args: ['EMAIL'],
-    run: async (system, [email]) => shown(await accounts.setState(system, email!, 'disabled')),
-  }),
-  enable: command({
-    summary: 'let its tokens and logins in again',
-    args: ['EMAIL'],
-    run: async (system, [email]) => shown(await accounts.setState(system, email!, 'active')),
-  }),
-  'set-limit': command({
-    summary: 'set how much it may have and do; what is not named stays',
-    args: ['EMAIL'],
-    options: LIMITS,
-    run: async (system, [email], options) => shown(await accounts.setLimits(system, email!, limits(options))),
-  }),
-  delete: command({
-    summary: 'delete it and its tokens',
-    args: ['EMAIL'],
-    options: { 'with-domains': { type: 'boolean', help: 'delete its domains and their zones, too' } },
-    nameserver: true,
-    async run(system, [email], options) {
-      const domains = await accounts.remove(system, email!, options['with-domains'] === true)
-      const lines = [...domains.map((name) => `${name}: deleted`), `${email!}: deleted`]
-      return { lines, json: { account: email!, domains } }
+export function addAccount(program: Command, add: AddCommand): void {
+  const group = program.command('account').description('create, list, limit, disable and delete accounts')
+  withLimits(
+    add(
+      group,
+      'create <email>',
+      'create an active account; nobody can log in until a password is set',
+      async (system, email: string, options: LimitOptions) =>
+        shown(await accounts.create(system, email, limits(options))),
+    ),
+  )
+  add(group, 'list', 'list all accounts', async (system) => {
+    const all = await accounts.list(system)
+    return { lines: rows(all), json: all.map(present) }
+  })
+  add(
+    group,
+    'disable <email>',
+    'block its tokens and logins; its domains are still served',
+    async (system, email: string) => shown(await accounts.setState(system, email, 'disabled')),
+  )
+  add(group, 'enable <email>', 'unblock its tokens and logins', async (system, email: string) =>
+    shown(await accounts.setState(system, email, 'active')),
+  )
+  withLimits(
+    add(
+      group,
+      'set-limit <email>',
+      'set the limits that are given; the others stay',
+      async (system, email: string, options: LimitOptions) =>
+        shown(await accounts.setLimits(system, email, limits(options))),
+    ),
+  )
+  add(
+    group,
+    'delete <email>',
+    'delete it and its tokens',
+    async (system, email: string, { withDomains = false }: { withDomains?: boolean }) => {
+      const domains = await accounts.remove(system, email, withDomains)
+      return { lines: [...domains, email].map((name) => `${name}: deleted`), json: { account: email, domains } }
     },
-  }),
+    { nameserver: true },
+  ).option('--with-domains', 'also delete its domains and their zones')
 }
 
-function limits(options: { [Name in keyof typeof LIMITS]?: string }): Limits {
-  const { domains, 'daily-rate': rate } = options
+interface LimitOptions {
+  domains?: number | 'none'
+  dailyRate?: number | 'default'
+}
+
+function withLimits(command: Command): Command {
+  return command
+    .option('--domains <number>', 'how many domains it may have, or none for no limit', numberOr('none'))
+    .option('--daily-rate <number>', 'how many requests it may send in a day, or default', numberOr('default'))
+}
+
+function limits({ domains, dailyRate }: LimitOptions): Limits {
   return {
-    ...(domains !== undefined && { limitDomains: numberOr('none', '--domains', domains) }),
-    ...(rate !== undefined && { dailyRate: numberOr('default', '--daily-rate', rate) }),
+    ...(domains !== undefined && { limitDomains: domains === 'none' ? null : domains }),
+    ...(dailyRate !== undefined && { dailyRate: dailyRate === 'default' ? null : dailyRate }),
   }
 }
 
 function shown(one: Account): Outcome {
   return { lines: rows([one]), json: present(one) }
-}
-
-function listed(all: Account[]): Outcome {
-  return { lines: rows(all), json: all.map(present) }
 }
 
 function rows(all: Account[]): string[] {

@@ -1,29 +1,27 @@
+import type { Command } from 'commander'
 import { TTL_MAX } from '../limits.ts'
 import * as accounts from '../service/accounts/accounts.ts'
 import * as domains from '../service/domains/domains.ts'
-import { command, numberOr, shortTime, table, type Command } from './command.ts'
+import { numberOr, shortTime, table, type AddCommand } from './command.ts'
 
-export const domain: Record<string, Command> = {
-  list: command({
-    summary: 'list all domains, or those of one account',
-    args: ['[EMAIL]'],
-    async run(system, [email]) {
-      const owner = email === undefined ? undefined : await accounts.withEmail(system, email)
-      const all = await domains.listAll(system, owner?.id)
-      const cells = all.map(({ name, owner, minimumTtl, created }) => [name, owner, minimumTtl, shortTime(created)])
-      return {
-        lines: table(['NAME', 'ACCOUNT', 'MINIMUM TTL', 'CREATED'], cells),
-        json: all.map(({ name, owner, minimumTtl, created }) => ({ name, owner, minimum_ttl: minimumTtl, created })),
-      }
+export function addDomain(program: Command, add: AddCommand): void {
+  const group = program.command('domain').description('list domains, and set their minimum TTL')
+  add(group, 'list [email]', 'list all domains, or those of one account', async (system, email?: string) => {
+    const owner = email === undefined ? undefined : await accounts.withEmail(system, email)
+    const all = await domains.listAll(system, owner?.id)
+    const cells = all.map(({ name, owner, minimumTtl, created }) => [name, owner, minimumTtl, shortTime(created)])
+    return {
+      lines: table(['NAME', 'ACCOUNT', 'MINIMUM TTL', 'CREATED'], cells),
+      json: all.map(({ name, owner, minimumTtl, created }) => ({ name, owner, minimum_ttl: minimumTtl, created })),
+    }
+  })
+  add(
+    group,
+    'set-minimum-ttl <name>',
+    'set the smallest TTL that may be written; existing RRsets stay',
+    async (system, name: string, seconds: number) => {
+      await domains.setMinimumTtl(system, name, seconds)
+      return { lines: [`${name}: minimum TTL ${seconds}`], json: { name, minimum_ttl: seconds } }
     },
-  }),
-  'set-minimum-ttl': command({
-    summary: 'set the smallest TTL that may be written; RRsets that are there stay',
-    args: ['NAME', 'SECONDS'],
-    async run(system, [name, seconds]) {
-      const minimumTtl = numberOr('', 'SECONDS', seconds!, 1, TTL_MAX)!
-      await domains.setMinimumTtl(system, name!, minimumTtl)
-      return { lines: [`${name!}: minimum TTL ${minimumTtl}`], json: { name: name!, minimum_ttl: minimumTtl } }
-    },
-  }),
+  ).argument('<seconds>', '', numberOr(undefined, 1, TTL_MAX))
 }

@@ -1,77 +1,70 @@
+import type { Command } from 'commander'
 import { withEmail } from '../service/accounts/accounts.ts'
 import * as tokens from '../service/tokens/tokens.ts'
 import type { Token } from '../service/tokens/tokens.ts'
-import { command, shortTime, table, type Command } from './command.ts'
+import { shortTime, table, type AddCommand } from './command.ts'
 
-export const token: Record<string, Command> = {
-  create: command({
-    summary: 'make a token of an account; its secret is shown now and never again',
-    args: ['EMAIL'],
-    options: {
-      name: { type: 'string', help: 'what it is for' },
-      'create-domain': { type: 'boolean', help: 'it may create domains' },
-      'delete-domain': { type: 'boolean', help: 'it may delete domains' },
-      'manage-tokens': { type: 'boolean', help: 'it may manage tokens, and so do everything' },
-    },
-    async run(system, [email], options) {
-      const { id } = await withEmail(system, email!)
+interface CreateOptions {
+  name?: string
+  createDomain?: boolean
+  deleteDomain?: boolean
+  manageTokens?: boolean
+}
+
+export function addToken(program: Command, add: AddCommand): void {
+  const group = program.command('token').description('create, list, revoke and bind tokens')
+  add(
+    group,
+    'create <email>',
+    'create a token and print its secret, only here',
+    async (system, email: string, options: CreateOptions) => {
+      const { id } = await withEmail(system, email)
       const settings = {
         name: options.name ?? '',
-        permCreateDomain: options['create-domain'] === true,
-        permDeleteDomain: options['delete-domain'] === true,
-        permManageTokens: options['manage-tokens'] === true,
+        permCreateDomain: options.createDomain === true,
+        permDeleteDomain: options.deleteDomain === true,
+        permManageTokens: options.manageTokens === true,
       }
       const { token, secret } = await tokens.create(system, { accountId: id }, { settings, problems: {} })
-      return {
-        lines: [`id      ${token.id}`, `secret  ${secret}`],
-        json: { ...present(token), token: secret },
-      }
+      return { lines: [`id      ${token.id}`, `secret  ${secret}`], json: { ...present(token), token: secret } }
     },
-  }),
-  list: command({
-    summary: 'list the tokens that an account owns, and those that are bound to it',
-    args: ['EMAIL'],
-    async run(system, [email]) {
-      const all = await tokens.listAll(system, (await withEmail(system, email!)).id)
+  )
+    .option('--name <text>', 'what it is for')
+    .option('--create-domain', 'it may create domains')
+    .option('--delete-domain', 'it may delete domains')
+    .option('--manage-tokens', 'it may manage tokens, and so gain every permission')
+  add(
+    group,
+    'list <email>',
+    'list the tokens that the account owns, and those bound to it',
+    async (system, email: string) => {
+      const all = await tokens.listAll(system, (await withEmail(system, email)).id)
       return { lines: rows(all), json: all.map(present) }
     },
-  }),
-  revoke: command({
-    summary: 'delete a token, whoever owns it',
-    args: ['ID'],
-    async run(system, [id]) {
-      await tokens.revoke(system, id!)
-      return { lines: [`${id!}: revoked`], json: { id: id! } }
-    },
-  }),
-  bind: command({
-    summary: "let a token act for another account than its owner's, for good",
-    args: ['ID', 'EMAIL'],
-    async run(system, [id, email]) {
-      const bound = await tokens.bind(system, id!, await withEmail(system, email!))
+  )
+  add(group, 'revoke <id>', 'delete a token of any account', async (system, id: string) => {
+    await tokens.revoke(system, id)
+    return { lines: [`${id}: revoked`], json: { id } }
+  })
+  add(
+    group,
+    'bind <id> <email>',
+    "let a token act for another account than its owner's, for good",
+    async (system, id: string, email: string) => {
+      const bound = await tokens.bind(system, id, await withEmail(system, email))
       return { lines: rows([bound]), json: present(bound) }
     },
-  }),
+  )
 }
 
 function rows(all: Token[]): string[] {
-  const cells = all.map((each) => [
-    each.id,
-    each.owner,
-    each.userOverride ?? '',
-    permissions(each).join(',') || (each.mfa === null ? '' : 'login'),
-    shortTime(each.lastUsed),
-    each.name,
-  ])
+  const cells = all.map((each) => {
+    const { permCreateDomain, permDeleteDomain, permManageTokens } = each
+    const permissions = [permCreateDomain && 'create', permDeleteDomain && 'delete', permManageTokens && 'manage']
+    const may = permissions.filter((one) => one !== false).join(',') || (each.mfa === null ? '' : 'login')
+    return [each.id, each.owner, each.userOverride ?? '', may, shortTime(each.lastUsed), each.name]
+  })
   return table(['ID', 'OWNER', 'BOUND TO', 'MAY', 'LAST USED', 'NAME'], cells)
-}
-
-function permissions({ permCreateDomain, permDeleteDomain, permManageTokens }: Token): string[] {
-  return [
-    ...(permCreateDomain ? ['create'] : []),
-    ...(permDeleteDomain ? ['delete'] : []),
-    ...(permManageTokens ? ['manage'] : []),
-  ]
 }
 
 function present(token: Token) {

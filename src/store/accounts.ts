@@ -1,5 +1,5 @@
 import type { Timestamp } from '../time.ts'
-import { query, type Db } from './database.ts'
+import { maybeOne, one, query, type Db } from './database.ts'
 
 export type AccountState = 'pending' | 'active' | 'disabled'
 
@@ -12,41 +12,38 @@ export interface Account {
   state: AccountState
   /** How many domains it has. */
   domains: number
-  /** How many it may have; null: no limit. */
+  /** How many domains it may have; null: no limit. */
   limitDomains: number | null
-  /** Requests that it may make in a day; null: the general rate. */
+  /** Requests that it may send in a day; null: the general rate. */
   dailyRate: number | null
   /** Whether the operator may write about other things than the account. */
   outreachPreference: boolean
-  /** When e-mail address, password, MFA or state changed last. */
+  /** When e-mail address, password, MFA or state last changed. */
   credentialsChanged: Timestamp
 }
 
 const COLUMNS = `id, created, email, password_hash as "passwordHash", state, domains, limit_domains as "limitDomains",
   daily_rate as "dailyRate", outreach_preference as "outreachPreference", credentials_changed as "credentialsChanged"`
 
-/** All accounts, by address. */
+/** All accounts, sorted by address. */
 export async function all(db: Db): Promise<Account[]> {
   return query(db, `select ${COLUMNS} from accounts order by lower(email)`)
 }
 
 export async function get(db: Db, id: string): Promise<Account | undefined> {
-  const [account] = await query<Account>(db, `select ${COLUMNS} from accounts where id = :id`, { id })
-  return account
+  return maybeOne(db, `select ${COLUMNS} from accounts where id = :id`, { id })
 }
 
-/** The account with this address, in whatever case. */
+/** The account with this address, compared without case. */
 export async function withEmail(db: Db, email: string): Promise<Account | undefined> {
-  const sql = `select ${COLUMNS} from accounts where lower(email) = lower(:email)`
-  const [account] = await query<Account>(db, sql, { email })
-  return account
+  return maybeOne(db, `select ${COLUMNS} from accounts where lower(email) = lower(:email)`, { email })
 }
 
 export type NewAccount = Omit<Account, 'id' | 'created' | 'domains' | 'credentialsChanged'> & { now: Timestamp }
 
-/** Adds an account, unless there is one with this address: then undefined. */
+/** Adds an account; undefined if the address is taken. */
 export async function insert(trx: Db, account: NewAccount): Promise<Account | undefined> {
-  const [row] = await query<Account>(
+  return maybeOne(
     trx,
     `insert into accounts
        (created, email, password_hash, state, limit_domains, daily_rate, outreach_preference, credentials_changed)
@@ -54,17 +51,16 @@ export async function insert(trx: Db, account: NewAccount): Promise<Account | un
      on conflict (lower(email)) do nothing returning ${COLUMNS}`,
     account,
   )
-  return row
 }
 
-/** Changes what an account is known by; every code that was sent to it before is void. Returns the account. */
+/** Changes credentials of an account, which invalidates all codes sent to it before. Returns the account. */
 export async function changeCredentials(
   trx: Db,
   id: string,
   changes: Partial<Pick<Account, 'email' | 'passwordHash' | 'state'>>,
   now: Timestamp,
 ): Promise<Account> {
-  const [account] = await query<Account>(
+  return one(
     trx,
     `update accounts set email = coalesce(:email, email), password_hash = coalesce(:passwordHash, password_hash),
        state = coalesce(:state, state),
@@ -72,7 +68,6 @@ export async function changeCredentials(
      where id = :id returning ${COLUMNS}`,
     { email: null, passwordHash: null, state: null, ...changes, id, now },
   )
-  return account!
 }
 
 /** Stores another hash of the same password. */
@@ -89,22 +84,21 @@ export async function setLimits(
   id: string,
   { limitDomains, dailyRate }: Pick<Account, 'limitDomains' | 'dailyRate'>,
 ): Promise<Account> {
-  const [account] = await query<Account>(
+  return one(
     db,
     `update accounts set limit_domains = :limitDomains, daily_rate = :dailyRate where id = :id returning ${COLUMNS}`,
     { id, limitDomains, dailyRate },
   )
-  return account!
 }
 
-/** Deletes an account that has no domains, with its tokens and what else hangs on it. */
+/** Deletes an account that has no domains, and with it its tokens and TOTP factors. */
 export async function remove(trx: Db, id: string): Promise<void> {
   await query(trx, 'delete from accounts where id = :id', { id })
 }
 
-/** Deletes the accounts that were made before a point in time and not confirmed since. */
+/** Deletes the accounts that were created before this time and are still pending. */
 export async function removePending(trx: Db, before: Timestamp): Promise<void> {
-  // Two who do this at once may not wait for each other's rows.
+  // Concurrent transactions that do this may not wait for each other's rows.
   await query(
     trx,
     `delete from accounts where id in (
@@ -114,9 +108,9 @@ export async function removePending(trx: Db, before: Timestamp): Promise<void> {
   )
 }
 
-/** How many domains the account has, and how many of others the policies of its override tokens name. */
+/** Counts the account's domains, and the domains of other accounts that the policies of its override tokens name. */
 export async function domainsUnderManagement(db: Db, id: string): Promise<number> {
-  const [row] = await query<{ count: number }>(
+  const { count } = await one<{ count: number }>(
     db,
     `select (select count(*) from domains where owner_id = :id) + (
        select count(distinct policies.domain_id) from policies join tokens on tokens.id = policies.token_id
@@ -124,48 +118,26 @@ export async function domainsUnderManagement(db: Db, id: string): Promise<number
      ) as count`,
     { id },
   )
-  return row!.count
-}
-
-/** Makes sure that an active account with this address exists, and returns its id. */
-export async function ensure(
-  db: Db,
-  account: { email: string; limitDomains: number | null; now: Timestamp },
-): Promise<string> {
-  await query(
-    db,
-    `insert into accounts (created, email, state, limit_domains, credentials_changed)
-     values (:now, :email, 'active', :limitDomains, :now) on conflict (lower(email)) do nothing`,
-    account,
-  )
-  const [row] = await query<{ id: string }>(db, 'select id from accounts where lower(email) = lower(:email)', account)
-  return row!.id
+  return count
 }
 
 /** The account, locked until the transaction ends. */
 export async function lock(trx: Db, id: string): Promise<Account | undefined> {
-  const sql = `select ${COLUMNS} from accounts where id = :id for no key update`
-  const [account] = await query<Account>(trx, sql, { id })
-  return account
+  return maybeOne(trx, `select ${COLUMNS} from accounts where id = :id for no key update`, { id })
 }
 
-/** Locks the right to add a domain to the account until the transaction ends; nothing else of it. */
+/** Serializes the creation of the account's domains until the transaction ends; locks nothing else. */
 export async function lockQuota(trx: Db, id: string): Promise<void> {
   await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:id, 1))', { id })
 }
 
 /** Whether the account may have another domain. */
 export async function hasRoom(db: Db, id: string): Promise<boolean> {
-  const [row] = await query<{ free: boolean }>(
-    db,
-    'select limit_domains is null or limit_domains > domains as free from accounts where id = :id',
-    { id },
-  )
-  return row?.free ?? false
+  const account = await get(db, id)
+  return account !== undefined && (account.limitDomains ?? Infinity) > account.domains
 }
 
 /** How many domains the account has. */
 export async function countDomains(db: Db, id: string): Promise<number> {
-  const [row] = await query<{ domains: number }>(db, 'select domains from accounts where id = :id', { id })
-  return row?.domains ?? 0
+  return (await get(db, id))?.domains ?? 0
 }

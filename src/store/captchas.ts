@@ -1,27 +1,24 @@
 import type { Timestamp } from '../time.ts'
-import { query, type Db } from './database.ts'
+import { maybeOne, one, query, type Db } from './database.ts'
 
-/** A challenge as it is kept, with the key that it is signed with. */
+/** A stored challenge, with the key that signed it. */
 export interface StoredChallenge {
   challenge: string
   key: string
 }
 
-/** Keeps a new challenge, and returns its id. */
+/** Stores a new challenge, and returns its id. */
 export async function insert(db: Db, { challenge, key }: StoredChallenge, now: Timestamp): Promise<string> {
   const sql = 'insert into captchas (created, challenge, key) values (:now, :challenge, :key) returning id'
-  const [row] = await query<{ id: string }>(db, sql, { now, challenge, key })
-  return row!.id
+  return (await one<{ id: string }>(db, sql, { now, challenge, key })).id
 }
 
-/** Uses a challenge up, so that of any number who answer it one is heard. */
+/** Deletes and returns a challenge, so that it can be answered only once. */
 export async function take(db: Db, id: string): Promise<(StoredChallenge & { created: Timestamp }) | undefined> {
-  const sql = 'delete from captchas where id = :id returning created, challenge, key'
-  const [row] = await query<StoredChallenge & { created: Timestamp }>(db, sql, { id })
-  return row
+  return maybeOne(db, 'delete from captchas where id = :id returning created, challenge, key', { id })
 }
 
-/** Forgets the challenges that were made so many seconds before now. */
+/** Deletes the challenges that are older than `age` seconds. */
 export async function removeOld(db: Db, now: Timestamp, age: number): Promise<void> {
   await query(
     db,

@@ -1,20 +1,20 @@
 import type { Timestamp } from '../time.ts'
-import { query, type Db } from './database.ts'
+import { maybeOne, query, type Db } from './database.ts'
 
-/** What can be confirmed by a link in a mail (contract §11.3). */
+/** An action that a link in a mail confirms (contract §11.3). */
 export type Action = 'activate-account' | 'change-email' | 'reset-password' | 'delete-account' | 'create-totp'
 
-/** What the code in a mail stands for. */
+/** The action that the code in a mail confirms. */
 export interface Confirmation {
   accountId: string
   action: Action
   parameters: object
-  /** That of the account when the code was made. */
+  /** The account's value when the code was created. */
   credentialsChanged: Timestamp
   used: boolean
 }
 
-/** Keeps a code, of which only the hash is known here, until it expires. @param validity seconds */
+/** Stores the hash of a code until it expires. @param validity seconds */
 export async function insert(
   trx: Db,
   confirmation: Omit<Confirmation, 'used'> & { codeHash: Buffer; validity: number; now: Timestamp },
@@ -28,23 +28,22 @@ export async function insert(
   )
 }
 
-/** What an unexpired code stands for. */
+/** The confirmation of this code, unless it has expired. */
 export async function find(db: Db, codeHash: Buffer, now: Timestamp): Promise<Confirmation | undefined> {
-  const [confirmation] = await query<Confirmation>(
+  return maybeOne(
     db,
     `select account_id as "accountId", action, parameters, credentials_changed as "credentialsChanged", used
      from confirmations where code_hash = :codeHash and expires >= :now`,
     { codeHash, now },
   )
-  return confirmation
 }
 
-/** Uses a code up; of what it stood for, no more is kept than that it was used. */
+/** Marks a code as used, and deletes its parameters. */
 export async function use(trx: Db, codeHash: Buffer): Promise<void> {
   await query(trx, `update confirmations set used = true, parameters = '{}' where code_hash = :codeHash`, { codeHash })
 }
 
-/** Forgets the codes that have expired. */
+/** Deletes the codes that have expired. */
 export async function removeExpired(trx: Db, now: Timestamp): Promise<void> {
   await query(
     trx,

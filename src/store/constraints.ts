@@ -1,7 +1,7 @@
 import { Conflict, Invalid } from '../errors.ts'
 
-/** What the caller did wrong when the database refused it: by the constraint's name. */
-const MEANING: Record<string, () => Error> = {
+/** The error for the caller, by the name of the violated constraint. */
+const ERRORS: Record<string, () => Error> = {
   accounts_email: () => Invalid.field('new_email', 'You already have another account with this email address.'),
   domains_name: () => Invalid.field('name', 'domain with this name already exists.'),
   rrsets_identity: () =>
@@ -17,8 +17,8 @@ const MEANING: Record<string, () => Error> = {
   totp_factors_name: () => Invalid.object('An authentication factor with this name already exists.'),
 }
 
-/** The service's error for a violated constraint, or undefined if the violation is a mistake of ours. */
-export function violated(error: unknown): Error | undefined {
+/** The service's error for a violated constraint; undefined if the violation is a bug of ours. */
+export function violationError(error: unknown): Error | undefined {
   const name = (error as { constraint?: string }).constraint
-  return name === undefined ? undefined : MEANING[name]?.()
+  return name === undefined ? undefined : ERRORS[name]?.()
 }

@@ -1,14 +1,15 @@
 import { Socket } from 'node:net'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import pg from 'pg'
 import { Unavailable } from '../errors.ts'
 import { TURN_TIME } from '../limits.ts'
 import { toDuration, type Duration, type Timestamp } from '../time.ts'
-import { violated } from './constraints.ts'
+import { violationError } from './constraints.ts'
 
-/** Where statements run: the pool, each on any connection, or one transaction. */
+/** Where statements run: on any connection of a pool, or on one connection, for example in a transaction. */
 export type Db = pg.Pool | pg.PoolClient
 
-/** Settings of every session. What depends on the commit's durability may not be left to the server's defaults. */
+/** Settings of every session. synchronous_commit is set here because the server's default may be weaker. */
 const SESSION = `
   set timezone = 'UTC';
   set synchronous_commit = on;
@@ -16,17 +17,17 @@ const SESSION = `
   set idle_in_transaction_session_timeout = '10min';
 `
 
-/** Postgres' number of the type text[]. */
+/** The OID of the type text[]. */
 const TEXT_ARRAY = 1009
 
-/** Timestamps keep their microseconds (a Date would drop them), bigints are small enough to be numbers here. */
+/** Timestamps keep their microseconds, which a Date would drop. All our bigints fit into a number. */
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp)
 types.setTypeParser(TEXT_ARRAY, parseTextArray)
 types.setTypeParser(pg.types.builtins.INTERVAL, parseInterval)
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/** Sends everything written in one tick as one packet: waking Postgres up is what costs. */
+/** Sends everything written in one tick as one packet, because each packet wakes Postgres up, which is expensive. */
 class GatheringSocket extends Socket {
   override uncork(): void {
     process.nextTick(() => {
@@ -37,7 +38,7 @@ class GatheringSocket extends Socket {
 
 /**
  * A pool of at most `size` connections; it connects when first used.
- * @param time milliseconds that a connection is waited for, and a statement may take; 0: TURN_TIME, and what it takes
+ * @param time the timeout in milliseconds for connecting and for each statement; 0: TURN_TIME, and none for statements
  */
 export function openDatabase(url: string, size: number, time = 0): pg.Pool {
   const pool = new pg.Pool({
@@ -46,19 +47,19 @@ export function openDatabase(url: string, size: number, time = 0): pg.Pool {
     connectionTimeoutMillis: time || TURN_TIME,
     query_timeout: time,
     types,
-    // Statements that do not need each other's results are sent together, in one packet.
+    // Statements that do not wait for each other's results are sent together, in one packet.
     pipeline: true,
     stream: () => new GatheringSocket(),
-    // The pool waits for the promise, although the type of this option does not tell.
+    // The pool awaits the promise, although the type of this option does not allow one.
     onConnect: (client) => client.query(SESSION) as unknown as undefined,
   })
-  // A connection that breaks is replaced when the next one is needed; who uses it learns from his statement.
+  // The pool replaces a broken connection. Its user gets the error from the running statement.
   const ignore = () => undefined
   pool.on('error', ignore).on('connect', (client) => client.on('error', ignore))
   return pool
 }
 
-/** `2026-01-31 12:00:00.12+00`, as Postgres writes it in UTC, to `2026-01-31T12:00:00.120000Z`. */
+/** Converts `2026-01-31 12:00:00.12+00`, the form of Postgres in UTC, to `2026-01-31T12:00:00.120000Z`. */
 function parseTimestamp(text: string): Timestamp {
   const [date, time = ''] = text.slice(0, -3).split(' ')
   const [second, fraction = ''] = time.split('.')
@@ -68,13 +69,13 @@ function parseTimestamp(text: string): Timestamp {
 const getTypeParser = pg.types.getTypeParser as (type: number) => (text: string) => string[]
 const parseAnyTextArray = getTypeParser(TEXT_ARRAY)
 
-/** Most need no unquoting, and the driver takes each character by itself. */
+/** Most arrays need no unquoting, and the driver's parser is slow because it reads character by character. */
 function parseTextArray(text: string): string[] {
   if (text === '{}') return []
   return /["\\]|\bNULL\b/.test(text) ? parseAnyTextArray(text) : text.slice(1, -1).split(',')
 }
 
-/** `1 year 2 mons 3 days 04:05:06.7`, as Postgres writes it, to `428 04:05:06.700000`; a month counts 30 days. */
+/** Converts `1 year 2 mons 3 days 04:05:06.7`, the form of Postgres, to `428 04:05:06.700000`; a month has 30 days. */
 function parseInterval(text: string): Duration {
   const [, years = 0, months = 0, days = 0, hours = 0, minutes = 0, seconds = 0, fraction = ''] =
     /^(?:(\d+) years? ?)?(?:(\d+) mons? ?)?(?:(\d+) days? ?)?(?:(\d+):(\d+):(\d+)(?:\.(\d+))?)?$/.exec(text) ?? []
@@ -84,8 +85,8 @@ function parseInterval(text: string): Duration {
 }
 
 /**
- * Runs one statement, whose bindings are written `:name`, and returns its rows.
- * @throws Unavailable if Postgres or a lock is not to be had; what a violated constraint means (constraints.ts)
+ * Runs one statement and returns its rows. In the SQL, `:name` stands for the value of that binding.
+ * @throws Unavailable if Postgres or a lock is unavailable; the error of a violated constraint (constraints.ts)
  */
 export async function query<Row>(db: Db, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
   const { name, text, order } = prepared(sql)
@@ -93,24 +94,36 @@ export async function query<Row>(db: Db, sql: string, bindings: Record<string, u
     const result = await db.query({ name, text, values: order.map((binding) => bound(bindings, binding)) })
     return result.rows as Row[]
   } catch (error) {
+    // 25P02: a statement sent before has aborted the transaction. Its error is the cause, so it reaches the caller first.
+    if ((error as { code?: string }).code === '25P02') await nextIteration()
     throw translate(error)
   }
 }
 
-/** A value that is missing is a mistake of the program; null must be said. */
+/** The first row of a statement, if any. Errors are those of `query`. */
+export async function maybeOne<Row>(db: Db, sql: string, bindings?: Record<string, unknown>): Promise<Row | undefined> {
+  return (await query<Row>(db, sql, bindings))[0]
+}
+
+/** The row of a statement that always returns one. Errors are those of `query`. */
+export async function one<Row>(db: Db, sql: string, bindings?: Record<string, unknown>): Promise<Row> {
+  return (await query<Row>(db, sql, bindings))[0]!
+}
+
+/** The value of a binding. A missing value is a bug; SQL's null is an explicit null. */
 function bound(bindings: Record<string, unknown>, name: string): unknown {
   if (bindings[name] === undefined) throw new Error(`no value for :${name}`)
   return bindings[name]
 }
 
 interface Statement {
-  /** Each connection has a statement parsed and planned once, under this name. */
+  /** The name under which each connection prepares the statement once. */
   name: string
   text: string
   order: string[]
 }
 
-/** All statements of the program; their texts are few, because values are bound. */
+/** All statements of the program by their SQL: few, because values are bound. */
 const statements = new Map<string, Statement>()
 
 function prepared(sql: string): Statement {
@@ -126,7 +139,7 @@ function prepared(sql: string): Statement {
   return statement
 }
 
-/** Runs `work` on one connection, so that statements which do not wait for each other travel together. */
+/** Runs `work` on one connection, so that independent statements are sent together. */
 export async function together<T>(pool: pg.Pool, work: (db: Db) => Promise<T>): Promise<T> {
   const client = await connect(pool)
   try {
@@ -142,22 +155,22 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   })
 }
 
-/** As prepared statements, which travel with others; plain ones would not. */
+/** Prepared statements, because only these are sent together with others. */
 const BEGIN = { name: 'begin', text: 'begin' }
 const COMMIT = { name: 'commit', text: 'commit' }
 
-/** A transaction on a connection of its own. Unless it is committed, its disposal leaves no trace of it. */
+/** A transaction on its own connection. Disposal rolls it back unless it was committed. */
 export class Transaction implements AsyncDisposable {
   readonly db: pg.PoolClient
   #isOpen = true
 
   constructor(db: pg.PoolClient) {
     this.db = db
-    // Not waited for: it travels with the first statement.
+    // Not awaited, so that it is sent with the first statement.
     void sendAlong(db.query(BEGIN))
   }
 
-  /** @throws Unavailable; what a violated constraint means (constraints.ts) */
+  /** @throws Unavailable; the error of a violated constraint (constraints.ts) */
   async commit(): Promise<void> {
     this.#isOpen = false
     try {
@@ -186,7 +199,7 @@ export async function begin(pool: pg.Pool): Promise<Transaction> {
   return new Transaction(await connect(pool))
 }
 
-/** Runs `work` in a transaction that commits if it resolves, and else leaves no trace. Errors are those of `query`. */
+/** Runs `work` in a transaction: commits if it resolves, else rolls back. Errors are those of `query`. */
 export async function transaction<T>(pool: pg.Pool, work: (trx: pg.PoolClient) => Promise<T>): Promise<T> {
   await using trx = await begin(pool)
   const result = await work(trx.db)
@@ -195,8 +208,8 @@ export async function transaction<T>(pool: pg.Pool, work: (trx: pg.PoolClient) =
 }
 
 /**
- * Lets a statement travel while something else is waited for. Of a transaction's last statement nothing else need be
- * waited for than the commit: that fails if the statement does.
+ * Lets the caller await a statement later or never, without an unhandled rejection. The last statement of a transaction
+ * need not be awaited: if it fails, the commit fails, too.
  */
 export function sendAlong<T>(statement: Promise<T>): Promise<T> {
   statement.catch(() => undefined)
@@ -207,18 +220,19 @@ const CONNECTION_CODES = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'EACCES',
 ]) // prettier-ignore
 
-/** What Postgres' or the pool's error means to the service; the error itself where it means nothing more. */
+/** The service's error for an error of Postgres or the pool; unexpected errors are returned unchanged. */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
-  const violation = violated(error)
+  const violation = violationError(error)
   if (violation !== undefined) return violation
   const code = (error as { code?: string }).code ?? ''
-  const away =
+  const isUnavailable =
     CONNECTION_CODES.has(code) ||
-    // Class 08: connection; 53: resources; 57: operator's intervention; 25P03: our own limit; 55P03: lock not available.
+    // Classes 08: connection, 53: resources, 57: operator intervention; 25P03: idle in transaction, 55P03: lock not
+    // available, 40001: serialization failure, 40P01: deadlock.
     /^(08|53|57)|^(25P03|55P03|40001|40P01)$/.test(code) ||
     /^(Connection terminated|timeout expired|timeout exceeded|Client has encountered|Client was closed|Cannot use a pool)/.test(
       error.message,
     )
-  return away ? new Unavailable(`Postgres: ${error.message}`, { cause: error }) : error
+  return isUnavailable ? new Unavailable(`Postgres: ${error.message}`, { cause: error }) : error
 }

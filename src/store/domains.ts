@@ -1,6 +1,6 @@
 import type { Timestamp } from '../time.ts'
 import type { Pool } from 'pg'
-import { query, type Db } from './database.ts'
+import { maybeOne, one, query, type Db } from './database.ts'
 import { page as pageOf, type Cursor, type Page } from './pagination.ts'
 
 export interface Domain {
@@ -11,9 +11,9 @@ export interface Domain {
   minimumTtl: number
   /** The SOA serial at the nameserver. */
   version: number
-  /** Whether the nameserver rectifies the zone with each publication. */
+  /** Whether the nameserver rectifies the zone at each publication. */
   rectify: boolean
-  /** How many RRsets there are. */
+  /** How many RRsets it has. */
   size: number
   created: Timestamp
   published: Timestamp
@@ -23,22 +23,22 @@ export interface Domain {
 const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domains.minimum_ttl as "minimumTtl",
   domains.version, domains.rectify, domains.size, domains.created, domains.published, domains.touched`
 
-/** An account, and what decides which of its domains exist for the token that acts for it. */
+/** An account, and what determines which of its domains the acting token can see. */
 export interface Viewer {
   tokenId: string
-  /** The effective account: the bound one of an override token, else the owner. */
+  /** The effective account: the bound account of an override token, else the owner. */
   accountId: string
   override: boolean
-  /** The token has policies; else it writes without restriction. */
+  /** Whether the token has policies; without them it may write everything. */
   restricted: boolean
 }
 
-/** Whether only the domains that a policy names exist for the viewer, and not all of the account (contract §3.3). */
+/** Whether the viewer sees only the domains that its policies name, not all of the account (contract §3.3). */
 export function isConfined({ override, restricted }: Viewer): boolean {
   return override && restricted
 }
 
-/** The condition for a domain that exists for a viewer, whose members are the bindings; without viewer, for any. */
+/** The SQL condition for a domain that the viewer can see, whose members are the bindings; without viewer: any. */
 function visibleTo(viewer: Viewer | undefined): string {
   if (viewer === undefined) return 'true'
   const own = 'domains.owner_id = :accountId'
@@ -47,71 +47,55 @@ function visibleTo(viewer: Viewer | undefined): string {
     : own
 }
 
-/** The domain of this name, if it exists for the viewer; without viewer, whoever has it. */
+/** The domain of this name, if the viewer can see it; without viewer: of any account. */
 export async function find(db: Db, name: string, viewer?: Viewer): Promise<Domain | undefined> {
   const sql = `select ${COLUMNS} from domains where name = :name and ${visibleTo(viewer)}`
-  const [domain] = await query<Domain>(db, sql, { ...viewer, name })
-  return domain
+  return maybeOne(db, sql, { ...viewer, name })
 }
 
-/** The id of the account's domain of this name; the domain is not deleted until the transaction ends. */
+/** The id of the account's domain of this name, which nobody can delete until the transaction ends. */
 export async function keep(trx: Db, name: string, ownerId: string): Promise<number | undefined> {
-  const [row] = await query<{ id: number }>(
-    trx,
-    'select id from domains where name = :name and owner_id = :ownerId for key share',
-    { name, ownerId },
-  )
-  return row?.id
+  const sql = 'select id from domains where name = :name and owner_id = :ownerId for key share'
+  return (await maybeOne<{ id: number }>(trx, sql, { name, ownerId }))?.id
 }
 
-/** As `find`; the domain is locked for writing until the transaction ends. */
+/** Like `find`, and locks the domain for writing until the transaction ends. */
 export async function lock(trx: Db, name: string, viewer?: Viewer): Promise<Domain | undefined> {
   const sql = `select ${COLUMNS} from domains where name = :name and ${visibleTo(viewer)} for no key update`
-  const [domain] = await query<Domain>(trx, sql, { ...viewer, name })
-  return domain
+  return maybeOne(trx, sql, { ...viewer, name })
 }
 
-/** The domain, locked for writing; `busy` if another transaction has it. */
+/** Locks the domain for writing, without waiting: `busy` if another transaction holds the lock. */
 export async function lockIfFree(trx: Db, name: string): Promise<Domain | 'busy' | undefined> {
-  const [domain] = await query<Domain>(
-    trx,
-    `select ${COLUMNS} from domains where name = :name for no key update skip locked`,
-    { name },
-  )
-  if (domain !== undefined) return domain
-  return (await find(trx, name)) === undefined ? undefined : 'busy'
+  const sql = `select ${COLUMNS} from domains where name = :name for no key update skip locked`
+  return (await maybeOne<Domain>(trx, sql, { name })) ?? ((await find(trx, name)) && 'busy')
 }
 
-/** Locks the right to create or judge any domain at or below `registrable` until the transaction ends. */
+/** Serializes the creation of domains at or below `registrable`, and the checks for it, until the transaction ends. */
 export async function lockCreation(trx: Db, registrable: string): Promise<void> {
   await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:registrable, 0))', { registrable })
 }
 
-/** As lockCreation; false, at once, if another transaction has it. */
+/** Like `lockCreation`, without waiting: false if another transaction holds the lock. */
 export async function lockCreationIfFree(trx: Db, registrable: string): Promise<boolean> {
-  const [row] = await query<{ free: boolean }>(
-    trx,
-    'select pg_try_advisory_xact_lock(hashtextextended(:registrable, 0)) as free',
-    { registrable },
-  )
-  return row!.free
+  const sql = 'select pg_try_advisory_xact_lock(hashtextextended(:registrable, 0)) as free'
+  return (await one<{ free: boolean }>(trx, sql, { registrable })).free
 }
 
-/** A page of the viewer's domains, newest first; with `ids` only those among them. */
+/** A page of the domains that the viewer can see, newest first; with `ids`, only of these. */
 export async function page(pool: Pool, viewer: Viewer, cursor?: Cursor, ids?: number[]): Promise<Page<Domain>> {
   const condition = `${visibleTo(viewer)} ${ids === undefined ? '' : 'and id = any (:ids)'}`
   const list = { table: 'domains', columns: COLUMNS, conditions: [condition], bindings: { ...viewer, ids } }
   return pageOf<Domain>(pool, list, cursor)
 }
 
-/** How many domains the viewer has. */
+/** How many domains the viewer can see. */
 export async function count(db: Db, viewer: Viewer): Promise<number> {
   const sql = `select count(*) as n from domains where ${visibleTo(viewer)}`
-  const [row] = await query<{ n: number }>(db, sql, { ...viewer })
-  return row!.n
+  return (await one<{ n: number }>(db, sql, { ...viewer })).n
 }
 
-/** Those of these names that are domains of the viewer. */
+/** The domains of these names that the viewer can see. */
 export async function named(db: Db, viewer: Viewer, names: string[]): Promise<Domain[]> {
   const sql = `select ${COLUMNS} from domains where name = any (:names) and ${visibleTo(viewer)}`
   return query<Domain>(db, sql, { ...viewer, names })
@@ -119,8 +103,8 @@ export async function named(db: Db, viewer: Viewer, names: string[]): Promise<Do
 
 /** Whether another account owns one of `ancestors`, or a domain below `name`. */
 export async function conflicts(db: Db, ownerId: string, name: string, ancestors: string[]): Promise<boolean> {
-  // Reversed, the names below are those between `name.` and `name/`, the slash being what follows the dot.
-  const [row] = await query<{ conflict: boolean }>(
+  // Reversed, the names below `name` lie between `name.` and `name/`, because the slash follows the dot in ASCII.
+  const { conflict } = await one<{ conflict: boolean }>(
     db,
     `select exists (select from domains where name = any (:ancestors) and owner_id <> :ownerId)
        or exists (
@@ -130,15 +114,15 @@ export async function conflicts(db: Db, ownerId: string, name: string, ancestors
        ) as conflict`,
     { ownerId, ancestors, name },
   )
-  return row!.conflict
+  return conflict
 }
 
 /**
- * A version that a new domain of this name must exceed: that of an earlier domain, or what was last tried under a mark; 0
- * if none can be in the future. And whether the zone is marked.
+ * The version that a new domain of this name must exceed: that of a deleted domain, or the last one under a mark; 0 if
+ * there is neither. And whether the zone is marked.
  */
 export async function past(db: Db, name: string): Promise<{ version: number; marked: boolean }> {
-  const [row] = await query<{ version: number; marked: boolean }>(
+  return one(
     db,
     `select coalesce(greatest(
          (select version from departed where name = :name), (select version from marks where zone = :name)
@@ -146,7 +130,6 @@ export async function past(db: Db, name: string): Promise<{ version: number; mar
        exists (select from marks where zone = :name) as marked`,
     { name },
   )
-  return row!
 }
 
 /** Adds a domain without RRsets. */
@@ -154,19 +137,18 @@ export async function insert(
   trx: Db,
   domain: { name: string; ownerId: string; minimumTtl: number; version: number; now: Timestamp },
 ): Promise<Domain> {
-  const [row] = await query<Domain>(
+  return one(
     trx,
     `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
      values (:name, :ownerId, :minimumTtl, :version, 0, :now, :now, :now) returning ${COLUMNS}`,
     domain,
   )
-  return row!
 }
 
-/** A day: further than clocks are apart. */
+/** Seconds: a day, more than any two clocks differ. */
 const CLOCK_MARGIN = 86_400
 
-/** Deletes the domain with all that hangs on it, and remembers a version that a successor must exceed. */
+/** Deletes the domain with its RRsets and policies. Stores the version that a new domain of this name must exceed. */
 export async function remove(trx: Db, domain: Domain, unixTime: number): Promise<void> {
   await query(
     trx,
@@ -179,7 +161,7 @@ export async function remove(trx: Db, domain: Domain, unixTime: number): Promise
   )
 }
 
-/** Records what repair published; for the account nothing happened. */
+/** Stores the version that repair published. Timestamps stay, because nothing changed for the account. */
 export async function setRepaired(trx: Db, id: number, version: number): Promise<void> {
   await query(trx, 'update domains set version = :version, rectify = true where id = :id', { id, version })
 }
@@ -188,10 +170,10 @@ export async function touch(trx: Db, id: number, now: Timestamp): Promise<void> 
   await query(trx, 'update domains set touched = :now where id = :id', { id, now })
 }
 
-/** A domain, and the e-mail address of its account. */
+/** A domain with the e-mail address of its account. */
 export type OwnedDomain = Pick<Domain, 'name' | 'created' | 'minimumTtl'> & { owner: string }
 
-/** The domains of an account, or of all, by name. */
+/** The domains of one account, or of all, sorted by name. */
 export async function all(db: Db, ownerId: string | null): Promise<OwnedDomain[]> {
   return query(
     db,
@@ -202,13 +184,13 @@ export async function all(db: Db, ownerId: string | null): Promise<OwnedDomain[]
   )
 }
 
-/** Sets the minimum TTL of a domain; false if there is no such domain. */
+/** Sets the minimum TTL of a domain; false if the domain does not exist. */
 export async function setMinimumTtl(db: Db, name: string, seconds: number): Promise<boolean> {
   const sql = 'update domains set minimum_ttl = :seconds where name = :name returning id'
   return (await query(db, sql, { name, seconds })).length > 0
 }
 
-/** The versions of all domains. For repair only: the cost grows with the number of domains. */
+/** The versions of all domains, for the audit only: the cost grows with the number of domains. */
 export async function versions(db: Db): Promise<{ name: string; version: number }[]> {
   return query(db, 'select name, version from domains')
 }

@@ -1,5 +1,5 @@
 import type { Timestamp } from '../time.ts'
-import { query, type Db } from './database.ts'
+import { maybeOne, query, type Db } from './database.ts'
 
 /** A mail that waits to be sent. */
 export interface QueuedMail {
@@ -11,7 +11,7 @@ export interface QueuedMail {
   attempts: number
 }
 
-/** Sends a mail once, and only if, this transaction has committed. The text is plain; it may hold a secret. */
+/** Queues a mail, which is sent if this transaction commits. The text is plain, and may contain a secret. */
 export async function queue(
   trx: Db,
   mail: { to: string; subject: string; text: string; now: Timestamp },
@@ -23,28 +23,27 @@ export async function queue(
   )
 }
 
-/** Whether a mail waits to be sent now. */
+/** Whether a mail is due. */
 export async function areDue(db: Db, now: Timestamp): Promise<boolean> {
   return (await query(db, 'select from mails where retry_at <= :now limit 1', { now })).length > 0
 }
 
-/** The mail that is due longest, unless others send it; locked until the transaction ends. */
+/** Locks the mail that has been due longest until the transaction ends; skips mails that others have locked. */
 export async function takeDue(trx: Db, now: Timestamp): Promise<QueuedMail | undefined> {
-  const [mail] = await query<QueuedMail>(
+  return maybeOne(
     trx,
     `select id, created, recipient as to, subject, text, attempts from mails
      where retry_at <= :now order by retry_at limit 1 for update skip locked`,
     { now },
   )
-  return mail
 }
 
-/** Forgets a mail that was sent. */
+/** Deletes a mail that was sent. */
 export async function remove(trx: Db, id: string): Promise<void> {
   await query(trx, 'delete from mails where id = :id', { id })
 }
 
-/** Notes that a mail could not be sent. @param delay milliseconds from now until it is tried again */
+/** Stores that sending failed. @param delay milliseconds until the next attempt */
 export async function postpone(trx: Db, id: string, reason: string, now: Timestamp, delay: number): Promise<void> {
   await query(
     trx,
@@ -55,7 +54,7 @@ export async function postpone(trx: Db, id: string, reason: string, now: Timesta
   )
 }
 
-/** Gives a mail up: what remains of it tells the operator why, and no secret. */
+/** Gives a mail up: keeps the row with the reason for the operator, and deletes the text, which may hold a secret. */
 export async function giveUp(trx: Db, id: string, reason: string): Promise<void> {
   await query(
     trx,

@@ -1,22 +1,22 @@
 import { Unavailable } from '../errors.ts'
 import type { Timestamp } from '../time.ts'
-import { query, type Db } from './database.ts'
+import { maybeOne, one, query, type Db } from './database.ts'
 
-/** What is known of a zone whose published state may differ from the database. */
-export interface Push {
+/** A zone whose published state may differ from the database. */
+interface Push {
   /** Without final dot. */
   zone: string
-  /** The SOA serial that was being published; null while the zone is deleted, or for an audit. */
+  /** The SOA serial that was being published; null if the zone is being deleted, or was marked by an audit. */
   version: number | null
-  /** Milliseconds in which a request without an answer may still be applied. */
+  /** Milliseconds in which PowerDNS may still apply a request that it has not answered. */
   grace: number
 }
 
-/** Such a zone, and who works on it. Times of marks are the database's own. */
+/** The mark of a zone. Its times are those of the database's clock. */
 export interface Mark extends Push {
   /**
-   * Drawn anew by whoever comes to work on the zone. His lock may be lost while he goes on (a connection breaks), so
-   * nobody takes a mark away, or says what is sent under it, but the last one who came.
+   * A new number for each worker that starts on the zone. A worker may lose its lock without noticing (its connection
+   * breaks), so only the last one to claim the mark may delete or update it.
    */
   claim: number
   since: Timestamp
@@ -28,11 +28,11 @@ const COLUMNS = `marks.zone, marks.claim, marks.since, marks.version, marks.grac
   marks.last_error as "lastError"`
 
 /**
- * Marks a zone, or claims the mark that it bears already: `isNew` tells which. To be called on a connection of its own,
- * so that the mark is committed when this resolves.
+ * Marks a zone, or claims its existing mark; `isNew` distinguishes the two. Call it outside of transactions, so that
+ * the mark is committed when this resolves.
  */
 export async function set(db: Db, push: Push): Promise<Mark & { isNew: boolean }> {
-  const [mark] = await query<Mark & { isNew: boolean }>(
+  return one(
     db,
     `insert into marks (zone, since, version, grace, retry_at)
      values (:zone, now(), :version, :grace, now() + interval '1 second')
@@ -40,37 +40,33 @@ export async function set(db: Db, push: Push): Promise<Mark & { isNew: boolean }
      returning ${COLUMNS}, since = now() as "isNew"`,
     { ...push },
   )
-  return mark!
 }
 
-/** Claims the mark of a zone, if there is one. On a connection of its own, like `set`. */
+/** Claims the mark of a zone, if there is one. Call it outside of transactions, like `set`. */
 export async function claim(db: Db, zone: string): Promise<Mark | undefined> {
-  const [mark] = await query<Mark>(db, `update marks set claim = default where zone = :zone returning ${COLUMNS}`, {
-    zone,
-  })
-  return mark
+  return maybeOne(db, `update marks set claim = default where zone = :zone returning ${COLUMNS}`, { zone })
 }
 
-/** Notes what is sent next to a zone that bears a mark already. @throws Unavailable if somebody else has claimed it */
+/** Stores what is sent next to a marked zone. @throws Unavailable if another worker has claimed the mark */
 export async function note(db: Db, { zone, claim, version, grace }: Push & Pick<Mark, 'claim'>): Promise<void> {
-  const noted = await query(
+  const updated = await maybeOne(
     db,
     `update marks set version = :version, grace = :grace, retry_at = now()
      where zone = :zone and claim = :claim returning zone`,
     { zone, claim, version, grace },
   )
-  if (noted.length === 0) throw new Unavailable(`the lock on ${zone} was lost`)
+  if (updated === undefined) throw new Unavailable(`the lock on ${zone} was lost`)
 }
 
-/** Takes a mark away, unless somebody else has claimed it. */
+/** Deletes a mark, unless another worker has claimed it. */
 export async function remove(db: Db, { zone, claim }: Pick<Mark, 'zone' | 'claim'>): Promise<void> {
   await query(db, 'delete from marks where zone = :zone and claim = :claim', { zone, claim })
 }
 
 /**
- * Sees to it that the zone is marked after work that was not committed. If somebody else has claimed the mark, it
- * outlives his commit.
- * @param isRepair then it is tried again after a time that doubles up to five minutes, else at once
+ * Keeps the zone marked after work that was not committed. The new claim keeps a worker that has claimed the mark
+ * meanwhile from deleting it.
+ * @param isRepair the next attempt follows after a time that doubles up to five minutes, else at once
  */
 export async function keep(
   db: Db,
@@ -93,7 +89,7 @@ export async function keep(
   )
 }
 
-/** Marks zones that were found to differ. */
+/** Marks zones in which an audit found differences. */
 export async function setMany(db: Db, zones: string[]): Promise<void> {
   await query(
     db,
@@ -103,9 +99,9 @@ export async function setMany(db: Db, zones: string[]): Promise<void> {
   )
 }
 
-/** Takes the zone whose repair is due longest; until a second later nobody else does. */
+/** Takes the zone whose repair has been due longest. It is due again in a second, so that no other process takes it. */
 export async function takeDue(db: Db): Promise<string | undefined> {
-  const [mark] = await query<{ zone: string }>(
+  const mark = await maybeOne<{ zone: string }>(
     db,
     `update marks set retry_at = now() + interval '1 second'
      where zone = (select zone from marks where retry_at <= now() order by retry_at limit 1 for update skip locked)
@@ -114,12 +110,12 @@ export async function takeDue(db: Db): Promise<string | undefined> {
   return mark?.zone
 }
 
-/** Makes the repair of all marked zones due. */
+/** Makes the repair of all marked zones due now. */
 export async function hasten(db: Db): Promise<void> {
   await query(db, 'update marks set retry_at = now() where retry_at > now()')
 }
 
-/** The marks of these zones, or all. */
+/** The marks of these zones, or all marks. */
 export async function list(db: Db, zones?: string[]): Promise<Mark[]> {
   return query<Mark>(
     db,

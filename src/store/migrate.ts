@@ -5,7 +5,7 @@ import { query, type Db } from './database.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 
-/** Migrations by name without extension: knex keeps the names, and they may not differ between sources and build. */
+/** Migrations by name without extension, because knex stores the names, and sources and build must agree on them. */
 const source: Knex.MigrationSource<string> = {
   getMigrations: () => migrations(),
   getMigrationName: (name) => name,
@@ -20,12 +20,12 @@ async function migrations(): Promise<string[]> {
   return files.flatMap((file) => /^(\d+_\w+)\.[jt]s$/.exec(file)?.[1] ?? []).sort()
 }
 
-/** Any constant will do, as long as nothing else takes the same advisory lock. */
+/** The key of the advisory lock: any number that nothing else uses. */
 const LOCK = 7_301_992
 
 /**
- * Brings a database's schema up to date, all or nothing; several processes may do so at once.
- * @throws Error if another version of the program made the schema
+ * Brings a database's schema up to date, all or nothing. Several processes may call it at once.
+ * @throws Error if another version of the program created the schema
  */
 export async function migrate(url: string): Promise<void> {
   await exclusively(url, async (trx) => {
@@ -34,7 +34,7 @@ export async function migrate(url: string): Promise<void> {
   })
 }
 
-/** knex would refuse them, too, but could not say what to do. */
+/** Rejects unknown migrations. knex would, too, but could not tell the operator what to do. */
 async function refuseUnknown(trx: Knex): Promise<void> {
   if (!(await trx.schema.hasTable('knex_migrations'))) return
   const unknown = await trx<{ name: string }>('knex_migrations')
@@ -43,7 +43,7 @@ async function refuseUnknown(trx: Knex): Promise<void> {
   if (unknown === undefined) return
   throw new Error(
     `another version of Zoneplane made its schema (migration ${unknown.name} is unknown), and nothing was changed. ` +
-      'Create a new database; private servers are made anew by: npm start -- --fresh',
+      'Create a new database. To recreate private servers: npm start -- --fresh',
   )
 }
 
@@ -54,21 +54,21 @@ export async function unmigrate(url: string): Promise<void> {
   })
 }
 
-/** Whether the schema is the one that this program was made for. */
+/** Whether the database has exactly the migrations of this program. */
 export async function isMigrated(db: Db): Promise<boolean> {
   const done = await query<{ name: string }>(db, 'select name from knex_migrations order by name')
   return JSON.stringify(done.map(({ name }) => name)) === JSON.stringify(await migrations())
 }
 
-/** knex' own lock is a row that a killed process leaves behind; this one goes with the connection. */
+/** knex' own lock is a row, which survives a killed process. This lock ends with the connection. */
 async function exclusively(url: string, work: (trx: Knex) => Promise<void>): Promise<void> {
   const db = knex({
     client: 'pg',
     connection: url,
     pool: { min: 0, max: 1 },
     acquireConnectionTimeout: 60_000,
-    // What fails is thrown, too; knex would print it with its stack.
-    log: { warn: ignore, error: ignore },
+    // Errors are thrown; knex would print them as well.
+    log: { warn: () => undefined, error: () => undefined },
   })
   try {
     await db.transaction(async (trx) => {
@@ -78,8 +78,4 @@ async function exclusively(url: string, work: (trx: Knex) => Promise<void>): Pro
   } finally {
     await db.destroy()
   }
-}
-
-function ignore(): void {
-  // Nobody need know.
 }

@@ -1,23 +1,23 @@
 import type { Timestamp } from '../time.ts'
-import { query, type Db } from './database.ts'
+import { one, query, type Db } from './database.ts'
 import type { Policy } from './tokens.ts'
 
-/** A policy as it is kept. */
+/** A stored policy. */
 export interface StoredPolicy extends Policy {
   id: string
-  /** The name of the domain; null: any. */
+  /** The name of the domain; null: any domain. */
   domain: string | null
 }
 
 const COLUMNS = `policies.id, policies.domain_id as "domainId", policies.subname, policies.type,
   policies.perm_write as "permWrite", (select name from domains where domains.id = policies.domain_id) as domain`
 
-/** Whether this is the policy for everything that no other speaks of. */
+/** Whether this is the default policy, which applies where no other matches. */
 export function isDefault({ domainId, subname, type }: Omit<Policy, 'permWrite'>): boolean {
   return domainId === null && subname === null && type === null
 }
 
-/** The policies of a token: the default one, then the others, oldest first. */
+/** The policies of a token: the default policy, then the others, oldest first. */
 export async function list(db: Db, tokenId: string): Promise<StoredPolicy[]> {
   return query<StoredPolicy>(
     db,
@@ -27,7 +27,7 @@ export async function list(db: Db, tokenId: string): Promise<StoredPolicy[]> {
   )
 }
 
-/** The policies of a token that can match something in a domain: those that name it, and those for any. */
+/** The policies of a token that can match an RRset of a domain: those for this domain, and those for any. */
 export async function matching(db: Db, tokenId: string, domainId: number): Promise<Policy[]> {
   return query<Policy>(
     db,
@@ -38,36 +38,33 @@ export async function matching(db: Db, tokenId: string, domainId: number): Promi
 }
 
 export async function insert(trx: Db, tokenId: string, policy: Policy, now: Timestamp): Promise<StoredPolicy> {
-  const [row] = await query<StoredPolicy>(
+  return one(
     trx,
     `insert into policies (created, token_id, domain_id, subname, type, perm_write)
      values (:now, :tokenId, :domainId, :subname, :type, :permWrite) returning ${COLUMNS}`,
     { now, tokenId, ...policy },
   )
-  return row!
 }
 
 export async function update(trx: Db, id: string, policy: Policy): Promise<StoredPolicy> {
-  const { domainId, subname, type, permWrite } = policy
-  const [row] = await query<StoredPolicy>(
+  return one(
     trx,
     `update policies set domain_id = :domainId, subname = :subname, type = :type, perm_write = :permWrite
      where id = :id returning ${COLUMNS}`,
-    { id, domainId, subname, type, permWrite },
+    { ...policy, id },
   )
-  return row!
 }
 
 export async function remove(trx: Db, id: string): Promise<void> {
   await query(trx, 'delete from policies where id = :id', { id })
 }
 
-/** Gives a token a default policy that allows nothing. */
+/** Adds a default policy that allows nothing. */
 export async function restrict(trx: Db, tokenId: string, now: Timestamp): Promise<void> {
   await insert(trx, tokenId, { domainId: null, subname: null, type: null, permWrite: false }, now)
 }
 
-/** Lets a token write everything in a domain, if it is still one with auto policy. */
+/** Adds a policy that allows every write in a domain, if the token still has auto_policy. */
 export async function allowDomain(trx: Db, tokenId: string, domainId: number, now: Timestamp): Promise<void> {
   await query(
     trx,

@@ -1,21 +1,23 @@
-import type { Timestamp } from '../time.ts'
 import type { Pool } from 'pg'
 import { COLLECTION_ITEMS } from '../limits.ts'
 import { stringify } from '../slices.ts'
-import { query, type Db } from './database.ts'
+import type { Timestamp } from '../time.ts'
+import { one, query, type Db } from './database.ts'
 import { page as pageOf, type Cursor, type Page } from './pagination.ts'
 
 export interface RRset {
   subname: string
   type: string
   ttl: number
-  /** Canonical contents, in the order last written. */
+  /** Canonical contents, in the order in which they were last written. */
   records: string[]
   created: Timestamp
   touched: Timestamp
 }
 
-/** An RRset's state to be written. */
+type RRsetKey = Pick<RRset, 'subname' | 'type'>
+
+/** The members of an RRset that a write sets. */
 export type RRsetState = Pick<RRset, 'subname' | 'type' | 'ttl' | 'records'>
 
 const COLUMNS = 'rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records, rrsets.created, rrsets.touched'
@@ -30,37 +32,36 @@ export async function atSubnames(db: Db, domainName: string, subnames: string[])
   )
 }
 
-/** What an RRset has to equal. */
+/** The subname and type that an RRset must have. */
 export interface Filter {
   subname?: string | undefined
   type?: string | undefined
 }
 
-/** The domain's RRsets that pass the filter. */
+/** The domain's RRsets that match the filter. */
 export async function list(db: Db, domainId: number, filter: Filter = {}): Promise<RRset[]> {
-  return query<RRset>(db, `select ${COLUMNS} from rrsets where ${passing(filter)}`, { domainId, ...filter })
+  return query<RRset>(db, `select ${COLUMNS} from rrsets where ${matching(filter)}`, { domainId, ...filter })
 }
 
-/** A page of them, newest first. */
+/** A page of the domain's RRsets that match the filter, newest first. */
 export async function page(pool: Pool, domainId: number, filter: Filter, cursor?: Cursor): Promise<Page<RRset>> {
   const columns = `${COLUMNS}, rrsets.id`
-  const list = { table: 'rrsets', columns, conditions: [passing(filter)], bindings: { domainId, ...filter } }
+  const list = { table: 'rrsets', columns, conditions: [matching(filter)], bindings: { domainId, ...filter } }
   return pageOf<RRset>(pool, list, cursor)
 }
 
-/** How many they are. */
+/** How many of the domain's RRsets match the filter. */
 export async function count(db: Db, domainId: number, filter: Filter): Promise<number> {
-  const sql = `select count(*) as n from rrsets where ${passing(filter)}`
-  const [row] = await query<{ n: number }>(db, sql, { domainId, ...filter })
-  return row!.n
+  const sql = `select count(*) as n from rrsets where ${matching(filter)}`
+  return (await one<{ n: number }>(db, sql, { domainId, ...filter })).n
 }
 
-function passing({ subname, type }: Filter): string {
+function matching({ subname, type }: Filter): string {
   return `domain_id = :domainId ${subname === undefined ? '' : 'and subname = :subname'}
      ${type === undefined ? '' : 'and type = :type'}`
 }
 
-/** All RRsets of a domain, sorted by place, with the version that they are; none of either if there is no such domain. */
+/** All RRsets of a domain, sorted by subname and type, and its version; undefined and none if the domain is deleted. */
 export async function snapshot(
   db: Db,
   domainId: number,
@@ -75,19 +76,19 @@ export async function snapshot(
   return { version: rows[0]?.version, rrsets: rows.filter((row) => row.subname !== null) }
 }
 
-/** What a write makes of a domain. */
+/** The changes that a write makes to a domain. */
 export interface Outcome {
-  removed: Pick<RRset, 'subname' | 'type'>[]
+  removed: RRsetKey[]
   /** Created or replaced. */
   written: RRsetState[]
-  /** How many RRsets more there are then. */
+  /** How many RRsets the domain gains; negative if it loses some. */
   growth: number
   version: number
   rectify: boolean
   now: Timestamp
 }
 
-/** Deletes, creates and replaces RRsets. At most two statements for as many RRsets as a request may have. */
+/** Deletes, creates and replaces RRsets, in at most two statements for as many RRsets as a request may have. */
 export async function apply(trx: Db, domainId: number, outcome: Outcome): Promise<void> {
   const { removed, written, growth, ...state } = outcome
   if (removed.length > 0) {
@@ -95,7 +96,7 @@ export async function apply(trx: Db, domainId: number, outcome: Outcome): Promis
       trx,
       `delete from rrsets using json_to_recordset(:removed) as gone (subname text, type text)
        where rrsets.domain_id = :domainId and rrsets.subname = gone.subname and rrsets.type = gone.type`,
-      { domainId, removed: await stringify(removed.map(({ subname, type }) => ({ subname, type }))) },
+      { domainId, removed: await keysJson(removed) },
     )
   }
   for (let from = 0; from === 0 || from < written.length; from += COLLECTION_ITEMS) {
@@ -112,27 +113,25 @@ export async function apply(trx: Db, domainId: number, outcome: Outcome): Promis
        from json_to_recordset(:batch) as item (subname text, type text, ttl integer, records text[])
        on conflict on constraint rrsets_identity
          do update set ttl = excluded.ttl, records = excluded.records, touched = excluded.touched`,
-      { domainId, ...state, growth: from === 0 ? growth : 0, batch: await json(batch) },
+      {
+        ...{ domainId, ...state, growth: from === 0 ? growth : 0 },
+        batch: await stringify(batch.map(({ subname, type, ttl, records }) => ({ subname, type, ttl, records }))),
+      },
     )
   }
 }
 
-async function json(rrsets: RRsetState[]): Promise<string> {
-  return stringify(rrsets.map(({ subname, type, ttl, records }) => ({ subname, type, ttl, records })))
-}
-
-/** Notes accepted writes that changed nothing. One statement, however many. */
-export async function touch(
-  trx: Db,
-  domainId: number,
-  places: Pick<RRset, 'subname' | 'type'>[],
-  now: Timestamp,
-): Promise<void> {
-  if (places.length === 0) return
+/** Stores the time of accepted writes that changed nothing, in one statement. */
+export async function touch(trx: Db, domainId: number, keys: RRsetKey[], now: Timestamp): Promise<void> {
+  if (keys.length === 0) return
   await query(
     trx,
-    `update rrsets set touched = :now from json_to_recordset(:places) as item (subname text, type text)
+    `update rrsets set touched = :now from json_to_recordset(:keys) as item (subname text, type text)
      where rrsets.domain_id = :domainId and rrsets.subname = item.subname and rrsets.type = item.type`,
-    { domainId, now, places: await stringify(places.map(({ subname, type }) => ({ subname, type }))) },
+    { domainId, now, keys: await keysJson(keys) },
   )
+}
+
+async function keysJson(keys: RRsetKey[]): Promise<string> {
+  return stringify(keys.map(({ subname, type }) => ({ subname, type })))
 }

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg'
 import type { Duration, Timestamp } from '../time.ts'
-import { query, type Db } from './database.ts'
+import { maybeOne, one, query, type Db } from './database.ts'
 import { page as pageOf, type Cursor, type Page } from './pagination.ts'
 
-/** A rule of a token; null matches anything in its place (contract §6). */
+/** A policy of a token; null matches everything (contract §6). */
 export interface Policy {
   domainId: number | null
   subname: string | null
@@ -11,7 +11,7 @@ export interface Policy {
   permWrite: boolean
 }
 
-/** What can be changed of a token (contract §5.1). */
+/** The members of a token that can be changed (contract §5.1). */
 export interface TokenSettings {
   name: string
   maxAge: Duration | null
@@ -34,11 +34,11 @@ export interface Token extends TokenSettings {
   /** The bound account's e-mail address. */
   userOverride: string | null
   mfa: boolean | null
-  /** Neither too old nor unused for too long (contract §5.5). */
+  /** Whether it is neither too old nor unused for too long (contract §5.5). */
   valid: boolean
 }
 
-/** Whether a token is valid at `:now`. */
+/** The SQL condition for a token that is valid at `:now`. */
 const VALID = `(coalesce(tokens.created + tokens.max_age >= :now, true)
   and coalesce(greatest(tokens.created, tokens.last_used) + tokens.max_unused_period >= :now, true))`
 
@@ -50,34 +50,34 @@ const COLUMNS = `tokens.id, tokens.created, tokens.last_used as "lastUsed", toke
   (select email from accounts where accounts.id = tokens.owner_id) as owner,
   (select email from accounts where accounts.id = tokens.user_override_id) as "userOverride"`
 
-/** A presented token: what it is, and what speaks against it. */
+/** A presented token, and whether it may be used. */
 export interface PresentedToken {
   id: string
   ownerId: string
   userOverrideId: string | null
-  /** That of the bound account, else of the owner. */
+  /** The daily rate of the bound account, else of the owner. */
   dailyRate: number | null
-  /** null: an API token; else a login token, and whether its MFA step was taken (contract §5.1). */
+  /** null: an API token; else a login token, and whether it has passed MFA (contract §5.1). */
   mfa: boolean | null
-  /** A login token without the MFA step, though its account has MFA enabled (contract §3.2). */
+  /** Whether it is a login token that has not passed MFA, although its account has MFA enabled (contract §3.2). */
   mfaPending: boolean
   permCreateDomain: boolean
   permDeleteDomain: boolean
   permManageTokens: boolean
   autoPolicy: boolean
-  /** Neither too old nor unused for too long (contract §5.5). */
+  /** Whether it is neither too old nor unused for too long (contract §5.5). */
   valid: boolean
-  /** Owner and bound account both are. */
+  /** Whether owner and bound account are both active. */
   active: boolean
-  /** The address lies in one of the token's networks. */
+  /** Whether the address is in one of the token's networks. */
   allowed: boolean
-  /** It has at least one policy. */
+  /** Whether it has policies. */
   restricted: boolean
 }
 
 /**
- * The token with this hash. If nothing speaks against its use from `address`, it counts as used `now`. One statement; it
- * does not wait for the disk: a crash of Postgres may forget the latest `last_used`.
+ * The token with this hash. If it may be used from `address`, its `last_used` becomes `now`. The statement does not
+ * wait for the disk, so the latest `last_used` may be lost if Postgres crashes.
  */
 export async function present(
   db: Db,
@@ -85,9 +85,9 @@ export async function present(
   address: string,
   now: Timestamp,
 ): Promise<PresentedToken | undefined> {
-  // Postgres looks in the index for `between`. For `=` it reads through the table if few tokens have nearly all policies:
-  // it expects to find one soon, which is wrong for a token that has none.
-  const [token] = await query<PresentedToken>(
+  // `between` makes Postgres use the index. With `=` it scans the table if few tokens have nearly all policies: it
+  // expects an early match, which is wrong for a token without policies.
+  return maybeOne(
     db,
     `with token as materialized (
        select tokens.*, case when bound.id is null then owner.daily_rate else bound.daily_rate end as daily_rate,
@@ -113,26 +113,25 @@ export async function present(
      from token left join used on true`,
     { now, address, secretHash },
   )
-  return token
 }
 
-/** Makes sure that the account has a token with this hash and all permissions, and returns its id. */
+/** Creates a token with this hash and all permissions, unless it exists. Returns its id. */
 export async function ensure(
   db: Db,
   token: { ownerId: string; secretHash: Buffer; name: string; now: Timestamp },
 ): Promise<string> {
-  await query(
+  const { id } = await one<{ id: string }>(
     db,
     `insert into tokens
        (created, owner_id, secret_hash, name, perm_create_domain, perm_delete_domain, perm_manage_tokens)
-     values (:now, :ownerId, :secretHash, :name, true, true, true) on conflict (secret_hash) do nothing`,
+     values (:now, :ownerId, :secretHash, :name, true, true, true)
+     on conflict (secret_hash) do update set secret_hash = excluded.secret_hash returning id`,
     token,
   )
-  const [row] = await query<{ id: string }>(db, 'select id from tokens where secret_hash = :secretHash', token)
-  return row!.id
+  return id
 }
 
-/** Notes that the MFA step of a login token was taken. */
+/** Stores that a login token has passed MFA. */
 export async function passMfa(trx: Db, id: string): Promise<void> {
   await query(trx, 'update tokens set mfa = true where id = :id and mfa is not null', { id })
 }
@@ -144,13 +143,11 @@ export async function removeLogins(trx: Db, ownerId: string): Promise<void> {
 
 /** Deletes the account's login tokens that are no longer valid (contract §5.5). */
 export async function removeExpiredLogins(trx: Db, ownerId: string, now: Timestamp): Promise<void> {
-  await query(trx, `delete from tokens where owner_id = :ownerId and mfa is not null and not ${VALID}`, {
-    ownerId,
-    now,
-  })
+  const sql = `delete from tokens where owner_id = :ownerId and mfa is not null and not ${VALID}`
+  await query(trx, sql, { ownerId, now })
 }
 
-/** Deletes a token; false if there is none. */
+/** Deletes a token; false if it does not exist. */
 export async function remove(db: Db, id: string): Promise<boolean> {
   return (await query(db, 'delete from tokens where id = :id returning id', { id })).length > 0
 }
@@ -171,39 +168,34 @@ export async function page(pool: Pool, accountId: string, now: Timestamp, cursor
   return pageOf<Token>(pool, { table: 'tokens', columns: COLUMNS, conditions, bindings: { accountId, now } }, cursor)
 }
 
-/** How many they are. */
+/** How many tokens the account owns or are bound to it. */
 export async function count(db: Db, accountId: string): Promise<number> {
-  const [row] = await query<{ n: number }>(
+  const { n } = await one<{ n: number }>(
     db,
     `select (select count(*) from tokens where owner_id = :accountId)
        + (select count(*) from tokens where user_override_id = :accountId) as n`,
     { accountId },
   )
-  return row!.n
+  return n
 }
 
 /** The token, if the account owns it or it is bound to the account. */
 export async function find(db: Db, id: string, accountId: string, now: Timestamp): Promise<Token | undefined> {
-  const [token] = await query<Token>(
-    db,
-    `select ${COLUMNS} from tokens where id = :id and :accountId in (owner_id, user_override_id)`,
-    { id, accountId, now },
-  )
-  return token
+  const sql = `select ${COLUMNS} from tokens where id = :id and :accountId in (owner_id, user_override_id)`
+  return maybeOne(db, sql, { id, accountId, now })
 }
 
-/** The token, whoever has it. */
+/** The token, of any account. */
 export async function get(db: Db, id: string, now: Timestamp): Promise<Token | undefined> {
-  const [token] = await query<Token>(db, `select ${COLUMNS} from tokens where id = :id`, { id, now })
-  return token
+  return maybeOne(db, `select ${COLUMNS} from tokens where id = :id`, { id, now })
 }
 
-/** Makes a token act for an account. */
+/** Binds a token to an account. */
 export async function bind(trx: Db, id: string, accountId: string): Promise<void> {
   await query(trx, 'update tokens set user_override_id = :accountId where id = :id', { id, accountId })
 }
 
-/** Locks a token, and so its policies, until the transaction ends. */
+/** Locks a token, and thereby its policies, until the transaction ends. */
 export async function lock(trx: Db, id: string): Promise<void> {
   await query(trx, 'select from tokens where id = :id for no key update', { id })
 }
@@ -213,7 +205,7 @@ export async function insert(
   token: TokenSettings & { ownerId: string; mfa: boolean | null; secretHash: Buffer },
   now: Timestamp,
 ): Promise<{ id: string }> {
-  const [row] = await query<{ id: string }>(
+  return one(
     db,
     `insert into tokens (created, owner_id, secret_hash, mfa, name, max_age, max_unused_period,
        perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets, auto_policy)
@@ -222,7 +214,6 @@ export async function insert(
      returning id`,
     { ...token, now },
   )
-  return row!
 }
 
 export async function update(db: Db, id: string, token: TokenSettings): Promise<void> {

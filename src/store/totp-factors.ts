@@ -1,20 +1,19 @@
 import type { Pool } from 'pg'
 import type { Timestamp } from '../time.ts'
-import { violated } from './constraints.ts'
-import { query, type Db } from './database.ts'
-import * as pages from './pagination.ts'
-import type { Cursor, Page } from './pagination.ts'
+import { violationError } from './constraints.ts'
+import { maybeOne, one, query, type Db } from './database.ts'
+import { page as pageOf, type Cursor, type Page } from './pagination.ts'
 
-/** A second factor of an account. */
+/** A TOTP factor of an account. */
 export interface Factor {
   id: string
   created: Timestamp
-  /** null: not used yet. */
+  /** null: never. */
   lastUsed: Timestamp | null
   name: string
 }
 
-/** What it takes to judge a code of a factor. */
+/** The members of a factor that are needed to verify a code. */
 export interface Verifiable {
   accountId: string
   isUsed: boolean
@@ -27,30 +26,29 @@ const COLUMNS = 'id, created, last_used as "lastUsed", name'
 
 /** A page of an account's factors, newest first. */
 export async function page(pool: Pool, accountId: string, cursor: Cursor | undefined): Promise<Page<Factor>> {
-  const conditions = ['account_id = :accountId']
-  return pages.page<Factor>(
-    pool,
-    { table: 'totp_factors', columns: COLUMNS, conditions, bindings: { accountId } },
-    cursor,
-  )
+  const list = {
+    table: 'totp_factors',
+    columns: COLUMNS,
+    conditions: ['account_id = :accountId'],
+    bindings: { accountId },
+  }
+  return pageOf(pool, list, cursor)
 }
 
 export async function count(db: Db, accountId: string): Promise<number> {
-  const sql = 'select count(*) as count from totp_factors where account_id = :accountId'
-  const [row] = await query<{ count: number }>(db, sql, { accountId })
-  return row!.count
+  const sql = 'select count(*) as n from totp_factors where account_id = :accountId'
+  return (await one<{ n: number }>(db, sql, { accountId })).n
 }
 
 export async function find(db: Db, accountId: string, id: string): Promise<Factor | undefined> {
   const sql = `select ${COLUMNS} from totp_factors where id = :id and account_id = :accountId`
-  const [factor] = await query<Factor>(db, sql, { id, accountId })
-  return factor
+  return maybeOne(db, sql, { id, accountId })
 }
 
-/** @throws Invalid as adding a factor of this name would */
+/** @throws Invalid if the account has a factor of this name, like `insert` */
 export async function refuseTakenName(db: Db, accountId: string, name: string): Promise<void> {
   const sql = 'select from totp_factors where account_id = :accountId and name = :name'
-  if ((await query(db, sql, { accountId, name })).length > 0) throw violated({ constraint: 'totp_factors_name' })!
+  if ((await query(db, sql, { accountId, name })).length > 0) throw violationError({ constraint: 'totp_factors_name' })!
 }
 
 /** Whether the account has MFA enabled: a factor that has been used (contract §12). */
@@ -63,27 +61,22 @@ export async function insert(
   trx: Db,
   factor: { accountId: string; name: string; secret: Buffer; now: Timestamp },
 ): Promise<Factor> {
-  const [row] = await query<Factor>(
+  return one(
     trx,
     `insert into totp_factors (account_id, created, name, secret) values (:accountId, :now, :name, :secret)
      returning ${COLUMNS}`,
     factor,
   )
-  return row!
 }
 
 export async function rename(db: Db, accountId: string, id: string, name: string): Promise<Factor | undefined> {
-  const [factor] = await query<Factor>(
-    db,
-    `update totp_factors set name = :name where id = :id and account_id = :accountId returning ${COLUMNS}`,
-    { id, accountId, name },
-  )
-  return factor
+  const sql = `update totp_factors set name = :name where id = :id and account_id = :accountId returning ${COLUMNS}`
+  return maybeOne(db, sql, { id, accountId, name })
 }
 
-/** Removes a factor of the account, if there is one of this id; whether it had been used. */
+/** Deletes a factor of the account, if it exists. Returns whether it had been used. */
 export async function remove(trx: Db, accountId: string, id: string): Promise<boolean> {
-  const [factor] = await query<{ isUsed: boolean }>(
+  const factor = await maybeOne<{ isUsed: boolean }>(
     trx,
     `delete from totp_factors where id = :id and account_id = :accountId returning last_used is not null as "isUsed"`,
     { id, accountId },
@@ -91,23 +84,22 @@ export async function remove(trx: Db, accountId: string, id: string): Promise<bo
   return factor?.isUsed ?? false
 }
 
-/** The factor of this id, whoever has it. */
+/** The factor with this id, of any account. */
 export async function findToVerify(db: Db, id: string): Promise<Verifiable | undefined> {
-  const [factor] = await query<Verifiable>(
+  return maybeOne(
     db,
     `select account_id as "accountId", last_used is not null as "isUsed", secret, last_step as "lastStep"
      from totp_factors where id = :id`,
     { id },
   )
-  return factor
 }
 
 /**
- * Accepts the code of a step, unless one of this step or a later one was accepted before: then undefined.
- * @returns whether it is the factor's first
+ * Accepts the code of a time step, unless a code of this or a later step was accepted before: then undefined.
+ * @returns whether it is the factor's first code
  */
 export async function use(trx: Db, id: string, step: number, now: Timestamp): Promise<boolean | undefined> {
-  const [used] = await query<{ isFirst: boolean }>(
+  const used = await maybeOne<{ isFirst: boolean }>(
     trx,
     `with factor as (
        select id, last_used is null as "isFirst" from totp_factors

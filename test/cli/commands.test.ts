@@ -17,24 +17,24 @@ test.before('a service', async () => {
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
-/** Runs a command; returns whether it succeeded, and its output. */
+/** Whether it succeeded, and all that it printed. */
 async function zoneplane(...args: string[]): Promise<[boolean, string]> {
-  let output = ''
-  const write = (text: unknown) => {
-    output += `${String(text)}\n`
+  let printed = ''
+  const write = (text: string) => {
+    printed += text
   }
-  const isDone = await run(args, (_, work) => work(servers().system), { log: write, error: write })
-  return [isDone, output]
+  const succeeded = await run(args, (_, work) => work(servers().system), { writeOut: write, writeErr: write })
+  return [succeeded, printed]
 }
 
-/** The JSON output of a command. */
+/** The JSON that a command prints. */
 async function json(...args: string[]): Promise<unknown> {
-  const [isDone, output] = await zoneplane(...args, '--json')
-  if (!isDone) throw new Error(output)
-  return JSON.parse(output)
+  const [succeeded, printed] = await zoneplane(...args, '--json')
+  if (!succeeded) throw new Error(printed)
+  return JSON.parse(printed)
 }
 
-/** Runs the program itself; returns its exit code and output. */
+/** The exit code of the program itself, and all that it printed. */
 async function program(args: string[], env: NodeJS.ProcessEnv): Promise<[number | null, string]> {
   const { ended, output } = startOurs('cli.js', args, env)
   return [await ended, output()]
@@ -59,10 +59,10 @@ test.serial('an account can be created, listed, limited, disabled, enabled and d
   const api = service.clientOf(token)
   t.is((await api.post('/domains/', { name: 'life.example' })).status, 201)
 
-  const [isDone, output] = await zoneplane('account', 'list')
-  t.true(isDone)
-  t.regex(output, /^EMAIL +STATE +DOMAINS +DAILY RATE +CREATED$/m)
-  t.regex(output, /^life@example\.net +active +1\/2 +default +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d$/m)
+  const [succeeded, printed] = await zoneplane('account', 'list')
+  t.true(succeeded)
+  t.regex(printed, /^EMAIL +STATE +DOMAINS +DAILY RATE +CREATED$/m)
+  t.regex(printed, /^life@example\.net +active +1\/2 +default +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d$/m)
   t.true(((await json('account', 'list')) as { id: string }[]).some(({ id }) => id === made['id']))
 
   t.like(await json('account', 'set-limit', email, '--domains', '1'), { limit_domains: 1, daily_rate: null })
@@ -105,10 +105,10 @@ test.serial('if PowerDNS does not delete its zone, an account stays disabled and
   t.is((await service.clientOf(token).post('/domains/', { name: 'stays.example' })).status, 201)
   servers().proxy.fail(({ method, path }) => (method === 'DELETE' && path.includes('stays') ? { refuse: 500 } : 'pass'))
   const args = ['account', 'delete', email, '--with-domains']
-  const [code, output] = await program(args, environmentFor(servers().backends))
+  const [code, printed] = await program(args, environmentFor(servers().backends))
   servers().proxy.heal()
   t.is(code, 1)
-  t.regex(output, /^zoneplane: /)
+  t.regex(printed, /^zoneplane: /)
   const [account] = await query<{ state: string; domains: number }>(
     servers().system.db,
     'select state, domains from accounts where email = :email',
@@ -120,17 +120,17 @@ test.serial('if PowerDNS does not delete its zone, an account stays disabled and
 test.serial('an account can be disabled without PowerDNS', async (t) => {
   await json('account', 'create', 'urgent@example.net')
   const env = environmentFor(servers().backends, { PDNS_API_URL: 'http://127.0.0.1:1' })
-  const [code, output] = await program(['account', 'disable', 'urgent@example.net'], env)
+  const [code, printed] = await program(['account', 'disable', 'urgent@example.net'], env)
   t.is(code, 0)
-  t.regex(output, /^urgent@example\.net +disabled /m)
+  t.regex(printed, /^urgent@example\.net +disabled /m)
 })
 
 test.serial('a token can be created, is shown once, and can be listed and revoked', async (t) => {
   const email = 'tokens@example.net'
   await json('account', 'create', email)
-  const [isDone, output] = await zoneplane('token', 'create', email, '--name', 'router', '--manage-tokens')
-  t.true(isDone)
-  const [, id, secret] = new RegExp(`^id {6}(${UUID})\nsecret {2}([1-9A-HJ-NP-Za-km-z]{28})\n$`).exec(output)!
+  const [succeeded, printed] = await zoneplane('token', 'create', email, '--name', 'router', '--manage-tokens')
+  t.true(succeeded)
+  const [, id, secret] = new RegExp(`^id {6}(${UUID})\nsecret {2}([1-9A-HJ-NP-Za-km-z]{28})\n$`).exec(printed)!
   t.is((await service.clientOf(secret!).get('/domains/')).status, 200)
 
   const list = (await json('token', 'list', email)) as Record<string, unknown>[]
@@ -202,63 +202,64 @@ test.serial('a new minimum TTL of a domain applies to later writes', async (t) =
     false,
     'zoneplane: There is no domain absent.example.\n',
   ])
-  const [, output] = await zoneplane('domain', 'list')
-  t.regex(output, /^NAME +ACCOUNT +MINIMUM TTL +CREATED$/m)
-  t.regex(output, /^ttl\.example +\S+@example\.test +5 +20/m)
+  const [, printed] = await zoneplane('domain', 'list')
+  t.regex(printed, /^NAME +ACCOUNT +MINIMUM TTL +CREATED$/m)
+  t.regex(printed, /^ttl\.example +\S+@example\.test +5 +20/m)
 })
 
-for (const [args, message, usage] of [
-  [[], 'no command given', '<command> [options]'],
-  [['account'], 'no command given', 'account <command> [options]'],
-  [['account', 'made'], 'no such command: account made', 'account <command> [options]'],
-  [['constructor'], 'no such command: constructor', '<command> [options]'],
-  [['account', 'constructor'], 'no such command: account constructor', 'account <command> [options]'],
-  [['token', 'revoke'], 'ID is missing', 'token revoke ID [--json]'],
-  [['token', 'bind', 'x'], 'EMAIL is missing', 'token bind ID EMAIL [--json]'],
-  [['token', 'revoke', 'x', 'y'], 'too many arguments: y', 'token revoke ID [--json]'],
-  [['domain', 'list', '--all'], "Unknown option '--all'", 'domain list [EMAIL] [--json]'],
-] as const) {
-  test.serial(`a wrong command line is reported with the usage: ${args.join(' ')}`, async (t) => {
-    const [isDone, output] = await zoneplane(...args)
-    t.false(isDone)
-    t.true(output.startsWith(`zoneplane: ${message}`), output)
-    t.true(output.includes(`\nUsage: zoneplane ${usage}\n`), output)
-  })
-}
-
-for (const [args, message] of [
-  [['account', 'create', 'nonsense'], '"nonsense" is not an e-mail address.'],
-  [['account', 'create', 'x@example.net', '--domains', '-1'], "Option '--domains' argument is ambiguous"],
+for (const [args, problem] of [
+  [[], 'no command given\nUsage: zoneplane [options] [command]\n'],
+  [['account'], 'no command given\nUsage: zoneplane account [options] [command]\n'],
+  [['account', 'made'], "unknown command 'made'\n"],
+  [['constructor'], "unknown command 'constructor'\n"],
+  [['account', 'constructor'], "unknown command 'constructor'\n"],
+  [['token', 'revoke'], "missing required argument 'id'\n"],
+  [['token', 'bind', 'x'], "missing required argument 'email'\n"],
+  [['token', 'revoke', 'x', 'y'], "too many arguments for 'revoke'. Expected 1 argument but got 2.\n"],
+  [['domain', 'list', '--all'], "unknown option '--all'\n"],
+  [['account', 'create', 'nonsense'], '"nonsense" is not an e-mail address.\n'],
+  [
+    ['account', 'create', 'x@example.net', '--domains', '-1'],
+    "option '--domains <number>' argument '-1' is invalid. It must be a whole number from 0 to 2147483647, or none.\n",
+  ],
   [
     ['account', 'create', 'x@example.net', '--daily-rate', '1.5'],
-    '--daily-rate must be a whole number from 0 to 2147483647, or default, not "1.5".',
+    "option '--daily-rate <number>' argument '1.5' is invalid. It must be a whole number from 0 to 2147483647, or default.\n",
   ],
-  [['domain', 'set-minimum-ttl', 'ttl.example', '0'], 'SECONDS must be a whole number from 1 to 86400, not "0".'],
+  [
+    ['domain', 'set-minimum-ttl', 'ttl.example', '0'],
+    "command-argument value '0' is invalid for argument 'seconds'. It must be a whole number from 1 to 86400.\n",
+  ],
 ] as const) {
-  test.serial(`an invalid value is reported: ${args.join(' ')}`, async (t) => {
-    const [isDone, output] = await zoneplane(...args)
-    t.false(isDone)
-    t.true(output.startsWith(`zoneplane: ${message}`), output)
+  test.serial(`a usage error is reported, and nothing done: ${args.join(' ')}`, async (t) => {
+    const [succeeded, printed] = await zoneplane(...args)
+    t.false(succeeded)
+    t.true(printed.startsWith(`zoneplane: ${problem}`), printed)
   })
 }
 
-for (const [args, usage] of [
-  [['--help'], '<command> [options]'],
-  [['-h'], '<command> [options]'],
-  [['account', '--help'], 'account <command> [options]'],
-  [['account', 'create', '--help'], 'account create EMAIL [--domains VALUE] [--daily-rate VALUE] [--json]'],
-  [['domain', 'set-minimum-ttl', '-h'], 'domain set-minimum-ttl NAME SECONDS [--json]'],
+for (const [args, usage, line] of [
+  [['--help'], '[options] [command]', /^ {2}account +create, list/m],
+  [['-h'], '[options] [command]', /^ {2}reconcile /m],
+  [['account', '--help'], 'account [options] [command]', /^ {2}set-limit \[options\] <email> +set the limits/m],
+  [['account', 'create', '--help'], 'account create [options] <email>', /^ {2}--daily-rate <number> +how many/m],
+  [
+    ['domain', 'set-minimum-ttl', '-h'],
+    'domain set-minimum-ttl [options] <name> <seconds>',
+    /^ {2}--json +print JSON$/m,
+  ],
 ] as const) {
-  test.serial(`help shows the usage: ${args.join(' ')}`, async (t) => {
-    const [isDone, output] = await zoneplane(...args)
-    t.true(isDone)
-    t.true(output.startsWith(`Usage: zoneplane ${usage}\n`), output)
+  test.serial(`help is printed: ${args.join(' ')}`, async (t) => {
+    const [succeeded, printed] = await zoneplane(...args)
+    t.true(succeeded)
+    t.true(printed.startsWith(`Usage: zoneplane ${usage}\n`), printed)
+    t.regex(printed, line)
   })
 }
 
-test.serial('without an environment, the program names the missing setting, and help works', async (t) => {
-  const [code, output] = await program(['account', 'list'], {})
+test.serial('without an environment the program reports what it needs, and still prints its help', async (t) => {
+  const [code, printed] = await program(['account', 'list'], {})
   t.is(code, 1)
-  t.regex(output, /^zoneplane: .*DATABASE_URL/)
+  t.regex(printed, /^zoneplane: .*DATABASE_URL/)
   t.like(await program(['account', '--help'], {}), { 0: 0 })
 })

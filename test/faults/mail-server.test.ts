@@ -152,7 +152,10 @@ test.serial('with smtps the mail and the password go over TLS, to who can prove 
 test.serial('a service without a mail server writes files, and says where', async (t) => {
   const data = newFolder()
   const service = await servers().start({ ZONEPLANE_DATA: data })
-  const [line] = service.output().split('\n').filter((text) => text.includes('"mails go to"'))
+  const [line] = service
+    .output()
+    .split('\n')
+    .filter((text) => text.includes('"mails go to"'))
   t.like(JSON.parse(line!), { destination: join(data, 'mails') })
   await queueMails(3)
   await eventually(async () => (await waiting()) === 0)

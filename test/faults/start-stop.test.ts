@@ -139,24 +139,27 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   )
 }
 
-test('the command line tells what is wrong with a call, and the exit code is 1', async (t) => {
+test('the command line reports usage errors, and the exit code is 1', async (t) => {
   for (const [args, message] of [
     [[], 'zoneplane: no command given'],
-    [['reconsider'], 'zoneplane: no such command: reconsider'],
-    [['reconcile', '--content'], "zoneplane: Unknown option '--content'"],
+    [['reconsider'], "zoneplane: unknown command 'reconsider'"],
+    [['reconcile', '--content'], "zoneplane: unknown option '--content'"],
   ] as const) {
     const { ended, output } = startOurs('cli.js', [...args], environmentFor(servers().backends))
     t.is(await ended, 1)
     t.true(output().startsWith(message), output())
-    t.regex(output(), /^Usage: zoneplane (<command> \[options\]|reconcile \[--contents\] \[--json\])$/m)
+    t.regex(output(), /--help/)
   }
 })
 
-test('the command line tells what it can do', async (t) => {
-  for (const args of [['--help'], ['reconcile', '--help']]) {
-    const { ended, output } = startOurs('cli.js', args, {})
+test('the command line prints its help', async (t) => {
+  for (const [args, usage] of [
+    [['--help'], 'Usage: zoneplane [options] [command]\n'],
+    [['reconcile', '--help'], 'Usage: zoneplane reconcile [options]\n'],
+  ] as const) {
+    const { ended, output } = startOurs('cli.js', [...args], {})
     t.is(await ended, 0)
-    t.regex(output(), /^Usage: zoneplane (<command> \[options\]|reconcile \[--contents\] \[--json\])$/m)
+    t.true(output().startsWith(usage), output())
   }
 })
 
