@@ -12,22 +12,19 @@ test.serial('a deleted domain can be created again at once, each time with a new
   await recreate(t, service(), 'again.test', { lives: 10, writes: 5 })
 })
 
-test.serial(
-  'the serial of a domain created again grows, even if it was an hour ahead of the clock before',
-  async (t) => {
-    const { api } = await service().account()
-    const first = await Zone.create(service(), api, 'ahead.test')
-    const ahead = unixTime(currentTime()) + 3600
-    await sql(service().system.db, `update domains set version = :ahead where name = 'ahead.test'`, { ahead })
-    await first.put('host', 'A', ['192.0.2.1'])
-    const serial = await servedSerial(service().powerDns, 'ahead.test')
-    await first.delete()
-    const second = await Zone.create(service(), api, 'ahead.test')
-    t.is(await servedSerial(service().powerDns, 'ahead.test'), serial + 1)
-    await second.put('host', 'A', ['192.0.2.2'])
-    t.is(await servedSerial(service().powerDns, 'ahead.test'), serial + 2)
-  },
-)
+test.serial('the serial of a domain created again grows, even if it was ahead of the clock', async (t) => {
+  const { api } = await service().account()
+  const first = await Zone.create(service(), api, 'ahead.test')
+  const ahead = unixTime(currentTime()) + 3600
+  await sql(service().system.db, `update domains set version = :ahead where name = 'ahead.test'`, { ahead })
+  await first.put('host', 'A', ['192.0.2.1'])
+  const serial = await servedSerial(service().powerDns, 'ahead.test')
+  await first.delete()
+  const second = await Zone.create(service(), api, 'ahead.test')
+  t.is(await servedSerial(service().powerDns, 'ahead.test'), serial + 1)
+  await second.put('host', 'A', ['192.0.2.2'])
+  t.is(await servedSerial(service().powerDns, 'ahead.test'), serial + 2)
+})
 
 test.serial('at the end no mark remains, and DNS equals the database, serials included', async (t) => {
   await isConsistent(t, service())

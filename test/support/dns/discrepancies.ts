@@ -20,9 +20,8 @@ interface Row {
 }
 
 /**
- * The differences between the database and PowerDNS' API, and between both and the answers over DNS; an empty array if
- * there are none. Uses no function of the service. Compares records as text, so it fits only
- * types that PowerDNS spells as we do.
+ * The differences between the database and PowerDNS' API, and between both and the answers over DNS. Uses no function
+ * of the service. Compares records as text, so it suits only types that PowerDNS spells as we do.
  * @param foreign zones at PowerDNS that do not belong to the service
  */
 export async function discrepancies(servers: TestServers, foreign: string[] = []): Promise<string[]> {
