@@ -139,7 +139,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   )
 }
 
-test('the command line says what is wrong with its arguments, and the exit code is 1', async (t) => {
+test('the command line tells what is wrong with a call, and the exit code is 1', async (t) => {
   for (const [args, message] of [
     [[], 'zoneplane: no command given'],
     [['reconsider'], 'zoneplane: no such command: reconsider'],
@@ -152,7 +152,7 @@ test('the command line says what is wrong with its arguments, and the exit code 
   }
 })
 
-test('with --help the command line prints its usage', async (t) => {
+test('the command line tells what it can do', async (t) => {
   for (const args of [['--help'], ['reconcile', '--help']]) {
     const { ended, output } = startOurs('cli.js', args, {})
     t.is(await ended, 0)
