@@ -5,7 +5,7 @@ import { takeLock, waitForLock } from '../../dev/lock.ts'
 import { identify, remember } from '../../dev/running.ts'
 import { newFolder } from '../support/servers/folders.ts'
 
-test('a lock is one holder’s until it is released', (t) => {
+test('a lock has one holder until it is released', (t) => {
   const folder = newFolder()
   const file = join(folder, 'lock')
   const lock = takeLock(file)
@@ -16,7 +16,7 @@ test('a lock is one holder’s until it is released', (t) => {
   t.deepEqual(readdirSync(folder), ['lock'])
 })
 
-test('the lock of a process that is gone is nobody’s', (t) => {
+test('the lock of a process that has ended can be taken', (t) => {
   const folder = newFolder()
   const file = join(folder, 'lock')
   remember(file, { pid: process.pid, started: 'another time' })
@@ -24,7 +24,7 @@ test('the lock of a process that is gone is nobody’s', (t) => {
   t.deepEqual(readdirSync(folder), ['lock'])
 })
 
-test('who waits gets it next', async (t) => {
+test('a waiting process gets the lock when it is released', async (t) => {
   const file = join(newFolder(), 'lock')
   const first = takeLock(file)
   const second = waitForLock(file, ({ pid }) => {

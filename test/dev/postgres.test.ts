@@ -21,7 +21,7 @@ async function ask(postgres: Postgres, sql: string): Promise<unknown[]> {
   }
 }
 
-test.serial('data is kept from one start to the next', async (t) => {
+test.serial('data survives a restart', async (t) => {
   const folder = newFolder()
   const first = await startPostgres(folder, { ...options, durable: true })
   await ask(first, 'create table kept as select 1 as one')
@@ -33,14 +33,14 @@ test.serial('data is kept from one start to the next', async (t) => {
   await second.stop()
 })
 
-test.serial('the durable one keeps what was committed through a power failure, as far as Postgres can', async (t) => {
+test.serial('a durable Postgres has the settings with which commits survive a power failure', async (t) => {
   const postgres = await startPostgres(newFolder(), { ...options, durable: true })
   const sql = `select setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')`
   t.deepEqual(await ask(postgres, sql), [{ setting: 'on' }, { setting: 'on' }, { setting: 'on' }])
   await postgres.stop()
 })
 
-test.serial('it starts again after it was killed', async (t) => {
+test.serial('a killed Postgres starts again with its data', async (t) => {
   const folder = newFolder()
   const first = await startPostgres(folder, { ...options, durable: true })
   await ask(first, 'create table kept as select 1 as one')
@@ -51,10 +51,10 @@ test.serial('it starts again after it was killed', async (t) => {
   await second.stop()
 })
 
-test.serial('one that was left behind is ended', async (t) => {
+test.serial('the next start ends a Postgres that was left running', async (t) => {
   const folder = newFolder()
   const first = await startPostgres(folder, options)
-  // Known by Postgres' own note alone, then by ours.
+  // The second start finds the first one by Postgres' PID file alone, the third finds the second by ours.
   rmSync(join(folder, 'process'))
   const second = await startPostgres(folder, options)
   await first.exited
@@ -64,7 +64,7 @@ test.serial('one that was left behind is ended', async (t) => {
   await third.stop()
 })
 
-test.serial('what has the number of one that was left behind is not it', async (t) => {
+test.serial('another process that got the PID of a dead Postgres is not ended', async (t) => {
   const folder = newFolder()
   await (await startPostgres(folder, options)).stop()
   const other = spawn('sleep', ['1000'])
@@ -76,14 +76,14 @@ test.serial('what has the number of one that was left behind is not it', async (
   await postgres.stop()
 })
 
-test.serial('a path too long for a unix socket, with characters that matter elsewhere, will do', async (t) => {
+test.serial('a path that is too long for a Unix socket and has special characters works', async (t) => {
   const folder = join(newFolder(), `a, "b" ${'c'.repeat(100)}`)
   const postgres = await startPostgres(folder, options)
   t.deepEqual(await ask(postgres, 'select 1 as one'), [{ one: 1 }])
   await postgres.stop()
 })
 
-test.serial('data of a version that is not here is left alone, and said so', async (t) => {
+test.serial('data of a Postgres version that is not installed is refused', async (t) => {
   const folder = newFolder()
   mkdirSync(join(folder, 'data'))
   writeFileSync(join(folder, 'made-by-zoneplane'), '')
@@ -94,7 +94,7 @@ test.serial('data of a version that is not here is left alone, and said so', asy
   })
 })
 
-test.serial('a folder with other things in it is refused', async (t) => {
+test.serial('a folder with other files in it is refused and left alone', async (t) => {
   const folder = newFolder()
   writeFileSync(join(folder, 'thesis.txt'), '')
   await t.throwsAsync(startPostgres(folder, options), { instanceOf: SetupError, message: /not made by Zoneplane/ })

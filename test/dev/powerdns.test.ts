@@ -23,7 +23,7 @@ async function api(powerDns: PowerDns, method: string, path: string, body?: obje
 
 const zone = { name: 'example.test.', kind: 'Master', dnssec: true, nameservers: ['ns.example.test.'] }
 
-test.serial('zones and the key of the API are kept from one start to the next', async (t) => {
+test.serial('zones and the API key survive a restart', async (t) => {
   const folder = newFolder()
   const first = await startPowerDns(folder, options)
   await api(first, 'POST', '/zones', zone)
@@ -35,7 +35,7 @@ test.serial('zones and the key of the API are kept from one start to the next', 
   await second.stop()
 })
 
-test.serial('killed, it starts again on the same ports', async (t) => {
+test.serial('a killed PowerDNS starts again on the same ports with its zones', async (t) => {
   const folder = newFolder()
   const first = await startPowerDns(folder, options)
   await api(first, 'POST', '/zones', zone)
@@ -47,7 +47,7 @@ test.serial('killed, it starts again on the same ports', async (t) => {
   await second.stop()
 })
 
-test.serial('one that does nothing any more can be stopped, and one that was left behind is ended', async (t) => {
+test.serial('a suspended PowerDNS can be stopped, and the next start ends one that was left running', async (t) => {
   const folder = newFolder()
   const first = await startPowerDns(folder, options)
   process.kill(first.pid, 'SIGSTOP')
@@ -60,7 +60,7 @@ test.serial('one that does nothing any more can be stopped, and one that was lef
   t.pass()
 })
 
-test.serial('the key of the API is nobody else’s to read', async (t) => {
+test.serial('other users cannot read the API key', async (t) => {
   const folder = newFolder()
   const powerDns = await startPowerDns(folder, options)
   for (const file of ['api-key', 'config/pdns.conf']) t.is(statSync(join(folder, file)).mode & 0o077, 0)
@@ -70,7 +70,7 @@ test.serial('the key of the API is nobody else’s to read', async (t) => {
   await powerDns.stop()
 })
 
-test.serial('what another program has taken is said', async (t) => {
+test.serial('if another program uses a port, an error names it', async (t) => {
   const tcp = createServer().listen(0, '127.0.0.1')
   await once(tcp, 'listening')
   const udp = createSocket('udp4').bind(0, '127.0.0.1')

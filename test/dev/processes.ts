@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { identify } from '../../dev/running.ts'
 
-/** Resolves once there is no process of this number. */
+/** Resolves once no process has this PID. */
 export async function isGone(pid: number): Promise<void> {
   while (identify(pid)) await sleep(20)
 }
 
-/** Takes progress messages and prints nothing. */
+/** Ignores progress messages. */
 export function quietly(): void {
   // Progress is for people.
 }

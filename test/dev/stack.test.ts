@@ -25,7 +25,7 @@ function processes(folder: string): (Running | undefined)[] {
   return ['postgres', 'pdns'].map((name) => recall(join(folder, name, 'process')))
 }
 
-test.serial('both start and both stop', async (t) => {
+test.serial('Postgres and PowerDNS both start and both stop', async (t) => {
   const folder = newFolder()
   const stack = await startStack(folder, options)
   const [postgres, pdns] = processes(folder)
@@ -40,7 +40,7 @@ test.serial('both start and both stop', async (t) => {
   t.deepEqual(readdirSync(folder).sort(), ['pdns', 'postgres'])
 })
 
-test.serial('what the caller has is not started', async (t) => {
+test.serial('a server that the caller does not ask for is not started', async (t) => {
   const folder = newFolder()
   const stack = await startStack(folder, { ...options, postgres: false })
   t.is(stack.databaseUrl, undefined)
@@ -53,7 +53,7 @@ test.serial('what the caller has is not started', async (t) => {
   await postgres.stop()
 })
 
-test.serial('a second one on the same folder is refused, and the first one goes on', async (t) => {
+test.serial('a second stack on the same folder is refused, and the first one keeps running', async (t) => {
   const folder = newFolder()
   const stack = await startStack(folder, options)
   await t.throwsAsync(startStack(folder, options), { instanceOf: SetupError, message: /is in use by process \d+/ })
@@ -61,7 +61,7 @@ test.serial('a second one on the same folder is refused, and the first one goes 
   await stack.stop()
 })
 
-test.serial('if one cannot start, the other does not go on', async (t) => {
+test.serial('if one server cannot start, the other one is stopped', async (t) => {
   const folder = newFolder()
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -75,7 +75,7 @@ test.serial('if one cannot start, the other does not go on', async (t) => {
   await (await startStack(folder, { ...options, powerDns: taken })).stop()
 })
 
-test.serial('one that ends by itself is told of, one that is stopped is not', async (t) => {
+test.serial('if a server ends by itself, the stack reports it', async (t) => {
   const folder = newFolder()
   const stack = await startStack(folder, options)
   process.kill(processes(folder)[1]!.pid, 'SIGKILL')
@@ -83,7 +83,7 @@ test.serial('one that ends by itself is told of, one that is stopped is not', as
   await stack.stop()
 })
 
-test.serial('to begin anew deletes what we made, and nothing else', async (t) => {
+test.serial('`fresh` deletes what Zoneplane made, and nothing else', async (t) => {
   const folder = newFolder()
   writeFileSync(join(folder, 'token'), 'kept')
   const first = await startStack(folder, options)
@@ -101,20 +101,20 @@ test.serial('to begin anew deletes what we made, and nothing else', async (t) =>
   t.deepEqual(readdirSync(join(foreign, 'postgres')), ['thesis.txt'])
 })
 
-test.serial('a folder that cannot be made is said', async (t) => {
+test.serial('a folder that cannot be created is an error', async (t) => {
   const file = join(newFolder(), 'file')
   writeFileSync(file, '')
   const refused = startStack(join(file, 'below'), options)
   await t.throwsAsync(refused, { instanceOf: SetupError, message: /cannot be written .*ZONEPLANE_DATA/ })
 })
 
-test.serial('nothing outlives a starter that was killed, and the folder can be used again', async (t) => {
+test.serial('if the starting process is killed, its servers end, and the folder can be used again', async (t) => {
   const folder = newFolder()
   const starter = spawn(process.execPath, [join(import.meta.dirname, 'starter.js'), folder])
   await once(starter.stdout, 'data')
   const [postgres, pdns] = processes(folder)
   starter.kill('SIGKILL')
-  // Where the system does not see to that, the next start does.
+  // Only Linux ends them; elsewhere the next start does.
   if (process.platform === 'linux') await Promise.all([isGone(postgres!.pid), isGone(pdns!.pid)])
   const stack = await startStack(folder, options)
   t.deepEqual(await zones(stack), [])

@@ -8,7 +8,7 @@ import { useServers, type TestProcess } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
 
-// Somebody changes a zone of ours directly at PowerDNS.
+// Somebody changes one of our zones directly at PowerDNS.
 
 const servers = useServers()
 let service: TestProcess
@@ -112,12 +112,12 @@ const changes: {
     showsInSerial: false,
   },
   {
-    what: 'the policy of serials changed',
+    what: 'the setting SOA-EDIT-API changed',
     change: (zone) => servers().pdns('PUT', `/zones/${zone}`, { soa_edit_api: 'INCEPTION-INCREMENT' }),
     showsInSerial: false,
   },
   {
-    what: 'the denial’s parameters changed',
+    what: 'the NSEC3 parameters changed',
     change: (zone) => servers().pdns('PUT', `/zones/${zone}`, { nsec3param: '1 0 5 ab' }),
     showsInSerial: false,
   },
@@ -125,14 +125,14 @@ const changes: {
 
 changes.forEach(({ what, change, showsInSerial, losesKey }, i) => {
   test.serial(
-    `${what} behind our back is found by comparing ${showsInSerial ? 'serials' : 'contents'} and put right`,
+    `${what} directly at PowerDNS is found by comparing ${showsInSerial ? 'serials' : 'contents'} and repaired`,
     async (t) => {
       const name = `changed-${i}.example`
       await makeDomain(name)
       const keys = await keysOf(name)
       t.is((await change(`${name}.`)).status, 204)
       t.not((await discrepancies(servers())).length, 0)
-      // Nobody marked it; what is found now, is.
+      // Such a change sets no mark.
       t.deepEqual(await query(servers().system.db, 'select zone from marks'), [])
       if (!showsInSerial) t.deepEqual(await audit(servers().system, { contents: false }), [])
       t.deepEqual(await reconcileAll(servers().system, { contents: !showsInSerial }), { doubtful: [name], left: [] })
@@ -142,12 +142,12 @@ changes.forEach(({ what, change, showsInSerial, losesKey }, i) => {
   )
 })
 
-test.serial('if nothing was changed, nothing is found', async (t) => {
+test.serial('if nothing was changed at PowerDNS, no zone is repaired', async (t) => {
   await makeDomain('unchanged.example')
   t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [], left: [] })
 })
 
-test.serial('keys that somebody adds are no reason to make a zone anew', async (t) => {
+test.serial('a key added at PowerDNS is kept: the zone is not created again', async (t) => {
   const name = 'rollover.example'
   await makeDomain(name)
   await servers().pdns('POST', `/zones/${name}./cryptokeys`, { keytype: 'csk', active: true, algorithm: 'ecdsa256' })
@@ -159,19 +159,16 @@ test.serial('keys that somebody adds are no reason to make a zone anew', async (
   t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
 })
 
-test.serial(
-  'a write to a zone that is gone at PowerDNS is answered 503, and the zone comes back by itself',
-  async (t) => {
-    const name = 'gone.example'
-    await makeDomain(name)
-    await servers().pdns('DELETE', `/zones/${name}.`)
-    t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 503)
-    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
-    t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 200)
-  },
-)
+test.serial('a write to a zone deleted at PowerDNS is answered 503, and repair creates the zone again', async (t) => {
+  const name = 'gone.example'
+  await makeDomain(name)
+  await servers().pdns('DELETE', `/zones/${name}.`)
+  t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 503)
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+  t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 200)
+})
 
-test.serial('a domain whose zone is gone already at PowerDNS can be deleted', async (t) => {
+test.serial('a domain whose zone was deleted at PowerDNS can be deleted', async (t) => {
   const name = 'gone-already.example'
   await makeDomain(name)
   await servers().pdns('DELETE', `/zones/${name}.`)
@@ -179,7 +176,7 @@ test.serial('a domain whose zone is gone already at PowerDNS can be deleted', as
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('a service that starts puts right what the serials give away', async (t) => {
+test.serial('at start the service repairs the zones whose serials differ', async (t) => {
   await service.kill()
   const name = 'unchanged.example'
   await servers().pdns('DELETE', `/zones/${name}.`)
@@ -190,7 +187,7 @@ test.serial('a service that starts puts right what the serials give away', async
 })
 
 test.serial(
-  '`zoneplane reconcile` says which zones it repaired, and with --contents looks at what they hold',
+  '`zoneplane reconcile` lists the zones that it repaired; only with --contents it compares contents',
   async (t) => {
     const env = environmentFor(servers().backends)
     const first = startOurs('cli.js', ['reconcile', '--contents'], env)

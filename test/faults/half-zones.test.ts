@@ -4,7 +4,7 @@ import * as marks from '../../src/store/marks.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
-// What PowerDNS leaves of a creation or deletion that it was killed in (powerdns.md §6.2): made here by hand.
+// Zones as PowerDNS leaves them if it is killed during a creation or deletion (powerdns.md §6.2), made here by hand.
 
 const servers = useServers()
 let service: TestProcess
@@ -16,19 +16,19 @@ test.serial.before('a service is started', async () => {
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
 const path = (name: string) => `/zones/${name}.`
 
-/** A zone without SOA, as a creation that did not come to its end. */
-async function makeEmptyZone(name: string, withKey: boolean): Promise<void> {
+/** Makes a zone without SOA, as an interrupted creation leaves it. */
+async function makeZoneWithoutSoa(name: string, withKey: boolean): Promise<void> {
   await servers().pdns('POST', '/zones', { name: `${name}.`, kind: 'Master', nameservers: [], dnssec: withKey })
   const soa = { name: `${name}.`, type: 'SOA', ttl: 300, changetype: 'REPLACE', records: [] }
   await servers().pdns('PATCH', path(name), { rrsets: [soa] })
 }
 
-async function loseKey(name: string): Promise<void> {
+async function deleteKey(name: string): Promise<void> {
   const [key] = (await servers().pdns('GET', `${path(name)}/cryptokeys`)).json as { id: number }[]
   await servers().pdns('DELETE', `${path(name)}/cryptokeys/${key!.id}`)
 }
 
-/** A mark as a process leaves it that was killed; repair is not due before somebody asks for it. */
+/** Sets a mark as a killed process leaves it; the service repairs it after a second. */
 async function leaveMark(zone: string, version: number | null): Promise<void> {
   await marks.set(servers().system.marksDb, { zone, version, grace: 0 })
 }
@@ -36,64 +36,64 @@ async function leaveMark(zone: string, version: number | null): Promise<void> {
 for (const withKey of [false, true]) {
   const half = withKey ? 'a key and no SOA' : 'neither key nor SOA'
 
-  test.serial(`a half-created zone with ${half} is removed if its creation was not acknowledged`, async (t) => {
+  test.serial(`a half-created zone with ${half} is deleted if its creation was not acknowledged`, async (t) => {
     const name = 'removed.example'
-    await makeEmptyZone(name, withKey)
+    await makeZoneWithoutSoa(name, withKey)
     await leaveMark(name, 1_800_000_000)
     t.deepEqual(await reconcileAll(servers().system, { contents: false }), { doubtful: [name], left: [] })
     t.is((await servers().pdns('GET', path(name))).status, 404)
     t.deepEqual(await discrepancies(servers()), [])
   })
 
-  test.serial(`a half-created zone with ${half} does not keep the domain from being created`, async (t) => {
+  test.serial(`a half-created zone with ${half} does not prevent the creation of the domain`, async (t) => {
     const name = `again-${withKey}.example`
-    await makeEmptyZone(name, withKey)
+    await makeZoneWithoutSoa(name, withKey)
     await leaveMark(name, 1_800_000_000)
     t.is((await service.api.post('/domains/', { name })).status, 201)
     t.deepEqual(await discrepanciesOf(servers(), name), [])
   })
 
-  test.serial(`a zone of a domain that has ${half} is finished`, async (t) => {
+  test.serial(`a zone with ${half} whose domain exists is completed`, async (t) => {
     const name = `finished-${withKey}.example`
     await service.api.post('/domains/', { name })
     await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
     await servers().pdns('DELETE', path(name))
-    await makeEmptyZone(name, withKey)
+    await makeZoneWithoutSoa(name, withKey)
     await leaveMark(name, null)
     t.deepEqual(await reconcileAll(servers().system, { contents: false }), { doubtful: [name], left: [] })
     t.deepEqual(await discrepancies(servers()), [])
   })
 }
 
-test.serial('a half-deleted zone, whose key is gone, is finished if its deletion was not acknowledged', async (t) => {
+test.serial('a half-deleted zone, whose key is gone, is completed if its deletion was not acknowledged', async (t) => {
   const name = 'half-deleted.example'
   await service.api.post('/domains/', { name })
   await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-  await loseKey(name)
+  await deleteKey(name)
   await leaveMark(name, null)
   t.deepEqual(await reconcileAll(servers().system, { contents: false }), { doubtful: [name], left: [] })
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('a half-deleted zone can be deleted', async (t) => {
+test.serial('a domain with a half-deleted zone can be deleted', async (t) => {
   const name = 'half-deleted.example'
-  await loseKey(name)
+  await deleteKey(name)
   await leaveMark(name, null)
   t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('a half-deleted zone is finished by the next write', async (t) => {
+test.serial('the next write completes a half-deleted zone', async (t) => {
   const name = 'half-written.example'
   await service.api.post('/domains/', { name })
   await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-  await loseKey(name)
+  await deleteKey(name)
   await leaveMark(name, null)
   t.is((await service.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))).status, 200)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
-test.serial('a created zone that nobody was told of is removed, and the next one has a higher serial', async (t) => {
+test.serial('the next creation replaces the zone of an unacknowledged one, with a higher serial', async (t) => {
   const name = 'complete.example'
   const serial = 1_900_000_000
   const content = `ns1.zoneplane.test. hostmaster.${name}. ${serial} 1 1 1 300`

@@ -6,8 +6,8 @@ import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 
-// A domain that is created from a zone file is there with all of it or not at all (contract §§7.4, 7.7), whatever
-// happens to PowerDNS or to the service meanwhile.
+// A domain created from a zone file exists with all its RRsets or not at all (contract §§7.4, 7.7), whatever happens
+// to PowerDNS or to the service meanwhile.
 
 const servers = useServers()
 const RRSETS = 500
@@ -32,7 +32,7 @@ async function sizeOf(name: string): Promise<number | null> {
   return row?.size ?? null
 }
 
-/** The calls of a creation to PowerDNS, in order. */
+/** The calls to PowerDNS that create a domain, in order. */
 const CALLS: Record<string, (call: Call, name: string) => boolean> = {
   creation: ({ method, path, body }, name) =>
     method === 'POST' && path.startsWith('/zones') && body.includes(`"${name}."`),
@@ -41,20 +41,20 @@ const CALLS: Record<string, (call: Call, name: string) => boolean> = {
 }
 
 const fates: Record<string, Fate> = {
-  'answers 500 without doing it': { refuse: 500 },
-  'answers 500 after doing it': { spoil: 500 },
-  'closes the connection without doing it': 'cut',
-  'closes the connection after doing it': 'swallow',
-  'does it later, after the connection was closed': { abandoned: 500 },
+  'answers 500 without applying the request': { refuse: 500 },
+  'answers 500 after applying the request': { spoil: 500 },
+  'closes the connection without applying the request': 'cut',
+  'closes the connection after applying the request': 'swallow',
+  'closes the connection and applies the request later': { abandoned: 500 },
 }
 
-for (const [which, isIt] of Object.entries(CALLS)) {
+for (const [which, matches] of Object.entries(CALLS)) {
   for (const [how, fate] of Object.entries(fates)) {
     test.serial(
-      `if PowerDNS ${how} (${which}), the answer is 503, nothing is left, and a retry imports all`,
+      `if PowerDNS ${how} (${which}), the answer is 503, nothing remains, and a retry imports everything`,
       async (t) => {
         const name = freshName()
-        const stopped = servers().proxy.stop((call) => isIt(call, name))
+        const stopped = servers().proxy.stop((call) => matches(call, name))
         const answering = create(name)
         await stopped.arrived
         stopped.release(fate)
@@ -69,16 +69,20 @@ for (const [which, isIt] of Object.entries(CALLS)) {
   }
 }
 
-/** When PowerDNS is killed: at a call that waits before it, and so many milliseconds after it was let through. */
-const deaths: [when: string, which: string, after: number | undefined][] = [
-  ['before it has the zone', 'creation', undefined],
-  ...[0, 5, 20, 60].map((after): [string, string, number] => [`${after} ms after it got the zone`, 'creation', after]),
+/** When PowerDNS is killed: while the proxy holds a call back, or so many milliseconds after the proxy lets it pass. */
+const kills: [when: string, which: string, after: number | undefined][] = [
+  ['before it receives the zone', 'creation', undefined],
+  ...[0, 5, 20, 60].map((after): [string, string, number] => [
+    `${after} ms after receiving the zone`,
+    'creation',
+    after,
+  ]),
   ['between creation and flush', 'flush', undefined],
   ['before it is asked for the keys', 'keys', undefined],
 ]
 
-for (const [when, which, after] of deaths) {
-  test.serial(`killed ${when}, PowerDNS has all or nothing after its restart`, async (t) => {
+for (const [when, which, after] of kills) {
+  test.serial(`if PowerDNS is killed ${when}, it has the whole zone or nothing after its restart`, async (t) => {
     const name = freshName()
     const { powerDns, proxy, restartPowerDns } = servers()
     const stopped = proxy.stop((call) => CALLS[which]!(call, name))
@@ -93,7 +97,7 @@ for (const [when, which, after] of deaths) {
     if (after === undefined) stopped.release('pass')
     const answer = await answering
     await restartPowerDns()
-    // It may have been faster.
+    // The request may have succeeded before the kill.
     t.true([201, 503].includes(answer.status), answer.text)
     t.deepEqual(await discrepanciesOf(servers(), name), [])
     t.is(await sizeOf(name), answer.status === 201 ? RRSETS + 1 : null)
@@ -102,12 +106,12 @@ for (const [when, which, after] of deaths) {
   })
 }
 
-for (const [which, isIt] of Object.entries(CALLS)) {
+for (const [which, matches] of Object.entries(CALLS)) {
   for (const then of ['cut', 'swallow'] as const) {
-    const what = then === 'cut' ? 'never gets to PowerDNS' : 'is carried out'
-    test.serial(`if the service is killed during a call (${which}) that ${what}, nothing is left`, async (t) => {
+    const what = then === 'cut' ? 'never reaches PowerDNS' : 'PowerDNS applies'
+    test.serial(`if the service is killed during a call (${which}) that ${what}, nothing remains`, async (t) => {
       const name = freshName()
-      const stopped = servers().proxy.stop((call) => isIt(call, name))
+      const stopped = servers().proxy.stop((call) => matches(call, name))
       const answering: Promise<Answer | Error> = create(name).catch((error: unknown) => error as Error)
       await stopped.arrived
       await service.kill()

@@ -7,16 +7,16 @@ import { useServers, type TestProcess } from '../support/harness.ts'
 
 const servers = useServers()
 
-interface Work {
+interface Operation {
   what: string
   begin: (service: TestProcess, name: string) => Promise<unknown>
-  /** The calls of it to PowerDNS, in order. */
+  /** Its calls to PowerDNS, in order. */
   calls: ((call: Call, name: string) => boolean)[]
 }
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
 
-const works: Work[] = [
+const operations: Operation[] = [
   {
     what: 'write',
     begin: ({ api }, name) => api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')),
@@ -38,26 +38,34 @@ const works: Work[] = [
   },
 ]
 
-const deaths: { when: string; then: Fate; call: (work: Work) => number }[] = [
-  { when: 'before PowerDNS has the request', then: 'cut', call: () => 0 },
-  { when: 'while PowerDNS carries it out', then: 'swallow', call: () => 0 },
-  { when: 'before PowerDNS begins to carry it out', then: { late: 1000 }, call: () => 0 },
-  { when: 'before the second request', then: 'cut', call: ({ calls }) => Math.min(1, calls.length - 1) },
-  { when: 'at the last request', then: 'swallow', call: ({ calls }) => calls.length - 1 },
+const kills: { when: string; then: Fate; call: (operation: Operation) => number }[] = [
+  { when: 'before PowerDNS receives the request', then: 'cut', call: () => 0 },
+  { when: 'while PowerDNS applies the request', then: 'swallow', call: () => 0 },
+  { when: 'before PowerDNS begins to apply the request', then: { late: 1000 }, call: () => 0 },
+  {
+    when: 'before PowerDNS receives the second request',
+    then: 'cut',
+    call: ({ calls }) => Math.min(1, calls.length - 1),
+  },
+  { when: 'while PowerDNS applies the last request', then: 'swallow', call: ({ calls }) => calls.length - 1 },
 ]
 
-deaths.forEach(({ when, then, call }, round) => {
-  test.serial(`killed ${when}, a service leaves nothing that is not put right after the restart`, async (t) => {
+kills.forEach(({ when, then, call }, round) => {
+  test.serial(`if the service is killed ${when}, the zones are repaired after its restart`, async (t) => {
     const first = await servers().start()
-    const names = works.map(({ what }) => `${what}-${round}.example`)
-    for (const [i, { what }] of works.entries()) {
+    const names = operations.map(({ what }) => `${what}-${round}.example`)
+    for (const [i, { what }] of operations.entries()) {
       if (what === 'creation') continue
       t.is((await first.api.post('/domains/', { name: names[i]! })).status, 201)
       const address = `/domains/${names[i]!}/rrsets/`
       t.is((await first.api.post(address, rrset('192.0.2.1'))).status, 201)
     }
-    const stops = works.map((work, i) => servers().proxy.stop((sent) => work.calls[call(work)]!(sent, names[i]!)))
-    const answers = works.map((work, i) => work.begin(first, names[i]!).catch((error: unknown) => error as Error))
+    const stops = operations.map((operation, i) =>
+      servers().proxy.stop((sent) => operation.calls[call(operation)]!(sent, names[i]!)),
+    )
+    const answers = operations.map((operation, i) =>
+      operation.begin(first, names[i]!).catch((error: unknown) => error as Error),
+    )
     await Promise.all(stops.map(({ arrived }) => arrived))
     await first.kill()
     for (const { release } of stops) release(then)
@@ -65,13 +73,13 @@ deaths.forEach(({ when, then, call }, round) => {
 
     const second = await servers().start()
     t.deepEqual(await discrepanciesInTheEnd(servers()), [])
-    // What was never acknowledged did not happen.
+    // The requests were not acknowledged, so they have no effect.
     t.like((await second.api.get(`/domains/${names[0]!}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
     t.is((await second.api.get(`/domains/${names[1]!}/`)).status, 404)
     t.is((await second.api.get(`/domains/${names[2]!}/`)).status, 200)
-    // And it can be done now.
+    // Now the same requests succeed.
     t.deepEqual(
-      (await Promise.all(works.map((work, i) => work.begin(second, names[i]!)))).map(
+      (await Promise.all(operations.map((operation, i) => operation.begin(second, names[i]!)))).map(
         (answer) => (answer as { status: number }).status,
       ),
       [200, 201, 204],

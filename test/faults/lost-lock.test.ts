@@ -5,8 +5,8 @@ import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 
-// The transaction's connection to Postgres breaks while PowerDNS is asked, and with it the zone's lock. The process goes
-// on without knowing. Others repair the zone and take the mark away; then what it had sent is carried out.
+// The transaction's connection to Postgres breaks during the push, which releases the domain's lock without the process
+// noticing. Repair then deletes the mark. Only after that PowerDNS applies the push.
 
 const servers = useServers()
 
@@ -43,7 +43,7 @@ test.serial('a creation that lost its lock during the push is answered 503 and l
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
-test.serial('a write that lost its lock during the push does not undo a later one for good', async (t) => {
+test.serial('a write that lost its lock during the push is answered 503, and a later write prevails', async (t) => {
   const [first, second] = await Promise.all([servers().start(), servers().start()])
   const name = 'lost-write.example'
   await first.api.post('/domains/', { name })
@@ -60,7 +60,7 @@ test.serial('a write that lost its lock during the push does not undo a later on
   t.like((await second.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.3'] })
 })
 
-test.serial('a write that lost its lock keeps the mark that another one has claimed', async (t) => {
+test.serial('a write that lost its lock does not delete the mark of another write', async (t) => {
   const [first, second] = await Promise.all([servers().start(), servers().start()])
   const name = 'claimed.example'
   await first.api.post('/domains/', { name })
@@ -73,7 +73,7 @@ test.serial('a write that lost its lock keeps the mark that another one has clai
   const taken = servers().proxy.stop(isPatch)
   const taking = second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))
   await taken.arrived
-  // The late one is carried out, and refused for all its sender knows.
+  // PowerDNS applies the late push, but its sender gets 422.
   lost.release({ spoil: 422 })
   t.is((await losing).status, 400)
   t.false(await isUnmarked(name))
@@ -83,7 +83,7 @@ test.serial('a write that lost its lock keeps the mark that another one has clai
   t.like((await second.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
 })
 
-test.serial('a deletion that lost its lock during the push is answered 503, and the zone is made again', async (t) => {
+test.serial('a deletion that lost its lock during the push is answered 503, and the zone is restored', async (t) => {
   const { api } = await servers().start()
   const name = 'lost-deletion.example'
   await api.post('/domains/', { name })
@@ -99,14 +99,14 @@ test.serial('a deletion that lost its lock during the push is answered 503, and 
   t.is((await api.get(`/domains/${name}/rrsets/www/A/`)).status, 200)
 })
 
-test.serial('what is being stored when no mark can be placed is rolled back as a whole', async (t) => {
+test.serial('if the mark cannot be set, the whole write is rolled back', async (t) => {
   const { api } = await servers().start()
-  const name = 'unplaced.example'
+  const name = 'unmarkable.example'
   await api.post('/domains/', { name })
   await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
   const other = new pg.Client(servers().backends.databaseUrl)
   await other.connect()
-  // Both the mark and the deletion wait, until the mark's connection breaks.
+  // The insert of the mark and the deletion of the RRset both wait. Then the mark's connection breaks.
   await other.query('begin; lock table marks in share mode; select from rrsets for update')
   const answering = api.delete(`/domains/${name}/rrsets/www/A/`)
   const waiting = async (statement: string) =>
@@ -116,10 +116,10 @@ test.serial('what is being stored when no mark can be placed is rolled back as a
        and starts_with(query, :statement)`,
       { statement },
     )
-  const places = async () => waiting('insert into marks')
-  await eventually(async () => (await places()).length === 1 && (await waiting('delete from rrsets')).length === 1)
-  for (const { pid } of await places()) await query(servers().system.db, 'select pg_terminate_backend(:pid)', { pid })
-  await eventually(async () => (await places()).length === 0)
+  const marking = async () => waiting('insert into marks')
+  await eventually(async () => (await marking()).length === 1 && (await waiting('delete from rrsets')).length === 1)
+  for (const { pid } of await marking()) await query(servers().system.db, 'select pg_terminate_backend(:pid)', { pid })
+  await eventually(async () => (await marking()).length === 0)
   await other.query('rollback')
   await other.end()
   t.is((await answering).status, 503)

@@ -9,7 +9,7 @@ import { newFolder } from '../support/servers/folders.ts'
 import { useServers } from '../support/harness.ts'
 import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
 
-// A mail server that comes and goes, under services that come and go.
+// Mail servers and services that stop and start again.
 
 const servers = useServers()
 
@@ -36,14 +36,14 @@ async function attempts(): Promise<number> {
   return row!.sum
 }
 
-/** As if the time until what waits is tried again had passed. */
-async function passTime(): Promise<void> {
+/** Makes all waiting mails due now. */
+async function makeDue(): Promise<void> {
   await query(servers().system.db, 'update mails set retry_at = now()')
 }
 
 const recipients = ({ received }: MailServer) => received.map(({ to }) => to[0]).sort()
 
-test.serial('100 mails that find no server all arrive once it is back, across restarts of the service', async (t) => {
+test.serial('mails queued while the mail server is down arrive later, across restarts of the service', async (t) => {
   const down = await startMailServer()
   await down.close()
   const environment = {
@@ -62,7 +62,7 @@ test.serial('100 mails that find no server all arrive once it is back, across re
   t.is(await waiting(), 100)
 
   const back = await startMailServer(down.port)
-  await passTime()
+  await makeDue()
   const services = await Promise.all([servers().start(environment), servers().start(environment)])
   await eventually(async () => (await waiting()) === 0)
   t.deepEqual(recipients(back), all.sort())
@@ -76,13 +76,13 @@ test.serial('100 mails that find no server all arrive once it is back, across re
 })
 
 test.serial(
-  'a service that dies while it sends leaves the mail to another; a double has the same Message-ID',
+  'if a service is killed while it sends a mail, another one sends it; a duplicate has the same Message-ID',
   async (t) => {
     let gate = (): void => undefined
     const dead = new Promise<void>((resolve) => (gate = resolve))
     let begun = (): void => undefined
     const sending = new Promise<void>((resolve) => (begun = resolve))
-    // It takes the mail, and says so only when nobody listens any more.
+    // It accepts the recipient only after the service was killed.
     const slow = await startMailServer(0, {
       onRcptTo(_address, _session, done) {
         begun()
@@ -111,7 +111,7 @@ test.serial(
   },
 )
 
-test.serial('with smtps the mail and the password go over TLS, to who can prove to be the server', async (t) => {
+test.serial('smtps:// sends mail and password over TLS, to a server with a trusted certificate', async (t) => {
   const names = [{ type: 7, ip: '127.0.0.1' } as const]
   const pems = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
     extensions: [
@@ -149,7 +149,7 @@ test.serial('with smtps the mail and the password go over TLS, to who can prove 
   await server.close()
 })
 
-test.serial('a service without a mail server writes files, and says where', async (t) => {
+test.serial('without a mail server the service writes mails to files, and logs the folder', async (t) => {
   const data = newFolder()
   const service = await servers().start({ ZONEPLANE_DATA: data })
   const [line] = service

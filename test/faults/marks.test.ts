@@ -28,14 +28,14 @@ async function markOf(zone: string): Promise<marks.Mark | undefined> {
   return (await marks.list(servers().system.db, [zone]))[0]
 }
 
-/** Changes an RRset at PowerDNS alone. */
+/** Changes an RRset at PowerDNS, but not in the database. */
 async function spoil(name: string): Promise<void> {
   const records = [{ content: '192.0.2.99', disabled: false }]
   const change = { name: `www.${name}.`, type: 'A', ttl: 300, changetype: 'REPLACE', records }
   await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: [change] })
 }
 
-/** Marks zones, for repair that is due at some other time than now. */
+/** Marks zones; their repair is due after the interval `due`. */
 async function mark(names: string[], due = '1 hour'): Promise<void> {
   await marks.setMany(servers().system.db, names)
   await query(
@@ -45,24 +45,21 @@ async function mark(names: string[], due = '1 hour'): Promise<void> {
   )
 }
 
-test.serial(
-  'a mark is there while PowerDNS is asked, with the serial that it gets, and gone with the answer',
-  async (t) => {
-    const name = 'asked.example'
-    await makeDomain(name)
-    const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
-    const answering = write(name, '192.0.2.2')
-    const { body } = await stopped.arrived
-    const before = await markOf(name)
-    t.regex(body, new RegExp(`hostmaster\\.${name}\\. ${before!.version} `))
-    t.true(before!.grace > 0)
-    stopped.release('pass')
-    t.is((await answering).status, 200)
-    t.is(await markOf(name), undefined)
-  },
-)
+test.serial('during a push the zone has a mark with the new serial; after the commit it has none', async (t) => {
+  const name = 'asked.example'
+  await makeDomain(name)
+  const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
+  const answering = write(name, '192.0.2.2')
+  const { body } = await stopped.arrived
+  const before = await markOf(name)
+  t.regex(body, new RegExp(`hostmaster\\.${name}\\. ${before!.version} `))
+  t.true(before!.grace > 0)
+  stopped.release('pass')
+  t.is((await answering).status, 200)
+  t.is(await markOf(name), undefined)
+})
 
-test.serial('a mark stays as long as the push under it is undecided, however often repair looks at it', async (t) => {
+test.serial('repair does not delete the mark of a push that is still under way', async (t) => {
   const name = 'undecided.example'
   await makeDomain(name)
   const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
@@ -89,7 +86,7 @@ test.serial('a write that meets a mark publishes the whole zone', async (t) => {
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('a deletion that meets a mark takes it away', async (t) => {
+test.serial('the deletion of a domain with a mark deletes the mark', async (t) => {
   const name = 'whole.example'
   await spoil(name)
   await mark([name])
@@ -99,7 +96,7 @@ test.serial('a deletion that meets a mark takes it away', async (t) => {
 })
 
 test.serial(
-  'a repair that fails is noted, tried later and later, and keeps no other from being repaired',
+  'a repair that fails is recorded, retried with growing pauses, and does not delay other repairs',
   async (t) => {
     const names = ['hopeless.example', 'hopeful-1.example', 'hopeful-2.example']
     for (const name of names) {
@@ -120,7 +117,7 @@ test.serial(
   },
 )
 
-test.serial('a repair that hangs keeps no other from being repaired', async (t) => {
+test.serial('a repair that hangs does not delay other repairs', async (t) => {
   const names = ['hanging.example', ...Array.from({ length: 9 }, (_, i) => `free-${i}.example`)]
   for (const name of names) {
     await makeDomain(name)
@@ -137,7 +134,7 @@ test.serial('a repair that hangs keeps no other from being repaired', async (t) 
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('zones that others are at work on keep no other from being repaired', async (t) => {
+test.serial('marked zones that others have locked do not delay the repair of another zone', async (t) => {
   const names = Array.from({ length: 9 }, (_, i) => `busy-${i}.example`)
   for (const name of names) await makeDomain(name)
   const other = new pg.Client(servers().backends.databaseUrl)
@@ -154,7 +151,7 @@ test.serial('zones that others are at work on keep no other from being repaired'
   for (const name of busy) t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
-test.serial('two that reconcile at once repair each zone once', async (t) => {
+test.serial('two concurrent runs of `reconcile` repair each zone once', async (t) => {
   const names = Array.from({ length: 8 }, (_, i) => `twice-${i}.example`)
   for (const name of names) {
     await makeDomain(name)
@@ -167,7 +164,7 @@ test.serial('two that reconcile at once repair each zone once', async (t) => {
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('the serial of a repaired zone is above every serial that was tried', async (t) => {
+test.serial('a repaired zone gets a serial above that of the failed push', async (t) => {
   const name = 'tried.example'
   service = await servers().start()
   await makeDomain(name)
@@ -186,7 +183,7 @@ test.serial('the serial of a repaired zone is above every serial that was tried'
   t.true(domain!.version > version!)
 })
 
-test.serial('a push that PowerDNS carries out after all patience shows in the serials', async (t) => {
+test.serial('a push that PowerDNS applies after the grace period is found by comparing serials', async (t) => {
   const name = 'belated.example'
   await makeDomain(name)
   const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')

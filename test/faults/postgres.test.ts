@@ -11,13 +11,14 @@ import { newFolder } from '../support/servers/folders.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
 
-// Postgres closes connections, or is gone for a while: 503, never 500, and nothing that was acknowledged is lost.
+// Postgres closes connections, or is down for a while: the answer is 503, never 500, and no acknowledged write is lost.
 
 const servers = useServers()
 
 test.afterEach.always(() => servers().killServices())
 
-const AWAY = /^\{"detail":"The DNS backend is currently unavailable\. (Nothing was changed; please|Please) retry\."\}$/
+const UNAVAILABLE =
+  /^\{"detail":"The DNS backend is currently unavailable\. (Nothing was changed; please|Please) retry\."\}$/
 
 const rrset = (subname: string, number: number) => ({
   subname,
@@ -26,7 +27,7 @@ const rrset = (subname: string, number: number) => ({
   records: [`198.51.${Math.floor(number / 250)}.${number % 250}`],
 })
 
-/** Writes to an RRset of each domain while told to; returns what was acknowledged last, and answers that are wrong. */
+/** Writes to an RRset of each domain while `goOn()`; returns what was acknowledged last, and unexpected answers. */
 async function keepWriting(service: TestProcess, names: string[], goOn: () => boolean) {
   const wrong: string[] = []
   const acknowledged = new Map<string, string>()
@@ -35,7 +36,7 @@ async function keepWriting(service: TestProcess, names: string[], goOn: () => bo
   const isGood = ({ status, text, headers }: Answer, success: number) => {
     if (status === success) return ++successes > 0
     failures++
-    if (status !== 503 || !AWAY.test(text) || headers['retry-after'] !== '5') wrong.push(`${status} ${text}`)
+    if (status !== 503 || !UNAVAILABLE.test(text) || headers['retry-after'] !== '5') wrong.push(`${status} ${text}`)
     return false
   }
   await Promise.all(
@@ -60,7 +61,7 @@ async function makeDomains(service: TestProcess, names: string[]): Promise<void>
 }
 
 test.serial(
-  'if Postgres closes connections in the middle of writes, answers are 503 and nothing is lost',
+  'if Postgres closes connections during writes, answers are 503 and no acknowledged write is lost',
   async (t) => {
     const service = await servers().start()
     const names = Array.from({ length: 6 }, (_, i) => `closed-${i}.example`)
@@ -86,7 +87,7 @@ test.serial(
   },
 )
 
-test.serial('if a commit’s connection breaks, the answer is 503 and the zone is what the database says', async (t) => {
+test.serial('if the commit fails after the push, the answer is 503 and repair restores the zone', async (t) => {
   const service = await servers().start()
   const name = 'commit.example'
   await makeDomains(service, [name])
@@ -94,7 +95,7 @@ test.serial('if a commit’s connection breaks, the answer is 503 and the zone i
     const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
     const answering = service.api.put(`/domains/${name}/rrsets/www/A/`, rrset('www', i + 1))
     await stopped.arrived
-    // What it stores may still be under way.
+    // Statements of the transaction may still be running.
     await eventually(async () => {
       const ended = await query(
         servers().system.db,
@@ -110,7 +111,7 @@ test.serial('if a commit’s connection breaks, the answer is 503 and the zone i
   }
 })
 
-test.serial('while Postgres is away, everything is 503, and when it is back the service goes on', async (t) => {
+test.serial('while Postgres is down, requests are answered 503; when it is back, they succeed', async (t) => {
   const folder = join(newFolder(), 'postgres')
   const open = () => startPostgres(folder, { durable: false, progress: () => undefined })
   let postgres = await open()
@@ -126,7 +127,7 @@ test.serial('while Postgres is away, everything is 503, and when it is back the 
     await postgres.stop()
     const answer = await api.get(path)
     t.is(answer.status, 503)
-    t.regex(answer.text, AWAY)
+    t.regex(answer.text, UNAVAILABLE)
     t.is((await service.anonymous.get('//root/healthz')).status, 200)
     const ready = await service.anonymous.get('//root/readyz')
     t.is(ready.status, 503)

@@ -3,8 +3,8 @@ import { query } from '../../src/store/database.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
-// PowerDNS is gone for a while (contract §2.3, §15.2): once behind the proxy, which answers by closing the connection,
-// once before the service's eyes, as a refused connection.
+// PowerDNS is down for a while (contract §2.3, §15.2). Through the proxy the service sees closed connections; without
+// the proxy, refused ones.
 
 const servers = useServers()
 
@@ -23,7 +23,7 @@ async function withDomain(service: TestProcess, name: string): Promise<void> {
 for (const isDirect of [false, true]) {
   const how = isDirect ? 'refuses connections' : 'closes connections'
 
-  test.serial(`while PowerDNS ${how}, writes are 503 and reads go on; afterwards the next write works`, async (t) => {
+  test.serial(`while PowerDNS ${how}, writes are answered 503 and reads succeed; then writes succeed`, async (t) => {
     const { powerDns, restartPowerDns } = servers()
     const { api, anonymous } = await servers().start(isDirect ? { PDNS_API_URL: powerDns.apiUrl } : {})
     const name = `away-${isDirect}.example`
@@ -60,7 +60,7 @@ for (const isDirect of [false, true]) {
     const ready = await anonymous.get('//root/readyz')
     t.is(ready.status, 200)
     t.is(ready.text, '{"status":"ready","checks":{"database":"ok","migrations":"ok","powerdns":"unavailable"}}')
-    // Nothing was sent where no connection was made, so nothing is in doubt.
+    // Without a connection nothing was sent, so no mark remains.
     if (isDirect) t.deepEqual(await query(servers().system.db, 'select zone from marks'), [])
 
     await restartPowerDns()
@@ -71,23 +71,23 @@ for (const isDirect of [false, true]) {
   })
 }
 
-test.serial('while many writes wait for PowerDNS, reads go on', async (t) => {
+test.serial('reads succeed while many writes wait for PowerDNS', async (t) => {
   const { api } = await servers().start()
   const names = Array.from({ length: 40 }, (_, i) => `waiting-${i}.example`)
   await Promise.all(names.map((name) => api.post('/domains/', { name })))
   const isPatch = ({ method }: { method: string }) => method === 'PATCH'
-  // PowerDNS is asked at most eight things at once.
+  // The service sends PowerDNS at most eight requests at once.
   const stops = names.slice(0, 8).map(() => servers().proxy.stop(isPatch))
   const answering = names.map((name) => api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1')))
   await Promise.all(stops.map(({ arrived }) => arrived))
   for (const name of names.slice(0, 4)) t.is((await api.get(`/domains/${name}/rrsets/`)).status, 200)
   for (const { release } of stops) release('pass')
-  // Some have waited for their turn for too long, perhaps.
+  // Some may have waited beyond the time limit of the queue.
   for (const { status } of await Promise.all(answering)) t.true([201, 503].includes(status), String(status))
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('killed in the middle of pushes, PowerDNS is put right after its restart', async (t) => {
+test.serial('if PowerDNS is killed during pushes, its zones are repaired after its restart', async (t) => {
   const { proxy, powerDns, restartPowerDns } = servers()
   const { api } = await servers().start()
   const names = ['killed-write.example', 'killed-creation.example', 'killed-deletion.example']

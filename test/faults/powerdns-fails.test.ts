@@ -7,7 +7,7 @@ import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 
-// Contract §2.3: whatever a call to PowerDNS comes to, the write is done and acknowledged, or 503 and nothing changed.
+// Contract §2.3: however a call to PowerDNS fails, the write succeeds, or is answered 503 and changes nothing.
 
 const servers = useServers()
 let service: TestProcess
@@ -19,14 +19,14 @@ test.serial.before('a service is started', async () => {
 const NOTHING_CHANGED = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'
 
 const fates: Record<string, Fate> = {
-  'answers 500 without doing it': { refuse: 500 },
-  'answers 500 after doing it': { spoil: 500 },
-  'answers 422 after doing it': { spoil: 422 },
+  'answers 500 without applying the request': { refuse: 500 },
+  'answers 500 after applying the request': { spoil: 500 },
+  'answers 422 after applying the request': { spoil: 422 },
   'refuses our credentials': { refuse: 401 },
   'is behind a gateway that answers 502': { refuse: 502 },
-  'closes the connection without doing it': 'cut',
-  'closes the connection after doing it': 'swallow',
-  'does it later, after the connection was closed': { abandoned: 800 },
+  'closes the connection without applying the request': 'cut',
+  'closes the connection after applying the request': 'swallow',
+  'closes the connection and applies the request later': { abandoned: 800 },
 }
 
 const rrset = (...records: string[]) => ({ subname: 'www', type: 'A', ttl: 300, records })
@@ -43,31 +43,33 @@ interface Row {
   success: number
   /** Which call to PowerDNS fails. */
   call: (call: Call, name: string) => boolean
-  /** Fates that are no failure of this call. */
+  /** Fates that do not make the operation fail. */
   harmless?: string[]
 }
 
 const patch: Row['call'] = ({ method, path }, name) => method === 'PATCH' && path === `/zones/${name}.`
 
+// A test of its own covers 422 to a PATCH: PowerDNS refuses the content.
+const CONTENT_REFUSAL = ['answers 422 after applying the request']
+
 const rows: Row[] = [
-  // 422 to a PATCH is a refusal of the content, and has a test of its own.
-  { what: 'the change of an RRset', act: change, success: 200, call: patch, harmless: ['answers 422 after doing it'] },
-  { what: 'a new RRset', act: add, success: 201, call: patch, harmless: ['answers 422 after doing it'] },
-  { what: 'the deletion of an RRset', act: erase, success: 204, call: patch, harmless: ['answers 422 after doing it'] },
+  { what: 'the change of an RRset', act: change, success: 200, call: patch, harmless: CONTENT_REFUSAL },
+  { what: 'a new RRset', act: add, success: 201, call: patch, harmless: CONTENT_REFUSAL },
+  { what: 'the deletion of an RRset', act: erase, success: 204, call: patch, harmless: CONTENT_REFUSAL },
   {
-    what: 'the creation of a domain',
+    what: 'the creation of a domain (its zone)',
     act: create,
     success: 201,
     call: ({ method, body }, name) => method === 'POST' && body.includes(`"${name}."`),
   },
   {
-    what: 'a created zone’s flush',
+    what: 'the creation of a domain (cache flush)',
     act: create,
     success: 201,
     call: ({ path }, name) => path === `/cache/flush?domain=${name}.`,
   },
   {
-    what: 'a created zone’s keys',
+    what: 'the creation of a domain (its keys)',
     act: create,
     success: 201,
     call: ({ path }, name) => path === `/zones/${name}./cryptokeys`,
@@ -77,7 +79,7 @@ const rows: Row[] = [
     act: remove,
     success: 204,
     call: ({ method, path }, name) => method === 'DELETE' && path === `/zones/${name}.`,
-    // These are repeated at once.
+    // The service repeats the request at once.
     harmless: Object.keys(fates).filter(
       (fate) => fate.startsWith('answers') || fate.startsWith('refuses') || fate.startsWith('is behind'),
     ),
@@ -112,7 +114,7 @@ for (const { what, act, success, call, harmless = [] } of rows) {
       t.deepEqual(await discrepanciesOf(servers(), name), [])
     })
 
-    test(`if PowerDNS ${how}, ${what} may be retried at once`, async (t) => {
+    test(`if PowerDNS ${how}, ${what} can be retried at once`, async (t) => {
       const name = `retried-${number++}.example`
       const { api } = await createAccount(servers().system, service.url)
       if (act !== create) {
@@ -130,7 +132,7 @@ for (const { what, act, success, call, harmless = [] } of rows) {
   }
 }
 
-test('a deletion that PowerDNS answers with 500 is repeated at once', async (t) => {
+test('if PowerDNS answers 500 to the deletion of a zone, the service repeats it at once', async (t) => {
   const name = 'repeated.example'
   const { api } = await createAccount(servers().system, service.url)
   await create(api, name)
@@ -140,7 +142,7 @@ test('a deletion that PowerDNS answers with 500 is repeated at once', async (t) 
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
-test('if PowerDNS refuses an RRset, the answer is 400 with its reason, nothing is changed and no mark is left', async (t) => {
+test('if PowerDNS refuses an RRset, the answer is 400 with its reason, nothing is changed and no mark remains', async (t) => {
   const name = 'refused.example'
   const { api } = await createAccount(servers().system, service.url)
   await create(api, name)
@@ -157,7 +159,7 @@ test('if PowerDNS refuses an RRset, the answer is 400 with its reason, nothing i
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
-/** Everything that is stored under a name, save the version, which repair moves. */
+/** A domain and its RRsets in the database, without the version, which repair increments. */
 async function stored(name: string): Promise<string> {
   const sql = `select domains.name, domains.published, domains.touched, rrsets.*
     from domains left join rrsets on domain_id = domains.id where name = :name order by subname, type`

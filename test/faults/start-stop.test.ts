@@ -16,7 +16,7 @@ test.afterEach.always(() => servers().killServices())
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
 
-/** A port of this machine where nobody listens. */
+/** A local port on which nothing listens. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -28,19 +28,19 @@ async function freePort(): Promise<number> {
 
 const refusals: { what: string; env: (port: number) => Record<string, string>; message: (port: number) => RegExp }[] = [
   {
-    what: 'Postgres is not there',
+    what: 'Postgres at an IP address is unreachable',
     env: (port) => ({ DATABASE_URL: `postgres://user:s3cret@127.0.0.1:${port}/db` }),
     message: (port) =>
       new RegExp(`^zoneplane: Postgres at 127\\.0\\.0\\.1:${port}/db cannot be used: .*ECONNREFUSED.*$`, 'm'),
   },
   {
-    what: 'Postgres is not there, by name',
+    what: 'Postgres at a host name is unreachable',
     env: (port) => ({ DATABASE_URL: `postgres://user:s3cret@localhost:${port}/db` }),
     message: (port) =>
       new RegExp(`^zoneplane: Postgres at localhost:${port}/db cannot be used: .*ECONNREFUSED.*$`, 'm'),
   },
   {
-    what: 'the database is not there',
+    what: 'the database does not exist',
     env: () => {
       const url = new URL(servers().backends.databaseUrl)
       url.pathname = '/nowhere'
@@ -49,20 +49,20 @@ const refusals: { what: string; env: (port: number) => Record<string, string>; m
     message: () => /^zoneplane: Postgres at .*\/nowhere cannot be used: .*database "nowhere" does not exist$/m,
   },
   {
-    what: 'PowerDNS is not there',
+    what: 'PowerDNS is unreachable',
     env: (port) => ({ PDNS_API_URL: `http://127.0.0.1:${port}` }),
     message: (port) =>
       new RegExp(`^zoneplane: PowerDNS at 127\\.0\\.0\\.1:${port} cannot be used: .*ECONNREFUSED.*$`, 'm'),
   },
   {
-    what: 'PowerDNS does not accept the key',
+    what: 'PowerDNS rejects the API key',
     env: () => ({ PDNS_API_KEY: 'wrong-s3cret' }),
     message: () => /^zoneplane: PowerDNS at 127\.0\.0\.1:\d+ cannot be used: PowerDNS answered 401$/m,
   },
 ]
 
 for (const { what, env, message } of refusals) {
-  test(`if ${what}, a message names the address tried, and the exit code is 1`, async (t) => {
+  test(`if ${what}, an error message names the address, and the exit code is 1`, async (t) => {
     const port = await freePort()
     const { ended, output } = startOurs('main.js', [], environmentFor(servers().backends, env(port)))
     t.is(await ended, 1)
@@ -72,7 +72,7 @@ for (const { what, env, message } of refusals) {
   })
 }
 
-test('if another version made the database, a message tells what to do, and the exit code is 1', async (t) => {
+test('if another version made the schema, an error message says what to do, and the exit code is 1', async (t) => {
   const { url, drop } = await createDatabase()
   const db = openDatabase(url, 1)
   await query(db, `update knex_migrations set name = '001_accounts' where name = '01_accounts'`)
@@ -86,7 +86,7 @@ test('if another version made the database, a message tells what to do, and the 
   await drop()
 })
 
-test('if the port is taken, a message names it, and the exit code is 1', async (t) => {
+test('if the port is taken, an error message names it, and the exit code is 1', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -97,7 +97,7 @@ test('if the port is taken, a message names it, and the exit code is 1', async (
   t.notRegex(output(), /^\s+at /m)
 })
 
-test('all problems of the environment are told at once, and the exit code is 1', async (t) => {
+test('all invalid environment variables are reported at once, and the exit code is 1', async (t) => {
   const env = { PORT: 'http', MINIMUM_TTL: '0', THROTTLE: 'maybe', DATABASE_URL: 'mysql://root:s3cret@db/' }
   const { ended, output } = startOurs('main.js', [], environmentFor(servers().backends, env))
   t.is(await ended, 1)
@@ -112,7 +112,7 @@ test('all problems of the environment are told at once, and the exit code is 1',
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test.serial(
-    `on ${signal} the requests that run are finished, new ones are refused, and the exit code is 0`,
+    `on ${signal} the service finishes running requests, refuses new ones, and exits with code 0`,
     async (t) => {
       const service = await servers().start()
       const name = `stopped-by-${signal.toLowerCase()}.example`
@@ -163,7 +163,7 @@ test('the command line prints its help', async (t) => {
   }
 })
 
-test('`zoneplane reconcile` asks for the servers to work on', async (t) => {
+test('`zoneplane reconcile` requires the settings of the database and PowerDNS', async (t) => {
   const { ended, output } = startOurs('cli.js', ['reconcile'], { PATH: process.env['PATH'] })
   t.is(await ended, 1)
   t.is(
@@ -172,7 +172,7 @@ test('`zoneplane reconcile` asks for the servers to work on', async (t) => {
   )
 })
 
-test('`zoneplane reconcile` names a server that is not there', async (t) => {
+test('`zoneplane reconcile` names a server that is unreachable', async (t) => {
   const port = await freePort()
   const env = environmentFor(servers().backends, { PDNS_API_URL: `http://127.0.0.1:${port}` })
   const { ended, output } = startOurs('cli.js', ['reconcile'], env)
@@ -180,7 +180,7 @@ test('`zoneplane reconcile` names a server that is not there', async (t) => {
   t.regex(output(), new RegExp(`^zoneplane: PowerDNS at 127\\.0\\.0\\.1:${port} cannot be used: .*\n$`))
 })
 
-test.serial('`zoneplane reconcile` tells what it could not repair, and the exit code is 1', async (t) => {
+test.serial('`zoneplane reconcile` lists the zones that it could not repair, and the exit code is 1', async (t) => {
   const service = await servers().start()
   const name = 'unrepaired.example'
   await service.api.post('/domains/', { name })

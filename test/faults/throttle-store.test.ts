@@ -9,7 +9,7 @@ import { startGate, type Gate } from '../support/servers/gate.ts'
 import { useService } from '../support/harness.ts'
 import { startService } from '../support/servers/service.ts'
 
-// Contract §14, counted in Postgres: processes share their counts, and when these are not to be had each has its own.
+// Contract §14, counted in Postgres: processes share the counts. While Postgres is unavailable, each counts in memory.
 
 const LIMIT = 30
 const service = useService({ THROTTLE: 'on', THROTTLE_STORE: 'postgres', THROTTLE_RATES: `dns_api_cheap=${LIMIT}/d` })
@@ -17,7 +17,7 @@ const service = useService({ THROTTLE: 'on', THROTTLE_STORE: 'postgres', THROTTL
 let gate: Gate
 let account: Account
 
-test.before('a way to the counts that can be shut', async () => {
+test.before('a gate before the counters in Postgres', async () => {
   const { system, backends } = service()
   gate = await startGate(backends.databaseUrl)
   await system.countersDb.end()
@@ -30,7 +30,7 @@ test.beforeEach('nothing is counted yet', async () => {
   account = await service().account()
 })
 
-test.after.always('the gate is given back', async () => {
+test.after.always('the gate is shut', async () => {
   await gate.shut()
 })
 
@@ -45,7 +45,7 @@ async function counted(): Promise<number> {
   return row?.points ?? 0
 }
 
-test.serial('two processes together let through no more than the limit', async (t) => {
+test.serial('two processes together accept no more requests than the limit', async (t) => {
   const { clientOf, stop } = await startService(service().backends, {
     ...{ THROTTLE: 'on', THROTTLE_STORE: 'postgres', THROTTLE_RATES: `dns_api_cheap=${LIMIT}/d` },
   })
@@ -63,10 +63,10 @@ test.serial('two processes together let through no more than the limit', async (
   }
 })
 
-/** Makes trouble, and what ends it. */
-const TROUBLE: [string, () => Promise<() => Promise<void>>][] = [
+/** Faults of Postgres: each function begins one, and returns a function that ends it. */
+const FAULTS: [string, () => Promise<() => Promise<void>>][] = [
   [
-    'is away',
+    'is unreachable',
     async () => {
       await gate.shut()
       return () => gate.open()
@@ -93,8 +93,8 @@ const TROUBLE: [string, () => Promise<() => Promise<void>>][] = [
   ],
 ]
 
-for (const [what, begin] of TROUBLE) {
-  test.serial(`when Postgres ${what}, memory counts, the log says so once, and it recovers`, async (t) => {
+for (const [what, begin] of FAULTS) {
+  test.serial(`if Postgres ${what}, memory counts and one warning is logged; then Postgres counts again`, async (t) => {
     const ask = () => account.api.get('/domains/')
     const rejected = async () => {
       const answers = await Promise.all(Array.from({ length: LIMIT + 5 }, ask))
@@ -106,7 +106,7 @@ for (const [what, begin] of TROUBLE) {
     t.is(warnings(), before)
     const end = await begin()
     try {
-      // From the beginning, because it has counted none of them yet.
+      // Memory begins at zero.
       t.is(await rejected(), 5)
     } finally {
       await end()

@@ -6,13 +6,13 @@ import { useService } from '../support/harness.ts'
 import { linkTo, person } from '../support/people.ts'
 import { addToken } from '../support/tokens.ts'
 
-// Codes and links that many use at once: exactly one succeeds.
+// Of many requests that use a code or a link at once, exactly one succeeds.
 
 const service = useService()
 
 const login = { mfa: false, permManageTokens: true }
 
-/** The statuses of twenty requests sent at once, and how often each was answered. */
+/** Sends twenty requests at once; returns how many answers have each status. */
 async function twenty(send: () => Promise<{ status: number }>): Promise<Record<number, number>> {
   const answers = await Promise.all(Array.from({ length: 20 }, send))
   const counts: Record<number, number> = {}
@@ -33,11 +33,11 @@ async function unusedFactor(): Promise<{ id: string; code: (step: number) => str
 }
 
 for (let round = 1; round <= 5; round++) {
-  test.serial(`a code works once, round ${round}`, async (t) => {
+  test.serial(`of twenty simultaneous uses of a code exactly one succeeds, round ${round}`, async (t) => {
     const { id, code, api } = await unusedFactor()
     const path = `/auth/totp/${id}/verify/`
     const step = stepAt(service().system.now())
-    // The first use, by people without a token; the losers learn either that the code is used or that they need one.
+    // The first use of a factor needs no token. The losers get 400 for the used code, or 401 because a token is needed now.
     const first = await twenty(() => service().anonymous.post(path, { code: code(step) }))
     t.is(first[200], 1)
     t.is((first[400] ?? 0) + (first[401] ?? 0), 19)
@@ -46,7 +46,7 @@ for (let round = 1; round <= 5; round++) {
   })
 }
 
-test.serial('a link makes one factor', async (t) => {
+test.serial('twenty simultaneous uses of a link create one factor', async (t) => {
   const { id, email } = await person(service())
   const { api } = await addToken(service(), id, login)
   await api.post('/auth/totp/')
@@ -55,14 +55,14 @@ test.serial('a link makes one factor', async (t) => {
   t.is(((await api.get('/auth/totp/')).json as unknown[]).length, 1)
 })
 
-test.serial('of twenty factors of one name that are made at once, one is', async (t) => {
+test.serial('of twenty simultaneous creations of factors with one name, exactly one succeeds', async (t) => {
   const { id, code, api } = await unusedFactor()
   await service().anonymous.post(`/auth/totp/${id}/verify/`, { code: code(stepAt(service().system.now())) })
   await api.post(`/auth/totp/${id}/verify/`, { code: code(stepAt(service().system.now()) + 1) })
   t.deepEqual(await twenty(() => api.post('/auth/totp/', { name: 'one' })), { 201: 1, 400: 19 })
 })
 
-test.serial('of twenty renamings to one name, one is done', async (t) => {
+test.serial('of twenty simultaneous renamings to one name, exactly one succeeds', async (t) => {
   const { id, code, api } = await unusedFactor()
   await service().anonymous.post(`/auth/totp/${id}/verify/`, { code: code(stepAt(service().system.now())) })
   await api.post(`/auth/totp/${id}/verify/`, { code: code(stepAt(service().system.now()) + 1) })

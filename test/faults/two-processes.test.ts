@@ -9,14 +9,14 @@ const servers = useServers()
 let services: [TestProcess, TestProcess]
 
 test.serial.before('two services are started', async () => {
-  // PowerDNS stalls above ten connections, over all that use it.
+  // PowerDNS stalls with more than ten connections in total.
   const environment = { PDNS_CONNECTIONS: '4' }
   services = await Promise.all([servers().start(environment), servers().start(environment)])
 })
 
 const rrset = (subname: string, ...records: string[]) => ({ subname, type: 'A', ttl: 300, records })
 
-test.serial('writes from both to one zone all succeed and none is lost', async (t) => {
+test.serial('concurrent writes from both services to one zone all succeed, and none is lost', async (t) => {
   const name = 'shared.example'
   await services[0].api.post('/domains/', { name })
   const answers = await Promise.all(
@@ -29,7 +29,7 @@ test.serial('writes from both to one zone all succeed and none is lost', async (
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('writes from both to one RRset all succeed, and the last one stands', async (t) => {
+test.serial('concurrent writes from both services to one RRset all succeed, and DNS equals the database', async (t) => {
   const name = 'shared.example'
   for (const { api } of services) await api.post(`/domains/${name}/rrsets/`, rrset('www', '192.0.2.1'))
   const answers = await Promise.all(
@@ -43,7 +43,7 @@ test.serial('writes from both to one RRset all succeed, and the last one stands'
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('of two creations of one RRset at once, one is answered 201 and the other 400', async (t) => {
+test.serial('of two concurrent creations of one RRset, one is answered 201 and the other 400', async (t) => {
   for (let round = 0; round < 5; round++) {
     const path = '/domains/shared.example/rrsets/'
     const answers = await Promise.all(services.map(({ api }) => api.post(path, rrset(`new-${round}`, '192.0.2.1'))))
@@ -58,7 +58,7 @@ test.serial('of two creations of one RRset at once, one is answered 201 and the 
 for (const isOneAccount of [true, false]) {
   const whose = isOneAccount ? 'one account' : 'two accounts'
 
-  test.serial(`of two creations of one domain by ${whose} at once, exactly one is answered 201`, async (t) => {
+  test.serial(`of two concurrent creations of one domain by ${whose}, exactly one is answered 201`, async (t) => {
     const { system } = servers()
     const first = await createAccount(system, services[0].url)
     const second = isOneAccount
@@ -75,7 +75,7 @@ for (const isOneAccount of [true, false]) {
 }
 
 test.serial(
-  'a domain and one below it, created by two accounts at once: one is answered 201, the other 400',
+  'if two accounts create a domain and one below it at once, one is answered 201 and the other 400',
   async (t) => {
     const { system } = servers()
     const accounts = await Promise.all(services.map(({ url }) => createAccount(system, url)))
@@ -89,7 +89,7 @@ test.serial(
 )
 
 test.serial(
-  'a deletion and writes at once: the domain is gone, and no write fails otherwise than with 404',
+  'if a domain is deleted during writes, each write is answered 201 or 404, and the domain is gone',
   async (t) => {
     const name = 'deleted.example'
     await services[0].api.post('/domains/', { name })
@@ -104,7 +104,7 @@ test.serial(
 )
 
 test.serial(
-  'deleted by one and created again by the other at once, a domain is there or not, and so is its zone',
+  'if one service deletes a domain while the other creates it again, domain and zone both exist or neither',
   async (t) => {
     const name = 'fickle.example'
     for (let round = 0; round < 6; round++) {
@@ -122,7 +122,7 @@ test.serial(
   },
 )
 
-test.serial('what one of them has left in doubt when it dies, the other one puts right', async (t) => {
+test.serial('if one service is killed during a push, the other one repairs the zone', async (t) => {
   const name = 'inherited.example'
   await services[0].api.post('/domains/', { name })
   await services[0].api.post(`/domains/${name}/rrsets/`, rrset('www', '192.0.2.1'))

@@ -5,7 +5,7 @@ import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
-// The service or PowerDNS is killed in the middle of a write of 1,000 RRsets, at moments spread over all of it.
+// The service or PowerDNS is killed during a write of 1,000 RRsets, at moments spread over the whole write.
 
 const servers = useServers()
 const SIZE = 1000
@@ -30,7 +30,7 @@ test.serial.before('a zone is filled', async () => {
 
 for (let kill = 0; kill < KILLS; kill++) {
   const what = kill % 2 === 0 ? 'the service' : 'PowerDNS'
-  test.serial(`a bulk write is all or nothing, whoever is killed: ${what}, kill ${kill + 1}`, async (t) => {
+  test.serial(`if ${what} is killed during a bulk write, all or nothing is written: kill ${kill + 1}`, async (t) => {
     const write = service.api.put(path(), many(address + 1)).then(
       ({ status }) => status,
       () => undefined,

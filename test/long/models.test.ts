@@ -4,7 +4,7 @@ import { useServers } from '../support/harness.ts'
 
 const servers = useServers()
 
-test('whatever is requested, the service does what the contract says, and DNS shows it', async (t) => {
+test('answers to random requests, RRsets and DNS are what a model of the contract expects', async (t) => {
   t.timeout(3_600_000)
   await compareToModel(t, servers(), await servers().start(), 500)
 })

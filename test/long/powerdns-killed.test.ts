@@ -6,8 +6,8 @@ import type { Fate } from '../support/servers/proxy.ts'
 import { Random } from '../support/random.ts'
 import { createWorkload } from './workload.ts'
 
-// PowerDNS is killed, stopped past the time limit, or fails at random, while RRsets are written and domains created and
-// deleted.
+// While RRsets are written and domains created and deleted, PowerDNS is killed, suspended beyond the time limit, or fails
+// at random.
 
 const servers = useServers()
 const random = new Random()
@@ -21,7 +21,7 @@ const killed = createWorkload('pdns-killed', 6, 3)
 
 for (let round = 1; round <= 6; round++) {
   test.serial(
-    `killed at any moment, PowerDNS is put right after its restart: kills ${5 * round - 4} to ${5 * round}`,
+    `if PowerDNS is killed at any moment, its zones are repaired after its restart: kills ${5 * round - 4} to ${5 * round}`,
     async (t) => {
       const { powerDns, restartPowerDns } = servers()
       for (let kill = 0; kill < 5; kill++) {
@@ -42,7 +42,7 @@ const stopped = createWorkload('pdns-stopped', 4, 2)
 
 for (const round of [1, 2, 3]) {
   test.serial(
-    `stopped past the time limit, PowerDNS carries out late what it was asked: it is put right, stop ${round}`,
+    `if PowerDNS is suspended beyond the time limit and applies requests late, its zones are repaired: stop ${round}`,
     async (t) => {
       const running = stopped.run(service.api)
       await sleep(200 + random.below(300))
@@ -70,7 +70,7 @@ const fates: Fate[] = [
 const failing = createWorkload('failing', 6, 3)
 
 for (let round = 1; round <= 6; round++) {
-  test.serial(`whatever fails at random, no promise is broken: round ${round}`, async (t) => {
+  test.serial(`if calls to PowerDNS fail at random, no acknowledged write is lost: round ${round}`, async (t) => {
     servers().proxy.fail(() => (random.below(10) === 0 ? random.of(fates) : 'pass'))
     const running = failing.run(service.api)
     await sleep(5000)
@@ -82,7 +82,7 @@ for (let round = 1; round <= 6; round++) {
   })
 }
 
-test.serial('there was something to lose', (t) => {
+test.serial('each workload had many acknowledged writes, and some that were answered 503', (t) => {
   for (const { counts } of [killed, stopped, failing]) {
     t.true(counts.acknowledged > 50 && counts.refused > 3, JSON.stringify(counts))
   }

@@ -26,17 +26,17 @@ test.serial('16 writers on 16 zones lose no update', async (t) => {
   await writeSideBySide(t, service(), await clients(), names, 500)
 })
 
-test.serial('a domain can be deleted and created again at once, each time with a new key', async (t) => {
+test.serial('a deleted domain can be created again at once, each time with a new key', async (t) => {
   t.timeout(LIMIT)
   await recreate(t, service(), 'again.test', { lives: 50, writes: 8 })
 })
 
-test.serial('DNS serves, to the octet, what the API says that it has', async (t) => {
+test.serial('DNS serves, octet for octet, the records that the API shows', async (t) => {
   t.timeout(LIMIT)
   await contentsAreServed(t, service(), 'contents.zz', 2000)
 })
 
-test.serial('after all of it no mark is left, and DNS, serials included, equals the database', async (t) => {
+test.serial('at the end no mark remains, and DNS equals the database, serials included', async (t) => {
   t.timeout(LIMIT)
   await isConsistent(t, service())
 })

@@ -18,11 +18,11 @@ test.serial.before('a service is started', async () => {
 
 for (let round = 1; round <= 12; round++) {
   test.serial(
-    `killed at any moment, a service leaves nothing that is not put right: kills ${5 * round - 4} to ${5 * round}`,
+    `if the service is killed at any moment, no acknowledged write is lost and the zones are repaired: kills ${5 * round - 4} to ${5 * round}`,
     async (t) => {
       for (let kill = 0; kill < 5; kill++) {
         const running = workload.run(service.api)
-        // Among its first writes, which are slow, or later at full speed; on any machine after some.
+        // A kill hits the slow first writes, or later ones at full speed, but on any machine after at least one write.
         const enough = workload.counts.acknowledged + 1 + random.below(40)
         while (workload.counts.acknowledged < enough) await sleep(1)
         await sleep(random.below(10))
@@ -36,6 +36,6 @@ for (let round = 1; round <= 12; round++) {
   )
 }
 
-test.serial('there was something to lose', (t) => {
+test.serial('the workload had many acknowledged writes', (t) => {
   t.true(workload.counts.acknowledged > 500, String(workload.counts.acknowledged))
 })

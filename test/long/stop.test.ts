@@ -5,7 +5,7 @@ import { useServers } from '../support/harness.ts'
 
 const servers = useServers()
 
-test.serial('a stop while PowerDNS does not answer waits for the write’s 503, and the exit code is 0', async (t) => {
+test.serial('on SIGTERM while PowerDNS hangs, the write is answered 503, and the exit code is 0', async (t) => {
   const service = await servers().start()
   const name = 'hanging.example'
   await service.api.post('/domains/', { name })

@@ -1,25 +1,25 @@
 import type { Client } from '../support/client.ts'
 
-/** What one actor has done so far: the state that was acknowledged last, and one that may have come of a lost answer. */
+/** A domain and its state: the one acknowledged last, and one that a write without answer may have produced. */
 interface Actor {
   domain: string
-  /** The address of `www`, `none` if there is no such RRset; `absent` if the domain is not there. */
+  /** The address of `www`; `none` if the RRset does not exist, `absent` if the domain does not exist. */
   acknowledged: string
   tried: string | undefined
 }
 
-/** Clients that write as fast as they can, each in a domain of its own, and remember what they were promised. */
+/** Clients that write as fast as they can, each to its own domain, and remember what was acknowledged. */
 export interface Workload {
-  /** Runs until every actor has lost a connection, or `stop` is called; resolves with answers that no client should get. */
+  /** Runs until every actor has lost a connection, or `stop` is called; resolves with unexpected answers. */
   run(api: Client): Promise<string[]>
   stop(): void
-  /** What is not as it was promised. From then on what is there counts as acknowledged. */
+  /** The acknowledged writes that are lost. From then on the present state counts as acknowledged. */
   broken(api: Client): Promise<string[]>
   /** How many writes were acknowledged, and how many answered 503. */
   counts: { acknowledged: number; refused: number }
 }
 
-/** Actors that change an RRset of a domain that stays, and actors that create and delete their domain again and again. */
+/** Actors that change an RRset of a permanent domain, and actors that create and delete their domain repeatedly. */
 export function createWorkload(prefix: string, writers: number, creators: number): Workload {
   const actor = (kind: string) => (_: unknown, i: number) => ({
     domain: `${prefix}-${kind}-${i}.example`,
@@ -32,7 +32,7 @@ export function createWorkload(prefix: string, writers: number, creators: number
   let isRunning = false
   let number = 0
 
-  /** One write; returns false once the service is gone. */
+  /** Sends one write; returns false if the connection was lost. */
   async function step(api: Client, actor: Actor, next: string, wrong: string[]): Promise<boolean> {
     actor.tried = next
     let status: number

@@ -37,7 +37,7 @@ function send(mail: Partial<Mail>, port = server.port, credentials = ''): Promis
   return createSmtpMailer(`smtp://${credentials}127.0.0.1:${port}`, FROM).send({ ...MAIL, ...mail }, never())
 }
 
-test.serial('a mail is plain text, and says when and by whom it was written', async (t) => {
+test.serial('a mail is plain text, with sender, recipient and date', async (t) => {
   await send({})
   t.is(server.received.length, 1)
   const { from, to, user, mail } = server.received[0]!
@@ -73,7 +73,7 @@ for (const text of [
   'From here\n',
   '=3D=\n',
 ]) {
-  test.serial(`text arrives as it is: ${JSON.stringify(text.slice(0, 20))} (${text.length})`, async (t) => {
+  test.serial(`text arrives unchanged: ${JSON.stringify(text.slice(0, 20))} (${text.length})`, async (t) => {
     await send({ text })
     t.is(server.received[0]!.mail.text, text)
   })
@@ -109,13 +109,13 @@ test.serial('no address or subject adds a header, a recipient or a word to the t
       const { mail, to } = server.received[0]!
       return to.length === 1 && mail.headers.length === 9 && mail.cc === undefined && mail.text === MAIL.text
     }),
-    // The example was two addresses to the library.
+    // The mail library took this example for two addresses.
     { numRuns: 50, examples: [['@a,', '']] },
   )
   t.pass()
 })
 
-test.serial('a port where nobody listens is told', async (t) => {
+test.serial('a refused connection is reported as a temporary failure', async (t) => {
   const other = await startMailServer()
   await other.close()
   const error = await t.throwsAsync(send({}, other.port), { instanceOf: MailFailure })
@@ -123,7 +123,7 @@ test.serial('a port where nobody listens is told', async (t) => {
   t.false(error.isFinal)
 })
 
-test.serial('what is refused is told, with a reason only where the server has not seen the text', async (t) => {
+test.serial('a refusal is reported, with its reason only if the server has not seen the text', async (t) => {
   for (const [refuse, message, isFinal] of [
     [{ recipient: '550 5.1.1 No such user' }, 'EENVELOPE: RCPT TO: 550 5.1.1 No such user', true],
     [{ recipient: '450 4.2.1 Not now' }, 'EENVELOPE: RCPT TO: 450 4.2.1 Not now', false],
@@ -137,7 +137,7 @@ test.serial('what is refused is told, with a reason only where the server has no
   t.is(server.received.length, 0)
 })
 
-test.serial('with a password, nothing is sent to a server without TLS', async (t) => {
+test.serial('with a password, neither credentials nor mail are sent to a server without TLS', async (t) => {
   let heard = ''
   const plain = createServer((socket) => {
     socket.on('error', () => undefined)
@@ -155,7 +155,7 @@ test.serial('with a password, nothing is sent to a server without TLS', async (t
   plain.close()
 })
 
-test.serial('a certificate that nobody has vouched for is refused', async (t) => {
+test.serial('a server with an untrusted certificate is refused', async (t) => {
   const encrypted = await startMailServer(0, { secure: true })
   const mailer = createSmtpMailer(`smtps://127.0.0.1:${encrypted.port}`, FROM)
   const error = await t.throwsAsync(mailer.send(MAIL, never()), { instanceOf: MailFailure })
@@ -164,7 +164,7 @@ test.serial('a certificate that nobody has vouched for is refused', async (t) =>
   await encrypted.close()
 })
 
-test.serial('a server that says nothing is left alone when time is up', async (t) => {
+test.serial('sending to a silent server fails when it is aborted', async (t) => {
   const silent = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const late = new AbortController()
@@ -176,7 +176,7 @@ test.serial('a server that says nothing is left alone when time is up', async (t
   silent.close()
 })
 
-test('what the log is told of the server holds no password', (t) => {
+test('the destination for the log contains no password', (t) => {
   t.is(createSmtpMailer('smtps://user:secret@mail.example.net:465', FROM).destination, 'smtps://mail.example.net:465')
   t.is(createSmtpMailer('smtp://user:secret@[::1]', FROM).destination, 'smtp://[::1]')
 })

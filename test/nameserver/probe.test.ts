@@ -4,7 +4,7 @@ import { useService } from '../support/harness.ts'
 
 const service = useService()
 
-/** A driver of its own, behind the world's proxy, once it has probed PowerDNS. */
+/** A separate driver behind the proxy, after it has probed PowerDNS. */
 async function probed() {
   const { proxy, backends } = service()
   const options = { url: proxy.url, key: backends.pdnsApiKey, connections: 1, primary: 'ns1.example.test.' }
@@ -30,11 +30,11 @@ test.afterEach.always(() => {
   service().proxy.heal()
 })
 
-test.serial('a PowerDNS that reads contents as they are gets them as they are', async (t) => {
+test.serial('a PowerDNS that keeps escapes gets contents unchanged', async (t) => {
   t.is(await sent('"a\\"b\\\\c\\001"'), '"a\\"b\\\\c\\001"')
 })
 
-test.serial('a PowerDNS that takes escapes away first gets those that matter twice', async (t) => {
+test.serial('a PowerDNS that removes one level of escapes gets them doubled', async (t) => {
   const { proxy } = service()
   proxy.fail(({ method, body }) => {
     if (method === 'PATCH') return { refuse: 204 }
@@ -48,7 +48,7 @@ test.serial('a PowerDNS that takes escapes away first gets those that matter twi
   t.true(proxy.calls[0]!.body.includes(JSON.stringify('"a\\\\"b\\\\\\\\c\\001"')))
 })
 
-test.serial('the probe leaves nothing behind', async (t) => {
+test.serial('the probe leaves no zone behind', async (t) => {
   const nameserver = await probed()
   t.deepEqual(
     [...(await nameserver.serials()).keys()].filter((zone) => zone.endsWith('.invalid.')),
@@ -57,7 +57,7 @@ test.serial('the probe leaves nothing behind', async (t) => {
   await nameserver.close()
 })
 
-test.serial('a PowerDNS that fails at the probe is not taken for either', async (t) => {
+test.serial('if PowerDNS fails during the probe, the probe fails', async (t) => {
   const { proxy } = service()
   proxy.fail(() => ({ refuse: 500 }))
   await t.throwsAsync(probed())

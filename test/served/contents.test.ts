@@ -5,10 +5,10 @@ import { contentsAreServed } from './checks/contents.ts'
 
 const service = useService({ THROTTLE: 'off' })
 
-test.serial('DNS serves, to the octet, what the API says that it has', async (t) => {
+test.serial('DNS serves, octet for octet, the records that the API shows', async (t) => {
   await contentsAreServed(t, service(), 'contents.zz', 200)
 })
 
-test.serial('after all of it no mark is left, and DNS, serials included, equals the database', async (t) => {
+test.serial('at the end no mark remains, and DNS equals the database, serials included', async (t) => {
   await isConsistent(t, service())
 })

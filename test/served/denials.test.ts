@@ -6,36 +6,36 @@ import { isConsistent, Zone, type Question } from '../support/dns/zone.ts'
 
 const service = useService({ THROTTLE: 'off' })
 
-/** An RRset to be written; without records it is removed. */
+/** An RRset to write; without records it is deleted. */
 type Write = [subname: string, type: string, ...records: string[]]
 
 const A = '192.0.2.1'
 const NS = 'ns.example.'
 
-/** What happens, below a name of its own; and the questions that must then be answered right, and be believed. */
+/** Writes below a name that only this case uses, and questions whose answers must then be correct and validate. */
 const CASES: [what: string, writes: Write[], asked: string[]][] = [
-  ['a name goes', [['x', 'A', A], ['x', 'A']], ['x A', 'y.x A', 'z A']],
-  ['a name goes, with the empty ones above it', [['z.y.x', 'A', A], ['z.y.x', 'A']], ['z.y.x A', 'y.x A', 'x A']],
-  ['a name goes, but not those below it', [['y.x', 'A', A], ['x', 'A', A], ['x', 'A']], ['x A', 'z.x A', 'y.x TXT']],
-  ['a name goes, after those below it', [['y.x', 'A', A], ['x', 'A', A], ['y.x', 'A'], ['x', 'A']], ['x A', 'y.x A']],
-  ['a name goes, before those below it', [['y.x', 'A', A], ['x', 'A', A], ['x', 'A'], ['y.x', 'A']], ['x A', 'y.x A']],
-  ['one of two types goes', [['x', 'A', A], ['x', 'TXT', '"x"'], ['x', 'TXT']], ['x TXT', 'x A', 'y.x A']],
-  ['a CNAME goes', [['x', 'CNAME', 'x.example.'], ['x', 'CNAME']], ['x A', 'x CNAME']],
-  ['a CNAME takes the place of an address', [['x', 'A', A], ['x', 'A'], ['x', 'CNAME', NS]], ['x CNAME', 'y.x A']],
-  ['a name comes back', [['y.x', 'A', A], ['y.x', 'A'], ['y.x', 'TXT', '"x"']], ['y.x A', 'y.x TXT', 'x A', 'z.x A']],
-  ['a wildcard takes the place of names', [['*', 'A', A], ['y.x', 'A', A], ['y.x', 'A']], ['y.x A', 'y.x TXT', 'x A']],
-  ['a wildcard goes', [['a', 'A', A], ['*', 'A', A], ['*', 'A']], ['* A', 'c A', 'a.c A']],
-  ['a deeper wildcard goes', [['*', 'A', A], ['*.x', 'A', A], ['*.x', 'A']], ['a.x A', 'x A', 'x TXT']],
-  ['a delegation comes over names', [['y.x', 'A', A], ['z.y.x', 'A', A], ['x', 'NS', NS]], ['x DS', 'y.x A', 'x A']],
-  ['a delegation goes from over names', [['y.x', 'A', A], ['x', 'NS', NS], ['x', 'NS']], ['x DS', 'y.x A', 'z.x A']],
-  ['a delegation goes, before names below', [['y.x', 'A', A], ['x', 'NS', NS], ['x', 'NS'], ['y.x', 'A']], ['x A', 'y.x A']],
-  ['a delegation goes, after names below', [['y.x', 'A', A], ['x', 'NS', NS], ['y.x', 'A'], ['x', 'NS']], ['x A', 'y.x A']],
-  ['a DS comes', [['x', 'NS', NS], ['x', 'DS', `1 13 2 ${'ab'.repeat(32)}`]], ['x DS', 'x A', 'y.x A']],
-  ['a DS goes', [['x', 'NS', NS], ['x', 'DS', `1 13 2 ${'ab'.repeat(32)}`], ['x', 'DS']], ['x DS', 'x A', 'y.x A']],
+  ['a name is deleted', [['x', 'A', A], ['x', 'A']], ['x A', 'y.x A', 'z A']],
+  ['a name and empty non-terminals are deleted', [['z.y.x', 'A', A], ['z.y.x', 'A']], ['z.y.x A', 'y.x A', 'x A']],
+  ['a name above others is deleted', [['y.x', 'A', A], ['x', 'A', A], ['x', 'A']], ['x A', 'z.x A', 'y.x TXT']],
+  ['a name is deleted after names below', [['y.x', 'A', A], ['x', 'A', A], ['y.x', 'A'], ['x', 'A']], ['x A', 'y.x A']],
+  ['a name is deleted before names below', [['y.x', 'A', A], ['x', 'A', A], ['x', 'A'], ['y.x', 'A']], ['x A', 'y.x A']],
+  ['one of two types is deleted', [['x', 'A', A], ['x', 'TXT', '"x"'], ['x', 'TXT']], ['x TXT', 'x A', 'y.x A']],
+  ['a CNAME is deleted', [['x', 'CNAME', 'x.example.'], ['x', 'CNAME']], ['x A', 'x CNAME']],
+  ['a CNAME replaces an address', [['x', 'A', A], ['x', 'A'], ['x', 'CNAME', NS]], ['x CNAME', 'y.x A']],
+  ['a deleted name is created again', [['y.x', 'A', A], ['y.x', 'A'], ['y.x', 'TXT', '"x"']], ['y.x A', 'y.x TXT', 'x A', 'z.x A']],
+  ['a wildcard covers a deleted name', [['*', 'A', A], ['y.x', 'A', A], ['y.x', 'A']], ['y.x A', 'y.x TXT', 'x A']],
+  ['a wildcard is deleted', [['a', 'A', A], ['*', 'A', A], ['*', 'A']], ['* A', 'c A', 'a.c A']],
+  ['a deeper wildcard is deleted', [['*', 'A', A], ['*.x', 'A', A], ['*.x', 'A']], ['a.x A', 'x A', 'x TXT']],
+  ['a delegation is created above names', [['y.x', 'A', A], ['z.y.x', 'A', A], ['x', 'NS', NS]], ['x DS', 'y.x A', 'x A']],
+  ['a delegation above names is deleted', [['y.x', 'A', A], ['x', 'NS', NS], ['x', 'NS']], ['x DS', 'y.x A', 'z.x A']],
+  ['a delegation is deleted before names below', [['y.x', 'A', A], ['x', 'NS', NS], ['x', 'NS'], ['y.x', 'A']], ['x A', 'y.x A']],
+  ['a delegation is deleted after names below', [['y.x', 'A', A], ['x', 'NS', NS], ['y.x', 'A'], ['x', 'NS']], ['x A', 'y.x A']],
+  ['a DS is created', [['x', 'NS', NS], ['x', 'DS', `1 13 2 ${'ab'.repeat(32)}`]], ['x DS', 'x A', 'y.x A']],
+  ['a DS is deleted', [['x', 'NS', NS], ['x', 'DS', `1 13 2 ${'ab'.repeat(32)}`], ['x', 'DS']], ['x DS', 'x A', 'y.x A']],
   ['a delegation changes', [['x', 'NS', NS], ['x', 'NS', 'ns2.example.']], ['x DS', 'x NS', 'y.x A']],
   ['glue changes', [['x', 'NS', 'ns.x.@'], ['ns.x', 'A', A], ['ns.x', 'A', '192.0.2.2']], ['x DS', 'ns.x A', 'y.x A']],
-  ['a type comes at a delegation', [['x', 'NS', NS], ['x', 'TXT', '"x"']], ['x DS', 'x TXT', 'y.x A']],
-  ['a type comes below a delegation', [['x', 'NS', NS], ['y.x', 'A', A], ['y.x', 'TXT', '"x"']], ['y.x A', 'y.x TXT']],
+  ['a type is added at a delegation', [['x', 'NS', NS], ['x', 'TXT', '"x"']], ['x DS', 'x TXT', 'y.x A']],
+  ['a type is added below a delegation', [['x', 'NS', NS], ['y.x', 'A', A], ['y.x', 'TXT', '"x"']], ['y.x A', 'y.x TXT']],
 ] // prettier-ignore
 
 for (const [kind, fillers] of [
@@ -49,7 +49,7 @@ for (const [kind, fillers] of [
   })
 
   for (const [i, [what, writes, asked]] of CASES.entries()) {
-    test.serial(`in a ${kind} zone answers and denials are right and valid when ${what}`, async (t) => {
+    test.serial(`in a ${kind} zone answers and denials are correct and validate when ${what}`, async (t) => {
       const below = `n${i}`
       for (const [subname, type, ...records] of writes) {
         const contents = records.map((record) => record.replace('@', zone.at(below)))
@@ -65,11 +65,11 @@ for (const [kind, fillers] of [
     })
   }
 
-  test.serial(`then a transfer of the ${kind} zone is valid`, async (t) => {
+  test.serial(`after these changes a transfer of the ${kind} zone is valid`, async (t) => {
     await t.notThrowsAsync(verifyTransfer(service().powerDns, zone.name, zone.ds))
   })
 }
 
-test.serial('after all of it no mark is left, and DNS, serials included, equals the database', async (t) => {
+test.serial('at the end no mark remains, and DNS equals the database, serials included', async (t) => {
   await isConsistent(t, service())
 })

@@ -4,8 +4,8 @@ import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { contentOf, query } from '../support/dns/wire.ts'
 
-// What PowerDNS 4.7 does not survive, does not serve, or takes although it should not, never gets there; the most that
-// does get there it survives.
+// PowerDNS 4.7 does not survive some contents, does not serve others, and accepts some that are invalid. The service
+// sends it none of them. PowerDNS survives the largest contents that the service accepts.
 
 const service = useService({ THROTTLE: 'off' })
 
@@ -81,11 +81,11 @@ const REFUSED: [title: string, members: RRsetBody, problems: object][] = [
   ['an underscore in SRV', { type: 'SRV', records: ['1 1 1 _a.test.'] }, invalid('target', '_a.test.')],
   ['NS to the root', { type: 'NS', records: ['.'] }, invalid('target', '.')],
   ['a blank in CNAME', { type: 'CNAME', records: ['a\\032b.'] }, invalid('target', 'a\\032b.')],
-  ['a protocol with ";"', { type: 'HTTPS', records: ['1 . alpn="h;2"'] }, malformed('HTTPS', VISIBLE)],
-  ['a protocol with a blank', { type: 'SVCB', records: ['1 . alpn="h 2"'] }, malformed('SVCB', VISIBLE)],
-  ['a protocol that is not ASCII', { type: 'SVCB', records: ['1 . alpn=\u00fc'] }, malformed('SVCB', VISIBLE)],
-  ['a nameless key with ";"', { type: 'SVCB', records: ['1 . key9="a;b"'] }, malformed('SVCB', OPAQUE)],
-  ['a nameless key with ")"', { type: 'SVCB', records: ['1 . key9="a)b"'] }, malformed('SVCB', OPAQUE)],
+  ['an ALPN protocol with ";"', { type: 'HTTPS', records: ['1 . alpn="h;2"'] }, malformed('HTTPS', VISIBLE)],
+  ['an ALPN protocol with a blank', { type: 'SVCB', records: ['1 . alpn="h 2"'] }, malformed('SVCB', VISIBLE)],
+  ['an ALPN protocol that is not ASCII', { type: 'SVCB', records: ['1 . alpn=\u00fc'] }, malformed('SVCB', VISIBLE)],
+  ['an unnamed SvcParamKey with ";"', { type: 'SVCB', records: ['1 . key9="a;b"'] }, malformed('SVCB', OPAQUE)],
+  ['an unnamed SvcParamKey with ")"', { type: 'SVCB', records: ['1 . key9="a)b"'] }, malformed('SVCB', OPAQUE)],
   [
     'an address hint that PowerDNS would fill in',
     { type: 'HTTPS', records: ['1 . ipv4hint=auto'] },
@@ -128,13 +128,13 @@ const REFUSED: [title: string, members: RRsetBody, problems: object][] = [
   ['a DS at the apex', { subname: '', type: 'DS', records: [DS] }, object('DS RRset cannot have empty subname.')],
   ['a DNSKEY below the apex', { type: 'DNSKEY', records: [KEY] }, object('DNSKEY RRset must have empty subname.')],
   [
-    'the same name twice but for case',
+    'the same name twice, in different case',
     { type: 'NS', records: ['a.test.', 'A.test.'] },
     object('Duplicate: records must be semantically unique'),
   ],
 ]
 
-/** Asserts that PowerDNS is the process that it was, answers questions and takes changes. */
+/** Asserts that PowerDNS is still the same process, answers questions and accepts changes. */
 async function isAlive(t: ExecutionContext): Promise<void> {
   const { powerDns } = service()
   t.true(process.kill(powerDns.pid, 0))
@@ -149,7 +149,7 @@ async function isAlive(t: ExecutionContext): Promise<void> {
 }
 
 for (const [title, members, problems] of REFUSED) {
-  test(`${title}: PowerDNS never sees it`, async (t) => {
+  test(`${title}: refused, and not sent to PowerDNS`, async (t) => {
     const { api, domain } = await account()
     const { proxy } = service()
     proxy.calls.length = 0
@@ -173,7 +173,7 @@ const LONGEST: [type: string, record: (filler: string) => string][] = [
   ['SSHFP', (filler) => `1 1 ${filler}`],
 ]
 
-test('the longest records there are do not hurt PowerDNS, and are served', async (t) => {
+test('PowerDNS survives and serves the longest records', async (t) => {
   const { api, domain } = await account()
   for (const [type, record] of LONGEST) {
     const subname = `longest-${type.toLowerCase()}`
@@ -188,7 +188,7 @@ test('the longest records there are do not hurt PowerDNS, and are served', async
   }
 })
 
-test('the most records there are do not hurt PowerDNS, and are served', async (t) => {
+test('PowerDNS survives and serves the largest number of records', async (t) => {
   const { api, domain } = await account()
   const records = ADDRESSES.slice(0, 4091)
   succeeded(await api.post(`/domains/${domain}/rrsets/`, rrset({ subname: 'most', records })), 201)
@@ -197,6 +197,6 @@ test('the most records there are do not hurt PowerDNS, and are served', async (t
   await isAlive(t)
 })
 
-test('after all of it PowerDNS is alive and answers', async (t) => {
+test('at the end PowerDNS still runs and answers', async (t) => {
   await isAlive(t)
 })

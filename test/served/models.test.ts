@@ -4,6 +4,6 @@ import { compareToModel } from './checks/models.ts'
 
 const servers = useServers()
 
-test('whatever is requested, the service does what the contract says, and DNS shows it', async (t) => {
+test('answers to random requests, RRsets and DNS are what a model of the contract expects', async (t) => {
   await compareToModel(t, servers(), await servers().start(), 15)
 })

@@ -8,11 +8,11 @@ import { recreate } from './checks/recreation.ts'
 
 const service = useService({ THROTTLE: 'off' })
 
-test.serial('a domain can be deleted and created again at once, each time with a new key', async (t) => {
+test.serial('a deleted domain can be created again at once, each time with a new key', async (t) => {
   await recreate(t, service(), 'again.test', { lives: 10, writes: 5 })
 })
 
-test.serial('its serial grows even if its version was an hour ahead of the clock when it was deleted', async (t) => {
+test.serial('the serial of a domain created again grows, even if it was ahead of the clock', async (t) => {
   const { api } = await service().account()
   const first = await Zone.create(service(), api, 'ahead.test')
   const ahead = unixTime(currentTime()) + 3600
@@ -26,6 +26,6 @@ test.serial('its serial grows even if its version was an hour ahead of the clock
   t.is(await servedSerial(service().powerDns, 'ahead.test'), serial + 2)
 })
 
-test.serial('after all of it no mark is left, and DNS, serials included, equals the database', async (t) => {
+test.serial('at the end no mark remains, and DNS equals the database, serials included', async (t) => {
   await isConsistent(t, service())
 })

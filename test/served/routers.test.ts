@@ -7,8 +7,8 @@ import { startService } from '../support/servers/service.ts'
 import { isConsistent } from '../support/dns/zone.ts'
 import { useTwoProcesses } from './checks/two-processes.ts'
 
-// Contract §10 when many routers get new addresses in the same moment, as after a power cut. Half of them talk to one
-// process of the service, half to another; both share what PowerDNS bears.
+// Contract §10 when many routers get new addresses at once, as after a power cut. Half of them use one process of the
+// service, half another. Both processes share the connections that PowerDNS can handle.
 
 const { service, clients } = useTwoProcesses()
 
@@ -20,12 +20,12 @@ test.before('two processes', async () => {
   pair = await clients()
 })
 
-/** Both addresses that a router gets. */
+/** A router's IPv4 and IPv6 address. */
 function both(router: number): string {
   return `192.0.2.${router} 2001:db8::${router.toString(16)}`
 }
 
-/** Lets all routers update at once, each the name that `nameOf` tells; they talk to these clients' processes in turn. */
+/** Updates all routers at once, each under the name that `nameOf` returns, through these clients in turn. */
 function updateAtOnce(through: Client[], nameOf: (router: number) => string): Promise<Answer[]> {
   const routers = Array.from({ length: ROUTERS }, (_, i) => i + 1)
   return Promise.all(
@@ -35,20 +35,21 @@ function updateAtOnce(through: Client[], nameOf: (router: number) => string): Pr
   )
 }
 
-/** The addresses at a name as DNS answers them, asked without another program: for many names. */
+/** The addresses that DNS serves for a name; fast enough for many names, because it starts no program. */
 async function asked(name: string): Promise<string> {
   const families = ['A', 'AAAA'].map(async (type) => dataOf(await ask(service().powerDns, name, type), type))
   return (await Promise.all(families)).join(' ')
 }
 
-/** The addresses that were published last, as they stand in what PowerDNS was asked. */
+/** The addresses in the last PATCH that was sent to PowerDNS for a domain. */
 function publishedLast(domain: string): string {
-  const isIt = ({ method, path }: { method: string; path: string }) => method === 'PATCH' && path.includes(`${domain}.`)
-  const { body } = service().proxy.calls.findLast(isIt)!
+  const matches = ({ method, path }: { method: string; path: string }) =>
+    method === 'PATCH' && path.includes(`${domain}.`)
+  const { body } = service().proxy.calls.findLast(matches)!
   return [/192\.0\.2\.\d+/, /2001:db8::[0-9a-f]+/].map((address) => address.exec(body)![0]).join(' ')
 }
 
-test.serial(`${ROUTERS} routers update names of their own at once, again and again`, async (t) => {
+test.serial(`${ROUTERS} routers each update their own name at once, three times`, async (t) => {
   const domain = await newDomain(pair[0])
   for (const shift of [0, 1, 2]) {
     const nameOf = (router: number) => `r${(router + shift) % ROUTERS}.${domain}`
@@ -57,7 +58,7 @@ test.serial(`${ROUTERS} routers update names of their own at once, again and aga
   }
 })
 
-test.serial(`${ROUTERS} routers update the same name at once: the last one counts, with both addresses`, async (t) => {
+test.serial(`${ROUTERS} routers update the same name at once: the last update wins, with both addresses`, async (t) => {
   const domain = await newDomain(pair[0])
   for (const answer of await updateAtOnce(pair, () => domain)) t.deepEqual(told(answer), [200, 'good'])
   const shown = await served(service(), domain)
@@ -65,7 +66,7 @@ test.serial(`${ROUTERS} routers update the same name at once: the last one count
   t.is(await addresses(pair[0], domain, ''), shown)
 })
 
-test.serial('with throttling, as many as it lets through count, and the others are told to come again', async (t) => {
+test.serial('with throttling, 20 updates are accepted, and the others are answered 429 with Retry-After', async (t) => {
   const { api, secret } = await service().account()
   const domain = await newDomain(api)
   const { clientOf, stop } = await startService(service().backends, { THROTTLE: 'on' })
@@ -82,6 +83,6 @@ test.serial('with throttling, as many as it lets through count, and the others a
   t.true(accepted.includes(shown))
 })
 
-test.serial('after all of it no mark is left, and DNS equals the database', async (t) => {
+test.serial('at the end no mark remains, and DNS equals the database', async (t) => {
   await isConsistent(t, service())
 })

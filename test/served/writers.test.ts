@@ -14,6 +14,6 @@ test.serial('16 writers on 16 zones lose no update', async (t) => {
   await writeSideBySide(t, service(), await clients(), names, 160)
 })
 
-test.serial('after all of it no mark is left, and DNS, serials included, equals the database', async (t) => {
+test.serial('at the end no mark remains, and DNS equals the database, serials included', async (t) => {
   await isConsistent(t, service())
 })

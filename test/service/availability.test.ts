@@ -4,7 +4,7 @@ import { isAllowed, nameProblems, registrable, registrableAncestors } from '../.
 import { withAncestors } from '../../src/dns/names.ts'
 import { localParent } from '../../src/service/zone/local-suffixes.ts'
 
-/** Name, what is registered when it is wanted, and whether policy allows it; the rules are of publicsuffix.org. */
+/** A name, its registrable domain, and whether policy allows it; the rules are those of publicsuffix.org. */
 const NAMES: [name: string, registrable: string, allowed: boolean][] = [
   ['com', 'com', false],
   ['co.uk', 'co.uk', false],
@@ -37,7 +37,7 @@ const NAMES: [name: string, registrable: string, allowed: boolean][] = [
   ['a_b.test', 'a_b.test', true],
   ['a.b_c.test', 'b_c.test', true],
   ['-.test', '-.test', true],
-  // Punycode: this suffix is in the list, and this one is not.
+  // Punycode: a suffix of the list, and a name below one.
   ['xn--p1ai', 'xn--p1ai', false],
   ['xn--80ak6aa92e.com', 'xn--80ak6aa92e.com', true],
   ['internal', 'internal', false],
@@ -45,7 +45,7 @@ const NAMES: [name: string, registrable: string, allowed: boolean][] = [
   ['a.b.internal', 'b.internal', false],
   ['internal.test', 'internal.test', true],
   ['ainternal.test', 'ainternal.test', true],
-  // What mail programs ask for beside a domain.
+  // Names that mail programs look up beside a domain.
   ['autoconfig.com', 'autoconfig.com', false],
   ['autodiscover.co.uk', 'autodiscover.co.uk', false],
   ['autoconfig.github.io', 'autoconfig.github.io', false],
@@ -60,7 +60,7 @@ const NAMES: [name: string, registrable: string, allowed: boolean][] = [
 ]
 
 for (const [name, expected, allowed] of NAMES) {
-  test(`${name} is ${allowed ? 'allowed' : 'not allowed'} by policy, and registered as ${expected}`, (t) => {
+  test(`${name} is ${allowed ? 'allowed' : 'not allowed'} by policy, and its registrable domain is ${expected}`, (t) => {
     t.is(isAllowed(name, []), allowed)
     if (!name.endsWith('internal')) t.is(registrable(name), expected)
   })
@@ -91,7 +91,7 @@ for (const [name, conflicting, allowed] of BELOW_LOCAL) {
   })
 }
 
-test('only direct children of a local public suffix are delegated by it', (t) => {
+test('a local public suffix delegates only its direct children', (t) => {
   t.is(localParent('a.dyn.example.com', LOCAL), 'dyn.example.com')
   t.is(localParent('deep.dyn.example.com', LOCAL), 'dyn.example.com')
   t.is(localParent('b.a.dyn.example.com', LOCAL), undefined)
@@ -102,7 +102,7 @@ test('only direct children of a local public suffix are delegated by it', (t) =>
 const LABEL = fc.constantFrom('a', 'b1', '_c', 'com', 'co', 'uk', 'github', 'io', 'ck', 'test', 'kawasaki', 'jp')
 const NAME = fc.array(LABEL, { minLength: 1, maxLength: 6 }).map((labels) => labels.join('.'))
 
-test('the ancestors of a name are all names that it ends in, the longest first', (t) => {
+test('the ancestors of a name are all its suffixes, the longest first', (t) => {
   fc.assert(
     fc.property(NAME, (name) => {
       const all = withAncestors(name)
@@ -113,7 +113,7 @@ test('the ancestors of a name are all names that it ends in, the longest first',
   )
 })
 
-test('every name between a name and its registrable domain may conflict with it, and no other', (t) => {
+test('a name can conflict with the names from itself to its registrable domain, and with no others', (t) => {
   fc.assert(
     fc.property(NAME, (name) => {
       const between = registrableAncestors(name, [])
@@ -131,7 +131,7 @@ const SYNTAX =
 const UNDERSCORE = 'Domain names may not begin with an underscore.'
 const TOO_LONG = 'Ensure this field has no more than 191 characters.'
 
-test('every check that a name fails is told, in the order of contract 7.3', (t) => {
+test('a name gets an error for each check that it fails, in the order of contract 7.3', (t) => {
   const piece = fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom('a', 'A', '-', '_', '.', '7', 'Ü', ' ', '*', '@', '\n', '\u{1f600}') },
     fc.constantFrom('x'.repeat(63), 'y'.repeat(64), `${'z'.repeat(60)}.`.repeat(3)),

@@ -42,7 +42,7 @@ function at(rrsets: readonly RRset[], { subname, type }: RRsetKey): RRset | unde
   return rrsets.find((rrset) => rrset.subname === subname && rrset.type === type)
 }
 
-/** RRsets that may stand together: no place twice, nothing beside a CNAME, and none of them where it may not stand. */
+/** RRsets that may exist together: no key twice, nothing beside a CNAME, and no type where it is not allowed. */
 const CURRENT = fc
   .uniqueArray(RRSET, { selector: ({ subname, type }) => `${type} ${subname}`, maxLength: 8 })
   .map((rrsets) =>
@@ -53,15 +53,15 @@ const CURRENT = fc
     ),
   )
 
-/** What a token has that may write nothing. */
+/** The policies of a token that may write nothing. */
 const NOTHING: Policy[] = [{ domainId: null, subname: null, type: null, permWrite: false }]
 
-/** A request whose fields are right, and the RRset that its path names, which exists. */
+/** A request with valid fields; PUT and PATCH address an RRset that exists. */
 const REQUEST = fc.tuple(CURRENT, METHOD, SUBNAME, TYPE).chain(([current, method, subname, type]) =>
   fc.record({
     current: fc.constant(current),
     method: fc.constant(method === 'POST' || at(current, { subname, type }) !== undefined ? method : 'POST'),
-    place: fc.constant({ subname, type }),
+    key: fc.constant({ subname, type }),
     ttl: TTL,
     records: recordsOf(type),
     without: fc.subarray(['subname', 'type', 'ttl', 'records'] as const),
@@ -71,22 +71,22 @@ const REQUEST = fc.tuple(CURRENT, METHOD, SUBNAME, TYPE).chain(([current, method
 
 type Request = typeof REQUEST extends fc.Arbitrary<infer R> ? R : never
 
-function inputOf({ method, place, ttl, records, without, empty }: Request): RRsetInput {
-  const input: RRsetInput = { ...place, ttl, records: empty && method !== 'POST' ? [] : records, problems: {} }
+function inputOf({ method, key, ttl, records, without, empty }: Request): RRsetInput {
+  const input: RRsetInput = { ...key, ttl, records: empty && method !== 'POST' ? [] : records, problems: {} }
   if (method === 'PATCH') for (const member of without) Reflect.deleteProperty(input, member)
   return input
 }
 
 function plan(request: Request, policies: Policy[] = []): Change {
-  const { current, method, place } = request
+  const { current, method, key } = request
   const zone: ZoneState = { domain: DOMAIN, current, policies, keepsNs: false }
-  return planOne(zone, method, inputOf(request), method === 'POST' ? undefined : place)
+  return planOne(zone, method, inputOf(request), method === 'POST' ? undefined : key)
 }
 
-/** What is in the way of a well-formed request (contract 8.5, layers 3, 4 and 9), or what it makes of the RRset. */
+/** The errors that a well-formed request must get (contract 8.5, layers 3, 4 and 9), or the RRset that must result. */
 function expected(request: Request): string[] | { ttl: number; records: string[] } | undefined {
-  const { current, method, place } = request
-  const before = at(current, place)
+  const { current, method, key } = request
+  const before = at(current, key)
   if (method === 'POST' && before !== undefined) {
     return ['Another RRset with the same subdomain and type exists for this domain. (Try modifying it.)']
   }
@@ -94,9 +94,9 @@ function expected(request: Request): string[] | { ttl: number; records: string[]
   const after = { ttl: input.ttl ?? before!.ttl, records: input.records ?? before!.records }
   if (after.records.length === 0) return undefined
   const others = current
-    .filter(({ subname, type }) => subname === place.subname && type !== place.type)
+    .filter(({ subname, type }) => subname === key.subname && type !== key.type)
     .map(({ type }) => type)
-  const conflicts = place.type === 'CNAME' ? others : others.filter((type) => type === 'CNAME')
+  const conflicts = key.type === 'CNAME' ? others : others.filter((type) => type === 'CNAME')
   if (conflicts.length > 0) {
     const types = conflicts.sort().join(', ')
     return [
@@ -104,13 +104,13 @@ function expected(request: Request): string[] | { ttl: number; records: string[]
         '(No other RRsets are allowed alongside CNAME.)',
     ]
   }
-  if (place.subname === '' && (place.type === 'CNAME' || place.type === 'DS')) {
-    return [`${place.type} RRset cannot have empty subname.`]
+  if (key.subname === '' && (key.type === 'CNAME' || key.type === 'DS')) {
+    return [`${key.type} RRset cannot have empty subname.`]
   }
   return after
 }
 
-test('a well-formed request makes of the RRset what it says, or is told what is in its way', (t) => {
+test('a well-formed request results in the RRset that it describes, or in the errors of the contract', (t) => {
   fc.assert(
     fc.property(REQUEST, (request) => {
       const wanted = expected(request)
@@ -120,8 +120,8 @@ test('a well-formed request makes of the RRset what it says, or is told what is 
         return
       }
       const { subname, type, before, after } = plan(request)
-      t.deepEqual({ subname, type }, request.place)
-      t.is(before, at(request.current, request.place))
+      t.deepEqual({ subname, type }, request.key)
+      t.is(before, at(request.current, request.key))
       t.deepEqual(after && { ttl: after.ttl, records: after.records }, wanted)
       t.deepEqual(
         after?.contents,
@@ -132,11 +132,11 @@ test('a well-formed request makes of the RRset what it says, or is told what is 
   )
 })
 
-test('what the token may not write is denied before anything is told about the zone', (t) => {
+test('a write that the policies forbid is denied and reveals nothing about the zone', (t) => {
   fc.assert(
     fc.property(REQUEST, (request) => {
       t.throws(() => plan(request, NOTHING), { instanceOf: Denied })
-      const { subname, type } = request.place
+      const { subname, type } = request.key
       t.throws(() => plan(request, [...NOTHING, { domainId: 1, subname, type, permWrite: false }]), {
         instanceOf: Denied,
       })
@@ -145,10 +145,10 @@ test('what the token may not write is denied before anything is told about the z
   )
 })
 
-test('only the policies for the RRset concerned decide', (t) => {
+test('only policies that match the RRset decide', (t) => {
   fc.assert(
     fc.property(REQUEST, (request) => {
-      const policies = [...NOTHING, { domainId: null, ...request.place, permWrite: true }]
+      const policies = [...NOTHING, { domainId: null, ...request.key, permWrite: true }]
       const attempt = () => {
         try {
           return plan(request, policies)
@@ -162,7 +162,7 @@ test('only the policies for the RRset concerned decide', (t) => {
   )
 })
 
-test('a request with a wrong field is told so whatever the token may write', (t) => {
+test('an invalid field is reported whatever the token may write', (t) => {
   fc.assert(
     fc.property(REQUEST, (request) => {
       const error = t.throws(() => plan({ ...request, ttl: 59, without: [] }, NOTHING), { instanceOf: Invalid })
@@ -172,7 +172,7 @@ test('a request with a wrong field is told so whatever the token may write', (t)
   )
 })
 
-test('whatever the members are, the plan is right or Invalid', (t) => {
+test('for any members the plan is valid, or Invalid is thrown', (t) => {
   const input: fc.Arbitrary<RRsetInput> = fc
     .record(
       {
@@ -202,7 +202,7 @@ test('whatever the members are, the plan is right or Invalid', (t) => {
   t.pass()
 })
 
-/** A change of some RRset, to any state. */
+/** A change of an RRset from any state to any other, or to the same. */
 const CHANGE = fc.tuple(SUBNAME, TYPE).chain(([subname, type]) =>
   fc
     .record({
@@ -218,7 +218,7 @@ const CHANGE = fc.tuple(SUBNAME, TYPE).chain(([subname, type]) =>
     ),
 )
 
-test('a change is effective unless TTL and set of records stay the same', (t) => {
+test('a change is effective unless TTL and the set of records stay the same', (t) => {
   const state = (rrset: { ttl: number; records: string[] } | undefined) =>
     rrset && { ttl: rrset.ttl, records: [...rrset.records].sort() }
   fc.assert(
@@ -229,9 +229,9 @@ test('a change is effective unless TTL and set of records stay the same', (t) =>
   )
 })
 
-/** The names that exist, those that are delegated, and those that have a DS or a DNAME. */
+/** The names that exist, those that are delegated, and those with a DS or a DNAME. */
 function structure(rrsets: readonly RRsetKey[]): unknown {
-  const names = (wanted: (place: RRsetKey) => boolean) =>
+  const names = (wanted: (key: RRsetKey) => boolean) =>
     [...new Set(rrsets.filter(wanted).map(({ subname }) => subname))].sort()
   return {
     present: names(() => true),
@@ -241,7 +241,7 @@ function structure(rrsets: readonly RRsetKey[]): unknown {
   }
 }
 
-/** Whether an RRset lies at or below a delegation; a DS at a delegation is the parent's own. */
+/** Whether an RRset is at or below a delegation; a DS belongs to the parent. */
 function isCut({ subname, type }: RRsetKey, rrsets: readonly RRsetKey[]): boolean {
   return (
     type !== 'DS' &&
@@ -252,27 +252,25 @@ function isCut({ subname, type }: RRsetKey, rrsets: readonly RRsetKey[]): boolea
   )
 }
 
-test('a zone is rectified when names, delegations, DS or DNAME come or go, or a delegated RRset is written', async (t) => {
+test('a zone is rectified when names, delegations, DS or DNAME appear or disappear, or a delegated RRset is written', async (t) => {
   const subname = fc.constantFrom('', 'www', 'a.www', 'b.a.www', 'awww', '*')
   const type = fc.constantFrom('A', 'DNAME', 'DS', 'NS', 'TXT')
-  const places = fc.uniqueArray(fc.record({ subname, type }), {
-    selector: (place) => `${place.type} ${place.subname}`,
+  const keys = fc.uniqueArray(fc.record({ subname, type }), {
+    selector: (key) => `${key.type} ${key.subname}`,
     maxLength: 6,
   })
-  const rrset = (place: RRsetKey): RRset => ({ ...place, ttl: 60, records: ['x'], created: TIME, touched: TIME })
+  const rrset = (key: RRsetKey): RRset => ({ ...key, ttl: 60, records: ['x'], created: TIME, touched: TIME })
   await fc.assert(
-    fc.asyncProperty(places, places, fc.boolean(), async (before, after, rewritten) => {
+    fc.asyncProperty(keys, keys, fc.boolean(), async (before, after, rewritten) => {
       const [current, later] = [before.map(rrset), after.map(rrset)]
-      const gone = before.filter((place) => at(later, place) === undefined)
-      const written = after.filter((place) => rewritten || at(current, place) === undefined)
+      const gone = before.filter((key) => at(later, key) === undefined)
+      const written = after.filter((key) => rewritten || at(current, key) === undefined)
       const changes = [
-        ...gone.map((place) => changeOf({ ...place, before: at(current, place), after: undefined })),
-        ...written.map((place) =>
-          changeOf({ ...place, before: at(current, place), after: { ...rrset(place), contents: [] } }),
-        ),
+        ...gone.map((key) => changeOf({ ...key, before: at(current, key), after: undefined })),
+        ...written.map((key) => changeOf({ ...key, before: at(current, key), after: { ...rrset(key), contents: [] } })),
       ]
       const moved = JSON.stringify(structure(before)) !== JSON.stringify(structure(after))
-      const expected = moved || written.some((place) => isCut(place, after))
+      const expected = moved || written.some((key) => isCut(key, after))
       t.is(await inSlices(needsRectification(current, changes)), expected)
     }),
     { numRuns: 5000 },

@@ -4,7 +4,7 @@ import { parseRdata } from '../../src/dns/rdata.ts'
 import type { PublishedRRset } from '../../src/nameserver/nameserver.ts'
 import { differences } from '../../src/service/zone/differences.ts'
 
-/** Contents of a type that mean different things, each in several spellings. */
+/** Different records by type, each in one or more spellings. */
 const CONTENTS: Record<string, string[][]> = {
   A: [['192.0.2.1'], ['192.0.2.2'], ['192.0.2.3']],
   AAAA: [
@@ -24,7 +24,7 @@ const CONTENTS: Record<string, string[][]> = {
 const NAME = fc.constantFrom('a.test.', 'www.a.test.', '*.a.test.')
 const TTL = fc.constantFrom(60, 3600)
 
-/** Positions of contents and of their spellings, of at least one content. */
+/** A type, at least one of its records, and the index of a spelling. */
 const CHOICE = fc.constantFrom(...Object.keys(CONTENTS)).chain((type) =>
   fc.record({
     type: fc.constant(type),
@@ -40,35 +40,35 @@ const RRSET = fc.record({ name: NAME, ttl: TTL, choice: CHOICE }).map(({ name, t
   records: choice.contents.map((spellings) => spellings[choice.spelling] ?? spellings[0]!),
 }))
 
-function place({ name, type }: PublishedRRset): string {
+function keyOf({ name, type }: PublishedRRset): string {
   return `${type} ${name}`
 }
 
-const ZONE = fc.uniqueArray(RRSET, { selector: place, maxLength: 12 })
+const ZONE = fc.uniqueArray(RRSET, { selector: keyOf, maxLength: 12 })
 
-/** What a zone says: places, TTLs and the set of contents, whatever their order and spelling. */
+/** A zone for comparison: TTL and records by name and type, whatever their order and spelling. */
 function meaning(zone: PublishedRRset[]): Map<string, string> {
   return new Map(
     zone
-      .toSorted((a, b) => (place(a) < place(b) ? -1 : 1))
+      .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
       .map((rrset) => {
         const keys = rrset.records.map((text) => parseRdata(rrset.type, text).key).sort()
-        return [place(rrset), JSON.stringify([rrset.ttl, keys])]
+        return [keyOf(rrset), JSON.stringify([rrset.ttl, keys])]
       }),
   )
 }
 
-/** What a nameserver makes of changes: an RRset replaces what has its place; without records it removes it. */
+/** Applies changes as a nameserver does: an RRset replaces the one of its name and type; without records it deletes it. */
 function apply(changes: PublishedRRset[], zone: PublishedRRset[]): PublishedRRset[] {
-  const result = new Map(zone.map((rrset) => [place(rrset), rrset]))
+  const result = new Map(zone.map((rrset) => [keyOf(rrset), rrset]))
   for (const change of changes) {
-    result.delete(place(change))
-    if (change.records.length > 0) result.set(place(change), change)
+    result.delete(keyOf(change))
+    if (change.records.length > 0) result.set(keyOf(change), change)
   }
   return [...result.values()]
 }
 
-/** The same zone, told otherwise. */
+/** The same zone in another order and spelling. */
 const respelt = (zone: PublishedRRset[]) =>
   fc.tuple(fc.shuffledSubarray(zone, { minLength: zone.length }), fc.nat(1)).map(([rrsets, spelling]) =>
     rrsets.map(({ records, ...rrset }) => ({
@@ -80,7 +80,7 @@ const respelt = (zone: PublishedRRset[]) =>
     })),
   )
 
-test('the differences applied to what is live give what is desired', async (t) => {
+test('the differences applied to the live zone result in the desired zone', async (t) => {
   await fc.assert(
     fc.asyncProperty(ZONE, ZONE, async (desired, live) => {
       t.deepEqual(meaning(apply(await differences(desired, live), live)), meaning(desired))
@@ -89,7 +89,7 @@ test('the differences applied to what is live give what is desired', async (t) =
   )
 })
 
-test('there are no differences between zones that mean the same', async (t) => {
+test('zones that differ only in order and spelling have no differences', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       ZONE.chain((zone) => fc.tuple(fc.constant(zone), respelt(zone))),
@@ -101,10 +101,10 @@ test('there are no differences between zones that mean the same', async (t) => {
   )
 })
 
-test('only what differs is sent, each place once', async (t) => {
+test('only RRsets that differ are sent, each once', async (t) => {
   await fc.assert(
     fc.asyncProperty(ZONE, ZONE, async (desired, live) => {
-      const changed = (await differences(desired, live)).map(place)
+      const changed = (await differences(desired, live)).map(keyOf)
       const wanted = meaning(desired)
       const had = meaning(live)
       const differing = [...new Set([...wanted.keys(), ...had.keys()])].filter(
@@ -116,17 +116,17 @@ test('only what differs is sent, each place once', async (t) => {
   )
 })
 
-test('what is not wanted is removed, whatever its type', async (t) => {
+test('a live RRset that is not desired is deleted, whatever its type', async (t) => {
   const live = [{ name: 'a.test.', type: 'LUA', ttl: 60, records: ['A "x"'] }]
   t.deepEqual(await differences([], live), [{ name: 'a.test.', type: 'LUA', ttl: 60, records: [] }])
 })
 
-test('a live content that cannot be read is replaced', async (t) => {
+test('a live record that cannot be parsed is replaced', async (t) => {
   const desired = [{ name: 'a.test.', type: 'A', ttl: 60, records: ['192.0.2.1'] }]
   t.deepEqual(await differences(desired, [{ ...desired[0]!, records: ['garbage'] }]), desired)
 })
 
-test('a record that is live twice is replaced', async (t) => {
+test('a live RRset with a duplicate record is replaced', async (t) => {
   const desired = [{ name: 'a.test.', type: 'A', ttl: 60, records: ['192.0.2.1', '192.0.2.2'] }]
   t.deepEqual(await differences(desired, [{ ...desired[0]!, records: ['192.0.2.1', '192.0.2.1'] }]), desired)
 })

@@ -15,9 +15,9 @@ import { startMailServer, type MailServer } from '../support/servers/mail-server
 import { lettersTo } from '../support/mails.ts'
 import { createDatabase } from '../support/servers/servers.ts'
 
-// The queue, its clock moved by hand. Each test empties it.
+// The mail queue, with a clock that the tests set. Each test begins with an empty queue.
 
-/** What the table says of a mail. */
+/** The row of a mail. */
 interface Row {
   text: string | null
   attempts: number
@@ -64,7 +64,7 @@ test.beforeEach(async () => {
   log = ''
 })
 
-/** A system that serves nobody: nothing is sent unless it is told to. */
+/** A system without a running service: only `sendDue` sends mails. */
 function open(environment: Record<string, string>): System {
   const stream = new PassThrough().on('data', (line: Buffer) => (log += line.toString()))
   const backends = { databaseUrl: database.url, pdnsApiUrl: 'http://127.0.0.1:1', pdnsApiKey: 'key' }
@@ -90,7 +90,7 @@ function later(seconds: number): Timestamp {
 
 const arrived = () => server.received.map(({ to }) => to[0])
 
-test.serial('a mail is sent, and gone from the table', async (t) => {
+test.serial('a mail that was sent is deleted from the table', async (t) => {
   await queue('one@example.test')
   await sendDue(system)
   t.deepEqual(arrived(), ['one@example.test'])
@@ -99,7 +99,7 @@ test.serial('a mail is sent, and gone from the table', async (t) => {
   t.is(server.received.length, 1)
 })
 
-test.serial('a mail whose transaction comes to nothing is not sent', async (t) => {
+test.serial('a mail whose transaction is rolled back is not sent', async (t) => {
   const error = new Error('changed my mind')
   const failed = transaction(system.db, async (trx) => {
     await mails.queue(trx, { to: 'one@example.test', subject: '', text: TEXT, now })
@@ -129,7 +129,7 @@ test.serial('several senders in two processes send each mail once', async (t) =>
 })
 
 test.serial(
-  'what cannot be sent is tried again after twice the time, at most an hour, and given up after two days',
+  'a mail that cannot be sent is retried with doubling pauses of at most an hour, and given up after two days',
   async (t) => {
     server.refuse.recipient = '451 4.3.0 Come back later'
     await queue('one@example.test')
@@ -147,7 +147,7 @@ test.serial(
     t.deepEqual([...new Set(delays.slice(12))], [3600])
     t.true(Date.parse(now) - Date.parse(START) > 2 * 86_400_000)
     t.true(Date.parse(now) - Date.parse(START) <= 2 * 86_400_000 + 3_600_000)
-    // What is left tells why, and nothing secret.
+    // The row keeps the error, but not the text.
     t.deepEqual(row, { ...row!, text: null, retryAt: null, attempts: delays.length + 1 })
     t.is(log.split('"message":"mail not sent"').length - 1, delays.length)
     t.is(log.split('"message":"mail given up"').length - 1, 1)
@@ -159,7 +159,7 @@ test.serial(
   },
 )
 
-test.serial('a mail that is not due yet waits, and others do not wait for it', async (t) => {
+test.serial('a mail that is not due yet waits, and does not delay others', async (t) => {
   server.refuse.recipient = '451 4.3.0 Come back later'
   await queue('one@example.test')
   await sendDue(system)
@@ -175,15 +175,15 @@ test.serial('a mail that is not due yet waits, and others do not wait for it', a
   t.deepEqual(arrived(), ['two@example.test', 'one@example.test'])
 })
 
-for (const [words, isFinal] of [
+for (const [reply, isFinal] of [
   ['550 5.1.1 No such user', true],
   ['553 5.1.3 Bad address', true],
   ['554 5.7.1 Relay access denied', false],
   ['550 No such user', false],
   ['450 4.1.1 No such user now', false],
 ] as const) {
-  test.serial(`a recipient refused with ${words} is ${isFinal ? 'given up at once' : 'tried again'}`, async (t) => {
-    server.refuse.recipient = words
+  test.serial(`a recipient refused with ${reply} is ${isFinal ? 'given up at once' : 'tried again'}`, async (t) => {
+    server.refuse.recipient = reply
     await queue('one@example.test')
     await sendDue(system)
     const row = await rowOf('one@example.test')
@@ -191,13 +191,13 @@ for (const [words, isFinal] of [
       text: isFinal ? null : TEXT,
       attempts: 1,
       retryAt: isFinal ? null : later(1),
-      lastError: `EENVELOPE: RCPT TO: ${words}`,
+      lastError: `EENVELOPE: RCPT TO: ${reply}`,
     })
     t.true(log.includes(isFinal ? 'mail given up' : 'mail not sent'))
   })
 }
 
-test.serial('of what a server says once it has seen the mail, only its codes are kept', async (t) => {
+test.serial('of a refusal after the server has seen the text, only the status codes are kept', async (t) => {
   server.refuse.data = '554 5.7.1 Spam: https://dns.example.net/a-secret-link/'
   await queue('one@example.test')
   await sendDue(system)
@@ -206,7 +206,7 @@ test.serial('of what a server says once it has seen the mail, only its codes are
   t.false(log.includes('secret'))
 })
 
-test.serial('without a mail server a mail is a file that nobody else can read', async (t) => {
+test.serial('without a mail server a mail is written to a file that other users cannot read', async (t) => {
   const folder = join(withFolder.config.dataFolder, 'mails')
   await queue('one@example.test')
   await sendDue(withFolder)
@@ -220,7 +220,7 @@ test.serial('without a mail server a mail is a file that nobody else can read', 
   t.is(statSync(join(folder, names[0]!)).mode & 0o777, 0o600)
 })
 
-test.serial('a folder that cannot be written delays, too', async (t) => {
+test.serial('if the folder cannot be written, the mail is tried again', async (t) => {
   const folder = join(withFolder.config.dataFolder, 'mails')
   rmSync(folder, { recursive: true, force: true })
   writeFileSync(folder, '')

@@ -16,12 +16,13 @@ for (const [password, problems] of [
   ['x'.repeat(128), []],
   ['x'.repeat(129), [LONG]],
 ] as const) {
-  test.serial(`a password of ${Array.from(password).length} characters (${password.length} units)`, (t) => {
+  const length = `${Array.from(password).length} characters (${password.length} units)`
+  test.serial(`a password of ${length} is ${problems.length === 0 ? 'accepted' : 'refused'}`, (t) => {
     t.deepEqual(passwordProblems(password), problems)
   })
 }
 
-test.serial('a hash is argon2id with its parameters, differs each time, and verifies its password alone', async (t) => {
+test.serial('a hash is argon2id with our parameters and a random salt, and verifies only its password', async (t) => {
   const [one, two] = [await hashPassword('correct horse'), await hashPassword('correct horse')]
   t.regex(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   t.not(one, two)
@@ -30,12 +31,12 @@ test.serial('a hash is argon2id with its parameters, differs each time, and veri
   t.false(await verifyPassword(one, ''))
 })
 
-test.serial('without a hash no password is right', async (t) => {
+test.serial('without a hash no password is accepted', async (t) => {
   t.false(await verifyPassword(null, ''))
   t.false(await verifyPassword(null, 'correct horse'))
 })
 
-test.serial('a hash with other parameters than those of today still verifies, and is known as outdated', async (t) => {
+test.serial('a hash with other parameters still verifies, and counts as outdated', async (t) => {
   t.false(isOutdated(await hashPassword('correct horse')))
   for (const other of [{ memoryCost: 8192 }, { timeCost: 3 }, { parallelism: 2 }]) {
     const old = await hash('correct horse', { memoryCost: 19_456, timeCost: 2, parallelism: 1, ...other })
@@ -45,7 +46,7 @@ test.serial('a hash with other parameters than those of today still verifies, an
   t.true(isOutdated('$argon2i$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$bm90aGluZyB0aGF0IGFueWJvZHkgaGFzIGhhc2hlZA'))
 })
 
-test.serial('a few are hashed at once, some wait, and more are told to come again', async (t) => {
+test.serial('when many passwords wait to be hashed, further ones are throttled', async (t) => {
   const asked = Array.from({ length: HASHES_WAITING * 2 }, () => verifyPassword(null, 'guess'))
   const results = await Promise.allSettled(asked)
   const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []))

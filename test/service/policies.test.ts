@@ -7,9 +7,9 @@ import type { Policy } from '../../src/store/tokens.ts'
 const DOMAIN = fc.constantFrom(1, 2)
 const SUBNAME = fc.constantFrom('', 'www', '*')
 const TYPE = fc.constantFrom('A', 'TXT')
-const PLACE = fc.record({ subname: SUBNAME, type: TYPE })
+const KEY = fc.record({ subname: SUBNAME, type: TYPE })
 
-/** Policies as the database lets them be: no scope twice, and a default among them. */
+/** Policies that the database allows: no scope twice, and a default policy among them. */
 const POLICIES = fc
   .uniqueArray(
     fc.record({
@@ -22,7 +22,7 @@ const POLICIES = fc
   )
   .filter((policies) => policies.some(({ domainId, subname, type }) => (domainId ?? subname ?? type) === null))
 
-/** The order of contract 6.4, in its own words: which members a policy names. */
+/** The order of contract 6.4: the members that a policy names. */
 const ORDER = ['domain+subname+type', 'domain+subname', 'domain+type', 'domain', 'subname+type', 'subname', 'type', '']
 
 function named({ domainId, subname, type }: Policy): string {
@@ -32,14 +32,14 @@ function named({ domainId, subname, type }: Policy): string {
     .join('+')
 }
 
-function decide(policies: Policy[], domainId: number, place: { subname: string; type: string }): boolean {
+function decide(policies: Policy[], domainId: number, key: { subname: string; type: string }): boolean {
   for (const step of ORDER) {
     const hit = policies.find(
       (policy) =>
         named(policy) === step &&
         (policy.domainId ?? domainId) === domainId &&
-        (policy.subname ?? place.subname) === place.subname &&
-        (policy.type ?? place.type) === place.type,
+        (policy.subname ?? key.subname) === key.subname &&
+        (policy.type ?? key.type) === key.type,
     )
     if (hit !== undefined) return hit.permWrite
   }
@@ -52,8 +52,8 @@ test('without policies every RRset may be written', (t) => {
 
 test('of the policies that match, the first in the order of contract 6.4 decides', (t) => {
   fc.assert(
-    fc.property(POLICIES, DOMAIN, PLACE, (policies, domainId, place) => {
-      t.is(mayWrite(policies, domainId, place), decide(policies, domainId, place))
+    fc.property(POLICIES, DOMAIN, KEY, (policies, domainId, key) => {
+      t.is(mayWrite(policies, domainId, key), decide(policies, domainId, key))
     }),
     { numRuns: 5000 },
   )
@@ -61,10 +61,10 @@ test('of the policies that match, the first in the order of contract 6.4 decides
 
 test('a write is refused if one of its RRsets is forbidden', (t) => {
   fc.assert(
-    fc.property(POLICIES, DOMAIN, fc.array(PLACE), (policies, domainId, places) => {
-      const allowed = places.every((place) => decide(policies, domainId, place))
+    fc.property(POLICIES, DOMAIN, fc.array(KEY), (policies, domainId, keys) => {
+      const allowed = keys.every((key) => decide(policies, domainId, key))
       const authorise = () => {
-        authoriseWrites(policies, domainId, places)
+        authoriseWrites(policies, domainId, keys)
       }
       if (allowed) t.notThrows(authorise)
       else t.throws(authorise, { instanceOf: Denied, message: 'Insufficient token permissions.' })

@@ -2,7 +2,7 @@ import test from 'ava'
 import { Unavailable } from '../../src/errors.ts'
 import { Queues } from '../../src/service/queues.ts'
 
-/** Work that ends when it is told to. */
+/** Work that ends when `open` is called. */
 function gate(): { work: Promise<void>; open: () => void } {
   let open = () => {}
   const work = new Promise<void>((resolve) => (open = resolve))
@@ -25,7 +25,7 @@ test('work under one key is done in order, one at a time; other keys do not wait
   t.deepEqual(done, [1, 2, 3, 4])
 })
 
-test('work that fails, at once or later, ends its turn', async (t) => {
+test('after work fails, at once or later, the next work runs', async (t) => {
   const queues = new Queues()
   const failing = [
     queues.run('a', () => Promise.reject(new Error('later'))),
@@ -40,7 +40,7 @@ test('work that fails, at once or later, ends its turn', async (t) => {
   t.is(await queues.run('a', () => Promise.resolve('next')), 'next')
 })
 
-test('who waits too long gives up, never works, and holds up nobody behind', async (t) => {
+test('work that waits too long fails, never runs, and does not delay the work behind it', async (t) => {
   const queues = new Queues()
   const leave = await queues.enter('a')
   const ran: string[] = []
@@ -59,7 +59,7 @@ test('who waits too long gives up, never works, and holds up nobody behind', asy
   t.deepEqual(ran, ['behind', 'last'])
 })
 
-test('after some have given up and the last has left, a key is free, for one at a time', async (t) => {
+test('after waiting work timed out and the last work ended, a key is free, for one at a time', async (t) => {
   const queues = new Queues()
   const leave = await queues.enter('a')
   await t.throwsAsync(queues.enter('a'), { instanceOf: Unavailable })

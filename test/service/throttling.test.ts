@@ -12,7 +12,7 @@ import type { System } from '../../src/system.ts'
 import { createDatabase } from '../support/servers/servers.ts'
 import { statementsOf } from '../support/statements.ts'
 
-// Contract §14: rates, keys, windows, and what a caller is told.
+// Contract §14: rates, keys, windows, and what is reported to the caller.
 
 const DAY = 86_400
 
@@ -22,11 +22,11 @@ test.before('a database', async () => {
   database = await createDatabase()
 })
 
-test.after.always('the database is given back', async () => {
+test.after.always('the database is dropped', async () => {
   await database.drop()
 })
 
-/** A system with nothing behind it but a database. */
+/** A system with a database and without PowerDNS. */
 async function withSystem(environment: Record<string, string>, work: (system: System) => Promise<void>): Promise<void> {
   const backends = { databaseUrl: database.url, pdnsApiUrl: 'http://127.0.0.1:1', pdnsApiKey: 'x' }
   const system = createSystem(readConfig(environment), backends, createLog('error'))
@@ -44,7 +44,7 @@ function account(accountId: string, dailyRate: number | null = null): Actor {
   }
 }
 
-/** The table of the contract: requests, and seconds. */
+/** The contract's table: requests per seconds. */
 const RATES: [Scope, [number, number][]][] = [
   ['account_management_active', [[3, 60]]],
   ['account_management_passive', [[500, 60], [6000, 3600]]],
@@ -63,7 +63,7 @@ for (const [scope, rates] of RATES) {
   })
 
   for (const [requests, seconds] of rates) {
-    test.serial(`${scope}: ${requests} requests in ${seconds} s, and not one more`, async (t) => {
+    test.serial(`${scope}: ${requests} requests in ${seconds} s are accepted, and no more`, async (t) => {
       await withSystem({ THROTTLE_RATES: `${scope}=${requests}/${Math.max(seconds, 60)}s` }, async (system) => {
         const request = () => admit(system, scope, account('a'))
         for (let i = 0; i < requests; i++) t.is((await request())!.retryAfter, undefined)
@@ -76,7 +76,7 @@ for (const [scope, rates] of RATES) {
 }
 
 for (const THROTTLE_STORE of ['memory', 'postgres']) {
-  test.serial(`in ${THROTTLE_STORE}, as many of those at once pass as the rate allows`, async (t) => {
+  test.serial(`in ${THROTTLE_STORE}, as many simultaneous requests pass as the rate allows`, async (t) => {
     await withSystem({ THROTTLE_STORE, THROTTLE_RATES: 'dns_api_cheap=50/h' }, async (system) => {
       const verdicts = await Promise.all(
         Array.from({ length: 100 }, () => admit(system, 'dns_api_cheap', account('at once'))),
@@ -85,10 +85,10 @@ for (const THROTTLE_STORE of ['memory', 'postgres']) {
     })
   })
 
-  test.serial(`in ${THROTTLE_STORE}, a window ends, whatever was rejected in it`, async (t) => {
+  test.serial(`in ${THROTTLE_STORE}, rejected requests do not prolong a window`, async (t) => {
     await withSystem({ THROTTLE_STORE, THROTTLE_RATES: 'dns_api_cheap=2/s' }, async (system) => {
       const passes = async () => (await admit(system, 'dns_api_cheap', account('a')))!.retryAfter === undefined
-      // Each window in turn lets through some and rejects others.
+      // Each window in turn accepts some and rejects others.
       for (const expected of [true, false, true, false, true]) while ((await passes()) !== expected) await sleep(20)
       t.pass()
     })
@@ -104,7 +104,7 @@ for (const THROTTLE_STORE of ['memory', 'postgres']) {
   })
 }
 
-test.serial('a request is a statement for each rate in Postgres, and none in memory', async (t) => {
+test.serial('a request takes one statement per rate in Postgres, and none in memory', async (t) => {
   for (const [store, expected] of [
     ['memory', 0],
     ['postgres', 5],
@@ -118,7 +118,7 @@ test.serial('a request is a statement for each rate in Postgres, and none in mem
   }
 })
 
-test.serial('however many callers there are, memory holds no more than it may', async (t) => {
+test.serial('however many callers there are, memory holds a limited number of windows', async (t) => {
   const counters = new BoundedMemory({ points: 0, duration: 60 })
   for (let i = 0; i < 1.5 * WINDOWS_MAX; i++) {
     await counters.penalty(`address ${i}`)
@@ -130,17 +130,17 @@ test.serial('however many callers there are, memory holds no more than it may', 
   t.is(await counters.get('address 0'), null)
 })
 
-test.serial('of all windows the one with the fewest requests left is told, of equal ones the longer', async (t) => {
+test.serial('the window with the fewest remaining requests is reported, of equal ones the longest', async (t) => {
   await withSystem({ THROTTLE_RATES: 'dns_api_cheap=4/10s,6/min; user=8/d' }, async (system) => {
-    const told = []
+    const reported = []
     for (let i = 0; i < 9; i++) {
       const { retryAfter, tightest } = (await admit(system, 'dns_api_cheap', account('a')))!
-      // Until the end of the longest window that has no room.
+      // `retryAfter` lasts until the end of the longest exhausted window.
       const blocking = [10, 60, DAY].find((length) => retryAfter !== undefined && retryAfter <= length)
-      told.push([blocking, tightest.scope, tightest.quota, tightest.length, tightest.remaining])
+      reported.push([blocking, tightest.scope, tightest.quota, tightest.length, tightest.remaining])
       t.true(tightest.seconds >= 1 && tightest.seconds <= tightest.length)
     }
-    t.deepEqual(told, [
+    t.deepEqual(reported, [
       [undefined, 'dns_api_cheap', 4, 10, 3],
       [undefined, 'dns_api_cheap', 4, 10, 2],
       [undefined, 'dns_api_cheap', 4, 10, 1],
@@ -154,7 +154,7 @@ test.serial('of all windows the one with the fewest requests left is told, of eq
   })
 })
 
-test.serial('scopes, accounts and buckets are counted apart', async (t) => {
+test.serial('scopes, accounts and buckets are counted separately', async (t) => {
   await withSystem({ THROTTLE_RATES: 'dyndns=1/h; dns_api_cheap=1/h' }, async (system) => {
     const request = async (...args: [Scope, Actor | string, string?]) =>
       (await admit(system, ...args))!.retryAfter === undefined
@@ -177,7 +177,7 @@ for (const [one, other, same] of [
   ['2001:db8:0:ff00::', '2001:db8:0:ff01::', false],
   ['2001:db8::1', '2001:DB8:0:0:8000::', true],
 ] as const) {
-  test.serial(`callers at ${one} and ${other} are counted ${same ? 'together' : 'apart'}`, async (t) => {
+  test.serial(`callers at ${one} and ${other} are counted ${same ? 'together' : 'separately'}`, async (t) => {
     await withSystem({ THROTTLE_RATES: 'account_management_active=1/h' }, async (system) => {
       const passes = async (address: string) =>
         (await admit(system, 'account_management_active', address))!.retryAfter === undefined
@@ -187,7 +187,7 @@ for (const [one, other, same] of [
   })
 }
 
-test.serial('an account may have a daily rate of its own, which takes the place of the others', async (t) => {
+test.serial('the daily rate of an account replaces the configured rates', async (t) => {
   await withSystem({ THROTTLE_RATES: 'user=1/s,5/d' }, async (system) => {
     for (let i = 0; i < 7; i++) t.is((await admit(system, 'user', account('a', 7)))!.retryAfter, undefined)
     const rejected = async (who: Actor) => {
@@ -197,13 +197,13 @@ test.serial('an account may have a daily rate of its own, which takes the place 
     }
     await rejected(account('a', 7))
     await rejected(account('none', 0))
-    // Raised, it counts what there was; lowered as well.
+    // A raised or lowered rate still counts the earlier requests.
     t.is((await admit(system, 'user', account('a', 9)))!.retryAfter, undefined)
     await rejected(account('a', 3))
   })
 })
 
-test.serial('nothing is counted, and nothing told, when throttling is off', async (t) => {
+test.serial('when throttling is off, nothing is counted or reported', async (t) => {
   await withSystem({ THROTTLE: 'off', THROTTLE_RATES: 'user=1/d; login_failure=1/d' }, async (system) => {
     for (let i = 0; i < 3; i++) t.is(await admit(system, 'user', account('a')), undefined)
     for (let i = 0; i < 3; i++) t.false(await comparePassword(system, '192.0.2.1', async () => false))
@@ -230,7 +230,7 @@ test.serial('passwords are compared until too many were wrong; right ones are no
   })
 })
 
-test.serial('of many passwords tried at once, no more are compared than may be wrong', async (t) => {
+test.serial('of many wrong passwords sent at once, only as many are compared as may be wrong', async (t) => {
   await withSystem({}, async (system) => {
     let compared = 0
     const tries = Array.from({ length: 50 }, (_, i) =>
@@ -246,7 +246,7 @@ test.serial('of many passwords tried at once, no more are compared than may be w
   })
 })
 
-test.serial('a comparison that fails otherwise is not counted', async (t) => {
+test.serial('a comparison that throws is not counted', async (t) => {
   await withSystem({ THROTTLE_RATES: 'login_failure=1/h' }, async (system) => {
     for (let i = 0; i < 3; i++) {
       await t.throwsAsync(

@@ -23,7 +23,7 @@ for (const [seconds, code] of RFC_6238) {
   })
 }
 
-test('a code is of one step, and good in that before and that after', (t) => {
+test('a code matches in its own step, the one before and the one after', (t) => {
   const code = codeAt(SECRET, 37_037_036)
   const steps = [-2, -1, 0, 1, 2].map((offset) => {
     const [first, last] = [0, 29.999].map((second) => timeOf((37_037_036 + offset) * 30 + second))
@@ -33,7 +33,7 @@ test('a code is of one step, and good in that before and that after', (t) => {
   t.deepEqual(steps, [undefined, 37_037_036, 37_037_036, 37_037_036, undefined])
 })
 
-test('a step that is not after the last one does not match', (t) => {
+test('a code of the last used step or an earlier one does not match', (t) => {
   const now = timeOf(1111111111)
   const current = stepAt(now)
   for (const step of [current - 1, current, current + 1]) {

@@ -25,7 +25,7 @@ test('accounts: e-mail addresses are unique without regard to case', async (t) =
   t.is(await broken(tables().account({ email: 'oNE@example.test' })), 'accounts_email')
 })
 
-test('accounts: who has domains is not deleted', async (t) => {
+test('accounts: an account with domains cannot be deleted', async (t) => {
   const account = await tables().account()
   await tables().domain(account)
   const deleted = tables().pool.query('delete from accounts where id = $1', [account])
@@ -104,14 +104,14 @@ for (const [members, constraint] of RRSETS) {
   })
 }
 
-test('rrsets: a type stands once at a name', async (t) => {
+test('rrsets: a name has at most one RRset of a type', async (t) => {
   const domain = await tables().domain(await tables().account())
   await insert(tables().pool, 'rrsets', rrsetRow(domain))
   t.is(await broken(insert(tables().pool, 'rrsets', rrsetRow(domain))), 'rrsets_identity')
 })
 
 for (const change of [`subname = 'b'`, `type = 'AAAA'`]) {
-  test(`rrsets: ${change} cannot be set afterwards`, async (t) => {
+  test(`rrsets: ${change} cannot be set on an existing RRset`, async (t) => {
     const domain = await tables().domain(await tables().account())
     await insert(tables().pool, 'rrsets', rrsetRow(domain))
     const changed = tables().pool.query(`update rrsets set ${change} where domain_id = $1`, [domain])
@@ -119,7 +119,7 @@ for (const change of [`subname = 'b'`, `type = 'AAAA'`]) {
   })
 }
 
-test('rrsets: they go with their domain', async (t) => {
+test('rrsets: they are deleted with their domain', async (t) => {
   const domain = await tables().domain(await tables().account())
   await insert(tables().pool, 'rrsets', rrsetRow(domain))
   await tables().pool.query('delete from domains where id = $1', [domain])
@@ -132,7 +132,7 @@ for (const [first, second] of [
 ]) {
   const row = (domain: string, type: string | undefined) => rrsetRow(domain, { type, records: ['x'] })
 
-  test(`rrsets: ${second} does not stand beside ${first}`, async (t) => {
+  test(`rrsets: ${second} cannot be added beside ${first}`, async (t) => {
     const domain = await tables().domain(await tables().account())
     await insert(tables().pool, 'rrsets', row(domain, first))
     t.is(await broken(insert(tables().pool, 'rrsets', row(domain, second))), 'rrsets_cname_alone')
@@ -149,7 +149,7 @@ for (const [first, second] of [
     t.is(await broken(added), 'rrsets_cname_alone')
   })
 
-  test(`rrsets: two transactions cannot add ${first} and ${second} side by side`, async (t) => {
+  test(`rrsets: two concurrent transactions cannot add ${first} and ${second}`, async (t) => {
     const domain = await tables().domain(await tables().account())
     const add = (type: string | undefined) => (client: PoolClient) => insert(client, 'rrsets', row(domain, type))
     t.is(await brokenAcross(tables().pool, add(first), add(second)), 'rrsets_cname_alone')
@@ -158,7 +158,7 @@ for (const [first, second] of [
   })
 }
 
-test('rrsets: a CNAME can take the place of what the same transaction deleted', async (t) => {
+test('rrsets: a CNAME can replace an RRset that the same transaction deleted', async (t) => {
   const domain = await tables().domain(await tables().account())
   await insert(tables().pool, 'rrsets', rrsetRow(domain))
   const client = await tables().pool.connect()

@@ -5,7 +5,7 @@ import { useService } from '../support/harness.ts'
 
 const service = useService()
 
-/** Texts that an array's own syntax makes much of, and any others; Postgres takes no NUL. */
+/** Texts with a meaning in the syntax of arrays, and any others; Postgres accepts no NUL. */
 const TEXTS = fc.array(
   fc.oneof(
     fc.constantFrom('', 'NULL', 'null', ' ', ',', '{}', '"', '\\', 'a b', '10.0.0.1'),
@@ -13,7 +13,7 @@ const TEXTS = fc.array(
   ),
 )
 
-test('arrays of texts come back as they were sent', async (t) => {
+test('arrays of texts are returned as they were sent', async (t) => {
   const { db } = service().system
   await fc.assert(
     fc.asyncProperty(TEXTS, async (texts) => {
@@ -23,7 +23,7 @@ test('arrays of texts come back as they were sent', async (t) => {
   )
 })
 
-test('a result of many portions is whole', async (t) => {
+test('a result of 100,000 rows is complete', async (t) => {
   const rows = await query<{ n: number; text: string }>(
     service().system.db,
     `select n, repeat('x', n % 300) as text from generate_series(1, 100000) as n`,

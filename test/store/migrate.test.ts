@@ -19,7 +19,7 @@ async function withEmptyDatabase(work: (url: string, db: Db) => Promise<void>): 
   }
 }
 
-/** Everything that migrations make, in words that do not depend on when it was made. */
+/** Everything that migrations create, as texts that do not depend on the time of the migration. */
 async function schema(db: Db): Promise<string[]> {
   const rows = await query<{ line: string }>(
     db,
@@ -68,10 +68,10 @@ test('migrating a migrated database changes nothing', async (t) => {
   })
 })
 
-test('a database that another version made is refused, and changed in nothing', async (t) => {
+test('a database that another version made is refused and not changed', async (t) => {
   await withEmptyDatabase(async (url, db) => {
     await migrate(url)
-    // As the versions before the first release numbered them.
+    // The numbering of versions before the first release.
     await query(db, `update knex_migrations set name = '0' || name where id < 10`)
     await query(db, 'drop table captchas')
     const before = await everything(db)
@@ -105,7 +105,7 @@ test('four processes may migrate at once', async (t) => {
   })
 })
 
-test('undoing and applying at once leaves one or the other', async (t) => {
+test('undoing and applying at once leaves the complete schema or none', async (t) => {
   await withEmptyDatabase(async (url, db) => {
     await migrate(url)
     await Promise.all([unmigrate(url), migrate(url), unmigrate(url), migrate(url)])

@@ -3,7 +3,7 @@ import { broken, brokenAcross, insert, useTables, type Row } from '../support/ta
 
 const tables = useTables()
 
-/** Adds a policy to a token; by default the all-null one, which forbids. */
+/** Adds a policy to a token; by default the default policy, without `perm_write`. */
 function policy(tokenId: string, members: Row = {}): Promise<string> {
   return insert(tables().pool, 'policies', { created: 'now', token_id: tokenId, ...members })
 }
@@ -38,7 +38,7 @@ test('tokens: secrets are unique', async (t) => {
   t.is(await broken(newToken({ secret_hash })), 'tokens_secret_hash')
 })
 
-test('tokens: the bound account is not the owner', async (t) => {
+test('tokens: a token cannot be bound to its owner', async (t) => {
   const account = await tables().account()
   t.is(await broken(tables().token(account, { user_override_id: account })), 'tokens_override_not_owner')
 })
@@ -79,7 +79,7 @@ test('tokens: a token whose policies name a domain cannot be bound', async (t) =
 })
 
 for (const end of ['owner', 'bound account']) {
-  test(`tokens: a bound token goes with its ${end}`, async (t) => {
+  test(`tokens: a bound token is deleted with its ${end}`, async (t) => {
     const bound = await tables().account()
     const { account, token } = await newToken({ user_override_id: bound })
     await sql('delete from accounts where id = $1', end === 'owner' ? account : bound)
@@ -87,14 +87,14 @@ for (const end of ['owner', 'bound account']) {
   })
 }
 
-test('policies: the first one is the default policy', async (t) => {
+test('policies: the first one must be the default policy', async (t) => {
   const { token } = await newToken()
   t.is(await broken(policy(token, { type: 'A' })), 'policies_default_first')
   await policy(token)
   t.is(await broken(policy(token, { type: 'A' })), undefined)
 })
 
-test('policies: a scope occurs once, nulls being equal', async (t) => {
+test('policies: a scope is unique, where nulls are equal', async (t) => {
   const { account, token } = await newToken()
   const domain = await tables().domain(account)
   for (const members of [{}, { type: 'A' }, { subname: '' }, { domain_id: domain, subname: 'a', type: 'A' }]) {
@@ -103,7 +103,7 @@ test('policies: a scope occurs once, nulls being equal', async (t) => {
   }
 })
 
-test('policies: the default policy stays while there are others', async (t) => {
+test('policies: the default policy cannot be deleted or made specific while there are others', async (t) => {
   const { token } = await newToken()
   const fallback = await policy(token)
   await policy(token, { type: 'A' })
@@ -113,7 +113,7 @@ test('policies: the default policy stays while there are others', async (t) => {
   t.is(await broken(sql('delete from policies where id = $1', fallback)), undefined)
 })
 
-test('policies: a policy cannot move away to another token and leave others without default', async (t) => {
+test('policies: a default policy cannot be moved to another token while there are others', async (t) => {
   const [{ token }, other] = [await newToken(), await newToken()]
   const fallback = await policy(token)
   await policy(token, { type: 'A' })
@@ -123,7 +123,7 @@ test('policies: a policy cannot move away to another token and leave others with
   )
 })
 
-test('policies: with auto_policy the default policy is there and restrictive', async (t) => {
+test('policies: auto_policy requires a default policy without perm_write', async (t) => {
   const { token } = await newToken()
   const set = () => sql('update tokens set auto_policy = true where id = $1', token)
   t.is(await broken(set()), 'policies_auto_policy')
@@ -150,7 +150,7 @@ test('policies: a token with auto_policy and its default policy can be made in o
   client.release()
 })
 
-test('policies: two transactions cannot each break half of a rule', async (t) => {
+test('policies: the default policy cannot be deleted while a specific one is being added', async (t) => {
   const { token } = await newToken()
   const fallback = await policy(token)
   const outcome = await brokenAcross(
@@ -161,7 +161,7 @@ test('policies: two transactions cannot each break half of a rule', async (t) =>
   t.is(outcome, 'policies_default_first')
 })
 
-test('policies: they name domains of the account that the token acts as', async (t) => {
+test('policies: they can name only domains of the account that the token acts as', async (t) => {
   const bound = await tables().account()
   const { account, token } = await newToken({ user_override_id: bound })
   await policy(token)
@@ -169,7 +169,7 @@ test('policies: they name domains of the account that the token acts as', async 
   t.is(await broken(policy(token, { domain_id: await tables().domain(bound) })), undefined)
 })
 
-test('policies: they go with their token and with their domain', async (t) => {
+test('policies: they are deleted with their token and with their domain', async (t) => {
   const { account, token } = await newToken()
   const domain = await tables().domain(account)
   await policy(token)
@@ -181,7 +181,7 @@ test('policies: they go with their token and with their domain', async (t) => {
   t.is(await count(), 0)
 })
 
-test('policies: two transactions do not add two default policies', async (t) => {
+test('policies: two concurrent transactions cannot add two default policies', async (t) => {
   const { token } = await newToken()
   const outcome = await brokenAcross(
     tables().pool,
@@ -213,7 +213,7 @@ test('policies: the default one cannot become permissive while auto_policy is be
   t.is(outcome, 'policies_auto_policy')
 })
 
-test('policies: none that is about to be added or to go with its domain keeps the token from being used', async (t) => {
+test('policies: uncommitted additions and deletions of policies do not block the use of the token', async (t) => {
   const { account, token } = await newToken()
   const [old, young] = [await tables().domain(account), await tables().domain(account)]
   await policy(token)
@@ -229,7 +229,7 @@ test('policies: none that is about to be added or to go with its domain keeps th
   for (const connection of [client, use]) connection.release(true)
 })
 
-test('policies: a default one cannot be made specific, nor moved to a token that has one', async (t) => {
+test('policies: a default policy cannot be made specific, or moved to a token that has one', async (t) => {
   const [{ token }, other] = [await newToken(), await newToken()]
   const fallback = await policy(token)
   await policy(other.token)

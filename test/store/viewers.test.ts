@@ -7,7 +7,7 @@ import { insert, useTables, type Row } from '../support/tables.ts'
 
 const tables = useTables()
 
-/** An account with two domains, another one with a domain, and a token with these policies that acts for the first. */
+/** An account with two domains, another one with one domain, and a token that acts for the first, with these policies. */
 async function viewer(override: boolean, policies: (named: string) => Row[]) {
   const { pool, ...fill } = tables()
   const [accountId, other] = [await fill.account(), await fill.account()]
@@ -53,7 +53,7 @@ const VIEWERS: [what: string, override: boolean, policies: (named: string) => Ro
   ]
 
 for (const [what, override, policies, sees] of VIEWERS) {
-  test(`${what} sees ${sees.length === 0 ? 'no domain' : sees.join(' and ')}, however the domains are looked up`, async (t) => {
+  test(`${what} sees ${sees.length === 0 ? 'no domain' : sees.join(' and ')}, whichever function looks domains up`, async (t) => {
     const { pool } = tables()
     const { named, unnamed, foreign, ...actor } = await viewer(override, policies)
     const all = [named.name, unnamed, foreign]
@@ -71,12 +71,12 @@ for (const [what, override, policies, sees] of VIEWERS) {
   })
 }
 
-test('without viewer a domain is found, whoever has it', async (t) => {
+test('without viewer a domain is found, whichever account owns it', async (t) => {
   const { foreign } = await viewer(false, () => [])
   t.is((await domains.find(tables().pool, foreign))?.name, foreign)
 })
 
-test('the policies on a domain are those that name it and those for any domain', async (t) => {
+test('the policies on a domain are those that name it and those that name no domain', async (t) => {
   const { pool, ...fill } = tables()
   const { named, accountId, ...actor } = await viewer(false, (id) => [
     DEFAULT,
@@ -98,7 +98,7 @@ test('the policies on a domain are those that name it and those for any domain',
   ])
 })
 
-test.serial('of a token that is not restricted no policies are looked up', async (t) => {
+test.serial('for a token that is not restricted no policies are looked up', async (t) => {
   const { named, ...actor } = await viewer(false, () => [])
   const statements = await statementsOf(async () => {
     t.deepEqual(await policiesOn(tables().pool, actor, named.id), [])

@@ -28,7 +28,7 @@ export interface RRsetBody {
   records?: unknown
 }
 
-/** What the API shows of an RRset. */
+/** An RRset as the API shows it. */
 export interface ShownRRset {
   created: string
   domain: string
@@ -40,7 +40,7 @@ export interface ShownRRset {
   touched: string
 }
 
-/** What the API shows of a domain. */
+/** A domain as the API shows it. */
 export interface ShownDomain {
   created: string
   published: string
@@ -64,7 +64,7 @@ export async function domainOf(api: Client, name: string): Promise<ShownDomain> 
   return succeeded(await api.get(`/domains/${name}/`), 200).json as ShownDomain
 }
 
-/** The answer, if it has the expected status; throws if it has another. */
+/** Returns the answer if it has the expected status; throws if it has another. */
 export function succeeded(answer: Answer, status: number): Answer {
   if (answer.status !== status) throw new Error(`${answer.status} ${answer.text}`)
   return answer
@@ -75,7 +75,7 @@ export async function setMinimumTtl({ system }: TestService, domain: string, min
   await query(system.db, 'update domains set minimum_ttl = :minimumTtl where name = :domain', { domain, minimumTtl })
 }
 
-/** How many requests to PowerDNS have named this zone so far. */
+/** The number of requests to PowerDNS so far that named this zone. */
 export function callsFor({ proxy }: TestService, domain: string): number {
   return proxy.calls.filter(({ path }) => path.includes(`${domain}.`)).length
 }

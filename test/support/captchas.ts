@@ -3,7 +3,7 @@ import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 import { succeeded } from './api.ts'
 import type { TestService } from './harness.ts'
 
-/** A captcha as `POST /captcha/` answers it. */
+/** A captcha as `POST /captcha/` returns it. */
 export interface Shown {
   id: string
   challenge: string
@@ -25,7 +25,7 @@ export function payload(content: unknown): string {
   return Buffer.from(JSON.stringify(content)).toString('base64')
 }
 
-/** What a request says of a captcha that was solved. */
+/** The `captcha` member of a request, with the solution of a new captcha. */
 export async function solved(service: TestService): Promise<{ id: string; solution: string }> {
   const { id, challenge } = await newCaptcha(service)
   return { id, solution: await solution(challenge) }

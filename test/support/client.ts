@@ -10,7 +10,7 @@ export interface Answer {
 
 export interface Options {
   headers?: Record<string, string>
-  /** Sent as it is; without it, `json` is. */
+  /** Sent unchanged, instead of `json`. */
   body?: string | Buffer
 }
 

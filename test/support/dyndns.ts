@@ -7,7 +7,7 @@ export function basic(user: string, secret: string): { authorization: string } {
   return { authorization: `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}` }
 }
 
-/** Sends an update with these parameters; those of a string are sent as they are. */
+/** Sends an update with these parameters; a string is sent unchanged. */
 export function update(
   client: Client,
   parameters: Record<string, string> | string,
@@ -17,7 +17,7 @@ export function update(
   return client.get(`//root/nic/update?${query}`, { headers })
 }
 
-/** Status and text of an answer: what a client of this protocol looks at. */
+/** Status and text of an answer: all that clients of this protocol evaluate. */
 export function told({ status, text }: Answer): [number, string] {
   return [status, text]
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Waits until `condition` holds; for what happens by itself, such as repair. */
+/** Waits until `condition` holds; for work in the background, such as repair. */
 export async function eventually(condition: () => Promise<boolean>, within = 20_000): Promise<void> {
   const end = Date.now() + within
   while (!(await condition())) {

@@ -14,15 +14,15 @@ import {
   type ServiceProcess,
 } from './servers/service.ts'
 
-/** A service in this process, and servers of its own. */
+/** A service in this process, with its own servers. */
 export interface TestService extends Servers, LocalService {
   /** A new account, and a client with a token of its own. */
   account(options?: AccountOptions): Promise<Account>
 }
 
-/** Servers on which services are started as processes of their own, and killed. */
+/** Servers for services that run as separate processes and are killed. */
 export interface TestServers extends Servers {
-  /** The same database and PowerDNS, past the proxy, to look at and for functions of the service; it serves nobody. */
+  /** A system on the same database and PowerDNS, without the proxy, for calls of our functions. It runs no service. */
   system: System
   /** The account of the services' clients. */
   owner: Account
@@ -59,7 +59,7 @@ export async function withService(
 
 function useOne<T extends { close(): Promise<void> }>(start: () => Promise<T>): () => T {
   let started: T | undefined
-  // Serial, so that a file's own `before` hooks come after it.
+  // Serial, so that a file's own `before` hooks run after it.
   test.serial.before('the servers start', async () => {
     started = await start()
   })

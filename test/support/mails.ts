@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { System } from '../../src/system.ts'
 import { eventually } from './eventually.ts'
 
-/** A mail as a file shows it. */
+/** A mail as it was written to a file. */
 export interface Letter {
   date: string
   from: string

@@ -89,7 +89,7 @@ export async function deletionLink(service: TestService, { email, credentials }:
   return linkTo(service, email, count)
 }
 
-/** As `resetLink`, to change the address. */
+/** Requests a change of the address, and returns the link in the mail. */
 export async function emailChangeLink(service: TestService, { credentials }: Person, newEmail: string): Promise<Link> {
   succeeded(await service.anonymous.post('/auth/account/change-email/', { ...credentials, new_email: newEmail }), 202)
   return linkTo(service, newEmail)

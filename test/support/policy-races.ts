@@ -14,8 +14,8 @@ interface Shown {
 }
 
 /**
- * Rounds of requests that are sent at once, each trying to break a rule of contract §6.3; after each round the rules
- * hold, and every request was answered by what the contract says, never by a failure.
+ * Sends rounds of twenty simultaneous requests, each trying to break a rule of contract §6.3. Asserts after each round
+ * that the rules hold, and that every answer has a status of the contract, never 5xx.
  */
 export async function policyRaces(t: ExecutionContext, service: TestService, rounds: number): Promise<void> {
   const { api } = await service.account()
@@ -38,7 +38,7 @@ export async function policyRaces(t: ExecutionContext, service: TestService, rou
   for (const status of [200, 201, 204, 400]) t.true(statuses.has(status), String(status))
 }
 
-/** One of the ways to break a rule, told by a number. */
+/** Sends request number `i` of a round. */
 function attempt(api: Client, token: string, path: string, domain: string, present: Shown[], i: number) {
   const fallback = `${path}${present[0]?.id ?? '00000000-0000-4000-8000-000000000000'}/`
   const other = `${path}${present[1]?.id ?? '00000000-0000-4000-8000-000000000000'}/`
@@ -69,8 +69,8 @@ function attempt(api: Client, token: string, path: string, domain: string, prese
 async function check(t: ExecutionContext, api: Client, token: string, path: string): Promise<void> {
   const policies = (await api.get(path)).json as Shown[]
   const { auto_policy: auto } = (await api.get(token)).json as { auto_policy: boolean }
-  const places = policies.map(({ domain, subname, type }) => JSON.stringify([domain, subname, type]))
-  t.is(new Set(places).size, places.length, 'no place twice')
+  const scopes = policies.map(({ domain, subname, type }) => JSON.stringify([domain, subname, type]))
+  t.is(new Set(scopes).size, scopes.length, 'no place twice')
   const fallback = policies.find(({ domain, subname, type }) => (domain ?? subname ?? type) === null)
   if (policies.length > 0 || auto) t.truthy(fallback, 'a default policy')
   if (auto) t.false(fallback!.perm_write, 'a restrictive one')

@@ -1,4 +1,4 @@
-/** The seed of all random choices of this run: test/run.ts draws it, or takes that of an earlier run. */
+/** The seed of all random choices of this run: test/run.ts chooses it, or takes TEST_SEED. */
 export const SEED = Number(process.env['TEST_SEED'])
 
 /** Random choices, the same ones in each run with the same seed. */

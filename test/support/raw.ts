@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** What came back on a connection: the head of the first answer, and what followed it. */
+/** What a connection received: the head of the first answer, and everything after it. */
 export interface RawAnswer {
   /** 0: the connection was closed without an answer. */
   status: number
@@ -46,7 +46,7 @@ async function all(socket: Socket): Promise<string> {
   socket.on('timeout', () => (lateness.is = true))
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   socket.on('end', () => socket.end())
-  // Not `once`, which would reject at errors: what counts is what arrived before.
+  // Not `once` of node:events, which would reject on errors: the octets that arrived before count.
   await new Promise((resolve) => socket.once('close', resolve))
   if (lateness.is)
     throw new Error(`the connection stayed open after ${JSON.stringify(Buffer.concat(chunks).toString())}`)

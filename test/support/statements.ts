@@ -2,10 +2,10 @@ import pg from 'pg'
 
 type Query = (this: pg.Client, ...args: unknown[]) => unknown
 
-/** The queries of the loops that run in the background. */
+/** The queries of the background loops. */
 const POLLING = /from (marks|mails)\s+where retry_at/
 
-/** The SQL statements that this process sends while `work` runs, without those of repair and of sending mails. */
+/** The SQL statements that this process sends while `work` runs, without those of the repair and mail loops. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const client = pg.Client.prototype as unknown as { query: Query }
   const { query } = client

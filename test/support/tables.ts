@@ -80,8 +80,8 @@ export async function broken(work: Promise<unknown>): Promise<string | undefined
 }
 
 /**
- * Runs `second` in a transaction of its own while the one that ran `first` is open, then commits the first, and returns
- * what the second broke. The second may have to wait for the first, but need not.
+ * Runs `second` in a transaction while the one of `first` is open, then commits the first. Returns the constraint that
+ * the second breaks. The second may have to wait for the first.
  */
 export async function brokenAcross(
   pool: Pool,

@@ -27,7 +27,7 @@ export interface Token {
   api: Client
 }
 
-/** A further token of an account. */
+/** Adds a token to an account. */
 export async function addToken(
   service: Pick<TestService, 'system' | 'url'>,
   ownerId: string,

@@ -8,11 +8,11 @@ import type { TestService } from '../../support/harness.ts'
 import { SEED } from '../../support/random.ts'
 import { query } from '../../support/dns/wire.ts'
 
-/** Records in one zone, and questions asked at once. */
+/** The number of records in one zone, and of questions asked at once. */
 const ZONE_SIZE = 600
 const QUESTIONS = 16
 
-interface Placed {
+interface GeneratedRRset {
   subname: string
   type: string
   records: string[]
@@ -22,8 +22,8 @@ interface Placed {
 type Draw = <T>(arbitrary: fc.Arbitrary<T>) => T
 
 /**
- * Writes so many random records of all types, in random zones, each in one request, and asserts that PowerDNS refuses
- * none and that DNS has all of them, to the octet but for the case of names; and nothing else.
+ * Writes `records` random records of all types, with one request per zone. Asserts that PowerDNS refuses none, and that
+ * DNS serves exactly these records, octet for octet except for the case of names.
  */
 export async function apiAndDnsAgree(t: ExecutionContext, service: TestService, records: number): Promise<void> {
   const { api } = await service.account()
@@ -40,16 +40,21 @@ export async function apiAndDnsAgree(t: ExecutionContext, service: TestService, 
   }
 }
 
-async function isServed(t: ExecutionContext, service: TestService, zone: string, { subname, type, records }: Placed) {
+async function isServed(
+  t: ExecutionContext,
+  service: TestService,
+  zone: string,
+  { subname, type, records }: GeneratedRRset,
+) {
   const name = subname === '' ? `${zone}.` : `${subname}.${zone}.`
   const { answers, authorities } = await query(service.powerDns, name, type)
-  // A delegation is told as such.
+  // The NS RRset of a delegation is in the authority section.
   const served = [...answers, ...(type === 'NS' ? authorities : [])].filter(
     (record) => record.name === name && record.type === type,
   )
   const keys = served.map(({ rdata }) => hex(decodeRdata(type, rdata).key)).sort()
   const wanted = records.map((text) => hex(parseRdata(type, text).key)).sort()
-  // At the apex the service has keys of its own beside these.
+  // At the apex PowerDNS adds the zone's own keys.
   const found = subname === '' ? keys.filter((key) => wanted.includes(key)) : keys
   t.deepEqual(found, wanted, `${name} ${type} ${JSON.stringify(records)}`)
 }
@@ -58,29 +63,29 @@ function hex(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('hex')
 }
 
-/** RRsets with so many records in all, of all types in turn, where each may stand and can be asked for. */
-function compose(size: number, seed: number): Placed[] {
+/** RRsets of all types in turn, with `size` records in total, at names where the type is allowed and can be queried. */
+function compose(size: number, seed: number): GeneratedRRset[] {
   let next = seed
   const draw: Draw = (arbitrary) => fc.sample(arbitrary, { numRuns: 1, seed: next++ })[0]!
-  const placed = new Map<string, Placed>()
+  const rrsets = new Map<string, GeneratedRRset>()
   const types = [...TYPES]
   for (let left = size, i = 0; left > 0; i++) {
     const [type, { single }] = types[i % types.length]!
     const count = single ? 1 : draw(fc.integer({ min: 1, max: Math.min(left, 5) }))
     const contents = fc.sample(RECORDS[type]!, { numRuns: count, seed: next++ })
     const records = [...new Map(contents.map((text) => [parseRdata(type, text).key, text])).values()]
-    const subname = place(type, i, draw)
-    if (placed.has(`${type} ${subname}`)) continue
-    placed.set(`${type} ${subname}`, { subname, type, records })
+    const subname = subnameFor(type, i, draw)
+    if (rrsets.has(`${type} ${subname}`)) continue
+    rrsets.set(`${type} ${subname}`, { subname, type, records })
     left -= records.length
   }
-  return [...placed.values()]
+  return [...rrsets.values()]
 }
 
 const LABEL = fc.stringMatching(/^[a-z0-9_-]{1,20}$/)
 
-/** A subname for an RRset. What changes the answers for all else at or below a name gets a name of its own. */
-function place(type: string, i: number, draw: Draw): string {
+/** A subname for an RRset. A type that changes the answers for other RRsets at or below its name gets its own name. */
+function subnameFor(type: string, i: number, draw: Draw): string {
   if (TYPES.get(type)!.apex === 'only') return ''
   if (type === 'NS' || type === 'DS') return `child${Math.floor(i / TYPES.size)}`
   if (type === 'CNAME' || type === 'DNAME') return `${type.toLowerCase()}${i}`

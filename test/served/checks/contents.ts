@@ -7,7 +7,7 @@ import { EXAMPLES } from '../../dns/examples/index.ts'
 import type { TestService } from '../../support/harness.ts'
 import { query } from '../../support/dns/wire.ts'
 
-/** Texts of one RRset. */
+/** The type and records of one RRset. */
 type Contents = [type: string, texts: string[]]
 
 /** The accepted examples of a type, as input. */
@@ -27,7 +27,7 @@ const CONTENTS: fc.Arbitrary<Contents> = fc
       .map((texts): Contents => [type, texts]),
   )
 
-/** Writes so many random RRsets, and every example, and asserts that the API and DNS have what was written. */
+/** Writes every example and `runs` random RRsets, and asserts that the API and DNS have what was written. */
 export async function contentsAreServed(
   t: ExecutionContext,
   service: TestService,
@@ -55,10 +55,10 @@ export async function contentsAreServed(
     const served = [...answers, ...authorities].filter((record) => record.name === name && record.type === type)
     const keys = new Set(served.map(({ rdata }) => decodeRdata(type, rdata).key))
     for (const content of contents) t.true(keys.has(content.key), `${name} ${type} ${content.text}`)
-    // Those that the service makes come beside, and with the TTL of their own.
+    // At the apex PowerDNS adds its own records, with their own TTL.
     if (apex) return
     t.is(served.length, contents.length, `${name} ${type}`)
-    // With one name in an answer, it does not matter that names may be told by others that differ in case.
+    // With several records, name compression may change the case of names.
     if (served.length === 1) t.is(served[0]!.rdata, contents[0]!.wire)
     t.deepEqual(new Set(served.map(({ ttl }) => ttl)), new Set([60]))
   }
@@ -70,7 +70,7 @@ export async function contentsAreServed(
   await fc.assert(fc.asyncProperty(CONTENTS, isServed), { numRuns: runs, endOnFailure: true })
 }
 
-/** Without those that may not stand in one RRset with an earlier one. */
+/** The records without duplicates: one spelling of each. */
 function distinct(type: string, texts: string[]): string[] {
   const byKey = new Map(texts.map((text) => [parseRdata(type, text).key, text]))
   return [...byKey.values()]

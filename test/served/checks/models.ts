@@ -5,7 +5,7 @@ import { lookUp } from '../../support/dns/dns.ts'
 import { discrepanciesOf } from '../../support/dns/discrepancies.ts'
 import type { TestProcess, TestServers } from '../../support/harness.ts'
 
-/** An item of a request; what is undefined is not sent. */
+/** An item of a request; undefined members are not sent. */
 interface Item {
   subname: string
   type: string
@@ -13,14 +13,14 @@ interface Item {
   records: string[] | undefined
 }
 
-/** A request to the collection, with an array or with one RRset, or to one RRset. */
+/** A request to the collection, with an array (`bulk`) or one RRset (`collection`), or to one RRset (`one`). */
 interface Request {
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   items: Item[]
   kind: 'bulk' | 'collection' | 'one'
 }
 
-/** Contents by type, good ones and a bad one. */
+/** Valid and invalid records by type. */
 const CONTENTS: Record<string, string[][]> = {
   A: [['192.0.2.1'], ['192.0.2.1', '192.0.2.2'], ['x']],
   TXT: [['"a"'], ['"b"', '"c"'], ['x']],
@@ -60,12 +60,12 @@ const REQUEST: fc.Arbitrary<Request> = fc.oneof(
   }),
 )
 
-/** A zone as the contract has it: TTL and records by type and subname. */
+/** The model's zone: TTL and records by type and subname. */
 type State = Map<string, { ttl: number; records: string[] }>
 
 const key = ({ subname, type }: Pick<Item, 'subname' | 'type'>) => `${type} ${subname}`
 
-/** The status of the answer, which items are wrong, and the state then: contract §§8.3 to 8.7 in the plainest words. */
+/** The status, the invalid items and the new state that contract §§8.3 to 8.7 require, written as simply as possible. */
 function expected(state: State, { kind, method, items }: Request): { status: number; wrong: boolean[]; state: State } {
   const refused = (status: number, wrong: boolean[] = []) => ({ status, wrong, state })
   const [first] = items
@@ -83,11 +83,11 @@ function expected(state: State, { kind, method, items }: Request): { status: num
     if (records.length === 0) next.delete(key(item))
     else next.set(key(item), { ttl: item.ttl ?? before!.ttl, records })
   }
-  const gone = kind === 'one' && first!.records?.length === 0
-  return { status: gone ? 204 : method === 'POST' ? 201 : 200, wrong: [], state: next }
+  const isDeletion = kind === 'one' && first!.records?.length === 0
+  return { status: isDeletion ? 204 : method === 'POST' ? 201 : 200, wrong: [], state: next }
 }
 
-function byPlace(rrsets: Iterable<readonly [string, unknown]>): unknown {
+function sortedByKey(rrsets: Iterable<readonly [string, unknown]>): unknown {
   return [...rrsets].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
@@ -115,7 +115,7 @@ function isWrong(state: State, method: Request['method'], items: Item[], item: I
   return type === 'CNAME' && (subname === '' || (records?.length ?? 0) > 1)
 }
 
-/** Sends random sequences of requests, and compares statuses, errors and RRsets to the model's; in the end also DNS. */
+/** Sends random sequences of requests; compares statuses, errors and RRsets with the model, and at the end DNS, too. */
 export async function compareToModel(
   t: ExecutionContext,
   servers: TestServers,
@@ -146,13 +146,13 @@ export async function compareToModel(
         const present = (await shown()).map(
           (rrset) => [key(rrset), { ttl: rrset.ttl, records: rrset.records }] as const,
         )
-        t.deepEqual(byPlace(present), byPlace(state))
+        t.deepEqual(sortedByKey(present), sortedByKey(state))
       }
       t.deepEqual(await discrepanciesOf(servers, domain), [])
-      for (const [place, { records }] of state) {
-        const [type, subname] = place.split(' ') as [string, string]
+      for (const [rrsetKey, { records }] of state) {
+        const [type, subname] = rrsetKey.split(' ') as [string, string]
         const served = await lookUp(servers.powerDns, subname === '' ? domain : `${subname}.${domain}`, type)
-        t.deepEqual(served.sort(), [...records].sort(), place)
+        t.deepEqual(served.sort(), [...records].sort(), rrsetKey)
       }
     }),
     { numRuns },

@@ -5,8 +5,8 @@ import { Zone } from '../../support/dns/zone.ts'
 import { query, servedSerial } from '../../support/dns/wire.ts'
 
 /**
- * Deletes a domain and creates it again at once, so many times. In each life it gets so many writes that its version
- * runs ahead of the clock. It is asked for all the time, so that answers of earlier lives could be remembered.
+ * Creates, writes and deletes a domain `lives` times without a pause. In each life it gets so many writes that its
+ * version runs ahead of the clock. DNS queries in between let PowerDNS cache answers, which must not outlive a life.
  */
 export async function recreate(
   t: ExecutionContext,

@@ -6,17 +6,17 @@ import { Random } from '../../support/random.ts'
 import { Zone, type Question } from '../../support/dns/zone.ts'
 import { ancestors } from '../../support/dns/zone-model.ts'
 
-/** Names that get in each other's way: empty non-terminals, wildcards at several depths, names below one another. */
+/** Names that affect each other's answers: empty non-terminals, wildcards at several depths, names below one another. */
 const SUBNAMES = [
   'a', 'b', 'a.a', 'b.a', 'a.b', 'a.a.a', 'b.a.a', 'a.a.b', 'a.b.b', 'c.a.b.b',
   '*', '*.a', '*.b', '*.a.a', '*.b.b', '*.x', 'k.j.i.h.g.f.a', 'i.h.g.f.a', 'y.x',
 ] // prettier-ignore
-/** Never written: they are denied, expanded from wildcards, or referred away. */
-const NEVER = ['z', 'z.a', 'z.b.a', 'z.a.b.b', 'z.x', 'x', 'h.g.f.a', 'z.h.g.f.a', 'ns.a', 'z.z.z']
+/** Never written: DNS denies them, expands a wildcard, or answers with a referral. */
+const NEVER_WRITTEN = ['z', 'z.a', 'z.b.a', 'z.a.b.b', 'z.x', 'x', 'h.g.f.a', 'z.h.g.f.a', 'ns.a', 'z.z.z']
 const TYPES = ['A', 'TXT', 'MX', 'NS', 'DS', 'CNAME'] as const
 type Type = (typeof TYPES)[number]
 
-/** A change of one RRset; without records it is removed. */
+/** A change of one RRset; without records it is deleted. */
 export interface Step {
   subname: string
   type: Type
@@ -26,30 +26,30 @@ export interface Step {
 
 export interface Sequence {
   zone: string
-  /** How many RRsets there are besides the changing ones. */
+  /** The number of RRsets that do not change. */
   size: number
   steps: number
-  /** How many answers `delv` validates after each step: it takes long. */
+  /** The number of answers that `delv` validates after each step; each takes long. */
   validated: number
 }
 
 /**
- * Changes a zone at random, and asserts after every step that the names around the change are answered as they must be,
- * and after some that all are; that PowerDNS was asked to rectify the zone if, and in a large zone only if, the step
- * needs it; in the end that a transfer of the zone is valid. Steps that change only contents take turns with those that
- * change the zone's structure, as far as chance finds any.
+ * Changes a zone at random. Asserts after every step that the answers for names around the change are correct, and
+ * after every 20th step those for all names; that PowerDNS rectified the zone if the step needs it, and in a large zone
+ * only then; and at the end that a transfer of the zone is valid. Steps that change the zone's structure, where random
+ * choice finds one, alternate with steps that change only contents.
  */
 export async function changeAtRandom(t: ExecutionContext, service: TestService, sequence: Sequence): Promise<void> {
   const random = new Random()
   const rectified = watchRectify(service, sequence.zone)
   const zone = await Zone.create(service, (await service.account()).api, sequence.zone)
   const fillers = await fill(zone, sequence.size)
-  const everything = [...SUBNAMES, ...NEVER, ''].map((subname) => zone.at(subname))
+  const everything = [...SUBNAMES, ...NEVER_WRITTEN, ''].map((subname) => zone.at(subname))
   for (let i = 0; i < sequence.steps; i++) {
     const step = choose(zone, random, i % 2 === 0)
     const needed = needsRectify(zone, step)
     rectified()
-    await carryOut(zone, step)
+    await apply(zone, step)
     t.deepEqual(rectified(), [needed || zone.model.all().length <= SMALL_ZONE], JSON.stringify(step))
 
     const other = random.some([...everything, ...fillers.map((subname) => zone.at(subname))], 4)
@@ -65,8 +65,8 @@ export async function changeAtRandom(t: ExecutionContext, service: TestService, 
 }
 
 /**
- * Listens to what is sent to PowerDNS about a zone. The function returned tells of each publication since it was last
- * called whether the zone was rectified with it.
+ * Observes the requests to PowerDNS about a zone. The returned function reports, for each publication since its last
+ * call, whether the zone was rectified with it.
  */
 function watchRectify({ proxy }: TestService, zone: string): () => boolean[] {
   let seen = 0
@@ -87,13 +87,13 @@ interface Setting {
   api_rectify: boolean
 }
 
-/** Whether a step changes the zone's order, its delegations or its denials, or what is not the zone's own to sign. */
+/** Whether a step changes names, delegations or the NSEC3 chain, or writes an RRset below a delegation. */
 function needsRectify(zone: Zone, step: Step): boolean {
   const belowCut = zone.model.cutAbove(zone.at(step.subname)) !== undefined
   return isStructural(zone, step) || (belowCut && step.records.length > 0 && step.type !== 'DS')
 }
 
-/** Adds so many RRsets that stay, two to a name, some of them deep. */
+/** Adds `size` RRsets that do not change, two per name, some at deep names; returns the subnames. */
 async function fill(zone: Zone, size: number): Promise<string[]> {
   const subnames = Array.from({ length: Math.ceil(size / 2) }, (_, i) => `f${i}${i % 5 === 0 ? `.e${i % 3}.deep` : ''}`)
   const all = subnames.flatMap((subname) => [
@@ -104,7 +104,7 @@ async function fill(zone: Zone, size: number): Promise<string[]> {
   return subnames
 }
 
-/** A step that the API accepts; if chance allows, one that changes the structure, or one that does not. */
+/** A random step that the API accepts, structural or not as asked, unless 200 attempts find no such step. */
 function choose(zone: Zone, random: Random, structural: boolean): Step {
   let step: Step
   let tries = 0
@@ -114,7 +114,7 @@ function choose(zone: Zone, random: Random, structural: boolean): Step {
 }
 
 function attempt(zone: Zone, random: Random): Step {
-  // The apex has its own turn now and then, so that its NS RRset changes, too.
+  // Sometimes the apex is chosen, so that its NS RRset changes, too.
   const subname = random.below(12) === 0 ? '' : random.of(SUBNAMES)
   const type = random.of(subname === '' ? (['A', 'TXT', 'MX', 'NS'] as const) : TYPES)
   const present = zone.model.get(zone.at(subname), type) !== undefined
@@ -123,7 +123,7 @@ function attempt(zone: Zone, random: Random): Step {
 }
 
 function contents(zone: Zone, random: Random, type: Type): string[] {
-  const name = () => zone.at(random.of([...SUBNAMES, ...NEVER].filter((subname) => !subname.startsWith('*'))))
+  const name = () => zone.at(random.of([...SUBNAMES, ...NEVER_WRITTEN].filter((subname) => !subname.startsWith('*'))))
   switch (type) {
     case 'A':
       return random.some(['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'], 1 + random.below(3))
@@ -140,7 +140,7 @@ function contents(zone: Zone, random: Random, type: Type): string[] {
   }
 }
 
-/** Whether the API accepts a step, it has an effect, and what it makes can be judged. */
+/** Whether the API accepts a step, the step has an effect, and the model can predict the answers. */
 function isAllowed(zone: Zone, { subname, type, records, ttl }: Step): boolean {
   if (records.length === 0) return true
   const name = zone.at(subname)
@@ -148,13 +148,13 @@ function isAllowed(zone: Zone, { subname, type, records, ttl }: Step): boolean {
   if (present?.ttl === ttl && [...present.records].sort().join() === [...records].sort().join()) return false
   if ((type === 'NS' || type === 'DS') && subname !== '' && !mayDelegate(zone, name)) return false
   const others = zone.model.at(name).filter((rrset) => rrset.type !== type)
-  if (type === 'CNAME') return others.length === 0 && !leadsBack(zone, name, records[0]!)
+  if (type === 'CNAME') return others.length === 0 && !couldLoop(zone, name, records[0]!)
   return others.every((rrset) => rrset.type !== 'CNAME')
 }
 
 /**
- * Whether a delegation here means anything: not as a wildcard (RFC 4592 §4.2), and not above or below another one:
- * PowerDNS refers to the deeper one, and signs a DS there.
+ * Whether the answers for a delegation here are defined: not at a wildcard (RFC 4592 §4.2), and not above or below
+ * another delegation, where PowerDNS refers to the deeper one and signs a DS there.
  */
 function mayDelegate(zone: Zone, name: string): boolean {
   const cut = zone.model.cutAbove(name)
@@ -162,28 +162,28 @@ function mayDelegate(zone: Zone, name: string): boolean {
   return !name.startsWith('*') && (cut === undefined || cut === name) && !below
 }
 
-/** Whether CNAMEs could make a circle: targets are later in the list than what points to them; wildcards point away. */
-function leadsBack(zone: Zone, from: string, to: string): boolean {
-  const rank = (name: string) => [...SUBNAMES, ...NEVER].findIndex((subname) => zone.at(subname) === name)
+/** Whether a CNAME could close a loop: targets must be later in the list, and those of wildcards outside the zone. */
+function couldLoop(zone: Zone, from: string, to: string): boolean {
+  const rank = (name: string) => [...SUBNAMES, ...NEVER_WRITTEN].findIndex((subname) => zone.at(subname) === name)
   return !to.endsWith('example.') && (from.startsWith('*') || rank(to) <= rank(from))
 }
 
-/** Whether a name, a delegation or a DS comes or goes. */
+/** Whether a step creates or deletes a name, a delegation or a DS. */
 function isStructural(zone: Zone, { subname, type, records }: Step): boolean {
   const types = zone.model.at(zone.at(subname)).map((rrset) => rrset.type)
-  const comes = !types.includes(type) && records.length > 0
-  const goes = types.includes(type) && records.length === 0
-  if (!comes && !goes) return false
-  if (comes ? types.length === 0 : types.length === 1) return true
+  const isCreated = !types.includes(type) && records.length > 0
+  const isDeleted = types.includes(type) && records.length === 0
+  if (!isCreated && !isDeleted) return false
+  if (isCreated ? types.length === 0 : types.length === 1) return true
   return (type === 'NS' && subname !== '') || type === 'DS'
 }
 
-async function carryOut(zone: Zone, { subname, type, records, ttl }: Step): Promise<void> {
+async function apply(zone: Zone, { subname, type, records, ttl }: Step): Promise<void> {
   if (records.length === 0) await zone.remove(subname, type)
   else await zone.put(subname, type, records, ttl)
 }
 
-/** A name, those above it, one below and one beside it, and the wildcards that could take its place. */
+/** A name, its ancestors, and names that are never written beside and below them, which wildcards may match. */
 function around(zone: Zone, subname: string): string[] {
   const name = zone.at(subname)
   const above = ancestors(name, zone.at(''))
@@ -194,8 +194,8 @@ function around(zone: Zone, subname: string): string[] {
 }
 
 /**
- * Questions for these names, but those that no resolver asks here: for a DS at the apex, or below a delegation. Nor for
- * a CNAME where a wildcard has one: PowerDNS follows it and denies that its target has another.
+ * Questions for these names, without those that no resolver asks here: for a DS at the apex or below a delegation.
+ * None asks for the CNAME of a wildcard: PowerDNS follows it and denies that its target has another.
  */
 function questionsFor(zone: Zone, random: Random, names: string[]): Question[] {
   return names.flatMap((name) => {

@@ -3,10 +3,10 @@ import { Client } from '../../support/client.ts'
 import { useService, type TestService } from '../../support/harness.ts'
 import { startService, type LocalService } from '../../support/servers/service.ts'
 
-/** As many connections to PowerDNS as it bears, shared by two processes. */
+/** Two processes share the connections that PowerDNS can handle. */
 const ENVIRONMENT = { THROTTLE: 'off', PDNS_CONNECTIONS: '4' }
 
-/** Starts a service for a test file, and a second one on the same database and PowerDNS, as another process would be. */
+/** Starts a service for a test file, and a second one on the same database and PowerDNS, like another process. */
 export function useTwoProcesses(): { service: () => TestService; clients: () => Promise<[Client, Client]> } {
   const service = useService(ENVIRONMENT)
   let second: LocalService | undefined

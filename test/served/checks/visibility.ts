@@ -6,7 +6,7 @@ import { query, rrsetsOf } from '../../support/dns/wire.ts'
 /** A write of an RRset; without records it is deleted. */
 type Write = [subname: string, type: string, ...records: string[]]
 
-/** What happens to the names of one round; `$` is its number. Each write undoes or replaces what is known of some name. */
+/** The writes of one round; `$` is its number. Each write makes an answer outdated that PowerDNS may have cached. */
 const ROUND: Write[] = [
   ['n$', 'A', '192.0.2.1'],
   ['n$', 'A', '192.0.2.2', '192.0.2.3'],
@@ -33,8 +33,8 @@ const NAMES = ['n$', 'a.n$', 'x.a.n$', 'e.n$', 'b.e.n$', '*.n$', 'absent.n$']
 const TYPES = ['A', 'TXT', 'AAAA', 'DS']
 
 /**
- * Makes so many writes to one zone. All questions that a write could change the answers to were asked just before it,
- * so that their answers are remembered, denials included; they are asked again at once when its response arrives.
+ * Makes `writes` writes to one zone. Just before each write all questions whose answers it may change are asked, so that
+ * PowerDNS caches the answers, denials included. When the response arrives, the same questions are asked again.
  */
 export async function writesShowAtOnce(
   t: ExecutionContext,
@@ -55,7 +55,7 @@ export async function writesShowAtOnce(
   }
 }
 
-/** Domains that come and go, beside a parent that is there; and what is said of them before: by nobody, or the parent. */
+/** Domains beside and below an existing parent, and the RCODE for them before they exist. */
 const DOMAINS = [
   ['r$-@', 'REFUSED'],
   ['r$.@', 'NXDOMAIN'],
@@ -65,8 +65,8 @@ const DOMAINS = [
 const BELOW = ['', 'www.', '_tcp.www.', 'absent.']
 
 /**
- * Creates and deletes so many domains, some of them below a domain that is there, and writes an RRset in each. Their
- * names, and names below them, were asked for just before, as above, and are asked for at once after.
+ * Creates and deletes `rounds` domains, some of them below an existing domain, and writes an RRset in each. Their names,
+ * and names below them, are asked for just before each request, and again when its response arrives.
  */
 export async function domainsShowAtOnce(
   t: ExecutionContext,
@@ -93,7 +93,7 @@ export async function domainsShowAtOnce(
   }
 }
 
-/** Asserts that the zone itself answers, and not its parent. */
+/** Asserts that the answers are from the zone itself, not from its parent. */
 async function isServed(t: ExecutionContext, service: TestService, zone: Zone, questions: Question[]): Promise<void> {
   await zone.answers(
     t,
@@ -103,7 +103,7 @@ async function isServed(t: ExecutionContext, service: TestService, zone: Zone, q
   for (const { soa } of await repliesTo(service, soas)) t.is(soa, zone.at(''))
 }
 
-/** What is answered, with and without signatures; of SOA records only whose they are. */
+/** The replies, with and without signatures; of an SOA record only the owner name. */
 async function repliesTo(service: TestService, questions: Question[]) {
   const replies = []
   for (const [name, type] of questions) {

@@ -12,8 +12,8 @@ interface RRsetBody {
 const WRITERS = 16
 
 /**
- * Lets 16 writers write one RRset each and one that all share, `writes` in all, to the zones in turn: as many as there
- * are names. Half of them talk to one process of the service, half to another.
+ * 16 writers make `writes` writes in total. Each writes to one of the zones: to its own RRset, and to one that all
+ * writers of the zone share. Half of them use one process of the service, half another.
  */
 export async function writeSideBySide(
   t: ExecutionContext,
@@ -41,7 +41,7 @@ export async function writeSideBySide(
       } else {
         own = acknowledged(
           t,
-          await api.put(path(zone, `own${writer}`), { ...PLACE(writer), ttl: 60, records }),
+          await api.put(path(zone, `own${writer}`), { ...ownKey(writer), ttl: 60, records }),
           200,
         ).records
       }
@@ -61,7 +61,7 @@ export async function writeSideBySide(
   }
 }
 
-const PLACE = (writer: number) => ({ subname: `own${writer}`, type: 'TXT' })
+const ownKey = (writer: number) => ({ subname: `own${writer}`, type: 'TXT' })
 
 function acknowledged(t: ExecutionContext, { status, text, json }: Answer, expected: number): RRsetBody {
   t.is(status, expected, text)

@@ -20,8 +20,8 @@ interface Row {
 }
 
 /**
- * The differences between the database and PowerDNS' API, and between both and the answers over DNS; an empty array if
- * there are none. Uses no function of the service. Compares records as text: for types that PowerDNS spells as we do.
+ * The differences between the database and PowerDNS' API, and between both and the answers over DNS. Uses no function
+ * of the service. Compares records as text, so it suits only types that PowerDNS spells as we do.
  * @param foreign zones at PowerDNS that do not belong to the service
  */
 export async function discrepancies(servers: TestServers, foreign: string[] = []): Promise<string[]> {
@@ -31,13 +31,13 @@ export async function discrepancies(servers: TestServers, foreign: string[] = []
   const zones = (await servers.pdns('GET', '/zones?dnssec=false')).json as { name: string }[]
   const expected = [...domains.map(({ name }) => name), ...foreign]
   for (const { name } of zones) {
-    if (!expected.includes(name.slice(0, -1))) found.push(`${name} is no domain`)
+    if (!expected.includes(name.slice(0, -1))) found.push(`${name} is not a domain`)
   }
   for (const domain of domains) found.push(...(await inZone(servers, domain)))
   return found
 }
 
-/** As `discrepancies`, for one zone, once repair is done. */
+/** Like `discrepancies`, for one zone, after waiting for its repair. */
 export async function discrepanciesOf(servers: TestServers, name: string): Promise<string[]> {
   await eventually(
     async () => (await query(servers.system.db, 'select from marks where zone = :name', { name })).length === 0,
@@ -45,7 +45,7 @@ export async function discrepanciesOf(servers: TestServers, name: string): Promi
   const [domain] = await domainsOf(servers, name)
   if (domain !== undefined) return inZone(servers, domain)
   const { status } = await servers.pdns('GET', `/zones/${name}.`)
-  return status === 404 ? [] : [`${name} is no domain`]
+  return status === 404 ? [] : [`${name} is not a domain`]
 }
 
 /** Waits until repair is done, and returns the differences that are left. */
@@ -102,7 +102,7 @@ async function inZone(servers: TestServers, { name, version, rectify, rrsets }: 
           ],
     ),
   )
-  for (const place of new Set([...stored.keys(), ...live.keys()])) compare(place, stored.get(place), live.get(place))
+  for (const key of new Set([...stored.keys(), ...live.keys()])) compare(key, stored.get(key), live.get(key))
   for (const { subname, type, records } of rrsets) {
     if (type !== 'A') continue
     const answer = await ask(servers.powerDns, `${subname}.${name}`, 'A')

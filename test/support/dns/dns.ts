@@ -36,7 +36,7 @@ export async function ask(server: Server, name: string, type: string): Promise<D
 
 let queries = 0
 
-/** As `ask`, but returns the message as it arrived; without `dnssec`, without DNSSEC records. */
+/** Like `ask`, but returns the message unparsed; DNSSEC records are in it only with `dnssec`. */
 export async function exchange(
   server: Server,
   name: string,
@@ -65,7 +65,7 @@ export async function exchange(
   return truncated ? overTcp(server, query) : datagram
 }
 
-/** The type as `dns-packet` takes it, which has no name for some. */
+/** The type as `dns-packet` expects it; it has no name for some types. */
 function codeOf(type: string): string {
   const number = new Map(Object.entries<number>(REGISTRY.supported)).get(type)
   return number === undefined ? type : `UNKNOWN_${number}`
@@ -104,12 +104,12 @@ async function overTcp({ dnsHost, dnsPort }: Server, query: Buffer): Promise<Buf
   throw new Error('the connection closed before the answer was complete')
 }
 
-/** The data of the answers of one type, as `dns-packet` gives it. */
+/** The data of the answers of one type, as `dns-packet` returns it. */
 export function dataOf(answer: DnsAnswer, type: string): unknown[] {
   return answer.answers.flatMap((rr) => (rr.type === (type as RR['type']) && 'data' in rr ? [rr.data] : []))
 }
 
-/** The contents that a nameserver answers with, as dig prints them, sorted; without DNSSEC records. */
+/** The records in a nameserver's answer, as dig prints them, sorted; without DNSSEC records. */
 export async function lookUp({ dnsHost, dnsPort }: Server, name: string, type: string): Promise<string[]> {
   const { stdout } = await run('dig', [`@${dnsHost}`, '-p', String(dnsPort), '+short', '+tcp', '+noedns', name, type])
   return stdout
@@ -119,10 +119,10 @@ export async function lookUp({ dnsHost, dnsPort }: Server, name: string, type: s
 }
 
 /**
- * What a validating resolver that trusts only this DS says of an answer, in the words of `delv`: `fully validated` or
- * `negative response, fully validated` if all of it is proven; else `unsigned answer`, `negative response, unsigned
- * answer`, or why there is no answer, such as `failed: broken trust chain`. A referral is not an answer, and neither is
- * a CNAME to a name on another server.
+ * The verdict of `delv`, a validating resolver that trusts only this DS, on an answer: `fully validated` or `negative
+ * response, fully validated` if all of it is proven; else `unsigned answer`, `negative response, unsigned answer`, or
+ * why there is no answer, such as `failed: broken trust chain`. A referral, or a CNAME to a name on another server, is
+ * not an answer.
  * @param ds contents of the zone's DS records
  */
 export async function validate(
@@ -139,8 +139,8 @@ export async function validate(
   })
   const file = join(folder, 'anchors')
   writeFileSync(file, `trust-anchors { ${anchors.join(' ')} };\n`)
-  const place = [`@${server.dnsHost}`, '-p', String(server.dnsPort)]
-  const { stdout, stderr } = await run('delv', [...place, '-a', file, `+root=${zone}`, '+nocrypto', name, type]).catch(
+  const target = [`@${server.dnsHost}`, '-p', String(server.dnsPort)]
+  const { stdout, stderr } = await run('delv', [...target, '-a', file, `+root=${zone}`, '+nocrypto', name, type]).catch(
     (error: unknown) => error as { stdout: string; stderr: string },
   )
   rmSync(folder, { recursive: true })
@@ -148,22 +148,22 @@ export async function validate(
 }
 
 /**
- * What delv's output comes to. It says `; fully validated` and the like before the first RRset, and again before each
- * whose standing is another; the last line is a failure, unless a denial is all that there is to tell.
+ * The verdict in delv's output. delv prints a line such as `; fully validated` before the first RRset, and again before
+ * each RRset with another verdict. `resolution failed` is a failure, except for a denial (`ncache …`).
  */
 function verdict(output: string): string {
   const failure = /^;; resolution failed: (?!ncache nx(?:domain|rrset)$)(.*)$/m.exec(output)
   if (failure) return `failed: ${failure[1]}`
-  const standings = [...output.matchAll(/^; ([a-z][a-z ,]*)$/gm)].map(([, words]) => words!)
-  if (standings.length === 0) return `failed: ${output.trim()}`
-  const doubtful = standings.find((words) => !/^(negative response, )?fully validated$/.test(words))
-  return doubtful ?? standings[0]!
+  const verdicts = [...output.matchAll(/^; ([a-z][a-z ,]*)$/gm)].map(([, text]) => text!)
+  if (verdicts.length === 0) return `failed: ${output.trim()}`
+  const doubtful = verdicts.find((text) => !/^(negative response, )?fully validated$/.test(text))
+  return doubtful ?? verdicts[0]!
 }
 
 /** Asks for a zone transfer; returns the zone as text. */
 export async function transfer(server: Server, zone: string): Promise<string> {
-  const place = [`@${server.dnsHost}`, '-p', String(server.dnsPort)]
-  const { stdout } = await run('dig', [...place, zone, 'AXFR', '+onesoa', '+nocomments', '+nocmd', '+nostats'], {
+  const target = [`@${server.dnsHost}`, '-p', String(server.dnsPort)]
+  const { stdout } = await run('dig', [...target, zone, 'AXFR', '+onesoa', '+nocomments', '+nocmd', '+nostats'], {
     maxBuffer: 2 ** 28,
   })
   if (stdout.includes('; Transfer failed')) throw new Error(`no transfer of ${zone}`)
@@ -171,8 +171,8 @@ export async function transfer(server: Server, zone: string): Promise<string> {
 }
 
 /**
- * Lets `ldns-verify-zone` judge a zone as text: its signatures and its NSEC3 chain. Rejects with what it says
- * if the zone is not valid.
+ * Verifies the signatures and the NSEC3 chain of a zone file with `ldns-verify-zone`. Rejects with its output if the
+ * zone is not valid.
  * @param ds contents of DS records, which the zone's keys must agree with
  */
 export async function verifyZone(text: string, zone: string, ds: string[] = []): Promise<void> {
@@ -188,7 +188,7 @@ export async function verifyZone(text: string, zone: string, ds: string[] = []):
   rmSync(folder, { recursive: true })
 }
 
-/** Asks for a zone transfer and lets `ldns-verify-zone` judge it; rejects with what it says if the zone is not valid. */
+/** Like `verifyZone`, for a zone transfer. */
 export async function verifyTransfer(server: Server, zone: string, ds?: string[]): Promise<void> {
   await verifyZone(await transfer(server, zone), zone, ds)
 }

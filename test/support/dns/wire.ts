@@ -6,7 +6,7 @@ import { REGISTRY } from '../../../src/dns/registry.ts'
 import { TYPES } from '../../../src/dns/types.ts'
 import { exchange, type Server } from './dns.ts'
 
-/** A record as it was on the wire; names in its data are written out, one character per octet. */
+/** A record as it was on the wire: one character per octet, with the names in its data decompressed. */
 export interface WireRecord {
   /** Absolute, lower case. */
   name: string
@@ -22,7 +22,7 @@ export interface Message {
   additionals: WireRecord[]
 }
 
-/** An RRset as DNS serves it: records in the API's canonical spelling, sorted; of types the API does not have, in hex. */
+/** An RRset as DNS serves it: records in the API's canonical spelling, sorted; in hex for types that the API does not have. */
 export interface ServedRRset {
   name: string
   type: string
@@ -35,7 +35,7 @@ const MNEMONICS = new Map(
   Object.entries<number>({ ...supported, ...automatic }).map(([mnemonic, number]) => [number, mnemonic]),
 )
 
-/** Octets before the names in a record's data, and how many names there are; these names may be compressed. */
+/** The number of octets before the names in a record's data, and of names; these names may be compressed. */
 const NAMES: Partial<Record<string, [before: number, names: number]>> = {
   NS: [0, 1],
   CNAME: [0, 1],
@@ -81,7 +81,7 @@ export function readMessage(message: Buffer): Message {
   }
 }
 
-/** The name at a place of the message, on the wire but written out, and where what follows it begins. */
+/** The name at an offset of the message, in wire format but decompressed, and the offset after it. */
 function readName(message: Buffer, start: number): { name: string; end: number } {
   let name = ''
   let end: number | undefined
@@ -123,7 +123,7 @@ export function rrsetsOf(records: WireRecord[]): ServedRRset[] {
   return sorted([...rrsets.values()])
 }
 
-/** RRsets in an order of their own, for comparison. */
+/** RRsets and their records in a fixed order, for comparison. */
 export function sorted(rrsets: ServedRRset[]): ServedRRset[] {
   const key = ({ name, type }: ServedRRset) => `${name} ${type}`
   return rrsets
@@ -132,8 +132,8 @@ export function sorted(rrsets: ServedRRset[]): ServedRRset[] {
 }
 
 /**
- * RRsets with the names in their records in lower case: a name in a message may be told by pointing to an earlier one
- * that differs in case (RFC 4343 §4.1).
+ * RRsets with the names in their records in lower case: name compression may replace a name by an earlier one that
+ * differs in case (RFC 4343 §4.1).
  */
 export function folded(rrsets: ServedRRset[]): ServedRRset[] {
   const fold = ({ type, records, ...rest }: ServedRRset) => ({
@@ -149,7 +149,7 @@ export function contentOf({ type, rdata }: WireRecord): string {
   return TYPES.has(type) ? decodeRdata(type, rdata).text : Buffer.from(rdata, 'latin1').toString('hex')
 }
 
-/** The RRsets among records, as `name type`, that no signature covers. */
+/** The RRsets, as `name type`, that no signature covers. */
 export function unsigned(records: WireRecord[]): string[] {
   const covered = new Set(
     records
@@ -158,7 +158,7 @@ export function unsigned(records: WireRecord[]): string[] {
   )
   return rrsetsOf(records)
     .map(({ name, type }) => `${name} ${type}`)
-    .filter((place) => !covered.has(place))
+    .filter((key) => !covered.has(key))
 }
 
 /** A zone's SOA serial, as it is served. */
@@ -169,12 +169,12 @@ export async function servedSerial(server: Server, zone: string): Promise<number
   return Buffer.from(rdata.slice(-20, -16), 'latin1').readUInt32BE()
 }
 
-/** Whether the nameserver adds records of its own to this RRset. */
+/** Whether the nameserver adds its own records to this RRset. */
 export function isMixed(zone: string, name: string, type: string): boolean {
   return name === `${zone}.` && ['DNSKEY', 'CDS', 'CDNSKEY'].includes(type)
 }
 
-/** All RRsets that a zone transfer brings, but those that the nameserver makes, or adds to, itself. */
+/** The RRsets of a zone transfer, without those that the nameserver generates or adds records to. */
 export async function transferred(server: Server, zone: string): Promise<ServedRRset[]> {
   const question = packet.streamEncode({ type: 'query', id: 1, questions: [{ type: 'AXFR', name: zone }] })
   const socket = connect(server.dnsPort, server.dnsHost)

@@ -1,21 +1,21 @@
 import { sorted, unsigned, rrsetsOf, type Message, type ServedRRset } from './wire.ts'
 
-/** What a nameserver says about a name, but for how it proves it. */
+/** A nameserver's reply, without signatures and the contents of proofs. */
 export interface Reply {
   rcode: string
   answers: ServedRRset[]
-  /** The RRset that a referral consists of. */
+  /** The NS RRset of a referral. */
   referral: ServedRRset | undefined
   /** The types in the authority section. */
   authority: string[]
 }
 
-/** Longer chains of CNAMEs than this are not followed here. */
+/** The model follows no longer chains of CNAMEs. */
 const CHAIN = 8
 
 /**
- * A zone as RFC 1034 §4.3.2, RFC 4592 and RFC 5155 §7.2 want it answered, signed with NSEC3 without opt-out. Kept as
- * plain as can be, because answers are judged by it: names have no escapes, and there is no DNAME.
+ * Predicts the replies for a zone by RFC 1034 §4.3.2, RFC 4592 and RFC 5155 §7.2, signed with NSEC3 without opt-out. As
+ * simple as possible, because tests rely on it: names have no escapes, and DNAME is not supported.
  */
 export class ZoneModel {
   readonly #apex: string
@@ -57,7 +57,7 @@ export class ZoneModel {
       .find((ancestor) => this.#delegates(ancestor))
   }
 
-  /** Whether a DS stands above a name where nothing is delegated; BIND's validator then expects a delegation. */
+  /** Whether a name above this one has a DS and no delegation; BIND's validator then expects a delegation. */
   isBelowStrayDs(name: string): boolean {
     return ancestors(name, this.#apex)
       .slice(1)
@@ -73,7 +73,7 @@ export class ZoneModel {
     }
     const source = this.#source(name)
     if (source === undefined) return this.#denial('NXDOMAIN')
-    // That there is no closer match than the wildcard needs a proof, too.
+    // An NSEC3 record proves that no name matches better than the wildcard.
     const expansion = source === name ? [] : ['NSEC3']
     const alias = type === 'CNAME' ? undefined : this.get(source, 'CNAME')
     const found = alias ?? this.get(source, type)
@@ -102,7 +102,7 @@ export class ZoneModel {
     return this.#names.has(`*.${encloser}`) ? `*.${encloser}` : undefined
   }
 
-  /** Whether a name has RRsets, or names below it that have. */
+  /** Whether a name has RRsets or is an empty non-terminal. */
   #exists(name: string): boolean {
     if (name === this.#apex || this.#names.has(name)) return true
     for (const other of this.#names.keys()) if (other.endsWith(`.${name}`)) return true
@@ -125,7 +125,7 @@ export function ancestors(name: string, apex: string): string[] {
   return names
 }
 
-/** What a message says, in the words of the model. */
+/** A message in the form of the model's replies. */
 export function replyOf(message: Message): Reply {
   const authority = rrsetsOf(message.authorities)
   const types = [...new Set(authority.map(({ type }) => type))].sort()
@@ -133,11 +133,11 @@ export function replyOf(message: Message): Reply {
   return { rcode: message.rcode, answers: rrsetsOf(message.answers), referral, authority: types }
 }
 
-/** What should bear a signature and does not, or the other way round: a delegation and glue bear none (RFC 4035 §2.2). */
+/** RRsets without signature, and signatures of delegations and glue, which must have none (RFC 4035 §2.2). */
 export function badlySigned(message: Message, model: ZoneModel): string[] {
   const { referral } = replyOf(message)
   const bare = referral === undefined ? [] : [`${referral.name} NS`]
-  const missing = unsigned([...message.answers, ...message.authorities]).filter((place) => !bare.includes(place))
+  const missing = unsigned([...message.answers, ...message.authorities]).filter((key) => !bare.includes(key))
   const signatures = [...message.authorities, ...message.additionals].filter(({ type }) => type === 'RRSIG')
   const surplus = signatures.filter(
     ({ name, rdata }) => model.cutAbove(name) !== undefined && !rdata.startsWith('\0\x2b'),

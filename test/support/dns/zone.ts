@@ -13,7 +13,7 @@ interface DomainBody {
   keys: { ds: string[] }[]
 }
 
-/** A domain that a test writes through the API, and what DNS must then say about it. */
+/** A domain that a test writes through the API, and a model of what DNS must then serve. */
 export class Zone {
   /** Without final dot. */
   readonly name: string
@@ -67,7 +67,7 @@ export class Zone {
     return this.#api.delete(`/domains/${this.name}/`)
   }
 
-  /** Asserts that DNS answers these questions as the model does, with a signature wherever one belongs. */
+  /** Asserts that DNS answers these questions as the model does, with a signature wherever there must be one. */
   async answers(t: ExecutionContext, questions: Question[]): Promise<void> {
     for (const [name, type] of questions) {
       const expected = comparable(this.model.reply(name, type))
@@ -81,8 +81,8 @@ export class Zone {
   }
 
   /**
-   * Asserts that a validating resolver believes what DNS answers. Where it is referred to another server, it must
-   * believe that there is, or is not, a DS.
+   * Asserts that a validating resolver accepts the answers. For a referral it must accept the proof that a DS exists, or
+   * that none does.
    */
   async validates(t: ExecutionContext, questions: Question[]): Promise<void> {
     for (const [name, type] of questions) {
@@ -109,9 +109,9 @@ function comparable<R extends { answers: ServedRRset[]; referral: ServedRRset | 
 }
 
 /**
- * Asserts that everything is as it is after all is done: no zone bears a mark; PowerDNS has the database's zones and no
- * others, with the domain's version as its SOA serial; each serves that serial, moved on by the weeks since the epoch
- * (its setting INCREMENT-WEEKS), and a transfer brings the database's RRsets.
+ * Asserts that nothing is left to repair: no zone has a mark; PowerDNS has exactly the database's zones, with the
+ * domain's version as SOA serial; each serves that serial plus the weeks since the epoch (its setting INCREMENT-WEEKS);
+ * and a transfer returns the database's RRsets.
  */
 export async function isConsistent(t: ExecutionContext, { system, powerDns }: TestService): Promise<void> {
   t.deepEqual(await sql(system.db, 'select zone from marks'), [])
@@ -130,7 +130,7 @@ export async function isConsistent(t: ExecutionContext, { system, powerDns }: Te
   }
 }
 
-/** RRsets for comparison; PowerDNS transfers CDS and CDNSKEY with a TTL of its own, wherever they stand. */
+/** RRsets for comparison; PowerDNS transfers CDS and CDNSKEY with its own TTL, at every name. */
 function transferable(rrsets: ServedRRset[]): ServedRRset[] {
   return folded(rrsets.map((rrset) => (['CDS', 'CDNSKEY'].includes(rrset.type) ? { ...rrset, ttl: 0 } : rrset)))
 }

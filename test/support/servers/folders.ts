@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MARKER, removeInstanceFolder } from '../../../dev/instance-folder.ts'
 
-/** A new folder that servers of another user may pass through; test/run.ts removes it, and ends what still runs in it. */
+/** A new folder that servers of another user may traverse. test/run.ts ends what still runs in it, and deletes it. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(process.env['TEST_FOLDER']!, 'folder-'))
   chmodSync(folder, 0o711)

@@ -9,7 +9,7 @@ export interface Received {
   to: string[]
   /** The user that has logged in to send it. */
   user: string | undefined
-  /** Whether it came over TLS. */
+  /** Whether it arrived over TLS. */
   encrypted: boolean
   raw: string
   mail: Email
@@ -30,9 +30,9 @@ export interface MailServer {
 class Refusal extends Error {
   readonly responseCode: number
 
-  constructor(words: string) {
-    super(words.slice(4))
-    this.responseCode = Number(words.slice(0, 3))
+  constructor(reply: string) {
+    super(reply.slice(4))
+    this.responseCode = Number(reply.slice(0, 3))
   }
 }
 

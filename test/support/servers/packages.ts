@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { hasAll, type Requirement } from '../../../dev/packages.ts'
 
-/** DNS programs of other projects, with which the tests check answers and zones. */
+/** DNS programs of other projects; the tests check answers and zones with them. */
 export const dnsTools: Requirement[] = [
   { what: 'dig and delv', isThere: () => hasAll('dig', 'delv'), packages: ['bind9-dnsutils'] },
   {

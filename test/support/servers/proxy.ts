@@ -12,15 +12,15 @@ export interface Call {
 }
 
 /**
- * What shall happen to a call:
- * - pass: it reaches PowerDNS, and the answer the caller
- * - refuse: the caller gets this status, and `error` as PowerDNS words it; PowerDNS nothing
+ * What happens to a call:
+ * - pass: PowerDNS gets the call, and the caller the answer
+ * - refuse: the caller gets this status, and `error` in PowerDNS' format; PowerDNS gets nothing
  * - cut: the connection is closed; PowerDNS gets nothing
- * - swallow: PowerDNS carries it out; the connection is closed instead of the answer
+ * - swallow: PowerDNS applies the call; the connection is closed instead of an answer
  * - hang: nothing happens until the caller gives up
- * - spoil: PowerDNS carries it out; the caller gets this status
- * - late: PowerDNS carries it out after so many milliseconds, whether the caller still waits or not
- * - abandoned: the connection is closed at once; PowerDNS carries it out after so many milliseconds
+ * - spoil: PowerDNS applies the call; the caller gets this status
+ * - late: PowerDNS applies the call after so many milliseconds, even if the caller no longer waits
+ * - abandoned: the connection is closed at once; PowerDNS applies the call after so many milliseconds
  */
 export type Fate =
   | 'pass'
@@ -38,8 +38,8 @@ export interface Proxy {
   calls: Call[]
   /** Decides what happens to each call from now on. */
   fail(fate: (call: Call) => Fate | Promise<Fate>): void
-  /** Stops the next call of this kind, until it is released. */
-  stop(isIt: (call: Call) => boolean): Stopped
+  /** Holds back the next call that matches, until it is released. */
+  stop(matches: (call: Call) => boolean): Stopped
   /** Lets everything pass again. */
   heal(): void
   close(): Promise<void>
@@ -56,7 +56,7 @@ const BASE = '/api/v1/servers/localhost'
 /** A proxy in front of PowerDNS' API that records and injects faults. */
 export async function startProxy(target: string): Promise<Proxy> {
   const calls: Call[] = []
-  const stops: { isIt: (call: Call) => boolean; meet: (call: Call) => Promise<Fate> }[] = []
+  const stops: { matches: (call: Call) => boolean; meet: (call: Call) => Promise<Fate> }[] = []
   let decide: (call: Call) => Fate | Promise<Fate> = () => 'pass'
 
   async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -65,7 +65,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     const body = Buffer.concat(chunks)
     const call = { method: incoming.method!, path: incoming.url!.replace(BASE, ''), body: body.toString() }
     calls.push(call)
-    const stop = stops.findIndex(({ isIt }) => isIt(call))
+    const stop = stops.findIndex(({ matches }) => matches(call))
     const fate = await (stop === -1 ? decide(call) : stops.splice(stop, 1)[0]!.meet(call))
     if (fate === 'hang') return
     if (fate === 'cut') {
@@ -112,11 +112,11 @@ export async function startProxy(target: string): Promise<Proxy> {
     fail(fate) {
       decide = fate
     },
-    stop(isIt) {
+    stop(matches) {
       let release: Stopped['release'] = () => undefined
       const arrived = new Promise<Call>((arrive) => {
         stops.push({
-          isIt,
+          matches,
           meet: (call) => {
             arrive(call)
             return fate

@@ -9,15 +9,15 @@ import { startProxy, type Proxy } from './proxy.ts'
 
 /** The servers that a service needs: a PowerDNS, a proxy in front of its API, and a database. */
 export interface Servers {
-  /** What a service is given: the proxy is its PowerDNS. */
+  /** The servers of a service; its PowerDNS is the proxy. */
   backends: Backends
   /** Records the calls to PowerDNS, and injects faults. */
   proxy: Proxy
   /** PowerDNS as it runs now. */
   powerDns: PowerDns
-  /** Starts PowerDNS again after its end: the same zones, on the same ports. */
+  /** Starts PowerDNS again after it ended, with the same zones, on the same ports. */
   restartPowerDns: () => Promise<void>
-  /** Sends a request to PowerDNS itself, past the proxy. */
+  /** Sends a request directly to PowerDNS, not through the proxy. */
   pdns(method: string, path: string, body?: unknown): Promise<{ status: number; json: unknown }>
   /** Stops PowerDNS and the proxy, and drops the database. */
   close(): Promise<void>

@@ -7,7 +7,7 @@ import { Client } from '../client.ts'
 import { newFolder } from './folders.ts'
 import { startOurs } from './programs.ts'
 
-/** A service that runs. */
+/** A running service. */
 export interface Service {
   /** Where it listens, without path. */
   url: string
@@ -25,7 +25,7 @@ export interface LocalService extends Service {
   stop: () => Promise<void>
 }
 
-/** A service in a process of its own. */
+/** A service in a separate process. */
 export interface ServiceProcess extends Service {
   /** What it has written so far. */
   output: () => string
@@ -71,7 +71,7 @@ export async function startService(
   }
 }
 
-/** Starts a service in a process of its own. */
+/** Starts a service in a separate process. */
 export async function startServiceProcess(
   backends: Backends,
   environment: Record<string, string> = {},
@@ -101,7 +101,7 @@ export async function startServiceProcess(
   }
 }
 
-/** The URL, without path, that a service says it listens at; undefined as long as it has not said so. */
+/** The URL, without path, that a service has printed after its start; undefined before. */
 export function apiUrl(output: string): string | undefined {
   return /API {4}(http:\/\/\S+)\/api\/v1\//.exec(output)?.[1]
 }

@@ -3,7 +3,7 @@ import { transfer, validate, verifyTransfer, verifyZone } from '../support/dns/d
 import { useService, type TestService } from '../support/harness.ts'
 import { Zone } from '../support/dns/zone.ts'
 
-// The other tests lean on these judges, so they must refuse what is wrong.
+// The other tests rely on these validators (delv and ldns-verify-zone), so they must reject invalid data.
 
 const service = useService({ THROTTLE: 'off' })
 const ELSEWHERE = `1 13 2 ${'ab'.repeat(32)}`
@@ -19,7 +19,7 @@ async function ask(zone: Zone, name: string, type: string, ds = zone.ds): Promis
   return validate(service().powerDns, zone.name, ds, name, type)
 }
 
-/** Asks PowerDNS' API itself. */
+/** Calls PowerDNS' API directly. */
 async function powerDns({ powerDns: { apiUrl, apiKey } }: TestService, method: string, path: string, body: object) {
   const response = await fetch(`${apiUrl}/api/v1/servers/localhost${path}`, {
     method,
@@ -29,7 +29,7 @@ async function powerDns({ powerDns: { apiUrl, apiKey } }: TestService, method: s
   if (!response.ok) throw new Error(await response.text())
 }
 
-test('answers and denials that the DS vouches for are fully validated', async (t) => {
+test('answers and denials are fully validated with the DS of the zone’s key', async (t) => {
   const zone = await signedZone('good.test')
   await zone.put('alias', 'CNAME', ['absent.good.test.'])
   t.is(await ask(zone, 'host.good.test', 'A'), 'fully validated')
@@ -39,7 +39,7 @@ test('answers and denials that the DS vouches for are fully validated', async (t
   t.is(await ask(zone, 'absent.good.test', 'A'), 'negative response, fully validated')
 })
 
-test('with the DS of another key nothing is validated, nor without any', async (t) => {
+test('with the DS of another key, or without DS, nothing is validated', async (t) => {
   const zone = await signedZone('strange.test')
   t.is(await ask(zone, 'host.strange.test', 'A', [ELSEWHERE]), 'failed: broken trust chain')
   t.is(await ask(zone, 'absent.strange.test', 'A', [ELSEWHERE]), 'failed: broken trust chain')
@@ -61,7 +61,7 @@ test('an unsigned zone is not validated', async (t) => {
   await powerDns(service(), 'DELETE', '/zones/bare.test.', {})
 })
 
-test('an answer below a delegation without DS is unsigned to a resolver, with DS it is validated', async (t) => {
+test('answers below a delegation count as unsigned without DS, and are validated with it', async (t) => {
   const { api } = await service().account()
   const parent = await Zone.create(service(), api, 'parent.test')
   const child = await Zone.create(service(), api, 'child.parent.test')
@@ -75,7 +75,7 @@ test('an answer below a delegation without DS is unsigned to a resolver, with DS
   t.is(await ask(parent, 'child.parent.test', 'NS'), 'failed: broken trust chain')
 })
 
-test('a denial without its proof is not validated', async (t) => {
+test('a denial without its NSEC3 proof is not validated', async (t) => {
   const zone = await signedZone('proof.test')
   await powerDns(service(), 'PUT', '/zones/proof.test.', { api_rectify: false })
   const records = [{ content: '192.0.2.1', disabled: false }]
@@ -86,12 +86,12 @@ test('a denial without its proof is not validated', async (t) => {
   t.regex(await ask(zone, 'new.proof.test', 'TXT'), /^failed: /)
 })
 
-test('a name that the server does not answer for is not validated', async (t) => {
+test('a name outside the server’s zones is not validated', async (t) => {
   const zone = await signedZone('own.test')
   t.is(await ask(zone, 'foreign.example', 'A'), 'failed: failure')
 })
 
-test('a transferred zone is refused if anything in it is changed, missing or too much', async (t) => {
+test('a transferred zone is rejected if a record is changed, missing or added', async (t) => {
   const zone = await signedZone('axfr.test')
   await zone.put('alias', 'CNAME', ['host.axfr.test.'])
   const text = await transfer(service().powerDns, 'axfr.test')
@@ -111,11 +111,11 @@ test('a transferred zone is refused if anything in it is changed, missing or too
   }
 })
 
-test('a transferred zone is refused if its key is not that of the DS', async (t) => {
+test('a transferred zone is rejected if its key does not match the DS', async (t) => {
   await signedZone('key.test')
   await t.throwsAsync(verifyTransfer(service().powerDns, 'key.test', [ELSEWHERE]))
 })
 
-test('a zone that is not transferred is not valid', async (t) => {
+test('the verification of a zone fails if its transfer fails', async (t) => {
   await t.throwsAsync(verifyTransfer(service().powerDns, 'nowhere.test'), { message: 'no transfer of nowhere.test' })
 })
