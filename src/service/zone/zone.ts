@@ -29,7 +29,7 @@ export class Zone implements ZoneState, AsyncDisposable {
   readonly current: RRset[]
   readonly policies: Policy[]
   readonly keepsNs: boolean
-  /** The RRsets at the ancestors of the subnames in `current`; undefined if they were not read. */
+  /** The RRsets at the ancestors of the subnames in `current`; undefined: too many to read. */
   readonly #ancestors: RRset[] | undefined
 
   constructor(
@@ -42,7 +42,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     this.current = read.current ?? []
     this.policies = read.policies ?? []
     this.keepsNs = localParent(domain.name, publication.system.config.localPublicSuffixes) !== undefined
-    this.#ancestors = read.ancestors ?? []
+    this.#ancestors = read.ancestors
   }
 
   /**
