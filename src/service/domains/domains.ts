@@ -58,7 +58,7 @@ export async function authenticateAndLookUp(
   if (actor.status === 'rejected') throw actor.reason
   if (domain.status === 'rejected') throw domain.reason
   const own = domain.value?.ownerId === actor.value.accountId ? domain.value : undefined
-  // Which domains a confined actor may see depends on the actor, so this takes a second query.
+  // What a confined actor may see depends on its policies, so this takes a second query.
   const visible = own && store.isConfined(actor.value) ? await store.find(system.db, name, actor.value) : own
   return { actor: actor.value, domain: visible }
 }
@@ -101,7 +101,7 @@ export async function enclosing(system: System, actor: Actor, names: string[]): 
 /** The possible names of domains that contain a name, longest first. */
 function enclosingNames(name: string): string[] {
   const plain = lowerCase(name.replace(/^\*\./, ''))
-  // One character more than a domain's name may have, so that what remains of a cut label is still too long.
+  // One character more than a domain's name may have: a candidate that begins with a cut label is too long to exist.
   return isDomainName(plain) ? withAncestors(plain.slice(-DOMAIN_NAME_LENGTH - 1)) : []
 }
 

@@ -19,7 +19,7 @@ export async function reconcile(system: System): Promise<number> {
   return repaired.reduce((sum, some) => sum + some, 0)
 }
 
-/** Repairs one zone after the other, until none is due: taking a zone makes it due again only later. */
+/** Repairs due zones one after the other. A zone that cannot be repaired now becomes due again later. */
 async function repairDue(system: System, stopping?: AbortSignal): Promise<number> {
   let repaired = 0
   while (stopping?.aborted !== true) {

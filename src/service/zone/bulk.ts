@@ -68,7 +68,7 @@ function add<T>(lists: Map<string, T[]>, key: string, value: T): void {
   else list.push(value)
 }
 
-/** Unambiguous: JSON readers refuse null characters in subnames and types. */
+/** Unambiguous: neither subname nor type contains a null character. */
 function keyOf(subname: string, type: string): string {
   return `${type}\0${subname}`
 }

@@ -112,7 +112,7 @@ function refused(text: string): Outcome {
 /** The error text for a change of NS RRsets below a local public suffix (contract §7.6). */
 export const NS_STAYS = 'Cannot modify NS records for this domain.'
 
-/** Refuses a change of NS RRsets that the account may not change (contract §8.5, layer 10). */
+/** The change, or a problem if it affects NS RRsets that the account may not change (contract §8.5, layer 10). */
 export function permitted({ keepsNs }: ZoneState, change: Change): Outcome {
   const isNs = change.type === 'NS' && (change.after !== undefined || change.subname === '')
   return keepsNs && isNs && change.isEffective ? { problems: { type: [NS_STAYS] } } : change

@@ -202,7 +202,7 @@ export async function lockZone(
 
 /** The subnames that a write is about, and their ancestors, which may be delegations: undefined if too many. */
 function* subnamesToRead(subnames: Iterable<string>): Work<{ asked: Set<string>; ancestors: Set<string> | undefined }> {
-  // The database has no longer subname.
+  // No subname in the database is longer.
   const asked = new Set([...subnames].filter((subname) => subname.length <= SUBNAME_LENGTH))
   const ancestors = new Set<string>()
   for (const subname of asked) {
@@ -227,7 +227,7 @@ export async function desiredZone(db: Db, domain: Domain): Promise<PublishedRRse
   return mapInSlices(stored, (rrset) => toPublished(domain, rrset))
 }
 
-/** An RRset as the nameserver should serve it. Its records are parsed unless the plan has done so. */
+/** An RRset as the nameserver should serve it. Parses the records unless the plan has parsed them. */
 function toPublished(domain: Pick<Domain, 'name'>, rrset: RRsetState | Desired): PublishedRRset {
   const { subname, type, ttl, records } = rrset
   const contents = 'contents' in rrset ? rrset.contents : records.map((text) => parseRdata(type, text).backend)
