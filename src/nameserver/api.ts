@@ -1,22 +1,20 @@
-import { Pool } from 'undici'
+import { Pool, type Dispatcher } from 'undici'
 import { NameserverFailure } from '../errors.ts'
 
 export interface ApiOptions {
   /** Base URL, e.g. `http://127.0.0.1:8081`. */
   url: string
   key: string
-  /** How many requests are under way at once; the others wait. */
+  /** The maximum number of concurrent requests; others wait. */
   connections: number
 }
 
-/** The most octets that PowerDNS takes: `webserver-max-bodysize` in pdns/pdns.conf. */
+/** The maximum request body in octets: `webserver-max-bodysize` in pdns/pdns.conf. */
 const MAX_BODY = 64 * 1024 * 1024
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-
 /**
- * PowerDNS' HTTP API as calls that either succeed or say what is known then (FailureKind). Its web server closes every
- * connection after one answer and stalls when more than a few wait (powerdns.md §1.2), hence one small pool.
+ * PowerDNS' HTTP API. A call that fails reports what is known afterwards (FailureKind). PowerDNS' web server closes
+ * every connection after one answer and stalls if more than a few wait (powerdns.md §1.2), hence one small pool.
  */
 export class Api {
   readonly #pool: Pool
@@ -31,50 +29,48 @@ export class Api {
   }
 
   /**
-   * @param limit milliseconds for everything: waiting for a connection, sending, the answer
+   * @param limit milliseconds in total: waiting for a connection, sending, receiving
    * @param body JSON
-   * @returns the answer's JSON; undefined where it is empty
+   * @returns the answer's parsed JSON; undefined if the answer is empty
    * @throws NameserverFailure
    */
-  async call(method: Method, path: string, limit: number, body?: string): Promise<unknown> {
-    const { status, text } = await this.#exchange(method, path, limit, body)
+  async call(method: Dispatcher.HttpMethod, path: string, limit: number, body?: string): Promise<unknown> {
+    if (body !== undefined && Buffer.byteLength(body) > MAX_BODY) {
+      throw new NameserverFailure('refused', `it is more than PowerDNS takes in one request (${MAX_BODY} octets)`)
+    }
+    const { status, text } = await this.#request({
+      method,
+      path: this.#path + path,
+      headers: { 'x-api-key': this.#key, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      body: body ?? null,
+      signal: AbortSignal.timeout(limit),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
     if (status >= 200 && status < 300) return text === '' ? undefined : parse(text)
-    const message = reason(status, text)
-    throw new NameserverFailure(kindOf(status), message, { rrset: named(message) })
+    const message = errorMessage(status, text)
+    throw new NameserverFailure(kindOf(status), message, { rrset: refusedRRset(message) })
   }
 
   async close(): Promise<void> {
     await this.#pool.destroy()
   }
 
-  async #exchange(
-    method: Method,
-    path: string,
-    limit: number,
-    body: string | undefined,
-  ): Promise<{ status: number; text: string }> {
-    if (body !== undefined && Buffer.byteLength(body) > MAX_BODY) {
-      throw new NameserverFailure('refused', `it is more than PowerDNS takes in one request (${MAX_BODY} octets)`)
-    }
+  async #request(options: Dispatcher.RequestOptions): Promise<{ status: number; text: string }> {
     try {
-      const answer = await this.#pool.request({
-        method,
-        path: this.#path + path,
-        headers: { 'x-api-key': this.#key, ...(body !== undefined && CONTENT) },
-        body: body ?? null,
-        signal: AbortSignal.timeout(limit),
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      })
+      const answer = await this.#pool.request(options)
       return { status: answer.statusCode, text: await answer.body.text() }
     } catch (error) {
-      const kind = neverSent(error) ? 'unreachable' : 'unknown'
+      const kind = NOT_CONNECTED.has((error as { code?: string }).code ?? '') ? 'unreachable' : 'unknown'
       throw new NameserverFailure(kind, `PowerDNS: ${(error as Error).message}`, { cause: error })
     }
   }
 }
 
-const CONTENT = { 'content-type': 'application/json' }
+/** Errors before a connection exists: nothing was sent. */
+const NOT_CONNECTED = new Set([
+  'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
+]) // prettier-ignore
 
 function parse(text: string): unknown {
   try {
@@ -91,27 +87,18 @@ function kindOf(status: number): NameserverFailure['kind'] {
   return 'failed'
 }
 
-/** Errors of a connection that was never made. */
-const NOT_CONNECTED = new Set([
-  'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
-]) // prettier-ignore
-
-function neverSent(error: unknown): boolean {
-  return NOT_CONNECTED.has((error as { code?: string }).code ?? '')
-}
-
-/** The RRset that a refusal speaks of, in any of PowerDNS' wordings (powerdns.md §2.2). */
-function named(message: string): { name: string; type: string } | undefined {
+/** The RRset that an error message names, in any of PowerDNS' wordings (powerdns.md §2.2). */
+function refusedRRset(message: string): { name: string; type: string } | undefined {
   const [, name, type] = /(?:Record|RRset) (\S+?)(?:\/| IN )([A-Z0-9]+)/.exec(message) ?? []
   return name === undefined || type === undefined ? undefined : { name, type }
 }
 
-function reason(status: number, text: string): string {
+function errorMessage(status: number, text: string): string {
   try {
     const { error } = JSON.parse(text) as { error?: string }
     if (typeof error === 'string') return error
   } catch {
-    // Some answers are plain text; it may hold anything, so only the status is passed on.
+    // Some answers are plain text, which may contain anything, so only the status is reported.
   }
   return `PowerDNS answered ${status}`
 }

@@ -1,21 +1,21 @@
-/** An RRset as the nameserver serves it: `name` is absolute, records are in the nameserver's spelling. */
+/** An RRset as the nameserver serves it: `name` is absolute, the records are spelled as the nameserver wants them. */
 export interface PublishedRRset {
   name: string
   type: string
   ttl: number
-  /** Empty: there shall be no such RRset. */
+  /** Empty: the RRset is to be deleted. */
   records: string[]
 }
 
-/** What is served of a zone, without what the nameserver makes itself (SOA, DNSSEC). */
+/** A served zone, without the RRsets that the nameserver generates (SOA, DNSSEC). */
 export interface PublishedZone {
-  /** Undefined: it has no SOA. */
+  /** Undefined: the zone has no SOA. */
   serial: number | undefined
   /** Whether each publication rectifies the zone. */
   rectify: boolean
-  /** Whether the zone has its SOA and a key: a zone half created or half deleted lacks one. */
+  /** Whether the zone has a SOA and a key: a half-created or half-deleted zone lacks one of them. */
   complete: boolean
-  /** Whether it denies names, and leaves serials alone, as we want. */
+  /** Whether NSEC3 and the handling of serials are set as we want. */
   configured: boolean
   rrsets: PublishedRRset[]
 }
@@ -30,39 +30,40 @@ export interface Key {
 
 /**
  * An authoritative nameserver that signs. Zones are absolute names (final dot). Every function rejects with
- * NameserverFailure, whose kind tells what is known afterwards.
+ * NameserverFailure, whose kind states what is known afterwards. A function that changes a zone resolves when DNS
+ * answers the new state.
  */
 export interface Nameserver {
   /**
-   * Creates and signs a zone with these RRsets and this SOA serial; once resolved, it is answered. Not atomic: a zone that
-   * is created in several requests has no SOA until the last one, or the serial before `version`.
+   * Creates and signs a zone with these RRsets and this SOA serial. Not atomic: while several requests create a zone,
+   * it has no SOA or the serial before `version`.
    */
   createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void>
-  /** Deletes a zone and its keys; resolves when it is gone, also if it never was there. Not atomic. */
+  /** Deletes a zone and its keys; resolves also if the zone does not exist. Not atomic. */
   deleteZone(zone: string): Promise<void>
   /**
-   * Replaces these RRsets and the SOA serial; once resolved, the new state is answered. All or nothing for as many
-   * RRsets as a request may have; more are sent in batches, the serial with the last one.
-   * @param rectify what setRectify set last; it must be true if names go
+   * Replaces these RRsets and the SOA serial. Atomic for up to COLLECTION_ITEMS RRsets; more are sent in batches, the
+   * serial in the last one.
+   * @param rectify the value that setRectify set last; it must be true if names disappear
    */
   publish(zone: string, version: number, rrsets: PublishedRRset[], rectify: boolean): Promise<void>
-  /** Whether each publication also works out the zone's order and delegations anew (cost: the zone's size). */
+  /** Sets whether each publication rectifies the zone (DNSSEC order, delegations), in time linear in its size. */
   setRectify(zone: string, rectify: boolean): Promise<void>
-  /** Makes the zone `configured`, and has it rectified by each publication; then publish it. */
+  /** Makes the zone `configured`, and sets `rectify`; takes effect with the next publication. */
   configure(zone: string): Promise<void>
   /** The published keys. */
   keys(zone: string): Promise<Key[]>
-  /** The zone's SOA serial as we set it, 0 if it has no SOA; undefined if there is no such zone. */
+  /** The zone's SOA serial as we set it, 0 if it has no SOA; undefined if the zone does not exist. */
   serial(zone: string): Promise<number | undefined>
-  /** The SOA RRset, with the serial under which this version is served: it is moved on while the zone stays as it is. */
+  /** The SOA RRset with the serial that is served for this version. The nameserver increases it when signing again. */
   servedSoa(zone: string, version: number): Promise<PublishedRRset>
-  /** The whole zone; undefined if there is no such zone. */
+  /** The whole zone; undefined if it does not exist. */
   read(zone: string): Promise<PublishedZone | undefined>
-  /** The serials of all zones. Its cost grows with their number: for repair, never for a request. */
+  /** The serials of all zones. Takes time linear in their number: for repair, never for a request. */
   serials(): Promise<Map<string, number>>
   /** Resolves if the nameserver answers and accepts our credentials. */
   ready(): Promise<void>
-  /** Learns what of the nameserver's ways depends on its version; to be called once, before anything is published. */
+  /** Detects behaviour that depends on the nameserver's version. Must be called once, before anything is published. */
   probe(): Promise<void>
   close(): Promise<void>
 }

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 
 const BASE32HEX = '0123456789abcdefghijklmnopqrstuv'
 
-/** The label under which NSEC3 knows a name (RFC 5155 §5), with SHA-1, no salt and no extra iterations. */
+/** The NSEC3 owner label of a name (RFC 5155 §5), with SHA-1, no salt and no extra iterations. */
 export function nsec3Label(name: string): string {
   const hash = createHash('sha1').update(wire(name.toLowerCase()), 'latin1').digest()
   let label = ''
-  // Four times 40 bits, which are eight digits: 32 bits, of which 30 are six digits, and 8.
+  // 40 bits are eight digits. The first 30 of 32 bits are six digits; the other two and an octet are two digits.
   for (let at = 0; at < hash.length; at += 5) {
     const high = hash.readUInt32BE(at)
     for (let shift = 27; shift >= 2; shift -= 5) label += BASE32HEX.charAt((high >>> shift) & 31)

@@ -15,19 +15,19 @@ export interface PowerDnsOptions extends ApiOptions {
 /** No salt, no extra iterations (RFC 9276 §3.1), and not narrow, so that the zone can be transferred. */
 const NSEC3PARAM = '1 0 0 -'
 
-/** No serials but ours (`soa_edit_api`), and a zone that is right after each change. */
+/** PowerDNS leaves serials to us (`soa_edit_api`) and rectifies the zone after each change. */
 const SETTINGS = { kind: 'Master', nsec3param: NSEC3PARAM, soa_edit_api: '', api_rectify: true }
 
-/** The SOA's TTL and, as its last field, that of keys and denials, in seconds; denials live for the lesser (RFC 2308). */
+/** Seconds. The last field is the TTL of DNSKEY; negative answers live for the smaller of the two (RFC 2308 §5). */
 const SOA_TTL = 300
 const SOA_TIMES = '86400 7200 3600000 3600'
 
-/** How often a deletion that was not acknowledged is repeated. */
+/** How many times a deletion is tried. */
 const DELETIONS = 5
 
 interface ZoneAnswer {
   serial: number
-  /** The one that is served. */
+  /** The serial that resolvers see. */
   edited_serial: number
   dnssec: boolean
   nsec3param: string
@@ -45,7 +45,7 @@ interface KeyAnswer {
   keytype: string
 }
 
-/** PowerDNS Authoritative 4.7 or later, with one ECDSA key per zone and our own serial in every change (powerdns.md §0). */
+/** PowerDNS Authoritative 4.7 or later, with one ECDSA key per zone and our serial in every change (powerdns.md §0). */
 export class PowerDns implements Nameserver {
   readonly #api: Api
   readonly #primary: string
@@ -68,13 +68,13 @@ export class PowerDns implements Nameserver {
     })
     const body = `${settings.slice(0, -1)},"rrsets":${await this.#replacements(first)}}`
     const creation = this.#api.call('POST', '/zones?rrsets=false', answerTime(first.length), body)
-    // What it refuses may be there nevertheless, in part (powerdns.md §2.3).
+    // PowerDNS may have created part of a zone that it refuses (powerdns.md §2.3).
     await orHalfDone(creation, 'refused')
     if (!isOneRequest) await orHalfDone(this.#fill(zone, version, rrsets), 'refused', 'absent', 'unreachable')
     await orHalfDone(this.#flush(zone), 'refused', 'absent', 'unreachable')
   }
 
-  /** Fills a new zone in batches. Without a SOA it is not served, so nobody sees a part of it. */
+  /** Fills a new zone in batches. PowerDNS does not serve a zone without SOA, so nobody sees an incomplete one. */
   async #fill(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
     await this.#patch(zone, [{ ...this.#soa(zone, version), records: [] }])
     for (let from = 0; from < rrsets.length; from += COLLECTION_ITEMS) {
@@ -85,7 +85,7 @@ export class PowerDns implements Nameserver {
   }
 
   async deleteZone(zone: string): Promise<void> {
-    // A deletion that failed, in whatever words, may be half done: only "absent" is certain.
+    // A deletion that failed in any way may be half done: only "absent" is certain.
     for (let left = DELETIONS; ; left--) {
       const deletion = this.#api.call('DELETE', path(zone), answerTime(0))
       try {
@@ -154,15 +154,14 @@ export class PowerDns implements Nameserver {
     const answer = await ifPresent(this.#api.call('GET', path(zone), answerTime(size)) as Promise<ZoneAnswer>)
     if (answer === undefined) return undefined
     const keys = await ifPresent(this.keys(zone))
-    const rrsets = (answer.rrsets ?? []).map(({ name, type, ttl, records }) => ({
-      ...{ name, type, ttl },
-      records: records.map(({ content }) => content),
-    }))
+    const rrsets = (answer.rrsets ?? []).map(({ name, type, ttl, records }) => {
+      return { name, type, ttl, records: records.map(({ content }) => content) }
+    })
     const hasSoa = rrsets.some(({ type }) => type === 'SOA')
     return {
       serial: hasSoa ? answer.serial : undefined,
       rectify: answer.api_rectify,
-      // More keys than one: somebody is changing them, and would lose them all if this counted as broken.
+      // More than one key may be a key rollover by the operator; "incomplete" would delete the zone with its keys.
       complete: hasSoa && answer.dnssec && (keys ?? []).length > 0,
       configured: answer.nsec3param === NSEC3PARAM && answer.soa_edit_api === '',
       rrsets: rrsets.filter(({ type }) => type !== 'SOA'),
@@ -198,8 +197,8 @@ export class PowerDns implements Nameserver {
   }
 
   /**
-   * Forgets answers about the zone's names. Without it a name that was asked for before the zone existed stays refused
-   * while the packet cache remembers (powerdns.md §1.4).
+   * Flushes the zone's names from the caches. Otherwise queries for names that were asked before the zone existed are
+   * still refused until the packet cache expires (powerdns.md §1.4).
    */
   async #flush(zone: string): Promise<void> {
     await this.#api.call('PUT', `/cache/flush?domain=${encodeURIComponent(zone)}`, answerTime(0))
@@ -211,14 +210,14 @@ export class PowerDns implements Nameserver {
   }
 
   /**
-   * Changes as JSON: the states that RRsets shall have, never steps, so repeating them is harmless. PowerDNS wants a TTL
-   * for removals, too.
+   * Changes as JSON: always the complete new state of an RRset, so repeating them is harmless. PowerDNS wants a TTL for
+   * removals, too.
    */
   async #replacements(rrsets: PublishedRRset[], others: object[] = []): Promise<string> {
-    const replacements = rrsets.map(({ name, type, ttl, records }) => ({
-      ...{ name, type, ttl, changetype: 'REPLACE' },
-      records: records.map((content) => ({ content: this.#spell(content), disabled: false })),
-    }))
+    const replacements = rrsets.map(({ name, type, ttl, records: contents }) => {
+      const records = contents.map((content) => ({ content: this.#spell(content), disabled: false }))
+      return { name, type, ttl, changetype: 'REPLACE', records }
+    })
     return stringify([...replacements, ...others])
   }
 }
@@ -228,9 +227,9 @@ function isRemoval({ records }: PublishedRRset): boolean {
 }
 
 /**
- * Deletions of stale NSEC3 entries: LMDB before 5.0 keeps two of them (by name and by hash) of a name that disappears,
- * which make its denial contradict itself. So do the empty non-terminals above it. Of names that stay, rectifying makes
- * the entries anew.
+ * Deletions of stale NSEC3 entries. LMDB before 5.0 keeps two entries (by name and by hash) of a name that disappears,
+ * and of the empty non-terminals above it. They make negative answers contradict themselves. Rectifying recreates the
+ * entries of names that stay.
  */
 function staleNsec3(zone: string, rrsets: PublishedRRset[]): object[] {
   const names = new Set<string>()
@@ -245,8 +244,8 @@ function staleNsec3(zone: string, rrsets: PublishedRRset[]): object[] {
 }
 
 /**
- * A content for a PowerDNS that takes escapes away once before it reads the content, as 5.1 does (powerdns.md §4):
- * escapes of characters that mean something must survive that, those of octets that cannot be printed need not.
+ * The content for a PowerDNS that unescapes it once before parsing, as 5.1 does (powerdns.md §4). Escapes of special
+ * characters must survive that; escapes of unprintable octets need not.
  */
 export function escapedTwice(content: string): string {
   return content.replace(/\\([0-9]{3}|[^])/g, (escape, escaped: string) =>
@@ -254,12 +253,12 @@ export function escapedTwice(content: string): string {
   )
 }
 
-/** PowerDNS' zone id; our zone names hold neither `/` nor `=`. */
+/** PowerDNS' zone id; our zone names contain neither `/` nor `=`. */
 function path(zone: string): string {
   return `/zones/${zone.replaceAll('_', '=5F')}`
 }
 
-/** Lets failures of these kinds say no more than that it failed: something may have been done nevertheless. */
+/** Turns failures of these kinds into "failed", because part of the request may have been applied. */
 async function orHalfDone<T>(answer: Promise<T>, ...kinds: FailureKind[]): Promise<T> {
   try {
     return await answer

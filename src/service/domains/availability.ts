@@ -3,7 +3,7 @@ import { isDomainName, withAncestors } from '../../dns/names.ts'
 import { characters } from '../../dns/presentation.ts'
 import { DOMAIN_NAME_LENGTH } from '../../limits.ts'
 
-/** What speaks against a name before anyone else's domains are looked at, in the contract's order (§7.3). */
+/** The problems of a name regardless of other domains, in the contract's order (contract §7.3). */
 export function nameProblems(name: string): string[] {
   const problems: string[] = []
   if (name !== name.toLowerCase()) problems.push(`Invalid value (not lowercase): ${name}`)
@@ -21,9 +21,8 @@ export function nameProblems(name: string): string[] {
 }
 
 /**
- * The public suffix above or at a name: the longest in the list or among the local ones, by default the last label
- * (publicsuffix.org).
- * @param local suffixes under which this service lets every account register (contract §7.6)
+ * The public suffix of a name: the longest one in the list (publicsuffix.org) or in `local`; by default the last label.
+ * @param local suffixes under which every account may register domains (contract §7.6)
  */
 function publicSuffix(name: string, local: readonly string[]): string {
   const global = getPublicSuffix(name, {
@@ -35,7 +34,7 @@ function publicSuffix(name: string, local: readonly string[]): string {
   return withAncestors(name).find((suffix) => suffix === global || local.includes(suffix)) ?? name
 }
 
-/** Whether policy allows the name to be anyone's domain: points 1 to 3 of contract §7.3. */
+/** Whether policy allows anybody to register the name (contract §7.3, points 1 to 3). */
 export function isAllowed(name: string, local: readonly string[]): boolean {
   if (name === 'internal' || name.endsWith('.internal')) return false
   const suffix = publicSuffix(name, local)
@@ -44,15 +43,15 @@ export function isAllowed(name: string, local: readonly string[]): boolean {
   return !(isDirectChild && /^(_|autoconfig\.|autodiscover\.)/.test(name))
 }
 
-/** The name and its ancestors below the public suffix, the longest first. */
+/** The name and its ancestors below the public suffix, longest first. */
 export function registrableAncestors(name: string, local: readonly string[]): string[] {
   const suffix = publicSuffix(name, local)
   return withAncestors(name).filter((ancestor) => ancestor.length > suffix.length)
 }
 
 /**
- * The domain registrable in the world at large that a name lies at or below; the name itself if it is a public suffix.
- * Names that can conflict have it in common.
+ * The name's registrable domain according to the public suffix list alone; the name itself if it is a public suffix.
+ * Names that can conflict have the same one.
  */
 export function registrable(name: string): string {
   return registrableAncestors(name, []).at(-1) ?? name

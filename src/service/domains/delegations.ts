@@ -6,10 +6,10 @@ import { localParent } from '../zone/local-suffixes.ts'
 import type { Publication } from '../zone/publication.ts'
 import { lockZone } from '../zone/zone.ts'
 
-/** What the zone of a local public suffix says about a domain below it, by type; without records, nothing. */
+/** The RRsets of a delegation; without records, they are deleted. */
 type Delegation = Record<'NS' | 'DS', { ttl: number; records: string[] }>
 
-/** Delegates a new domain in the zone of its local public suffix, if that is hosted here (contract §7.6). */
+/** Delegates a new domain in the zone of its local public suffix, if this service hosts it (contract §7.6). */
 export async function delegate(publication: Publication, name: string, keys: Pick<Key, 'ds'>[]): Promise<void> {
   await write(publication, name, {
     NS: { ttl: APEX_NS_TTL, records: publication.system.config.nameServers },
@@ -19,8 +19,8 @@ export async function delegate(publication: Publication, name: string, keys: Pic
 
 /** Removes the delegation of a domain that is being deleted. */
 export async function withdraw(publication: Publication, name: string): Promise<void> {
-  const nothing = { ttl: APEX_NS_TTL, records: [] }
-  await write(publication, name, { NS: nothing, DS: nothing })
+  const empty = { ttl: APEX_NS_TTL, records: [] }
+  await write(publication, name, { NS: empty, DS: empty })
 }
 
 async function write(publication: Publication, name: string, delegation: Delegation): Promise<void> {
@@ -29,13 +29,13 @@ async function write(publication: Publication, name: string, delegation: Delegat
   const subname = name.slice(0, -suffix.length - 1)
   const parent = await lockZone(publication, suffix, [subname])
   if (parent === undefined) return
-  const present = new Map(parent.current.map((rrset) => [rrset.type, rrset]))
+  const current = new Map(parent.current.map((rrset) => [rrset.type, rrset]))
   const changes = Object.entries(delegation).map(([type, { ttl, records }]): Change => {
     const rdata = records.map((text) => parseRdata(type, text))
-    const after = rdata.length === 0 ? undefined : desired({ subname, type, ttl }, rdata)
-    return changeOf({ subname, type, before: present.get(type), after })
+    const after = rdata.length === 0 ? undefined : desired({ subname, type, ttl }, rdata, records)
+    return changeOf({ subname, type, before: current.get(type), after })
   })
-  // Beside a CNAME there can be no delegation.
-  const cname = changeOf({ subname, type: 'CNAME', before: present.get('CNAME'), after: undefined })
+  // A CNAME excludes a delegation.
+  const cname = changeOf({ subname, type: 'CNAME', before: current.get('CNAME'), after: undefined })
   await parent.apply(delegation.NS.records.length === 0 ? changes : [cname, ...changes])
 }

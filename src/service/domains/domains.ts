@@ -13,7 +13,7 @@ import type { Actor } from '../tokens/actor.ts'
 import { authenticate } from '../tokens/authentication.ts'
 import { NIL_UUID } from '../tokens/ids.ts'
 import * as availability from './availability.ts'
-import { keysOf, type Key } from './keys.ts'
+import { keysOf, managed, type Key } from './keys.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { delegate, withdraw } from './delegations.ts'
 import { mayWrite, policiesOn } from '../tokens/policies.ts'
@@ -25,14 +25,14 @@ export type { Domain, Key, OwnedDomain }
 
 export type DomainWithKeys = Domain & { keys: Key[] }
 
-/** What a request says about a new domain: its name, what is to be in it, and what is wrong with the members' shape. */
+/** A request for a new domain: its name, the zone file to import, and the problems of the members' JSON types. */
 export interface DomainInput {
   name?: string
   zonefile?: string
   problems: Problems
 }
 
-/** The domain, if it exists for the actor. @throws NotFound */
+/** The domain of this name, if the actor may see it. @throws NotFound */
 export async function get(system: System, actor: Actor, name: string): Promise<Domain> {
   const domain = isDomainName(name) ? await store.find(system.db, name, actor) : undefined
   if (domain === undefined) throw new NotFound()
@@ -40,8 +40,8 @@ export async function get(system: System, actor: Actor, name: string): Promise<D
 }
 
 /**
- * As `authenticate`, and the domain of this name, if it exists for the actor. Both are looked up at once; what is wrong
- * with the token is told first.
+ * Authenticates like `authenticate`, and finds the domain of this name, if the actor may see it. Both run at the same
+ * time; an error of the token takes precedence.
  */
 export async function authenticateAndLookUp(
   system: System,
@@ -58,43 +58,38 @@ export async function authenticateAndLookUp(
   if (actor.status === 'rejected') throw actor.reason
   if (domain.status === 'rejected') throw domain.reason
   const own = domain.value?.ownerId === actor.value.accountId ? domain.value : undefined
-  // What a confined actor sees could not be asked before the actor was known.
-  const seen = own && store.isConfined(actor.value) ? await store.find(system.db, name, actor.value) : own
-  return { actor: actor.value, domain: seen }
+  // What a confined actor may see depends on its policies, so this takes a second query.
+  const visible = own && store.isConfined(actor.value) ? await store.find(system.db, name, actor.value) : own
+  return { actor: actor.value, domain: visible }
 }
 
 export async function withKeys(system: System, domain: Domain): Promise<DomainWithKeys> {
   return { ...domain, keys: await keysOf(system, domain) }
 }
 
-/** A page of the actor's domains, newest first; with `qname` only the one that this name lies in (contract §7.5). */
+/** A page of the actor's domains, newest first; with `qname` only the one that contains this name (contract §7.5). */
 export async function list(
   system: System,
   actor: Actor,
   { qname, cursor }: { qname?: string | undefined; cursor?: Cursor | undefined },
 ): Promise<Page<Domain>> {
   if (qname === undefined) return store.page(system.db, actor, cursor)
-  const found = await owning(system, actor, qname)
-  if (cursor === undefined) return { rows: found, newer: undefined, older: undefined }
-  const ids = found.map(({ id }) => id)
+  const isTooLong = qname.replace(/^\*\./, '').length > DOMAIN_NAME_LENGTH
+  const [domain] = isTooLong ? [] : await enclosing(system, actor, [qname])
+  const rows = domain === undefined ? [] : [domain]
+  if (cursor === undefined) return { rows, newer: undefined, older: undefined }
+  const ids = rows.map(({ id }) => id)
   return store.page(system.db, actor, cursor, ids)
 }
 
-/** How many domains there are for the actor. */
+/** How many domains the actor may see. */
 export async function count(system: System, actor: Actor): Promise<number> {
   return store.isConfined(actor) ? store.count(system.db, actor) : accounts.countDomains(system.db, actor.accountId)
 }
 
-/** The actor's domain that a name lies in, as an array of one; or of none. */
-async function owning(system: System, actor: Actor, qname: string): Promise<Domain[]> {
-  if (qname.replace(/^\*\./, '').length > DOMAIN_NAME_LENGTH) return []
-  const [domain] = await enclosing(system, actor, [qname])
-  return domain === undefined ? [] : [domain]
-}
-
 /**
- * For each name, the longest of the actor's domains that it lies in; undefined if there is none, or it is no name. Names
- * are in any case and may begin with `*.`.
+ * For each name, the longest of the actor's domains that contains it; undefined if no domain does, or the name is not
+ * valid. Names may begin with `*.`; case does not matter.
  */
 export async function enclosing(system: System, actor: Actor, names: string[]): Promise<(Domain | undefined)[]> {
   const candidates = names.map(enclosingNames)
@@ -103,24 +98,21 @@ export async function enclosing(system: System, actor: Actor, names: string[]): 
   return candidates.map((longestFirst) => longestFirst.flatMap((name) => domains.get(name) ?? [])[0])
 }
 
-/** The names that a domain may have in which a name lies, the longest first. */
+/** The possible names of domains that contain a name, longest first. */
 function enclosingNames(name: string): string[] {
   const plain = lowerCase(name.replace(/^\*\./, ''))
-  // What is cut off of a name is more than a domain's name may have, so the rest, if it is too long, is none either.
+  // One character more than a domain's name may have: a candidate that begins with a cut label is too long to exist.
   return isDomainName(plain) ? withAncestors(plain.slice(-DOMAIN_NAME_LENGTH - 1)) : []
 }
 
-/** @throws Denied if the account has as many domains as it may have */
-export async function refuseBeyondQuota(system: System, actor: Actor): Promise<void> {
-  if (!(await accounts.hasRoom(system.db, actor.accountId))) throw quotaReached()
-}
-
-function quotaReached(): Denied {
-  return new Denied('Domain limit exceeded. Please contact support to create additional domains.')
+/** @throws Denied if the account has reached its limit of domains */
+export async function refuseBeyondQuota({ db }: { db: Db }, { accountId }: Pick<Actor, 'accountId'>): Promise<void> {
+  if (await accounts.hasRoom(db, accountId)) return
+  throw new Denied('Domain limit exceeded. Please contact support to create additional domains.')
 }
 
 /**
- * Creates a domain with its apex NS RRset and what it imports, and its signed zone; all or nothing (contract §7.4).
+ * Creates a domain with its apex NS RRset, the imported RRsets and its signed zone; all or nothing (contract §7.4).
  * @throws Denied, Invalid, Unavailable, NameserverFailure
  */
 export async function create(system: System, actor: Actor, input: DomainInput): Promise<DomainWithKeys> {
@@ -132,7 +124,7 @@ export async function create(system: System, actor: Actor, input: DomainInput): 
 
 /**
  * Like `create`, inside the caller's publication.
- * @param creator gets the domain; its policies limit what is imported
+ * @param creator owns the domain; the policies of its token apply to the import
  */
 export async function add(
   publication: Publication,
@@ -142,33 +134,30 @@ export async function add(
   const { system, trx } = publication
   const { accountId } = creator
   await accounts.lockQuota(trx, accountId)
-  // Looked at again, under the lock: domains created at once are counted one after the other.
-  if (!(await accounts.hasRoom(trx, accountId))) throw quotaReached()
+  // Checked again, under the lock: simultaneous requests of the account are counted one after the other.
+  await refuseBeyondQuota({ db: trx }, creator)
   const name = await availableName(system, trx, accountId, input)
   const past = await store.past(trx, name)
-  // A zone that is there without a mark was made by somebody else. To be known before a mark of ours says otherwise.
+  // A zone without a mark was created by somebody else. Must be checked before we set a mark.
   if (!past.marked && (await system.nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
   const now = system.now()
   const version = nextVersion(system, past.version)
   const row = { name, ownerId: accountId, minimumTtl: system.config.minimumTtl, version, now }
   const domain = await store.insert(trx, row)
   if (creator.autoPolicy) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)
-  const policies = await policiesOn(trx, creator, domain.id)
-  const imported = await readImport(system, domain, input.zonefile ?? '', policies)
+  const zone = new Zone(publication, domain, { policies: await policiesOn(trx, creator, domain.id) })
+  const imported = await readImport(zone, input.zonefile ?? '')
   const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: system.config.nameServers }
-  const keys = await new Zone(publication, domain, {}).create([apexNs, ...imported]).catch((error: unknown) => {
-    throw imported.length > 0 ? orRefused(orDisallowed(error)) : orDisallowed(error)
+  const keys = await zone.create([apexNs, ...imported]).catch((error: unknown) => {
+    // Somebody else has created the zone since the check above.
+    if (error instanceof NameserverFailure && error.kind === 'conflict') throw disallowed()
+    throw imported.length > 0 ? orRefused(error) : error
   })
   await delegate(publication, name, keys)
-  return { ...domain, keys: keys.map((key) => ({ ...key, managed: true })) }
+  return { ...domain, keys: keys.map(managed) }
 }
 
-/** The nameserver has the zone, which it had not when it was looked at: somebody else made it meanwhile. */
-function orDisallowed(error: unknown): unknown {
-  return error instanceof NameserverFailure && error.kind === 'conflict' ? disallowed() : error
-}
-
-/** The name of a new domain, free for this account (contract §7.3); it stays so until the transaction ends. */
+/** The name of a new domain, available to this account until the transaction ends (contract §7.3). */
 async function availableName(
   { config }: System,
   trx: Db,
@@ -192,46 +181,46 @@ function disallowed(): Invalid {
   return Invalid.field('name', DISALLOWED)
 }
 
-/** Whether policy, and the domains of other accounts, allow the name. */
+/** Whether policy and the domains of other accounts allow the name. */
 async function isFree(config: Config, db: Db, accountId: string, name: string): Promise<boolean> {
   const suffixes = config.localPublicSuffixes
   const ancestors = availability.registrableAncestors(name, suffixes).slice(1)
   return availability.isAllowed(name, suffixes) && !(await store.conflicts(db, accountId, name, ancestors))
 }
 
-/** What speaks against a name, whose syntax is right, as a domain of somebody who has none yet; it may change. */
+/** The problems of a name of valid syntax, as a domain of a new account. They may change at any time. */
 export async function newcomerProblems(system: System, name: string): Promise<string[]> {
   if ((await store.find(system.db, name)) !== undefined) return [EXISTS]
   return (await isFree(system.config, system.db, NIL_UUID, name)) ? [] : [DISALLOWED]
 }
 
-/** Deletes a domain and its zone, if it exists for the actor (contract §7.4). @throws Denied */
+/** Deletes a domain and its zone, if the actor may see it (contract §7.4). @throws Denied */
 export async function remove(system: System, actor: Viewer, name: string): Promise<void> {
   const domain = isDomainName(name) ? await store.find(system.db, name, actor) : undefined
   if (domain === undefined) return
   await using zone = await openZone(system, actor, domain, []).catch(unlessNotFound)
   if (zone === undefined) return
   if (!(await mayWriteAll(zone))) throw new Denied()
-  // First, so that resolvers are not sent to a zone that is gone.
+  // The delegation first, so that it never points to a deleted zone.
   await withdraw(zone.publication, name)
   await zone.remove()
   await zone.publication.commit()
 }
 
-/** Whether the actor may write everything in the domain, its apex NS RRset in any case (contract §6.5). */
+/** Whether the actor may write every RRset of the domain, and apex NS even if it does not exist (contract §6.5). */
 async function mayWriteAll({ publication, domain, policies }: Zone): Promise<boolean> {
   if (policies.length === 0) return true
   if (policies.some((policy) => policy.domainId === domain.id && !policy.permWrite)) return false
-  const places = [{ subname: '', type: 'NS' }, ...(await rrsets.list(publication.trx, domain.id))]
-  return places.every((place) => mayWrite(policies, domain.id, place))
+  const keys = [{ subname: '', type: 'NS' }, ...(await rrsets.list(publication.trx, domain.id))]
+  return keys.every((key) => mayWrite(policies, domain.id, key))
 }
 
-/** All domains, or those of one account, by name; for the operator (contract §15.2). */
+/** All domains, or those of one account, sorted by name; for the operator (contract §15.2). */
 export async function listAll(system: System, accountId?: string): Promise<OwnedDomain[]> {
   return store.all(system.db, accountId ?? null)
 }
 
-/** Sets what TTLs in a domain may be from now on; those that are there stay (contract §15.2). @throws NotFound */
+/** Sets the minimum TTL of future writes to a domain; existing TTLs stay (contract §15.2). @throws NotFound */
 export async function setMinimumTtl(system: System, name: string, seconds: number): Promise<void> {
   if (!(await store.setMinimumTtl(system.db, name, seconds))) throw new NotFound(`There is no domain ${name}.`)
 }

@@ -13,20 +13,20 @@ import { writeAddresses } from '../zone/rrsets.ts'
 
 export type AddressType = 'A' | 'AAAA'
 
-/** What shall become of the addresses of one family at one name (contract §10.4). */
+/** The update of the addresses of one family at one name (contract §10.4). */
 export type AddressAction =
   | { action: 'set'; addresses: string[] }
   | { action: 'preserve' }
   | { action: 'remove' }
-  /** What is there moves into another network. */
+  /** Moves the current addresses into another network. */
   | { action: 'prefix'; prefix: Network }
 
 /** `host` is in lower case. */
 export type HostUpdate = AddressAction & { host: string; type: AddressType }
 
 /**
- * As for the API, for clients that know users and passwords: the password is a token's secret, the user may be empty, the
- * account's e-mail address, or names inside its domains (contract §10.2).
+ * Authenticates a client that sends a user and a password: the password is a token's secret; the user is empty, the
+ * account's e-mail address, or a list of names in its domains (contract §10.2).
  * @throws Unauthenticated
  */
 export async function authenticate(
@@ -48,12 +48,12 @@ async function isUser(system: System, actor: Actor, user: string): Promise<boole
   return !domains.includes(undefined)
 }
 
-/** Host names that a text lists (contract §10.3): lower case, each once. */
+/** The host names in a comma-separated list (contract §10.3), in lower case, without duplicates. */
 export function hostList(text: string): string[] {
   return [...new Set(text.split(',').map((host) => lowerCase(host.trim())))]
 }
 
-/** The actor's domain, if there is no other. @throws NotFound, Invalid */
+/** The actor's only domain. @throws NotFound, Invalid */
 export async function onlyDomain(system: System, actor: Actor): Promise<Domain> {
   const { rows } = await list(system, actor, {})
   const [domain, ...others] = rows
@@ -62,7 +62,7 @@ export async function onlyDomain(system: System, actor: Actor): Promise<Domain> 
   return domain
 }
 
-/** The one of the actor's domains that all these names lie in. @throws NotFound, Invalid */
+/** The actor's domain that contains all these names. @throws NotFound, Invalid */
 export async function domainOf(system: System, actor: Actor, hosts: string[]): Promise<Domain> {
   const [domain, ...others] = await enclosing(system, actor, hosts)
   if (domain === undefined || others.includes(undefined)) throw new NotFound('nohost')
@@ -72,26 +72,27 @@ export async function domainOf(system: System, actor: Actor, hosts: string[]): P
   return domain
 }
 
-/** Carries out updates of one domain; all of them or none (contract §10.5). @throws Invalid, Denied */
+/** Applies updates of one domain; all or nothing (contract §10.5). @throws Invalid, Denied */
 export async function update(system: System, actor: Actor, domain: Domain, updates: HostUpdate[]): Promise<void> {
   const subnames = updates.map(({ host }) => subnameOf(host, domain))
   await writeAddresses(system, actor, domain, subnames, (current) => {
-    const present = new Map(current.map(({ type, subname, records }) => [`${type} ${subname}`, records]))
+    const recordsByKey = new Map(current.map(({ type, subname, records }) => [`${type} ${subname}`, records]))
     return updates.flatMap((update) => {
       if (update.action === 'preserve') return []
-      const place = { subname: subnameOf(update.host, domain), type: update.type }
-      const records = newRecords(update, present.get(`${place.type} ${place.subname}`) ?? [])
-      return { ...place, ttl: DYNDNS_TTL, records, problems: {} }
+      const { host, type } = update
+      const subname = subnameOf(host, domain)
+      const records = newRecords(update, recordsByKey.get(`${type} ${subname}`) ?? [])
+      return { subname, type, ttl: DYNDNS_TTL, records, problems: {} }
     })
   })
 }
 
-function newRecords(update: Exclude<HostUpdate, { action: 'preserve' }>, present: string[]): string[] {
+function newRecords(update: Exclude<HostUpdate, { action: 'preserve' }>, current: string[]): string[] {
   if (update.action === 'remove') return []
   if (update.action === 'set') return update.addresses
   const { type, prefix } = update
-  const moved = present.map((text) => decodeRdata(type, inNetwork(prefix, parseRdata(type, text).wire)).text)
-  // Two addresses may have had the same host bits.
+  const moved = current.map((text) => decodeRdata(type, inNetwork(prefix, parseRdata(type, text).wire)).text)
+  // Two addresses may have the same host bits.
   return [...new Set(moved)]
 }
 

@@ -6,30 +6,29 @@ import type { Domain } from '../../store/domains.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { System } from '../../system.ts'
 
-/** A key of a domain (contract §7.1): one that the nameserver signs with, or one that the user has added. */
+/** A key of a domain (contract §7.1): the nameserver signs with it, or the user has added it. */
 export type Key = Omit<nameserver.Key, 'keytype'> &
   ({ keytype: string; managed: true } | { keytype: null; managed: false })
 
-/** The keys that the nameserver signs with. @throws NameserverFailure */
-export async function managedKeys(system: System, domain: Pick<Domain, 'name'>): Promise<Key[]> {
-  const keys = await system.nameserver.keys(`${domain.name}.`)
-  return keys.map((key) => ({ ...key, managed: true }))
-}
-
-/** All keys that are served: first those of the nameserver, then those that the user has added (contract §8.9). */
+/** All served keys: the nameserver's, then those that the user has added (contract §8.9). @throws NameserverFailure */
 export async function keysOf(system: System, domain: Domain): Promise<Key[]> {
-  const [managed, [added]] = await Promise.all([
-    managedKeys(system, domain),
+  const [signing, [added]] = await Promise.all([
+    system.nameserver.keys(`${domain.name}.`),
     rrsets.list(system.db, domain.id, { subname: '', type: 'DNSKEY' }),
   ])
   const contents = [...(added?.records ?? [])].sort()
-  return [...managed, ...contents.map((content) => addedKey(domain, content))]
+  return [...signing.map(managed), ...contents.map((content) => addedKey(domain, content))]
+}
+
+/** A key that the nameserver signs with. */
+export function managed(key: nameserver.Key): Key {
+  return { ...key, managed: true }
 }
 
 function addedKey({ name }: Domain, dnskey: string): Key {
   const { wire } = parseRdata('DNSKEY', dnskey)
   const flags = Number(dnskey.split(' ', 1))
-  // Only keys that are entry points (RFC 4034 §2.1.1) are of interest to the parent.
+  // Only a secure entry point (RFC 4034 §2.1.1) gets a DS in the parent.
   const ds = flags % 2 === 1 ? delegationDigests(lowerCase(parseName(`${name}.`)), wire) : []
   return { dnskey, ds, flags, keytype: null, managed: false }
 }

@@ -7,65 +7,48 @@ import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
 import type { RRsetState } from '../../store/rrsets.ts'
-import type { Policy } from '../../store/tokens.ts'
 import { inSlices, type Work } from '../../slices.ts'
 import type { System } from '../../system.ts'
-import { localParent } from '../zone/local-suffixes.ts'
-import { NS_STAYS, type Desired } from '../zone/changes.ts'
-import { authoriseWrites, type RRsetKey } from '../tokens/policies.ts'
+import { NS_STAYS, type Desired, type ZoneState } from '../zone/changes.ts'
+import { authoriseWrites } from '../tokens/policies.ts'
 
-/** Types that an export leaves out: they are made anew, or belong to keys that are not exported (contract §7.8). */
+/** Types that an export omits: they are generated, or belong to keys that are not exported (contract §7.8). */
 const DNSSEC_TYPES = new Set(['DNSKEY', 'CDS', 'CDNSKEY'])
 
 /**
- * The RRsets that a zone file brings into a new domain (contract §7.7).
- * @param policies decide about all RRsets whose places are right, before anything is told about their contents
+ * The RRsets of a zone file that a new domain imports (contract §7.7). Policies are checked for all RRsets of valid
+ * subname and type, before any problem of their contents is reported.
  * @throws Denied, Invalid
  */
-export async function readImport(
-  { config }: System,
-  domain: Domain,
-  text: string,
-  policies: Policy[],
-): Promise<Desired[]> {
+export async function readImport({ domain, policies, keepsNs }: ZoneState, text: string): Promise<Desired[]> {
   const read = await inSlices(readZoneFile(text, domain.name)).catch((error: unknown) => {
     throw error instanceof ZoneFileError ? refused(error.message) : error
   })
-  const places = read.filter(({ subname, type }) => subname.length <= SUBNAME_LENGTH && TYPES.has(type))
-  authoriseWrites(policies, domain.id, places)
-  const keepsNs = localParent(domain.name, config.localPublicSuffixes) !== undefined
+  const storable = read.filter(({ subname, type }) => subname.length <= SUBNAME_LENGTH && TYPES.has(type))
+  authoriseWrites(policies, domain.id, storable)
   return inSlices(accepted(domain, read, keepsNs))
 }
 
-/** The RRsets, unless there are problems. @throws Invalid about all of them */
+/** The RRsets, unless there are problems. @throws Invalid with all problems */
 function* accepted(domain: Domain, read: ZoneFileRRset[], keepsNs: boolean): Work<Desired[]> {
   const rrsets: Desired[] = []
   const problems: string[] = []
   for (const rrset of read) {
     const { subname, type, ttl = 0, records, contents } = rrset
     rrsets.push({ subname, type, ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX), records, contents })
-    for (const text of [...placeProblems(rrset, keepsNs), ...rrset.problems]) {
-      problems.push(`${label(domain, rrset)}: ${text}`)
-    }
+    const texts = [...rrset.problems]
+    if (keepsNs && type === 'NS') texts.unshift(NS_STAYS)
+    if (subname.length > SUBNAME_LENGTH)
+      texts.unshift(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
+    const name = nameOf(domain, subname).slice(0, -1)
+    problems.push(...texts.map((text) => `${name}/${type}: ${text}`))
     yield
   }
   if (problems.length > 0) throw new Invalid({ zonefile: problems })
   return rrsets
 }
 
-/** How errors call an RRset. */
-function label(domain: Domain, { subname, type }: RRsetKey): string {
-  return `${nameOf(domain, subname).slice(0, -1)}/${type}`
-}
-
-function placeProblems({ subname, type }: RRsetKey, keepsNs: boolean): string[] {
-  const texts: string[] = []
-  if (subname.length > SUBNAME_LENGTH) texts.push(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
-  if (keepsNs && type === 'NS') texts.push(NS_STAYS)
-  return texts
-}
-
-/** What to tell about a failed creation of a zone with imported RRsets: if PowerDNS has refused one of them, that. */
+/** The error for a failed creation of a zone with imported RRsets: Invalid if PowerDNS refused one of them. */
 export function orRefused(error: unknown): unknown {
   const refusal = error instanceof NameserverFailure ? error.cause : undefined
   if (!(refusal instanceof NameserverFailure) || refusal.kind !== 'refused') return error
@@ -79,9 +62,9 @@ function refused(text: string): Invalid {
 }
 
 /**
- * The domain as a zone file that can be imported again (contract §7.8): one state of the database, with the SOA that
+ * The domain as a zone file that can be imported again (contract §7.8): a snapshot of the database, with the SOA that
  * is served for it.
- * @param host how the service is called, for the first line
+ * @param host the service's host name, for the first line
  * @throws NotFound, NameserverFailure
  */
 export async function exportZone(system: System, domain: Domain, host: string): Promise<string> {

@@ -5,21 +5,22 @@ import { NAMED_POSITIONS } from '../../limits.ts'
 import type { Work } from '../../slices.ts'
 import type { Domain } from '../../store/domains.ts'
 import type { RRset } from '../../store/rrsets.ts'
-import { placeOf, planItem, type Change, type Outcome, type ZoneState } from './changes.ts'
+import { planItem, type Change, type Outcome, type ZoneState } from './changes.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
 
-/** An item of a bulk request; if it is no object, or does not name its place in text, `problems` say only that. */
+/** An item of a bulk request. */
 export interface ItemInput extends RRsetInput {
+  /** The item is not an object, or its subname or type is not a string; `problems` then contains only that. */
   isMalformed?: true
 }
 
 /**
- * What a request for many RRsets changes (contract §8.7). Its time grows with the number of items and of what is in the
- * zone at their subnames.
+ * The changes that a request for many RRsets makes (contract §8.7). Takes time linear in the number of items and of
+ * RRsets at their subnames.
  * @throws Invalid with the problems of each item, Denied
  */
 export function* planMany(zone: ZoneState, method: Method, inputs: ItemInput[]): Work<Change[]> {
-  const request = yield* survey(zone, method, inputs)
+  const request = yield* index(zone, method, inputs)
   const changes: Change[] = []
   const problems: Problems[] = []
   for (const position of inputs.keys()) {
@@ -32,30 +33,29 @@ export function* planMany(zone: ZoneState, method: Method, inputs: ItemInput[]):
   return changes
 }
 
-/** The zone and the request, each item findable by its name. */
+/** The zone and the request, indexed by name. */
 interface Request {
   zone: ZoneState
   method: Method
   inputs: ItemInput[]
   /** Positions in the request by subname and type. */
-  placed: Map<string, number[]>
+  byKey: Map<string, number[]>
   /** Positions in the request by subname. */
-  asked: Map<string, number[]>
-  /** What the database has, by subname. */
+  bySubname: Map<string, number[]>
+  /** RRsets in the database by subname. */
   stored: Map<string, RRset[]>
 }
 
-function* survey(zone: ZoneState, method: Method, inputs: ItemInput[]): Work<Request> {
-  const request: Request = { zone, method, inputs, placed: new Map(), asked: new Map(), stored: new Map() }
+function* index(zone: ZoneState, method: Method, inputs: ItemInput[]): Work<Request> {
+  const request: Request = { zone, method, inputs, byKey: new Map(), bySubname: new Map(), stored: new Map() }
   for (const rrset of zone.current) {
     add(request.stored, rrset.subname, rrset)
     yield
   }
-  for (const [position, input] of inputs.entries()) {
-    const { subname, type } = placeOf(input)
-    if (!input.isMalformed && type !== undefined) {
-      add(request.placed, keyOf(subname, type), position)
-      add(request.asked, subname, position)
+  for (const [position, { subname = '', type, isMalformed }] of inputs.entries()) {
+    if (!isMalformed && type !== undefined) {
+      add(request.byKey, keyOf(subname, type), position)
+      add(request.bySubname, subname, position)
     }
     yield
   }
@@ -68,25 +68,25 @@ function add<T>(lists: Map<string, T[]>, key: string, value: T): void {
   else list.push(value)
 }
 
-/** Neither of them holds a null character. */
+/** Unambiguous: neither subname nor type contains a null character. */
 function keyOf(subname: string, type: string): string {
   return `${type}\0${subname}`
 }
 
 /** The stages of contract §8.7. @throws Denied */
 function plan(request: Request, position: number): Outcome {
-  const { zone, method, inputs, placed, stored } = request
+  const { zone, method, inputs, byKey, stored } = request
   const input = inputs[position]!
   if (input.isMalformed) return input
-  const { subname, type } = placeOf(input)
-  const same = type === undefined ? [] : placed.get(keyOf(subname, type))!
+  const { subname = '', type } = input
+  const same = type === undefined ? [] : byKey.get(keyOf(subname, type))!
   if (same.length > 1) return { problems: notUnique(same, position) }
   const before = stored.get(subname)?.find((rrset) => rrset.type === type)
   const neighbours = () => neighboursOf(request, position, subname)
   return planItem(zone, { method, input, target: undefined, before, neighbours })
 }
 
-/** @param positions those with the same subname and type */
+/** @param positions all items with this subname and type */
 function notUnique(positions: number[], own: number): Problems {
   const others = positions.slice(0, NAMED_POSITIONS + 1).filter((position) => position !== own)
   const more = positions.length - 1 > NAMED_POSITIONS ? ', …' : ''
@@ -94,28 +94,25 @@ function notUnique(positions: number[], own: number): Problems {
   return { non_field_errors: [`Same subname and type as in position(s) ${named}${more}, but must be unique.`] }
 }
 
-/** What other items put at a subname, and what the database has there, without what this request deletes. */
-function neighboursOf({ method, inputs, asked, stored }: Request, own: number, subname: string): Neighbour[] {
-  const items = asked.get(subname)!.map((position) => ({ position, ...inputs[position]! }))
+/** The RRsets that other items put at a subname, and those that the database has and the request does not delete. */
+function neighboursOf({ method, inputs, bySubname, stored }: Request, own: number, subname: string): Neighbour[] {
+  const items = bySubname.get(subname)!.map((position) => ({ position, ...inputs[position]! }))
   const isRemoval = ({ records }: ItemInput) => records?.length === 0
   const removed = new Set(method === 'POST' ? [] : items.filter(isRemoval).map(({ type }) => type))
   const others = items.filter((item) => item.position !== own && !isRemoval(item))
-  const present = (stored.get(subname) ?? []).filter(({ type }) => !removed.has(type))
+  const kept = (stored.get(subname) ?? []).filter(({ type }) => !removed.has(type))
   return [
     ...others.map(({ position, type }): Neighbour => ({ place: position, type: type! })),
-    ...present.map(({ type }): Neighbour => ({ place: 'database', type })),
+    ...kept.map(({ type }): Neighbour => ({ place: 'database', type })),
   ]
 }
 
-/**
- * What to say of each change when the nameserver has refused one of them: of that one its reason, or, if it did not tell
- * which one it is, the same of all that it was sent.
- */
+/** The problems of each change after a refusal by PowerDNS: at the RRset that it names, else at all that were sent. */
 export function refusals(domain: Domain, changes: Change[], { rrset, message }: NameserverFailure): Problems[] {
   const isNamed = ({ subname, type }: Change) => rrset?.type === type && rrset.name === nameOf(domain, subname)
   const named = changes.filter(isNamed)
   const suspects = new Set(named.length > 0 ? named : changes.filter(({ isEffective }) => isEffective))
-  const what = suspects.size === 1 ? 'this RRset' : 'one of these RRsets'
-  const problem = { non_field_errors: [`The DNS backend refused ${what}: ${message}`] }
+  const refused = suspects.size === 1 ? 'this RRset' : 'one of these RRsets'
+  const problem = { non_field_errors: [`The DNS backend refused ${refused}: ${message}`] }
   return changes.map((change) => (suspects.has(change) ? problem : {}))
 }

@@ -6,31 +6,32 @@ import { rrsetProblems } from '../../dns/rrset.ts'
 import type { Domain } from '../../store/domains.ts'
 import type { RRset, RRsetState } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
-import { fieldProblems, type Method, type RRsetInput } from './rrset-input.ts'
+import { fieldProblems, type Item, type Method, type RRsetInput } from './rrset-input.ts'
 import { authoriseWrites, type RRsetKey } from '../tokens/policies.ts'
 
-/** What a plan is made for. */
+/** The state that a write starts from. */
 export interface ZoneState {
-  /** Under its lock. */
+  /** Locked. */
   domain: Domain
-  /** The RRsets at the subnames concerned. */
+  /** The RRsets at the subnames that the write is about. */
   current: RRset[]
-  /** Those of the token that writes; empty: it may write everything. */
+  /** The policies of the token that writes; empty: it may write everything. */
   policies: Policy[]
-  /** The domain lies below a local public suffix: the account does not decide who serves it (contract §7.6). */
+  /** The domain lies below a local public suffix, so the account may not change its NS RRsets (contract §7.6). */
   keepsNs: boolean
 }
 
-/** An RRset as it shall be, with its contents as PowerDNS takes them. */
+/** The new state of an RRset. */
 export interface Desired extends RRsetState {
+  /** The records as PowerDNS takes them. */
   contents: string[]
 }
 
-/** An RRset before and after a write; undefined where there is none. */
+/** An RRset before and after a write; undefined: it does not exist. */
 export interface Change extends RRsetKey {
   before: RRset | undefined
   after: Desired | undefined
-  /** Whether it has an effect; the order of records has none (contract §8.6). */
+  /** Whether DNS changes; the order of records does not count (contract §8.6). */
   isEffective: boolean
 }
 
@@ -41,66 +42,47 @@ export function changeOf({ subname, type, before, after }: Omit<Change, 'isEffec
 function differs(before: RRset | undefined, after: Desired | undefined): boolean {
   if (before === undefined || after === undefined) return before !== after
   if (before.ttl !== after.ttl || before.records.length !== after.records.length) return true
-  const present = new Set(before.records)
-  return after.records.some((text) => !present.has(text))
+  const old = new Set(before.records)
+  return after.records.some((text) => !old.has(text))
 }
 
-/** What one RRset of a request changes, or what is wrong with it. */
+/** The change that one RRset of a request makes, or the problems that it has. */
 export type Outcome = Change | { problems: Problems }
 
-/** An RRset with these records. Nearly all texts are given in their canonical form, and PowerDNS takes them: held once. */
-export function desired(
-  { subname, type, ttl }: RRsetKey & { ttl: number },
-  rdata: Rdata[],
-  given: string[] = [],
-): Desired {
+/**
+ * The RRset with these records.
+ * @param given the texts that `rdata` was parsed from. Nearly all are canonical already, so the arrays share memory.
+ */
+export function desired({ subname, type, ttl }: Omit<RRsetState, 'records'>, rdata: Rdata[], given: string[]): Desired {
   const records = rdata.every(({ text }, i) => text === given[i]) ? given : rdata.map(({ text }) => text)
-  const contents = rdata.every(({ backend }, i) => backend === records[i])
-    ? records
-    : rdata.map(({ backend }) => backend)
-  return { subname, type, ttl, records, contents }
-}
-
-/** One RRset of a request, and what there is where it belongs. */
-export interface Item {
-  method: Method
-  input: RRsetInput
-  /** The RRset that the path names; of RRsets in a collection, undefined. */
-  target: RRsetKey | undefined
-  before: RRset | undefined
-  /** What else will be at its subname. */
-  neighbours: () => Neighbour[]
+  const isShared = rdata.every(({ backend }, i) => backend === records[i])
+  return { subname, type, ttl, records, contents: isShared ? records : rdata.map(({ backend }) => backend) }
 }
 
 /**
- * What a request for one RRset changes (contract §§8.3 to 8.5).
+ * The change that a request for one RRset makes (contract §§8.3 to 8.5).
  * @param target the RRset that the path names; of POST, undefined
  * @throws Invalid, Denied
  */
 export function planOne(zone: ZoneState, method: Method, input: RRsetInput, target?: RRsetKey): Change {
-  const { subname, type } = target ?? placeOf(input)
-  const there = zone.current.filter((rrset) => rrset.subname === subname)
-  const before = there.find((rrset) => rrset.type === type)
-  const neighbours = (): Neighbour[] => there.map((rrset) => ({ place: 'database', type: rrset.type }))
+  const { subname = '', type } = target ?? input
+  const siblings = zone.current.filter((rrset) => rrset.subname === subname)
+  const before = siblings.find((rrset) => rrset.type === type)
+  const neighbours = (): Neighbour[] => siblings.map((rrset) => ({ place: 'database', type: rrset.type }))
   return accepted(planItem(zone, { method, input, target, before, neighbours }))
 }
 
-/** The change, if it is one. @throws Invalid */
+/** The change, unless there are problems. @throws Invalid */
 export function accepted(outcome: Outcome): Change {
   if ('problems' in outcome) throw new Invalid(outcome.problems)
   return outcome
 }
 
-/** Where an RRset of a collection belongs; the type may be missing. */
-export function placeOf({ subname = '', type }: RRsetInput): { subname: string; type: string | undefined } {
-  return { subname, type }
-}
-
-/** The layers of contract §8.5 in their order. @throws Denied */
+/** The validation layers of contract §8.5, in their order. @throws Denied */
 export function planItem(zone: ZoneState, item: Item): Outcome {
   const { domain } = zone
   const { method, input, target, before, neighbours } = item
-  const problems = fieldProblems(domain, method, input, { target, exists: before !== undefined })
+  const problems = fieldProblems(domain, item)
   if (problems !== undefined) return { problems }
   const { subname, type } = target ?? { subname: input.subname ?? '', type: input.type! }
   authoriseWrites(zone.policies, domain.id, [{ subname, type }])
@@ -116,27 +98,27 @@ export function planItem(zone: ZoneState, item: Item): Outcome {
   if (conflict !== undefined) return refused(conflict)
   const rdata = readRecords(type, records)
   if (typeof rdata === 'string') return refused(rdata)
-  const broken = rrsetProblems({ type, name: nameOf(domain, subname), apex: subname === '', rdata })
-  if (broken !== undefined) return { problems: { [broken.field ?? 'non_field_errors']: broken.texts } }
+  const invalid = rrsetProblems({ type, name: nameOf(domain, subname), apex: subname === '', rdata })
+  if (invalid !== undefined) return { problems: { [invalid.field ?? 'non_field_errors']: invalid.texts } }
   const after = desired({ subname, type, ttl: ttl! }, rdata, records)
   return permitted(zone, changeOf({ subname, type, before, after }))
 }
 
-/** The outcome of an RRset with which, as a whole, something is wrong. */
+/** A problem of the RRset as a whole. */
 function refused(text: string): Outcome {
   return { problems: { non_field_errors: [text] } }
 }
 
-/** What is said to a change of NS RRsets below a local public suffix (contract §7.6). */
+/** The error text for a change of NS RRsets below a local public suffix (contract §7.6). */
 export const NS_STAYS = 'Cannot modify NS records for this domain.'
 
-/** The change, unless it is one of NS RRsets that stay as they are (contract §8.5, layer 10). */
+/** The change, or a problem if it affects NS RRsets that the account may not change (contract §8.5, layer 10). */
 export function permitted({ keepsNs }: ZoneState, change: Change): Outcome {
   const isNs = change.type === 'NS' && (change.after !== undefined || change.subname === '')
   return keepsNs && isNs && change.isEffective ? { problems: { type: [NS_STAYS] } } : change
 }
 
-/** The records, or what is wrong with the first bad one. */
+/** The parsed records, or the error text of the first one that is malformed. */
 function readRecords(type: string, records: string[]): Rdata[] | string {
   try {
     return records.map((text) => parseRdata(type, text))

@@ -3,8 +3,8 @@ import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices, type Work } from '../../slices.ts'
 
 /**
- * What must be published so that `live` becomes `desired`, removals first. Contents are compared by meaning, because a
- * nameserver returns some of them in a spelling of its own.
+ * The RRsets to publish so that `live` becomes `desired`, removals first. Contents are compared by meaning: PowerDNS
+ * respells some of them.
  */
 export async function differences(desired: PublishedRRset[], live: PublishedRRset[]): Promise<PublishedRRset[]> {
   return inSlices(compare(desired, live))
@@ -18,9 +18,9 @@ function* compare(desired: PublishedRRset[], live: PublishedRRset[]): Work<Publi
   }
   const changes: PublishedRRset[] = []
   for (const rrset of desired) {
-    const other = surplus.get(keyOf(rrset))
+    const served = surplus.get(keyOf(rrset))
     surplus.delete(keyOf(rrset))
-    if (other === undefined || !equal(rrset, other)) changes.push(rrset)
+    if (served === undefined || !equal(rrset, served)) changes.push(rrset)
     yield
   }
   return [...Array.from(surplus.values(), (rrset) => ({ ...rrset, records: [] })), ...changes]
@@ -42,7 +42,7 @@ function keys(type: string, records: string[]): string {
   return JSON.stringify(records.map((content) => key(type, content)).sort())
 }
 
-/** What two equal contents have in common; a content that is not ours equals nothing of ours. */
+/** Equal for contents of equal meaning. A content that we cannot parse equals none of ours. */
 function key(type: string, content: string): string {
   try {
     return parseRdata(type, content).key

@@ -3,18 +3,18 @@ import type { Work } from '../../slices.ts'
 import type { RRset } from '../../store/rrsets.ts'
 import type { Change } from './changes.ts'
 
-/** Types that change what is authoritative below or at their name. */
+/** Types that affect which names are authoritative. */
 const STRUCTURAL = ['NS', 'DS', 'DNAME']
 
 /**
- * Whether PowerDNS must rectify the zone for these changes (powerdns.md §1.3): names, delegations, DS or DNAME appear or
- * disappear, or something is written at or below a delegation, which PowerDNS takes for authoritative, and signs, until
- * then. Other contents never need it.
- * @param around what there is at the subnames of the changes, and at those above them
+ * Whether PowerDNS must rectify the zone for these changes (powerdns.md §1.3): names, delegations, DS or DNAME appear
+ * or disappear, or an RRset is written at or below a delegation. PowerDNS treats such an RRset as authoritative and
+ * signs it until the zone is rectified. Other changes never need it.
+ * @param current the RRsets at the subnames of the changes and at their ancestors
  */
-export function* needsRectification(around: RRset[], changes: Change[]): Work<boolean> {
+export function* needsRectification(current: RRset[], changes: Change[]): Work<boolean> {
   const before = new Map<string, Set<string>>()
-  for (const { subname, type } of around) {
+  for (const { subname, type } of current) {
     before.set(subname, (before.get(subname) ?? new Set()).add(type))
     yield
   }
@@ -34,7 +34,7 @@ export function* needsRectification(around: RRset[], changes: Change[]): Work<bo
   delegations.delete('')
   if (delegations.size === 0) return false
   for (const { subname, type, after: rrset } of changes) {
-    // A DS at a delegation is the parent's own.
+    // A DS at a delegation is authoritative: it belongs to the parent zone.
     if (rrset !== undefined && type !== 'DS' && withAncestors(subname).some((name) => delegations.has(name)))
       return true
     yield
@@ -42,7 +42,7 @@ export function* needsRectification(around: RRset[], changes: Change[]): Work<bo
   return false
 }
 
-/** What of a name's types the NSEC3 chain and the signatures depend on. NS at the apex is not a delegation. */
+/** The part of a name's types that the NSEC3 chain and the signatures depend on. NS at the apex is not a delegation. */
 function structure(subname: string, types: ReadonlySet<string> = new Set()): string {
   const structural = STRUCTURAL.filter((type) => types.has(type) && !(type === 'NS' && subname === ''))
   return [types.size > 0, ...structural].join()

@@ -1,12 +1,14 @@
 import type { Problems } from '../../errors.ts'
 import { nameOf, ownerLength, subnameProblems } from '../../dns/names.ts'
+import type { Neighbour } from '../../dns/node.ts'
 import { sizeProblems } from '../../dns/rrset.ts'
 import { typeProblems } from '../../dns/types.ts'
 import { TTL_MAX } from '../../limits.ts'
 import type { Domain } from '../../store/domains.ts'
+import type { RRset } from '../../store/rrsets.ts'
 import type { RRsetKey } from '../tokens/policies.ts'
 
-/** What a request says about one RRset: the members it has, and what is wrong with their shape. */
+/** One RRset of a request: its members, and the problems of their JSON types. */
 export interface RRsetInput {
   subname?: string | undefined
   type?: string | undefined
@@ -17,24 +19,23 @@ export interface RRsetInput {
 
 export type Method = 'POST' | 'PUT' | 'PATCH'
 
-/** Where an RRset of a request is, or is to be. */
-export interface Spot {
-  /** The RRset that the path names; of RRsets in a collection, undefined. */
+/** One RRset of a request, and its surroundings in the zone. */
+export interface Item {
+  method: Method
+  input: RRsetInput
+  /** The RRset that the path names; undefined for RRsets in a collection. */
   target: RRsetKey | undefined
-  exists: boolean
+  before: RRset | undefined
+  /** The other RRsets that its subname will have. */
+  neighbours: () => Neighbour[]
 }
 
 const REQUIRED = 'This field is required.'
 
-/** Everything that is wrong with the fields (contract §8.5, layer 1; §8.7, stage d); undefined if nothing is. */
-export function fieldProblems(
-  domain: Domain,
-  method: Method,
-  input: RRsetInput,
-  { target, exists }: Spot,
-): Problems | undefined {
-  // Of an RRset that exists, or goes, PATCH need not say everything.
-  const isPartial = method === 'PATCH' && (exists || input.records?.length === 0)
+/** The problems of the fields (contract §8.5, layer 1; §8.7, stage d); undefined if there are none. */
+export function fieldProblems(domain: Domain, { method, input, target, before }: Item): Problems | undefined {
+  // A PATCH may omit fields of an RRset that exists or that it deletes.
+  const isPartial = method === 'PATCH' && (before !== undefined || input.records?.length === 0)
   const { subname, type, ttl, records, problems: found } = input
   let problems: Problems | undefined
   const note = (field: string, texts: readonly string[]) => {
@@ -58,7 +59,7 @@ function subnameFieldProblems(
   if (texts.length === 0 && ownerLength(nameOf(domain, subname)) > 255) {
     texts.push('This field combined with the domain name must not exceed 255 characters.')
   }
-  // The apex may be written "" in a path that names it by other means.
+  // The body may write the apex as "", however the path writes it.
   if (texts.length === 0 && target !== undefined && subname !== target.subname && subname !== '') {
     texts.push('Can only be written on create.')
   }

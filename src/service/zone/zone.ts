@@ -4,7 +4,7 @@ import { NameserverFailure, NotFound } from '../../errors.ts'
 import { ANCESTORS, SMALL_ZONE } from '../../limits.ts'
 import type { Key, PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices, mapInSlices, type Work } from '../../slices.ts'
-import { sendAlong } from '../../store/database.ts'
+import { sendAlong, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import type { Domain, Viewer } from '../../store/domains.ts'
 import type { Mark } from '../../store/marks.ts'
@@ -16,17 +16,12 @@ import { unixTime, type Timestamp } from '../../time.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import type { Change, Desired, ZoneState } from './changes.ts'
 import { localParent } from './local-suffixes.ts'
-import { clearAway, equalise, nextVersion, note, openPublication, type Publication } from './publication.ts'
+import { deleteLeftovers, equalise, nextVersion, openPublication, updateMark, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
 
-export interface WriteOptions {
-  /** Whether the domain counts as touched even if none of what was written is there. */
-  touch?: boolean
-}
-
 /**
- * A zone under its lock: the one door for whatever changes it. What is done here is stored and published; it counts once
- * the publication is committed, and without commit it is undone.
+ * A locked zone. Every change to a zone goes through this class, which stores and publishes it. Changes become final
+ * when the publication commits; without a commit they are undone.
  */
 export class Zone implements ZoneState, AsyncDisposable {
   readonly publication: Publication
@@ -34,39 +29,36 @@ export class Zone implements ZoneState, AsyncDisposable {
   readonly current: RRset[]
   readonly policies: Policy[]
   readonly keepsNs: boolean
-  /** What stands above `current`; undefined if there are too many names to look at. */
-  readonly #above: RRset[] | undefined
+  /** The RRsets at the ancestors of the subnames in `current`; undefined: too many to read. */
+  readonly #ancestors: RRset[] | undefined
 
   constructor(
     publication: Publication,
     domain: Domain,
-    {
-      current = [],
-      above = [],
-      policies = [],
-    }: { current?: RRset[]; above?: RRset[] | undefined; policies?: Policy[] },
+    read: { current?: RRset[]; ancestors?: RRset[] | undefined; policies?: Policy[] } = {},
   ) {
     this.publication = publication
     this.domain = domain
-    this.current = current
-    this.policies = policies
+    this.current = read.current ?? []
+    this.policies = read.policies ?? []
     this.keepsNs = localParent(domain.name, publication.system.config.localPublicSuffixes) !== undefined
-    this.#above = above
+    this.#ancestors = read.ancestors
   }
 
   /**
-   * Carries changes out: stores, publishes, commits. Once it resolves, the new state is answered in DNS.
-   * @returns the RRsets that are there after the write, in the order of the changes; undefined where there is none
+   * Stores, publishes and commits the changes. When it resolves, DNS answers the new state.
+   * @param options.touch updates the domain's `touched` even if the changes neither change nor keep any RRset
+   * @returns the RRset that each change leaves; undefined where it leaves none
    * @throws Unavailable, NameserverFailure
    */
-  async write(changes: Change[], options?: WriteOptions): Promise<(RRset | undefined)[]> {
+  async write(changes: Change[], options?: { touch: boolean }): Promise<(RRset | undefined)[]> {
     const written = await this.apply(changes, options)
     await this.publication.commit()
     return written
   }
 
   /** Like `write`, but leaves the commit to the caller. */
-  async apply(changes: Change[], { touch = false }: WriteOptions = {}): Promise<(RRset | undefined)[]> {
+  async apply(changes: Change[], { touch } = { touch: false }): Promise<(RRset | undefined)[]> {
     const { system, trx } = this.publication
     const now = system.now()
     const effective = changes.filter(({ isEffective }) => isEffective)
@@ -74,61 +66,62 @@ export class Zone implements ZoneState, AsyncDisposable {
     await rrsets.touch(trx, this.domain.id, idle, now)
     if (effective.length > 0) await this.#publish(effective, now)
     else if (touch || idle.length > 0) await domains.touch(trx, this.domain.id, now)
-    return changes.map((change) => outcome(change, now))
+    return changes.map((change) => rrsetAfter(change, now))
   }
 
+  /** Stores effective changes and sends them to the nameserver, at the same time. */
   async #publish(changes: Change[], now: Timestamp): Promise<void> {
     const { domain } = this
     const { system, trx } = this.publication
+    const zone = `${domain.name}.`
     const removed = changes.filter(({ after }) => after === undefined)
     const written = changes.flatMap(({ after }) => after ?? [])
     const growth = written.length - changes.filter(({ before }) => before !== undefined).length
     const version = nextVersion(system, domain.version)
-    const rectify = domain.size + growth <= SMALL_ZONE || (await this.#needsRectification(changes))
+    const rectify =
+      domain.size + growth <= SMALL_ZONE ||
+      this.#ancestors === undefined ||
+      (await inSlices(needsRectification([...this.current, ...this.#ancestors], changes)))
 
-    const storing = sendAlong(rrsets.apply(trx, domain.id, { removed, written, ...{ growth, version, rectify, now } }))
-    const sending = { zone: domain.name, version, rrsets: changes.length }
-    const push = this.publication.push(sending, async (attempt) => {
+    const storing = sendAlong(rrsets.apply(trx, domain.id, { removed, written, growth, version, rectify, now }))
+    const push = this.publication.push(domain.name, version, changes.length, async (attempt) => {
       if (attempt.isDoubtful) {
         await storing
         await this.publishWhole(attempt.mark)
         return
       }
       if (rectify !== domain.rectify) {
-        await system.nameserver.setRectify(`${domain.name}.`, rectify)
+        await system.nameserver.setRectify(zone, rectify)
         attempt.begun = true
       }
-      // Meanwhile storing goes on. The database refuses nothing that the plan has accepted; if it fails, the mark stays.
-      const rrsets = changes.map((change) => published(domain, change.after ?? { ...change.before!, records: [] }))
-      await system.nameserver.publish(`${domain.name}.`, version, rrsets, rectify)
+      // Storing continues meanwhile. The database accepts whatever the plan accepted; if it fails, the mark stays.
+      const states = changes.map((change) => toPublished(domain, change.after ?? { ...change.before!, records: [] }))
+      await system.nameserver.publish(zone, version, states, rectify)
       attempt.begun = true
       await storing
     })
-    // Even if the push fails, storing ends before the transaction does: else its statements would follow the rollback.
+    // Even if the push fails, storing must end before the transaction: else its statements would follow the rollback.
     await push.finally(() => storing.catch(() => undefined))
   }
 
-  async #needsRectification(changes: Change[]): Promise<boolean> {
-    return this.#above === undefined || inSlices(needsRectification([...this.current, ...this.#above], changes))
-  }
-
   /**
-   * Stores the first RRsets of a new domain and creates its zone; resolves with the keys that sign it.
-   * @throws Unavailable, NameserverFailure; its kind is "conflict" if the zone is somebody else's
+   * Stores the first RRsets of a new domain and creates its zone.
+   * @returns the keys that sign the zone
+   * @throws Unavailable, NameserverFailure of kind "conflict" if somebody else has created the zone
    */
   async create(written: (RRsetState | Desired)[]): Promise<Key[]> {
     const { domain } = this
     const { system, trx } = this.publication
     const { id, version, created: now } = domain
     await rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now })
-    return this.publication.push({ zone: domain.name, version, rrsets: written.length }, async (attempt) => {
+    return this.publication.push(domain.name, version, written.length, async (attempt) => {
       if (attempt.isDoubtful) {
-        if (!(await clearAway(system, attempt.mark)))
+        if (!(await deleteLeftovers(system, attempt.mark)))
           throw new NameserverFailure('conflict', 'somebody else made the zone')
-        await note(system, attempt.mark, version, written.length)
+        await updateMark(system, attempt.mark, version, written.length)
       }
-      const rrsets = await mapInSlices(written, (rrset) => published(domain, rrset))
-      await system.nameserver.createZone(`${domain.name}.`, version, rrsets)
+      const desired = await mapInSlices(written, (rrset) => toPublished(domain, rrset))
+      await system.nameserver.createZone(`${domain.name}.`, version, desired)
       attempt.begun = true
       return system.nameserver.keys(`${domain.name}.`)
     })
@@ -139,18 +132,16 @@ export class Zone implements ZoneState, AsyncDisposable {
     const { name, size } = this.domain
     const { system, trx } = this.publication
     await domains.remove(trx, this.domain, unixTime(system.now()))
-    await this.publication.push({ zone: name, version: null, rrsets: size }, async ({ isDoubtful, mark }) => {
-      if (isDoubtful) await note(system, mark, null, size)
+    await this.publication.push(name, null, size, async ({ isDoubtful, mark }) => {
+      if (isDoubtful) await updateMark(system, mark, null, size)
       await system.nameserver.deleteZone(`${name}.`)
     })
   }
 
-  /** Makes the zone at the nameserver, which may be anything, what the database says. Returns its version. */
+  /** Makes the zone at the nameserver, whatever its state, equal to the database. Returns its version. */
   async publishWhole(mark: Mark): Promise<number> {
     const { system, trx } = this.publication
-    const stored = await rrsets.list(trx, this.domain.id)
-    const desired = await mapInSlices(stored, (rrset) => published(this.domain, rrset))
-    const version = await equalise(system, mark, this.domain, desired)
+    const version = await equalise(system, mark, this.domain, await desiredZone(trx, this.domain))
     await domains.setRepaired(trx, this.domain.id, version)
     return version
   }
@@ -161,8 +152,8 @@ export class Zone implements ZoneState, AsyncDisposable {
 }
 
 /**
- * Opens the actor's zone for one write.
- * @param subnames where the plan may look and change
+ * Locks the actor's zone for one write.
+ * @param subnames those that the write is about
  * @throws NotFound, Unavailable
  */
 export async function openZone(
@@ -174,7 +165,7 @@ export async function openZone(
   const publication = await openPublication(system, `zone ${domain.name}`)
   try {
     const zone = await lockZone(publication, domain.name, subnames, { actor, id: domain.id })
-    // Meanwhile it may have been deleted, and created again by anybody.
+    // The domain may have been deleted meanwhile, and created again by another account.
     if (zone?.domain.id !== domain.id) throw new NotFound()
     return zone
   } catch (error) {
@@ -184,8 +175,8 @@ export async function openZone(
 }
 
 /**
- * Locks a domain's zone; undefined if there is no such domain.
- * @param writer the token that writes, for which the domain must exist, and the domain's id; undefined: the service itself
+ * Locks a domain's zone; undefined if the domain does not exist.
+ * @param writer the token that writes, which must see the domain, and the domain's id; undefined if the service writes
  */
 export async function lockZone(
   publication: Publication,
@@ -194,44 +185,50 @@ export async function lockZone(
   writer?: { actor: Viewer; id: number },
 ): Promise<Zone | undefined> {
   const { trx } = publication
-  const { asked, above } = await inSlices(namesToLookAt(subnames))
-  // One flight; what follows the lock sees what is there once the lock is held.
-  const [domain, around, policies = []] = await Promise.all([
+  const { asked, ancestors } = await inSlices(subnamesToRead(subnames))
+  // Sent together. The statements after the lock see the state at the time when the lock is granted.
+  const [domain, read, policies = []] = await Promise.all([
     domains.lock(trx, name, writer?.actor),
-    rrsets.atSubnames(trx, name, [...asked, ...(above ?? [])]),
+    rrsets.atSubnames(trx, name, [...asked, ...(ancestors ?? [])]),
     writer && policiesOn(trx, writer.actor, writer.id),
   ])
   if (domain === undefined) return undefined
   return new Zone(publication, domain, {
-    current: around.filter(({ subname }) => asked.has(subname)),
-    above: above && around.filter(({ subname }) => above.has(subname)),
+    current: read.filter(({ subname }) => asked.has(subname)),
+    ancestors: ancestors && read.filter(({ subname }) => ancestors.has(subname)),
     policies,
   })
 }
 
-/** The subnames that a write is about, and those above them, where a delegation may stand: undefined if these are many. */
-function* namesToLookAt(subnames: Iterable<string>): Work<{ asked: Set<string>; above: Set<string> | undefined }> {
-  // A longer subname cannot be there.
+/** The subnames that a write is about, and their ancestors, which may be delegations: undefined if too many. */
+function* subnamesToRead(subnames: Iterable<string>): Work<{ asked: Set<string>; ancestors: Set<string> | undefined }> {
+  // No subname in the database is longer.
   const asked = new Set([...subnames].filter((subname) => subname.length <= SUBNAME_LENGTH))
-  const above = new Set<string>()
+  const ancestors = new Set<string>()
   for (const subname of asked) {
-    for (const name of withAncestors(subname)) if (!asked.has(name)) above.add(name)
-    if (above.size > ANCESTORS) return { asked, above: undefined }
+    for (const name of withAncestors(subname)) if (!asked.has(name)) ancestors.add(name)
+    if (ancestors.size > ANCESTORS) return { asked, ancestors: undefined }
     yield
   }
-  return { asked, above }
+  return { asked, ancestors }
 }
 
-/** The RRset that a change leaves. One that is accepted as it is keeps the order of its records. */
-function outcome({ before, after, isEffective }: Change, now: Timestamp): RRset | undefined {
+/** The RRset that a change leaves. A change without effect keeps the order of the records. */
+function rrsetAfter({ before, after, isEffective }: Change, now: Timestamp): RRset | undefined {
   if (after === undefined) return undefined
   if (before !== undefined && !isEffective) return { ...before, touched: now }
   const { subname, type, ttl, records } = after
   return { subname, type, ttl, records, created: before?.created ?? now, touched: now }
 }
 
-/** An RRset as the nameserver shall serve it; its records are parsed, unless they have just been. */
-export function published(domain: Pick<Domain, 'name'>, rrset: RRsetState | Desired): PublishedRRset {
+/** All RRsets of a domain as the nameserver should serve them. */
+export async function desiredZone(db: Db, domain: Domain): Promise<PublishedRRset[]> {
+  const stored = await rrsets.list(db, domain.id)
+  return mapInSlices(stored, (rrset) => toPublished(domain, rrset))
+}
+
+/** An RRset as the nameserver should serve it. Parses the records unless the plan has parsed them. */
+function toPublished(domain: Pick<Domain, 'name'>, rrset: RRsetState | Desired): PublishedRRset {
   const { subname, type, ttl, records } = rrset
   const contents = 'contents' in rrset ? rrset.contents : records.map((text) => parseRdata(type, text).backend)
   return { name: nameOf(domain, subname), type, ttl, records: contents }
