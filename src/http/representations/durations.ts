@@ -36,22 +36,26 @@ function microsecondsOf(value: unknown): bigint | undefined {
   if (typeof value === 'number') return BigInt(Math.round(value * 1e6))
   if (typeof value !== 'string' || value.length > DURATION_TEXT_LENGTH) return undefined
   const text = value.trim()
-  const clock = CLOCK.exec(text)
-  if (clock !== null) {
-    const [, days = '0', sign, hours = '0', minutes = '0', seconds = '0', fraction = ''] = clock
-    const time = (BigInt(hours) * 60n + BigInt(minutes)) * 60n + BigInt(seconds)
-    const count = time * 1_000_000n + micros(fraction)
-    return BigInt(days) * DAY + (sign === '-' ? -count : count)
-  }
   const days = DAYS.exec(text)?.[1]
-  if (days !== undefined) return BigInt(days) * DAY
-  const iso = ISO.exec(text)
-  if (iso === null) return undefined
+  return days === undefined ? (readClock(text) ?? readIso(text)) : BigInt(days) * DAY
+}
+
+function readClock(text: string): bigint | undefined {
+  const [whole, days = '0', sign, hours = '0', minutes = '0', seconds = '0', fraction = ''] = CLOCK.exec(text) ?? []
+  if (whole === undefined) return undefined
+  const time = (BigInt(hours) * 60n + BigInt(minutes)) * 60n + BigInt(seconds)
+  const count = time * 1_000_000n + micros(fraction)
+  return BigInt(days) * DAY + (sign === '-' ? -count : count)
+}
+
+function readIso(text: string): bigint | undefined {
+  const [whole, sign, ...parts] = ISO.exec(text) ?? []
+  if (whole === undefined) return undefined
   const units = [DAY, DAY / 24n, DAY / 1440n, 1_000_000n]
-  const counts = units.map((unit, i) => decimal(iso[i + 2] ?? '0', unit))
+  const counts = units.map((unit, i) => decimal(parts[i] ?? '0', unit))
   if (counts.includes(undefined)) return undefined
   const count = (counts as bigint[]).reduce((sum, part) => sum + part)
-  return iso[1] === '-' ? -count : count
+  return sign === '-' ? -count : count
 }
 
 /** @param unit microseconds */
