@@ -112,7 +112,7 @@ export const NAMED_POSITIONS = 100
 export const DYNDNS_TTL = 60
 
 /** Milliseconds that a write waits for the lock of a domain before it fails with 503. */
-export const TURN_TIME = 5_000
+export const QUEUE_TIMEOUT = 5_000
 
 /**
  * PowerDNS rectifies zones of up to this many RRsets at every publication, because that costs less than the request
@@ -126,7 +126,7 @@ export function answerTime(rrsets: number): number {
 }
 
 /** Milliseconds that running requests have when a process stops: to wait for a lock, and for PowerDNS. */
-export const STOP_TIME = TURN_TIME + answerTime(0) + 1_000
+export const STOP_TIME = QUEUE_TIMEOUT + answerTime(0) + 1_000
 
 /** Milliseconds after which PowerDNS, once it answers again, no longer applies a request that it never answered. */
 export function graceTime(rrsets: number): number {

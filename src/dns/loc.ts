@@ -67,12 +67,12 @@ function readMetres(text: string, what: string, least: number, most: number): nu
   throw new Unreadable(`${what} is from ${printMetres(least)} to ${printMetres(most)}`)
 }
 
-/** Reads a decimal number with at most `places` decimals, in units of the last one. */
-function readDecimal(text: string, places: number): number {
+/** Reads a decimal number with at most `digits` decimals, in units of the last one. */
+function readDecimal(text: string, digits: number): number {
   const [, whole, fraction = ''] = /^([0-9]+)(?:\.([0-9]+))?$/.exec(text) ?? []
-  if (whole !== undefined && fraction.length <= places) return Number(whole + fraction.padEnd(places, '0'))
-  const decimals = `expecting a number with at most ${places} decimals, got "${text}"`
-  throw new Unreadable(places === 0 ? 'expecting an integer' : decimals)
+  if (whole !== undefined && fraction.length <= digits) return Number(whole + fraction.padEnd(digits, '0'))
+  const decimals = `expecting a number with at most ${digits} decimals, got "${text}"`
+  throw new Unreadable(digits === 0 ? 'expecting an integer' : decimals)
 }
 
 function print(octets: string, spell: (angle: number, axis: Axis) => string): string {

@@ -2,7 +2,7 @@ import { TYPES } from './types.ts'
 
 /** An RRset at a subname: one in the database, or one at a position of the request. */
 export interface Neighbour {
-  place: number | 'database'
+  source: number | 'database'
   type: string
 }
 
@@ -11,15 +11,15 @@ export interface Neighbour {
  * @param neighbours all others there, without those that the same request deletes
  */
 export function conflictProblem(type: string, neighbours: readonly Neighbour[]): string | undefined {
-  const places = new Map<number | 'database', Set<string>>()
+  const sources = new Map<number | 'database', Set<string>>()
   for (const neighbour of neighbours) {
     if (neighbour.type === type || !(isAlone(type) || isAlone(neighbour.type))) continue
-    places.set(neighbour.place, (places.get(neighbour.place) ?? new Set()).add(neighbour.type))
+    sources.set(neighbour.source, (sources.get(neighbour.source) ?? new Set()).add(neighbour.type))
   }
-  if (places.size === 0) return undefined
-  const conflicts = [...places]
+  if (sources.size === 0) return undefined
+  const conflicts = [...sources]
     .sort(([a], [b]) => rank(a) - rank(b))
-    .map(([place, types]) => `${place} (${[...types].sort().join(', ')})`)
+    .map(([source, types]) => `${source} (${[...types].sort().join(', ')})`)
   return (
     `RRset with conflicting type present at same subname: ${conflicts.join(', ')}. ` +
     '(No other RRsets are allowed alongside CNAME.)'
@@ -31,6 +31,6 @@ function isAlone(type: string): boolean {
 }
 
 /** Positions in order, the database last. */
-function rank(place: number | 'database'): number {
-  return place === 'database' ? Infinity : place
+function rank(source: number | 'database'): number {
+  return source === 'database' ? Infinity : source
 }

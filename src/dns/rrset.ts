@@ -18,7 +18,7 @@ const QUESTION = 4
 const ANSWER = 12
 
 /** An RRset without its records. */
-export interface Place {
+export interface RRsetHeader {
   type: string
   /** Absolute, in lower case, without escapes. */
   name: string
@@ -48,10 +48,13 @@ function sizeTexts(count: number, size: number): string[] {
 }
 
 /** The problems that the first failing one of layers 6 to 9 of contract §8.5 finds. */
-export function rrsetProblems({ rdata, ...place }: Place & { rdata: readonly Rdata[] }): RRsetProblems | undefined {
+export function rrsetProblems({
+  rdata,
+  ...header
+}: RRsetHeader & { rdata: readonly Rdata[] }): RRsetProblems | undefined {
   const tally = new Tally()
   const isUnique = rdata.every((record) => tally.add(record))
-  return isUnique ? tally.problems(place) : { texts: ['Duplicate: records must be semantically unique'] }
+  return isUnique ? tally.problems(header) : { texts: ['Duplicate: records must be semantically unique'] }
 }
 
 /** Counts the records of an RRset one by one, for the rules about the whole RRset. */
@@ -75,7 +78,7 @@ export class Tally {
   }
 
   /** The problems that the first failing one of layers 7 to 9 of contract §8.5 finds. */
-  problems({ type, name, apex }: Place): RRsetProblems | undefined {
+  problems({ type, name, apex }: RRsetHeader): RRsetProblems | undefined {
     const count = this.#keys.size
     const size = sizeTexts(count, this.#size)
     if (size.length > 0) return { field: 'records', texts: size }

@@ -3,7 +3,7 @@ import { absolute, isSubname, lowerCase, nameOf, parseName, printName, ROOT, SUB
 import { detached } from './octets.ts'
 import { Lexer, rawWord, word, type LogicalLine, type Token } from './presentation.ts'
 import { parseRdata, readRdata, type Rdata } from './rdata.ts'
-import { Tally, type Place } from './rrset.ts'
+import { Tally, type RRsetHeader } from './rrset.ts'
 import { AUTOMATIC_TYPES, isType, TYPES, typeProblems } from './types.ts'
 
 /** The most records of a zone file: a larger one would need more memory than a request may use. */
@@ -74,7 +74,7 @@ class Reader {
   #records = 0
   readonly #rrsets: ZoneFileRRset[] = []
   /** By type and subname. */
-  readonly #places = new Map<string, Map<string, ZoneFileRRset>>()
+  readonly #byType = new Map<string, Map<string, ZoneFileRRset>>()
   /** Only for RRsets with several records or a problem: a tally needs more memory than an RRset of one record. */
   readonly #tallies = new Map<ZoneFileRRset, Tally>()
 
@@ -129,8 +129,8 @@ class Reader {
   }
 
   #rrsetAt(subname: string, type: string): ZoneFileRRset {
-    const ofType = this.#places.get(type) ?? new Map<string, ZoneFileRRset>()
-    this.#places.set(type, ofType)
+    const ofType = this.#byType.get(type) ?? new Map<string, ZoneFileRRset>()
+    this.#byType.set(type, ofType)
     const present = ofType.get(subname)
     if (present !== undefined) return present
     const problems = TYPES.has(type) ? NONE : typeProblems(type)
@@ -149,7 +149,7 @@ class Reader {
       if (problems.length > 0) return
       const tally = this.#tallies.get(rrset) ?? new Tally(records.map((text) => parseRdata(type, text)))
       if (tally.add(rdata)) append(rrset, rdata)
-      if (records.length > 1 || tally.problems(this.#placeOf(rrset)) !== undefined) this.#tallies.set(rrset, tally)
+      if (records.length > 1 || tally.problems(this.#headerOf(rrset)) !== undefined) this.#tallies.set(rrset, tally)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       // Only the first problem is reported (contract §8.5, layer 5).
@@ -183,13 +183,13 @@ class Reader {
     return undefined
   }
 
-  #placeOf({ subname, type }: ZoneFileRRset): Place {
+  #headerOf({ subname, type }: ZoneFileRRset): RRsetHeader {
     return { type, name: nameOf({ name: this.#domain }, subname), apex: subname === '' }
   }
 
   /** Checks the rules about whole RRsets and names, and returns all RRsets. */
   *finish(): Generator<undefined, ZoneFileRRset[]> {
-    const aliases = this.#places.get('CNAME')
+    const aliases = this.#byType.get('CNAME')
     for (const { subname, type } of this.#rrsets) {
       // The apex always has SOA and NS.
       if (type === 'CNAME' ? subname === '' : aliases?.has(subname)) {
@@ -198,7 +198,7 @@ class Reader {
       yield
     }
     for (const [rrset, tally] of this.#tallies) {
-      if (rrset.problems.length === 0) rrset.problems = tally.problems(this.#placeOf(rrset))?.texts ?? []
+      if (rrset.problems.length === 0) rrset.problems = tally.problems(this.#headerOf(rrset))?.texts ?? []
       yield
     }
     return this.#rrsets

@@ -1,6 +1,6 @@
 import { Mutex, withTimeout, type MutexInterface } from 'async-mutex'
 import { Unavailable } from '../errors.ts'
-import { TURN_TIME } from '../limits.ts'
+import { QUEUE_TIMEOUT } from '../limits.ts'
 
 /**
  * The queues of this process: jobs with the same key (a zone, an account) run one after the other. Database locks do
@@ -12,10 +12,10 @@ export class Queues {
   /**
    * Waits until all earlier members of the queue have left.
    * @returns a function that leaves the queue, to be called once
-   * @throws Unavailable after TURN_TIME
+   * @throws Unavailable after QUEUE_TIMEOUT
    */
   async enter(key: string): Promise<() => void> {
-    const queue = this.#queues.get(key) ?? { mutex: withTimeout(new Mutex(), TURN_TIME), members: 0 }
+    const queue = this.#queues.get(key) ?? { mutex: withTimeout(new Mutex(), QUEUE_TIMEOUT), members: 0 }
     this.#queues.set(key, queue)
     queue.members++
     // A member that timed out still gets the mutex, but releases it at once, so it does not count.
@@ -30,11 +30,11 @@ export class Queues {
       }
     } catch {
       forget()
-      throw new Unavailable(`no turn at ${key} within ${TURN_TIME} ms`)
+      throw new Unavailable(`${key}: still in the queue after ${QUEUE_TIMEOUT} ms`)
     }
   }
 
-  /** Runs `work` when the earlier members have left. @throws Unavailable after TURN_TIME, without running `work` */
+  /** Runs `work` when the earlier members have left. @throws Unavailable after QUEUE_TIMEOUT, without running `work` */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const leave = await this.enter(key)
     try {

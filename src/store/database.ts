@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import pg from 'pg'
 import { Unavailable } from '../errors.ts'
-import { TURN_TIME } from '../limits.ts'
+import { QUEUE_TIMEOUT } from '../limits.ts'
 import { toDuration, type Duration, type Timestamp } from '../time.ts'
 import { violationError } from './constraints.ts'
 
@@ -13,7 +13,7 @@ export type Db = pg.Pool | pg.PoolClient
 const SESSION = `
   set timezone = 'UTC';
   set synchronous_commit = on;
-  set lock_timeout = ${TURN_TIME};
+  set lock_timeout = ${QUEUE_TIMEOUT};
   set idle_in_transaction_session_timeout = '10min';
 `
 
@@ -38,13 +38,13 @@ class GatheringSocket extends Socket {
 
 /**
  * A pool of at most `size` connections; it connects when first used.
- * @param time the timeout in milliseconds for connecting and for each statement; 0: TURN_TIME, and none for statements
+ * @param time the timeout in milliseconds for connecting and for each statement; 0: QUEUE_TIMEOUT, and none for statements
  */
 export function openDatabase(url: string, size: number, time = 0): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: size,
-    connectionTimeoutMillis: time || TURN_TIME,
+    connectionTimeoutMillis: time || QUEUE_TIMEOUT,
     query_timeout: time,
     types,
     // Statements that do not wait for each other's results are sent together, in one packet.

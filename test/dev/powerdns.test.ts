@@ -1,7 +1,7 @@
 import test from 'ava'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { createSocket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
@@ -70,11 +70,22 @@ test.serial('other users cannot read the API key', async (t) => {
   await powerDns.stop()
 })
 
+/** The system gives none of these ports to other programs, so the same port is free for TCP. */
+async function bindOutsideOfEphemeralPorts(): Promise<Socket> {
+  for (let port = 20_000 + (process.pid % 10_000); ; port++) {
+    const socket = createSocket('udp4').bind(port, '127.0.0.1')
+    const isBound = await once(socket, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (isBound) return socket
+  }
+}
+
 test.serial('if another program uses a port, an error names it', async (t) => {
   const tcp = createServer().listen(0, '127.0.0.1')
   await once(tcp, 'listening')
-  const udp = createSocket('udp4').bind(0, '127.0.0.1')
-  await once(udp, 'listening')
+  const udp = await bindOutsideOfEphemeralPorts()
   const tcpPort = (tcp.address() as AddressInfo).port
   const udpPort = udp.address().port
   const folder = newFolder()

@@ -6,27 +6,27 @@ const TAIL = '. (No other RRsets are allowed alongside CNAME.)'
 test('types other than CNAME stand side by side', (t) => {
   t.is(
     conflictProblem('A', [
-      { place: 0, type: 'TXT' },
-      { place: 'database', type: 'DNAME' },
+      { source: 0, type: 'TXT' },
+      { source: 'database', type: 'DNAME' },
     ]),
     undefined,
   )
-  t.is(conflictProblem('CNAME', [{ place: 'database', type: 'CNAME' }]), undefined)
+  t.is(conflictProblem('CNAME', [{ source: 'database', type: 'CNAME' }]), undefined)
   t.is(conflictProblem('CNAME', []), undefined)
 })
 
 test('nothing stands beside a CNAME', (t) => {
   t.is(
     conflictProblem('CNAME', [
-      { place: 'database', type: 'TXT' },
-      { place: 'database', type: 'A' },
+      { source: 'database', type: 'TXT' },
+      { source: 'database', type: 'A' },
     ]),
     'RRset with conflicting type present at same subname: database (A, TXT)' + TAIL,
   )
   t.is(
     conflictProblem('TXT', [
-      { place: 3, type: 'A' },
-      { place: 1, type: 'CNAME' },
+      { source: 3, type: 'A' },
+      { source: 1, type: 'CNAME' },
     ]),
     'RRset with conflicting type present at same subname: 1 (CNAME)' + TAIL,
   )
@@ -35,10 +35,10 @@ test('nothing stands beside a CNAME', (t) => {
 test('positions come in order, the database last', (t) => {
   t.is(
     conflictProblem('CNAME', [
-      { place: 'database', type: 'A' },
-      { place: 10, type: 'A' },
-      { place: 9, type: 'TXT' },
-      { place: 'database', type: 'AAAA' },
+      { source: 'database', type: 'A' },
+      { source: 10, type: 'A' },
+      { source: 9, type: 'TXT' },
+      { source: 'database', type: 'AAAA' },
     ]),
     'RRset with conflicting type present at same subname: 9 (TXT), 10 (A), database (A, AAAA)' + TAIL,
   )

@@ -50,7 +50,7 @@ test('work that waits too long fails, never runs, and does not delay the work be
   ]
   for (const waiting of late) {
     const error = await t.throwsAsync(waiting, { instanceOf: Unavailable })
-    t.is(error.message, 'no turn at a within 5000 ms')
+    t.is(error.message, 'a: still in the queue after 5000 ms')
   }
   const behind = queues.run('a', () => Promise.resolve(ran.push('behind')))
   leave()

@@ -102,8 +102,8 @@ function neighboursOf({ method, inputs, bySubname, stored }: Request, own: numbe
   const others = items.filter((item) => item.position !== own && !isRemoval(item))
   const kept = (stored.get(subname) ?? []).filter(({ type }) => !removed.has(type))
   return [
-    ...others.map(({ position, type }): Neighbour => ({ place: position, type: type! })),
-    ...kept.map(({ type }): Neighbour => ({ place: 'database', type })),
+    ...others.map(({ position, type }): Neighbour => ({ source: position, type: type! })),
+    ...kept.map(({ type }): Neighbour => ({ source: 'database', type })),
   ]
 }
 

@@ -68,7 +68,7 @@ export function planOne(zone: ZoneState, method: Method, input: RRsetInput, targ
   const { subname = '', type } = target ?? input
   const siblings = zone.current.filter((rrset) => rrset.subname === subname)
   const before = siblings.find((rrset) => rrset.type === type)
-  const neighbours = (): Neighbour[] => siblings.map((rrset) => ({ place: 'database', type: rrset.type }))
+  const neighbours = (): Neighbour[] => siblings.map((rrset) => ({ source: 'database', type: rrset.type }))
   return accepted(planItem(zone, { method, input, target, before, neighbours }))
 }
 
