@@ -1,6 +1,9 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { SLICE } from './limits.ts'
 
+/** One call of JSON.stringify for many items is much faster than one for each. */
+const CHUNK = 100
+
 /** Work on many items that yields after each, so that other requests can run in between. */
 export type Work<T> = Generator<undefined, T>
 
@@ -32,5 +35,14 @@ function* mapping<A, B>(items: readonly A[], map: (item: A) => B): Work<B[]> {
 
 /** The JSON of an array, made in slices. */
 export async function stringify(items: readonly unknown[]): Promise<string> {
-  return `[${(await mapInSlices(items, (item) => JSON.stringify(item))).join()}]`
+  return `[${(await inSlices(stringifying(items))).join()}]`
+}
+
+function* stringifying(items: readonly unknown[]): Work<string[]> {
+  const parts: string[] = []
+  for (let from = 0; from < items.length; from += CHUNK) {
+    parts.push(JSON.stringify(items.slice(from, from + CHUNK)).slice(1, -1))
+    yield
+  }
+  return parts
 }

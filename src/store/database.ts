@@ -61,9 +61,8 @@ export function openDatabase(url: string, size: number, time = 0): pg.Pool {
 
 /** Converts `2026-01-31 12:00:00.12+00`, the form of Postgres in UTC, to `2026-01-31T12:00:00.120000Z`. */
 function parseTimestamp(text: string): Timestamp {
-  const [date, time = ''] = text.slice(0, -3).split(' ')
-  const [second, fraction = ''] = time.split('.')
-  return `${date}T${second}.${fraction.padEnd(6, '0')}Z`
+  const fraction = text.slice(20, -3)
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(6, '0')}Z`
 }
 
 const getTypeParser = pg.types.getTypeParser as (type: number) => (text: string) => string[]

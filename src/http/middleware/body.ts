@@ -2,6 +2,7 @@ import { koaBody, HttpMethodEnum } from 'koa-body'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Invalid } from '../../errors.ts'
 import { BODY_RESOURCE, BODY_VALUES } from '../../limits.ts'
+import { inSlices, type Work } from '../../slices.ts'
 import { guard, type Context, type Middleware } from '../context.ts'
 import { Refusal } from '../refusal.ts'
 
@@ -36,7 +37,7 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
     try {
       await readOctets(ctx, async () => undefined)
       const octets = takeOctets(ctx)
-      const values = countValues(octets)
+      const values = await inSlices(countValues(octets))
       ctx.state.body = () => parse(octets, values, mediaType, options)
       // Parsing a large body takes long, so let other requests run first.
       if (octets.length > BODY_RESOURCE) await nextIteration()
@@ -88,13 +89,17 @@ function parseForm(octets: string): unknown {
   return Object.fromEntries(members)
 }
 
+/** How many octets are searched in one go. */
+const CHUNK = 65_536
+
 const [QUOTE, BACKSLASH, COMMA, ARRAY, OBJECT] = Buffer.from('"\\,[{')
 
 /** How many values a JSON text has: each of them, but for the outermost, follows a comma or begins an array or object. */
-function countValues(octets: Buffer): number {
+function* countValues(octets: Buffer): Work<number> {
   let values = 1
   let isInString = false
   for (let i = 0; i < octets.length; i++) {
+    if (i % CHUNK === 0) yield
     const octet = octets[i]
     if (octet === QUOTE) isInString = !isInString
     else if (isInString) i += octet === BACKSLASH ? 1 : 0

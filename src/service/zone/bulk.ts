@@ -96,13 +96,14 @@ function notUnique(positions: number[], own: number): Problems {
 
 /** The RRsets that other items put at a subname, and those that the database has and the request does not delete. */
 function neighboursOf({ method, inputs, bySubname, stored }: Request, own: number, subname: string): Neighbour[] {
-  const items = bySubname.get(subname)!.map((position) => ({ position, ...inputs[position]! }))
-  const isRemoval = ({ records }: ItemInput) => records?.length === 0
-  const removed = new Set(method === 'POST' ? [] : items.filter(isRemoval).map(({ type }) => type))
-  const others = items.filter((item) => item.position !== own && !isRemoval(item))
+  const positions = bySubname.get(subname)!
+  const typeAt = (position: number) => inputs[position]!.type!
+  const isRemoval = (position: number) => inputs[position]!.records?.length === 0
+  const removed = new Set(method === 'POST' ? [] : positions.filter(isRemoval).map(typeAt))
+  const others = positions.filter((position) => position !== own && !isRemoval(position))
   const kept = (stored.get(subname) ?? []).filter(({ type }) => !removed.has(type))
   return [
-    ...others.map(({ position, type }): Neighbour => ({ source: position, type: type! })),
+    ...others.map((position): Neighbour => ({ source: position, type: typeAt(position) })),
     ...kept.map(({ type }): Neighbour => ({ source: 'database', type })),
   ]
 }

@@ -19,11 +19,14 @@ export function* needsRectification(current: RRset[], changes: Change[]): Work<b
     yield
   }
   const after = new Map<string, Set<string>>()
-  for (const { subname, type, after: rrset } of changes) {
-    const types = after.get(subname) ?? new Set(before.get(subname))
-    if (rrset === undefined) types.delete(type)
-    else types.add(type)
-    after.set(subname, types)
+  for (const { subname, type, before: old, after: rrset } of changes) {
+    // Most changes replace an RRset, so the types of the name stay.
+    if (old === undefined || rrset === undefined) {
+      const types = after.get(subname) ?? new Set(before.get(subname))
+      if (rrset === undefined) types.delete(type)
+      else types.add(type)
+      after.set(subname, types)
+    }
     yield
   }
   for (const [subname, types] of after) {

@@ -172,9 +172,14 @@ for (const [seconds, outcome] of [
   test.serial(`after ${seconds} s a solution is ${outcome === undefined ? 'accepted' : 'too late'}`, async (t) => {
     const { system } = service()
     const { now } = system
+    const created = Date.now()
+    const setTime = (time: number) => {
+      const timestamp = new Date(time).toISOString().replace('Z', '000Z')
+      system.now = () => timestamp
+    }
+    setTime(created)
     const { id, solution } = await solved(service())
-    const then = new Date(Date.now() + seconds * 1000).toISOString().replace('Z', '000Z')
-    system.now = () => then
+    setTime(created + seconds * 1000)
     // Creating a captcha deletes those that expired long ago.
     await newCaptcha(service())
     const problems = await problemsOf(id, solution)
