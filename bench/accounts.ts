@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
 import { openDatabase, query } from '../src/store/database.ts'
-import { alternating, percentile, state } from './measure.ts'
-import type { Setup } from './setup.ts'
+import { alternating, percentile, state } from './support/measure.ts'
+import type { Setup } from './support/setup.ts'
 
 // Whether the response time reveals that an account exists: for each kind of request, 5,000 about an account that
 // exists, 5,000 about accounts that do not, and 5,000 more about such accounts, to measure the noise. They alternate,

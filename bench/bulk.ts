@@ -1,7 +1,7 @@
-import { alternating, compare, median } from './measure.ts'
+import { alternating, compare, median } from './support/measure.ts'
 import { nsec3Label } from '../src/nameserver/nsec3.ts'
-import { rawForgotten, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './zones.ts'
-import type { Setup } from './setup.ts'
+import { rawForgotten, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './support/zones.ts'
+import type { Setup } from './support/setup.ts'
 
 const ROUNDS = 5
 

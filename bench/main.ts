@@ -1,7 +1,7 @@
 import { accounts, accountSettings } from './accounts.ts'
 import { authentication } from './authentication.ts'
 import { bulk } from './bulk.ts'
-import { headings } from './measure.ts'
+import { headings } from './support/measure.ts'
 import { oneRRset } from './one-rrset.ts'
 import { domainCreation } from './domain-creation.ts'
 import { loginAttack, loginAttackSettings } from './login-attack.ts'
@@ -11,7 +11,7 @@ import { reads } from './reads.ts'
 import { records } from './records.ts'
 import { size } from './size.ts'
 import { throttle } from './throttle.ts'
-import { withSetup, type Setup } from './setup.ts'
+import { withSetup, type Setup } from './support/setup.ts'
 import { zonefile } from './zonefile.ts'
 
 // The costs of the service, compared with those of PowerDNS for the same work, in one run on one machine.

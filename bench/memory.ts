@@ -1,6 +1,6 @@
-import { resident, state } from './measure.ts'
-import { address, rrset, zone } from './zones.ts'
-import type { Service, Setup } from './setup.ts'
+import { resident, state } from './support/measure.ts'
+import { address, rrset, zone } from './support/zones.ts'
+import type { Service, Setup } from './support/setup.ts'
 
 /** The largest bodies that the RRset collection, and the creation of a domain, take; and the most items and records. */
 const COLLECTION = 4 * 1024 * 1024

@@ -1,6 +1,6 @@
-import { alternating, compare, percentile, throughput, type Task } from './measure.ts'
-import { address, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './zones.ts'
-import type { Setup } from './setup.ts'
+import { alternating, compare, percentile, throughput, type Task } from './support/measure.ts'
+import { address, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './support/zones.ts'
+import type { Setup } from './support/setup.ts'
 
 const RUNS = 600
 const ROUNDS = 3

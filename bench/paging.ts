@@ -1,6 +1,6 @@
 import { openDatabase, query } from '../src/store/database.ts'
-import { medians, state } from './measure.ts'
-import type { Setup } from './setup.ts'
+import { medians, state } from './support/measure.ts'
+import type { Setup } from './support/setup.ts'
 
 const RUNS = 60
 const MANY = 100_000

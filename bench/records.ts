@@ -1,7 +1,7 @@
 import { Malformed, parseRdata } from '../src/dns/rdata.ts'
 import { TYPES } from '../src/dns/types.ts'
 import { EXAMPLES } from '../test/dns/examples/index.ts'
-import { state } from './measure.ts'
+import { state } from './support/measure.ts'
 
 const SIZE = 65_536
 const RUNS = 5

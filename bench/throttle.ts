@@ -1,6 +1,6 @@
-import { median, medians, state } from './measure.ts'
-import type { Service, Setup } from './setup.ts'
-import { rrset, zone } from './zones.ts'
+import { median, medians, state } from './support/measure.ts'
+import type { Service, Setup } from './support/setup.ts'
+import { rrset, zone } from './support/zones.ts'
 
 const ROUNDS = 20
 const BATCH = 250

@@ -1,6 +1,6 @@
 import { zoneFile } from './memory.ts'
-import { resident, state } from './measure.ts'
-import type { Setup } from './setup.ts'
+import { resident, state } from './support/measure.ts'
+import type { Setup } from './support/setup.ts'
 
 const RECORDS = 100_000
 

@@ -1,9 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { SLICE } from './limits.ts'
 
-/** One call of JSON.stringify for many items is much faster than one for each. */
-const CHUNK = 100
-
 /** Work on many items that yields after each, so that other requests can run in between. */
 export type Work<T> = Generator<undefined, T>
 
@@ -33,16 +30,8 @@ function* mapping<A, B>(items: readonly A[], map: (item: A) => B): Work<B[]> {
   return mapped
 }
 
-/** The JSON of an array, made in slices. */
+/** The JSON of an array, made in slices. One call for many items is much faster than one for each. */
 export async function stringify(items: readonly unknown[]): Promise<string> {
-  return `[${(await inSlices(stringifying(items))).join()}]`
-}
-
-function* stringifying(items: readonly unknown[]): Work<string[]> {
-  const parts: string[] = []
-  for (let from = 0; from < items.length; from += CHUNK) {
-    parts.push(JSON.stringify(items.slice(from, from + CHUNK)).slice(1, -1))
-    yield
-  }
-  return parts
+  const chunks = Array.from({ length: Math.ceil(items.length / 100) }, (_, i) => items.slice(100 * i, 100 * (i + 1)))
+  return `[${(await mapInSlices(chunks, (chunk) => JSON.stringify(chunk).slice(1, -1))).join()}]`
 }

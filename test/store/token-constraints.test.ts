@@ -1,5 +1,5 @@
 import test from 'ava'
-import { broken, brokenAcross, insert, useTables, type Row } from '../support/tables.ts'
+import { broken, brokenAcross, insert, useTables, type Row } from './tables.ts'
 
 const tables = useTables()
 

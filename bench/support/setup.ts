@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline'
 import { finished } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
 import { Pool } from 'undici'
-import { startStack } from '../dev/stack.ts'
-import { projectFolder } from '../dev/project.ts'
-import { apiUrl, environmentFor } from '../test/support/servers/service.ts'
+import { startStack } from '../../dev/stack.ts'
+import { projectFolder } from '../../dev/project.ts'
+import { apiUrl, environmentFor } from '../../test/support/servers/service.ts'
 import type { Inside } from './inside.ts'
 
 const TOKEN = 'benchmark-token-secret'
@@ -92,7 +92,7 @@ async function startService(
 ): Promise<{ service: Service; stop: () => Promise<void> }> {
   const child = spawn(
     process.execPath,
-    ['--import', pathToFileURL(build('bench/inside.js')).href, build('src/main.js')],
+    ['--import', pathToFileURL(build('bench/support/inside.js')).href, build('src/main.js')],
     // The log goes to a file, so that this process does not spend CPU time on reading it.
     { stdio: ['ignore', 'pipe', openSync(log, 'w'), 'ipc'], env },
   )

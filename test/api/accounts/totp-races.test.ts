@@ -1,10 +1,10 @@
 import test from 'ava'
-import { codeAt, stepAt } from '../../src/service/accounts/totp-codes.ts'
-import { query } from '../../src/store/database.ts'
-import type { Client } from '../support/client.ts'
-import { useService } from '../support/harness.ts'
-import { linkTo, person } from '../support/people.ts'
-import { addToken } from '../support/tokens.ts'
+import { codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
+import { query } from '../../../src/store/database.ts'
+import type { Client } from '../../support/client.ts'
+import { useService } from '../../support/harness.ts'
+import { linkTo, person } from '../../support/people.ts'
+import { addToken } from '../../support/tokens.ts'
 
 // Of many requests that use a code or a link at once, exactly one succeeds.
 
