@@ -28,7 +28,7 @@ export function findPostgres(madeBy?: number): PostgresPrograms | undefined {
   const found = all.map(({ folder, major }) => `${major} (${folder})`).join(', ')
   throw new SetupError(
     `The database was made by PostgreSQL ${madeBy}; installed is ${found}. Install PostgreSQL ${madeBy}, ` +
-      'or delete the data and begin anew: npm start -- --fresh',
+      'or delete the data and start over: npm start -- --fresh',
   )
 }
 

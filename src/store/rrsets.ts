@@ -15,7 +15,8 @@ export interface RRset {
   touched: Timestamp
 }
 
-type RRsetKey = Pick<RRset, 'subname' | 'type'>
+/** Identifies an RRset within its domain. */
+export type RRsetKey = Pick<RRset, 'subname' | 'type'>
 
 /** The members of an RRset that a write sets. */
 export type RRsetState = Pick<RRset, 'subname' | 'type' | 'ttl' | 'records'>

@@ -1,6 +1,6 @@
-import type { RRsetKey } from '../../service/tokens/policies.ts'
 import { tagOf } from '../../service/zone/conditions.ts'
 import * as rrsets from '../../service/zone/rrsets.ts'
+import type { RRsetKey } from '../../service/zone/rrsets.ts'
 import { conditions, setTag } from '../conditional.ts'
 import { answer, answerEmpty, answerItems, guard, parameter, type Context } from '../context.ts'
 import { answerList } from '../pagination.ts'

@@ -1,14 +1,9 @@
 import { Denied } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/policies.ts'
+import type { RRsetKey } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
 import type { Actor } from './actor.ts'
-
-/** Identifies an RRset within its domain. */
-export interface RRsetKey {
-  subname: string
-  type: string
-}
 
 /**
  * The policies of the actor's token that can match an RRset of the domain. An empty array means that the token may

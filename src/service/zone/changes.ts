@@ -4,10 +4,10 @@ import { conflictProblem, type Neighbour } from '../../dns/node.ts'
 import { Malformed, parseRdata, type Rdata } from '../../dns/rdata.ts'
 import { rrsetProblems } from '../../dns/rrset.ts'
 import type { Domain } from '../../store/domains.ts'
-import type { RRset, RRsetState } from '../../store/rrsets.ts'
+import type { RRset, RRsetKey, RRsetState } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
 import { fieldProblems, type Item, type Method, type RRsetInput } from './rrset-input.ts'
-import { authoriseWrites, type RRsetKey } from '../tokens/policies.ts'
+import { authoriseWrites } from '../tokens/policies.ts'
 
 /** The state that a write starts from. */
 export interface ZoneState {

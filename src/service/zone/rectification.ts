@@ -30,7 +30,7 @@ export function* needsRectification(current: RRset[], changes: Change[]): Work<b
     yield
   }
   for (const [subname, types] of after) {
-    if (structure(subname, types) !== structure(subname, before.get(subname))) return true
+    if (structuralTypes(subname, types) !== structuralTypes(subname, before.get(subname))) return true
     yield
   }
   const delegations = new Set([...before, ...after].flatMap(([name, types]) => (types.has('NS') ? [name] : [])))
@@ -46,7 +46,7 @@ export function* needsRectification(current: RRset[], changes: Change[]): Work<b
 }
 
 /** The part of a name's types that the NSEC3 chain and the signatures depend on. NS at the apex is not a delegation. */
-function structure(subname: string, types: ReadonlySet<string> = new Set()): string {
+function structuralTypes(subname: string, types: ReadonlySet<string> = new Set()): string {
   const structural = STRUCTURAL.filter((type) => types.has(type) && !(type === 'NS' && subname === ''))
   return [types.size > 0, ...structural].join()
 }

@@ -5,8 +5,7 @@ import { sizeProblems } from '../../dns/rrset.ts'
 import { typeProblems } from '../../dns/types.ts'
 import { TTL_MAX } from '../../limits.ts'
 import type { Domain } from '../../store/domains.ts'
-import type { RRset } from '../../store/rrsets.ts'
-import type { RRsetKey } from '../tokens/policies.ts'
+import type { RRset, RRsetKey } from '../../store/rrsets.ts'
 
 /** One RRset of a request: its members, and the problems of their JSON types. */
 export interface RRsetInput {

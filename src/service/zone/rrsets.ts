@@ -3,7 +3,7 @@ import { isSubname } from '../../dns/names.ts'
 import { Denied, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
-import type { Filter, RRset } from '../../store/rrsets.ts'
+import type { Filter, RRset, RRsetKey } from '../../store/rrsets.ts'
 import { DYNDNS_TTL } from '../../limits.ts'
 import { inSlices } from '../../slices.ts'
 import type { System } from '../../system.ts'
@@ -12,11 +12,11 @@ import { planMany, refusals, type ItemInput } from './bulk.ts'
 import { accepted, changeOf, permitted, planOne, type Change, type ZoneState } from './changes.ts'
 import { checkConditions, tagOf, tagOfDomain, type Conditions } from './conditions.ts'
 import type { Cursor, Page } from '../pagination.ts'
-import { authoriseWrites, type RRsetKey } from '../tokens/policies.ts'
+import { authoriseWrites } from '../tokens/policies.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
 import { openZone, type Zone } from './zone.ts'
 
-export type { RRset }
+export type { RRset, RRsetKey }
 
 /** @throws Denied if the service generates RRsets of this type itself (contract §8.9) */
 export function refuseAutomatic(type: string): void {
