@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import { reconcileAll } from '../../src/service/domains/reconcile.ts'
 import * as marks from '../../src/store/marks.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { eventually } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
 // Zones as PowerDNS leaves them if it is killed during a creation or deletion (powerdns.md §6.2), made here by hand.
@@ -103,5 +105,29 @@ test.serial('the next creation replaces the zone of an unacknowledged one, with 
   await leaveMark(name, serial)
   t.is((await service.api.post('/domains/', { name })).status, 201)
   t.like((await servers().pdns('GET', path(name))).json, { serial: serial + 1 })
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
+})
+
+test.serial('a creation waits until the repair of an earlier one can no longer delete the zone', async (t) => {
+  const name = 'deleted-late.example'
+  const { proxy } = servers()
+  let isCreated = false
+  let isDeleted = false
+  proxy.fail(({ method, path }) => {
+    if (method === 'POST' && path.startsWith('/zones?') && !isCreated) {
+      isCreated = true
+      return { spoil: 500 }
+    }
+    if (method === 'DELETE' && !isDeleted) {
+      isDeleted = true
+      return { abandoned: 1000 }
+    }
+    return 'pass'
+  })
+  t.is((await service.api.post('/domains/', { name })).status, 503)
+  await eventually(async () => Promise.resolve(isDeleted))
+  t.is((await service.api.post('/domains/', { name })).status, 201)
+  await sleep(1000)
+  proxy.heal()
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })

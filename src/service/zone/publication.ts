@@ -175,7 +175,9 @@ export async function deleteLeftovers(system: System, mark: Mark): Promise<boole
   if (live === undefined) return true
   const isOurs = live.serial === undefined || [live.serial, live.serial + 1].includes(mark.version ?? 0)
   if (!isOurs) return false
-  await updateMark(system, mark, mark.version, live.rrsets.length)
+  // Not the served serial: it would show a creation as applied, while this deletion may still be applied late.
+  const version = live.serial === undefined ? mark.version : live.serial + 1
+  await updateMark(system, mark, version, live.rrsets.length)
   await system.nameserver.deleteZone(zone)
   return true
 }

@@ -88,8 +88,10 @@ export class Zone {
     for (const [name, type] of questions) {
       const cut = this.model.cutAbove(name)
       const question: Question = cut === undefined ? [name, type] : [cut, 'DS']
-      const expected = verdictOf(this.model.reply(...question), question[1])
-      if (expected === undefined || this.model.isBelowStrayDs(question[0])) continue
+      const reply = this.model.reply(...question)
+      const expected = verdictOf(reply, question[1])
+      const targets = reply.answers.flatMap(({ type, records }) => (type === 'CNAME' ? records : []))
+      if (expected === undefined || [question[0], ...targets].some((name) => this.model.isBelowStrayDs(name))) continue
       const verdict = await validate(this.#service.powerDns, this.name, this.ds, ...question)
       t.is(verdict, expected, question.join(' '))
     }
