@@ -14,6 +14,9 @@ const MAX_TTL = 2 ** 32 - 1
 
 const SECONDS: Record<string, number> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 }
 
+/** Types of a zone's own keys, which an import ignores and an export omits (contract §7.7, §7.8). */
+export const KEY_TYPES: ReadonlySet<string> = new Set(['DNSKEY', 'CDS', 'CDNSKEY'])
+
 /** An RRset of a zone file, without duplicates. */
 export interface ZoneFileRRset {
   subname: string
@@ -220,7 +223,7 @@ export function printRRset(rrset: { name: string; ttl: number; type: string; rec
 
 /** Whether an import ignores this type at this subname, because the service writes it itself (contract §7.7). */
 function isOurs(subname: string, type: string): boolean {
-  return AUTOMATIC_TYPES.has(type) || ['DNSKEY', 'CDS', 'CDNSKEY'].includes(type) || (type === 'NS' && subname === '')
+  return AUTOMATIC_TYPES.has(type) || KEY_TYPES.has(type) || (type === 'NS' && subname === '')
 }
 
 /** Reads a TTL: seconds, or numbers with units such as `1w2d3h4m5s`. */

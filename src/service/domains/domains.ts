@@ -33,7 +33,7 @@ export interface DomainInput {
 }
 
 /** The domain of this name, if the actor may see it. @throws NotFound */
-export async function get(system: System, actor: Actor, name: string): Promise<Domain> {
+export async function get(system: System, actor: Viewer, name: string): Promise<Domain> {
   const domain = isDomainName(name) ? await store.find(system.db, name, actor) : undefined
   if (domain === undefined) throw new NotFound()
   return domain
@@ -196,7 +196,7 @@ export async function newcomerProblems(system: System, name: string): Promise<st
 
 /** Deletes a domain and its zone, if the actor may see it (contract §7.4). @throws Denied */
 export async function remove(system: System, actor: Viewer, name: string): Promise<void> {
-  const domain = isDomainName(name) ? await store.find(system.db, name, actor) : undefined
+  const domain = await get(system, actor, name).catch(unlessNotFound)
   if (domain === undefined) return
   await using zone = await openZone(system, actor, domain, []).catch(unlessNotFound)
   if (zone === undefined) return

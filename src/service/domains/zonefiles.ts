@@ -1,6 +1,6 @@
 import { nameOf, SUBNAME_LENGTH } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
-import { printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
+import { KEY_TYPES, printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
 import { Invalid, NameserverFailure, NotFound } from '../../errors.ts'
 import { TTL_MAX } from '../../limits.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
@@ -11,9 +11,6 @@ import { inSlices, type Work } from '../../slices.ts'
 import type { System } from '../../system.ts'
 import { NS_STAYS, type Desired, type ZoneState } from '../zone/changes.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
-
-/** Types that an export omits: they are generated, or belong to keys that are not exported (contract §7.8). */
-const DNSSEC_TYPES = new Set(['DNSKEY', 'CDS', 'CDNSKEY'])
 
 /**
  * The RRsets of a zone file that a new domain imports (contract §7.7). Policies are checked for all RRsets of valid
@@ -79,7 +76,7 @@ export async function exportZone(system: System, domain: Domain, host: string): 
 function* print(domain: Domain, soa: PublishedRRset, rrsets: RRsetState[]): Work<string> {
   let text = printRRset(soa)
   for (const { subname, ...rrset } of rrsets) {
-    if (!DNSSEC_TYPES.has(rrset.type)) text += printRRset({ name: nameOf(domain, subname), ...rrset })
+    if (!KEY_TYPES.has(rrset.type)) text += printRRset({ name: nameOf(domain, subname), ...rrset })
     yield
   }
   return text
