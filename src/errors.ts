@@ -44,6 +44,12 @@ export class NotFound extends Error {
   }
 }
 
+/** The value. @throws NotFound if there is none */
+export function found<T>(value: T | undefined): T {
+  if (value === undefined) throw new NotFound()
+  return value
+}
+
 /** For `catch`: turns NotFound into undefined. */
 export function unlessNotFound(error: unknown): undefined {
   if (!(error instanceof NotFound)) throw error

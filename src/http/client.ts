@@ -29,10 +29,10 @@ export function apiUrl(ctx: AppContext): string {
   return `${baseUrl(ctx)}/api/v1`
 }
 
-/** The host name in `baseUrl`; `localhost` if the request names an invalid host. */
-export function hostName(ctx: AppContext): string {
+/** `baseUrl`, parsed; `http://localhost` if the request names an invalid host. */
+export function parsedUrl(ctx: AppContext): URL {
   const url = baseUrl(ctx)
-  return URL.canParse(url) ? new URL(url).hostname : 'localhost'
+  return new URL(URL.canParse(url) ? url : 'http://localhost')
 }
 
 /** The host that the client requested, perhaps with a port. */

@@ -75,6 +75,5 @@ export function parameters(ctx: Koa.Context): Map<string, string> {
 
 /** The last value of a query parameter, if there is one (contract §1.1). */
 export function parameter(ctx: Koa.Context, name: string): string | undefined {
-  const value = ctx.query[name]
-  return Array.isArray(value) ? value.at(-1) : value
+  return parameters(ctx).get(name)
 }

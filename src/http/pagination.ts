@@ -1,6 +1,7 @@
 import { NotFound } from '../errors.ts'
 import { PAGE_SIZE } from '../limits.ts'
 import type { Cursor, Page } from '../service/pagination.ts'
+import { isUuid } from '../service/tokens/ids.ts'
 import { fromMicroseconds, microseconds } from '../time.ts'
 import { baseUrl } from './client.ts'
 import { answer, parameter, type Context } from './context.ts'
@@ -19,8 +20,8 @@ export interface Listing<Row> {
 }
 
 const IDS = {
-  numbers: /^\d{1,15}$/,
-  uuids: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  numbers: (id: string) => /^\d{1,15}$/.test(id),
+  uuids: isUuid,
 }
 
 /** Responds with a list, or with the page of it that the query asks for (contract §4). */
@@ -58,6 +59,6 @@ function printCursor({ towards, created, id }: Cursor): string {
 function readCursor(text: string, ids: keyof typeof IDS): Cursor {
   const [, direction, time, id = ''] = /^([on])(-?\d{1,18})-(.*)$/s.exec(text) ?? []
   const created = fromMicroseconds(BigInt(time ?? 0))
-  if (created === undefined || !IDS[ids].test(id)) throw new NotFound('Invalid cursor')
+  if (created === undefined || !IDS[ids](id)) throw new NotFound('Invalid cursor')
   return { towards: direction === 'o' ? 'older' : 'newer', created, id }
 }

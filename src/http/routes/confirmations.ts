@@ -4,7 +4,7 @@ import { createCaptcha } from '../../service/accounts/captchas.ts'
 import type { Action } from '../../service/accounts/confirmations.ts'
 import { activate } from '../../service/accounts/sign-up.ts'
 import * as totp from '../../service/accounts/totp.ts'
-import { apiUrl } from '../client.ts'
+import { apiUrl, parsedUrl } from '../client.ts'
 import { answer, guard, type Context, type Middleware } from '../context.ts'
 import { isForm } from '../middleware/body.ts'
 import { errors } from '../middleware/errors.ts'
@@ -90,5 +90,5 @@ export async function confirm(ctx: Context): Promise<void> {
 /** The parts of the confirmation link; `site` is the name under which the page shows the service. */
 function linkOf(ctx: Context): { action: Action; code: string; site: string } {
   const { action, code } = ctx.params as { action: Action; code: string }
-  return { action, code, site: new URL(apiUrl(ctx)).host }
+  return { action, code, site: parsedUrl(ctx).host }
 }

@@ -1,7 +1,7 @@
 import { Denied } from '../../errors.ts'
 import type { Actor } from '../../service/tokens/actor.ts'
 import * as totp from '../../service/accounts/totp.ts'
-import { apiUrl } from '../client.ts'
+import { apiUrl, parsedUrl } from '../client.ts'
 import { answer, answerEmpty, guard, type Context } from '../context.ts'
 import { answerList } from '../pagination.ts'
 import { presentFactor, presentNewFactor, readCode, readFactor } from '../representations/totp.ts'
@@ -41,7 +41,7 @@ export async function createFactor(ctx: Context): Promise<void> {
 /** A new factor with its secret; forbids caches to store the response. */
 export function newFactor(ctx: Context, factor: totp.NewFactor) {
   ctx.set('Cache-Control', 'no-store')
-  return presentNewFactor(factor, new URL(apiUrl(ctx)).hostname)
+  return presentNewFactor(factor, parsedUrl(ctx).hostname)
 }
 
 export async function showFactor(ctx: Context): Promise<void> {

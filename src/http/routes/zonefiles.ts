@@ -1,8 +1,8 @@
 import * as zonefiles from '../../service/domains/zonefiles.ts'
-import { hostName } from '../client.ts'
+import { parsedUrl } from '../client.ts'
 import { answerText, type Context } from '../context.ts'
 
 export async function exportZonefile(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state
-  answerText(ctx, 200, await zonefiles.exportZone(system, domain, hostName(ctx)), 'text/dns')
+  answerText(ctx, 200, await zonefiles.exportZone(system, domain, parsedUrl(ctx).hostname), 'text/dns')
 }

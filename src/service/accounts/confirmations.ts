@@ -7,6 +7,7 @@ import type { Action } from '../../store/confirmations.ts'
 import { transaction, type Db } from '../../store/database.ts'
 import * as mails from '../../store/mails.ts'
 import type { System } from '../../system.ts'
+import { toDuration } from '../../time.ts'
 import { hashSecret } from '../tokens/authentication.ts'
 import { mailText } from './mail-texts.ts'
 import { generateSecret } from '../tokens/secrets.ts'
@@ -111,7 +112,7 @@ function validated<A extends Action>(
   account: Account | undefined,
 ): Parameters[A] {
   if (confirmation === undefined) {
-    const time = clockTime(validityOf(system, action))
+    const time = toDuration(BigInt(validityOf(system, action)) * 1_000_000n)
     throw Invalid.object(`This code is invalid, possibly because it expired (validity: ${time}).`)
   }
   if (account === undefined) throw Invalid.field('user', 'This user does not exist.')
@@ -124,11 +125,4 @@ function validated<A extends Action>(
     )
   }
   return confirmation.parameters as Parameters[A]
-}
-
-/** Seconds as `[D ]HH:MM:SS` (contract §5.3). */
-function clockTime(seconds: number): string {
-  const days = Math.floor(seconds / 86_400)
-  const time = new Date((seconds % 86_400) * 1000).toISOString().slice(11, 19)
-  return days === 0 ? time : `${days} ${time}`
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Denied, Invalid, NotFound, Unauthenticated } from '../../errors.ts'
+import { Denied, found, Invalid, NotFound, Unauthenticated } from '../../errors.ts'
 import { TOTP_SECRET_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import type { Account } from '../../store/accounts.ts'
@@ -41,11 +41,6 @@ export async function count(system: System, actor: Actor): Promise<number> {
 /** @throws NotFound */
 export async function get(system: System, actor: Actor, id: string): Promise<Factor> {
   return found(isUuid(id) ? await store.find(system.db, actor.accountId, id) : undefined)
-}
-
-function found<T>(factor: T | undefined): T {
-  if (factor === undefined) throw new NotFound()
-  return factor
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import { isDomainName, lowerCase, withAncestors } from '../../dns/names.ts'
-import { Denied, Invalid, NameserverFailure, NotFound, unlessNotFound, type Problems } from '../../errors.ts'
+import { Denied, found, Invalid, NameserverFailure, NotFound, unlessNotFound, type Problems } from '../../errors.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import { together, type Db } from '../../store/database.ts'
@@ -34,9 +34,7 @@ export interface DomainInput {
 
 /** The domain of this name, if the actor may see it. @throws NotFound */
 export async function get(system: System, actor: Viewer, name: string): Promise<Domain> {
-  const domain = isDomainName(name) ? await store.find(system.db, name, actor) : undefined
-  if (domain === undefined) throw new NotFound()
-  return domain
+  return found(isDomainName(name) ? await store.find(system.db, name, actor) : undefined)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { nameOf, SUBNAME_LENGTH } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
 import { KEY_TYPES, printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
-import { Invalid, NameserverFailure, NotFound } from '../../errors.ts'
+import { found, Invalid, NameserverFailure } from '../../errors.ts'
 import { TTL_MAX } from '../../limits.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import type { Domain } from '../../store/domains.ts'
@@ -66,8 +66,7 @@ function refused(text: string): Invalid {
  */
 export async function exportZone(system: System, domain: Domain, host: string): Promise<string> {
   const { version, rrsets } = await store.snapshot(system.db, domain.id)
-  if (version === undefined) throw new NotFound()
-  const soa = await system.nameserver.servedSoa(`${domain.name}.`, version)
+  const soa = await system.nameserver.servedSoa(`${domain.name}.`, found(version))
   const time = system.now().replace('T', ' ').replace('Z', '+00:00')
   const comment = `; Zonefile for ${domain.name} exported from ${host} at ${time}\n`
   return comment + (await inSlices(print(domain, soa, rrsets)))

@@ -1,5 +1,5 @@
 import { typeSyntaxProblems } from '../../dns/types.ts'
-import { Conflict, Invalid, NotFound, unlessNotFound, type Problems } from '../../errors.ts'
+import { Conflict, found, Invalid, unlessNotFound, type Problems } from '../../errors.ts'
 import { isDomainName, subnameProblems } from '../../dns/names.ts'
 import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
@@ -31,9 +31,7 @@ export async function list(system: System, actor: Actor, tokenId: string): Promi
 
 /** @throws NotFound */
 export async function get(system: System, actor: Actor, tokenId: string, id: string): Promise<StoredPolicy> {
-  const policy = (await list(system, actor, tokenId)).find((policy) => policy.id === id)
-  if (policy === undefined) throw new NotFound()
-  return policy
+  return found((await list(system, actor, tokenId)).find((policy) => policy.id === id))
 }
 
 /**
@@ -73,8 +71,7 @@ export async function change(
 ): Promise<StoredPolicy> {
   return withToken(system, actor, tokenId, async (trx, token) => {
     const all = await store.list(trx, tokenId)
-    const before = all.find((policy) => policy.id === id)
-    if (before === undefined) throw new NotFound()
+    const before = found(all.find((policy) => policy.id === id))
     const policy = { ...before, ...(await read(trx, actor, input(), method)) }
     if (isDefault(before) !== isDefault(policy)) {
       throw Invalid.object('When using policies, there must be exactly one default policy.')

@@ -1,5 +1,5 @@
 import { characters } from '../../dns/presentation.ts'
-import { Denied, Invalid, NotFound, type Problems } from '../../errors.ts'
+import { Denied, found, Invalid, NotFound, type Problems } from '../../errors.ts'
 import { TOKEN_NAME_LENGTH } from '../../limits.ts'
 import { transaction, type Db } from '../../store/database.ts'
 import * as policies from '../../store/policies.ts'
@@ -129,11 +129,6 @@ export async function withToken<T>(
       return work(trx, token)
     }),
   )
-}
-
-function found(token: Token | undefined): Token {
-  if (token === undefined) throw new NotFound()
-  return token
 }
 
 function refuseProblems({ name }: Partial<TokenSettings>, problems: Problems): void {

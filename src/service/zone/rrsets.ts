@@ -1,6 +1,6 @@
 import { AUTOMATIC_TYPES } from '../../dns/types.ts'
 import { isSubname } from '../../dns/names.ts'
-import { Denied, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
+import { Denied, found, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
 import type { Filter, RRset, RRsetKey } from '../../store/rrsets.ts'
@@ -39,8 +39,7 @@ export async function count(system: System, domain: Domain, filter: Filter): Pro
 /** @throws NotFound */
 export async function get(system: System, domain: Domain, key: RRsetKey): Promise<RRset> {
   const [rrset] = isStorable(key) ? await store.list(system.db, domain.id, key) : []
-  if (rrset === undefined) throw new NotFound()
-  return rrset
+  return found(rrset)
 }
 
 /** Creates one RRset. @throws Invalid, Denied, PreconditionFailed */
@@ -74,8 +73,7 @@ export async function change(
 ): Promise<RRset | undefined> {
   if (!isStorable(key)) throw new NotFound()
   await using zone = await openZone(system, actor, domain, [key.subname])
-  const before = currentRRset(zone, key)
-  if (before === undefined) throw new NotFound()
+  const before = found(currentRRset(zone, key))
   authoriseWrites(zone.policies, domain.id, [key])
   const change = planOne(zone, method, input(), key)
   checkConditions(conditions, tagOf(before), [change])

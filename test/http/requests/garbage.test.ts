@@ -115,6 +115,14 @@ for (const [what, octets] of [
   })
 }
 
+test.serial('the page of a confirmation link does not need a valid Host', async (t) => {
+  const octets = 'GET /api/v1/v/reset-password/x/ HTTP/1.1\r\nHost: a b/\\"<>\r\nConnection: close\r\n\r\n'
+  const { status, headers, body } = await exchange(service().url, octets)
+  t.is(status, 200)
+  t.is(headers['content-type'], 'text/html; charset=utf-8')
+  t.regex(body, /<header>localhost<\/header>/)
+})
+
 test.serial('an HTTP/1.0 client may write', async (t) => {
   const rrset = '{"subname":"old","type":"A","ttl":60,"records":["192.0.2.1"]}'
   const octets = plainRequest(`POST /api/v1/domains/${domain}/rrsets/`, [`Authorization: Token ${account.secret}`])
