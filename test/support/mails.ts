@@ -36,7 +36,7 @@ function readFolder(folder: string): string[] {
   }
 }
 
-export function parseLetter(file: string): Letter {
+function parseLetter(file: string): Letter {
   const match = /^Date: (.*)\nFrom: (.*)\nTo: (.*)\nSubject: (.*)\n\n([^]*)$/.exec(file)
   if (match === null) throw new Error(`not a mail: ${file}`)
   const [, date, from, to, subject, text] = match as unknown as string[]

@@ -61,7 +61,7 @@ export interface Link {
   code: string
 }
 
-export function linkIn({ text }: Letter): Link {
+function linkIn({ text }: Letter): Link {
   const links = [...text.matchAll(/\bhttps?:\/\/\S+\/api\/v1(\/v\/([a-z-]+)\/([^\s/]+)\/)/g)]
   if (links.length !== 1) throw new Error(`not one link: ${text}`)
   const [url, path, action, code] = links[0] as unknown as string[]

@@ -57,7 +57,7 @@ export async function query(
   return readMessage(await exchange(server, name, type, options))
 }
 
-export function readMessage(message: Buffer): Message {
+function readMessage(message: Buffer): Message {
   let at = 12
   for (let questions = message.readUInt16BE(4); questions > 0; questions--) at = readName(message, at).end + 4
 
