@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { percentile, resident, state } from './support/measure.ts'
+import { resident } from '../test/support/servers/resident.ts'
+import { percentile, state } from './support/measure.ts'
 import type { Setup } from './support/setup.ts'
 
 // How password guessing affects other clients: from one address, and from a new address for each request.

@@ -2,6 +2,7 @@ import { accounts, accountSettings } from './accounts.ts'
 import { authentication } from './authentication.ts'
 import { bulk } from './bulk.ts'
 import { headings } from './support/measure.ts'
+import { neighbours } from './neighbours.ts'
 import { oneRRset } from './one-rrset.ts'
 import { domainCreation } from './domain-creation.ts'
 import { loginAttack, loginAttackSettings } from './login-attack.ts'
@@ -30,6 +31,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   accounts,
   'login-attack': loginAttack,
   throttle,
+  neighbours,
 }
 
 /** The settings of the service for a bench that needs others than the defaults. */

@@ -1,4 +1,5 @@
-import { resident, state } from './support/measure.ts'
+import { resident } from '../test/support/servers/resident.ts'
+import { state } from './support/measure.ts'
 import { address, rrset, zone } from './support/zones.ts'
 import type { Service, Setup } from './support/setup.ts'
 

@@ -1,4 +1,5 @@
 import { Malformed, parseRdata } from '../src/dns/rdata.ts'
+import { MAX_RECORDS, MAX_RECORDS_JSON } from '../src/dns/rrset.ts'
 import { TYPES } from '../src/dns/types.ts'
 import { EXAMPLES } from '../test/dns/examples/index.ts'
 import { state } from './support/measure.ts'
@@ -37,7 +38,27 @@ export async function records(): Promise<void> {
   state(`64 KiB in one record, the slowest of ${texts.length}`, `${worst!.single.toFixed(1)} ms`)
   state(`  that is ${worst!.text.type}, filled with ${JSON.stringify(worst!.text.filler)}`, '')
   state(`128 KiB, ratio, the highest of ${SLOWEST}`, growth[0]!.toFixed(2))
+  recordSets()
   return Promise.resolve()
+}
+
+/** The cost of as many records in one RRset as fit, of the slowest example of all types; they are read one by one. */
+function recordSets(): void {
+  const times = [...EXAMPLES].flatMap(([type, { accepted }]) =>
+    accepted.map((example) => {
+      const text = typeof example === 'string' ? example : example[0]
+      const count = Math.min(MAX_RECORDS, Math.floor(MAX_RECORDS_JSON / (JSON.stringify(text).length + 1)))
+      const took = fastest(() => {
+        const start = performance.now()
+        for (let i = 0; i < count; i++) attempt(type, text)
+        return performance.now() - start
+      })
+      return { type, text, took }
+    }),
+  )
+  const { type, text, took } = times.reduce((slowest, each) => (each.took > slowest.took ? each : slowest))
+  state('the largest RRset of the slowest example', `${took.toFixed(1)} ms`)
+  state(`  that is ${type} ${text.slice(0, 40)}`, '')
 }
 
 /** The text around the filler: nothing, a whole record, or one without its last field; each with and without quotes. */

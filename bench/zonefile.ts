@@ -1,5 +1,6 @@
 import { zoneFile } from './memory.ts'
-import { resident, state } from './support/measure.ts'
+import { resident } from '../test/support/servers/resident.ts'
+import { state } from './support/measure.ts'
 import type { Setup } from './support/setup.ts'
 
 const RECORDS = 100_000

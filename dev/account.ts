@@ -20,7 +20,7 @@ export interface RunAs {
   /** Undefined: the user of this process. */
   account: Account | undefined
   /** Linux capabilities that the program gets although it is not root. */
-  capabilities: string[]
+  capabilities?: string[]
   /** The signal that the program gets when this process dies. */
   deathSignal: NodeJS.Signals
 }
@@ -40,7 +40,7 @@ export function unprivilegedAccount(...names: string[]): Account | undefined {
 
 /** The command for a program that gets `deathSignal` when this process dies, where the system has setpriv(1). */
 export function commandFor(program: string, args: string[], run: RunAs): Command {
-  const { account, capabilities, deathSignal } = run
+  const { account, capabilities = [], deathSignal } = run
   if (!hasSetpriv()) {
     return { file: program, args, as: account ? { uid: account.uid, gid: account.gid } : {} }
   }
@@ -48,29 +48,24 @@ export function commandFor(program: string, args: string[], run: RunAs): Command
   if (account) options.push(`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups')
   if (capabilities.length > 0) {
     const caps = capabilities.map((name) => `+${name}`).join(',')
-    // Without this bit access(2), which initdb calls for its own program, ignores capabilities.
-    options.push(`--inh-caps=${caps}`, `--ambient-caps=${caps}`, '--securebits=+no_setuid_fixup')
+    options.push(`--inh-caps=${caps}`, `--ambient-caps=${caps}`)
   }
   return { file: 'setpriv', args: [...options, '--', program, ...args], as: {} }
 }
 
-/**
- * The capabilities that the account needs to reach these files and folders: none, or, if they are below a folder that
- * only root may enter (such as /root), the one to enter every folder.
- */
-export function capabilitiesToReach(account: Account | undefined, paths: string[]): string[] {
-  for (const capabilities of [[], ['dac_read_search']]) {
-    if (!account || paths.every((path) => reaches(account, capabilities, path))) return capabilities
-  }
+/** Refuses files and folders below a folder that the account may not enter, such as /root. */
+export function requireReach(account: Account | undefined, paths: string[]): void {
+  if (paths.every((path) => reaches(account, path))) return
   throw new SetupError(
     `Postgres and PowerDNS do not run as root, and user "${account!.name}" cannot reach ${paths.join(' and ')}. ` +
       'Set ZONEPLANE_DATA to a folder that every user may enter, or move the project to such a folder.',
   )
 }
 
-function reaches(account: Account, capabilities: string[], path: string): boolean {
-  const command = commandFor('test', ['-x', path], { account, capabilities, deathSignal: 'SIGKILL' })
-  if (capabilities.length > 0 && command.file !== 'setpriv') return false
+/** Whether the account (undefined: the user of this process) may enter the folder, or execute the program. */
+export function reaches(account: Account | undefined, path: string): boolean {
+  if (account === undefined) return true
+  const command = commandFor('test', ['-x', path], { account, deathSignal: 'SIGKILL' })
   return spawnSync(command.file, command.args, { ...command.as, stdio: 'ignore' }).status === 0
 }
 

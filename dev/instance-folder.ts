@@ -2,12 +2,21 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Account } from './account.ts'
+import { reaches, unprivilegedAccount, type Account } from './account.ts'
 import { endOrphan } from './daemon.ts'
 import { SetupError } from './setup-error.ts'
 
 /** The name of a file that each instance's folder has. */
 export const MARKER = 'made-by-zoneplane'
+
+/**
+ * The data folder of private servers in a project's folder. Root cannot have it below a folder that only root may enter,
+ * such as /root, because the servers do not run as root.
+ */
+export function defaultDataFolder(project: string): string {
+  const accounts = ['postgres', 'pdns'].map((name) => unprivilegedAccount(name))
+  return accounts.every((account) => reaches(account, project)) ? '.zoneplane' : '/var/lib/zoneplane'
+}
 
 /**
  * Creates the folder of one server, or checks that Zoneplane created it. It belongs to the user of this process, and

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join, relative } from 'node:path'
+import { reaches, unprivilegedAccount } from './account.ts'
 import { SetupError } from './setup-error.ts'
 
 /** The folder with initdb and postgres of one version. */
@@ -48,7 +49,7 @@ function systemFolders(): string[] {
   return [...folders, ...(process.env.PATH ?? '').split(delimiter)]
 }
 
-/** The programs in node_modules, if npm installed those for this system. */
+/** The programs in node_modules, if npm installed those for this system, and the user who runs them may enter there. */
 function embeddedFolder(): string[] {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   let folder: string
@@ -59,7 +60,8 @@ function embeddedFolder(): string[] {
   } catch {
     return []
   }
-  return [join(folder, 'bin')]
+  const bin = join(folder, 'bin')
+  return reaches(unprivilegedAccount('postgres'), join(bin, 'initdb')) ? [bin] : []
 }
 
 /** Does what the package's install script does, in case npm skipped it, and lets other users run the programs. */

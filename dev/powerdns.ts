@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { capabilitiesToReach, unprivilegedAccount, type Account } from './account.ts'
+import { requireReach, unprivilegedAccount, type Account } from './account.ts'
 import { endOrphan, readLog, startDaemon, type Daemon } from './daemon.ts'
 import { giveTo, openInstanceFolder, openSocketFolder } from './instance-folder.ts'
 import { findPorts, HOST, type Ports } from './ports.ts'
@@ -13,7 +13,7 @@ import { projectFolder } from './project.ts'
 import type { Ending } from './running.ts'
 import { SetupError } from './setup-error.ts'
 
-/** A running private PowerDNS. To restart it, call startPowerDns with the same folder and ports. */
+/** A running private PowerDNS. To restart it, call startPowerDns with the same folder, ports and API key. */
 export interface PowerDns extends Daemon {
   apiUrl: string
   apiKey: string
@@ -27,6 +27,8 @@ export interface PowerDnsOptions {
   /** 0: any free port. */
   dnsPort: number
   apiPort?: number
+  /** The key of an earlier start, for clients of that one; without it, a new key. */
+  apiKey?: string
   /** Whether committed data survives a power failure (default: yes); tests prefer speed. */
   durable?: boolean
   progress: (text: string) => void
@@ -37,16 +39,17 @@ const ending: Ending = [
   ['SIGKILL', 5000],
 ]
 
-/** Starts a private PowerDNS whose zones and API key are kept in `folder`. */
+/** Starts a private PowerDNS whose zones are kept in `folder`. */
 export async function startPowerDns(folder: string, options: PowerDnsOptions): Promise<PowerDns> {
   const program = findPowerDns()
   if (program === undefined) throw new SetupError('PowerDNS (pdns_server) with its LMDB backend is missing.')
   openInstanceFolder(folder)
   await endOrphan(folder, ending)
   const account = unprivilegedAccount('pdns')
-  const capabilities = capabilitiesToReach(account, [folder])
-  if (account && options.dnsPort > 0 && options.dnsPort < 1024) capabilities.push('net_bind_service')
-  const apiKey = writeConfiguration(folder, account, options.durable ?? true)
+  requireReach(account, [folder])
+  const capabilities = account && options.dnsPort > 0 && options.dnsPort < 1024 ? ['net_bind_service'] : []
+  const { apiKey = randomBytes(24).toString('hex'), durable = true } = options
+  writeConfiguration(folder, apiKey, account, durable)
   giveTo(account, join(folder, 'lmdb'))
   const socket = openSocketFolder(folder, account)
   options.progress('PowerDNS: starting')
@@ -80,13 +83,10 @@ export async function startPowerDns(folder: string, options: PowerDnsOptions): P
 }
 
 /**
- * Writes the instance's configuration, pdns/pdns.conf and the API key, and returns the key. On the command line `ps`
- * would show the key to every user.
+ * Writes the instance's configuration: pdns/pdns.conf and the API key. On the command line `ps` would show the key to
+ * every user.
  */
-function writeConfiguration(folder: string, account: Account | undefined, durable: boolean): string {
-  const keyFile = join(folder, 'api-key')
-  if (!existsSync(keyFile)) writeFileSync(keyFile, randomBytes(24).toString('hex'), { mode: 0o600 })
-  const apiKey = readFileSync(keyFile, 'utf8')
+function writeConfiguration(folder: string, apiKey: string, account: Account | undefined, durable: boolean): void {
   const shared = readFileSync(join(projectFolder(), 'pdns', 'pdns.conf'), 'utf8')
   const own = [`api-key=${apiKey}`, `webserver-allow-from=${HOST}`]
   if (!durable) own.push('lmdb-sync-mode=nosync')
@@ -95,7 +95,6 @@ function writeConfiguration(folder: string, account: Account | undefined, durabl
   const file = join(folder, 'config', 'pdns.conf')
   writeFileSync(file, `${shared}\n# This instance.\n${own.join('\n')}\n`, { mode: 0o600 })
   if (account) chownSync(file, account.uid, account.gid)
-  return apiKey
 }
 
 /** Starts PowerDNS; again, on other ports where they were not given, if another program took a port first. */
@@ -115,11 +114,18 @@ async function startOnFreePorts(
   }
 }
 
-/** Waits until PowerDNS answers over DNS and HTTP; false if it has exited, or goes on without its API. */
+/**
+ * Waits until PowerDNS answers over DNS and HTTP; false if it has exited, or goes on without its API. The key is sent
+ * only once PowerDNS itself has the port: a program that took it first would learn the key.
+ */
 async function becomesReady(daemon: Daemon, folder: string, ports: Ports, apiKey: string): Promise<boolean> {
   const until = Date.now() + 60_000
-  for (const answers of [() => answersDns(ports.dns), () => answersHttp(apiUrl(ports), apiKey)]) {
-    while (!(await answers())) {
+  for (const isSo of [
+    () => answersDns(ports.dns),
+    () => hasApiPort(folder, ports.api),
+    () => answersHttp(apiUrl(ports), apiKey),
+  ]) {
+    while (!(await isSo())) {
       if (!daemon.isRunning() || lostPort(folder) || Date.now() > until) return false
       await sleep(10)
     }
@@ -155,6 +161,11 @@ async function answersHttp(url: string, apiKey: string): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** Whether PowerDNS says in its log, which nobody else can write, that it listens on this port. */
+function hasApiPort(folder: string, port: number): boolean {
+  return new RegExp(`Listening for HTTP requests.*\\b${HOST}:${port}\\b`).test(readLog(folder))
 }
 
 function lostPort(folder: string): boolean {

@@ -1,8 +1,14 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { removeInstanceFolder } from './instance-folder.ts'
 import { takeLock, type Lock } from './lock.ts'
-import { ensureInstalled, postgres as needsPostgres, powerDns as needsPowerDns, type Requirement } from './packages.ts'
+import {
+  ensureInstalled,
+  postgres as needsPostgres,
+  powerDns as needsPowerDns,
+  type Install,
+  type Requirement,
+} from './packages.ts'
 import { startPostgres, type Postgres } from './postgres.ts'
 import { startPowerDns, type PowerDns } from './powerdns.ts'
 import { SetupError } from './setup-error.ts'
@@ -16,6 +22,10 @@ export interface StackOptions {
   fresh?: boolean
   /** Whether committed data survives a power failure (default: yes); tests prefer speed. */
   durable?: boolean
+  /** Whether missing programs may be installed (default: ask). */
+  install?: Install
+  /** Programs to install beside those of the servers. */
+  tools?: Requirement[]
   progress: (text: string) => void
 }
 
@@ -33,15 +43,15 @@ export interface Stack {
 }
 
 /**
- * Starts the private servers of one data folder, both or neither, and installs missing programs if that is possible.
+ * Starts the private servers of one data folder, both or neither, and installs missing programs if it can and may.
  * Their data is kept from one start to the next.
  */
 export async function startStack(dataFolder: string, options: StackOptions): Promise<Stack> {
-  const { progress, durable = true } = options
+  const { progress, durable = true, install = 'ask', tools = [] } = options
   const requirements: Requirement[] = []
   if (options.postgres) requirements.push(needsPostgres)
   if (options.powerDns) requirements.push(needsPowerDns)
-  await ensureInstalled(requirements, progress)
+  await ensureInstalled(requirements, { wanted: tools, install, progress })
   const folder = resolve(dataFolder)
   const lock = lockFolder(folder)
   try {
@@ -106,7 +116,8 @@ async function bothOrNeither(
 /** Creates the data folder and locks it against other processes. */
 function lockFolder(folder: string): Lock {
   try {
-    mkdirSync(folder, { recursive: true })
+    // The servers may run as other users, who pass through it to their own folders.
+    if (mkdirSync(folder, { recursive: true }) !== undefined) chmodSync(folder, 0o711)
     accessSync(folder, constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new SetupError(

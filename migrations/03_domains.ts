@@ -39,14 +39,16 @@ export async function up(db: Knex): Promise<void> {
     create constraint trigger domains_count after insert or delete or update of owner_id on domains
       deferrable initially deferred for each row execute function domains_count();
 
-    create table departed (
+    create table spent (
       name text primary key,
-      version bigint not null
+      version bigint not null,
+      noted timestamptz not null default now()
     );
-    comment on table departed is 'versions of deleted domains that were ahead of the clock; a new domain of the same name starts above';
+    create index spent_noted on spent (noted);
+    comment on table spent is 'serials sent for zones, above those of the domains: of deleted domains, and of writes that were not committed';
   `)
 }
 
 export async function down(db: Knex): Promise<void> {
-  await db.raw('drop table departed; drop table domains; drop function domains_count;')
+  await db.raw('drop table spent; drop table domains; drop function domains_count;')
 }

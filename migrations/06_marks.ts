@@ -8,6 +8,9 @@ export async function up(db: Knex): Promise<void> {
       since timestamptz not null,
       version bigint,
       grace integer not null constraint marks_grace check (grace >= 0),
+      time_limit integer not null constraint marks_time_limit check (time_limit >= 0),
+      settled boolean not null default false,
+      watch_until timestamptz,
       attempts integer not null default 0,
       retry_at timestamptz not null,
       last_error text
@@ -17,7 +20,10 @@ export async function up(db: Knex): Promise<void> {
     comment on table marks is 'zones whose published state may differ from the database';
     comment on column marks.claim is 'a new number for each worker on the zone; only the last one may delete the mark';
     comment on column marks.version is 'the SOA serial that was being published; null for a deletion or an audit';
-    comment on column marks.grace is 'milliseconds in which PowerDNS may still apply a request that it has not answered';
+    comment on column marks.grace is 'milliseconds in which PowerDNS may still apply a request that it has not answered; 0: none is open';
+    comment on column marks.time_limit is 'the longest time limit of a request under this claim, in milliseconds';
+    comment on column marks.settled is 'the zone was equal when its last worker ended; the mark only watches for late requests';
+    comment on column marks.watch_until is 'until then, a request that was sent under an earlier claim may still arrive';
   `)
 }
 

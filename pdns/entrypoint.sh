@@ -3,14 +3,17 @@
 set -eu
 : "${PDNS_API_KEY:?set PDNS_API_KEY to a secret of your own}"
 umask 077
-cp /etc/zoneplane/pdns.conf /run/pdns/pdns.conf
-printf '\napi-key=%s\n' "$PDNS_API_KEY" >> /run/pdns/pdns.conf
+run=/tmp/pdns
+rm -rf "$run"
+mkdir "$run"
+cp /etc/zoneplane/pdns.conf "$run/pdns.conf"
+printf '\napi-key=%s\n' "$PDNS_API_KEY" >> "$run/pdns.conf"
 exec pdns_server \
-  --config-dir=/run/pdns \
-  --socket-dir=/run/pdns \
+  --config-dir="$run" \
+  --socket-dir="$run" \
   --lmdb-filename=/var/lib/powerdns/lmdb/pdns.lmdb \
   --local-address=0.0.0.0 \
-  --local-port="${PDNS_PORT:-53}" \
+  --local-port="${PDNS_PORT:-5300}" \
   --webserver-address=0.0.0.0 \
   --webserver-port=8081 \
   --webserver-allow-from="${PDNS_API_NETWORKS:-127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16}"

@@ -2,7 +2,7 @@ import Koa from 'koa'
 import type { State } from './http/context.ts'
 import { errors } from './http/middleware/errors.ts'
 import { headers } from './http/middleware/headers.ts'
-import { hostNames } from './http/middleware/host-names.ts'
+import { hostNames, refuseInvalidHost } from './http/middleware/host-names.ts'
 import { paths } from './http/middleware/paths.ts'
 import { requestLog } from './http/middleware/request-log.ts'
 import { createRouter } from './http/router.ts'
@@ -11,6 +11,8 @@ import type { System } from './system.ts'
 /** The HTTP interface of a system: the middleware that every request passes, in this order. */
 export function createApp(system: System): Koa<State> {
   const app = new Koa<State>()
+  // What fails after the response has begun. Without a listener, Koa prints it as text.
+  app.on('error', (error: Error) => system.log.error('unexpected', { error: error.stack }))
   app.use(async function attachSystem(ctx, next) {
     ctx.state.system = system
     await next()
@@ -18,6 +20,7 @@ export function createApp(system: System): Koa<State> {
   app.use(requestLog)
   app.use(errors)
   app.use(headers)
+  app.use(refuseInvalidHost)
   app.use(hostNames)
   app.use(paths)
   app.use(createRouter(system.config).routes())

@@ -17,7 +17,7 @@ async function withSystem<T>(nameserver: boolean, work: (system: System) => Prom
     throw new ConfigError('DATABASE_URL, PDNS_API_URL and PDNS_API_KEY must be set: they name the servers to work on')
   }
   const backends = { databaseUrl, pdnsApiUrl, pdnsApiKey }
-  const system = createSystem(config, backends, createLog('error'))
+  const system = createSystem(config, backends, createLog(config.logLevel))
   try {
     await prepare(system, backends, { nameserver })
     return await work(system)

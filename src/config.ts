@@ -10,6 +10,8 @@ export interface Config {
   port: number
   dnsPort: number
   dataFolder: string
+  /** Whether missing programs of private servers may be installed. */
+  install: 'ask' | 'yes' | 'no'
   databaseUrl: string | undefined
   pdnsApiUrl: string | undefined
   pdnsApiKey: string | undefined
@@ -23,6 +25,8 @@ export interface Config {
   pdnsConnections: number
   /** The secret of the demo account's token. */
   token: string | undefined
+  /** 32 octets each; the first one encrypts, all decrypt. Empty: the caller provides one. */
+  keyEncryptionKeys: readonly Buffer[]
   /** Without final slash; undefined: derived from each request. */
   publicUrl: string | undefined
   /** Absolute names for the apex NS RRset of new domains; the first is the SOA's MNAME. */
@@ -50,12 +54,15 @@ export interface Config {
   /** Seconds in the Retry-After header of 503. */
   retryAfter: number
   logLevel: string
+  /** What the log says of clients' addresses. */
+  logAddresses: (typeof LOG_ADDRESSES)[number]
 }
 
 /** The environment is invalid; the message has one line for each problem. */
 export class ConfigError extends Error {}
 
 const LOG_LEVELS = ['error', 'warn', 'info', 'debug']
+const LOG_ADDRESSES = ['full', 'prefix', 'none'] as const
 const STORES = ['memory', 'postgres'] as const
 const HOST_NAME = /^(?=.{1,253}\.?$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.?$/
 
@@ -83,11 +90,13 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     port: setting('PORT', 8080, integer(0, 65535)),
     dnsPort: setting('DNS_PORT', 5300, integer(0, 65535)),
     dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', String),
+    install: setting('ZONEPLANE_INSTALL', 'ask', oneOf(['ask', 'yes', 'no'])),
     databaseUrl: setting('DATABASE_URL', undefined, url('postgres:', 'postgresql:')),
     pdnsApiUrl: setting('PDNS_API_URL', undefined, url('http:', 'https:')),
     pdnsApiKey: setting('PDNS_API_KEY', undefined, String),
     pdnsConnections: setting('PDNS_CONNECTIONS', 8, integer(1, 100)),
     token: setting('ZONEPLANE_TOKEN', undefined, secret),
+    keyEncryptionKeys: setting('KEY_ENCRYPTION_KEYS', [], encryptionKeys),
     publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
     nameServers: nameServers.map((name) => `${name}.`),
     localPublicSuffixes: setting('LOCAL_PUBLIC_SUFFIXES', [], names),
@@ -110,12 +119,19 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     bodyLimit: setting('BODY_LIMIT', 16 * 1024 * 1024, integer(1024, 2 ** 30)),
     retryAfter: setting('RETRY_AFTER', 5, integer(1, 3600)),
     logLevel: setting('LOG_LEVEL', 'info', oneOf(LOG_LEVELS)),
+    logAddresses: setting('LOG_ADDRESSES', 'full', oneOf(LOG_ADDRESSES)),
   }
   if ((config.pdnsApiUrl === undefined) !== (config.pdnsApiKey === undefined)) {
     problems.push('PDNS_API_URL and PDNS_API_KEY: set both or none')
   }
   if (config.pdnsApiUrl !== undefined && !env['NAMESERVERS']?.trim()) {
     problems.push('NAMESERVERS: needed with a PowerDNS of your own, e.g. "ns1.example.net, ns2.example.net"')
+  }
+  if (config.databaseUrl !== undefined && !env['KEY_ENCRYPTION_KEYS']?.trim()) {
+    problems.push(
+      'KEY_ENCRYPTION_KEYS: needed with a database of your own; `openssl rand -base64 32` makes a key. Keep a copy of it ' +
+        'apart from the database',
+    )
   }
   if (config.mailUrl !== undefined && !env['MAIL_FROM']?.trim()) {
     problems.push('MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net')
@@ -187,6 +203,15 @@ function address(value: string): string {
 function secret(value: string): string {
   if (!/^[\x21-\x7e]{8,256}$/.test(value)) throw new Error('must be 8 to 256 visible ASCII characters without blanks')
   return value
+}
+
+/** Keys in base64. */
+function encryptionKeys(value: string): Buffer[] {
+  const texts = list(value)
+  if (texts.length === 0 || texts.some((text) => !/^[A-Za-z0-9+/]{43}=$/.test(text))) {
+    throw new Error('must be keys of 32 octets in base64, separated by commas; `openssl rand -base64 32` makes one')
+  }
+  return texts.map((text) => Buffer.from(text, 'base64'))
 }
 
 /** Host names, without final dot. */

@@ -37,6 +37,11 @@ export class Denied extends Error {
   }
 }
 
+/** @param owner with its article @param what in the plural */
+export function limitExceeded(owner: string, most: number, what: string): Denied {
+  return new Denied(`Limit exceeded: ${owner} can have at most ${most} ${what}.`)
+}
+
 /** The resource does not exist, or the caller may not see it. */
 export class NotFound extends Error {
   constructor(text = 'Not found.') {
@@ -71,6 +76,9 @@ export class Throttled extends Error {
 
 /** A backend (Postgres, PowerDNS) or a queue is unavailable now; nothing was changed. */
 export class Unavailable extends Error {}
+
+/** The connection to Postgres broke during a commit, and Postgres stays away: perhaps the change is stored. */
+export class OutcomeUnknown extends Unavailable {}
 
 /**
  * How a call to the nameserver failed, which determines what is known about the zone afterwards.

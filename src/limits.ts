@@ -1,11 +1,23 @@
 /** All sizes and rates of the contract (§§4, 8.4, 16), under its names. The limits of record contents are in dns/. */
 
 export const DOMAIN_NAME_LENGTH = 191
+
+/** Characters of a name that is looked for (contract §7.5): all that a name may have (RFC 1035 §2.3.4). */
+export const NAME_LENGTH = 253
+
 export const TTL_MAX = 86400
 export const TOKEN_NAME_LENGTH = 178
 
 /** Networks from which a token may be used (contract §5.4). */
 export const ALLOWED_SUBNETS_MAX = 256
+
+/** Tokens of an account (contract §5.6), counted apart for API tokens and login tokens; and policies of a token (§6.2). */
+export const TOKENS_MAX = 1_000
+export const POLICIES_MAX = 2_000
+
+/** RRsets of a domain (contract §8.6), and TOTP factors of an account (contract §12). */
+export const RRSETS_MAX = 250_000
+export const FACTORS_MAX = 20
 
 /** The longest duration (contract §5.3), in days; and the maximum length of its text. */
 export const DURATION_DAYS = 365_000
@@ -21,6 +33,9 @@ export const SCOPES = [
   'dns_api_per_domain_expensive',
   'user',
   'login_failure',
+  'login_failure_per_account',
+  'totp_failure',
+  'mail',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -63,6 +78,12 @@ export const RATES: Record<Scope, readonly Rate[]> = {
     { requests: 10, seconds: MINUTE },
     { requests: 100, seconds: HOUR },
   ],
+  login_failure_per_account: [{ requests: 100, seconds: HOUR }],
+  totp_failure: [{ requests: 10, seconds: HOUR }],
+  mail: [
+    { requests: 3, seconds: HOUR },
+    { requests: 10, seconds: DAY },
+  ],
 }
 
 /** The maximum of a configured rate. A timer ends each window in memory, and timers run for less than 25 days. */
@@ -79,6 +100,9 @@ export const COUNTING_WARNING_PAUSE = 60
 /** Entries of a page (contract §4). */
 export const PAGE_SIZE = 500
 
+/** Entries that are read at once from the database, of a page or of a zone: each may have some 64,000 octets. */
+export const PORTION = 100
+
 /** The maximum length of an integer in text form (contract §1.4). */
 export const INTEGER_TEXT_LENGTH = 1000
 
@@ -93,14 +117,44 @@ export const BODY_COLLECTION = 4 * 1024 * 1024
 export const BODY_RESOURCE = 1024 * 1024
 export const BODY_FORM = 64 * 1024
 
+/** Milliseconds that a body has to arrive in full (contract §1.3): one of up to BODY_RESOURCE octets, and a larger one. */
+export const BODY_TIME = 60_000
+export const BODY_TIME_LARGE = 300_000
+
+/** Octets of the bodies of running requests without a token (contract §1.3): of one address, and of all. */
+export const STRANGERS_BODIES = { each: 1024 * 1024, all: 32 * 1024 * 1024 }
+
+/** Octets of the bodies of running requests with a token: of one account, and of all. @param limit the setting */
+export function accountsBodies(limit: number): { each: number; all: number } {
+  const largest = Math.max(limit, BODY_COLLECTION)
+  return { each: 4 * largest, all: 12 * largest }
+}
+
+/** Octets into which the small pieces of a body are gathered. */
+export const BODY_PIECE = 64 * 1024
+
+/** Octets of responses that clients have not taken yet (contract §1.5): of one caller, and of all. */
+export const ANSWERS = { each: 64 * 1024 * 1024, all: 128 * 1024 * 1024 }
+
+/** Octets of a response that are sent at once, and the milliseconds in which the client has to take them. */
+export const ANSWER_PIECE = 64 * 1024
+export const TAKING_TIME = 30_000
+
 /** Values in the JSON of any body (contract §1.3): parsing more would block the event loop. */
 export const BODY_VALUES = 200_000
+
+/** How deep the values of a body are nested: some functions that print values call themselves for each level. */
+export const BODY_DEPTH = 100
 
 /** Items of a request to the RRset collection (contract §8.7), which is stored and published as a whole. */
 export const COLLECTION_ITEMS = 20_000
 
 /** A write searches for delegations above at most this many names. For more, it has the zone rectified anyway. */
 export const ANCESTORS = 100_000
+
+/** Connections of a process at a time to each address it listens on; and those of one client (contract §16). */
+export const CONNECTIONS_MAX = 10_000
+export const CONNECTIONS_PER_CLIENT = 1_000
 
 /** Milliseconds of work on one request, after which it yields to the event loop. */
 export const SLICE = 10
@@ -115,6 +169,21 @@ export const DYNDNS_TTL = 60
 export const QUEUE_TIMEOUT = 5_000
 
 /**
+ * Connections to Postgres for writers: enough for all that PowerDNS can serve at once, and some more that are still
+ * storing their changes.
+ */
+export const WRITER_CONNECTIONS = 16
+
+/**
+ * Writes of one account that a process carries out at once: a third of those connections. It is also fewer than the
+ * connections to PowerDNS, so both have some left for other accounts while PowerDNS is slow.
+ */
+export const WRITERS_PER_ACCOUNT = 5
+
+/** Writes of more RRsets than this are carried out one at a time for each account. */
+export const SMALL_WRITE = 200
+
+/**
  * PowerDNS rectifies zones of up to this many RRsets at every publication, because that costs less than the request
  * itself. It rectifies larger zones only for changes that need it (powerdns.md §1.3: 3 to 7 µs per RRset).
  */
@@ -125,6 +194,15 @@ export function answerTime(rrsets: number): number {
   return 10_000 + 11 * rrsets
 }
 
+/**
+ * Seconds for which the last serial of a deleted zone is remembered: longer than a secondary serves a zone without
+ * contact, which is the SOA's expire time.
+ */
+export const SERIAL_LIFETIME = 60 * DAY
+
+/** Milliseconds for which the result of a check of the backends is good (contract §15.2). */
+export const HEALTH_TIME = 1_000
+
 /** Milliseconds that running requests have when a process stops: to wait for a lock, and for PowerDNS. */
 export const STOP_TIME = QUEUE_TIMEOUT + answerTime(0) + 1_000
 
@@ -133,9 +211,22 @@ export function graceTime(rrsets: number): number {
   return 1_500 + 2 * rrsets
 }
 
+/**
+ * Milliseconds after which Postgres ends a transaction of a process that stands still; and between two signs of life
+ * while a transaction waits for PowerDNS.
+ */
+export const IDLE_TIMEOUT = 20_000
+export const HEARTBEAT_PAUSE = 5_000
+
+/** Milliseconds for which a worker relies on a claim that it has confirmed. */
+export const CLAIM_LIFETIME = 1_000
+
 /** How many marked zones are repaired in parallel, and the milliseconds between two searches for due repairs. */
 export const RECONCILERS = 4
 export const RECONCILE_PAUSE = 1_000
+
+/** Milliseconds between two looks at a zone that another worker repairs, while a request waits for it. */
+export const LEFTOVER_PAUSE = 50
 
 /** How many of these pauses the command `reconcile` waits for zones that other processes have locked. */
 export const RECONCILE_PATIENCE = 15
@@ -189,6 +280,12 @@ export const MAIL_ANSWER_TIME = 120_000
 /** The lifetime of a login, and its lifetime without use (contract §11.2). */
 export const LOGIN_AGE = '7 00:00:00'
 export const LOGIN_UNUSED_PERIOD = '01:00:00'
+
+/** How many networks are known to be a user's (contract §14). */
+export const KNOWN_NETWORKS = 10
+
+/** How many API tokens the mail for a password reset lists. */
+export const MAILED_TOKENS = 20
 
 /** Seconds for which a link to a new TOTP factor is valid (contract §11.3); a setting limits the other links. */
 export const TOTP_LINK_VALIDITY = 3600

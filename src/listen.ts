@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Config } from './config.ts'
 import { StartError } from './errors.ts'
+import { directClient, rememberPeer } from './http/client.ts'
 import { commonHeaders } from './http/middleware/headers.ts'
-import { STOP_TIME } from './limits.ts'
+import { CONNECTIONS_MAX, CONNECTIONS_PER_CLIENT, STOP_TIME } from './limits.ts'
+import { identityOf } from './service/throttling/throttling.ts'
 import type { System } from './system.ts'
 
 /** Milliseconds that an idle connection stays open: longer than at load balancers, so that they close it first. */
@@ -23,8 +25,9 @@ export interface Listener {
 export async function listen(system: System, handle: RequestListener): Promise<Listener> {
   const { hosts, port } = system.config
   const servers: Server[] = []
+  const connections = new Map<string, number>()
   for (const host of hosts) {
-    const server = createHttpServer(system, handle)
+    const server = createHttpServer(system, handle, connections)
     try {
       await open(server, host, servers[0] === undefined ? port : portOf(servers[0]))
       servers.push(server)
@@ -42,12 +45,34 @@ export async function listen(system: System, handle: RequestListener): Promise<L
   }
 }
 
-function createHttpServer(system: System, handle: RequestListener): Server {
+function createHttpServer(system: System, handle: RequestListener, connections: Map<string, number>): Server {
   // Otherwise Node itself would answer requests without Host, or with an unknown expectation.
   const options = { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE }
-  const server = createServer(options, handle).on('checkExpectation', handle)
+  const server = createServer(options, handle).on('checkExpectation', handle).on('connection', rememberPeer)
+  server.maxConnections = CONNECTIONS_MAX
+  boundConnections(server, system, connections)
   answerInvalidHttp(server, system)
   return server
+}
+
+/** Closes connections beyond CONNECTIONS_PER_CLIENT. @param connections how many each client has open */
+function boundConnections(server: Server, { config }: System, connections: Map<string, number>): void {
+  server.on('connection', (socket) => {
+    const address = directClient(config, socket)
+    if (address === undefined) return
+    const client = identityOf(address)
+    const others = connections.get(client) ?? 0
+    if (others >= CONNECTIONS_PER_CLIENT) {
+      socket.destroy()
+      return
+    }
+    connections.set(client, others + 1)
+    socket.once('close', () => {
+      const left = connections.get(client)! - 1
+      if (left === 0) connections.delete(client)
+      else connections.set(client, left)
+    })
+  })
 }
 
 async function open(server: Server, host: string, port: number): Promise<void> {
@@ -85,22 +110,26 @@ function answerInvalidHttp(server: Server, { config }: System): void {
   const latest = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (request, response) => latest.set(request.socket, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const before = latest.get(socket)
     const refuse = () => {
-      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+      const isAnswered = before?.req.complete === false && before.headersSent
+      if (error.code === 'ECONNRESET' || !socket.writable || isAnswered) socket.destroy()
       else socket.end(refusal(error, config))
     }
     // If an earlier request on this connection was complete, its response goes first.
-    const before = latest.get(socket)
     if (before?.req.complete === true && !before.closed) before.once('close', refuse)
     else refuse()
   })
 }
 
+/** By the error's code: what Node refuses otherwise than as a bad request. */
+const REFUSALS: Record<string, [status: string, detail: string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Request header too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'Request timed out.'],
+}
+
 function refusal(error: NodeJS.ErrnoException, config: Config): string {
-  const [status, detail] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'Request header too large.']
-      : ['400 Bad Request', 'Bad request.']
+  const [status, detail] = REFUSALS[error.code ?? ''] ?? ['400 Bad Request', 'Bad request.']
   const body = JSON.stringify({ detail })
   const headers = {
     Connection: 'close',

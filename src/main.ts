@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { seedDemo, DEMO_DOMAIN } from '../seeds/demo.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
-import { demoTools, installIfPossible } from '../dev/packages.ts'
+import { watchDisk } from '../dev/disk.ts'
+import { defaultDataFolder } from '../dev/instance-folder.ts'
+import { demoTools } from '../dev/packages.ts'
 import { SetupError } from '../dev/setup-error.ts'
 import { startStack, type Stack } from '../dev/stack.ts'
 import { StartError } from './errors.ts'
@@ -22,8 +25,14 @@ try {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { fresh: { type: 'boolean', default: false } } })
-  const config = readConfig(process.env)
+  const { values } = parseArgs({
+    options: { fresh: { type: 'boolean', default: false }, 'no-install': { type: 'boolean', default: false } },
+  })
+  const config = readConfig({
+    ...process.env,
+    ZONEPLANE_DATA: process.env['ZONEPLANE_DATA'] ?? defaultDataFolder(process.cwd()),
+    ...(values['no-install'] && { ZONEPLANE_INSTALL: 'no' }),
+  })
   const log = createLog(config.logLevel)
   // From now on, so that an early Ctrl-C also stops everything cleanly.
   const signalled = new Promise<string>((resolve) => {
@@ -31,13 +40,18 @@ async function main(): Promise<void> {
   })
 
   const stack = await startPrivateServers(config, values.fresh)
+  const stopWatching =
+    stack &&
+    watchDisk(config.dataFolder, (free) => {
+      log.warn('disk nearly full', { folder: config.dataFolder, freeMiB: Math.floor(free / 2 ** 20) })
+    })
   try {
     const backends = {
       databaseUrl: config.databaseUrl ?? stack!.databaseUrl!,
       pdnsApiUrl: config.pdnsApiUrl ?? stack!.pdnsApiUrl!,
       pdnsApiKey: config.pdnsApiKey ?? stack!.pdnsApiKey!,
     }
-    const system = createSystem(config, backends, log)
+    const system = createSystem({ ...config, keyEncryptionKeys: encryptionKeys(config, values.fresh) }, backends, log)
     try {
       progress('bringing the database schema up to date')
       await prepare(system, backends)
@@ -55,6 +69,7 @@ async function main(): Promise<void> {
       await closeSystem(system)
     }
   } finally {
+    stopWatching?.()
     await stack?.stop()
   }
 }
@@ -64,8 +79,8 @@ async function startPrivateServers(config: Config, fresh: boolean): Promise<Stac
   const postgres = config.databaseUrl === undefined
   const powerDns = config.pdnsApiUrl === undefined ? { dnsPort: config.dnsPort } : undefined
   if (!postgres && powerDns === undefined) return undefined
-  await installIfPossible(demoTools, progress)
-  return startStack(config.dataFolder, { postgres, powerDns, fresh, progress })
+  const { dataFolder, install } = config
+  return startStack(dataFolder, { postgres, powerDns, fresh, install, tools: demoTools, progress })
 }
 
 function progress(text: string): void {
@@ -76,13 +91,25 @@ function progress(text: string): void {
 function demoSecret(config: Config, fresh: boolean): string | undefined {
   if (config.token !== undefined) return config.token
   if (config.databaseUrl !== undefined) return undefined
-  const file = join(config.dataFolder, 'token')
+  return kept(config, 'token', fresh, generateSecret)
+}
+
+/** KEY_ENCRYPTION_KEYS, else a key generated once for the private database. */
+function encryptionKeys(config: Config, fresh: boolean): Config['keyEncryptionKeys'] {
+  if (config.keyEncryptionKeys.length > 0) return config.keyEncryptionKeys
+  const generate = () => randomBytes(32).toString('base64')
+  return [Buffer.from(kept(config, 'key-encryption-key', fresh, generate), 'base64')]
+}
+
+/** A secret in the data folder, which is generated if it is missing or everything begins afresh. */
+function kept(config: Config, name: string, fresh: boolean, generate: () => string): string {
+  const file = join(config.dataFolder, name)
   try {
     if (!fresh) return readFileSync(file, 'utf8').trim()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
-  const secret = generateSecret()
+  const secret = generate()
   writeFileSync(file, `${secret}\n`, { mode: 0o600 })
   return secret
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { StartError } from './errors.ts'
-import { COUNTING_TIME } from './limits.ts'
+import { accountsBodies, ANSWERS, COUNTING_TIME, STRANGERS_BODIES, WRITER_CONNECTIONS } from './limits.ts'
 import { listen } from './listen.ts'
 import type { Log } from './log.ts'
 import { createFolderMailer } from './mail/folder.ts'
@@ -11,6 +11,7 @@ import { createSmtpMailer } from './mail/smtp.ts'
 import { PowerDns } from './nameserver/powerdns.ts'
 import { keepSending } from './service/accounts/mail-queue.ts'
 import { createCounters } from './service/throttling/counters.ts'
+import { Room } from './service/throttling/room.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
 import { Queues } from './service/queues.ts'
 import { openDatabase } from './store/database.ts'
@@ -26,8 +27,6 @@ export interface Backends {
 }
 
 const CONNECTIONS = 10
-/** Enough for all writers that PowerDNS can serve at once, and some more that are still storing their changes. */
-const WRITER_CONNECTIONS = 16
 const MARK_CONNECTIONS = 4
 const COUNTER_CONNECTIONS = 4
 
@@ -49,6 +48,8 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
     mailer: createMailer(config),
     counters: createCounters(config, countersDb, log),
     queues: new Queues(),
+    bodies: { strangers: new Room(STRANGERS_BODIES), accounts: new Room(accountsBodies(config.bodyLimit)) },
+    answers: new Room(ANSWERS),
     log,
     now: currentTime,
   }
@@ -66,17 +67,20 @@ export async function closeSystem(system: System): Promise<void> {
 }
 
 /**
- * Brings the schema up to date, and makes sure that PowerDNS answers, unless `nameserver` is false.
+ * Brings the schema up to date, and makes sure that PowerDNS answers, unless `nameserver` is false. Logs what the operator
+ * should change about PowerDNS.
  * @throws StartError with the address of the backend that failed
  */
 export async function prepare(system: System, backends: Backends, { nameserver = true } = {}): Promise<void> {
   await orStartError(migrate(backends.databaseUrl), `Postgres at ${hostOf(backends.databaseUrl)}`)
-  if (nameserver) await orStartError(system.nameserver.probe(), `PowerDNS at ${hostOf(backends.pdnsApiUrl)}`)
+  if (!nameserver) return
+  const where = `PowerDNS at ${hostOf(backends.pdnsApiUrl)}`
+  for (const reason of await orStartError(system.nameserver.probe(), where)) system.log.warn(where, { reason })
 }
 
-async function orStartError(attempt: Promise<void>, where: string): Promise<void> {
+async function orStartError<T>(attempt: Promise<T>, where: string): Promise<T> {
   try {
-    await attempt
+    return await attempt
   } catch (error) {
     throw new StartError(`${where} cannot be used: ${(error as Error).message}`, { cause: error })
   }

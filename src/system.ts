@@ -5,6 +5,7 @@ import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
 import type { Queues } from './service/queues.ts'
+import type { Room } from './service/throttling/room.ts'
 import type { Timestamp } from './time.ts'
 
 /** The parts of a running service, passed as a parameter, never imported. */
@@ -27,6 +28,11 @@ export interface System {
   counters: RateLimiterAbstract | undefined
   /** The queues of this process: one per zone for writers, and others. */
   queues: Queues
+  /** The bodies of running requests: of clients without a token, and of accounts. */
+  bodies: { strangers: Room; accounts: Room }
+  /** The large responses that clients have not taken yet. */
+  answers: Room
+  /** Each request has a copy of the system with a log of its own, whose lines have the request's id. */
   log: Log
   /** The clock. */
   now: () => Timestamp

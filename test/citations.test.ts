@@ -1,9 +1,10 @@
 import test from 'ava'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFolder } from '../dev/project.ts'
 
-// Comments and documents cite sections of docs/design, as in `contract §8.5` or `powerdns.md §1.3`.
+// Comments and documents cite sections of docs/design, as in `contract §8.5` or `powerdns.md §1.3`. docs/security.md also
+// names tests.
 
 const PROJECT = projectFolder()
 const DESIGN = join(PROJECT, 'docs', 'design')
@@ -48,3 +49,29 @@ test('every cited section exists in docs/design', (t) => {
   t.true(cited > 150, `only ${cited} citations found`)
   t.deepEqual(missing, [])
 })
+
+/** A test's file and titles, as in `test/layers.test.ts`: "a title", "another title"; `…` stands for a variable part. */
+const TESTS = /`(test\/[^`]+)`((?:[:,] "[^"]+")*)/g
+
+test('docs/security.md names tests that exist', (t) => {
+  const document = readFileSync(join(PROJECT, 'docs', 'security.md'), 'utf8')
+  const missing: string[] = []
+  let named = 0
+  for (const [, file, list] of document.matchAll(TESTS)) {
+    const path = join(PROJECT, file!)
+    const source = existsSync(path) ? readFileSync(path, 'utf8') : ''
+    if (source === '') missing.push(file!)
+    for (const [, title] of list!.matchAll(/"([^"]+)"/g)) {
+      named++
+      if (!hasTitle(source, title!)) missing.push(`${file!}: ${title!}`)
+    }
+  }
+  t.true(named > 100, `only ${named} titles found`)
+  t.deepEqual(missing, [])
+})
+
+/** Whether a test file has a string that is this title. */
+function hasTitle(source: string, title: string): boolean {
+  const parts = title.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`(['"\`])${parts.join('\\$\\{.+?\\}')}\\1`).test(source)
+}

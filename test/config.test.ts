@@ -1,5 +1,5 @@
 import test from 'ava'
-import { RATES } from '../src/limits.ts'
+import { RATES, SCOPES } from '../src/limits.ts'
 import { ConfigError, readConfig, type Config } from '../src/config.ts'
 
 // Contract §16: the settings in the environment.
@@ -9,11 +9,13 @@ const DEFAULTS: Config = {
   port: 8080,
   dnsPort: 5300,
   dataFolder: '.zoneplane',
+  install: 'ask',
   databaseUrl: undefined,
   pdnsApiUrl: undefined,
   pdnsApiKey: undefined,
   pdnsConnections: 8,
   token: undefined,
+  keyEncryptionKeys: [],
   publicUrl: undefined,
   nameServers: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
   localPublicSuffixes: [],
@@ -34,14 +36,19 @@ const DEFAULTS: Config = {
   bodyLimit: 16 * 1024 * 1024,
   retryAfter: 5,
   logLevel: 'info',
+  logAddresses: 'full',
 }
 
+const KEYS = ['a', 'b'].map((octet) => Buffer.from(octet.repeat(32)).toString('base64'))
+
 const NAMES = [
-  ...['HOST', 'PORT', 'DNS_PORT', 'ZONEPLANE_DATA', 'DATABASE_URL', 'PDNS_API_URL', 'PDNS_API_KEY', 'PDNS_CONNECTIONS'],
-  ...['ZONEPLANE_TOKEN', 'PUBLIC_URL', 'NAMESERVERS', 'LOCAL_PUBLIC_SUFFIXES', 'UPDATE_HOSTS', 'CHECK_IP_HOSTS'],
+  ...['HOST', 'PORT', 'DNS_PORT', 'ZONEPLANE_DATA', 'ZONEPLANE_INSTALL', 'DATABASE_URL'],
+  ...['PDNS_API_URL', 'PDNS_API_KEY', 'PDNS_CONNECTIONS', 'ZONEPLANE_TOKEN', 'KEY_ENCRYPTION_KEYS', 'PUBLIC_URL'],
+  ...['NAMESERVERS', 'LOCAL_PUBLIC_SUFFIXES', 'UPDATE_HOSTS', 'CHECK_IP_HOSTS'],
   ...['MINIMUM_TTL', 'LIMIT_DOMAINS'],
   ...['REGISTRATION', 'EMAIL_CONFIRMATION', 'CONFIRMATION_VALIDITY', 'THROTTLE', 'CAPTCHA', 'MAIL_URL', 'MAIL_FROM'],
   ...['THROTTLE_STORE', 'THROTTLE_RATES', 'TRUSTED_PROXIES', 'BODY_LIMIT', 'RETRY_AFTER', 'LOG_LEVEL'],
+  ...['LOG_ADDRESSES'],
 ]
 
 /** The problems of an environment, as the operator sees them. */
@@ -82,12 +89,12 @@ for (const [name, value, member, read] of [
   ['PORT', ' 80 ', 'port', 80],
   ['DNS_PORT', '53', 'dnsPort', 53],
   ['ZONEPLANE_DATA', '/var/lib/zoneplane', 'dataFolder', '/var/lib/zoneplane'],
-  ['DATABASE_URL', 'postgres://u:p@db/zoneplane', 'databaseUrl', 'postgres://u:p@db/zoneplane'],
-  ['DATABASE_URL', 'postgresql:///z?host=/run', 'databaseUrl', 'postgresql:///z?host=/run'],
+  ['ZONEPLANE_INSTALL', 'no', 'install', 'no'],
   ['PDNS_CONNECTIONS', '1', 'pdnsConnections', 1],
   ['PDNS_CONNECTIONS', '100', 'pdnsConnections', 100],
   ['ZONEPLANE_TOKEN', '12345678', 'token', '12345678'],
   ['ZONEPLANE_TOKEN', '!'.repeat(256), 'token', '!'.repeat(256)],
+  ['KEY_ENCRYPTION_KEYS', KEYS.join(', '), 'keyEncryptionKeys', KEYS.map((key) => Buffer.from(key, 'base64'))],
   ['PUBLIC_URL', 'https://dns.example.net', 'publicUrl', 'https://dns.example.net'],
   ['PUBLIC_URL', 'http://dns.example.net:8080//', 'publicUrl', 'http://dns.example.net:8080'],
   ['NAMESERVERS', 'ns1.example.net', 'nameServers', ['ns1.example.net.']],
@@ -130,9 +137,22 @@ for (const [name, value, member, read] of [
   ['RETRY_AFTER', '3600', 'retryAfter', 3600],
   ['LOG_LEVEL', 'debug', 'logLevel', 'debug'],
   ['LOG_LEVEL', 'error', 'logLevel', 'error'],
+  ['LOG_ADDRESSES', 'prefix', 'logAddresses', 'prefix'],
+  ['LOG_ADDRESSES', 'none', 'logAddresses', 'none'],
 ] as const) {
   test(`${name}=${value.slice(0, 40)} sets ${member} and nothing else`, (t) => {
     t.deepEqual(readConfig({ [name]: value }), { ...DEFAULTS, [member]: read })
+  })
+}
+
+for (const url of ['postgres://u:p@db/zoneplane', 'postgresql:///z?host=/run']) {
+  test(`DATABASE_URL=${url} needs KEY_ENCRYPTION_KEYS`, (t) => {
+    t.deepEqual(problems({ DATABASE_URL: url }), [
+      'KEY_ENCRYPTION_KEYS: needed with a database of your own; `openssl rand -base64 32` makes a key. Keep a copy of it ' +
+        'apart from the database',
+    ])
+    const config = readConfig({ DATABASE_URL: url, KEY_ENCRYPTION_KEYS: KEYS[0] })
+    t.deepEqual(config, { ...DEFAULTS, databaseUrl: url, keyEncryptionKeys: [Buffer.from(KEYS[0]!, 'base64')] })
   })
 }
 
@@ -169,6 +189,11 @@ for (const [name, values, text] of [
   ['BODY_LIMIT', ['1023', '1073741825', '16MiB'], () => whole(1024, 1073741824)],
   ['RETRY_AFTER', ['0', '3601', '5s'], () => whole(1, 3600)],
   [
+    'KEY_ENCRYPTION_KEYS',
+    ['x', 'a'.repeat(44), KEYS[1]!.slice(0, -1), `${KEYS[0]}, x`, ','],
+    () => 'must be keys of 32 octets in base64, separated by commas; `openssl rand -base64 32` makes one',
+  ],
+  [
     'DATABASE_URL',
     ['x', 'mysql://a/b', 'postgres', 'http://a'],
     () => 'must be a URL beginning with postgres:// or postgresql://',
@@ -181,6 +206,7 @@ for (const [name, values, text] of [
   ['THROTTLE', ['yes', 'true', '1', 'ON'], () => 'must be "on" or "off"'],
   ['THROTTLE_STORE', ['Postgres', 'redis', 'both'], () => 'must be one of memory, postgres'],
   ['CAPTCHA', ['yes', 'image'], () => 'must be "on" or "off"'],
+  ['LOG_ADDRESSES', ['half', 'FULL'], () => 'must be one of full, prefix, none'],
   ['LOG_LEVEL', ['verbose', 'INFO', '3'], () => 'must be one of error, warn, info, debug'],
   ['ZONEPLANE_TOKEN', ['1234567', 'x'.repeat(257), '1234 5678', 'pässword'], () => SECRET],
   [
@@ -265,8 +291,7 @@ test('all problems of THROTTLE_RATES are reported', (t) => {
   t.deepEqual(
     problems({ THROTTLE_RATES: 'user=1/s; dns=1/s; user=2/s; dyndns=1/s, x, 2/y; dns_api_cheap=1/min, 2/60s' }),
     [
-      `${RATES_LIKE}there is no scope "dns", only account_management_active, account_management_passive, dyndns, ` +
-        'dns_api_cheap, dns_api_expensive, dns_api_per_domain_expensive, user, login_failure; user is set twice; ' +
+      `${RATES_LIKE}there is no scope "dns", only ${SCOPES.join(', ')}; user is set twice; ` +
         'dyndns cannot be "x"; dyndns cannot be "2/y"; dns_api_cheap has two rates for the same time',
     ],
   )
@@ -310,6 +335,7 @@ test('no problem repeats a secret', (t) => {
     PDNS_API_URL: `ftp://user:${canary}@pdns/`,
     PDNS_API_KEY: canary,
     ZONEPLANE_TOKEN: canary,
+    KEY_ENCRYPTION_KEYS: canary,
     MAIL_URL: `http://user:${canary}@host`,
     PUBLIC_URL: `user:${canary}@host`,
   })

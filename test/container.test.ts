@@ -1,21 +1,25 @@
 import test from 'ava'
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { readConfig } from '../src/config.ts'
+import { startPostgres } from '../dev/postgres.ts'
 import { projectFolder } from '../dev/project.ts'
+import { readConfig } from '../src/config.ts'
+import { openDatabase, query } from '../src/store/database.ts'
+import { migrate } from '../src/store/migrate.ts'
+import { newFolder } from './support/servers/folders.ts'
 
 interface Service {
-  image?: string
-  build?: string
   environment: Record<string, string | number>
-  volumes?: string[]
-  healthcheck?: { test: string[] }
+  ports?: string[]
+  volumes: string[]
+  healthcheck: { test: string[] }
   depends_on?: Record<string, { condition: string }>
 }
 
 const project = projectFolder()
-const compose = parse(readFileSync(join(project, 'docker-compose.yml'), 'utf8')) as {
+const compose = parse(readFileSync(join(project, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
   services: Record<'postgres' | 'powerdns' | 'api', Service>
   volumes: Record<string, unknown>
 }
@@ -49,7 +53,7 @@ function interpolate(value: string | number, environment: Record<string, string>
 test('docker-compose.yml passes every setting to the API except those of private servers, and no other variable', (t) => {
   const passed = new Set(Object.keys(compose.services.api.environment))
   const wanted = settings()
-  for (const name of ['DNS_PORT', 'ZONEPLANE_DATA']) wanted.delete(name)
+  for (const name of ['DNS_PORT', 'ZONEPLANE_DATA', 'ZONEPLANE_INSTALL']) wanted.delete(name)
   t.deepEqual([...passed].sort(), [...wanted].sort())
 })
 
@@ -62,7 +66,7 @@ test('the composed environment is a valid configuration once the secrets are set
   const secrets = {
     POSTGRES_PASSWORD: 'a-password',
     PDNS_API_KEY: 'a-key',
-    ZONEPLANE_TOKEN: 'a-token-secret',
+    KEY_ENCRYPTION_KEYS: Buffer.alloc(32).toString('base64'),
     NAMESERVERS: 'ns1.example.net,ns2.example.net',
   }
   const { environment } = compose.services.api
@@ -70,6 +74,8 @@ test('the composed environment is a valid configuration once the secrets are set
   const config = readConfig(Object.fromEntries(passed))
   t.is(config.databaseUrl, 'postgres://zoneplane:a-password@postgres:5432/zoneplane')
   t.deepEqual(config.nameServers, ['ns1.example.net.', 'ns2.example.net.'])
+  // Without it there is no demo account.
+  t.is(config.token, undefined)
   for (const missing of Object.keys(secrets)) {
     const others = { ...secrets, [missing]: '' }
     const all = Object.values(compose.services).flatMap((service) => Object.values(service.environment))
@@ -79,15 +85,73 @@ test('the composed environment is a valid configuration once the secrets are set
 
 test('every service has a health check, databases have named volumes, and the API waits for both', (t) => {
   for (const [name, service] of Object.entries(compose.services)) {
-    t.true((service.healthcheck?.test.length ?? 0) > 1, name)
-    for (const volume of service.volumes ?? []) t.true(volume.split(':')[0]! in compose.volumes, volume)
+    t.true(service.healthcheck.test.length > 1, name)
+    // Unquoted, a text with a colon and a blank is a mapping.
+    for (const word of service.healthcheck.test) t.is(typeof word, 'string', name)
+    const sources = service.volumes.map((volume) => volume.split(':')[0]!)
+    t.true(sources[0]! in compose.volumes, name)
+    for (const source of sources.slice(1)) t.true(existsSync(join(project, source)), source)
   }
-  t.true((compose.services.postgres.volumes?.length ?? 0) > 0)
-  t.true((compose.services.powerdns.volumes?.length ?? 0) > 0)
   t.deepEqual(Object.values(compose.services.api.depends_on!), [
     { condition: 'service_healthy' },
     { condition: 'service_healthy' },
   ])
+})
+
+test('every container starts again by itself, and has no privileges but to write to its volumes and to memory', (t) => {
+  for (const [name, service] of Object.entries(compose.services)) {
+    t.like(
+      service,
+      {
+        restart: 'unless-stopped',
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+        read_only: true,
+        mem_limit: '1g',
+      },
+      name,
+    )
+    for (const more of ['cap_add', 'privileged', 'network_mode', 'pid']) t.false(more in service, `${name}: ${more}`)
+  }
+})
+
+test('only DNS is published to other machines', (t) => {
+  const published = Object.entries(compose.services).map(([name, { ports = [] }]) => {
+    return [name, ports.map((port) => interpolate(port, {}))] as const
+  })
+  t.deepEqual(Object.fromEntries(published), {
+    postgres: [],
+    powerdns: ['53:5300/udp', '53:5300/tcp'],
+    api: ['127.0.0.1:8080:8080'],
+  })
+})
+
+test('the role of the composed service owns its database, is no superuser, and has the only password', async (t) => {
+  const server = await startPostgres(newFolder(), { durable: false, progress: () => undefined })
+  const url = (role: string, database: string) => {
+    const other = new URL(server.url)
+    other.username = role
+    other.pathname = `/${database}`
+    return other
+  }
+  const ask = async (role: string, database: string, sql: string) => {
+    const db = openDatabase(url(role, database).href, 1)
+    return query(db, sql).finally(() => db.end())
+  }
+  // As the image leaves it: a superuser `postgres` with a password, and a database `zoneplane` of the superuser's.
+  await ask('zoneplane', 'postgres', `create role postgres superuser login password 'a-password'`)
+  await ask('postgres', 'postgres', 'alter role zoneplane rename to bootstrap')
+  execFileSync(join(project, 'postgres', 'create-role.sh'), {
+    env: { PATH: process.env['PATH'], PGHOST: url('', '').searchParams.get('host')!, POSTGRES_PASSWORD: "pass'word" },
+  })
+  await migrate(url('zoneplane', 'zoneplane').href)
+  const roles = `select rolname, rolsuper, rolcreaterole, rolcreatedb, rolpassword like 'SCRAM-SHA-256$%' as password
+    from pg_authid where rolname in ('postgres', 'zoneplane') order by rolname`
+  t.deepEqual(await ask('postgres', 'postgres', roles), [
+    { rolname: 'postgres', rolsuper: true, rolcreaterole: false, rolcreatedb: false, password: null },
+    { rolname: 'zoneplane', rolsuper: false, rolcreaterole: false, rolcreatedb: false, password: true },
+  ])
+  await server.stop()
 })
 
 test('the files that the images copy exist and are not in .dockerignore', (t) => {
@@ -106,5 +170,7 @@ test('the files that the images copy exist and are not in .dockerignore', (t) =>
       if (ignored.includes('*')) t.true(ignored.includes(`!${source}`), source)
     }
   }
-  t.true((statSync(join(project, 'pdns/entrypoint.sh')).mode & 0o111) !== 0)
+  for (const script of ['pdns/entrypoint.sh', 'postgres/create-role.sh']) {
+    t.true((statSync(join(project, script)).mode & 0o111) !== 0, script)
+  }
 })

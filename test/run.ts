@@ -9,10 +9,11 @@ import { startPostgres } from '../dev/postgres.ts'
 import { projectFolder } from '../dev/project.ts'
 import { identify, recall, remember } from '../dev/running.ts'
 import { SetupError } from '../dev/setup-error.ts'
+import { ConfigError, readConfig } from '../src/config.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { removeInstanceFolders } from './support/servers/folders.ts'
-import { clientTools, dnsTools } from './support/servers/packages.ts'
+import { clientTools, dnsTools, secondValidator } from './support/servers/packages.ts'
 
 // The test command: starts a Postgres in a temporary folder, runs AVA, and removes both. Arguments are passed to AVA;
 // `--long` as the first selects the long tests, `--clients` those with client programs of other projects.
@@ -35,7 +36,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 try {
   process.exitCode = await test(process.argv.slice(2))
 } catch (error) {
-  console.error(error instanceof SetupError ? error.message : error)
+  console.error(error instanceof SetupError || error instanceof ConfigError ? error.message : error)
   process.exitCode = 1
 }
 if (interruptedBy) process.exitCode = 128 + constants.signals[interruptedBy]
@@ -44,7 +45,8 @@ if (interruptedBy) process.exitCode = 128 + constants.signals[interruptedBy]
 async function test(args: string[]): Promise<number> {
   await removeLeftOvers()
   const tools = args[0] === '--clients' ? [...dnsTools, ...clientTools] : dnsTools
-  await ensureInstalled([postgres, powerDns, ...tools], progress)
+  const { install } = readConfig(process.env)
+  await ensureInstalled([postgres, powerDns, ...tools], { wanted: secondValidator, install, progress })
   const folder = makeFolder()
   try {
     const server = await startPostgres(join(folder, 'postgres'), { durable: false, progress })
@@ -119,7 +121,6 @@ async function runAva(args: string[], environment: Record<string, string>): Prom
   const cli = join(project, 'node_modules', 'ava', 'entrypoints', 'cli.mjs')
   const command = commandFor(process.execPath, [cli, ...selection(project, args)], {
     account: undefined,
-    capabilities: [],
     deathSignal: 'SIGKILL',
   })
   // In its own process group, which is killed before the servers that it uses stop.

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-
 export type Task = (i: number) => Promise<unknown>
 
 /**
@@ -44,11 +42,6 @@ export function median(figures: number[]): number {
     figures.toSorted((a, b) => a - b),
     0.5,
   )
-}
-
-/** The memory of a process in KiB, now or at its peak. */
-export function resident(pid: number, what: 'VmRSS' | 'VmHWM'): number {
-  return Number(new RegExp(`^${what}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
 }
 
 /** Prints the head of the table that `compare` and `state` fill. */

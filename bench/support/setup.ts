@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -33,6 +33,9 @@ export interface Setup extends Service {
   /** Like `api`, for PowerDNS itself. */
   raw: (method: string, path: string, body?: unknown) => Promise<unknown>
   databaseUrl: string
+  pdnsApiUrl: string
+  /** The secret of the token that `api` uses. */
+  secret: string
   /** Starts another service on the same servers, with other settings. */
   another: (environment: Record<string, string>) => Promise<Service>
 }
@@ -46,6 +49,8 @@ export async function withSetup(
   settings: Record<string, string> = {},
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'zoneplane-bench-'))
+  // The servers may run as other users.
+  chmodSync(folder, 0o711)
   const stack = await startStack(folder, {
     postgres: true,
     powerDns: { dnsPort: 0 },
@@ -76,6 +81,8 @@ export async function withSetup(
       ...(await start(settings)),
       raw: (method, path, body) => send(theirs, method, `/api/v1/servers/localhost${path}`, headers, body),
       databaseUrl: backends.databaseUrl,
+      pdnsApiUrl: backends.pdnsApiUrl,
+      secret: TOKEN,
       another: start,
     })
   } finally {

@@ -5,11 +5,13 @@ import type { System } from '../system.ts'
 import { addAccount } from './account.ts'
 import type { AddCommand } from './command.ts'
 import { addDomain } from './domain.ts'
+import { addEncryption } from './encryption.ts'
 import { addReconcile } from './reconcile.ts'
 import { addToken } from './token.ts'
 
 const ENVIRONMENT = `
-It reads the environment of the service: DATABASE_URL, PDNS_API_URL, PDNS_API_KEY and NAMESERVERS must be set.
+It reads the environment of the service: DATABASE_URL, KEY_ENCRYPTION_KEYS, PDNS_API_URL,
+PDNS_API_KEY and NAMESERVERS must be set.
 The exit code is 0 if the command succeeded, else 1.`
 
 /** Runs `work` on a system, which can reach PowerDNS if the work needs it. */
@@ -44,7 +46,7 @@ export async function run(args: string[], withSystem: WithSystem, output: Output
           succeeded = isComplete
         }),
       )
-  for (const addCommands of [addAccount, addToken, addDomain, addReconcile]) addCommands(program, add)
+  for (const addCommands of [addAccount, addToken, addDomain, addReconcile, addEncryption]) addCommands(program, add)
   try {
     await program.parseAsync(args, { from: 'user' })
     return succeeded

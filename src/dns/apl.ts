@@ -2,7 +2,7 @@ import { inNetwork, parseNetwork, printIPv4, printIPv6Dotted } from './addresses
 import { decimal, type Field } from './fields.ts'
 import { Unreadable } from './malformed.ts'
 import { decodeUint, encodeUint, split, take } from './octets.ts'
-import { MAX_RDATA, word } from './presentation.ts'
+import { word } from './presentation.ts'
 
 /** The address families by number; `size` is the number of octets of an address. */
 const FAMILIES = new Map([
@@ -13,12 +13,15 @@ const FAMILIES = new Map([
 /** The octets of an item before its address: family (2), prefix length, and negation with the address' length. */
 const HEAD = 4
 
+/** Longer lists take too long to read. */
+const MAX_PREFIXES = 2000
+
 /** A list of address prefixes (RFC 3123 §4). Bits beyond a prefix are cleared. */
 export const prefixes: Field = {
   rest: true,
   read(tokens) {
     if (tokens.length === 0) throw new Unreadable('expecting another identifier')
-    if (tokens.length > MAX_RDATA / HEAD) throw new Unreadable(`the record is longer than ${MAX_RDATA} octets`)
+    if (tokens.length > MAX_PREFIXES) throw new Unreadable(`there are more than ${MAX_PREFIXES} prefixes`)
     return tokens.map((token) => encode(word(token))).join('')
   },
   print: (octets) => split(octets, takeItem).map(print).join(' '),

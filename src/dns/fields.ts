@@ -89,8 +89,11 @@ function nameField(alphabet = /^/, role = 'name'): Field {
 /** A name of any octets (RFC 2181 §11). */
 export const name = nameField()
 
-/** A name in a type newer than RFC 4034: its case counts when records are compared (RFC 6840 §5.1). */
-export const exactName: Field = { ...name, fold: (octets) => octets }
+/**
+ * A name in a type newer than RFC 4034, in lower case. Its case counts in signatures (RFC 6840 §5.1), but PowerDNS signs
+ * it in lower case and serves it as it is written; so validators refuse any other.
+ */
+export const lowerName: Field = { ...name, read: (tokens) => lowerCase(name.read(tokens)) }
 
 /** A name of letters, digits, `_`, `-` and `*`, or the root (contract §9.4): what CNAME points to. */
 export const alias = nameField(/^\.$|^([A-Za-z0-9_*-]+\.)+$/, 'target')

@@ -104,6 +104,11 @@ export function withAncestors(name: string): string[] {
   return labels.map((_, i) => labels.slice(i).join('.'))
 }
 
+/** The label of a subname directly below the domain's name; empty for the apex. */
+export function topLabel(subname: string): string {
+  return subname.slice(subname.lastIndexOf('.') + 1)
+}
+
 /** Finds something that is not a label. One expression for all labels would overflow the stack on long texts. */
 const NO_LABEL = /(?:^|\.)(?![a-z0-9_-]{1,63}(?:\.|$))/
 

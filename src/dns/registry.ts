@@ -57,10 +57,16 @@ function typeNumber(text: string): number {
 }
 
 function encode(numbers: number[]): string {
-  const bits = Buffer.alloc(8192)
-  for (const number of numbers) bits[number >> 3]! |= 128 >> (number & 7)
-  const windows = split(bits.toString('latin1'), 32).map((octets) => octets.replace(/\0+$/, ''))
-  return windows.map((octets, i) => (octets === '' ? '' : encodeUint(i, 1) + counted(octets))).join('')
+  const windows = new Map<number, Buffer>()
+  for (const number of numbers) {
+    const bits = windows.get(number >> 8) ?? Buffer.alloc(32)
+    bits[(number & 255) >> 3]! |= 128 >> (number & 7)
+    windows.set(number >> 8, bits)
+  }
+  return [...windows]
+    .sort(([one], [other]) => one - other)
+    .map(([window, bits]) => encodeUint(window, 1) + counted(bits.toString('latin1').replace(/\0+$/, '')))
+    .join('')
 }
 
 function print(octets: string, names: ReadonlyMap<number, string>): string {

@@ -7,7 +7,7 @@ import { TYPES } from './types.ts'
 export const MAX_RECORDS = 4091
 
 /** The most characters of an RRset's records as compact JSON (contract §8.4). */
-const MAX_RECORDS_JSON = 64_000
+export const MAX_RECORDS_JSON = 64_000
 
 /** The longest DNS message: over TCP its length must fit 16 bits (RFC 1035 §4.2.2). */
 const MAX_MESSAGE = 65_535

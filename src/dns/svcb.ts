@@ -68,6 +68,15 @@ const empty = plain(/^$/, 'no-default-alpn and ohttp take no value')
 /** A value without a known format. PowerDNS before 5.0 reads these three as comments and groups, even in quotes. */
 const opaque = plain(/^[^;()]*$/, 'the value of dohpath or of an unknown key cannot hold ";", "(" and ")"')
 
+/** A URI template (RFC 9461 §5). It has no length of its own, but an empty one is no template. */
+const path: Value = {
+  ...opaque,
+  read(text) {
+    if (text === '') throw new Unreadable('dohpath needs a value')
+    return opaque.read(text)
+  },
+}
+
 /** The named parameters, by number: RFC 9460 §14.3.2, RFC 9461 (dohpath), RFC 9540 (ohttp). */
 const PARAMETERS: readonly [name: string, value: Value][] = [
   ['mandatory', mandatory],
@@ -77,7 +86,7 @@ const PARAMETERS: readonly [name: string, value: Value][] = [
   ['ipv4hint', list(4, parseIPv4, printIPv4)],
   ['ech', ech],
   ['ipv6hint', list(16, parseIPv6, printIPv6Dotted)],
-  ['dohpath', opaque],
+  ['dohpath', path],
   ['ohttp', empty],
 ]
 const [MANDATORY, ALPN, NO_DEFAULT_ALPN, ECH] = [0, 1, 2, 5]
@@ -159,11 +168,11 @@ function valueOf(key: number): Value {
   return PARAMETERS[key]?.[1] ?? opaque
 }
 
-/** The items of a comma-separated list in which `\,` is a comma, and `\\` a backslash. */
+/** The items of a comma-separated list in which `\,` is a comma, and `\\` a backslash (RFC 9460 App. A.1). */
 function splitList(text: string): string[] {
   // Until the list is split, a character that is not an octet stands for an escape.
-  const marked = text.replace(/\\([^])/g, (_, octet: string) => ({ ',': '\u0100', '\\': '\u0101' })[octet] ?? octet)
-  if (marked.includes('\\')) throw new Unreadable('a backslash ends the list')
+  const marked = text.replaceAll('\\\\', '\u0101').replaceAll('\\,', '\u0100')
+  if (marked.includes('\\')) throw new Unreadable('a backslash in alpn stands before neither "," nor another backslash')
   return marked.split(',').map((item) => item.replaceAll('\u0100', ',').replaceAll('\u0101', '\\'))
 }
 

@@ -1,7 +1,7 @@
 import { prefixes } from './apl.ts'
 import { ALGORITHMS, CERTIFICATE_TYPES, checkCertificate, checkDigest, checkDigestLength } from './dnssec.ts'
 import {
-  alias, base64, caaTag, characterString, exactName, exchange, groups, hex, host, ipv4, ipv6, name, strings, target,
+  alias, base64, caaTag, characterString, exchange, groups, hex, host, ipv4, ipv6, lowerName, name, strings, target,
   text, u16, u32, u8, uint, type Field,
 } from './fields.ts' // prettier-ignore
 import { location } from './loc.ts'
@@ -33,7 +33,7 @@ const rewriting = [u16, u16, characterString, characterString, characterString, 
 const key = [u16, u8, algorithm, base64]
 const digest = [u16, algorithm, u8, hex]
 const fingerprint = [u8, u8, u8, hex]
-const service = [u16, exactName, parameters]
+const service = [u16, lowerName, parameters]
 const identifier = [u16, groups(4, 4, ':')]
 
 const ROWS: Record<keyof typeof REGISTRY.supported, RecordType> = {
@@ -70,7 +70,7 @@ const ROWS: Record<keyof typeof REGISTRY.supported, RecordType> = {
   NID: { rfc: '6742', fields: identifier },
   L32: { rfc: '6742', fields: [u16, ipv4] },
   L64: { rfc: '6742', fields: identifier },
-  LP: { rfc: '6742', fields: [u16, exactName] },
+  LP: { rfc: '6742', fields: [u16, lowerName] },
   EUI48: { rfc: '7043', fields: [groups(6, 2, '-')] },
   EUI64: { rfc: '7043', fields: [groups(8, 2, '-')] },
   URI: { rfc: '7553', fields: [u16, u16, text] },

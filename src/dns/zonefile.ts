@@ -59,7 +59,7 @@ export function* readZoneFile(text: string, domain: string): Generator<undefined
     if (!(error instanceof Unreadable || error instanceof Malformed)) throw error
     const number = line?.number ?? lexer?.line
     if (number === undefined) throw new ZoneFileError(`Could not parse zonefile: ${error.message}`)
-    throw new ZoneFileError(`Zonefile contains syntax error in line ${number}.`)
+    throw new ZoneFileError(`Zonefile contains syntax error in line ${number}. Reason: ${error.message}`)
   }
   return yield* reader.finish()
 }
@@ -100,12 +100,13 @@ class Reader {
   /** Carries out a directive. */
   #obey([directive, value, surplus]: Token[]): void {
     const name = word(directive).toUpperCase()
+    if (!['$TTL', '$ORIGIN'].includes(name)) throw new Unreadable('only the directives $TTL and $ORIGIN are allowed')
     if (surplus !== undefined) throw new Unreadable('expected end of line')
     if (name === '$TTL') this.#defaultTtl = readTtl(word(value))
-    else if (name === '$ORIGIN') {
+    else {
       this.#origin = absolute(rawWord(value), this.#origin)
       parseName(this.#origin)
-    } else throw new Unreadable('unknown directive')
+    }
   }
 
   #add(subname: string, tokens: Token[], line: number): void {
@@ -170,7 +171,7 @@ class Reader {
       else if (!hasClass && text.toUpperCase() === 'IN') hasClass = true
       else {
         const type = text.toUpperCase()
-        if (!isType(type)) throw new Unreadable('unknown type')
+        if (!isType(type)) throw new Unreadable(`"${token.raw.slice(0, 20)}" is not a type`)
         return { ttl: explicit ?? this.#defaultTtl ?? this.#lastTtl, type, content: tokens.slice(i + 1) }
       }
     }

@@ -2,13 +2,11 @@ import type Koa from 'koa'
 import type { RouterContext } from '@koa/router'
 import type { Actor } from '../service/tokens/actor.ts'
 import type { Domain } from '../service/domains/domains.ts'
-import { stringify } from '../slices.ts'
 import type { System } from '../system.ts'
 
 /** What the middleware before a handler has found out about the request. */
 export interface State {
   system: System
-  requestId: string
   /** The path pattern of the resource, for the log. */
   route?: string
   /** Set by the guards that authenticate. */
@@ -37,30 +35,6 @@ export function guard(check: (ctx: Context) => unknown): Middleware {
     await check(ctx)
     await next()
   }
-}
-
-/** Responds with compact JSON of exactly this media type (contract §1.5). */
-export function answer(ctx: Koa.Context, status: number, body: unknown): void {
-  answerText(ctx, status, JSON.stringify(body), 'application/json')
-}
-
-/** Like `answer`, but lets other requests run while it prints a long array. */
-export async function answerItems(ctx: Koa.Context, status: number, items: readonly unknown[]): Promise<void> {
-  answerText(ctx, status, await stringify(items), 'application/json')
-}
-
-/** Responds with text of exactly this media type (contract §1.5). */
-export function answerText(ctx: Koa.Context, status: number, text: string, mediaType = 'text/plain'): void {
-  ctx.status = status
-  ctx.set('Content-Type', mediaType)
-  ctx.body = text
-}
-
-/** Responds without a body. */
-export function answerEmpty(ctx: Koa.Context, status: number): void {
-  ctx.body = status === 204 ? null : ''
-  ctx.status = status
-  ctx.remove('Content-Type')
 }
 
 /** The query parameters. Of a repeated one, only the last value counts, at its position (contract §1.1). */

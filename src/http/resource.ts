@@ -1,6 +1,8 @@
 import type Router from '@koa/router'
 import compose from 'koa-compose'
-import { answerEmpty, type Middleware, type State } from './context.ts'
+import { answerEmpty } from './answer.ts'
+import type { Middleware, State } from './context.ts'
+import { refuseTags } from './conditional.ts'
 import { Refusal } from './refusal.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -12,13 +14,14 @@ type Methods = Partial<Record<(typeof METHODS)[number], Middleware[]>>
  * @param guards apply to every method (contract §1.2, steps 4 to 6)
  * @param methods for each method, its own guards and its handler; HEAD is GET without the body
  * @param dyndns responses are plain text, GET writes, and there is no HEAD (contract §10)
+ * @param conditional the handlers examine conditions on tags; else requests with them are refused (contract §15.1)
  */
 export function addResource(
   router: Router<State>,
   path: string,
   guards: Middleware[],
   methods: Methods,
-  { dyndns = false } = {},
+  { dyndns = false, conditional = false } = {},
 ): void {
   const head = 'GET' in methods && !dyndns
   const allow = [...METHODS.filter((method) => method in methods), ...(head ? ['HEAD'] : []), 'OPTIONS'].join(', ')
@@ -34,6 +37,7 @@ export function addResource(
   const dispatch: Middleware = async function dispatch(ctx, next) {
     const chain = chains.get(ctx.method === 'HEAD' && head ? 'GET' : ctx.method)
     if (chain === undefined) throw new Refusal(405, `Method "${ctx.method}" not allowed.`)
+    if (!conditional) refuseTags(ctx)
     await chain(ctx, next)
   }
   router.all(path, describe, ...guards, dispatch)

@@ -119,19 +119,30 @@ export function createRouter(config: Config): Router<State> {
       POST: [domainJson, domains.createDomain],
     },
   )
-  resource('/api/v1/domains/:name', [authenticate, requires({ DELETE: 'permDeleteDomain' }), domainRates], {
-    GET: [domains.showDomain],
-    DELETE: [domains.deleteDomain],
-  })
+  const conditional = { conditional: true }
+  resource(
+    '/api/v1/domains/:name',
+    [authenticate, requires({ DELETE: 'permDeleteDomain' }), domainRates],
+    {
+      GET: [domains.showDomain],
+      DELETE: [domains.deleteDomain],
+    },
+    conditional,
+  )
   resource('/api/v1/domains/:name/zonefile', [authenticateForDomain, throttle('dns_api_expensive')], {
     GET: [zonefiles.exportZonefile],
   })
-  resource('/api/v1/domains/:name/rrsets', [authenticateForDomain, rrsetRates], {
-    GET: [rrsets.listRRsets],
-    POST: [collectionJson, rrsets.writeRRsets],
-    PUT: [collectionJson, rrsets.writeRRsets],
-    PATCH: [collectionJson, rrsets.writeRRsets],
-  })
+  resource(
+    '/api/v1/domains/:name/rrsets',
+    [authenticateForDomain, rrsetRates],
+    {
+      GET: [rrsets.listRRsets],
+      POST: [collectionJson, rrsets.writeRRsets],
+      PUT: [collectionJson, rrsets.writeRRsets],
+      PATCH: [collectionJson, rrsets.writeRRsets],
+    },
+    conditional,
+  )
   resource(
     '/api/v1/domains/:name/rrsets/:subname/:type',
     [authenticateForDomain, rrsets.refuseAutomaticType, rrsetRates],
@@ -141,11 +152,13 @@ export function createRouter(config: Config): Router<State> {
       PATCH: [resourceJson, rrsets.changeRRset],
       DELETE: [rrsets.deleteRRset],
     },
+    conditional,
   )
 
   for (const path of ['/api/v1/dyndns/update', '/nic/update', UPDATE_PATH]) {
-    const guards = [authenticateForUpdate, dyndns.findHosts, throttle('dyndns')]
-    resource(path, guards, { GET: [dyndns.update] }, { dyndns: true })
+    // A wrong method is refused before the hosts are looked at (contract §10.1).
+    const chain = [dyndns.findHosts, throttle('dyndns'), dyndns.update]
+    resource(path, [authenticateForUpdate], { GET: chain }, { dyndns: true })
   }
   resource(CHECK_IP_PATH, [], { GET: [dyndns.showAddress] }, { dyndns: true })
   return router

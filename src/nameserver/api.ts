@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream'
 import { Pool, type Dispatcher } from 'undici'
-import { NameserverFailure } from '../errors.ts'
+import { NameserverFailure, Unavailable } from '../errors.ts'
+import type { Lease } from './nameserver.ts'
 
 export interface ApiOptions {
   /** Base URL, e.g. `http://127.0.0.1:8081`. */
@@ -31,18 +33,31 @@ export class Api {
   /**
    * @param limit milliseconds in total: waiting for a connection, sending, receiving
    * @param body JSON
+   * @param lease confirmed when a connection is free, just before anything is sent
    * @returns the answer's parsed JSON; undefined if the answer is empty
-   * @throws NameserverFailure
+   * @throws NameserverFailure; the lease's error if it has ended
    */
-  async call(method: Dispatcher.HttpMethod, path: string, limit: number, body?: string): Promise<unknown> {
+  async call(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    limit: number,
+    body?: string,
+    lease?: Lease,
+  ): Promise<unknown> {
     if (body !== undefined && Buffer.byteLength(body) > MAX_BODY) {
       throw new NameserverFailure('refused', `it is more than PowerDNS takes in one request (${MAX_BODY} octets)`)
     }
     const { status, text } = await this.#request({
       method,
       path: this.#path + path,
-      headers: { 'x-api-key': this.#key, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      body: body ?? null,
+      headers: {
+        'x-api-key': this.#key,
+        ...(body !== undefined && {
+          'content-type': 'application/json',
+          'content-length': String(Buffer.byteLength(body)),
+        }),
+      },
+      body: lease === undefined ? (body ?? null) : Readable.from(underLease(lease, body)),
       signal: AbortSignal.timeout(limit),
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -61,10 +76,17 @@ export class Api {
       const answer = await this.#pool.request(options)
       return { status: answer.statusCode, text: await answer.body.text() }
     } catch (error) {
+      if (error instanceof Unavailable) throw error
       const kind = NOT_CONNECTED.has((error as { code?: string }).code ?? '') ? 'unreachable' : 'unknown'
       throw new NameserverFailure(kind, `PowerDNS: ${(error as Error).message}`, { cause: error })
     }
   }
+}
+
+/** The body of a request. Undici asks for it when a connection is open, and sends nothing before, not even headers. */
+async function* underLease(lease: Lease, body = ''): AsyncGenerator<string> {
+  await lease.confirm()
+  if (body !== '') yield body
 }
 
 /** Errors before a connection exists: nothing was sent. */

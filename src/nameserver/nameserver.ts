@@ -28,29 +28,36 @@ export interface Key {
   keytype: string
 }
 
+/** The right to change a zone, which may end while a request waits to be sent. */
+export interface Lease {
+  /** Rejects if the right has ended: then nothing is sent. */
+  confirm(): Promise<void>
+}
+
 /**
  * An authoritative nameserver that signs. Zones are absolute names (final dot). Every function rejects with
  * NameserverFailure, whose kind states what is known afterwards. A function that changes a zone resolves when DNS
- * answers the new state.
+ * answers the new state. It confirms the lease just before it sends a request, and rejects with the lease's error if the
+ * lease has ended.
  */
 export interface Nameserver {
   /**
    * Creates and signs a zone with these RRsets and this SOA serial. Not atomic: while several requests create a zone,
    * it has no SOA or the serial before `version`.
    */
-  createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void>
+  createZone(zone: string, version: number, rrsets: PublishedRRset[], lease: Lease): Promise<void>
   /** Deletes a zone and its keys; resolves also if the zone does not exist. Not atomic. */
-  deleteZone(zone: string): Promise<void>
+  deleteZone(zone: string, lease: Lease): Promise<void>
   /**
    * Replaces these RRsets and the SOA serial. Atomic for up to COLLECTION_ITEMS RRsets; more are sent in batches, the
    * serial in the last one.
    * @param rectify the value that setRectify set last; it must be true if names disappear
    */
-  publish(zone: string, version: number, rrsets: PublishedRRset[], rectify: boolean): Promise<void>
+  publish(zone: string, version: number, rrsets: PublishedRRset[], rectify: boolean, lease: Lease): Promise<void>
   /** Sets whether each publication rectifies the zone (DNSSEC order, delegations), in time linear in its size. */
-  setRectify(zone: string, rectify: boolean): Promise<void>
+  setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void>
   /** Makes the zone `configured`, and sets `rectify`; takes effect with the next publication. */
-  configure(zone: string): Promise<void>
+  configure(zone: string, lease: Lease): Promise<void>
   /** The published keys. */
   keys(zone: string): Promise<Key[]>
   /** The zone's SOA serial as we set it, 0 if it has no SOA; undefined if the zone does not exist. */
@@ -63,7 +70,12 @@ export interface Nameserver {
   serials(): Promise<Map<string, number>>
   /** Resolves if the nameserver answers and accepts our credentials. */
   ready(): Promise<void>
-  /** Detects behaviour that depends on the nameserver's version. Must be called once, before anything is published. */
-  probe(): Promise<void>
+  /**
+   * Detects behaviour that depends on the nameserver's version and settings. Must be called once, before anything is
+   * published. Resolves with what the operator should change about the nameserver.
+   */
+  probe(): Promise<string[]>
+  /** Why names with this label directly below a zone's name cannot be published; undefined: they can. */
+  labelProblem(label: string): string | undefined
   close(): Promise<void>
 }

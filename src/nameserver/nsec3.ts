@@ -16,6 +16,11 @@ export function nsec3Label(name: string): string {
   return label
 }
 
+/** Whether a label could be the NSEC3 owner label of some name. */
+export function isNsec3Label(label: string): boolean {
+  return /^[0-9a-v]{32}$/.test(label)
+}
+
 /** The wire form of an absolute name without escapes, one character per octet. */
 function wire(name: string): string {
   const labels = name.split('.').slice(0, -1)

@@ -4,8 +4,9 @@ import { NameserverFailure, type FailureKind } from '../errors.ts'
 import { answerTime, COLLECTION_ITEMS } from '../limits.ts'
 import { stringify } from '../slices.ts'
 import { Api, type ApiOptions } from './api.ts'
-import type { Key, Nameserver, PublishedRRset, PublishedZone } from './nameserver.ts'
-import { nsec3Label } from './nsec3.ts'
+import type { Key, Lease, Nameserver, PublishedRRset, PublishedZone } from './nameserver.ts'
+import { isNsec3Label, nsec3Label } from './nsec3.ts'
+import { readTraits } from './traits.ts'
 
 export interface PowerDnsOptions extends ApiOptions {
   /** The SOA's primary name server: an absolute name. */
@@ -21,6 +22,11 @@ const SETTINGS = { kind: 'Master', nsec3param: NSEC3PARAM, soa_edit_api: '', api
 /** Seconds. The last field is the TTL of DNSKEY; negative answers live for the smaller of the two (RFC 2308 §5). */
 const SOA_TTL = 300
 const SOA_TIMES = '86400 7200 3600000 3600'
+
+/** Why a name may not be like an NSEC3 hash (contract §8.4). */
+const NSEC3_LABEL =
+  'A label of 32 characters 0-9 and a-v cannot stand directly below the name of a zone: the nameserver would take it ' +
+  'for the NSEC3 hash of another name, and deny that name.'
 
 /** How many times a deletion is tried. */
 const DELETIONS = 5
@@ -50,13 +56,14 @@ export class PowerDns implements Nameserver {
   readonly #api: Api
   readonly #primary: string
   #spell = (content: string) => content
+  #confusesHashes = false
 
   constructor(options: PowerDnsOptions) {
     this.#api = new Api(options)
     this.#primary = options.primary
   }
 
-  async createZone(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
+  async createZone(zone: string, version: number, rrsets: PublishedRRset[], lease: Lease): Promise<void> {
     const isOneRequest = rrsets.length <= COLLECTION_ITEMS
     const first = isOneRequest ? [this.#soa(zone, version), ...rrsets] : [this.#soa(zone, version - 1)]
     const settings = JSON.stringify({
@@ -67,27 +74,27 @@ export class PowerDns implements Nameserver {
       nameservers: [],
     })
     const body = `${settings.slice(0, -1)},"rrsets":${await this.#replacements(first)}}`
-    const creation = this.#api.call('POST', '/zones?rrsets=false', answerTime(first.length), body)
+    const creation = this.#api.call('POST', '/zones?rrsets=false', answerTime(first.length), body, lease)
     // PowerDNS may have created part of a zone that it refuses (powerdns.md §2.3).
     await orHalfDone(creation, 'refused')
-    if (!isOneRequest) await orHalfDone(this.#fill(zone, version, rrsets), 'refused', 'absent', 'unreachable')
+    if (!isOneRequest) await orHalfDone(this.#fill(zone, version, rrsets, lease), 'refused', 'absent', 'unreachable')
     await orHalfDone(this.#flush(zone), 'refused', 'absent', 'unreachable')
   }
 
   /** Fills a new zone in batches. PowerDNS does not serve a zone without SOA, so nobody sees an incomplete one. */
-  async #fill(zone: string, version: number, rrsets: PublishedRRset[]): Promise<void> {
-    await this.#patch(zone, [{ ...this.#soa(zone, version), records: [] }])
+  async #fill(zone: string, version: number, rrsets: PublishedRRset[], lease: Lease): Promise<void> {
+    await this.#patch(zone, [{ ...this.#soa(zone, version), records: [] }], false, lease)
     for (let from = 0; from < rrsets.length; from += COLLECTION_ITEMS) {
-      await this.#patch(zone, rrsets.slice(from, from + COLLECTION_ITEMS))
+      await this.#patch(zone, rrsets.slice(from, from + COLLECTION_ITEMS), false, lease)
     }
-    await this.setRectify(zone, true)
-    await this.#patch(zone, [this.#soa(zone, version)])
+    await this.setRectify(zone, true, lease)
+    await this.#patch(zone, [this.#soa(zone, version)], false, lease)
   }
 
-  async deleteZone(zone: string): Promise<void> {
+  async deleteZone(zone: string, lease?: Lease): Promise<void> {
     // A deletion that failed in any way may be half done: only "absent" is certain.
     for (let left = DELETIONS; ; left--) {
-      const deletion = this.#api.call('DELETE', path(zone), answerTime(0))
+      const deletion = this.#api.call('DELETE', path(zone), answerTime(0), undefined, lease)
       try {
         await (left === DELETIONS
           ? orHalfDone(deletion, 'refused', 'conflict')
@@ -102,27 +109,33 @@ export class PowerDns implements Nameserver {
     }
   }
 
-  async publish(zone: string, version: number, rrsets: PublishedRRset[], rectify: boolean): Promise<void> {
+  async publish(
+    zone: string,
+    version: number,
+    rrsets: PublishedRRset[],
+    rectify: boolean,
+    lease: Lease,
+  ): Promise<void> {
     // PowerDNS applies the changes in order and checks each against those before it, so removals come first.
     const ordered = [...rrsets.filter(isRemoval), ...rrsets.filter((rrset) => !isRemoval(rrset))]
     let from = 0
     for (; ordered.length - from > COLLECTION_ITEMS; from += COLLECTION_ITEMS) {
-      await this.#patch(zone, ordered.slice(from, from + COLLECTION_ITEMS), rectify)
+      await this.#patch(zone, ordered.slice(from, from + COLLECTION_ITEMS), rectify, lease)
     }
-    await this.#patch(zone, [...ordered.slice(from), this.#soa(zone, version)], rectify)
+    await this.#patch(zone, [...ordered.slice(from), this.#soa(zone, version)], rectify, lease)
   }
 
-  async #patch(zone: string, rrsets: PublishedRRset[], rectify = false): Promise<void> {
+  async #patch(zone: string, rrsets: PublishedRRset[], rectify: boolean, lease: Lease): Promise<void> {
     const replacements = await this.#replacements(rrsets, rectify ? staleNsec3(zone, rrsets) : [])
-    await this.#api.call('PATCH', path(zone), answerTime(rrsets.length), `{"rrsets":${replacements}}`)
+    await this.#api.call('PATCH', path(zone), answerTime(rrsets.length), `{"rrsets":${replacements}}`, lease)
   }
 
-  async setRectify(zone: string, rectify: boolean): Promise<void> {
-    await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify({ api_rectify: rectify }))
+  async setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void> {
+    await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify({ api_rectify: rectify }), lease)
   }
 
-  async configure(zone: string): Promise<void> {
-    await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify(SETTINGS))
+  async configure(zone: string, lease: Lease): Promise<void> {
+    await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify(SETTINGS), lease)
   }
 
   async keys(zone: string): Promise<Key[]> {
@@ -177,7 +190,19 @@ export class PowerDns implements Nameserver {
     await this.#api.call('GET', '', 5_000)
   }
 
-  async probe(): Promise<void> {
+  async probe(): Promise<string[]> {
+    await this.#probeEscapes()
+    const { confusesHashes, warnings } = await readTraits(this.#api)
+    this.#confusesHashes = confusesHashes
+    return warnings
+  }
+
+  labelProblem(label: string): string | undefined {
+    return this.#confusesHashes && isNsec3Label(label) ? NSEC3_LABEL : undefined
+  }
+
+  /** Whether PowerDNS removes a level of escapes from contents (powerdns.md §4). */
+  async #probeEscapes(): Promise<void> {
     const zone = `probe-${randomBytes(8).toString('hex')}.zoneplane.invalid.`
     const probed = { name: zone, type: 'TXT', ttl: SOA_TTL, records: ['"a\\"b"'] }
     const rrsets = await this.#replacements([this.#soa(zone, 1), probed])

@@ -1,29 +1,34 @@
-import { Mutex, withTimeout, type MutexInterface } from 'async-mutex'
+import { Semaphore, withTimeout, type SemaphoreInterface } from 'async-mutex'
 import { Unavailable } from '../errors.ts'
 import { QUEUE_TIMEOUT } from '../limits.ts'
 
 /**
- * The queues of this process: jobs with the same key (a zone, an account) run one after the other. Database locks do
- * this across processes; queueing first keeps waiting writers from occupying the pool's connections.
+ * The queues of this process: jobs with the same key (a zone, an account) run one after the other, or a few at a time.
+ * Database locks do this across processes; queueing first keeps waiting writers from occupying the pool's connections.
  */
 export class Queues {
-  readonly #queues = new Map<string, { mutex: MutexInterface; members: number }>()
+  readonly #queues = new Map<string, { semaphore: SemaphoreInterface; members: number }>()
 
   /**
-   * Waits until all earlier members of the queue have left.
+   * Waits until the earlier members of the queue have left, or enough of them that there is room.
+   * @param room.places how many the queue has, always the same for a key
+   * @param room.taken how many of these the member takes
    * @returns a function that leaves the queue, to be called once
    * @throws Unavailable after QUEUE_TIMEOUT
    */
-  async enter(key: string): Promise<() => void> {
-    const queue = this.#queues.get(key) ?? { mutex: withTimeout(new Mutex(), QUEUE_TIMEOUT), members: 0 }
+  async enter(key: string, { places = 1, taken = 1 } = {}): Promise<() => void> {
+    const queue = this.#queues.get(key) ?? {
+      semaphore: withTimeout(new Semaphore(places), QUEUE_TIMEOUT),
+      members: 0,
+    }
     this.#queues.set(key, queue)
     queue.members++
-    // A member that timed out still gets the mutex, but releases it at once, so it does not count.
+    // A member that timed out still gets its places, but releases them at once, so it does not count.
     const forget = () => {
       if (--queue.members === 0) this.#queues.delete(key)
     }
     try {
-      const release = await queue.mutex.acquire()
+      const [, release] = await queue.semaphore.acquire(taken)
       return () => {
         release()
         forget()

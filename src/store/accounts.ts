@@ -1,3 +1,4 @@
+import { KNOWN_NETWORKS } from '../limits.ts'
 import type { Timestamp } from '../time.ts'
 import { maybeOne, one, query, type Db } from './database.ts'
 
@@ -20,10 +21,13 @@ export interface Account {
   outreachPreference: boolean
   /** When e-mail address, password, MFA or state last changed. */
   credentialsChanged: Timestamp
+  /** The networks from which the user last logged in or set a password, latest first. */
+  knownNetworks: string[]
 }
 
 const COLUMNS = `id, created, email, password_hash as "passwordHash", state, domains, limit_domains as "limitDomains",
-  daily_rate as "dailyRate", outreach_preference as "outreachPreference", credentials_changed as "credentialsChanged"`
+  daily_rate as "dailyRate", outreach_preference as "outreachPreference", credentials_changed as "credentialsChanged",
+  known_networks as "knownNetworks"`
 
 /** All accounts, sorted by address. */
 export async function all(db: Db): Promise<Account[]> {
@@ -39,7 +43,9 @@ export async function withEmail(db: Db, email: string): Promise<Account | undefi
   return maybeOne(db, `select ${COLUMNS} from accounts where lower(email) = lower(:email)`, { email })
 }
 
-export type NewAccount = Omit<Account, 'id' | 'created' | 'domains' | 'credentialsChanged'> & { now: Timestamp }
+export type NewAccount = Omit<Account, 'id' | 'created' | 'domains' | 'credentialsChanged' | 'knownNetworks'> & {
+  now: Timestamp
+}
 
 /** Adds an account; undefined if the address is taken. */
 export async function insert(trx: Db, account: NewAccount): Promise<Account | undefined> {
@@ -49,6 +55,21 @@ export async function insert(trx: Db, account: NewAccount): Promise<Account | un
        (created, email, password_hash, state, limit_domains, daily_rate, outreach_preference, credentials_changed)
      values (:now, :email, :passwordHash, :state, :limitDomains, :dailyRate, :outreachPreference, :now)
      on conflict (lower(email)) do nothing returning ${COLUMNS}`,
+    account,
+  )
+}
+
+/**
+ * Replaces what a pending account has from its sign-up, which invalidates the code that was sent for it. Undefined if no
+ * pending account has this address.
+ */
+export async function replacePending(trx: Db, account: NewAccount): Promise<Account | undefined> {
+  return maybeOne(
+    trx,
+    `update accounts set created = :now, email = :email, password_hash = :passwordHash, state = :state,
+       outreach_preference = :outreachPreference,
+       credentials_changed = greatest(:now, credentials_changed + interval '1 microsecond')
+     where lower(email) = lower(:email) and state = 'pending' returning ${COLUMNS}`,
     account,
   )
 }
@@ -67,6 +88,17 @@ export async function changeCredentials(
        credentials_changed = greatest(:now, credentials_changed + interval '1 microsecond')
      where id = :id returning ${COLUMNS}`,
     { email: null, passwordHash: null, state: null, ...changes, id, now },
+  )
+}
+
+/** Stores the network from which the user has just proved to be the user; KNOWN_NETWORKS of them are kept. */
+export async function addKnownNetwork(trx: Db, id: string, network: string): Promise<void> {
+  await query(
+    trx,
+    `update accounts set known_networks =
+       (array_prepend(cast(:network as text), array_remove(known_networks, :network)))[1 : cast(:limit as integer)]
+     where id = :id and known_networks[1] is distinct from :network`,
+    { id, network, limit: KNOWN_NETWORKS },
   )
 }
 

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
-import { setImmediate as nextIteration } from 'node:timers/promises'
+import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { Unavailable } from '../errors.ts'
-import { QUEUE_TIMEOUT } from '../limits.ts'
+import { OutcomeUnknown, Unavailable } from '../errors.ts'
+import { HEARTBEAT_PAUSE, IDLE_TIMEOUT, QUEUE_TIMEOUT } from '../limits.ts'
 import { toDuration, type Duration, type Timestamp } from '../time.ts'
 import { violationError } from './constraints.ts'
 
@@ -14,7 +14,7 @@ const SESSION = `
   set timezone = 'UTC';
   set synchronous_commit = on;
   set lock_timeout = ${QUEUE_TIMEOUT};
-  set idle_in_transaction_session_timeout = '10min';
+  set idle_in_transaction_session_timeout = ${IDLE_TIMEOUT};
 `
 
 /** The OID of the type text[]. */
@@ -157,34 +157,74 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 /** Prepared statements, because only these are sent together with others. */
 const BEGIN = { name: 'begin', text: 'begin' }
 const COMMIT = { name: 'commit', text: 'commit' }
+const HEARTBEAT = { name: 'heartbeat', text: 'select' }
 
-/** A transaction on its own connection. Disposal rolls it back unless it was committed. */
+/**
+ * A transaction on its own connection. Disposal rolls it back unless it was committed. If the process stands still,
+ * Postgres ends the transaction after IDLE_TIMEOUT, and so releases its locks.
+ */
 export class Transaction implements AsyncDisposable {
   readonly db: pg.PoolClient
+  readonly #pool: pg.Pool
+  /** The number under which Postgres remembers the outcome. */
+  readonly #id: Promise<{ id: string }>
+  readonly #heartbeat: NodeJS.Timeout
   #isOpen = true
 
-  constructor(db: pg.PoolClient) {
+  constructor(pool: pg.Pool, db: pg.PoolClient) {
+    this.#pool = pool
     this.db = db
-    // Not awaited, so that it is sent with the first statement.
+    // Not awaited, so that they are sent with the first statement.
     void sendAlong(db.query(BEGIN))
+    this.#id = sendAlong(one<{ id: string }>(db, 'select pg_current_xact_id() as id'))
+    this.#heartbeat = setInterval(() => void sendAlong(db.query(HEARTBEAT)), HEARTBEAT_PAUSE)
   }
 
-  /** @throws Unavailable; the error of a violated constraint (constraints.ts) */
+  /**
+   * Resolves only if the transaction is committed, also if the connection breaks meanwhile.
+   * @throws Unavailable, then nothing was stored; OutcomeUnknown; the error of a violated constraint (constraints.ts)
+   */
   async commit(): Promise<void> {
-    this.#isOpen = false
+    this.#end()
     try {
       const { command } = await this.db.query(COMMIT)
       if (command !== 'COMMIT') throw new Error('a statement failed unnoticed, so the transaction was rolled back')
     } catch (error) {
       this.db.release(true)
-      throw translate(error)
+      const failure = translate(error)
+      if (failure instanceof Unavailable && (await this.#isCommitted())) return
+      throw failure
     }
     this.db.release()
   }
 
+  /** Asks Postgres, on another connection, for the outcome. @throws OutcomeUnknown if Postgres stays away */
+  async #isCommitted(): Promise<boolean> {
+    const { id } = await this.#id
+    const end = performance.now() + QUEUE_TIMEOUT
+    let failure: unknown
+    while (performance.now() < end) {
+      try {
+        const { status } = await one<{ status: string | null }>(this.#pool, STATUS, { id })
+        if (status !== 'in progress') return status === 'committed'
+        // Postgres has not noticed that the connection broke. It commits or rolls back before the session ends.
+        await query(this.#pool, TERMINATE, { id })
+      } catch (error) {
+        failure = error
+      }
+      await sleep(STATUS_PAUSE)
+    }
+    throw new OutcomeUnknown('the outcome of a commit is unknown', { cause: failure })
+  }
+
+  #end(): void {
+    this.#isOpen = false
+    clearInterval(this.#heartbeat)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#isOpen) return
-    this.#isOpen = false
+    this.#end()
     const isRolledBack = await this.db.query('rollback').then(
       () => true,
       () => false,
@@ -193,9 +233,16 @@ export class Transaction implements AsyncDisposable {
   }
 }
 
+const STATUS = 'select pg_xact_status(cast(:id as xid8)) as status'
+const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and backend_xid = xid(cast(:id as xid8))`
+
+/** Milliseconds between two questions for the outcome of a transaction. */
+const STATUS_PAUSE = 50
+
 /** @throws Unavailable if there is no connection */
 export async function begin(pool: pg.Pool): Promise<Transaction> {
-  return new Transaction(await connect(pool))
+  return new Transaction(pool, await connect(pool))
 }
 
 /** Runs `work` in a transaction: commits if it resolves, else rolls back. Errors are those of `query`. */

@@ -1,3 +1,4 @@
+import { SERIAL_LIFETIME } from '../limits.ts'
 import type { Timestamp } from '../time.ts'
 import type { Pool } from 'pg'
 import { maybeOne, one, query, type Db } from './database.ts'
@@ -22,6 +23,14 @@ export interface Domain {
 
 const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domains.minimum_ttl as "minimumTtl",
   domains.version, domains.rectify, domains.size, domains.created, domains.published, domains.touched`
+
+/** A domain that the transaction has locked for writing. */
+export interface LockedDomain extends Domain {
+  /** The highest serial that was ever sent for the zone: nothing else may be sent under it. */
+  sent: number
+}
+
+const LOCKED = `${COLUMNS}, greatest(domains.version, (select version from spent where spent.name = domains.name)) as sent`
 
 /** An account, and what determines which of its domains the acting token can see. */
 export interface Viewer {
@@ -60,15 +69,15 @@ export async function keep(trx: Db, name: string, ownerId: string): Promise<numb
 }
 
 /** Like `find`, and locks the domain for writing until the transaction ends. */
-export async function lock(trx: Db, name: string, viewer?: Viewer): Promise<Domain | undefined> {
-  const sql = `select ${COLUMNS} from domains where name = :name and ${visibleTo(viewer)} for no key update`
+export async function lock(trx: Db, name: string, viewer?: Viewer): Promise<LockedDomain | undefined> {
+  const sql = `select ${LOCKED} from domains where name = :name and ${visibleTo(viewer)} for no key update`
   return maybeOne(trx, sql, { ...viewer, name })
 }
 
 /** Locks the domain for writing, without waiting: `busy` if another transaction holds the lock. */
-export async function lockIfFree(trx: Db, name: string): Promise<Domain | 'busy' | undefined> {
-  const sql = `select ${COLUMNS} from domains where name = :name for no key update skip locked`
-  return (await maybeOne<Domain>(trx, sql, { name })) ?? ((await find(trx, name)) && 'busy')
+export async function lockIfFree(trx: Db, name: string): Promise<LockedDomain | 'busy' | undefined> {
+  const sql = `select ${LOCKED} from domains where name = :name for no key update skip locked`
+  return (await maybeOne<LockedDomain>(trx, sql, { name })) ?? ((await find(trx, name)) && 'busy')
 }
 
 /** Serializes the creation of domains at or below `registrable`, and the checks for it, until the transaction ends. */
@@ -117,16 +126,13 @@ export async function conflicts(db: Db, ownerId: string, name: string, ancestors
   return conflict
 }
 
-/**
- * The version that a new domain of this name must exceed: that of a deleted domain, or the last one under a mark; 0 if
- * there is neither. And whether the zone is marked.
- */
-export async function past(db: Db, name: string): Promise<{ version: number; marked: boolean }> {
+/** The highest serial that was ever sent for a zone that has no domain now, else 0; and whether the zone is marked. */
+export async function past(db: Db, name: string): Promise<{ sent: number; marked: boolean }> {
   return one(
     db,
     `select coalesce(greatest(
-         (select version from departed where name = :name), (select version from marks where zone = :name)
-       ), 0) as version,
+         (select version from spent where name = :name), (select version from marks where zone = :name)
+       ), 0) as sent,
        exists (select from marks where zone = :name) as marked`,
     { name },
   )
@@ -136,28 +142,31 @@ export async function past(db: Db, name: string): Promise<{ version: number; mar
 export async function insert(
   trx: Db,
   domain: { name: string; ownerId: string; minimumTtl: number; version: number; now: Timestamp },
-): Promise<Domain> {
+): Promise<LockedDomain> {
   return one(
     trx,
     `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
-     values (:name, :ownerId, :minimumTtl, :version, 0, :now, :now, :now) returning ${COLUMNS}`,
+     values (:name, :ownerId, :minimumTtl, :version, 0, :now, :now, :now) returning ${LOCKED}`,
     domain,
   )
 }
 
-/** Seconds: a day, more than any two clocks differ. */
-const CLOCK_MARGIN = 86_400
-
-/** Deletes the domain with its RRsets and policies. Stores the version that a new domain of this name must exceed. */
-export async function remove(trx: Db, domain: Domain, unixTime: number): Promise<void> {
+/**
+ * Deletes the domain with its RRsets and policies. Keeps the highest serial that was sent for it, and forgets some of
+ * those that no secondary can still serve.
+ */
+export async function remove(trx: Db, { id, name, sent }: LockedDomain): Promise<void> {
   await query(
     trx,
     `with gone as (delete from domains where id = :id),
-       past as (delete from departed where version < :past and name <> :name)
-     insert into departed (name, version)
-       values (:name, greatest(:version, (select version from marks where zone = :name)))
-     on conflict (name) do update set version = greatest(departed.version, excluded.version)`,
-    { id: domain.id, name: domain.name, version: domain.version, past: unixTime - CLOCK_MARGIN },
+       past as (delete from spent where name in (
+         select name from spent where noted < now() - ${SERIAL_LIFETIME} * interval '1 second' and name <> :name
+         order by noted limit 10 for update skip locked
+       ))
+     insert into spent (name, version)
+       values (:name, greatest(:sent, (select version from marks where zone = :name)))
+     on conflict (name) do update set version = greatest(spent.version, excluded.version), noted = now()`,
+    { id, name, sent },
   )
 }
 

@@ -1,66 +1,110 @@
 import { Unavailable } from '../errors.ts'
+import { CLAIM_LIFETIME } from '../limits.ts'
 import type { Timestamp } from '../time.ts'
 import { maybeOne, one, query, type Db } from './database.ts'
 
-/** A zone whose published state may differ from the database. */
-interface Push {
-  /** Without final dot. */
-  zone: string
-  /** The SOA serial that was being published; null if the zone is being deleted, or was marked by an audit. */
+/** What is sent under a mark. */
+export interface Push {
+  /** The SOA serial; null if the zone is being deleted, or was marked by an audit. */
   version: number | null
-  /** Milliseconds in which PowerDNS may still apply a request that it has not answered. */
+  /** Milliseconds in which PowerDNS may still apply a request that it has not answered; 0: no request is open. */
   grace: number
+  /** The longest time limit of a request, in milliseconds. */
+  timeLimit: number
 }
 
-/** The mark of a zone. Its times are those of the database's clock. */
+/** The mark of a zone: its published state may differ from the database. Its times are those of the database's clock. */
 export interface Mark extends Push {
+  /** Without final dot. */
+  zone: string
   /**
    * A new number for each worker that starts on the zone. A worker may lose its lock without noticing (its connection
    * breaks), so only the last one to claim the mark may delete or update it.
    */
   claim: number
   since: Timestamp
+  /** The zone was equal to the database when its last worker ended. The mark only watches for late requests. */
+  settled: boolean
+  /** Whether a request that was sent under an earlier claim may still arrive. */
+  isWatched: boolean
   attempts: number
   lastError: string | null
 }
 
-const COLUMNS = `marks.zone, marks.claim, marks.since, marks.version, marks.grace, marks.attempts,
+const COLUMNS = `marks.zone, marks.claim, marks.since, marks.version, marks.grace, marks.time_limit as "timeLimit",
+  marks.settled, coalesce(marks.watch_until > clock_timestamp(), false) as "isWatched", marks.attempts,
   marks.last_error as "lastError"`
+
+/**
+ * A new claim. From now on the earlier worker sends nothing: it relies on its claim for CLAIM_LIFETIME, and gives up an
+ * open request at its time limit.
+ */
+const CLAIMED = `claim = default, watch_until = greatest(marks.watch_until, case when marks.grace > 0 then
+  clock_timestamp() + (marks.time_limit + ${CLAIM_LIFETIME}) * interval '1 millisecond' end)`
 
 /**
  * Marks a zone, or claims its existing mark; `isNew` distinguishes the two. Call it outside of transactions, so that
  * the mark is committed when this resolves.
  */
-export async function set(db: Db, push: Push): Promise<Mark & { isNew: boolean }> {
+export async function set(db: Db, zone: string, push: Push): Promise<Mark & { isNew: boolean }> {
   return one(
     db,
-    `insert into marks (zone, since, version, grace, retry_at)
-     values (:zone, now(), :version, :grace, now() + interval '1 second')
-     on conflict (zone) do update set claim = default
+    `insert into marks (zone, since, version, grace, time_limit, retry_at)
+     values (:zone, now(), :version, :grace, :timeLimit, now() + interval '1 second')
+     on conflict (zone) do update set ${CLAIMED}
      returning ${COLUMNS}, since = now() as "isNew"`,
-    { ...push },
+    { zone, ...push },
   )
 }
 
 /** Claims the mark of a zone, if there is one. Call it outside of transactions, like `set`. */
 export async function claim(db: Db, zone: string): Promise<Mark | undefined> {
-  return maybeOne(db, `update marks set claim = default where zone = :zone returning ${COLUMNS}`, { zone })
+  return maybeOne(db, `update marks set ${CLAIMED} where zone = :zone returning ${COLUMNS}`, { zone })
 }
 
 /** Stores what is sent next to a marked zone. @throws Unavailable if another worker has claimed the mark */
-export async function note(db: Db, { zone, claim, version, grace }: Push & Pick<Mark, 'claim'>): Promise<void> {
+export async function note(db: Db, { zone, claim, version, grace, timeLimit }: Mark): Promise<void> {
   const updated = await maybeOne(
     db,
-    `update marks set version = :version, grace = :grace, retry_at = now()
+    `update marks set version = :version, grace = :grace, time_limit = :timeLimit, settled = false, retry_at = now()
      where zone = :zone and claim = :claim returning zone`,
-    { zone, claim, version, grace },
+    { zone, claim, version, grace, timeLimit },
   )
-  if (updated === undefined) throw new Unavailable(`the lock on ${zone} was lost`)
+  if (updated === undefined) throw lost(zone)
 }
 
-/** Deletes a mark, unless another worker has claimed it. */
-export async function remove(db: Db, { zone, claim }: Pick<Mark, 'zone' | 'claim'>): Promise<void> {
-  await query(db, 'delete from marks where zone = :zone and claim = :claim', { zone, claim })
+/** @throws Unavailable if another worker has claimed the mark */
+export async function confirm(db: Db, { zone, claim }: Mark): Promise<void> {
+  const sql = 'select from marks where zone = :zone and claim = :claim'
+  if ((await maybeOne(db, sql, { zone, claim })) === undefined) throw lost(zone)
+}
+
+function lost(zone: string): Unavailable {
+  return new Unavailable(`the lock on ${zone} was lost`)
+}
+
+/**
+ * Ends work after which the zone equals the database, unless another worker has claimed the mark. Deletes the mark; but
+ * keeps it settled while a request of an earlier worker may still arrive. A serial that the domain does not reach stays
+ * spent: nothing else is ever sent under it.
+ */
+export async function settle(db: Db, { zone, claim }: Mark): Promise<void> {
+  await query(
+    db,
+    `with watched as (
+       update marks set settled = true, grace = 0, attempts = 0, last_error = null, retry_at = now() + interval '1 second'
+       where zone = :zone and claim = :claim and watch_until > now()
+       returning zone, version
+     ), gone as (
+       delete from marks where zone = :zone and claim = :claim and coalesce(watch_until <= now(), true)
+       returning zone, version
+     )
+     insert into spent (name, version)
+       select zone, version from (table watched union all table gone) ended
+       where version > coalesce((select domains.version from domains where domains.name = ended.zone), 0)
+     on conflict (name) do update set version = greatest(spent.version, excluded.version), noted = now()`,
+    { zone, claim },
+  )
 }
 
 /**
@@ -70,31 +114,42 @@ export async function remove(db: Db, { zone, claim }: Pick<Mark, 'zone' | 'claim
  */
 export async function keep(
   db: Db,
-  { zone, claim, version, grace }: Push & Pick<Mark, 'claim'>,
+  { zone, claim, version, grace, timeLimit, settled }: Mark,
   isRepair: boolean,
   error: string,
 ): Promise<void> {
   await query(
     db,
-    `insert into marks (zone, since, version, grace, retry_at, last_error)
-     values (:zone, now(), :version, :grace, now(), :error)
+    `insert into marks (zone, since, version, grace, time_limit, retry_at, last_error)
+     values (:zone, now(), :version, :grace, :timeLimit, now(), :error)
      on conflict (zone) do update set
        claim = default,
+       settled = marks.settled and :settled,
        version = greatest(marks.version, excluded.version),
        grace = case when marks.claim = :claim then excluded.grace else greatest(marks.grace, excluded.grace) end,
+       time_limit = greatest(marks.time_limit, excluded.time_limit),
        attempts = marks.attempts + :failed,
        last_error = excluded.last_error,
        retry_at = now() + :failed * least(interval '1 second' * power(2, least(marks.attempts, 10)), interval '5 minutes')`,
-    { zone, claim, version, grace, error, failed: isRepair ? 1 : 0 },
+    { zone, claim, version, grace, timeLimit, settled, error, failed: isRepair ? 1 : 0 },
   )
+}
+
+/** Whether a zone without domain is marked: a creation that failed may have left it at the nameserver. */
+export async function isLeftover(db: Db, zone: string): Promise<boolean> {
+  const sql = `select from marks
+    where zone = :zone and not settled and not exists (select from domains where domains.name = marks.zone)`
+  return (await maybeOne(db, sql, { zone })) !== undefined
 }
 
 /** Marks zones in which an audit found differences. */
 export async function setMany(db: Db, zones: string[]): Promise<void> {
   await query(
     db,
-    `insert into marks (zone, since, grace, retry_at) select zone, now(), 0, now() from unnest(cast(:zones as text[])) zone
-     on conflict (zone) do nothing`,
+    `insert into marks (zone, since, grace, time_limit, retry_at)
+     select zone, now(), 0, 0, now() from unnest(cast(:zones as text[])) zone
+     on conflict (zone) do update set settled = false, retry_at = least(marks.retry_at, now())
+     where marks.settled`,
     { zones },
   )
 }
@@ -115,11 +170,12 @@ export async function hasten(db: Db): Promise<void> {
   await query(db, 'update marks set retry_at = now() where retry_at > now()')
 }
 
-/** The marks of these zones, or all marks. */
+/** The marks of these zones, or all marks, without settled ones. */
 export async function list(db: Db, zones?: string[]): Promise<Mark[]> {
   return query<Mark>(
     db,
-    `select ${COLUMNS} from marks ${zones === undefined ? '' : 'where zone = any (:zones)'} order by since, zone`,
+    `select ${COLUMNS} from marks
+     where not settled ${zones === undefined ? '' : 'and zone = any (:zones)'} order by since, zone`,
     { zones },
   )
 }

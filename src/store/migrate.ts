@@ -1,6 +1,7 @@
 import knex, { type Knex } from 'knex'
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { QUEUE_TIMEOUT } from '../limits.ts'
 import { query, type Db } from './database.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
@@ -64,14 +65,15 @@ export async function isMigrated(db: Db): Promise<boolean> {
 async function exclusively(url: string, work: (trx: Knex) => Promise<void>): Promise<void> {
   const db = knex({
     client: 'pg',
-    connection: url,
+    connection: { connectionString: url, connectionTimeoutMillis: QUEUE_TIMEOUT },
     pool: { min: 0, max: 1 },
-    acquireConnectionTimeout: 60_000,
     // Errors are thrown; knex would print them as well.
     log: { warn: () => undefined, error: () => undefined },
   })
   try {
     await db.transaction(async (trx) => {
+      // A process that stands still, or is cut off from Postgres, must not keep all others from starting.
+      await trx.raw(`set local idle_in_transaction_session_timeout = '10s'`)
       await trx.raw('select pg_advisory_xact_lock(?)', [LOCK])
       await work(trx)
     })

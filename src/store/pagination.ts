@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { PAGE_SIZE } from '../limits.ts'
+import { PORTION } from '../limits.ts'
 import type { Timestamp } from '../time.ts'
 import { one, query, together, type Db } from './database.ts'
 
@@ -40,15 +40,15 @@ const LAST: Record<Direction, Timestamp> = {
 }
 
 /**
- * A page of a list, by keyset: its cost does not depend on its position, and entries created or deleted elsewhere do
- * not move it. Without cursor it is the first page.
+ * A page of a list, of PORTION entries, by keyset: its cost does not depend on its position, and entries created or
+ * deleted elsewhere do not move it. Without cursor it is the first page.
  */
 export async function page<Row>(pool: Pool, list: List, cursor?: Cursor): Promise<Page<Row>> {
   const towards = cursor?.towards ?? 'older'
   const [rows, hasBehind] = await together(pool, (db) =>
     Promise.all([ahead<Row & Position>(db, list, cursor), cursor !== undefined && isAnyBehind(db, list, cursor)]),
   )
-  const hasMore = rows.length > PAGE_SIZE
+  const hasMore = rows.length > PORTION
   if (hasMore) rows.pop()
   const onwards = hasMore ? { ...position(rows.at(-1)!), towards } : undefined
   // If no entries are left ahead, the page behind is the last one of the list.
@@ -66,7 +66,7 @@ function position({ created, id }: Position): Position {
 /** The entries from a cursor on, nearest first: one more than a page has, to see whether there is another page. */
 async function ahead<Row>(db: Db, { table, columns, conditions, bindings }: List, cursor?: Cursor): Promise<Row[]> {
   const isNewer = cursor?.towards === 'newer'
-  const limited = `order by ${isNewer ? 'created, id' : 'created desc, id desc'} limit ${PAGE_SIZE + 1}`
+  const limited = `order by ${isNewer ? 'created, id' : 'created desc, id desc'} limit ${PORTION + 1}`
   const from = cursor && `and (created, id) ${isNewer ? '>' : '<'} (:created, :id)`
   const branches = conditions.map(
     (condition) => `(select ${columns} from ${table} where ${condition} ${from ?? ''} ${limited})`,

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
-import { COLLECTION_ITEMS } from '../limits.ts'
+import { COLLECTION_ITEMS, PORTION } from '../limits.ts'
 import { stringify } from '../slices.ts'
 import type { Timestamp } from '../time.ts'
-import { one, query, type Db } from './database.ts'
+import { begin, one, query, type Db } from './database.ts'
 import { page as pageOf, type Cursor, type Page } from './pagination.ts'
 
 export interface RRset {
@@ -62,19 +62,32 @@ function matching({ subname, type }: Filter): string {
      ${type === undefined ? '' : 'and type = :type'}`
 }
 
-/** All RRsets of a domain, sorted by subname and type, and its version; undefined and none if the domain is deleted. */
-export async function snapshot(
-  db: Db,
+/**
+ * All RRsets of a domain, sorted by subname and type, in portions of one snapshot, and its version with each; none if
+ * the domain is deleted.
+ */
+export async function* snapshot(
+  pool: Pool,
   domainId: number,
-): Promise<{ version: number | undefined; rrsets: RRsetState[] }> {
-  const rows = await query<{ version: number } & (RRsetState | { subname: null })>(
-    db,
-    `select domains.version, rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records
+): AsyncGenerator<{ version: number; rrsets: RRsetState[] }> {
+  await using trx = await begin(pool)
+  await query(
+    trx.db,
+    `declare portions no scroll cursor for
+     select domains.version, rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records
      from domains left join rrsets on rrsets.domain_id = domains.id where domains.id = :domainId
      order by rrsets.subname collate "C", rrsets.type collate "C"`,
     { domainId },
   )
-  return { version: rows[0]?.version, rrsets: rows.filter((row) => row.subname !== null) }
+  for (;;) {
+    const rows = await query<{ version: number } & (RRsetState | { subname: null })>(
+      trx.db,
+      `fetch ${PORTION} from portions`,
+    )
+    const [first] = rows
+    if (first === undefined) return
+    yield { version: first.version, rrsets: rows.filter((row) => row.subname !== null) }
+  }
 }
 
 /** The changes that a write makes to a domain. */

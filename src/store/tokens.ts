@@ -136,9 +136,17 @@ export async function passMfa(trx: Db, id: string): Promise<void> {
   await query(trx, 'update tokens set mfa = true where id = :id and mfa is not null', { id })
 }
 
-/** Deletes the account's login tokens. */
-export async function removeLogins(trx: Db, ownerId: string): Promise<void> {
-  await query(trx, 'delete from tokens where owner_id = :ownerId and mfa is not null', { ownerId })
+/** Deletes the account's own login tokens, or all of its own tokens. Returns their ids. */
+export async function removeOwned(trx: Db, ownerId: string, which: 'logins' | 'all'): Promise<string[]> {
+  const sql = 'delete from tokens where owner_id = :ownerId and (mfa is not null or :all) returning id'
+  const deleted = await query<{ id: string }>(trx, sql, { ownerId, all: which === 'all' })
+  return deleted.map(({ id }) => id)
+}
+
+/** At most `limit` of the account's own API tokens, newest first. */
+export async function apiTokens(db: Db, ownerId: string, limit: number, now: Timestamp): Promise<Token[]> {
+  const sql = `select ${COLUMNS} from tokens where owner_id = :ownerId and mfa is null order by created desc limit :limit`
+  return query(db, sql, { ownerId, limit, now })
 }
 
 /** Deletes the account's login tokens that are no longer valid (contract §5.5). */
@@ -147,9 +155,10 @@ export async function removeExpiredLogins(trx: Db, ownerId: string, now: Timesta
   await query(trx, sql, { ownerId, now })
 }
 
-/** Deletes a token; false if it does not exist. */
-export async function remove(db: Db, id: string): Promise<boolean> {
-  return (await query(db, 'delete from tokens where id = :id returning id', { id })).length > 0
+/** Deletes a token, and returns its owner's id; undefined if it does not exist. */
+export async function remove(db: Db, id: string): Promise<string | undefined> {
+  const sql = 'delete from tokens where id = :id returning owner_id as "ownerId"'
+  return (await maybeOne<{ ownerId: string }>(db, sql, { id }))?.ownerId
 }
 
 /** The tokens that an account owns or that are bound to it, oldest first. */
@@ -200,6 +209,17 @@ export async function lock(trx: Db, id: string): Promise<void> {
   await query(trx, 'select from tokens where id = :id for no key update', { id })
 }
 
+/** Serializes the creation of the account's tokens until the transaction ends; locks nothing else. */
+export async function lockCreation(trx: Db, ownerId: string): Promise<void> {
+  await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:ownerId, 2))', { ownerId })
+}
+
+/** How many tokens of a kind the account owns. */
+export async function countOwned(db: Db, ownerId: string, kind: 'api' | 'login'): Promise<number> {
+  const sql = `select count(*) as n from tokens where owner_id = :ownerId and (mfa is null) = :isApi`
+  return (await one<{ n: number }>(db, sql, { ownerId, isApi: kind === 'api' })).n
+}
+
 export async function insert(
   db: Db,
   token: TokenSettings & { ownerId: string; mfa: boolean | null; secretHash: Buffer },
@@ -228,7 +248,8 @@ export async function update(db: Db, id: string, token: TokenSettings): Promise<
   )
 }
 
-/** Deletes the token, if the account owns it or it is bound to the account. */
-export async function removeFrom(db: Db, id: string, accountId: string): Promise<void> {
-  await query(db, 'delete from tokens where id = :id and :accountId in (owner_id, user_override_id)', { id, accountId })
+/** Deletes the token, if the account owns it or it is bound to the account. Returns whether it did. */
+export async function removeFrom(db: Db, id: string, accountId: string): Promise<boolean> {
+  const sql = 'delete from tokens where id = :id and :accountId in (owner_id, user_override_id) returning id'
+  return (await query(db, sql, { id, accountId })).length > 0
 }

@@ -15,8 +15,10 @@ export interface Factor {
 
 /** The members of a factor that are needed to verify a code. */
 export interface Verifiable {
+  id: string
   accountId: string
   isUsed: boolean
+  /** Encrypted. */
   secret: Buffer
   /** The latest time step whose code was accepted. */
   lastStep: number | null
@@ -57,13 +59,14 @@ export async function isMfaEnabled(db: Db, accountId: string): Promise<boolean> 
   return (await query(db, sql, { accountId })).length > 0
 }
 
+/** @param factor its secret is encrypted */
 export async function insert(
   trx: Db,
-  factor: { accountId: string; name: string; secret: Buffer; now: Timestamp },
+  factor: { id: string; accountId: string; name: string; secret: Buffer; now: Timestamp },
 ): Promise<Factor> {
   return one(
     trx,
-    `insert into totp_factors (account_id, created, name, secret) values (:accountId, :now, :name, :secret)
+    `insert into totp_factors (id, account_id, created, name, secret) values (:id, :accountId, :now, :name, :secret)
      returning ${COLUMNS}`,
     factor,
   )
@@ -84,14 +87,17 @@ export async function remove(trx: Db, accountId: string, id: string): Promise<bo
   return factor?.isUsed ?? false
 }
 
+const TO_VERIFY = `id, account_id as "accountId", last_used is not null as "isUsed", secret, last_step as "lastStep"`
+
 /** The factor with this id, of any account. */
 export async function findToVerify(db: Db, id: string): Promise<Verifiable | undefined> {
-  return maybeOne(
-    db,
-    `select account_id as "accountId", last_used is not null as "isUsed", secret, last_step as "lastStep"
-     from totp_factors where id = :id`,
-    { id },
-  )
+  return maybeOne(db, `select ${TO_VERIFY} from totp_factors where id = :id`, { id })
+}
+
+/** The factors of an account that have been used: MFA is enabled if there is one (contract §12). */
+export async function used(db: Db, accountId: string): Promise<Verifiable[]> {
+  const sql = `select ${TO_VERIFY} from totp_factors where account_id = :accountId and last_used is not null`
+  return query(db, sql, { accountId })
 }
 
 /**
@@ -110,4 +116,20 @@ export async function use(trx: Db, id: string, step: number, now: Timestamp): Pr
     { id, step, now },
   )
   return used?.isFirst
+}
+
+/** The ids and secrets of all factors, locked until the transaction ends. */
+export async function lockAll(trx: Db): Promise<Pick<Verifiable, 'id' | 'secret'>[]> {
+  return query(trx, 'select id, secret from totp_factors order by id for no key update')
+}
+
+/** Stores other ciphertexts of the same secrets. */
+export async function setSecrets(trx: Db, factors: Pick<Verifiable, 'id' | 'secret'>[]): Promise<void> {
+  await query(
+    trx,
+    `update totp_factors set secret = changed.secret
+     from unnest(cast(:ids as uuid[]), cast(:secrets as bytea[])) as changed (id, secret)
+     where totp_factors.id = changed.id`,
+    { ids: factors.map(({ id }) => id), secrets: factors.map(({ secret }) => secret) },
+  )
 }

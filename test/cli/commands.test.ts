@@ -1,9 +1,11 @@
 import test from 'ava'
 import { run } from '../../src/cli/run.ts'
+import { decryptSecret } from '../../src/service/accounts/second-factor.ts'
 import { query } from '../../src/store/database.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
+import { addFactor } from '../support/tokens.ts'
 
 // Contract §15.2: the operator's commands, beside a running service. Most run in this process, because starting another
 // takes far longer than the command.
@@ -108,7 +110,7 @@ test.serial('if PowerDNS does not delete its zone, an account stays disabled and
   const [code, printed] = await program(args, environmentFor(servers().backends))
   servers().proxy.heal()
   t.is(code, 1)
-  t.regex(printed, /^zoneplane: /)
+  t.regex(printed, /^zoneplane: /m)
   const [account] = await query<{ state: string; domains: number }>(
     servers().system.db,
     'select state, domains from accounts where email = :email',
@@ -191,6 +193,31 @@ test.serial('a token can be bound to another account once, under the rules of bi
   }
 })
 
+test.serial('a domain that is reserved for the operator is created, and its account can write to it', async (t) => {
+  const email = 'operator@example.net'
+  await zoneplane('account', 'create', email)
+  const api = service.clientOf((await newToken(email, '--create-domain')).token)
+  // The service's name servers are in it.
+  const name = 'zoneplane.test'
+  t.is((await api.post('/domains/', { name })).status, 400)
+  t.deepEqual(await json('domain', 'create', name, '--account', email), { name, owner: email })
+  const rrset = { subname: 'ns1', type: 'A', ttl: 60, records: ['192.0.2.1'] }
+  t.is((await api.post(`/domains/${name}/rrsets/`, rrset)).status, 201)
+  t.deepEqual(await zoneplane('domain', 'create', name, '--account', email), [
+    false,
+    'zoneplane: domain with this name already exists.\n',
+  ])
+  await zoneplane('account', 'set-limit', email, '--domains', '1')
+  t.deepEqual(await zoneplane('domain', 'create', 'second.example', '--account', email), [
+    false,
+    'zoneplane: Domain limit exceeded. Please contact support to create additional domains.\n',
+  ])
+  t.deepEqual(await zoneplane('domain', 'create', 'second.example', '--account', 'absent@example.net'), [
+    false,
+    'zoneplane: Account absent@example.net does not exist.\n',
+  ])
+})
+
 test.serial('a new minimum TTL of a domain applies to later writes', async (t) => {
   const { api } = service
   t.is((await api.post('/domains/', { name: 'ttl.example' })).status, 201)
@@ -256,6 +283,39 @@ for (const [args, usage, line] of [
     t.regex(printed, line)
   })
 }
+
+test.serial('changes by the operator are events in the log of the command', async (t) => {
+  const email = 'logged@example.net'
+  const { id } = (await json('account', 'create', email)) as { id: string }
+  const { id: token } = (await json('token', 'create', email)) as { id: string }
+  for (const [args, expected] of [
+    [['account', 'disable', email], { event: 'account_changed', account: id, by: 'operator' }],
+    [['token', 'revoke', token], { event: 'token_deleted', account: id, token, by: 'operator' }],
+    [['account', 'delete', email], { event: 'account_deleted', account: id, by: 'operator' }],
+  ] as const) {
+    const [code, printed] = await program([...args], environmentFor(servers().backends))
+    t.is(code, 0)
+    const lines = printed.split('\n').filter((line) => line.startsWith('{'))
+    t.is(lines.length, 1)
+    const { timestamp, ...line } = JSON.parse(lines[0]!) as Record<string, unknown>
+    t.is(typeof timestamp, 'string')
+    t.deepEqual(line, { level: 'info', message: 'event', ...expected })
+  }
+})
+
+test.serial('stored secrets can be encrypted again', async (t) => {
+  const { id } = (await json('account', 'create', 'factors@example.net')) as { id: string }
+  const factor = await addFactor(servers(), id)
+  const stored = async () => {
+    const sql = 'select secret from totp_factors where id = :factor'
+    return (await query<{ secret: Buffer }>(servers().system.db, sql, { factor }))[0]!.secret
+  }
+  const before = { id: factor, secret: await stored() }
+  t.deepEqual(await zoneplane('encrypt-again'), [true, 'second factors: 1 secrets encrypted\n'])
+  const after = { id: factor, secret: await stored() }
+  t.notDeepEqual(after.secret, before.secret)
+  t.deepEqual(decryptSecret(servers().system, after), decryptSecret(servers().system, before))
+})
 
 test.serial('without an environment the program reports what it needs, and still prints its help', async (t) => {
   const [code, printed] = await program(['account', 'list'], {})

@@ -1,42 +1,59 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
 import { describe, startPebble } from './support/pebble.ts'
 import { shell, succeeded } from './support/programs.ts'
+import { installPython } from './support/python.ts'
 import { newFolder } from '../support/servers/folders.ts'
 
 const place = usePlace()
 
-test.serial('certbot with hooks gets a certificate for a name below the apex and its wildcard', async (t) => {
+/** certbot with an ACME server and folders of its own. */
+async function useCertbot(t: ExecutionContext, domain: Domain) {
   const { service, servers, authority, front } = place()
-  const domain = await Domain.create(place(), 'certbot.test')
   const pebble = await startPebble(place())
   t.teardown(pebble.stop)
   const folder = newFolder()
   const own = ['config', 'work', 'logs'].map((each) => `--${each}-dir ${join(folder, each)}`).join(' ')
-  const [hook, command] = blocks('docs/clients.md', 'certbot with hooks', {
-    'dns.example.net': front.host,
-    'certbot certonly': `certbot certonly --non-interactive --server ${pebble.directory} ${own}`,
-    'example.org': `host.${domain.name}`,
-  })
-  writeFileSync(join(folder, 'zoneplane-hook'), hook!, { mode: 0o700 })
-  const env = {
-    TOKEN: servers.owner.secret,
-    CURL_CA_BUNDLE: authority.file,
-    REQUESTS_CA_BUNDLE: authority.file,
+  const name = `host.${domain.name}`
+  const certonly = `certbot certonly --non-interactive --agree-tos --email you@example.test --server ${pebble.directory} ${own}`
+  return {
+    folder,
+    /** What the documented commands get in this test. */
+    changes: { 'dns.example.net': front.host, 'certbot certonly': certonly, 'example.org': name },
+    /** Runs the command and asserts that it gets a certificate for the name and its wildcard, and leaves no record. */
+    async succeeds(command: string, more: Record<string, string> = {}) {
+      const { secret } = servers.owner
+      const env = { TOKEN: secret, CURL_CA_BUNDLE: authority.file, REQUESTS_CA_BUNDLE: authority.file, ...more }
+      succeeded(t, await shell(command, { folder, env }))
+      for (const line of front.requests) t.log(line)
+      const chain = join(folder, 'config', 'live', name, 'fullchain.pem')
+      const { names, issuer, isTrusted } = await describe(pebble, chain)
+      t.log(`certificate for ${names.join(', ')}, issued by ${issuer}`)
+      t.deepEqual(names, [`*.${name}`, name])
+      t.regex(issuer, /^CN = Pebble Intermediate CA/)
+      t.true(isTrusted)
+      await domain.serves(t, `_acme-challenge.${name}`, 'TXT', [])
+      await domain.isValid(t)
+      t.is((await service.api.get(`/domains/${domain.name}/rrsets/?type=TXT`)).text, '[]')
+    },
   }
-  succeeded(t, await shell(command!, { folder, env }))
-  for (const line of front.requests) t.log(line)
+}
 
-  const chain = join(folder, 'config', 'live', `host.${domain.name}`, 'fullchain.pem')
-  const { names, issuer, isTrusted } = await describe(pebble, chain)
-  t.log(`certificate for ${names.join(', ')}, issued by ${issuer}`)
-  t.deepEqual(names, ['*.host.certbot.test', 'host.certbot.test'])
-  t.regex(issuer, /^CN = Pebble Intermediate CA/)
-  t.true(isTrusted)
-  await domain.serves(t, `_acme-challenge.host.${domain.name}`, 'TXT', [])
-  await domain.isValid(t)
-  t.is((await service.api.get(`/domains/${domain.name}/rrsets/?type=TXT`)).text, '[]')
+test.serial('certbot with hooks gets a certificate for a name below the apex and its wildcard', async (t) => {
+  const certbot = await useCertbot(t, await Domain.create(place(), 'certbot.test'))
+  const [hook, command] = blocks('docs/clients.md', 'certbot with hooks', certbot.changes)
+  writeFileSync(join(certbot.folder, 'zoneplane-hook'), hook!, { mode: 0o700 })
+  await certbot.succeeds(command!)
+})
+
+test.serial('certbot-dns-desec gets a certificate for a name below the apex and its wildcard', async (t) => {
+  const PATH = await installPython(t, ['certbot', 'certbot-dns-desec'])
+  const certbot = await useCertbot(t, await Domain.create(place(), 'plugin.test'))
+  const changes = { ...certbot.changes, $TOKEN: place().servers.owner.secret }
+  const [credentials, command] = blocks('docs/clients.md', 'certbot', changes)
+  writeFileSync(join(certbot.folder, 'zoneplane.ini'), credentials!, { mode: 0o600 })
+  await certbot.succeeds(command!, { PATH })
 })

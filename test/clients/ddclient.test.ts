@@ -33,7 +33,7 @@ class Ddclient {
 /** The documented configurations for IPv4 and IPv6. */
 function configurations(domain: Domain, secret: string): string[] {
   const { front, authority } = place()
-  return blocks('docs/clients.md', 'ddclient', {
+  return blocks('docs/clients.md', 'ddclient 3.10', {
     'ssl=yes': `ssl=yes\nssl_ca_file=${authority.file}`,
     'https://dns.example.net': `https://${front.host}`,
     // ddclient refuses host names without a dot.

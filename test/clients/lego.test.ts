@@ -29,7 +29,7 @@ test.serial(
     const pebble = await startPebble(place())
     t.teardown(pebble.stop)
     const folder = newFolder()
-    const [command] = blocks('docs/clients.md', 'lego', {
+    const [command] = blocks('docs/clients.md', 'lego 4', {
       'http://proxy.example.net:3128': front.proxyUrl,
       'SSL_CERT_FILE=ca.pem': `SSL_CERT_FILE=${authority.file}`,
       'lego --accept-tos': `lego --server ${pebble.directory} --path ${folder} --accept-tos`,

@@ -1,10 +1,11 @@
 import test from 'ava'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, type AddressInfo, type Server } from 'node:net'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { startPowerDns, type PowerDns } from '../../dev/powerdns.ts'
 import { SetupError } from '../../dev/setup-error.ts'
 import { newFolder } from '../support/servers/folders.ts'
@@ -23,26 +24,27 @@ async function api(powerDns: PowerDns, method: string, path: string, body?: obje
 
 const zone = { name: 'example.test.', kind: 'Master', dnssec: true, nameservers: ['ns.example.test.'] }
 
-test.serial('zones and the API key survive a restart', async (t) => {
+test.serial('zones survive a restart, and each start draws a new API key', async (t) => {
   const folder = newFolder()
   const first = await startPowerDns(folder, options)
   await api(first, 'POST', '/zones', zone)
   await first.stop()
   await isGone(first.pid)
   const second = await startPowerDns(folder, options)
-  t.is(second.apiKey, first.apiKey)
+  t.not(second.apiKey, first.apiKey)
   t.like(await api(second, 'GET', '/zones/example.test.'), { name: 'example.test.', dnssec: true })
   await second.stop()
 })
 
-test.serial('a killed PowerDNS starts again on the same ports with its zones', async (t) => {
+test.serial('a killed PowerDNS starts again with its zones, on the same ports, with the same API key', async (t) => {
   const folder = newFolder()
   const first = await startPowerDns(folder, options)
   await api(first, 'POST', '/zones', zone)
   process.kill(first.pid, 'SIGKILL')
   await first.exited
-  const second = await startPowerDns(folder, { ...options, dnsPort: first.dnsPort, apiPort: first.apiPort })
-  t.like(second, { apiUrl: first.apiUrl, dnsPort: first.dnsPort })
+  const { dnsPort, apiPort, apiKey } = first
+  const second = await startPowerDns(folder, { ...options, dnsPort, apiPort, apiKey })
+  t.like(second, { apiUrl: first.apiUrl, dnsPort, apiKey })
   t.like(await api(second, 'GET', '/zones/example.test.'), { name: 'example.test.' })
   await second.stop()
 })
@@ -63,7 +65,7 @@ test.serial('a suspended PowerDNS can be stopped, and the next start ends one th
 test.serial('other users cannot read the API key', async (t) => {
   const folder = newFolder()
   const powerDns = await startPowerDns(folder, options)
-  for (const file of ['api-key', 'config/pdns.conf']) t.is(statSync(join(folder, file)).mode & 0o077, 0)
+  t.is(statSync(join(folder, 'config', 'pdns.conf')).mode & 0o077, 0)
   if (process.platform === 'linux') {
     t.false(readFileSync(`/proc/${powerDns.pid}/cmdline`, 'utf8').includes(powerDns.apiKey))
   }
@@ -99,4 +101,38 @@ test.serial('if another program uses a port, an error names it', async (t) => {
   t.false(readdirSync(folder).includes('process'))
   tcp.close()
   udp.close()
+})
+
+/** Listens as soon as nobody else does on this port. */
+async function listenWhenFree(server: Server, port: number): Promise<void> {
+  for (let isTaken = true; isTaken;) {
+    await nextTurn()
+    server.listen(port, '127.0.0.1')
+    isTaken = await once(server, 'listening').then(
+      () => false,
+      () => true,
+    )
+  }
+}
+
+test.serial('a program that takes the port of the API before PowerDNS does is not told the key', async (t) => {
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const apiPort = (free.address() as AddressInfo).port
+  free.close()
+  const heard: (string | undefined)[] = []
+  const thief = createHttpServer((request, response) => {
+    heard.push(request.url)
+    response.end('{}')
+  })
+  t.teardown(() => thief.close())
+  let taking: Promise<void> | undefined
+  // Called before the search for free ports, which holds the port until just before PowerDNS starts.
+  const progress = () => {
+    taking = listenWhenFree(thief, apiPort)
+  }
+  const started = startPowerDns(newFolder(), { ...options, apiPort, progress })
+  await t.throwsAsync(started, { instanceOf: SetupError, message: /\(PowerDNS' API\) is taken by another program/ })
+  await taking
+  t.deepEqual(heard, [])
 })

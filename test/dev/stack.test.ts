@@ -40,6 +40,15 @@ test.serial('Postgres and PowerDNS both start and both stop', async (t) => {
   t.deepEqual(readdirSync(folder).sort(), ['pdns', 'postgres'])
 })
 
+test.serial('the servers can enter a data folder that is made under a strict umask', async (t) => {
+  const folder = join(newFolder(), 'data')
+  const umask = process.umask(0o077)
+  t.teardown(() => process.umask(umask))
+  const stack = await startStack(folder, options)
+  t.deepEqual(await zones(stack), [])
+  await stack.stop()
+})
+
 test.serial('a server that the caller does not ask for is not started', async (t) => {
   const folder = newFolder()
   const stack = await startStack(folder, { ...options, postgres: false })
@@ -87,9 +96,15 @@ test.serial('`fresh` deletes what Zoneplane made, and nothing else', async (t) =
   const folder = newFolder()
   writeFileSync(join(folder, 'token'), 'kept')
   const first = await startStack(folder, options)
+  await fetch(`${first.pdnsApiUrl!}/api/v1/servers/localhost/zones`, {
+    method: 'POST',
+    headers: { 'X-API-Key': first.pdnsApiKey! },
+    body: JSON.stringify({ name: 'example.test.', kind: 'Master', nameservers: [] }),
+  })
+  t.is((await zones(first)).length, 1)
   await first.stop()
   const second = await startStack(folder, { ...options, fresh: true })
-  t.not(second.pdnsApiKey, first.pdnsApiKey)
+  t.deepEqual(await zones(second), [])
   await second.stop()
   t.is(readFileSync(join(folder, 'token'), 'utf8'), 'kept')
 

@@ -24,6 +24,7 @@ test('records are compared in DNSSEC canonical form', (t) => {
   const duplicate = { texts: ['Duplicate: records must be semantically unique'] }
   t.deepEqual(problems('AAAA', ['::1', '0::1']), duplicate)
   t.deepEqual(problems('NS', ['ns.example.', 'NS.example.']), duplicate)
+  for (const type of ['HTTPS', 'SVCB', 'LP']) t.deepEqual(problems(type, ['1 a.ex.', '1 A.Ex.']), duplicate, type)
   t.deepEqual(problems('SRV', ['1 2 3 a.', '1 2 3 b.', '01 2 3 \\065.']), duplicate)
 })
 

@@ -133,7 +133,7 @@ changes.forEach(({ what, change, showsInSerial, losesKey }, i) => {
       t.is((await change(`${name}.`)).status, 204)
       t.not((await discrepancies(servers())).length, 0)
       // Such a change sets no mark.
-      t.deepEqual(await query(servers().system.db, 'select zone from marks'), [])
+      t.deepEqual(await query(servers().system.db, 'select zone from marks where not settled'), [])
       if (!showsInSerial) t.deepEqual(await audit(servers().system, { contents: false }), [])
       t.deepEqual(await reconcileAll(servers().system, { contents: !showsInSerial }), { doubtful: [name], left: [] })
       t.deepEqual(await discrepancies(servers()), [])
@@ -159,13 +159,12 @@ test.serial('a key added at PowerDNS is kept: the zone is not created again', as
   t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
 })
 
-test.serial('a write to a zone deleted at PowerDNS is answered 503, and repair creates the zone again', async (t) => {
+test.serial('a write to a zone deleted at PowerDNS creates the zone again', async (t) => {
   const name = 'gone.example'
   await makeDomain(name)
   await servers().pdns('DELETE', `/zones/${name}.`)
-  t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 503)
-  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
   t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 200)
+  t.deepEqual(await discrepancies(servers()), [])
 })
 
 test.serial('a domain whose zone was deleted at PowerDNS can be deleted', async (t) => {
@@ -189,7 +188,7 @@ test.serial('at start the service repairs the zones whose serials differ', async
 test.serial(
   '`zoneplane reconcile` lists the zones that it repaired; only with --contents it compares contents',
   async (t) => {
-    const env = environmentFor(servers().backends)
+    const env = environmentFor(servers().backends, { LOG_LEVEL: 'error' })
     const first = startOurs('cli.js', ['reconcile', '--contents'], env)
     t.is(await first.ended, 0)
     t.is(first.output(), 'All zones are as the database says.\n')

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { createAccount } from '../support/accounts.ts'
-import { succeeded } from '../support/api.ts'
+import { newReservedDomain, succeeded } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
@@ -18,7 +18,8 @@ let child: Client
 
 test.serial.before('a service is started that hosts a local public suffix', async () => {
   service = await servers().start({ LOCAL_PUBLIC_SUFFIXES: SUFFIX })
-  succeeded(await service.api.post('/domains/', { name: SUFFIX }), 201)
+  const config = { ...servers().system.config, localPublicSuffixes: [SUFFIX] }
+  await newReservedDomain({ system: { ...servers().system, config } }, servers().owner.id, SUFFIX)
   child = (await createAccount(servers().system, service.url)).api
 })
 

@@ -1,7 +1,11 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
+import { SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../src/limits.ts'
+import { createAccount } from '../support/accounts.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { eventually } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
+import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // PowerDNS is down for a while (contract §2.3, §15.2). Through the proxy the service sees closed connections; without
 // the proxy, refused ones.
@@ -61,7 +65,7 @@ for (const isDirect of [false, true]) {
     t.is(ready.status, 200)
     t.is(ready.text, '{"status":"ready","checks":{"database":"ok","migrations":"ok","powerdns":"unavailable"}}')
     // Without a connection nothing was sent, so no mark remains.
-    if (isDirect) t.deepEqual(await query(servers().system.db, 'select zone from marks'), [])
+    if (isDirect) t.deepEqual(await query(servers().system.db, 'select zone from marks where not settled'), [])
 
     await restartPowerDns()
     t.is((await api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))).status, 200)
@@ -73,11 +77,10 @@ for (const isDirect of [false, true]) {
 
 test.serial('reads succeed while many writes wait for PowerDNS', async (t) => {
   const { api } = await servers().start()
-  const names = Array.from({ length: 40 }, (_, i) => `waiting-${i}.example`)
-  await Promise.all(names.map((name) => api.post('/domains/', { name })))
+  const names = Array.from({ length: 12 }, (_, i) => `waiting-${i}.example`)
+  for (const name of names) await api.post('/domains/', { name })
   const isPatch = ({ method }: { method: string }) => method === 'PATCH'
-  // The service sends PowerDNS at most eight requests at once.
-  const stops = names.slice(0, 8).map(() => servers().proxy.stop(isPatch))
+  const stops = names.slice(0, WRITERS_PER_ACCOUNT).map(() => servers().proxy.stop(isPatch))
   const answering = names.map((name) => api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1')))
   await Promise.all(stops.map(({ arrived }) => arrived))
   for (const name of names.slice(0, 4)) t.is((await api.get(`/domains/${name}/rrsets/`)).status, 200)
@@ -86,6 +89,46 @@ test.serial('reads succeed while many writes wait for PowerDNS', async (t) => {
   for (const { status } of await Promise.all(answering)) t.true([201, 503].includes(status), String(status))
   t.deepEqual(await discrepancies(servers()), [])
 })
+
+for (const [what, count, atOnce] of [
+  ['small requests', 1, WRITERS_PER_ACCOUNT],
+  ['large requests', SMALL_WRITE + 1, 1],
+] as const) {
+  test.serial(`while PowerDNS is slow, ${what} of one account leave room for the writes of another`, async (t) => {
+    const { proxy, system } = servers()
+    const { api, clientOf } = await servers().start()
+    const other = clientOf((await createAccount(system, '')).secret)
+    const names = Array.from({ length: 12 }, (_, i) => `busy-${i}-${count}.example`)
+    for (const name of names) await api.post('/domains/', { name })
+    await other.post('/domains/', { name: `other-${count}.example` })
+
+    const isBusy = ({ method, path }: Call) => method === 'PATCH' && path.includes('busy-')
+    let release = () => {}
+    const released = new Promise<Fate>((resolve) => {
+      release = () => {
+        resolve('pass')
+      }
+    })
+    proxy.calls.length = 0
+    proxy.fail((call) => (isBusy(call) ? released : 'pass'))
+    const rrsets = Array.from({ length: count }, (_, i) => rrset('192.0.2.1', `www${i}`))
+    const answered: number[] = []
+    const writing = names.map(async (name) => {
+      answered.push((await api.post(`/domains/${name}/rrsets/`, rrsets)).status)
+    })
+    await eventually(() => Promise.resolve(proxy.calls.filter(isBusy).length === atOnce))
+    t.is((await other.post(`/domains/other-${count}.example/rrsets/`, rrset('192.0.2.1'))).status, 201)
+    t.deepEqual(answered, [])
+    t.is(proxy.calls.filter(isBusy).length, atOnce)
+
+    release()
+    await Promise.all(writing)
+    proxy.heal()
+    // Some may have waited beyond the time limit of the queue.
+    for (const status of answered) t.true([201, 503].includes(status), String(status))
+    t.deepEqual(await discrepancies(servers()), [])
+  })
+}
 
 test.serial('if PowerDNS is killed during pushes, its zones are repaired after its restart', async (t) => {
   const { proxy, powerDns, restartPowerDns } = servers()

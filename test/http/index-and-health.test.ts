@@ -1,4 +1,7 @@
 import test from 'ava'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { HEALTH_TIME } from '../../src/limits.ts'
+import { readiness } from '../support/api.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
 import { addToken } from '../support/tokens.ts'
 import type { Account } from '../support/accounts.ts'
@@ -111,6 +114,32 @@ test.serial('the readiness endpoint is 200', async (t) => {
     const checks = '{"database":"ok","migrations":"ok","powerdns":"ok"}'
     t.deepEqual([status, text], [200, `{"status":"ready","checks":${checks}}`])
   }
+})
+
+test.serial('many requests for the readiness share one check', async (t) => {
+  await readiness(service().anonymous)
+  await sleep(HEALTH_TIME + 50)
+  const start = performance.now()
+  const before = service().proxy.calls.length
+  const answers = await Promise.all(Array.from({ length: 300 }, () => service().anonymous.get('//root/readyz')))
+  t.true(answers.every(({ status }) => status === 200))
+  const checks = service().proxy.calls.length - before
+  t.true(checks >= 1 && checks <= 1 + (performance.now() - start) / HEALTH_TIME, `${checks} checks`)
+})
+
+test.serial('while a check of the readiness waits for PowerDNS, no other begins', async (t) => {
+  const { proxy, anonymous } = service()
+  await sleep(HEALTH_TIME + 50)
+  const before = proxy.calls.length
+  const stopped = proxy.stop(() => true)
+  const waiting = Array.from({ length: 20 }, () => anonymous.get('//root/readyz'))
+  await stopped.arrived
+  await sleep(2 * HEALTH_TIME)
+  waiting.push(anonymous.get('//root/readyz'))
+  await sleep(100)
+  t.is(proxy.calls.length - before, 1)
+  stopped.release('pass')
+  for (const { status } of await Promise.all(waiting)) t.is(status, 200)
 })
 
 test.serial('liveness and readiness have no path below the API', async (t) => {

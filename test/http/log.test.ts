@@ -2,6 +2,7 @@ import test from 'ava'
 import { randomBytes } from 'node:crypto'
 import { exchange, plainRequest } from '../support/raw.ts'
 import { addToken } from '../support/tokens.ts'
+import { createApp } from '../../src/app.ts'
 import { query } from '../../src/store/database.ts'
 import type { Account } from '../support/accounts.ts'
 import { newDomain } from '../support/api.ts'
@@ -58,12 +59,40 @@ for (const [method, path, body, route, status, known] of [
       level: 'info',
       message: 'request',
       request: id,
+      address: '127.0.0.1',
       ...{ method, route, status },
       account: known ? account.id : null,
       token: known ? account.tokenId : null,
     })
   })
 }
+
+for (const [setting, address, logged] of [
+  ['full', '192.0.2.77', '192.0.2.77'],
+  ['full', '2001:db8:1:2::3', '2001:db8:1:2::3'],
+  ['prefix', '192.0.2.77', '192.0.2.0/24'],
+  ['prefix', '2001:db8:1:2::3', '2001:db8:1::/48'],
+  ['none', '192.0.2.77', null],
+] as const) {
+  test.serial(`a log line names the client's address as the setting says: ${setting}, ${address}`, async (t) => {
+    await withService({ LOG_ADDRESSES: setting, TRUSTED_PROXIES: '127.0.0.1' }, async (own) => {
+      const headers = { 'x-forwarded-for': address, 'x-request-id': 'addressed' }
+      t.is((await own.anonymous.get('/', { headers })).status, 200)
+      const [line] = await linesOf('addressed', own)
+      t.is(line!['address'], logged)
+    })
+  })
+}
+
+test.serial('an error that Koa reports is logged in JSON', (t) => {
+  createApp(service().system).emit('error', new Error('reported by Koa'))
+  const [line] = service()
+    .logged()
+    .trim()
+    .split('\n')
+    .filter((text) => text.includes('reported by Koa'))
+  t.like(JSON.parse(line!) as Line, { level: 'error', message: 'unexpected' })
+})
 
 test.serial('a request that fails authentication is logged without account and token', async (t) => {
   const { id, secret } = await addToken(service(), account.id, { allowedSubnets: [] })

@@ -20,7 +20,7 @@ async function sent(content: string): Promise<string> {
   const nameserver = await probed()
   proxy.calls.length = 0
   const rrset = { name: 'a.example.test.', type: 'TXT', ttl: 60, records: [content] }
-  await nameserver.publish('example.test.', 1, [rrset], false)
+  await nameserver.publish('example.test.', 1, [rrset], false, { confirm: () => Promise.resolve() })
   await nameserver.close()
   const { rrsets } = JSON.parse(proxy.calls[0]!.body) as { rrsets: { type: string; records: { content: string }[] }[] }
   return rrsets.find(({ type }) => type === 'TXT')!.records[0]!.content
@@ -43,9 +43,48 @@ test.serial('a PowerDNS that removes one level of escapes gets them doubled', as
   const nameserver = await probed()
   proxy.calls.length = 0
   const rrset = { name: 'a.example.test.', type: 'TXT', ttl: 60, records: ['"a\\"b\\\\c\\001"'] }
-  await nameserver.publish('example.test.', 1, [rrset], false)
+  await nameserver.publish('example.test.', 1, [rrset], false, { confirm: () => Promise.resolve() })
   await nameserver.close()
   t.true(proxy.calls[0]!.body.includes(JSON.stringify('"a\\\\"b\\\\\\\\c\\001"')))
+})
+
+/** What the probe says, and of this label, if PowerDNS is of this version and has these settings. */
+async function told(version: string, settings: Record<string, string>): Promise<[string[], boolean]> {
+  const { proxy, backends } = service()
+  const answer = Object.entries(settings).map(([name, value]) => ({ type: 'ConfigSetting', name, value }))
+  proxy.fail(({ path }) => (path === '' ? { answer: { version } } : path === '/config' ? { answer } : 'pass'))
+  const options = { url: proxy.url, key: backends.pdnsApiKey, connections: 1, primary: 'ns1.example.test.' }
+  const nameserver = new PowerDns(options)
+  const warnings = await nameserver.probe()
+  const isRefused = nameserver.labelProblem('0123456789abcdefghijklmnopqrstuv') !== undefined
+  await nameserver.close()
+  return [warnings, isRefused]
+}
+
+test.serial('a PowerDNS that does not answer for names below a DNAME is reported', async (t) => {
+  const [[warning, ...others]] = await told('4.7.3', { 'dname-processing': 'no' })
+  t.regex(warning!, /dname-processing=yes/)
+  t.deepEqual(others, [])
+  t.deepEqual((await told('4.7.3', { 'dname-processing': 'yes' }))[0], [])
+  t.deepEqual((await told('6.0.0', { launch: 'lmdb' }))[0], [])
+})
+
+test.serial('names like NSEC3 hashes are refused with LMDB before 5.0', async (t) => {
+  const settings = { 'dname-processing': 'yes' }
+  t.deepEqual(await told('4.7.3', { ...settings, launch: 'lmdb' }), [[], true])
+  t.deepEqual(await told('4.9.17', { ...settings, launch: 'bind,lmdb:zones' }), [[], true])
+  t.deepEqual(await told('5.0.1', { ...settings, launch: 'lmdb' }), [[], false])
+  t.deepEqual(await told('4.9.17', { ...settings, launch: 'gpgsql' }), [[], false])
+})
+
+test.serial('the configured PowerDNS is as it should be', async (t) => {
+  const { proxy, backends, system } = service()
+  t.deepEqual(
+    await new PowerDns({ url: proxy.url, key: backends.pdnsApiKey, connections: 1, primary: 'a.' }).probe(),
+    [],
+  )
+  t.is(system.nameserver.labelProblem('0123456789abcdefghijklmnopqrstu'), undefined)
+  t.is(system.nameserver.labelProblem('0123456789abcdefghijklmnopqrstuw'), undefined)
 })
 
 test.serial('the probe leaves no zone behind', async (t) => {

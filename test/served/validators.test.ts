@@ -1,5 +1,6 @@
 import test from 'ava'
-import { transfer, validate, verifyTransfer, verifyZone } from '../support/dns/dns.ts'
+import { transfer, verifyTransfer, verifyZone } from '../support/dns/dns.ts'
+import { validate } from '../support/dns/validators.ts'
 import { useService, type TestService } from '../support/harness.ts'
 import { Zone } from '../support/dns/zone.ts'
 

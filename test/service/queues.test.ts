@@ -25,6 +25,27 @@ test('work under one key is done in order, one at a time; other keys do not wait
   t.deepEqual(done, [1, 2, 3, 4])
 })
 
+test('a queue with places runs as much work at a time, in order, and work may take several places', async (t) => {
+  const queues = new Queues()
+  const entered: string[] = []
+  const enter = async (name: string, taken: number) => {
+    const leave = await queues.enter('a', { places: 3, taken })
+    entered.push(name)
+    return leave
+  }
+  const [one, two, all, last] = [enter('one', 1), enter('two', 1), enter('all', 3), enter('last', 1)]
+  ;(await one)()
+  await new Promise((resolve) => setImmediate(resolve))
+  t.deepEqual(entered, ['one', 'two'])
+  ;(await two)()
+  const leaveAll = await all
+  await new Promise((resolve) => setImmediate(resolve))
+  t.deepEqual(entered, ['one', 'two', 'all'])
+  leaveAll()
+  ;(await last)()
+  t.deepEqual(entered, ['one', 'two', 'all', 'last'])
+})
+
 test('after work fails, at once or later, the next work runs', async (t) => {
   const queues = new Queues()
   const failing = [

@@ -44,6 +44,11 @@ function account(accountId: string, dailyRate: number | null = null): Actor {
   }
 }
 
+/** Compares a password for an account of its own, from a client that is not trusted. */
+async function compareFrom(system: System, address: string, compare: () => Promise<boolean>): Promise<boolean> {
+  return comparePassword(system, { address, email: `${address}@example.test` }, compare, () => Promise.resolve(false))
+}
+
 /** The contract's table: requests per seconds. */
 const RATES: [Scope, [number, number][]][] = [
   ['account_management_active', [[3, 60]]],
@@ -54,6 +59,9 @@ const RATES: [Scope, [number, number][]][] = [
   ['dns_api_per_domain_expensive', [[20, 1], [150, 60], [1000, 3600], [3000, DAY]]],
   ['user', [[20000, DAY]]],
   ['login_failure', [[10, 60], [100, 3600]]],
+  ['login_failure_per_account', [[100, 3600]]],
+  ['totp_failure', [[10, 3600]]],
+  ['mail', [[3, 3600], [10, DAY]]],
 ] // prettier-ignore
 
 for (const [scope, rates] of RATES) {
@@ -96,7 +104,7 @@ for (const THROTTLE_STORE of ['memory', 'postgres']) {
 
   test.serial(`in ${THROTTLE_STORE}, wrong passwords are forgotten when their window ends`, async (t) => {
     await withSystem({ THROTTLE_STORE, THROTTLE_RATES: 'login_failure=1/2s' }, async (system) => {
-      const compare = (isRight: boolean) => comparePassword(system, '192.0.2.9', () => Promise.resolve(isRight))
+      const compare = (isRight: boolean) => compareFrom(system, '192.0.2.9', () => Promise.resolve(isRight))
       t.false(await compare(false))
       await t.throwsAsync(compare(true), { instanceOf: Throttled })
       while (!(await compare(true).catch(() => false))) await sleep(20)
@@ -206,7 +214,7 @@ test.serial('the daily rate of an account replaces the configured rates', async 
 test.serial('when throttling is off, nothing is counted or reported', async (t) => {
   await withSystem({ THROTTLE: 'off', THROTTLE_RATES: 'user=1/d; login_failure=1/d' }, async (system) => {
     for (let i = 0; i < 3; i++) t.is(await admit(system, 'user', account('a')), undefined)
-    for (let i = 0; i < 3; i++) t.false(await comparePassword(system, '192.0.2.1', async () => false))
+    for (let i = 0; i < 3; i++) t.false(await compareFrom(system, '192.0.2.1', async () => false))
   })
 })
 
@@ -214,7 +222,7 @@ test.serial('passwords are compared until too many were wrong; right ones are no
   await withSystem({}, async (system) => {
     let compared = 0
     const compare = (right: boolean, address = '192.0.2.1') =>
-      comparePassword(system, address, async () => {
+      compareFrom(system, address, async () => {
         compared++
         return right
       })
@@ -234,7 +242,7 @@ test.serial('of many wrong passwords sent at once, only as many are compared as 
   await withSystem({}, async (system) => {
     let compared = 0
     const tries = Array.from({ length: 50 }, (_, i) =>
-      comparePassword(system, `2001:db8::${i}`, async () => {
+      compareFrom(system, `2001:db8::${i}`, async () => {
         compared++
         await new Promise(setImmediate)
         return false
@@ -250,12 +258,12 @@ test.serial('a comparison that throws is not counted', async (t) => {
   await withSystem({ THROTTLE_RATES: 'login_failure=1/h' }, async (system) => {
     for (let i = 0; i < 3; i++) {
       await t.throwsAsync(
-        comparePassword(system, '192.0.2.1', () => Promise.reject(new Error('busy'))),
+        compareFrom(system, '192.0.2.1', () => Promise.reject(new Error('busy'))),
         {
           message: 'busy',
         },
       )
     }
-    t.false(await comparePassword(system, '192.0.2.1', async () => false))
+    t.false(await compareFrom(system, '192.0.2.1', async () => false))
   })
 })

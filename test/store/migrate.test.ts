@@ -1,5 +1,5 @@
 import test from 'ava'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 import { openDatabase, query, type Db } from '../../src/store/database.ts'
 import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
@@ -60,11 +60,11 @@ test('migrations can be applied, undone without trace, and applied again with th
 test('migrating a migrated database changes nothing', async (t) => {
   await withEmptyDatabase(async (url, db) => {
     await migrate(url)
-    await query(db, `insert into departed (name, version) values ('kept.test', 1)`)
+    await query(db, `insert into spent (name, version) values ('kept.test', 1)`)
     const before = await schema(db)
     await migrate(url)
     t.deepEqual(await schema(db), before)
-    t.is((await query(db, 'select from departed')).length, 1)
+    t.is((await query(db, 'select from spent')).length, 1)
   })
 })
 
@@ -111,5 +111,21 @@ test('undoing and applying at once leaves the complete schema or none', async (t
     await Promise.all([unmigrate(url), migrate(url), unmigrate(url), migrate(url)])
     const tables = (await schema(db)).length
     t.is(await isMigrated(db), tables > 0)
+  })
+})
+
+test('a process that stands still while it migrates does not keep others from it', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    const module = new URL('../../src/store/migrate.js', import.meta.url).href
+    const script = `import { migrate } from ${JSON.stringify(module)}; await migrate(${JSON.stringify(url)})`
+    const stopped = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'ignore' })
+    t.teardown(() => stopped.kill('SIGKILL'))
+    const holders = `select from pg_locks where locktype = 'advisory' and granted
+      and database = (select oid from pg_database where datname = current_database())`
+    while ((await query(db, holders)).length === 0) t.is(stopped.exitCode, null)
+    stopped.kill('SIGSTOP')
+    t.is((await query(db, holders)).length, 1)
+    await migrate(url)
+    t.true(await isMigrated(db))
   })
 })

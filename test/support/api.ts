@@ -1,5 +1,9 @@
-import type { Answer, Client } from './client.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { HEALTH_TIME } from '../../src/limits.ts'
+import { create } from '../../src/service/domains/domains.ts'
+import { unrestricted } from '../../src/service/tokens/actor.ts'
 import { query } from '../../src/store/database.ts'
+import type { Answer, Client } from './client.ts'
 import type { TestService } from './harness.ts'
 
 let names = 0
@@ -13,6 +17,11 @@ export function freshName(): string {
 export async function newDomain(api: Client, name = freshName()): Promise<string> {
   succeeded(await api.post('/domains/', { name }), 201)
   return name
+}
+
+/** Creates a domain that is reserved for the operator (contract §7.3) for an account. */
+export async function newReservedDomain({ system }: Pick<TestService, 'system'>, accountId: string, name: string) {
+  await create(system, unrestricted(accountId), { name, problems: {}, byOperator: true })
 }
 
 /** Runs `make` at the first call and returns the same result from then on; for tests that do not change it. */
@@ -68,6 +77,12 @@ export async function domainOf(api: Client, name: string): Promise<ShownDomain> 
 export function succeeded(answer: Answer, status: number): Answer {
   if (answer.status !== status) throw new Error(`${answer.status} ${answer.text}`)
   return answer
+}
+
+/** The answer of the readiness endpoint to a check that begins now, not to one that others share. */
+export async function readiness(api: Client): Promise<Answer> {
+  await sleep(HEALTH_TIME + 50)
+  return api.get('//root/readyz')
 }
 
 /** Sets the minimum TTL of a domain, as only the operator can. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /** What a connection received: the head of the first answer, and everything after it. */
@@ -17,12 +18,29 @@ export interface RawOptions {
   end?: boolean
 }
 
+/** A connection that stays open. */
+export interface Held {
+  socket: Socket
+  /** What arrived until the connection was closed. */
+  answer: Promise<RawAnswer>
+}
+
 /** Sends octets as they are, and waits until the service closes the connection. Strings are taken octet by octet. */
 export async function exchange(url: string, octets: string | Buffer, options: RawOptions = {}): Promise<RawAnswer> {
   const socket = open(url, options)
   socket.write(typeof octets === 'string' ? Buffer.from(octets, 'latin1') : octets)
   if (options.end === true) socket.end()
   return parseAnswer(await all(socket))
+}
+
+/** Sends octets, and leaves the connection open. @param from the client's own address, such as 127.0.0.2 */
+export async function hold(url: string, octets: string, from = '127.0.0.1'): Promise<Held> {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ port: Number(port), host: hostname, localAddress: from })
+  await once(socket, 'connect')
+  socket.on('error', () => undefined)
+  socket.write(Buffer.from(octets, 'latin1'))
+  return { socket, answer: all(socket).then(parseAnswer) }
 }
 
 /** A request with a line and headers as given, that asks for the connection to be closed. */

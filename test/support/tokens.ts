@@ -1,4 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { decryptSecret, encryptSecret } from '../../src/service/accounts/second-factor.ts'
+import { codeAt, stepAt } from '../../src/service/accounts/totp-codes.ts'
 import { hashSecret } from '../../src/service/tokens/authentication.ts'
 import { generateSecret } from '../../src/service/tokens/secrets.ts'
 import { query } from '../../src/store/database.ts'
@@ -7,6 +9,7 @@ import type { TestService } from './harness.ts'
 
 /** Columns of a token in Postgres' notation. */
 export interface TokenOptions {
+  name?: string
   secret?: string
   created?: string
   lastUsed?: string | null
@@ -35,6 +38,7 @@ export async function addToken(
 ): Promise<Token> {
   const secret = options.secret ?? generateSecret()
   const columns = {
+    name: '',
     created: service.system.now(),
     lastUsed: null,
     userOverrideId: null,
@@ -49,9 +53,9 @@ export async function addToken(
   }
   const [token] = await query<{ id: string }>(
     service.system.db,
-    `insert into tokens (created, last_used, secret_hash, owner_id, user_override_id, mfa, max_age, max_unused_period,
+    `insert into tokens (name, created, last_used, secret_hash, owner_id, user_override_id, mfa, max_age, max_unused_period,
        perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets)
-     values (:created, :lastUsed, :hash, :ownerId, :userOverrideId, :mfa, cast(:maxAge as interval),
+     values (:name, :created, :lastUsed, :hash, :ownerId, :userOverrideId, :mfa, cast(:maxAge as interval),
        cast(:maxUnusedPeriod as interval), :permCreateDomain, :permDeleteDomain, :permManageTokens,
        cast(:allowedSubnets as cidr[])) returning id`,
     { ...columns, ownerId, hash: hashSecret(secret) },
@@ -94,13 +98,30 @@ export async function setState(service: TestService, accountId: string, state: s
 }
 
 /** A new TOTP factor of an account, used before or not; resolves with its id. */
-export async function addFactor(service: TestService, accountId: string, { used = true } = {}): Promise<string> {
+export async function addFactor(
+  service: Pick<TestService, 'system'>,
+  accountId: string,
+  { used = true } = {},
+): Promise<string> {
   const now = service.system.now()
-  const [factor] = await query<{ id: string }>(
+  const id = randomUUID()
+  const secret = encryptSecret(service.system, id, randomBytes(32))
+  await query(
     service.system.db,
-    `insert into totp_factors (account_id, created, last_used, name, secret)
-     values (:accountId, :now, :lastUsed, :name, :secret) returning id`,
-    { accountId, now, lastUsed: used ? now : null, name: randomBytes(6).toString('hex'), secret: randomBytes(32) },
+    `insert into totp_factors (id, account_id, created, last_used, name, secret)
+     values (:id, :accountId, :now, :lastUsed, :name, :secret)`,
+    { id, accountId, now, lastUsed: used ? now : null, name: randomBytes(6).toString('hex'), secret },
   )
-  return factor!.id
+  return id
+}
+
+/** A code of a factor. @param offset in time steps from the current one */
+export async function codeFor({ system }: TestService, id: string, offset = 0): Promise<string> {
+  const [factor] = await query<{ secret: Buffer }>(system.db, 'select secret from totp_factors where id = :id', { id })
+  return codeAt(decryptSecret(system, { id, ...factor! }), stepAt(system.now()) + offset)
+}
+
+/** Lets the codes of a factor that were accepted be accepted again. */
+export async function forgetCodes({ system }: TestService, id: string): Promise<void> {
+  await query(system.db, 'update totp_factors set last_step = null where id = :id', { id })
 }

@@ -17,6 +17,7 @@ interface Input {
   label: string
   hint: string
   attributes: Html
+  isCheckbox?: boolean
 }
 
 const NEW_PASSWORD: Input = {
@@ -24,6 +25,14 @@ const NEW_PASSWORD: Input = {
   label: 'New password',
   hint: 'At least 8 characters. Use a long sentence, or let your password manager create one.',
   attributes: html`type="password" minlength="8" maxlength="128" autocomplete="new-password"`,
+}
+
+const REVOKE_TOKENS: Input = {
+  name: 'revoke_tokens',
+  label: 'Delete my API tokens',
+  hint: 'The e-mail lists them. Programs and routers that use one need a new token then.',
+  attributes: html`type="checkbox" value="true" checked`,
+  isCheckbox: true,
 }
 
 const FORMS: Record<Action, Form> = {
@@ -39,9 +48,9 @@ const FORMS: Record<Action, Form> = {
   },
   'reset-password': {
     title: 'Set a new password',
-    text: 'Changing your password logs you out everywhere. Your API tokens stay valid.',
+    text: 'Changing your password logs you out everywhere.',
     button: 'Set password',
-    inputs: [NEW_PASSWORD],
+    inputs: [NEW_PASSWORD, REVOKE_TOKENS],
   },
   'delete-account': {
     title: 'Delete your account',
@@ -82,8 +91,14 @@ ${captcha && captchaInputs(captcha)}
 </form>${captcha && SOLVER_ELEMENT}`
 }
 
-function field({ name, label, hint, attributes }: Input, problems: string[] | undefined): Html {
+function field({ name, label, hint, attributes, isCheckbox }: Input, problems: string[] | undefined): Html {
   const invalid = problems && html` aria-invalid="true"`
+  if (isCheckbox) {
+    return html`<label
+        ><input name="${name}" ${attributes} aria-describedby="${name}-hint" ${invalid} /> ${label}</label
+      >
+      <p class="quiet" id="${name}-hint">${hint}</p>`
+  }
   return html`<label for="${name}">${label}</label>
     <input id="${name}" name="${name}" ${attributes} aria-describedby="${name}-hint" ${invalid} required autofocus />
     <p class="quiet" id="${name}-hint">${hint}</p>`

@@ -19,6 +19,7 @@ main > :last-child, .alert > :last-child { margin-bottom: 0 }
 label { display: block; font-weight: 600 }
 input { display: block; width: 100%; margin: .35rem 0; padding: .6rem .75rem; font: inherit; color: inherit;
   background: transparent; border: 1px solid var(--line); border-radius: .5rem }
+input[type=checkbox] { display: inline; width: auto; margin: 0 .35rem 0 0 }
 button { width: 100%; margin-top: .75rem; padding: .7rem 1rem; font: inherit; font-weight: 600; cursor: pointer;
   color: light-dark(#ffffff, #1b1a1f); background: var(--accent); border: 0; border-radius: .5rem }
 button.danger { background: var(--danger) }

@@ -1,10 +1,14 @@
 import { koaBody, HttpMethodEnum } from 'koa-body'
+import { finished } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
-import { Invalid } from '../../errors.ts'
-import { BODY_RESOURCE, BODY_VALUES } from '../../limits.ts'
+import { Invalid, Throttled, Unavailable } from '../../errors.ts'
+import { BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES } from '../../limits.ts'
+import { identityOf } from '../../service/throttling/throttling.ts'
 import { inSlices, type Work } from '../../slices.ts'
-import { guard, type Context, type Middleware } from '../context.ts'
+import { callerOf } from '../client.ts'
+import type { Context, Middleware } from '../context.ts'
 import { Refusal } from '../refusal.ts'
+import { Gathered } from './gathered.ts'
 
 interface BodyOptions {
   /** Refuses an empty body, which otherwise counts as `{}`. */
@@ -31,26 +35,76 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
     encoding: '',
     parsedMethods: [POST, PUT, PATCH],
   })
-  return guard(async (ctx) => {
+  return async function body(ctx, next) {
+    const length = lengthOf(ctx, limit)
+    // One that is announced as too large is not read.
+    const release = hold(ctx, length > limit ? 0 : length)
+    try {
+      await read(ctx, length)
+      await next()
+    } finally {
+      release()
+    }
+  }
+
+  async function read(ctx: Context, length: number): Promise<void> {
     const mediaType = ctx.get('Content-Type')
     ctx.req.headers['content-type'] = 'application/octet-stream'
+    const pieces = Object.assign(new Gathered(), { headers: ctx.req.headers })
+    // The client may be gone after koa-body has stopped listening, because of an earlier error.
+    pieces.on('error', () => undefined)
+    const timer = setTimeout(
+      () => pieces.destroy(new Refusal(408, 'Request timed out.')),
+      length > BODY_RESOURCE ? BODY_TIME_LARGE : BODY_TIME,
+    )
+    ctx.req.pipe(pieces)
+    finished(ctx.req, (error) => {
+      if (error != null) pieces.destroy(error)
+    })
     try {
-      await readOctets(ctx, async () => undefined)
+      // koa-body reads `req` of its context, and leaves the octets in `request`.
+      await readOctets(Object.create(ctx, { req: { value: pieces } }) as Context, async () => undefined)
       const octets = takeOctets(ctx)
-      const values = await inSlices(countValues(octets))
-      ctx.state.body = () => parse(octets, values, mediaType, options)
+      const size = await inSlices(measure(octets))
+      ctx.state.body = () => parse(octets, size, mediaType, options)
       // Parsing a large body takes long, so let other requests run first.
       if (octets.length > BODY_RESOURCE) await nextIteration()
     } catch (error) {
       const failure = refusal(error)
+      if (failure.status === 408) ctx.set('Connection', 'close')
       ctx.state.body = () => {
         throw failure
       }
       // Drop the rest of the body, so that the connection can carry the next request.
       ctx.req.unpipe()
       ctx.req.resume()
+    } finally {
+      clearTimeout(timer)
     }
-  })
+  }
+}
+
+/** The octets of a body on their way, as announced; unknown lengths count as `limit`. */
+function lengthOf(ctx: Context, limit: number): number {
+  const isUnknown = ctx.get('Transfer-Encoding') !== '' || ctx.get('Content-Encoding') !== ''
+  return isUnknown ? limit : Number(ctx.get('Content-Length'))
+}
+
+/**
+ * Counts the octets of a body until the returned function is called. A caller who does not take responses may not write,
+ * because the response to a write cannot be refused.
+ * @throws Throttled beyond the bounds, Unavailable
+ */
+function hold(ctx: Context, octets: number): () => void {
+  const { bodies, answers } = ctx.state.system
+  const caller = callerOf(ctx)
+  const room = typeof caller === 'string' ? bodies.strangers : bodies.accounts
+  const identity = identityOf(caller)
+  if (!answers.hold(identity, 0)) throw new Unavailable('too many octets of responses wait for clients')
+  if (!room.hold(identity, octets)) throw new Throttled(1)
+  return () => {
+    room.release(identity, octets)
+  }
 }
 
 /** Removes the body from the request, so that its memory can be freed once it is parsed. */
@@ -62,6 +116,7 @@ function takeOctets({ request }: Context): Buffer {
 }
 
 function refusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
   const { status, message } = error as { status?: number; message: string }
   if (status === 413) return new Refusal(413, 'Payload too large.')
   if (status === 415) return new Refusal(415, 'Unsupported content encoding in request.')
@@ -92,25 +147,38 @@ function parseForm(octets: string): unknown {
 /** How many octets are searched in one go. */
 const CHUNK = 65_536
 
-const [QUOTE, BACKSLASH, COMMA, ARRAY, OBJECT] = Buffer.from('"\\,[{')
+const [QUOTE, BACKSLASH, COMMA, ARRAY, OBJECT, ARRAY_END, OBJECT_END] = Buffer.from('"\\,[{]}')
 
-/** How many values a JSON text has: each of them, but for the outermost, follows a comma or begins an array or object. */
-function* countValues(octets: Buffer): Work<number> {
+/** What a JSON text costs whoever reads it. */
+interface Size {
+  /** Each of them, but for the outermost, follows a comma or begins an array or object. */
+  values: number
+  /** How deep arrays and objects are nested. */
+  depth: number
+}
+
+function* measure(octets: Buffer): Work<Size> {
   let values = 1
+  let open = 0
+  let depth = 0
   let isInString = false
   for (let i = 0; i < octets.length; i++) {
     if (i % CHUNK === 0) yield
     const octet = octets[i]
     if (octet === QUOTE) isInString = !isInString
     else if (isInString) i += octet === BACKSLASH ? 1 : 0
-    else if (octet === COMMA || octet === ARRAY || octet === OBJECT) values++
+    else if (octet === COMMA) values++
+    else if (octet === ARRAY || octet === OBJECT) {
+      values++
+      depth = Math.max(depth, ++open)
+    } else if (octet === ARRAY_END || octet === OBJECT_END) open--
   }
-  return values
+  return { values, depth }
 }
 
 function parse(
   octets: Buffer,
-  values: number,
+  { values, depth }: Size,
   mediaType: string,
   { required = false, form = false }: BodyOptions,
 ): unknown {
@@ -123,6 +191,8 @@ function parse(
     throw new Refusal(415, `Unsupported media type "${mediaType}" in request.`)
   }
   if (values > BODY_VALUES) throw new Refusal(400, `JSON parse error - there are more than ${BODY_VALUES} values`)
+  if (depth > BODY_DEPTH)
+    throw new Refusal(400, `JSON parse error - values are nested deeper than ${BODY_DEPTH} levels`)
   let json: unknown
   try {
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(octets))

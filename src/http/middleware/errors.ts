@@ -5,13 +5,15 @@ import {
   Invalid,
   NameserverFailure,
   NotFound,
+  OutcomeUnknown,
   PreconditionFailed,
   Throttled,
   Unauthenticated,
   Unavailable,
   type Problems,
 } from '../../errors.ts'
-import { answer, answerItems, answerText, type AppContext } from '../context.ts'
+import { answer, answerItems, answerText } from '../answer.ts'
+import type { AppContext } from '../context.ts'
 import { Refusal } from '../refusal.ts'
 
 /** The status of each error of the service (contract §2.2); the error's message is the `detail`. */
@@ -43,20 +45,26 @@ function statusOf(error: unknown): number {
 }
 
 function answerDetail(ctx: AppContext, status: number, error: unknown): void {
-  const { system, requestId } = ctx.state
+  const { system } = ctx.state
   let detail = error instanceof Error ? error.message : ''
   if (status === 500) {
-    system.log.error('unexpected', { request: requestId, error: error instanceof Error ? error.stack : String(error) })
+    system.log.error('unexpected', { error: error instanceof Error ? error.stack : String(error) })
     detail = 'Internal Server Error.'
   } else if (status === 503) {
-    system.log.warn('unavailable', { request: requestId, reason: detail })
-    const isRead = (ctx.method === 'GET' || ctx.method === 'HEAD') && !ctx.state.dyndns
-    detail = `The DNS backend is currently unavailable. ${isRead ? 'Please retry.' : 'Nothing was changed; please retry.'}`
+    system.log.warn('unavailable', { reason: detail })
+    detail = `The DNS backend is currently unavailable. ${consequence(ctx, error)}`
     ctx.set('Retry-After', String(system.config.retryAfter))
   } else if (error instanceof Throttled) ctx.set('Retry-After', String(error.wait))
   else if (status === 401) ctx.set('WWW-Authenticate', 'Token')
   if (ctx.state.dyndns === true) answerText(ctx, status, detail)
   else answer(ctx, status, { detail })
+}
+
+/** What a failure of a backend means for the client (contract §2.2). */
+function consequence(ctx: AppContext, error: unknown): string {
+  if (error instanceof OutcomeUnknown) return 'Whether the change was made is unknown; please check, then retry.'
+  const isRead = (ctx.method === 'GET' || ctx.method === 'HEAD') && !ctx.state.dyndns
+  return isRead ? 'Please retry.' : 'Nothing was changed; please retry.'
 }
 
 async function answerProblems(ctx: AppContext, problems: Problems | Problems[]): Promise<void> {

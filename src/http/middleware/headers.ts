@@ -1,6 +1,7 @@
 import type Koa from 'koa'
 import type { Config } from '../../config.ts'
-import { answerEmpty, type AppContext } from '../context.ts'
+import { answerEmpty } from '../answer.ts'
+import type { AppContext } from '../context.ts'
 
 const EXPOSED = 'Link, Retry-After, Location, ETag, RateLimit, RateLimit-Policy'
 const PREFLIGHT = {

@@ -2,10 +2,26 @@ import type Koa from 'koa'
 import { NotFound } from '../../errors.ts'
 import { requestedHost } from '../client.ts'
 import type { AppContext } from '../context.ts'
+import { Refusal } from '../refusal.ts'
 import { pathOf } from './paths.ts'
 
 export const UPDATE_PATH = '/update'
 export const CHECK_IP_PATH = '/nic/checkip.html'
+
+/** The host of a URI, and perhaps a port (RFC 3986 §§3.2.2 and 3.2.3). */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i
+
+/** Requires a valid host, and at most one `Host` header (RFC 9112 §3.2). */
+export async function refuseInvalidHost(ctx: AppContext, next: Koa.Next): Promise<void> {
+  const host = requestedHost(ctx)
+  const isValid = HOST.test(host) && URL.canParse(`http://${host}`)
+  const count = ctx.req.headersDistinct['host']?.length ?? 0
+  if (!isValid || count > 1) {
+    ctx.set('Connection', 'close')
+    throw new Refusal(400, 'Bad request.')
+  }
+  await next()
+}
 
 /** On a host name that serves only dynDNS updates or only address checks, every path means that (contract §10.1). */
 export async function hostNames(ctx: AppContext, next: Koa.Next): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type Koa from 'koa'
+import { loggedAddress } from '../client.ts'
 import type { AppContext, State } from '../context.ts'
 
 /**
@@ -8,14 +9,17 @@ import type { AppContext, State } from '../context.ts'
  */
 export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void> {
   const given = ctx.get('X-Request-Id')
-  ctx.state.requestId = /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID()
-  ctx.set('X-Request-Id', ctx.state.requestId)
+  const request = /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID()
+  ctx.set('X-Request-Id', request)
+  // Every line that the request causes has its id.
+  const { system } = ctx.state
+  ctx.state.system = { ...system, log: system.log.child({ request }) }
   const start = performance.now()
   await next()
   // The request may have failed before the route or the actor was set.
-  const { system, requestId, route, actor } = ctx.state as Partial<State> & Pick<State, 'system'>
-  system.log.info('request', {
-    request: requestId,
+  const { route, actor } = ctx.state as Partial<State>
+  ctx.state.system.log.info('request', {
+    address: loggedAddress(ctx),
     method: ctx.method,
     route: route ?? null,
     status: ctx.status,

@@ -1,7 +1,7 @@
 import { Throttled } from '../../errors.ts'
 import type { Scope } from '../../limits.ts'
 import { admit } from '../../service/throttling/throttling.ts'
-import { clientAddress } from '../client.ts'
+import { callerOf } from '../client.ts'
 import { guard, type Middleware, type State } from '../context.ts'
 
 /** Scopes that count the requests to each domain separately. */
@@ -15,11 +15,11 @@ const PER_DOMAIN: Scope[] = ['dns_api_per_domain_expensive', 'dyndns']
 export function throttle(scope: Scope | { reads: Scope; writes: Scope }): Middleware {
   const { reads, writes } = typeof scope === 'string' ? { reads: scope, writes: scope } : scope
   return guard(async (ctx) => {
-    // Only earlier guards can have set the actor and the domain.
-    const { system, actor, domain } = ctx.state as Pick<State, 'system'> & Partial<State>
+    // Only an earlier guard can have set the domain.
+    const { system, domain } = ctx.state as Pick<State, 'system'> & Partial<State>
     const chosen = ctx.method === 'GET' || ctx.method === 'HEAD' ? reads : writes
     const bucket = PER_DOMAIN.includes(chosen) ? domain?.name : undefined
-    const verdict = await admit(system, chosen, actor ?? clientAddress(ctx), bucket)
+    const verdict = await admit(system, chosen, callerOf(ctx), bucket)
     if (verdict === undefined) return
     const { scope, quota, length, remaining, seconds } = verdict.tightest
     ctx.set('RateLimit-Policy', `"${scope}";q=${quota};w=${length}`)

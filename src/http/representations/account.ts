@@ -1,10 +1,12 @@
 import type { Config } from '../../config.ts'
+import type { PasswordReset } from '../../service/accounts/account-changes.ts'
 import { emailProblems, type AccountWithCounts } from '../../service/accounts/accounts.ts'
 import { nameProblems } from '../../service/domains/availability.ts'
 import type { CaptchaAnswer } from '../../service/accounts/captchas.ts'
 import { passwordProblems } from '../../service/accounts/passwords.ts'
 import type { SignUp } from '../../service/accounts/sign-up.ts'
 import { captchaAnswer } from './captcha.ts'
+import { code } from './totp.ts'
 import { boolean, nonBlankText, readForm, ruledText } from './fields.ts'
 
 const email = ruledText({ trim: true }, emailProblems)
@@ -26,13 +28,20 @@ export function readSignUp(body: unknown, config: Config): SignUp {
 }
 
 /** Reads the credentials of an account. */
-export function readCredentials(body: unknown) {
-  return readForm(body, { email, password })
+export function readCredentials(body: unknown, config: Config) {
+  return readForm(body, { email, password }, captcha(config))
 }
 
-export function readEmailChange(body: unknown) {
-  const { new_email: newEmail, ...credentials } = readForm(body, { email, password, new_email: email })
-  return { credentials, newEmail }
+/** Reads the request to change the address (contract §11.2). */
+export function readEmailChange(body: unknown, config: Config) {
+  const required = { email, password, new_email: email }
+  const { new_email: newEmail, ...proof } = readForm(body, required, { code, ...captcha(config) })
+  return { proof, newEmail }
+}
+
+/** Reads the request to delete the account (contract §11.2). */
+export function readDeletion(body: unknown, config: Config) {
+  return readForm(body, { email, password }, { code, ...captcha(config) })
 }
 
 export function readPasswordReset(body: unknown, config: Config): { email: string; captcha?: CaptchaAnswer } {
@@ -44,8 +53,10 @@ export function readActivation(body: unknown, config: Config): CaptchaAnswer | u
   return readForm(body, {}, captcha(config)).captcha
 }
 
-export function readNewPassword(body: unknown) {
-  return { newPassword: readForm(body, { new_password: newPassword }).new_password }
+/** Reads the input of a password reset (contract §11.3). */
+export function readNewPassword(body: unknown): PasswordReset {
+  const form = readForm(body, { new_password: newPassword }, { revoke_tokens: boolean() })
+  return { newPassword: form.new_password, revokeTokens: form.revoke_tokens ?? false }
 }
 
 export function readAccountChange(body: unknown) {

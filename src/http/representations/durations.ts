@@ -33,7 +33,7 @@ const ISO = /^([-+]?)P(?!$)(?:([\d.,]+)D)?(?:T(?!$)(?:([\d.,]+)H)?(?:([\d.,]+)M)
 
 /** A number counts as seconds. */
 function microsecondsOf(value: unknown): bigint | undefined {
-  if (typeof value === 'number') return BigInt(Math.round(value * 1e6))
+  if (typeof value === 'number') return Number.isFinite(value * 1e6) ? BigInt(Math.round(value * 1e6)) : undefined
   if (typeof value !== 'string' || value.length > DURATION_TEXT_LENGTH) return undefined
   const text = value.trim()
   const days = DAYS.exec(text)?.[1]

@@ -10,7 +10,8 @@ const name = text({ trim: true }).test(
   (value = '') => characters(value) <= TOTP_NAME_LENGTH,
 )
 
-const code = ruledText({ trim: true }, codeProblems)
+/** A code of a factor, as a member of a request. */
+export const code = ruledText({ trim: true }, codeProblems)
 
 /** Reads a factor (contract §12). */
 export function readFactor(body: unknown): { name?: string } {

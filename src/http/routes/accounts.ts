@@ -3,7 +3,8 @@ import * as accounts from '../../service/accounts/accounts.ts'
 import * as logins from '../../service/accounts/logins.ts'
 import { refuseIfClosed, signUp } from '../../service/accounts/sign-up.ts'
 import { apiUrl, clientAddress } from '../client.ts'
-import { answer, answerEmpty, guard, type Context } from '../context.ts'
+import { answer, answerEmpty } from '../answer.ts'
+import { guard, type Context } from '../context.ts'
 import * as account from '../representations/account.ts'
 import { presentNewToken } from '../representations/token.ts'
 
@@ -20,7 +21,7 @@ export async function register(ctx: Context): Promise<void> {
 
 export async function login(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  const credentials = { ...account.readCredentials(body()), address: clientAddress(ctx) }
+  const credentials = { ...account.readCredentials(body(), system.config), address: clientAddress(ctx) }
   const { token, secret } = await logins.login(system, credentials)
   ctx.set('Cache-Control', 'no-store')
   answer(ctx, 200, presentNewToken(token, secret))
@@ -45,8 +46,8 @@ export async function changeAccount(ctx: Context): Promise<void> {
 
 export async function requestEmailChange(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  const { credentials, newEmail } = account.readEmailChange(body())
-  await changes.requestEmailChange(system, { ...credentials, address: clientAddress(ctx) }, newEmail, apiUrl(ctx))
+  const { proof, newEmail } = account.readEmailChange(body(), system.config)
+  await changes.requestEmailChange(system, { ...proof, address: clientAddress(ctx) }, newEmail, apiUrl(ctx))
   answer(ctx, 202, { detail: 'Please check your mailbox to confirm email address change.' })
 }
 
@@ -59,7 +60,7 @@ export async function requestPasswordReset(ctx: Context): Promise<void> {
 
 export async function requestDeletion(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  const credentials = { ...account.readCredentials(body()), address: clientAddress(ctx) }
-  await changes.requestDeletion(system, credentials, apiUrl(ctx))
+  const proof = { ...account.readDeletion(body(), system.config), address: clientAddress(ctx) }
+  await changes.requestDeletion(system, proof, apiUrl(ctx))
   answer(ctx, 202, { detail: 'Please check your mailbox for further account deletion instructions.' })
 }

@@ -1,5 +1,6 @@
 import * as captchas from '../../service/accounts/captchas.ts'
-import { answer, type Context } from '../context.ts'
+import { answer } from '../answer.ts'
+import type { Context } from '../context.ts'
 import { presentCaptcha, readCaptchaKind } from '../representations/captcha.ts'
 
 export async function createCaptcha(ctx: Context): Promise<void> {

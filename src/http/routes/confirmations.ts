@@ -4,8 +4,9 @@ import { createCaptcha } from '../../service/accounts/captchas.ts'
 import type { Action } from '../../service/accounts/confirmations.ts'
 import { activate } from '../../service/accounts/sign-up.ts'
 import * as totp from '../../service/accounts/totp.ts'
-import { apiUrl, parsedUrl } from '../client.ts'
-import { answer, guard, type Context, type Middleware } from '../context.ts'
+import { answer } from '../answer.ts'
+import { apiUrl, clientAddress, parsedUrl } from '../client.ts'
+import { guard, type Context, type Middleware } from '../context.ts'
 import { isForm } from '../middleware/body.ts'
 import { errors } from '../middleware/errors.ts'
 import { alert, asksFor, form, outcome, titleOf, type Outcome } from '../html/confirmation.ts'
@@ -36,7 +37,7 @@ const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> 
   },
   async 'reset-password'(ctx, code) {
     const { system, body } = ctx.state
-    await changes.resetPassword(system, code, () => readNewPassword(body()))
+    await changes.resetPassword(system, { code, address: clientAddress(ctx) }, () => readNewPassword(body()))
     return { detail: 'Success! Your password has been changed.' }
   },
   async 'delete-account'(ctx, code) {

@@ -1,7 +1,8 @@
 import { tagOfDomain } from '../../service/zone/conditions.ts'
 import * as domains from '../../service/domains/domains.ts'
-import { setTag } from '../conditional.ts'
-import { answer, answerEmpty, guard, parameter, type Context } from '../context.ts'
+import { conditions, setTag } from '../conditional.ts'
+import { answer, answerEmpty } from '../answer.ts'
+import { guard, parameter, type Context } from '../context.ts'
 import { answerList } from '../pagination.ts'
 import { presentDomain, presentDomainWithKeys, readDomain } from '../representations/domain.ts'
 
@@ -38,6 +39,6 @@ export async function showDomain(ctx: Context): Promise<void> {
 
 export async function deleteDomain(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
-  await domains.remove(system, actor, ctx.params['name']!)
+  await domains.remove(system, actor, ctx.params['name']!, conditions(ctx))
   answerEmpty(ctx, 204)
 }

@@ -1,6 +1,7 @@
 import * as dyndns from '../../service/domains/dyndns.ts'
 import { clientAddress } from '../client.ts'
-import { answerText, guard, parameters, type Context } from '../context.ts'
+import { answerText } from '../answer.ts'
+import { guard, parameters, type Context } from '../context.ts'
 import { presentGood, readHosts, readOwnHosts, readUpdates } from '../representations/dyndns.ts'
 
 /** Requires that all hosts to update are in one domain that the token may see (contract §10.3). */

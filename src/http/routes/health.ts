@@ -1,5 +1,6 @@
 import { checkHealth } from '../../service/health.ts'
-import { answer, type Context } from '../context.ts'
+import { answer } from '../answer.ts'
+import type { Context } from '../context.ts'
 
 /** Whether the process runs (contract §15.2). */
 export async function showLiveness(ctx: Context): Promise<void> {

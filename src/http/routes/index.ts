@@ -1,6 +1,7 @@
 import type { Actor } from '../../service/tokens/actor.ts'
 import { apiUrl } from '../client.ts'
-import { answer, type Context } from '../context.ts'
+import { answer } from '../answer.ts'
+import type { Context } from '../context.ts'
 
 /** Links to the resources that the client may use next (contract §13). */
 export async function showIndex(ctx: Context): Promise<void> {

@@ -1,7 +1,8 @@
 import * as policies from '../../service/tokens/token-policies.ts'
 import * as tokens from '../../service/tokens/tokens.ts'
 import { apiUrl } from '../client.ts'
-import { answer, answerEmpty, type Context } from '../context.ts'
+import { answer, answerEmpty } from '../answer.ts'
+import type { Context } from '../context.ts'
 import { presentPolicy, readPolicy } from '../representations/policy.ts'
 
 /** The URL of the token's policies (contract §6.2). */

@@ -1,5 +1,6 @@
 import * as tokens from '../../service/tokens/tokens.ts'
-import { answer, answerEmpty, type Context } from '../context.ts'
+import { answer, answerEmpty } from '../answer.ts'
+import type { Context } from '../context.ts'
 import { answerList } from '../pagination.ts'
 import { presentNewToken, presentToken, readToken } from '../representations/token.ts'
 

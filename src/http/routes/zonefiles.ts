@@ -1,8 +1,11 @@
 import * as zonefiles from '../../service/domains/zonefiles.ts'
 import { parsedUrl } from '../client.ts'
-import { answerText, type Context } from '../context.ts'
+import type { Context } from '../context.ts'
+import { Draft } from '../draft.ts'
 
 export async function exportZonefile(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state
-  answerText(ctx, 200, await zonefiles.exportZone(system, domain, parsedUrl(ctx).hostname), 'text/dns')
+  using draft = new Draft(ctx)
+  const parts = await zonefiles.exportZone(system, domain, parsedUrl(ctx).hostname, (text) => draft.hold(text))
+  draft.send(200, 'text/dns', parts)
 }

@@ -1,29 +1,32 @@
 import { Conflict, Invalid } from '../../errors.ts'
+import { MAILED_TOKENS } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import type { Account } from '../../store/accounts.ts'
 import { transaction } from '../../store/database.ts'
-import * as mails from '../../store/mails.ts'
 import * as tokens from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
+import { identityOf } from '../throttling/throttling.ts'
+import { record } from '../events.ts'
+import { notify } from '../notices.ts'
 import { canonicalEmail } from './accounts.ts'
 import { refuseUnsolvedCaptcha, type CaptchaAnswer } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
 import { withPassword, type Credentials } from './credentials.ts'
 import { inConstantTime } from './constant-time.ts'
-import { addressChanged } from './mail-texts.ts'
+import { tokenList } from './mail-texts.ts'
 import { hashPassword } from './passwords.ts'
+import { requireCode } from './second-factor.ts'
 
 // Changes that need a confirmation: one request asks for the change, the link in the resulting mail carries it out.
 
+/** What a change of the account requires: the password and, with MFA enabled, a code (contract §11.2). */
+export type Proof = Credentials & { code?: string }
+
 /** Mails a confirmation link to the new address. @throws Denied, Throttled, Invalid */
-export async function requestEmailChange(
-  system: System,
-  credentials: Credentials,
-  email: string,
-  base: string,
-): Promise<void> {
+export async function requestEmailChange(system: System, proof: Proof, email: string, base: string): Promise<void> {
   const newEmail = canonicalEmail(email)
-  await withPassword(system, credentials, async (trx, account) => {
+  await withPassword(system, proof, async (trx, account) => {
+    await requireCode(system, trx, account.id, proof.code)
     if (newEmail === account.email) throw Invalid.field('new_email', 'Email address unchanged.')
     await confirmations.request(system, trx, account, 'change-email', { newEmail }, { base, to: newEmail })
   })
@@ -31,12 +34,13 @@ export async function requestEmailChange(
 
 /** Sends a notice to the old address. @returns the new address @throws Invalid, Denied, Conflict */
 export async function changeEmail(system: System, code: string): Promise<string> {
-  return confirmations.redeem(system, 'change-email', code, async (trx, { id, email }, { newEmail }) => {
-    const now = system.now()
-    await accounts.changeCredentials(trx, id, { email: newEmail }, now)
-    await mails.queue(trx, { to: email, ...addressChanged(newEmail), now })
-    return newEmail
+  const changed = await confirmations.redeem(system, 'change-email', code, async (trx, { id, email }, { newEmail }) => {
+    await accounts.changeCredentials(trx, id, { email: newEmail }, system.now())
+    await notify(system, trx, { id, email }, 'address', newEmail)
+    return { id, newEmail }
   })
+  record(system, 'address_changed', { account: changed.id, by: 'link' })
+  return changed.newEmail
 }
 
 /** Mails a link if an active account has this address; the caller cannot see whether one has. @throws Invalid */
@@ -50,28 +54,51 @@ export async function requestPasswordReset(
     transaction(system.db, async (trx) => {
       const account = await accounts.withEmail(trx, email)
       if (account?.state !== 'active') return
-      await confirmations.request(system, trx, account, 'reset-password', {}, { base })
+      const note = tokenList(await tokens.apiTokens(trx, account.id, MAILED_TOKENS + 1, system.now()))
+      await confirmations.request(system, trx, account, 'reset-password', {}, { base, note })
     }),
   )
 }
 
+/** The new password, and whether to delete the account's API tokens, too. */
+export interface PasswordReset {
+  newPassword: string
+  revokeTokens: boolean
+}
+
 /**
- * Sets a new password and deletes all login tokens.
+ * Sets a new password and deletes all login tokens, on request also the API tokens. From the client's address, the new
+ * password is then accepted whatever strangers do (contract §14).
  * @param input called once the code has proved valid
  * @throws Invalid, Denied, Conflict, Throttled
  */
-export async function resetPassword(system: System, code: string, input: () => { newPassword: string }): Promise<void> {
+export async function resetPassword(
+  system: System,
+  { code, address }: { code: string; address: string },
+  input: () => PasswordReset,
+): Promise<void> {
   await confirmations.check(system, 'reset-password', code)
-  const passwordHash = await hashPassword(input().newPassword)
-  await confirmations.redeem(system, 'reset-password', code, async (trx, { id }) => {
-    await accounts.changeCredentials(trx, id, { passwordHash }, system.now())
-    await tokens.removeLogins(trx, id)
-  })
+  const { newPassword, ...asked } = input()
+  const passwordHash = await hashPassword(newPassword)
+  const { account, deleted } = await confirmations.redeem(
+    system,
+    'reset-password',
+    code,
+    async (trx, { id, email }, { revokeTokens = asked.revokeTokens }) => {
+      await accounts.changeCredentials(trx, id, { passwordHash }, system.now())
+      await accounts.addKnownNetwork(trx, id, identityOf(address))
+      await notify(system, trx, { id, email }, 'password')
+      return { account: id, deleted: await tokens.removeOwned(trx, id, revokeTokens ? 'all' : 'logins') }
+    },
+  )
+  record(system, 'password_changed', { account, by: 'link' })
+  for (const token of deleted) record(system, 'token_deleted', { account, token, by: 'link' })
 }
 
-/** Mails a link that deletes the account. @throws Denied, Throttled; Conflict if the account still has domains */
-export async function requestDeletion(system: System, credentials: Credentials, base: string): Promise<void> {
-  await withPassword(system, credentials, async (trx, account) => {
+/** Mails a link that deletes the account. @throws Denied, Throttled, Invalid; Conflict if it still has domains */
+export async function requestDeletion(system: System, proof: Proof, base: string): Promise<void> {
+  await withPassword(system, proof, async (trx, account) => {
+    await requireCode(system, trx, account.id, proof.code)
     refuseWithDomains(account)
     await confirmations.request(system, trx, account, 'delete-account', {}, { base })
   })
@@ -79,10 +106,12 @@ export async function requestDeletion(system: System, credentials: Credentials, 
 
 /** Deletes an account and all its data. @throws Invalid, Denied, Conflict */
 export async function deleteAccount(system: System, code: string): Promise<void> {
-  await confirmations.redeem(system, 'delete-account', code, async (trx, account) => {
+  const id = await confirmations.redeem(system, 'delete-account', code, async (trx, account) => {
     refuseWithDomains(account)
     await accounts.remove(trx, account.id)
+    return account.id
   })
+  record(system, 'account_deleted', { account: id, by: 'link' })
 }
 
 /** @param account locked, so that no other request adds a domain @throws Conflict if it still has domains */

@@ -4,7 +4,9 @@ import type { Account, AccountState } from '../../store/accounts.ts'
 import { transaction, type Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import { unrestricted, type Actor } from '../tokens/actor.ts'
+import { record } from '../events.ts'
 import * as domains from '../domains/domains.ts'
+import { NO_CONDITIONS } from '../zone/conditions.ts'
 
 export type { Account }
 
@@ -45,18 +47,25 @@ export async function change(
 ): Promise<AccountWithCounts> {
   if (outreachPreference !== undefined) {
     await store.setOutreachPreference(system.db, actor.accountId, outreachPreference)
+    record(system, 'account_changed', { account: actor.accountId, by: actor.tokenId })
   }
   return show(system, actor)
 }
 
-/** Adds an account, by default an active one with the configured limits. Returns undefined if the address is taken. */
+/** Adds an account of a sign-up, or replaces a pending one. Returns undefined if the address is taken. */
 export async function add(
   system: System,
-  db: Db,
+  trx: Db,
   email: string,
-  values: Partial<store.NewAccount>,
+  values: Pick<Account, 'passwordHash' | 'state' | 'outreachPreference'>,
 ): Promise<Account | undefined> {
-  return store.insert(db, {
+  const account = newAccount(system, email, values)
+  return (await store.insert(trx, account)) ?? store.replacePending(trx, account)
+}
+
+/** By default an active account with the configured limits. */
+function newAccount(system: System, email: string, values: Partial<store.NewAccount>): store.NewAccount {
+  return {
     email: canonicalEmail(email),
     passwordHash: null,
     state: 'active',
@@ -65,7 +74,7 @@ export async function add(
     outreachPreference: true,
     now: system.now(),
     ...values,
-  })
+  }
 }
 
 // Operations of the operator, on any account (contract §15.2).
@@ -76,8 +85,9 @@ export type Limits = Partial<Pick<Account, 'limitDomains' | 'dailyRate'>>
 /** Creates an active account without a password. @throws Invalid; Conflict if the address is taken */
 export async function create(system: System, email: string, limits: Limits): Promise<Account> {
   if (emailProblems(email).length > 0) throw Invalid.object(`"${email}" is not an e-mail address.`)
-  const account = await add(system, system.db, email, limits)
+  const account = await store.insert(system.db, newAccount(system, email, limits))
   if (account === undefined) throw new Conflict(`Account ${email} already exists.`)
+  record(system, 'account_created', { account: account.id })
   return account
 }
 
@@ -95,12 +105,17 @@ export async function withEmail(system: System, email: string): Promise<Account>
 /** Enables or disables an account's tokens and logins; its domains stay published. */
 export async function setState(system: System, email: string, state: AccountState): Promise<Account> {
   const account = await withEmail(system, email)
-  return account.state === state ? account : store.changeCredentials(system.db, account.id, { state }, system.now())
+  if (account.state === state) return account
+  const changed = await store.changeCredentials(system.db, account.id, { state }, system.now())
+  record(system, 'account_changed', { account: account.id })
+  return changed
 }
 
 export async function setLimits(system: System, email: string, limits: Limits): Promise<Account> {
   const account = await withEmail(system, email)
-  return store.setLimits(system.db, account.id, { ...account, ...limits })
+  const changed = await store.setLimits(system.db, account.id, { ...account, ...limits })
+  record(system, 'account_changed', { account: account.id })
+  return changed
 }
 
 /**
@@ -116,11 +131,12 @@ export async function remove(system: System, email: string, withDomains: boolean
     throw new Conflict(`${email} has ${count}; nothing was deleted.`)
   }
   const names = (await domains.listAll(system, id)).map(({ name }) => name)
-  for (const name of names) await domains.remove(system, unrestricted(id), name)
+  for (const name of names) await domains.remove(system, unrestricted(id), name, NO_CONDITIONS)
   await transaction(system.db, async (trx) => {
     const last = await store.lock(trx, id)
     if (last !== undefined && last.domains > 0) throw new Conflict(`${email} got another domain; try again.`)
     await store.remove(trx, id)
   })
+  record(system, 'account_deleted', { account: id })
   return names
 }

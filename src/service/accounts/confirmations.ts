@@ -5,9 +5,9 @@ import type { Account } from '../../store/accounts.ts'
 import * as store from '../../store/confirmations.ts'
 import type { Action } from '../../store/confirmations.ts'
 import { transaction, type Db } from '../../store/database.ts'
-import * as mails from '../../store/mails.ts'
 import type { System } from '../../system.ts'
 import { toDuration } from '../../time.ts'
+import { send } from '../mails.ts'
 import { hashSecret } from '../tokens/authentication.ts'
 import { mailText } from './mail-texts.ts'
 import { generateSecret } from '../tokens/secrets.ts'
@@ -21,7 +21,10 @@ export interface Parameters {
     isHuman: boolean
   }
   'change-email': { newEmail: string }
-  'reset-password': Record<string, never>
+  'reset-password': {
+    /** Overrides the request that carries the action out. */
+    revokeTokens?: boolean
+  }
   'delete-account': Record<string, never>
   'create-totp': { name: string }
 }
@@ -37,6 +40,8 @@ function validityOf(system: System, action: Action): number {
  * Mails a link that carries out an action once. It expires, and becomes void when the account's credentials change.
  * @param base the URL of the API
  * @param to the recipient, if not the account's address
+ * @param note a further paragraph
+ * @returns false if the recipient has got too many such mails, and gets none
  */
 export async function request<A extends Action>(
   system: System,
@@ -44,16 +49,18 @@ export async function request<A extends Action>(
   account: Account,
   action: A,
   parameters: Parameters[A],
-  { base, to = account.email }: { base: string; to?: string },
-): Promise<void> {
+  { base, to = account.email, note }: { base: string; to?: string; note?: string | undefined },
+): Promise<boolean> {
   const { id: accountId, credentialsChanged } = account
   const code = generateSecret()
   const codeHash = hashSecret(code)
   const validity = validityOf(system, action)
   const now = system.now()
+  const text = mailText(action, `${base}/v/${action}/${code}/`, validity, note)
+  if (!(await send(system, trx, { to, accountId, kind: action }, text))) return false
   await store.removeExpired(trx, now)
   await store.insert(trx, { codeHash, accountId, action, parameters, credentialsChanged, validity, now })
-  await mails.queue(trx, { to, ...mailText(action, `${base}/v/${action}/${code}/`, validity), now })
+  return true
 }
 
 /**

@@ -3,31 +3,46 @@ import * as accounts from '../../store/accounts.ts'
 import type { Account } from '../../store/accounts.ts'
 import { transaction, type Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
+import { record } from '../events.ts'
+import { checkCaptcha, type CaptchaAnswer } from './captchas.ts'
 import { hashPassword, isOutdated, verifyPassword } from './passwords.ts'
-import { comparePassword } from '../throttling/throttling.ts'
+import { comparePassword, identityOf } from '../throttling/throttling.ts'
 
 export interface Credentials {
   email: string
   password: string
   /** The client's IP address. */
   address: string
+  /** Needed if too many passwords for the account were wrong (contract §14). */
+  captcha?: CaptchaAnswer
 }
 
 /**
  * Runs `work` if the password is right, in a transaction that locks the account. An unknown or inactive account fails
  * like a wrong password, with the same error and after the same time.
- * @throws Denied, Throttled
+ * @throws Denied, Throttled; Invalid if a captcha was needed and not solved
  */
 export async function withPassword<T>(
   system: System,
-  { email, password, address }: Credentials,
+  { email, password, address, captcha }: Credentials,
   work: (trx: Db, account: Account) => Promise<T>,
 ): Promise<T> {
   const known = await accounts.withEmail(system.db, email)
-  const isRight = await comparePassword(system, address, async () => {
+  const network = identityOf(address)
+  const compare = async () => {
     const matches = await verifyPassword(known?.passwordHash ?? null, password)
     return matches && known?.state === 'active'
-  })
+  }
+  const isTrusted = async () => {
+    if (captcha !== undefined) await checkCaptcha(system, captcha)
+    return captcha !== undefined || known?.knownNetworks.includes(network) === true
+  }
+  let isRight = false
+  try {
+    isRight = await comparePassword(system, { address, email }, compare, isTrusted)
+  } finally {
+    if (!isRight) record(system, 'login_failed', { account: known?.id ?? null, by: 'password' })
+  }
   if (!isRight || known === undefined) throw invalidCredentials()
   const renewed = isOutdated(known.passwordHash!) ? await hashPassword(password) : undefined
   return transaction(system.db, async (trx) => {
@@ -35,6 +50,7 @@ export async function withPassword<T>(
     // The credentials may have changed during the comparison.
     if (account?.credentialsChanged !== known.credentialsChanged) throw invalidCredentials()
     if (renewed !== undefined) await accounts.setPasswordHash(trx, account.id, renewed)
+    await accounts.addKnownNetwork(trx, account.id, network)
     return work(trx, account)
   })
 }

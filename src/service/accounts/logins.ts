@@ -1,6 +1,7 @@
 import { LOGIN_AGE, LOGIN_UNUSED_PERIOD } from '../../limits.ts'
 import * as store from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
+import { record } from '../events.ts'
 import type { Actor } from '../tokens/actor.ts'
 import { withPassword, type Credentials } from './credentials.ts'
 import { add, type NewToken } from '../tokens/tokens.ts'
@@ -17,13 +18,16 @@ const SETTINGS = {
 
 /** Creates a login token if the password is right, and deletes expired ones. @throws Denied, Throttled */
 export async function login(system: System, credentials: Credentials): Promise<NewToken> {
-  return withPassword(system, credentials, async (trx, { id }) => {
+  const { accountId, made } = await withPassword(system, credentials, async (trx, { id }) => {
     await store.removeExpiredLogins(trx, id, system.now())
-    return add(system, trx, id, SETTINGS, false)
+    return { accountId: id, made: await add(system, trx, id, SETTINGS, false) }
   })
+  record(system, 'token_created', { account: accountId, token: made.token.id, by: 'password' })
+  return made
 }
 
 /** Deletes the presented token, even if it is an API token. */
-export async function logout(system: System, { tokenId }: Actor): Promise<void> {
-  await store.remove(system.db, tokenId)
+export async function logout(system: System, actor: Actor): Promise<void> {
+  await store.remove(system.db, actor.tokenId)
+  record(system, 'token_deleted', { account: actor.accountId, token: actor.tokenId, by: actor.tokenId })
 }

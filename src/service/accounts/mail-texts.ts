@@ -1,10 +1,7 @@
+import { MAILED_TOKENS } from '../../limits.ts'
 import type { Action } from '../../store/confirmations.ts'
-
-/** Subject and plain text of a mail. */
-export interface MailText {
-  subject: string
-  text: string
-}
+import type { Token } from '../../store/tokens.ts'
+import { compose, type MailText } from '../mails.ts'
 
 const IGNORE = 'If you did not ask for this, please ignore this mail. Nothing will change.'
 const CHANGE_PASSWORD = 'If this was not you, please change your password: somebody else knows it.'
@@ -37,23 +34,28 @@ const CONFIRMATIONS: Record<Action, { subject: string; before: string; after: st
   },
 }
 
-/** The mail that asks a user to confirm an action. @param validity seconds */
-export function mailText(action: Action, link: string, validity: number): MailText {
+/** The mail that asks a user to confirm an action. @param validity seconds @param note a further paragraph */
+export function mailText(action: Action, link: string, validity: number, note?: string): MailText {
   const { subject, before, after } = CONFIRMATIONS[action]
-  return compose(subject, before, link, `The link works once and expires after ${formatDuration(validity)}.`, after)
+  const expiry = `The link works once and expires after ${formatDuration(validity)}.`
+  return compose(subject, before, link, expiry, ...(note === undefined ? [] : [note]), after)
 }
 
-/** The notice to the previous address of an account. */
-export function addressChanged(newEmail: string): MailText {
-  return compose(
-    'Your e-mail address was changed',
-    `Your account now uses the e-mail address ${newEmail}. We will not send any more mails to this address.`,
-    'If you did not ask for this change, please contact the operator of this service.',
-  )
-}
-
-function compose(subject: string, ...paragraphs: string[]): MailText {
-  return { subject, text: `${['Hello,', ...paragraphs].join('\n\n')}\n` }
+/**
+ * The paragraph of the mail for a password reset about the account's API tokens; undefined if it has none.
+ * @param tokens newest first; of more than MAILED_TOKENS, only these are listed
+ */
+export function tokenList(tokens: Token[]): string | undefined {
+  if (tokens.length === 0) return undefined
+  const lines = tokens.slice(0, MAILED_TOKENS).map(({ name, created, lastUsed, permManageTokens }) => {
+    const use = lastUsed === null ? 'never used' : `last used ${lastUsed.slice(0, 10)}`
+    // A name may have line breaks, as somebody else may have chosen it.
+    return `- ${JSON.stringify(name)}, made ${created.slice(0, 10)}, ${use}${permManageTokens ? ', may manage tokens' : ''}`
+  })
+  if (tokens.length > MAILED_TOKENS) lines.push('- and others')
+  const advice =
+    'The page can delete them. Let it do so if you do not know one of them, or if somebody else may know your password.'
+  return ['Your account has these API tokens, which do not depend on the password:', ...lines, advice].join('\n')
 }
 
 /** The duration as a multiple of the largest unit that divides it. */

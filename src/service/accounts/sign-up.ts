@@ -6,6 +6,7 @@ import * as accounts from './accounts.ts'
 import { localParent } from '../zone/local-suffixes.ts'
 import { refuseUnsolvedCaptcha, type CaptchaAnswer } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
+import { record } from '../events.ts'
 import * as domains from '../domains/domains.ts'
 import type { DomainWithKeys } from '../domains/domains.ts'
 import { inConstantTime } from './constant-time.ts'
@@ -14,6 +15,9 @@ import { openPublication, type Publication } from '../zone/publication.ts'
 import { unrestricted } from '../tokens/actor.ts'
 import * as tokens from '../tokens/tokens.ts'
 import type { NewToken } from '../tokens/tokens.ts'
+
+/** Whoever signs up shares the connections of one account. */
+const SIGN_UP = 'sign-up'
 
 /** The input of a sign-up. */
 export interface SignUp {
@@ -33,7 +37,8 @@ export function refuseIfClosed(system: System): void {
 
 /**
  * Creates an account. If addresses must be confirmed, it is pending, and the user gets a mail with an activation link;
- * else it is active. If the address is taken, nothing happens, and the caller cannot see the difference.
+ * else it is active. A pending account with the address is replaced. If the address is taken, nothing happens, and the
+ * caller cannot see the difference.
  * @param base the URL of the API
  * @returns whether the address must be confirmed
  * @throws Invalid, Throttled
@@ -51,7 +56,9 @@ export async function signUp(system: System, input: SignUp, base: string): Promi
 async function addAccount(system: System, input: SignUp, passwordHash: string | null, base: string): Promise<void> {
   const { email, domain = null, captcha, outreachPreference = true } = input
   const { emailConfirmation, confirmationValidity } = system.config
-  await using publication = await openPublication(system, `sign-up ${accounts.canonicalEmail(email)}`)
+  await using publication = await openPublication(system, SIGN_UP, {
+    queue: `sign-up ${accounts.canonicalEmail(email)}`,
+  })
   const { trx } = publication
   await store.removePending(trx, new Date(Date.parse(system.now()) - confirmationValidity * 1000).toISOString())
   const state = emailConfirmation ? 'pending' : 'active'
@@ -60,10 +67,12 @@ async function addAccount(system: System, input: SignUp, passwordHash: string | 
     if (!emailConfirmation) await addDomain(publication, account, domain)
     else {
       const parameters = { domain, isHuman: captcha !== undefined }
-      await confirmations.request(system, trx, account, 'activate-account', parameters, { base })
+      // Without a mail nothing changes: the link that the user got before stays valid.
+      if (!(await confirmations.request(system, trx, account, 'activate-account', parameters, { base }))) return
     }
   }
   await publication.commit()
+  if (account !== undefined) record(system, 'account_created', { account: account.id, by: 'request' })
 }
 
 /** The result of an activation. */
@@ -91,7 +100,11 @@ export async function activate(
     return await activateWithDomain(system, code, { captcha, base })
   } catch (error) {
     if (!(error instanceof DomainUnavailable)) throw error
-    await confirmations.redeem(system, 'activate-account', code, (trx, account) => store.remove(trx, account.id))
+    const id = await confirmations.redeem(system, 'activate-account', code, async (trx, account) => {
+      await store.remove(trx, account.id)
+      return account.id
+    })
+    record(system, 'account_deleted', { account: id, by: 'link' })
     throw Invalid.object(
       `The requested domain ${error.domain} could not be registered (reason: name_unavailable). Please start over and ` +
         'sign up again.',
@@ -104,19 +117,22 @@ async function activateWithDomain(
   code: string,
   { captcha, base }: { captcha: () => CaptchaAnswer | undefined; base: string },
 ): Promise<Activation> {
-  await using publication = await openPublication(system, confirmations.queueOf(code))
+  await using publication = await openPublication(system, SIGN_UP, { queue: confirmations.queueOf(code) })
   const { trx } = publication
   const { account: pending, parameters } = await confirmations.claim(system, trx, 'activate-account', code)
   const answer = captcha()
   if (!parameters.isHuman) await refuseUnsolvedCaptcha(system, answer)
   const account = await store.changeCredentials(trx, pending.id, { state: 'active' }, system.now())
   if (account.passwordHash === null) {
-    await confirmations.request(system, trx, account, 'reset-password', {}, { base })
+    // The account has no API tokens but the one that this activation may return.
+    await confirmations.request(system, trx, account, 'reset-password', { revokeTokens: false }, { base })
   }
   const domain = await addDomain(publication, account, parameters.domain)
   const isLocal = domain !== undefined && localParent(domain.name, system.config.localPublicSuffixes) !== undefined
   const token = isLocal ? await tokens.add(system, trx, account.id, { name: 'dyndns' }) : undefined
   await publication.commit()
+  record(system, 'account_activated', { account: account.id, by: 'link' })
+  if (token !== undefined) record(system, 'token_created', { account: account.id, token: token.token.id, by: 'link' })
   return { account, domain, token }
 }
 

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
-import { Denied, found, Invalid, NotFound, Unauthenticated } from '../../errors.ts'
-import { TOTP_SECRET_LENGTH } from '../../limits.ts'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { Denied, found, limitExceeded, NotFound, Unauthenticated } from '../../errors.ts'
+import { FACTORS_MAX, TOTP_SECRET_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import type { Account } from '../../store/accounts.ts'
 import { transaction, type Db } from '../../store/database.ts'
@@ -10,9 +10,11 @@ import type { Factor } from '../../store/totp-factors.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from '../tokens/actor.ts'
 import * as confirmations from './confirmations.ts'
+import { record } from '../events.ts'
+import { notify } from '../notices.ts'
 import { isUuid } from '../tokens/ids.ts'
 import type { Cursor, Page } from '../pagination.ts'
-import { matchingStep } from './totp-codes.ts'
+import { encryptSecret, matchCode, wrongCode } from './second-factor.ts'
 
 export type { Factor }
 
@@ -56,29 +58,44 @@ export async function create(
   { name = '' }: { name?: string },
   base: string,
 ): Promise<NewFactor | undefined> {
-  return transaction(system.db, async (trx) => {
+  const made = await transaction(system.db, async (trx) => {
     const account = found(await accounts.lock(trx, actor.accountId))
     if (await store.isMfaEnabled(trx, account.id)) {
       // Another request may have enabled MFA after the authentication of this one.
       if (actor.mfa !== true) refuseBeforeMfa({ ...actor, mfaPending: true })
       return insert(system, trx, account, name)
     }
+    await refuseBeyondLimit(trx, account)
     await store.refuseTakenName(trx, account.id, name)
     await confirmations.request(system, trx, account, 'create-totp', { name }, { base })
     return undefined
   })
+  if (made !== undefined)
+    record(system, 'factor_created', { account: actor.accountId, factor: made.id, by: actor.tokenId })
+  return made
 }
 
 /** Creates the factor of a confirmation link. @throws Invalid, Denied, Conflict (contract §11.3) */
 export async function createConfirmed(system: System, code: string): Promise<NewFactor> {
-  return confirmations.redeem(system, 'create-totp', code, (trx, account, { name }) =>
-    insert(system, trx, account, name),
-  )
+  const { account, made } = await confirmations.redeem(system, 'create-totp', code, async (trx, owner, { name }) => ({
+    account: owner.id,
+    made: await insert(system, trx, owner, name),
+  }))
+  record(system, 'factor_created', { account, factor: made.id, by: 'link' })
+  return made
 }
 
-async function insert(system: System, trx: Db, { id, email }: Account, name: string): Promise<NewFactor> {
+/** @throws Denied if the account, which is locked, has FACTORS_MAX */
+async function refuseBeyondLimit(trx: Db, { id }: Account): Promise<void> {
+  if ((await store.count(trx, id)) >= FACTORS_MAX) throw limitExceeded('an account', FACTORS_MAX, 'TOTP factors')
+}
+
+async function insert(system: System, trx: Db, account: Account, name: string): Promise<NewFactor> {
+  await refuseBeyondLimit(trx, account)
+  const id = randomUUID()
   const secret = randomBytes(TOTP_SECRET_LENGTH)
-  return { ...(await store.insert(trx, { accountId: id, name, secret, now: system.now() })), secret, email }
+  const stored = { id, accountId: account.id, name, secret: encryptSecret(system, id, secret), now: system.now() }
+  return { ...(await store.insert(trx, stored)), secret, email: account.email }
 }
 
 /**
@@ -101,11 +118,14 @@ export async function change(
 /** Deletes a factor, if it exists. If it had been used, this voids all confirmation links sent before. */
 export async function remove(system: System, actor: Actor, id: string): Promise<void> {
   if (!isUuid(id)) return
-  await transaction(system.db, async (trx) => {
-    await accounts.lock(trx, actor.accountId)
-    if (!(await store.remove(trx, actor.accountId, id))) return
+  const wasUsed = await transaction(system.db, async (trx) => {
+    const account = found(await accounts.lock(trx, actor.accountId))
+    if (!(await store.remove(trx, actor.accountId, id))) return false
     await accounts.changeCredentials(trx, actor.accountId, {}, system.now())
+    await notify(system, trx, account, 'factor-removed')
+    return true
   })
+  if (wasUsed) record(system, 'factor_deleted', { account: actor.accountId, factor: id, by: actor.tokenId })
 }
 
 /**
@@ -113,7 +133,7 @@ export async function remove(system: System, actor: Actor, id: string): Promise<
  * confirmation links sent before. Later codes complete the MFA step of the actor's login token.
  * @param input called once the factor has been found
  * @returns whether it was the factor's first code
- * @throws Unauthenticated, NotFound, Invalid
+ * @throws Unauthenticated, NotFound, Invalid, Throttled
  */
 export async function verify(
   system: System,
@@ -124,27 +144,30 @@ export async function verify(
   const factor = isUuid(id) ? await store.findToVerify(system.db, id) : undefined
   // Requests without a token must not learn which factors exist.
   if (actor === undefined && (factor === undefined || factor.isUsed)) throw anonymous()
-  const { accountId, secret, lastStep } = found(factor)
+  const { accountId } = found(factor)
   if (actor !== undefined && actor.accountId !== accountId) throw new NotFound()
+  const { step } = await matchCode(system, accountId, [factor!], input().code)
   const now = system.now()
-  const step = matchingStep(secret, input().code, now, lastStep)
-  if (step === undefined) throw wrongCode()
-  return transaction(system.db, async (trx) => {
+  const isFirst = await transaction(system.db, async (trx) => {
     // The account is locked first, as in all changes of credentials, to prevent deadlocks.
-    await accounts.lock(trx, accountId)
+    const account = await accounts.lock(trx, accountId)
     const isFirst = await store.use(trx, id, step, now)
     if (isFirst === undefined) throw wrongCode()
-    if (isFirst) await accounts.changeCredentials(trx, accountId, {}, now)
-    else if (actor === undefined) throw anonymous()
+    if (isFirst) {
+      await accounts.changeCredentials(trx, accountId, {}, now)
+      await notify(system, trx, account!, 'factor-added')
+    } else if (actor === undefined) throw anonymous()
     else await tokens.passMfa(trx, actor.tokenId)
     return isFirst
   })
+  record(system, isFirst ? 'factor_activated' : 'mfa_passed', {
+    account: accountId,
+    factor: id,
+    by: actor?.tokenId ?? 'request',
+  })
+  return isFirst
 }
 
 function anonymous(): Unauthenticated {
   return new Unauthenticated('Authentication credentials were not provided.')
-}
-
-function wrongCode(): Invalid {
-  return Invalid.field('code', 'Invalid code.')
 }

@@ -1,4 +1,5 @@
 import { getPublicSuffix } from 'tldts'
+import type { Config } from '../../config.ts'
 import { isDomainName, withAncestors } from '../../dns/names.ts'
 import { characters } from '../../dns/presentation.ts'
 import { DOMAIN_NAME_LENGTH } from '../../limits.ts'
@@ -34,13 +35,24 @@ function publicSuffix(name: string, local: readonly string[]): string {
   return withAncestors(name).find((suffix) => suffix === global || local.includes(suffix)) ?? name
 }
 
-/** Whether policy allows anybody to register the name (contract §7.3, points 1 to 3). */
+/** Whether policy allows anybody, at least the operator, to register the name (contract §7.3, points 1 to 3). */
 export function isAllowed(name: string, local: readonly string[]): boolean {
   if (name === 'internal' || name.endsWith('.internal')) return false
   const suffix = publicSuffix(name, local)
   if (name === suffix) return local.includes(name)
   const isDirectChild = !name.slice(0, -suffix.length - 1).includes('.')
   return !(isDirectChild && /^(_|autoconfig\.|autodiscover\.)/.test(name))
+}
+
+/**
+ * Whether only the operator may create the name: a local public suffix, a host of this service, or an ancestor of one
+ * (contract §7.3). Whoever owned it could redirect all delegations.
+ */
+export function isReserved(name: string, config: Config): boolean {
+  const { localPublicSuffixes, nameServers, updateHosts, checkIpHosts, publicUrl } = config
+  const hosts = [...nameServers.map((host) => host.slice(0, -1)), ...updateHosts, ...checkIpHosts]
+  if (publicUrl !== undefined) hosts.push(new URL(publicUrl).hostname)
+  return [...localPublicSuffixes, ...hosts].some((own) => own === name || own.endsWith(`.${name}`))
 }
 
 /** The name and its ancestors below the public suffix, longest first. */

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts'
 import { isDomainName, lowerCase, withAncestors } from '../../dns/names.ts'
 import { Denied, found, Invalid, NameserverFailure, NotFound, unlessNotFound, type Problems } from '../../errors.ts'
-import { APEX_NS_TTL, DOMAIN_NAME_LENGTH } from '../../limits.ts'
+import { APEX_NS_TTL, DOMAIN_NAME_LENGTH, NAME_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import { together, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains.ts'
@@ -15,22 +15,34 @@ import { NIL_UUID } from '../tokens/ids.ts'
 import * as availability from './availability.ts'
 import { keysOf, managed, type Key } from './keys.ts'
 import type { Cursor, Page } from '../pagination.ts'
-import { delegate, withdraw } from './delegations.ts'
+import { delegate, delegationProblems, withdraw } from './delegations.ts'
 import { mayWrite, policiesOn } from '../tokens/policies.ts'
+import { checkConditions, tagOfDomain, type Conditions } from '../zone/conditions.ts'
 import { nextVersion, openPublication, type Publication } from '../zone/publication.ts'
-import { orRefused, readImport } from './zonefiles.ts'
+import { clearLeftovers } from './reconcile.ts'
+import * as zonefiles from './zonefiles.ts'
+import type { ZoneFile } from './zonefiles.ts'
 import { openZone, Zone } from '../zone/zone.ts'
 
 export type { Domain, Key, OwnedDomain }
 
 export type DomainWithKeys = Domain & { keys: Key[] }
 
-/** A request for a new domain: its name, the zone file to import, and the problems of the members' JSON types. */
-export interface DomainInput {
+/** The name of a new domain in a request, and the problems of all members' JSON types. */
+export interface NameInput {
   name?: string
-  zonefile?: string
   problems: Problems
+  /** The operator asks, who may also create names that are reserved (contract §7.3). */
+  byOperator?: boolean
 }
+
+/** A request for a new domain, with the zone file to import. */
+export interface DomainInput extends NameInput {
+  zonefile?: string
+}
+
+/** Who creates a domain. */
+export type Creator = Pick<Actor, 'tokenId' | 'accountId' | 'restricted' | 'autoPolicy'>
 
 /** The domain of this name, if the actor may see it. @throws NotFound */
 export async function get(system: System, actor: Viewer, name: string): Promise<Domain> {
@@ -72,7 +84,7 @@ export async function list(
   { qname, cursor }: { qname?: string | undefined; cursor?: Cursor | undefined },
 ): Promise<Page<Domain>> {
   if (qname === undefined) return store.page(system.db, actor, cursor)
-  const isTooLong = qname.replace(/^\*\./, '').length > DOMAIN_NAME_LENGTH
+  const isTooLong = qname.replace(/^\*\./, '').length > NAME_LENGTH
   const [domain] = isTooLong ? [] : await enclosing(system, actor, [qname])
   const rows = domain === undefined ? [] : [domain]
   if (cursor === undefined) return { rows, newer: undefined, older: undefined }
@@ -113,11 +125,20 @@ export async function refuseBeyondQuota({ db }: { db: Db }, { accountId }: Pick<
  * Creates a domain with its apex NS RRset, the imported RRsets and its signed zone; all or nothing (contract §7.4).
  * @throws Denied, Invalid, Unavailable, NameserverFailure
  */
-export async function create(system: System, actor: Actor, input: DomainInput): Promise<DomainWithKeys> {
-  await using publication = await openPublication(system, `account ${actor.accountId}`)
-  const created = await add(publication, actor, input)
-  await publication.commit()
-  return created
+export async function create(system: System, actor: Creator, input: DomainInput): Promise<DomainWithKeys> {
+  return system.queues.run(`account ${actor.accountId}`, async () => {
+    // Read before the transaction, so that nobody else waits for it. Its errors come after those of the name.
+    const zonefile = await readFor(input)
+    await using publication = await openPublication(system, actor.accountId)
+    const created = await add(publication, actor, input, zonefile)
+    await publication.commit()
+    return created
+  })
+}
+
+/** The zone file in a request for a domain; that of a name that nobody can have is not read. */
+async function readFor({ name, zonefile = '' }: DomainInput): Promise<ZoneFile> {
+  return name === undefined || availability.nameProblems(name).length > 0 ? [] : zonefiles.read(zonefile, name)
 }
 
 /**
@@ -126,8 +147,9 @@ export async function create(system: System, actor: Actor, input: DomainInput): 
  */
 export async function add(
   publication: Publication,
-  creator: Pick<Actor, 'tokenId' | 'accountId' | 'restricted' | 'autoPolicy'>,
-  input: DomainInput,
+  creator: Creator,
+  input: NameInput,
+  zonefile: ZoneFile = [],
 ): Promise<DomainWithKeys> {
   const { system, trx } = publication
   const { accountId } = creator
@@ -139,17 +161,18 @@ export async function add(
   // A zone without a mark was created by somebody else. Must be checked before we set a mark.
   if (!past.marked && (await system.nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
   const now = system.now()
-  const version = nextVersion(system, past.version)
+  const version = nextVersion(system, past.sent + 1)
   const row = { name, ownerId: accountId, minimumTtl: system.config.minimumTtl, version, now }
   const domain = await store.insert(trx, row)
   if (creator.autoPolicy) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)
   const zone = new Zone(publication, domain, { policies: await policiesOn(trx, creator, domain.id) })
-  const imported = await readImport(zone, input.zonefile ?? '')
-  const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: system.config.nameServers }
+  const imported = await zonefiles.toImport(zone, zonefile)
+  const { nameServers } = system.config
+  const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: nameServers, contents: nameServers }
   const keys = await zone.create([apexNs, ...imported]).catch((error: unknown) => {
     // Somebody else has created the zone since the check above.
     if (error instanceof NameserverFailure && error.kind === 'conflict') throw disallowed()
-    throw imported.length > 0 ? orRefused(error) : error
+    throw imported.length > 0 ? zonefiles.orRefused(error) : error
   })
   await delegate(publication, name, keys)
   return { ...domain, keys: keys.map(managed) }
@@ -157,18 +180,19 @@ export async function add(
 
 /** The name of a new domain, available to this account until the transaction ends (contract §7.3). */
 async function availableName(
-  { config }: System,
+  system: System,
   trx: Db,
   accountId: string,
-  { name, problems }: DomainInput,
+  { name, problems, byOperator = false }: NameInput,
 ): Promise<string> {
   if (name === undefined) throw new Invalid({ name: ['This field is required.'], ...problems })
-  const texts = availability.nameProblems(name)
+  const texts = [...availability.nameProblems(name), ...delegationProblems(system, name)]
   if (texts.length > 0) throw new Invalid({ name: texts, ...problems })
   await store.lockCreation(trx, availability.registrable(name))
   if ((await store.find(trx, name)) !== undefined) throw new Invalid({ name: [EXISTS], ...problems })
   if (Object.keys(problems).length > 0) throw new Invalid(problems)
-  if (!(await isFree(config, trx, accountId, name))) throw disallowed()
+  if (!byOperator && availability.isReserved(name, system.config)) throw disallowed()
+  if (!(await isFree(system.config, trx, accountId, name))) throw disallowed()
   return name
 }
 
@@ -188,17 +212,28 @@ async function isFree(config: Config, db: Db, accountId: string, name: string): 
 
 /** The problems of a name of valid syntax, as a domain of a new account. They may change at any time. */
 export async function newcomerProblems(system: System, name: string): Promise<string[]> {
+  const problems = delegationProblems(system, name)
+  if (problems.length > 0) return problems
   if ((await store.find(system.db, name)) !== undefined) return [EXISTS]
+  if (availability.isReserved(name, system.config)) return [DISALLOWED]
   return (await isFree(system.config, system.db, NIL_UUID, name)) ? [] : [DISALLOWED]
 }
 
-/** Deletes a domain and its zone, if the actor may see it (contract §7.4). @throws Denied */
-export async function remove(system: System, actor: Viewer, name: string): Promise<void> {
+/**
+ * Deletes a domain and its zone, if the actor may see it (contract §7.4). If there is no such domain, a zone that a failed
+ * creation left is deleted, too.
+ * @throws Denied, PreconditionFailed, Unavailable, NameserverFailure
+ */
+export async function remove(system: System, actor: Viewer, name: string, conditions: Conditions): Promise<void> {
   const domain = await get(system, actor, name).catch(unlessNotFound)
-  if (domain === undefined) return
-  await using zone = await openZone(system, actor, domain, []).catch(unlessNotFound)
-  if (zone === undefined) return
+  await using zone = domain && (await openZone(system, actor, domain, []).catch(unlessNotFound))
+  if (zone === undefined) {
+    checkConditions(conditions, undefined)
+    if (domain === undefined && isDomainName(name)) await clearLeftovers(system, name)
+    return
+  }
   if (!(await mayWriteAll(zone))) throw new Denied()
+  checkConditions(conditions, tagOfDomain(zone.domain))
   // The delegation first, so that it never points to a deleted zone.
   await withdraw(zone.publication, name)
   await zone.remove()

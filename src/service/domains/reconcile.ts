@@ -1,15 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { NameserverFailure } from '../../errors.ts'
-import { AUDIT_PAUSE, RECONCILE_PATIENCE, RECONCILE_PAUSE, RECONCILERS } from '../../limits.ts'
+import { NameserverFailure, Unavailable } from '../../errors.ts'
+import {
+  AUDIT_PAUSE,
+  LEFTOVER_PAUSE,
+  QUEUE_TIMEOUT,
+  RECONCILE_PATIENCE,
+  RECONCILE_PAUSE,
+  RECONCILERS,
+} from '../../limits.ts'
 import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import * as marks from '../../store/marks.ts'
 import type { Mark } from '../../store/marks.ts'
-import type { Domain } from '../../store/domains.ts'
+import type { Domain, LockedDomain } from '../../store/domains.ts'
 import type { System } from '../../system.ts'
 import { registrable } from './availability.ts'
 import { differences } from '../zone/differences.ts'
-import { deleteLeftovers, openPublication, settle } from '../zone/publication.ts'
+import { Claim } from '../zone/claim.ts'
+import { deleteLeftovers, openPublication, type Publication } from '../zone/publication.ts'
 import { runPeriodically, type BackgroundTask } from '../background.ts'
 import { desiredZone, Zone } from '../zone/zone.ts'
 
@@ -38,26 +46,41 @@ async function repairDue(system: System, stopping?: AbortSignal): Promise<number
 async function repair(system: System, name: string): Promise<boolean> {
   let mark: Mark | undefined
   try {
-    await using publication = await openPublication(system, `repair ${name}`)
+    await using publication = await openPublication(system, 'repair')
     const domain = await lockIfFree(publication.trx, name)
     if (domain === 'busy') return false
     mark = await marks.claim(system.marksDb, name)
     if (mark === undefined) return false
-    await settle(system, mark)
-    if (domain !== undefined) await restore(new Zone(publication, domain), mark)
-    else if (!(await deleteLeftovers(system, mark))) system.log.warn('zone of somebody else left alone', { zone: name })
-    await marks.remove(publication.trx, mark)
+    const isAsBefore = mark.settled && mark.isWatched && (await isServed(system, name, domain))
+    if (!isAsBefore) await restore(publication, domain, new Claim(system, mark))
+    await marks.settle(publication.trx, mark)
     await publication.commit()
-    system.log.warn('zone repaired', { zone: name, marked: mark.since })
-    return true
+    return !isAsBefore
   } catch (error) {
     if (mark !== undefined) await marks.keep(system.marksDb, mark, true, (error as Error).message)
     throw error
   }
 }
 
+/**
+ * Deletes what a failed creation left of a zone, which may still be served. Waits for other workers on the zone.
+ * @throws Unavailable after QUEUE_TIMEOUT, NameserverFailure
+ */
+export async function clearLeftovers(system: System, name: string): Promise<void> {
+  const end = performance.now() + QUEUE_TIMEOUT
+  while (await marks.isLeftover(system.db, name)) {
+    if (performance.now() > end) throw new Unavailable(`${name} is still being repaired`)
+    if (!(await repair(system, name))) await sleep(LEFTOVER_PAUSE)
+  }
+}
+
+/** Whether the nameserver has the domain's version, or no zone if there is no domain. */
+async function isServed(system: System, name: string, domain: Domain | undefined): Promise<boolean> {
+  return (await system.nameserver.serial(`${name}.`)) === domain?.version
+}
+
 /** Locks the domain; if it does not exist (undefined), locks its creation until the transaction ends. */
-async function lockIfFree(trx: Db, name: string): Promise<Domain | 'busy' | undefined> {
+async function lockIfFree(trx: Db, name: string): Promise<LockedDomain | 'busy' | undefined> {
   const domain = await domains.lockIfFree(trx, name)
   if (domain !== undefined) return domain
   if (!(await domains.lockCreationIfFree(trx, registrable(name)))) return 'busy'
@@ -65,11 +88,18 @@ async function lockIfFree(trx: Db, name: string): Promise<Domain | 'busy' | unde
   return domains.lockIfFree(trx, name)
 }
 
-async function restore(zone: Zone, mark: Mark): Promise<void> {
-  const version = await zone.publishWhole(mark)
-  if (await differs(zone.publication.system, { ...zone.domain, version, rectify: true })) {
-    throw new NameserverFailure('failed', 'the zone still differs after it was published')
-  }
+/** Makes a zone equal to the database; without domain, deletes what a creation of ours left. */
+async function restore(publication: Publication, domain: LockedDomain | undefined, claim: Claim): Promise<void> {
+  const { system } = publication
+  const { zone, since: marked } = claim.mark
+  await claim.wait()
+  if (domain !== undefined) {
+    const version = await new Zone(publication, domain).publishWhole(claim)
+    if (await differs(system, { ...domain, version, rectify: true })) {
+      throw new NameserverFailure('failed', 'the zone still differs after it was published')
+    }
+  } else if (!(await deleteLeftovers(system, claim))) system.log.warn('zone of somebody else left alone', { zone })
+  if (!claim.mark.settled) system.log.warn('zone repaired', { zone, marked })
 }
 
 /**

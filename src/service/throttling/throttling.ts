@@ -40,7 +40,7 @@ export async function admit(
 ): Promise<Verdict | undefined> {
   const { counters } = system
   if (counters === undefined) return undefined
-  const identity = typeof caller === 'string' ? identityOf(caller) : caller.accountId
+  const identity = identityOf(caller)
   const windows = await Promise.all([
     ...(scope === 'user' ? [] : count(counters, scope, system.config.throttleRates[scope], `${identity} ${bucket}`)),
     ...count(counters, 'user', dailyRates(system, caller), identity),
@@ -49,35 +49,88 @@ export async function admit(
   return { retryAfter: waitingTime(windows.filter(({ used, quota }) => used > quota)), tightest: tightest! }
 }
 
+/** Who sends a password for which account; the account need not exist. */
+export interface LoginAttempt {
+  /** The client's IP address. */
+  address: string
+  email: string
+}
+
 /**
- * Compares a password and counts a failure for the client's address (contract §14, `login_failure`). Comparisons for
- * one address run one after the other, so that simultaneous requests cannot exceed the rate.
+ * Compares a password and counts a failure for the client's network and for the account (contract §14, `login_failure`).
+ * After too many failures for the account, only a right password from a trusted client is accepted; everything else is
+ * throttled, so that strangers learn nothing, and cannot lock out the owner.
  * @param compare returns whether the password is right
- * @throws Throttled if too many comparisons failed for the address
+ * @param isTrusted returns whether the client has proved more than the password
+ * @throws Throttled if too many comparisons failed
  */
 export async function comparePassword(
   system: System,
-  address: string,
+  { address, email }: LoginAttempt,
   compare: () => Promise<boolean>,
+  isTrusted: () => Promise<boolean>,
 ): Promise<boolean> {
-  const scope = 'login_failure'
   const { counters } = system
   if (counters === undefined) return compare()
+  const scope = 'login_failure_per_account'
   const rates = system.config.throttleRates[scope]
-  const identity = identityOf(address)
+  const key = email.toLowerCase()
+  // The account has no queue: strangers would fill it, and the owner wait. So simultaneous requests from many networks
+  // may exceed its rate by as many as are being compared.
+  const failures = await Promise.all(read(counters, scope, rates, key))
+  const wait = waitingTime(failures.filter(({ remaining }) => remaining === 0))
+  const accepted = await limitFailures(system, 'login_failure', identityOf(address), async () => {
+    const mayPass = wait === undefined || (await isTrusted())
+    // Compared in any case, so that the time is always the same.
+    const isRight = await compare()
+    if (isRight && mayPass) return true
+    await Promise.all(count(counters, scope, rates, key))
+    return undefined
+  })
+  if (accepted !== true && wait !== undefined) throw new Throttled(wait)
+  return accepted === true
+}
+
+/** Counts an event of a scope. Returns whether all rates of the scope allow it. */
+export async function isWithinRates(system: System, scope: Scope, identity: string): Promise<boolean> {
+  if (system.counters === undefined) return true
+  const windows = await Promise.all(count(system.counters, scope, system.config.throttleRates[scope], identity))
+  return windows.every(({ used, quota }) => used <= quota)
+}
+
+/**
+ * Runs `attempt`, and counts a failure. The attempts of one identity run one after the other, so that simultaneous
+ * requests cannot exceed the rate.
+ * @param identity the account, or the client's network
+ * @param attempt resolves with undefined if it failed
+ * @throws Throttled if too many attempts have failed
+ */
+export async function limitFailures<T>(
+  system: System,
+  scope: Scope,
+  identity: string,
+  attempt: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const { counters } = system
+  if (counters === undefined) return attempt()
+  const rates = system.config.throttleRates[scope]
   return system.queues.run(`${scope} ${identity}`, async () => {
     const failures = await Promise.all(read(counters, scope, rates, identity))
     const wait = waitingTime(failures.filter(({ remaining }) => remaining === 0))
     if (wait !== undefined) throw new Throttled(wait)
-    const isRight = await compare()
-    if (!isRight) await Promise.all(count(counters, scope, rates, identity))
-    return isRight
+    const result = await attempt()
+    if (result === undefined) await Promise.all(count(counters, scope, rates, identity))
+    return result
   })
 }
 
-/** Identifies a client without a token by its IPv4 address or its IPv6 /64 network, which belongs to one subscriber. */
-function identityOf(address: string): string {
-  const parsed = ipaddr.process(address)
+/**
+ * Identifies a caller by its account; without a token by its IPv4 address or its IPv6 /64 network, which belongs to one
+ * subscriber.
+ */
+export function identityOf(caller: Actor | string): string {
+  if (typeof caller !== 'string') return caller.accountId
+  const parsed = ipaddr.process(caller)
   const network = 'parts' in parsed ? new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0]) : parsed
   return network.toString()
 }

@@ -23,21 +23,31 @@ export async function policiesOn(
  */
 export function mayWrite(policies: Policy[], domainId: number, key: RRsetKey): boolean {
   if (policies.length === 0) return true
-  const matching = policies.filter((policy) => matches(policy, domainId, key))
-  const [decisive] = matching.sort((one, other) => specificity(other) - specificity(one))
-  return decisive?.permWrite ?? false
+  const permissions = permissionsOf(policies)
+  for (const domain of [domainId, null]) {
+    for (const subname of [key.subname, null]) {
+      for (const type of [key.type, null]) {
+        const permission = permissions.get(scope(domain, subname, type))
+        if (permission !== undefined) return permission
+      }
+    }
+  }
+  return false
 }
 
-function matches(policy: Policy, domainId: number, key: RRsetKey): boolean {
-  return (
-    (policy.domainId ?? domainId) === domainId &&
-    (policy.subname ?? key.subname) === key.subname &&
-    (policy.type ?? key.type) === key.type
-  )
+/** By list of policies, the permission of each scope: lists may have thousands, and so may the RRsets of a request. */
+const known = new WeakMap<Policy[], Map<string, boolean>>()
+
+function permissionsOf(policies: Policy[]): Map<string, boolean> {
+  const permissions =
+    known.get(policies) ??
+    new Map(policies.map(({ domainId, subname, type, permWrite }) => [scope(domainId, subname, type), permWrite]))
+  known.set(policies, permissions)
+  return permissions
 }
 
-function specificity({ domainId, subname, type }: Policy): number {
-  return 4 * Number(domainId !== null) + 2 * Number(subname !== null) + Number(type !== null)
+function scope(domainId: number | null, subname: string | null, type: string | null): string {
+  return `${domainId ?? ''}/${subname === null ? '' : `=${subname}`}/${type ?? ''}`
 }
 
 /** @throws Denied unless a token with these policies may write all of these RRsets (contract §6.5) */

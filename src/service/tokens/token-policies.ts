@@ -1,6 +1,7 @@
 import { typeSyntaxProblems } from '../../dns/types.ts'
-import { Conflict, found, Invalid, unlessNotFound, type Problems } from '../../errors.ts'
+import { Conflict, found, Invalid, limitExceeded, unlessNotFound, type Problems } from '../../errors.ts'
 import { isDomainName, subnameProblems } from '../../dns/names.ts'
+import { POLICIES_MAX } from '../../limits.ts'
 import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import * as store from '../../store/policies.ts'
@@ -8,6 +9,7 @@ import { isDefault, type StoredPolicy } from '../../store/policies.ts'
 import type { Policy, Token } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from './actor.ts'
+import { record } from '../events.ts'
 import { isUuid } from './ids.ts'
 import { get as getToken, withToken } from './tokens.ts'
 
@@ -45,7 +47,7 @@ export async function create(
   tokenId: string,
   input: () => PolicyInput,
 ): Promise<StoredPolicy> {
-  return withToken(system, actor, tokenId, async (trx) => {
+  const policy = await withToken(system, actor, tokenId, async (trx) => {
     const given = await read(trx, actor, input(), 'POST')
     const policy = { domainId: null, subname: null, type: null, permWrite: false, ...given }
     const others = await store.list(trx, tokenId)
@@ -53,8 +55,11 @@ export async function create(
       throw Invalid.object('Policy precedence: The first policy must be the default policy.')
     }
     refuseDuplicate(policy, others)
+    if (others.length >= POLICIES_MAX) throw limitExceeded('a token', POLICIES_MAX, 'policies')
     return store.insert(trx, tokenId, policy, system.now())
   })
+  record(system, 'policy_created', { account: actor.accountId, token: tokenId, policy: policy.id, by: actor.tokenId })
+  return policy
 }
 
 /**
@@ -69,7 +74,7 @@ export async function change(
   method: 'PUT' | 'PATCH',
   input: () => PolicyInput,
 ): Promise<StoredPolicy> {
-  return withToken(system, actor, tokenId, async (trx, token) => {
+  const changed = await withToken(system, actor, tokenId, async (trx, token) => {
     const all = await store.list(trx, tokenId)
     const before = found(all.find((policy) => policy.id === id))
     const policy = { ...before, ...(await read(trx, actor, input(), method)) }
@@ -83,18 +88,23 @@ export async function change(
     refuseDuplicate(policy, others)
     return store.update(trx, id, policy)
   })
+  record(system, 'policy_changed', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
+  return changed
 }
 
 /** Deletes a policy if the token has it. @throws Denied, Invalid */
 export async function remove(system: System, actor: Actor, tokenId: string, id: string): Promise<void> {
   if (!isUuid(tokenId)) return
-  await withToken(system, actor, tokenId, async (trx, token) => {
+  const existed = await withToken(system, actor, tokenId, async (trx, token) => {
     const all = await store.list(trx, tokenId)
     const policy = all.find((policy) => policy.id === id)
-    if (policy === undefined) return
+    if (policy === undefined) return false
     if (isDefault(policy)) refuseDefaultDeletion(token, all)
     await store.remove(trx, id)
+    return true
   }).catch(unlessNotFound)
+  if (existed !== true) return
+  record(system, 'policy_deleted', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
 }
 
 /** @throws Invalid if the token needs its default policy (contract §6.3) */

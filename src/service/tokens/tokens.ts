@@ -1,6 +1,6 @@
 import { characters } from '../../dns/presentation.ts'
-import { Denied, found, Invalid, NotFound, type Problems } from '../../errors.ts'
-import { TOKEN_NAME_LENGTH } from '../../limits.ts'
+import { Denied, found, Invalid, limitExceeded, NotFound, type Problems } from '../../errors.ts'
+import { TOKEN_NAME_LENGTH, TOKENS_MAX } from '../../limits.ts'
 import { transaction, type Db } from '../../store/database.ts'
 import * as policies from '../../store/policies.ts'
 import * as store from '../../store/tokens.ts'
@@ -9,6 +9,8 @@ import type { System } from '../../system.ts'
 import type { Account } from '../../store/accounts.ts'
 import type { Actor } from './actor.ts'
 import { hashSecret } from './authentication.ts'
+import { record } from '../events.ts'
+import { notify } from '../notices.ts'
 import { isUuid } from './ids.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { generateSecret } from './secrets.ts'
@@ -54,14 +56,20 @@ export interface NewToken {
   secret: string
 }
 
-/** Creates a token that the account owns. @throws Invalid */
+/** Creates a token that the account owns. @throws Invalid; Denied if it has TOKENS_MAX */
 export async function create(
   system: System,
-  { accountId }: Pick<Actor, 'accountId'>,
+  { accountId, tokenId: by }: Pick<Actor, 'accountId'> & { tokenId?: string },
   { settings, problems }: TokenInput,
 ): Promise<NewToken> {
   refuseProblems(settings, problems)
-  return transaction(system.db, (trx) => add(system, trx, accountId, settings))
+  const created = await transaction(system.db, async (trx) => {
+    const made = await add(system, trx, accountId, settings)
+    if (made.token.permManageTokens) await notifyOfManagement(system, trx, accountId, made.token)
+    return made
+  })
+  record(system, 'token_created', { account: accountId, token: created.token.id, by })
+  return created
 }
 
 /** Like `create`, inside the caller's transaction. @param mfa null: an API token; else a login token */
@@ -72,6 +80,9 @@ export async function add(
   settings: Partial<TokenSettings>,
   mfa: boolean | null = null,
 ): Promise<NewToken> {
+  await store.lockCreation(trx, accountId)
+  const present = await store.countOwned(trx, accountId, mfa === null ? 'api' : 'login')
+  if (present >= TOKENS_MAX) throw limitExceeded('an account', TOKENS_MAX, mfa === null ? 'tokens' : 'login tokens')
   const secret = generateSecret()
   const now = system.now()
   const owned = { ownerId: accountId, mfa, secretHash: hashSecret(secret) }
@@ -86,7 +97,7 @@ export async function add(
  * @throws NotFound, Denied, Invalid
  */
 export async function change(system: System, actor: Actor, id: string, input: () => TokenInput): Promise<Token> {
-  return withToken(system, actor, id, async (trx, token) => {
+  const result = await withToken(system, actor, id, async (trx, token) => {
     const { settings, problems } = input()
     refuseProblems(settings, problems)
     if (settings.permManageTokens === true && token.userOverrideId !== null) {
@@ -101,13 +112,24 @@ export async function change(system: System, actor: Actor, id: string, input: ()
       }
     }
     await store.update(trx, id, { ...token, ...settings })
-    return (await store.find(trx, id, actor.accountId, now))!
+    const changed = (await store.find(trx, id, actor.accountId, now))!
+    if (changed.permManageTokens && !token.permManageTokens)
+      await notifyOfManagement(system, trx, actor.accountId, changed)
+    return changed
   })
+  record(system, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
+  return result
+}
+
+async function notifyOfManagement(system: System, trx: Db, id: string, { owner, name }: Token): Promise<void> {
+  // A name may have line breaks, as somebody else may have chosen it.
+  await notify(system, trx, { id, email: owner }, 'managing-token', JSON.stringify(name))
 }
 
 /** Deletes a token of the account, if it exists. It may be the token that the request presented. */
-export async function remove(system: System, { accountId }: Actor, id: string): Promise<void> {
-  if (isUuid(id)) await store.removeFrom(system.db, id, accountId)
+export async function remove(system: System, { accountId, tokenId: by }: Actor, id: string): Promise<void> {
+  if (!isUuid(id) || !(await store.removeFrom(system.db, id, accountId))) return
+  record(system, 'token_deleted', { account: accountId, token: id, by })
 }
 
 /**
@@ -146,7 +168,9 @@ export async function listAll(system: System, accountId: string): Promise<Token[
 
 /** Deletes any account's token. @throws NotFound */
 export async function revoke(system: System, id: string): Promise<void> {
-  if (!isUuid(id) || !(await store.remove(system.db, id))) throw noToken(id)
+  const account = isUuid(id) ? await store.remove(system.db, id) : undefined
+  if (account === undefined) throw noToken(id)
+  record(system, 'token_deleted', { account, token: id })
 }
 
 /**
@@ -155,7 +179,7 @@ export async function revoke(system: System, id: string): Promise<void> {
  */
 export async function bind(system: System, id: string, bound: Account): Promise<Token> {
   if (!isUuid(id)) throw noToken(id)
-  return transaction(system.db, async (trx) => {
+  const result = await transaction(system.db, async (trx) => {
     await store.lock(trx, id)
     const token = await store.get(trx, id, system.now())
     if (token === undefined) throw noToken(id)
@@ -171,6 +195,8 @@ export async function bind(system: System, id: string, bound: Account): Promise<
     await store.bind(trx, id, bound.id)
     return (await store.get(trx, id, system.now()))!
   })
+  record(system, 'token_bound', { account: bound.id, token: id })
+  return result
 }
 
 function noToken(id: string): NotFound {

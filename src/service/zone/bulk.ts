@@ -24,7 +24,7 @@ export function* planMany(zone: ZoneState, method: Method, inputs: ItemInput[]):
   const changes: Change[] = []
   const problems: Problems[] = []
   for (const position of inputs.keys()) {
-    const outcome = plan(request, position)
+    const outcome = yield* plan(request, position)
     if ('problems' in outcome) problems[position] = outcome.problems
     else changes.push(outcome)
     yield
@@ -74,7 +74,7 @@ function keyOf(subname: string, type: string): string {
 }
 
 /** The stages of contract §8.7. @throws Denied */
-function plan(request: Request, position: number): Outcome {
+function* plan(request: Request, position: number): Work<Outcome> {
   const { zone, method, inputs, byKey, stored } = request
   const input = inputs[position]!
   if (input.isMalformed) return input
@@ -83,7 +83,7 @@ function plan(request: Request, position: number): Outcome {
   if (same.length > 1) return { problems: notUnique(same, position) }
   const before = stored.get(subname)?.find((rrset) => rrset.type === type)
   const neighbours = () => neighboursOf(request, position, subname)
-  return planItem(zone, { method, input, target: undefined, before, neighbours })
+  return yield* planItem(zone, { method, input, target: undefined, before, neighbours })
 }
 
 /** @param positions all items with this subname and type */

@@ -3,6 +3,7 @@ import { nameOf } from '../../dns/names.ts'
 import { conflictProblem, type Neighbour } from '../../dns/node.ts'
 import { Malformed, parseRdata, type Rdata } from '../../dns/rdata.ts'
 import { rrsetProblems } from '../../dns/rrset.ts'
+import type { Work } from '../../slices.ts'
 import type { Domain } from '../../store/domains.ts'
 import type { RRset, RRsetKey, RRsetState } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
@@ -19,6 +20,8 @@ export interface ZoneState {
   policies: Policy[]
   /** The domain lies below a local public suffix, so the account may not change its NS RRsets (contract §7.6). */
   keepsNs: boolean
+  /** Why no name of the zone can have this label directly below the zone's name; undefined: it can. */
+  labelProblem: (label: string) => string | undefined
 }
 
 /** The new state of an RRset. */
@@ -64,12 +67,12 @@ export function desired({ subname, type, ttl }: Omit<RRsetState, 'records'>, rda
  * @param target the RRset that the path names; of POST, undefined
  * @throws Invalid, Denied
  */
-export function planOne(zone: ZoneState, method: Method, input: RRsetInput, target?: RRsetKey): Change {
+export function* planOne(zone: ZoneState, method: Method, input: RRsetInput, target?: RRsetKey): Work<Change> {
   const { subname = '', type } = target ?? input
   const siblings = zone.current.filter((rrset) => rrset.subname === subname)
   const before = siblings.find((rrset) => rrset.type === type)
   const neighbours = (): Neighbour[] => siblings.map((rrset) => ({ source: 'database', type: rrset.type }))
-  return accepted(planItem(zone, { method, input, target, before, neighbours }))
+  return accepted(yield* planItem(zone, { method, input, target, before, neighbours }))
 }
 
 /** The change, unless there are problems. @throws Invalid */
@@ -78,11 +81,11 @@ export function accepted(outcome: Outcome): Change {
   return outcome
 }
 
-/** The validation layers of contract §8.5, in their order. @throws Denied */
-export function planItem(zone: ZoneState, item: Item): Outcome {
+/** The validation layers of contract §8.5, in their order. Yields after each record. @throws Denied */
+export function* planItem(zone: ZoneState, item: Item): Work<Outcome> {
   const { domain } = zone
   const { method, input, target, before, neighbours } = item
-  const problems = fieldProblems(domain, item)
+  const problems = fieldProblems(zone, item)
   if (problems !== undefined) return { problems }
   const { subname, type } = target ?? { subname: input.subname ?? '', type: input.type! }
   authoriseWrites(zone.policies, domain.id, [{ subname, type }])
@@ -96,7 +99,7 @@ export function planItem(zone: ZoneState, item: Item): Outcome {
 
   const conflict = conflictProblem(type, neighbours())
   if (conflict !== undefined) return refused(conflict)
-  const rdata = readRecords(type, records)
+  const rdata = yield* readRecords(type, records)
   if (typeof rdata === 'string') return refused(rdata)
   const invalid = rrsetProblems({ type, name: nameOf(domain, subname), apex: subname === '', rdata })
   if (invalid !== undefined) return { problems: { [invalid.field ?? 'non_field_errors']: invalid.texts } }
@@ -119,9 +122,14 @@ export function permitted({ keepsNs }: ZoneState, change: Change): Outcome {
 }
 
 /** The parsed records, or the error text of the first one that is malformed. */
-function readRecords(type: string, records: string[]): Rdata[] | string {
+function* readRecords(type: string, records: string[]): Work<Rdata[] | string> {
+  const rdata: Rdata[] = []
   try {
-    return records.map((text) => parseRdata(type, text))
+    for (const text of records) {
+      rdata.push(parseRdata(type, text))
+      yield
+    }
+    return rdata
   } catch (error) {
     if (error instanceof Malformed) return error.message
     throw error

@@ -2,15 +2,16 @@ import { createHash } from 'node:crypto'
 import { PreconditionFailed } from '../../errors.ts'
 import type { Domain } from '../../store/domains.ts'
 import type { RRset } from '../../store/rrsets.ts'
-import type { Change } from './changes.ts'
 
 /** The conditions of a write (contract §15.1). */
 export interface Conditions {
   /** The resource must have one of these tags; `*`: it must exist. */
   match: string[] | '*' | undefined
-  /** The resource must not exist. */
-  isNew: boolean
+  /** The resource must have none of these tags; `*`: it must not exist. */
+  noneMatch: string[] | '*' | undefined
 }
+
+export const NO_CONDITIONS: Conditions = { match: undefined, noneMatch: undefined }
 
 /** The tag of an RRset. It changes with everything that the API shows of the RRset. */
 export function tagOf({ subname, type, ttl, records, created, touched }: RRset): string {
@@ -28,11 +29,15 @@ function digest(representation: unknown[]): string {
 
 /**
  * @param tag that of the resource that is written; undefined if it does not exist
- * @param changes to RRsets; with `isNew`, none of these may exist
+ * @param exists whether anything exists that `*` forbids, if that is not the resource of the tag
  * @throws PreconditionFailed unless the conditions hold
  */
-export function checkConditions({ match, isNew }: Conditions, tag: string | undefined, changes: Change[]): void {
+export function checkConditions(
+  { match, noneMatch }: Conditions,
+  tag: string | undefined,
+  exists = tag !== undefined,
+): void {
   const isMatch = match === undefined || (tag !== undefined && (match === '*' || match.includes(tag)))
-  const isPresent = changes.some(({ before }) => before !== undefined)
-  if (!isMatch || (isNew && isPresent)) throw new PreconditionFailed()
+  const isForbidden = noneMatch === '*' ? exists : tag !== undefined && noneMatch?.includes(tag) === true
+  if (!isMatch || isForbidden) throw new PreconditionFailed()
 }

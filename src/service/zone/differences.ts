@@ -20,7 +20,7 @@ function* compare(desired: PublishedRRset[], live: PublishedRRset[]): Work<Publi
   for (const rrset of desired) {
     const served = surplus.get(keyOf(rrset))
     surplus.delete(keyOf(rrset))
-    if (served === undefined || !equal(rrset, served)) changes.push(rrset)
+    if (served === undefined || !(yield* equal(rrset, served))) changes.push(rrset)
     yield
   }
   return [...Array.from(surplus.values(), (rrset) => ({ ...rrset, records: [] })), ...changes]
@@ -30,16 +30,20 @@ function keyOf({ name, type }: PublishedRRset): string {
   return `${type} ${name.toLowerCase()}`
 }
 
-function equal(one: PublishedRRset, other: PublishedRRset): boolean {
+/** Yields after each record that it parses. */
+function* equal(one: PublishedRRset, other: PublishedRRset): Work<boolean> {
   if (one.ttl !== other.ttl || one.records.length !== other.records.length) return false
-  return (
-    one.records.every((content, i) => content === other.records[i]) ||
-    keys(one.type, one.records) === keys(other.type, other.records)
-  )
+  if (one.records.every((content, i) => content === other.records[i])) return true
+  return (yield* keys(one)) === (yield* keys(other))
 }
 
-function keys(type: string, records: string[]): string {
-  return JSON.stringify(records.map((content) => key(type, content)).sort())
+function* keys({ type, records }: PublishedRRset): Work<string> {
+  const found: string[] = []
+  for (const content of records) {
+    found.push(key(type, content))
+    yield
+  }
+  return JSON.stringify(found.sort())
 }
 
 /** Equal for contents of equal meaning. A content that we cannot parse equals none of ours. */

@@ -1,19 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure } from '../../errors.ts'
-import { graceTime } from '../../limits.ts'
+import { WRITERS_PER_ACCOUNT } from '../../limits.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
-import type { Domain } from '../../store/domains.ts'
+import type { LockedDomain } from '../../store/domains.ts'
 import * as marks from '../../store/marks.ts'
 import type { Mark } from '../../store/marks.ts'
 import type { System } from '../../system.ts'
 import { unixTime } from '../../time.ts'
+import { Claim, pushOf } from './claim.ts'
 import { differences } from './differences.ts'
 
 /** The state of a push. */
 export interface Attempt {
-  mark: Mark
-  /** The zone had a mark already: its served state is unknown, but no earlier request is in flight any more. */
+  claim: Claim
+  /** The served state is unknown, so the whole zone must be published. No earlier request is open any more. */
   isDoubtful: boolean
   /** The push sets it once the nameserver has applied something. From then on even a refusal keeps the mark. */
   begun: boolean
@@ -27,40 +27,48 @@ export class Publication implements AsyncDisposable {
   readonly system: System
   readonly trx: Db
   readonly #transaction: Transaction
-  readonly #leaveQueue: () => void
+  readonly #leaveQueues: () => void
   /** The marks of the zones that are published but not committed. */
   #published: Mark[] = []
   #failure = 'the transaction was rolled back'
 
-  constructor(system: System, transaction: Transaction, leaveQueue: () => void) {
+  constructor(system: System, transaction: Transaction, leaveQueues: () => void) {
     this.system = system
     this.trx = transaction.db
     this.#transaction = transaction
-    this.#leaveQueue = leaveQueue
+    this.#leaveQueues = leaveQueues
   }
 
   /**
    * Runs `push` under the zone's mark. The caller holds the zone's lock until the end of the transaction.
    * @param version the SOA serial that is sent; null for a deletion
    * @param rrsets how many RRsets are sent
+   * @param served the serial that the nameserver should have now. Another one means that a late request was applied, or
+   *   somebody else changed the zone; the push would hide that. undefined: any
    */
   async push<T>(
     zone: string,
-    version: number | null,
-    rrsets: number,
+    { version, rrsets, served }: { version: number | null; rrsets: number; served?: number },
     push: (attempt: Attempt) => Promise<T>,
   ): Promise<T> {
-    const grace = graceTime(rrsets)
-    const { isNew, ...mark } = await marks.set(this.system.marksDb, { zone, version, grace })
-    if (!isNew) await settle(this.system, mark)
-    const attempt: Attempt = { mark, isDoubtful: !isNew, begun: !isNew }
+    const [marking, serial] = await Promise.allSettled([
+      marks.set(this.system.marksDb, zone, pushOf(version, rrsets)),
+      served === undefined ? undefined : this.system.nameserver.serial(`${zone}.`),
+    ])
+    if (marking.status === 'rejected') throw marking.reason
+    const { isNew, ...mark } = marking.value
+    const claim = new Claim(this.system, mark)
+    const attempt: Attempt = { claim, isDoubtful: !isNew && !mark.settled, begun: !isNew && !mark.settled }
     try {
+      if (serial.status === 'rejected') throw neverSent(serial.reason)
+      attempt.isDoubtful ||= serial.value !== served
+      if (!isNew) await (attempt.isDoubtful ? claim.wait() : claim.note(version, rrsets))
       const result = await push(attempt)
       this.#published.push(mark)
-      void sendAlong(marks.remove(this.trx, mark))
+      void sendAlong(marks.settle(this.trx, mark))
       return result
     } catch (error) {
-      await keepOrRemoveMark(this.system, attempt, error)
+      await settleOrKeep(this.system, attempt, error)
       throw error
     }
   }
@@ -85,14 +93,30 @@ export class Publication implements AsyncDisposable {
         this.system.log.error('mark not kept', { zone: mark.zone, reason: (error as Error).message })
       })
     }
-    this.#leaveQueue()
+    this.#leaveQueues()
   }
 }
 
-/** Begins a publication when the earlier ones in this queue of the process have ended. @throws Unavailable */
-export async function openPublication(system: System, queue: string): Promise<Publication> {
-  const leave = await system.queues.enter(queue)
+/**
+ * Begins a publication when the earlier ones in this queue of the process, if any, have ended, and the account has room
+ * among WRITERS_PER_ACCOUNT. So one account cannot occupy all connections to Postgres and PowerDNS.
+ * @param account an account's id, or another name for whoever writes
+ * @param options.isLarge it takes all the room, because it costs much time of the processors
+ * @throws Unavailable
+ */
+export async function openPublication(
+  system: System,
+  account: string,
+  { queue, isLarge = false }: { queue?: string; isLarge?: boolean } = {},
+): Promise<Publication> {
+  const left: (() => void)[] = []
+  const leave = () => {
+    for (const leaveOne of left) leaveOne()
+  }
   try {
+    if (queue !== undefined) left.push(await system.queues.enter(queue))
+    const places = WRITERS_PER_ACCOUNT
+    left.push(await system.queues.enter(`writers of ${account}`, { places, taken: isLarge ? places : 1 }))
     return new Publication(system, await begin(system.writersDb), leave)
   } catch (error) {
     leave()
@@ -100,12 +124,19 @@ export async function openPublication(system: System, queue: string): Promise<Pu
   }
 }
 
-/** After a failed push: removes the mark if certainly nothing was applied, else keeps it. */
-async function keepOrRemoveMark(system: System, { mark, begun }: Attempt, error: unknown): Promise<void> {
+/** A question to the nameserver failed before the push: nothing was sent. */
+function neverSent(error: unknown): unknown {
+  return error instanceof NameserverFailure
+    ? new NameserverFailure('unreachable', error.message, { cause: error })
+    : error
+}
+
+/** After a failed push: settles the mark if certainly nothing was applied, else keeps it. */
+async function settleOrKeep(system: System, { claim: { mark }, begun }: Attempt, error: unknown): Promise<void> {
   // Other errors occur before anything is sent.
   const kind = error instanceof NameserverFailure ? error.kind : 'unreachable'
   if (!begun && (kind === 'refused' || kind === 'conflict' || kind === 'unreachable')) {
-    await marks.remove(system.marksDb, mark)
+    await marks.settle(system.marksDb, mark)
     return
   }
   // If the nameserver answered, no request of ours is in flight.
@@ -113,23 +144,9 @@ async function keepOrRemoveMark(system: System, { mark, begun }: Attempt, error:
   await marks.keep(system.marksDb, { ...mark, grace }, false, (error as Error).message)
 }
 
-/** The version after `version`: at least UNIX time, and above the served serial (powerdns.md §0). */
-export function nextVersion(system: System, version: number, live = 0): number {
-  return Math.max(version + 1, live + 1, unixTime(system.now()))
-}
-
-/** Waits until no request that was sent under this mark can still be applied. */
-export async function settle(system: System, mark: Mark): Promise<void> {
-  const serial = await system.nameserver.serial(`${mark.zone}.`)
-  if (mark.grace === 0 || serial === mark.version) return
-  // The nameserver answers: it is applying the request now, or never received it.
-  await sleep(mark.grace)
-}
-
-/** Records in an existing mark what is sent next. @throws Unavailable if the zone's lock was lost meanwhile */
-export async function updateMark(system: System, mark: Mark, version: number | null, rrsets: number): Promise<void> {
-  Object.assign(mark, { version, grace: graceTime(rrsets) })
-  await marks.note(system.marksDb, mark)
+/** The version after all that were sent for a zone: UNIX time, or the next number if that is higher (powerdns.md §0). */
+export function nextVersion(system: System, sent: number): number {
+  return Math.max(sent + 1, unixTime(system.now()))
 }
 
 /**
@@ -139,19 +156,19 @@ export async function updateMark(system: System, mark: Mark, version: number | n
  */
 export async function equalise(
   system: System,
-  mark: Mark,
-  domain: Pick<Domain, 'name' | 'version'>,
+  claim: Claim,
+  domain: Pick<LockedDomain, 'name' | 'version' | 'sent'>,
   desired: PublishedRRset[],
 ): Promise<number> {
   const zone = `${domain.name}.`
   const live = await system.nameserver.read(zone)
-  const tried = mark.version ?? 0
-  const version = nextVersion(system, Math.max(domain.version, tried), live?.serial)
+  const tried = claim.mark.version ?? 0
+  const version = nextVersion(system, Math.max(domain.sent, tried, live?.serial ?? 0))
 
   if (live?.complete !== true) {
-    await updateMark(system, mark, version, desired.length)
-    if (live !== undefined) await system.nameserver.deleteZone(zone)
-    await system.nameserver.createZone(zone, version, desired)
+    await claim.note(version, desired.length)
+    if (live !== undefined) await system.nameserver.deleteZone(zone, claim)
+    await system.nameserver.createZone(zone, version, desired, claim)
     return version
   }
   const changes = await differences(desired, live.rrsets)
@@ -159,9 +176,9 @@ export async function equalise(
   if (changes.length === 0 && isConfigured && live.serial === domain.version && tried <= domain.version) {
     return domain.version
   }
-  await updateMark(system, mark, version, changes.length)
-  if (!isConfigured) await system.nameserver.configure(zone)
-  await system.nameserver.publish(zone, version, changes, true)
+  await claim.note(version, changes.length)
+  if (!isConfigured) await system.nameserver.configure(zone, claim)
+  await system.nameserver.publish(zone, version, changes, true, claim)
   return version
 }
 
@@ -169,7 +186,8 @@ export async function equalise(
  * Deletes the zone that a failed creation left at the nameserver: one with the mark's serial or the serial before it,
  * or without SOA. Any other zone was created by somebody else, and stays. Returns whether the name is free.
  */
-export async function deleteLeftovers(system: System, mark: Mark): Promise<boolean> {
+export async function deleteLeftovers(system: System, claim: Claim): Promise<boolean> {
+  const { mark } = claim
   const zone = `${mark.zone}.`
   const live = await system.nameserver.read(zone)
   if (live === undefined) return true
@@ -177,7 +195,7 @@ export async function deleteLeftovers(system: System, mark: Mark): Promise<boole
   if (!isOurs) return false
   // Not the served serial: it would show a creation as applied, while this deletion may still be applied late.
   const version = live.serial === undefined ? mark.version : live.serial + 1
-  await updateMark(system, mark, version, live.rrsets.length)
-  await system.nameserver.deleteZone(zone)
+  await claim.note(version, live.rrsets.length)
+  await system.nameserver.deleteZone(zone, claim)
   return true
 }

@@ -1,5 +1,5 @@
 import type { Problems } from '../../errors.ts'
-import { nameOf, ownerLength, subnameProblems } from '../../dns/names.ts'
+import { nameOf, ownerLength, subnameProblems, topLabel } from '../../dns/names.ts'
 import type { Neighbour } from '../../dns/node.ts'
 import { sizeProblems } from '../../dns/rrset.ts'
 import { typeProblems } from '../../dns/types.ts'
@@ -29,10 +29,16 @@ export interface Item {
   neighbours: () => Neighbour[]
 }
 
+/** The zone that an RRset will be in. */
+interface Place {
+  domain: Domain
+  labelProblem: (label: string) => string | undefined
+}
+
 const REQUIRED = 'This field is required.'
 
 /** The problems of the fields (contract §8.5, layer 1; §8.7, stage d); undefined if there are none. */
-export function fieldProblems(domain: Domain, { method, input, target, before }: Item): Problems | undefined {
+export function fieldProblems(zone: Place, { method, input, target, before }: Item): Problems | undefined {
   // A PATCH may omit fields of an RRset that exists or that it deletes.
   const isPartial = method === 'PATCH' && (before !== undefined || input.records?.length === 0)
   const { subname, type, ttl, records, problems: found } = input
@@ -40,22 +46,19 @@ export function fieldProblems(domain: Domain, { method, input, target, before }:
   const note = (field: string, texts: readonly string[]) => {
     if (texts.length > 0) (problems ??= {})[field] = texts
   }
-  note('subname', found['subname'] ?? subnameFieldProblems(domain, subname, method, target))
+  note('subname', found['subname'] ?? subnameFieldProblems(zone, subname, method, target))
   note('type', found['type'] ?? typeFieldProblems(type, method, target))
-  note('ttl', found['ttl'] ?? ttlProblems(domain, ttl, isPartial))
+  note('ttl', found['ttl'] ?? ttlProblems(zone.domain, ttl, isPartial))
   note('records', found['records'] ?? recordsProblems(records, method, isPartial))
   return problems
 }
 
-function subnameFieldProblems(
-  domain: Domain,
-  subname: string | undefined,
-  method: Method,
-  target?: RRsetKey,
-): string[] {
+function subnameFieldProblems(zone: Place, subname: string | undefined, method: Method, target?: RRsetKey): string[] {
   if (subname === undefined) return method === 'PUT' && target !== undefined ? [REQUIRED] : []
   const texts = subnameProblems(subname)
-  if (texts.length === 0 && ownerLength(nameOf(domain, subname)) > 255) {
+  const problem = zone.labelProblem(topLabel(subname))
+  if (texts.length === 0 && problem !== undefined) texts.push(problem)
+  if (texts.length === 0 && ownerLength(nameOf(zone.domain, subname)) > 255) {
     texts.push('This field combined with the domain name must not exceed 255 characters.')
   }
   // The body may write the apex as "", however the path writes it.

@@ -51,8 +51,8 @@ export async function create(
   conditions: Conditions,
 ): Promise<RRset> {
   await using zone = await openZone(system, actor, domain, subnamesOf([input]))
-  const change = planOne(zone, 'POST', input)
-  checkConditions(conditions, tagOfDomain(zone.domain), [change])
+  const change = await inSlices(planOne(zone, 'POST', input))
+  checkConditions(conditions, tagOfDomain(zone.domain), change.before !== undefined)
   return (await writeOne(zone, change))!
 }
 
@@ -75,8 +75,8 @@ export async function change(
   await using zone = await openZone(system, actor, domain, [key.subname])
   const before = found(currentRRset(zone, key))
   authoriseWrites(zone.policies, domain.id, [key])
-  const change = planOne(zone, method, input(), key)
-  checkConditions(conditions, tagOf(before), [change])
+  const change = await inSlices(planOne(zone, method, input(), key))
+  checkConditions(conditions, tagOf(before))
   return await writeOne(zone, change)
 }
 
@@ -89,14 +89,14 @@ export async function remove(
   conditions: Conditions,
 ): Promise<void> {
   if (!isStorable(key)) {
-    checkConditions(conditions, undefined, [])
+    checkConditions(conditions, undefined)
     return
   }
   await using zone = await openZone(system, actor, domain, [key.subname])
   const before = currentRRset(zone, key)
   if (before !== undefined) authoriseWrites(zone.policies, domain.id, [key])
   const change = accepted(permitted(zone, changeOf({ ...key, before, after: undefined })))
-  checkConditions(conditions, before && tagOf(before), [change])
+  checkConditions(conditions, before && tagOf(before))
   await writeOne(zone, change)
 }
 
@@ -115,7 +115,8 @@ export async function writeMany(
 ): Promise<RRset[]> {
   await using zone = await openZone(system, actor, domain, subnamesOf(inputs))
   const changes = await inSlices(planMany(zone, method, inputs))
-  checkConditions(conditions, tagOfDomain(zone.domain), changes)
+  const isAnyPresent = changes.some(({ before }) => before !== undefined)
+  checkConditions(conditions, tagOfDomain(zone.domain), isAnyPresent)
   const written = await writeAll(zone, changes)
   return written.filter((rrset) => rrset !== undefined)
 }
@@ -134,8 +135,8 @@ export async function writeAddresses(
   inputs: (current: RRset[]) => RRsetInput[],
 ): Promise<void> {
   await using zone = await openZone(system, actor, domain, subnames.filter(isSubname))
-  const { domain: stored, current, policies, keepsNs } = zone
-  const lenient = { domain: { ...stored, minimumTtl: DYNDNS_TTL }, current, policies, keepsNs }
+  const { domain: stored, current, policies, keepsNs, labelProblem } = zone
+  const lenient = { domain: { ...stored, minimumTtl: DYNDNS_TTL }, current, policies, keepsNs, labelProblem }
   await writeAll(zone, await inSlices(planMany(lenient, 'PATCH', inputs(current))), { touch: true })
 }
 

@@ -1,22 +1,22 @@
 import { nameOf, SUBNAME_LENGTH, withAncestors } from '../../dns/names.ts'
 import { parseRdata } from '../../dns/rdata.ts'
-import { NameserverFailure, NotFound } from '../../errors.ts'
-import { ANCESTORS, SMALL_ZONE } from '../../limits.ts'
+import { limitExceeded, NameserverFailure, NotFound } from '../../errors.ts'
+import { ANCESTORS, RRSETS_MAX, SMALL_WRITE, SMALL_ZONE } from '../../limits.ts'
 import type { Key, PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices, mapInSlices, type Work } from '../../slices.ts'
 import { sendAlong, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
-import type { Domain, Viewer } from '../../store/domains.ts'
-import type { Mark } from '../../store/marks.ts'
+import type { Domain, LockedDomain, Viewer } from '../../store/domains.ts'
 import * as rrsets from '../../store/rrsets.ts'
-import type { RRset, RRsetState } from '../../store/rrsets.ts'
+import type { RRset } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
-import { unixTime, type Timestamp } from '../../time.ts'
+import type { Timestamp } from '../../time.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import type { Change, Desired, ZoneState } from './changes.ts'
+import type { Claim } from './claim.ts'
 import { localParent } from './local-suffixes.ts'
-import { deleteLeftovers, equalise, nextVersion, openPublication, updateMark, type Publication } from './publication.ts'
+import { deleteLeftovers, equalise, nextVersion, openPublication, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
 
 /**
@@ -25,16 +25,17 @@ import { needsRectification } from './rectification.ts'
  */
 export class Zone implements ZoneState, AsyncDisposable {
   readonly publication: Publication
-  readonly domain: Domain
+  readonly domain: LockedDomain
   readonly current: RRset[]
   readonly policies: Policy[]
   readonly keepsNs: boolean
+  readonly labelProblem: (label: string) => string | undefined
   /** The RRsets at the ancestors of the subnames in `current`; undefined: too many to read. */
   readonly #ancestors: RRset[] | undefined
 
   constructor(
     publication: Publication,
-    domain: Domain,
+    domain: LockedDomain,
     read: { current?: RRset[]; ancestors?: RRset[] | undefined; policies?: Policy[] } = {},
   ) {
     this.publication = publication
@@ -42,6 +43,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     this.current = read.current ?? []
     this.policies = read.policies ?? []
     this.keepsNs = localParent(domain.name, publication.system.config.localPublicSuffixes) !== undefined
+    this.labelProblem = (label) => publication.system.nameserver.labelProblem(label)
     this.#ancestors = read.ancestors
   }
 
@@ -49,9 +51,11 @@ export class Zone implements ZoneState, AsyncDisposable {
    * Stores, publishes and commits the changes. When it resolves, DNS answers the new state.
    * @param options.touch updates the domain's `touched` even if the changes neither change nor keep any RRset
    * @returns the RRset that each change leaves; undefined where it leaves none
-   * @throws Unavailable, NameserverFailure
+   * @throws Denied if the domain would have more than RRSETS_MAX; Unavailable, NameserverFailure
    */
   async write(changes: Change[], options?: { touch: boolean }): Promise<(RRset | undefined)[]> {
+    const growth = growthOf(changes)
+    if (growth > 0 && this.domain.size + growth > RRSETS_MAX) throw limitExceeded('a domain', RRSETS_MAX, 'RRsets')
     const written = await this.apply(changes, options)
     await this.publication.commit()
     return written
@@ -76,27 +80,30 @@ export class Zone implements ZoneState, AsyncDisposable {
     const zone = `${domain.name}.`
     const removed = changes.filter(({ after }) => after === undefined)
     const written = changes.flatMap(({ after }) => after ?? [])
-    const growth = written.length - changes.filter(({ before }) => before !== undefined).length
-    const version = nextVersion(system, domain.version)
+    const growth = growthOf(changes)
+    const version = nextVersion(system, domain.sent)
     const rectify =
       domain.size + growth <= SMALL_ZONE ||
       this.#ancestors === undefined ||
       (await inSlices(needsRectification([...this.current, ...this.#ancestors], changes)))
 
     const storing = sendAlong(rrsets.apply(trx, domain.id, { removed, written, growth, version, rectify, now }))
-    const push = this.publication.push(domain.name, version, changes.length, async (attempt) => {
+    const sent = { version, rrsets: changes.length, served: domain.version }
+    const push = this.publication.push(domain.name, sent, async (attempt) => {
+      const { claim } = attempt
       if (attempt.isDoubtful) {
         await storing
-        await this.publishWhole(attempt.mark)
+        attempt.begun = true
+        await this.publishWhole(claim)
         return
       }
       if (rectify !== domain.rectify) {
-        await system.nameserver.setRectify(zone, rectify)
+        await system.nameserver.setRectify(zone, rectify, claim)
         attempt.begun = true
       }
       // Storing continues meanwhile. The database accepts whatever the plan accepted; if it fails, the mark stays.
-      const states = changes.map((change) => toPublished(domain, change.after ?? { ...change.before!, records: [] }))
-      await system.nameserver.publish(zone, version, states, rectify)
+      const states = changes.map((change) => toPublished(domain, change.after ?? { ...change.before!, contents: [] }))
+      await system.nameserver.publish(zone, version, states, rectify, claim)
       attempt.begun = true
       await storing
     })
@@ -109,19 +116,20 @@ export class Zone implements ZoneState, AsyncDisposable {
    * @returns the keys that sign the zone
    * @throws Unavailable, NameserverFailure of kind "conflict" if somebody else has created the zone
    */
-  async create(written: (RRsetState | Desired)[]): Promise<Key[]> {
+  async create(written: Desired[]): Promise<Key[]> {
     const { domain } = this
     const { system, trx } = this.publication
     const { id, version, created: now } = domain
     await rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now })
-    return this.publication.push(domain.name, version, written.length, async (attempt) => {
+    return this.publication.push(domain.name, { version, rrsets: written.length }, async (attempt) => {
+      const { claim } = attempt
       if (attempt.isDoubtful) {
-        if (!(await deleteLeftovers(system, attempt.mark)))
+        if (!(await deleteLeftovers(system, claim)))
           throw new NameserverFailure('conflict', 'somebody else made the zone')
-        await updateMark(system, attempt.mark, version, written.length)
+        await claim.note(version, written.length)
       }
       const desired = await mapInSlices(written, (rrset) => toPublished(domain, rrset))
-      await system.nameserver.createZone(`${domain.name}.`, version, desired)
+      await system.nameserver.createZone(`${domain.name}.`, version, desired, claim)
       attempt.begun = true
       return system.nameserver.keys(`${domain.name}.`)
     })
@@ -131,17 +139,18 @@ export class Zone implements ZoneState, AsyncDisposable {
   async remove(): Promise<void> {
     const { name, size } = this.domain
     const { system, trx } = this.publication
-    await domains.remove(trx, this.domain, unixTime(system.now()))
-    await this.publication.push(name, null, size, async ({ isDoubtful, mark }) => {
-      if (isDoubtful) await updateMark(system, mark, null, size)
-      await system.nameserver.deleteZone(`${name}.`)
+    await domains.remove(trx, this.domain)
+    await this.publication.push(name, { version: null, rrsets: size }, async ({ isDoubtful, claim }) => {
+      // Not the serial of the earlier push: it would show this deletion as applied.
+      if (isDoubtful) await claim.note((claim.mark.version ?? 0) + 1, size)
+      await system.nameserver.deleteZone(`${name}.`, claim)
     })
   }
 
   /** Makes the zone at the nameserver, whatever its state, equal to the database. Returns its version. */
-  async publishWhole(mark: Mark): Promise<number> {
+  async publishWhole(claim: Claim): Promise<number> {
     const { system, trx } = this.publication
-    const version = await equalise(system, mark, this.domain, await desiredZone(trx, this.domain))
+    const version = await equalise(system, claim, this.domain, await desiredZone(trx, this.domain))
     await domains.setRepaired(trx, this.domain.id, version)
     return version
   }
@@ -162,9 +171,13 @@ export async function openZone(
   domain: Pick<Domain, 'id' | 'name'>,
   subnames: Iterable<string>,
 ): Promise<Zone> {
-  const publication = await openPublication(system, `zone ${domain.name}`)
+  const asked = [...subnames]
+  const publication = await openPublication(system, actor.accountId, {
+    queue: `zone ${domain.name}`,
+    isLarge: asked.length > SMALL_WRITE,
+  })
   try {
-    const zone = await lockZone(publication, domain.name, subnames, { actor, id: domain.id })
+    const zone = await lockZone(publication, domain.name, asked, { actor, id: domain.id })
     // The domain may have been deleted meanwhile, and created again by another account.
     if (zone?.domain.id !== domain.id) throw new NotFound()
     return zone
@@ -213,6 +226,11 @@ function* subnamesToRead(subnames: Iterable<string>): Work<{ asked: Set<string>;
   return { asked, ancestors }
 }
 
+/** How many RRsets a domain gains; negative if it loses some. */
+function growthOf(changes: Change[]): number {
+  return changes.reduce((sum, { before, after }) => sum + Number(after !== undefined) - Number(before !== undefined), 0)
+}
+
 /** The RRset that a change leaves. A change without effect keeps the order of the records. */
 function rrsetAfter({ before, after, isEffective }: Change, now: Timestamp): RRset | undefined {
   if (after === undefined) return undefined
@@ -224,12 +242,24 @@ function rrsetAfter({ before, after, isEffective }: Change, now: Timestamp): RRs
 /** All RRsets of a domain as the nameserver should serve them. */
 export async function desiredZone(db: Db, domain: Domain): Promise<PublishedRRset[]> {
   const stored = await rrsets.list(db, domain.id)
-  return mapInSlices(stored, (rrset) => toPublished(domain, rrset))
+  return inSlices(published(domain, stored))
 }
 
-/** An RRset as the nameserver should serve it. Parses the records unless the plan has parsed them. */
-function toPublished(domain: Pick<Domain, 'name'>, rrset: RRsetState | Desired): PublishedRRset {
-  const { subname, type, ttl, records } = rrset
-  const contents = 'contents' in rrset ? rrset.contents : records.map((text) => parseRdata(type, text).backend)
+/** Stored RRsets as the nameserver should serve them. Yields after each record. */
+function* published(domain: Domain, stored: RRset[]): Work<PublishedRRset[]> {
+  const all: PublishedRRset[] = []
+  for (const rrset of stored) {
+    const contents: string[] = []
+    for (const text of rrset.records) {
+      contents.push(parseRdata(rrset.type, text).backend)
+      yield
+    }
+    all.push(toPublished(domain, { ...rrset, contents }))
+  }
+  return all
+}
+
+/** An RRset as the nameserver should serve it. */
+function toPublished(domain: Pick<Domain, 'name'>, { subname, type, ttl, contents }: Desired): PublishedRRset {
   return { name: nameOf(domain, subname), type, ttl, records: contents }
 }

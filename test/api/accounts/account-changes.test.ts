@@ -1,7 +1,8 @@
 import { query } from '../../../src/store/database.ts'
 import { newDomain } from '../../support/api.ts'
+import type { Answer } from '../../support/client.ts'
 import { useService } from '../../support/harness.ts'
-import { lettersTo } from '../../support/mails.ts'
+import { lettersTo, letterTo } from '../../support/mails.ts'
 import * as people from '../../support/people.ts'
 import { canLogIn, freshEmail, PASSWORD, person, said } from '../../support/people.ts'
 import { test } from '../../support/serial.ts'
@@ -78,6 +79,71 @@ test('resetting the password by a link invalidates all login tokens and no API t
   const headers = { authorization: `Token ${token}` }
   t.is((await service().anonymous.get('/domains/', { headers })).status, 401)
   t.is((await api.api.get('/domains/')).status, 200)
+})
+
+test('the mail for a password reset lists the API tokens of the account', async (t) => {
+  const [someone, other] = [await person(service()), await person(service())]
+  await people.resetLink(service(), someone)
+  t.false((await letterTo(service().system, someone.email)).text.includes('API tokens'))
+  await addToken(service(), other.id, { name: 'foreign' })
+  await addToken(service(), someone.id, { name: 'login', mfa: false })
+  const created = '2026-01-31T12:00:00Z'
+  await addToken(service(), someone.id, { name: 'a\n"b"', created, permManageTokens: true })
+  await addToken(service(), someone.id, { name: 'router', created, lastUsed: '2026-02-01T12:00:00Z' })
+  await people.resetLink(service(), someone, 2)
+  const { text } = await letterTo(service().system, someone.email, 2)
+  t.true(text.includes('\n- "a\\n\\"b\\"", made 2026-01-31, never used, may manage tokens\n'), text)
+  t.true(text.includes('\n- "router", made 2026-01-31, last used 2026-02-01\n'), text)
+  t.false(text.includes('login') || text.includes('foreign'))
+})
+
+test('of many API tokens, the mail lists the latest twenty', async (t) => {
+  const someone = await person(service())
+  for (let i = 1; i <= 21; i++) {
+    await addToken(service(), someone.id, { name: `n${i}`, created: `2026-01-${String(i).padStart(2, '0')}T12:00:00Z` })
+  }
+  await people.resetLink(service(), someone)
+  const { text } = await letterTo(service().system, someone.email)
+  t.is(text.match(/^- "n/gm)!.length, 20)
+  t.true(text.includes('\n- "n2", ') && !text.includes('\n- "n1", ') && text.includes('\n- and others\n'))
+})
+
+for (const [what, body, isForm, remain] of [
+  ['JSON without revoke_tokens', {}, false, true],
+  ['JSON with revoke_tokens false', { revoke_tokens: false }, false, true],
+  ['JSON with revoke_tokens true', { revoke_tokens: true }, false, false],
+  ['the form with the box unchecked', {}, true, true],
+  ['the form as the page shows it', { revoke_tokens: 'true' }, true, false],
+] as const) {
+  test(`a password reset ${remain ? 'keeps' : 'deletes'} the API tokens: ${what}`, async (t) => {
+    const [someone, other] = [await person(service()), await person(service())]
+    const own = await addToken(service(), someone.id)
+    const bound = await addToken(service(), other.id, { userOverrideId: someone.id })
+    const { path } = await people.resetLink(service(), someone)
+    const page = (await service().anonymous.get(path)).text
+    t.regex(page, /<input name="revoke_tokens" type="checkbox" value="true" checked /)
+    const values = { new_password: 'another password', ...body }
+    const reset = isForm ? await submit(path, values) : await service().anonymous.post(path, values)
+    t.is(reset.status, 200)
+    t.is((await own.api.get('/domains/')).status, remain ? 200 : 401)
+    t.is((await bound.api.get('/domains/')).status, 200)
+    t.true(await canLogIn(service(), someone.email, 'another password'))
+  })
+}
+
+function submit(path: string, values: Record<string, unknown>): Promise<Answer> {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  return service().anonymous.post(path, undefined, {
+    headers,
+    body: new URLSearchParams(values as Record<string, string>).toString(),
+  })
+}
+
+test('revoke_tokens must be a boolean; otherwise the link stays valid', async (t) => {
+  const { path } = await people.resetLink(service(), await person(service()))
+  const refused = await service().anonymous.post(path, { new_password: 'another password', revoke_tokens: 'perhaps' })
+  t.deepEqual(said(refused), [400, '{"revoke_tokens":["Must be a valid boolean."]}'])
+  t.is((await service().anonymous.post(path, { new_password: 'another password' })).status, 200)
 })
 
 for (const [what, body, problems] of [

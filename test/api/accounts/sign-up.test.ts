@@ -122,11 +122,24 @@ test('registration with a taken address, in any case, gets the same answer and s
   t.true(await people.canLogIn(service(), email, PASSWORD))
 })
 
+test('a second registration replaces the pending one: password, domain and link', async (t) => {
+  const domain = freshName()
+  const first = await activationLink(service(), { domain, outreach_preference: false })
+  const email = first.email.toUpperCase()
+  t.deepEqual(said(await register({ email, password: 'another password' })), [202, WELCOME])
+  const second = await people.linkTo(service(), email.toLowerCase().replace(/^[^@]*/, email.split('@')[0]!))
+  t.deepEqual(said(await service().anonymous.post(first.path)), [409, people.OVERTAKEN])
+  t.deepEqual(said(await service().anonymous.post(second.path)), [200, ACTIVATED])
+  t.true(await people.canLogIn(service(), email, 'another password'))
+  t.false(await people.canLogIn(service(), email, PASSWORD))
+  const { system } = service()
+  t.deepEqual(await query(system.db, 'select from domains where name = :domain', { domain }), [])
+  const sql = 'select id from accounts where lower(email) = lower(:email) and outreach_preference'
+  t.deepEqual(await query(system.db, sql, { email }), [{ id: first.id }])
+})
+
 test('an account that was not confirmed in time is replaced by a new registration', async (t) => {
   const { email, path } = await activationLink(service())
-  t.deepEqual(said(await register({ email, password: 'another password' })), [202, WELCOME])
-  await activationLink(service())
-  t.is(lettersTo(service().system, email).length, 1)
   const { system } = service()
   await query(system.db, `update accounts set created = created - interval '13 h' where email = :email`, { email })
   await query(system.db, `update confirmations set expires = expires - interval '13 h'`)
@@ -248,6 +261,16 @@ test('a domain below a local public suffix comes with a token to write it', asyn
     const rrset = { subname: '', type: 'A', ttl: 60, records: ['192.0.2.1'] }
     t.is((await api.post('/domains/mine.dyn.test/rrsets/', rrset)).status, 201)
     t.is((await api.get('/auth/account/')).status, 403)
+  })
+})
+
+test('the link that sets the first password does not delete the token that came with the domain', async (t) => {
+  await withService({ REGISTRATION: 'open', LOCAL_PUBLIC_SUFFIXES: 'dyn.test' }, async (own) => {
+    const { path, email } = await activationLink(own, { domain: 'mine.dyn.test', password: null })
+    const { token } = (await own.anonymous.post(path)).json as { token: string }
+    const reset = await people.linkTo(own, email, 2)
+    t.is((await own.anonymous.post(reset.path, { new_password: PASSWORD, revoke_tokens: true })).status, 200)
+    t.is((await own.clientOf(token).get('/domains/')).status, 200)
   })
 })
 

@@ -1,6 +1,7 @@
 import type { Account } from '../../support/accounts.ts'
-import { domainOf, freshName, newDomain, succeeded } from '../../support/api.ts'
-import { useService } from '../../support/harness.ts'
+import { domainOf, freshName, newDomain, newReservedDomain, succeeded, type ShownDomain } from '../../support/api.ts'
+import { useService, withService } from '../../support/harness.ts'
+import { freshEmail, PASSWORD } from '../../support/people.ts'
 import { test } from '../../support/serial.ts'
 
 const service = useService()
@@ -35,6 +36,34 @@ for (const [name, why] of NEVER) {
     t.is((await api.get('/domains/')).text, '[]')
   })
 }
+
+test('only the operator can create local public suffixes, hosts of the service, and their ancestors', async (t) => {
+  const settings = {
+    REGISTRATION: 'open',
+    LOCAL_PUBLIC_SUFFIXES: 'dyn.suffix.test',
+    NAMESERVERS: 'ns1.servers.test, ns2.servers.test',
+    PUBLIC_URL: 'https://api.public.test:8443/below',
+    UPDATE_HOSTS: 'a.update.test',
+    CHECK_IP_HOSTS: 'check.test',
+  }
+  await withService(settings, async (own) => {
+    const { id, api } = await own.account()
+    const reserved = [
+      ...['dyn.suffix.test', 'suffix.test', 'servers.test', 'ns2.servers.test', 'public.test', 'api.public.test'],
+      ...['update.test', 'a.update.test', 'check.test'],
+    ]
+    for (const name of reserved) {
+      const answer = await api.post('/domains/', { name })
+      t.deepEqual([answer.status, answer.text], [400, DISALLOWED], name)
+      const signUp = await own.anonymous.post('/auth/', { email: freshEmail(), password: PASSWORD, domain: name })
+      t.deepEqual([signUp.status, signUp.text], [400, DISALLOWED.replace('name', 'domain')], name)
+    }
+    for (const name of ['child.dyn.suffix.test', 'other.servers.test', 'xcheck.test']) await newDomain(api, name)
+    for (const name of reserved) await newReservedDomain(own, id, name)
+    const names = ((await api.get('/domains/')).json as ShownDomain[]).map(({ name }) => name)
+    for (const name of reserved) t.true(names.includes(name), name)
+  })
+})
 
 const ALWAYS = [
   'project.github.io',

@@ -82,6 +82,19 @@ test('deleting a foreign domain is 204 and does not delete it', async (t) => {
   t.deepEqual((await lookUp(service().powerDns, name, 'SOA')).length, 1)
 })
 
+test('deleting a foreign domain does not wait for the writes of its owner', async (t) => {
+  const { api } = await service().account()
+  const owner = await service().account()
+  const name = await newDomain(owner.api)
+  const { arrived, release } = service().proxy.stop(({ method }) => method === 'PATCH')
+  const writing = newRRset(owner.api, name)
+  await arrived
+  const answer = await api.delete(`/domains/${name}/`)
+  release('pass')
+  t.deepEqual([answer.status, answer.text], [204, ''])
+  t.is((await writing).domain, name)
+})
+
 test('deleting a malformed name is 204', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { domainOf, newDomain, succeeded } from '../../support/api.ts'
-import { lookUp, validate } from '../../support/dns/dns.ts'
+import { lookUp } from '../../support/dns/dns.ts'
+import { validate } from '../../support/dns/validators.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 

@@ -6,7 +6,8 @@ const service = useService()
 
 /** A name of `length` characters that ends in `own.test`. */
 function longName(length: number): string {
-  return `${'a'.repeat(60)}.${'a'.repeat(60)}.${'a'.repeat(length - 131)}.own.test`
+  const labels = `${'a'.repeat(60)}.`.repeat(5).slice(0, length - '.own.test'.length)
+  return `${labels.replace(/\.$/, 'a')}.own.test`
 }
 
 /** A name, and which of the account's domains own.test, sub.own.test and a_b.own.test contains it. */
@@ -27,8 +28,10 @@ const ROWS: [qname: string, domain: string | undefined][] = [
   ['asub.own.test', 'own.test'],
   ['axb.own.test', 'own.test'],
   [longName(191), 'own.test'],
-  [longName(192), undefined],
-  [`*.${longName(191)}`, 'own.test'],
+  [longName(192), 'own.test'],
+  [longName(253), 'own.test'],
+  [longName(254), undefined],
+  [`*.${longName(253)}`, 'own.test'],
   ['own.test.', undefined],
   ['@', undefined],
   ['@.own.test', undefined],

@@ -1,6 +1,6 @@
 import { SUBNAME_RULE } from '../../../src/dns/names.ts'
 import { query } from '../../../src/store/database.ts'
-import { callsFor, freshName, rrset, type ShownDomain, type ShownRRset } from '../../support/api.ts'
+import { callsFor, freshName, rrset, succeeded, type ShownDomain, type ShownRRset } from '../../support/api.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { ask, lookUp, transfer } from '../../support/dns/dns.ts'
 import { useService, withService } from '../../support/harness.ts'
@@ -36,7 +36,7 @@ async function isAbsent(api: Client, name: string): Promise<boolean> {
     (await api.get(`/domains/${name}/`)).status === 404 &&
     (await ask(powerDns, name, 'SOA')).rcode === 'REFUSED' &&
     zone.status === 404 &&
-    (await query(system.db, 'select from marks where zone = :name', { name })).length === 0
+    (await query(system.db, 'select from marks where zone = :name and not settled', { name })).length === 0
   )
 }
 
@@ -152,19 +152,25 @@ for (const [what, zonefile, rrsets] of [
   })
 }
 
-const inLine = (line: number) => [`Zonefile contains syntax error in line ${line}.`]
+const inLine = (line: number, reason: string) => [`Zonefile contains syntax error in line ${line}. Reason: ${reason}`]
+const DIRECTIVES = 'only the directives $TTL and $ORIGIN are allowed'
+const TOO_LONG = 'the record is longer than 64000 octets'
 
 /** Zone files for DOMAIN, and the errors that they cause. */
 const refused: [what: string, zonefile: unknown, texts: string[]][] = [
-  ['a syntax error', 'a A 192.0.2.1\n\n; x\nb A 192.0.2\n', inLine(4)],
-  ['$INCLUDE', 'a A 192.0.2.1\n$INCLUDE /etc/passwd\n', inLine(2)],
-  ['$GENERATE', '$GENERATE 0-4294967295 host$ A 192.0.2.1', inLine(1)],
-  ['another class', 'a CH A 192.0.2.1', inLine(1)],
-  ['an unknown type', 'a NONSENSE 1', inLine(1)],
-  ['a quote that is not closed', '\r\n\r\na TXT "x', inLine(3)],
-  ['a line of 10 MB', `\na TXT ${'x '.repeat(5_000_000)}`, inLine(2)],
-  ['a word of 10 MB', `a A ${'1'.repeat(10_000_000)}`, inLine(1)],
-  ['open parentheses', '\na A (\n192.0.2.1', inLine(2)],
+  [
+    'a syntax error',
+    'a A 192.0.2.1\n\n; x\nb A 192.0.2\n',
+    inLine(4, 'Record content for type A malformed: Text input is malformed.'),
+  ],
+  ['$INCLUDE', 'a A 192.0.2.1\n$INCLUDE /etc/passwd\n', inLine(2, DIRECTIVES)],
+  ['$GENERATE', '$GENERATE 0-4294967295 host$ A 192.0.2.1', inLine(1, DIRECTIVES)],
+  ['another class', 'a CH A 192.0.2.1', inLine(1, '"CH" is not a type')],
+  ['an unknown type', 'a NONSENSE 1', inLine(1, '"NONSENSE" is not a type')],
+  ['a quote that is not closed', '\r\n\r\na TXT "x', inLine(3, 'Text input ended unexpectedly.')],
+  ['a line of 10 MB', `\na TXT ${'x '.repeat(5_000_000)}`, inLine(2, TOO_LONG)],
+  ['a word of 10 MB', `a A ${'1'.repeat(10_000_000)}`, inLine(1, TOO_LONG)],
+  ['open parentheses', '\na A (\n192.0.2.1', inLine(2, 'unbalanced parentheses')],
   ['a SOA elsewhere', 'a SOA a b 1 2 3 4 5', ['Zonefile includes an SOA record for a name different from DOMAIN.']],
   [
     'a CNAME beside others',
@@ -193,7 +199,7 @@ const refused: [what: string, zonefile: unknown, texts: string[]][] = [
   ['a lone surrogate', 'a TXT "\ud800"', ['Surrogate characters are not allowed: U+D800.']],
   ['null', null, ['This field may not be null.']],
   ['a list', ['a A 192.0.2.1'], ['Not a valid string.']],
-  ['a number', 5, inLine(1)],
+  ['a number', 5, inLine(1, 'expecting a type')],
 ]
 
 for (const [what, zonefile, texts] of refused) {
@@ -226,6 +232,42 @@ test('a zone file with too many records is refused', async (t) => {
   const answer = await create(api, name, 'a A 192.0.2.1\n'.repeat(250_001))
   t.is(answer.text, '{"zonefile":["Could not parse zonefile: it has more than 250000 records"]}')
   t.true(await isAbsent(api, name))
+})
+
+test('while a zone file is read, the creation holds no lock that others would wait for', async (t) => {
+  const { api } = await service().account()
+  const lines = Array.from({ length: 200_000 }, (_, i) => `h${i} A 192.0.2.1`)
+  const state = { isAnswered: false }
+  const creating = create(api, freshName(), [...lines, 'x A'].join('\n')).finally(() => (state.isAnswered = true))
+  const looks: boolean[] = []
+  while (!state.isAnswered) {
+    const locks = await query(
+      service().system.db,
+      `select from pg_locks join pg_database on pg_database.oid = database
+       where locktype = 'advisory' and granted and datname = current_database()`,
+    )
+    looks.push(locks.length > 0)
+  }
+  t.is(
+    (await creating).text,
+    JSON.stringify({ zonefile: inLine(200_001, 'Record content for type A malformed: expecting an identifier') }),
+  )
+  // Reading takes nearly all of the time.
+  t.true(looks.filter(Boolean).length < looks.length / 3, looks.map(Number).join(''))
+})
+
+test('a problem of the name is reported before any of the zone file', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  succeeded(await create(api, name, ''), 201)
+  for (const [taken, text] of [
+    [name, 'domain with this name already exists.'],
+    ['test', 'This domain name conflicts with an existing domain, or is disallowed by policy.'],
+  ] as const) {
+    t.is((await create(api, taken, 'x A')).text, JSON.stringify({ name: [text] }))
+  }
+  const upper = await create(api, name.toUpperCase(), 'x A')
+  t.is(upper.text, JSON.stringify({ name: [`Invalid value (not lowercase): ${name.toUpperCase()}`] }))
 })
 
 test('a policy that forbids one RRset forbids the import, before its contents are checked', async (t) => {

@@ -213,7 +213,8 @@ for (const [form, send, refusal] of forms) {
     const user = await service().account()
     await query(
       service().system.db,
-      `insert into totp_factors (account_id, name, secret, created, last_used) values (:id, 'x', :secret, now(), now())`,
+      `insert into totp_factors (id, account_id, name, secret, created, last_used)
+       values (gen_random_uuid(), :id, 'x', :secret, now(), now())`,
       { id: user.id, secret: Buffer.alloc(32) },
     )
     const { id, secret } = await addToken(service(), user.id)

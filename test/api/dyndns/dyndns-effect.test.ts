@@ -1,8 +1,11 @@
 import test from 'ava'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { begin, one, query, type Db } from '../../../src/store/database.ts'
 import type { Account } from '../../support/accounts.ts'
+import { eventually } from '../../support/eventually.ts'
+import { hold, plainRequest } from '../../support/raw.ts'
 import type { Call } from '../../support/servers/proxy.ts'
 import {
-  callsFor,
   domainOf,
   freshName,
   newDomain,
@@ -91,11 +94,11 @@ function publications(domain: string): number {
 test.serial('an update of several names and families is one publication', async (t) => {
   const domain = await newDomain(account.api)
   const names = Array.from({ length: 20 }, (_, i) => `n${i}.${domain}`)
-  const calls = callsFor(service(), domain)
+  const before = publications(domain)
   const hostname = names.join()
   const answer = await update(account.api, { hostname, myip: '192.0.2.1,2001:db8::1' })
   t.deepEqual(told(answer), [200, names.map(() => 'good').join('\n')])
-  t.is(callsFor(service(), domain), calls + 1)
+  t.is(publications(domain), before + 1)
   for (const name of names) t.is(await served(service(), name), '192.0.2.1 2001:db8::1')
 })
 
@@ -235,3 +238,25 @@ test.serial('an unexpected error is 500 without details', async (t) => {
   t.is(answer.headers['content-type'], 'text/plain')
   t.true(service().logged().includes('the clock is broken'))
 })
+
+test.serial('a client that is gone is known by the address that it had', async (t) => {
+  const { api, secret, tokenId } = account
+  const domain = await newDomain(api)
+  const update = plainRequest(`GET /update?hostname=gone.${domain}`, [`Authorization: Token ${secret}`])
+  await using trx = await begin(service().system.db)
+  await query(trx.db, 'select from tokens where id = :tokenId for update', { tokenId })
+  const { socket } = await hold(service().url, update)
+  await eventually(async () => (await waitingForLocks(trx.db)) === 1)
+  socket.resetAndDestroy()
+  // Until the service has noticed it.
+  await sleep(200)
+  await trx.commit()
+  await eventually(async () => (await addresses(api, domain, 'gone')) !== ' ')
+  t.is(await addresses(api, domain, 'gone'), '127.0.0.1 ')
+})
+
+/** How many sessions of this database wait for locks. */
+async function waitingForLocks(db: Db): Promise<number> {
+  const sql = `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return (await one<{ n: number }>(db, sql)).n
+}

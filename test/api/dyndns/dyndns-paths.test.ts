@@ -185,3 +185,10 @@ test('the log contains neither secrets nor host names', async (t) => {
   )
   t.true(service().logged().includes('"route":"/update"'))
 })
+
+test('a wrong method is 405 before the hosts are looked at', async (t) => {
+  for (const query of ['?hostname=foreign.test', `?hostname=${domain},a.foreign.test`]) {
+    const answer = await account.api.post(`//root/update${query}`)
+    t.deepEqual(told(answer), [405, 'Method "POST" not allowed.'])
+  }
+})

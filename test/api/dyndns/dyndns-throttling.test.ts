@@ -76,7 +76,7 @@ test.serial('an update that fails before throttling is not counted; one that fai
   for (let i = 0; i < 3; i++) t.is((await update(account.api, { hostname: domain, myip: '1.' })).status, 400)
   t.true(isThrottled(await update(account.api, { hostname: domain, myip: '1.' })))
   const wrongMethod = await account.api.post(`//root/update?hostname=${domain}`)
-  t.true(isThrottled(wrongMethod))
+  t.is(wrongMethod.status, 405)
 })
 
 test.serial("checking the client's address is never throttled", async (t) => {

@@ -149,6 +149,72 @@ test('If-None-Match: * requires that the RRset is absent', async (t) => {
   t.is((await send('POST', collection, headers, rrset({ subname: 'd' }))).status, 201)
 })
 
+test('If-None-Match with tags prevents a write to a resource with one of them', async (t) => {
+  const { api, domain, collection, one, send } = await prepare()
+  for (const [method, path, body] of [
+    ['PATCH', one, { ttl: 60 }],
+    ['PUT', one, rrset({ ttl: 120 })],
+    ['PATCH', collection, [{ subname: 'www', type: 'A', ttl: 180 }]],
+    ['POST', collection, rrset({ subname: 'one' })],
+    ['DELETE', one, undefined],
+    ['DELETE', `/domains/${domain}/`, undefined],
+  ] as const) {
+    const tag = await tagAt(api, path === one ? one : `/domains/${domain}/`)
+    for (const list of [tag, `"x", W/${tag}`, 'x']) {
+      const answer = await send(method, path, { 'if-none-match': list }, body)
+      t.deepEqual([answer.status, answer.text], FAILED, `${method} ${path} ${list}`)
+    }
+    const answer = await send(method, path, { 'if-none-match': '"x", W/"y"' }, body)
+    t.true(answer.status < 300, answer.text)
+  }
+})
+
+for (const [list, holds] of LISTS) {
+  test(`If-Match: ${list} ${holds ? 'permits' : 'prevents'} the deletion of a domain`, async (t) => {
+    const { api, domain, send } = await prepare()
+    const path = `/domains/${domain}/`
+    const { text } = await api.get(path)
+    const answer = await send('DELETE', path, { 'if-match': list.replace('%', await tagAt(api, path)) })
+    t.deepEqual([answer.status, answer.text], holds ? [204, ''] : FAILED)
+    const after = await api.get(path)
+    if (holds) t.is(after.status, 404)
+    else t.is(after.text, text)
+  })
+}
+
+test('the deletion of a domain: If-Match needs it, If-None-Match: * its absence', async (t) => {
+  const { domain, send } = await prepare()
+  const present = await send('DELETE', `/domains/${domain}/`, { 'if-none-match': '*' })
+  t.deepEqual([present.status, present.text], FAILED)
+  for (const list of ['*', '"x"']) {
+    t.is((await send('DELETE', '/domains/absent.test/', { 'if-match': list })).status, 412)
+  }
+  t.is((await send('DELETE', '/domains/absent.test/', { 'if-none-match': '*' })).status, 204)
+})
+
+test('a write to a resource without tags is refused if it requires one', async (t) => {
+  const { api, send } = await prepare()
+  const { id } = (await api.post('/auth/tokens/', {})).json as { id: string }
+  const rows = [
+    ['POST', '/domains/', { name: 'conditional.test' }],
+    ['POST', '/auth/tokens/', {}],
+    ['PATCH', `/auth/tokens/${id}/`, { name: 'x' }],
+    ['POST', `/auth/tokens/${id}/policies/rrsets/`, { domain: null, subname: null, type: null }],
+    ['PATCH', '/auth/account/', {}],
+    ['DELETE', `/auth/tokens/${id}/`, undefined],
+  ] as const
+  for (const [method, path, body] of rows) {
+    for (const list of ['"x"', 'W/"x"', 'x', '']) {
+      const answer = await send(method, path, { 'if-match': list }, body)
+      t.deepEqual([answer.status, answer.text], FAILED, `${method} ${path} ${list}`)
+    }
+  }
+  for (const [method, path, body] of rows) {
+    const answer = await send(method, path, { 'if-match': '*', 'if-none-match': '*' }, body)
+    t.true(answer.status < 300, answer.text)
+  }
+})
+
 test('any other error takes precedence over 412', async (t) => {
   const { collection, one, send } = await prepare()
   for (const headers of [{ 'if-match': '"x"' }, { 'if-none-match': '*' }] as Record<string, string>[]) {

@@ -35,11 +35,11 @@ const EFFECTIVE: [what: string, write: Write, status: number][] = [
 ]
 
 for (const [what, write, status] of EFFECTIVE) {
-  test(`${what} sends one request to PowerDNS`, async (t) => {
+  test(`${what} asks PowerDNS for the serial and sends one change`, async (t) => {
     const { api, path, calls } = await zone()
     const [made, answer] = await calls(() => write(api, path))
     t.is(answer.status, status, answer.text)
-    t.is(made, 1)
+    t.is(made, 2)
   })
 }
 

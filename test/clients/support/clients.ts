@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { newDomain, domainOf } from '../../support/api.ts'
-import { lookUp, validate, verifyTransfer } from '../../support/dns/dns.ts'
+import { lookUp, verifyTransfer } from '../../support/dns/dns.ts'
+import { validate } from '../../support/dns/validators.ts'
 import { newFolder } from '../../support/servers/folders.ts'
 import { useServers, type TestProcess, type TestServers } from '../../support/harness.ts'
 import { makeAuthority, type Authority } from './authority.ts'
@@ -49,9 +50,13 @@ export class Domain {
   }
 
   static async create(place: Place, name: string): Promise<Domain> {
-    const { api } = place.service
-    await newDomain(api, name)
-    return new Domain(name, place, (await domainOf(api, name)).keys[0]!.ds)
+    await newDomain(place.service.api, name)
+    return Domain.find(place, name)
+  }
+
+  /** A domain that the client has created. */
+  static async find(place: Place, name: string): Promise<Domain> {
+    return new Domain(name, place, (await domainOf(place.service.api, name)).keys[0]!.ds)
   }
 
   /** Asserts that dig finds these contents at a name, and that delv validates them. */

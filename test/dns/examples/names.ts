@@ -281,21 +281,21 @@ export const RP: Examples = {
   ],
 }
 
-/** Examples of AFSDB, KX and LP: a number and any name. */
-function numbered(type: string): Examples {
+/** Examples of AFSDB, KX and LP: a number and any name, whose case is kept by `cased`. */
+function numbered(type: string, cased = (name: string) => name): Examples {
   return {
     accepted: [
       '0 .',
       '1 example.com.',
       '65535 example.com.',
-      '2 x.FEMTO.edu.',
+      ['2 x.FEMTO.edu.', `2 ${cased('x.FEMTO.edu.')}`],
       '10 10.1.1.2.',
       '1 *.example.com.',
       '1 _x-.example.com.',
       '10 a\\;\\"\\(\\)\\@\\$b.example.',
       '10 a\\.b\\\\c\\032d\\200.example.',
       `10 ${LONGEST}`,
-      ['02 x.FEMTO.edu.', '2 x.FEMTO.edu.'],
+      ['02 x.FEMTO.edu.', `2 ${cased('x.FEMTO.edu.')}`],
       ['010 010.1.1.2.', '10 010.1.1.2.'],
       ['1\texample.com.', '1 example.com.'],
       ['( 1 example.com. )', '1 example.com.'],
@@ -328,4 +328,4 @@ function numbered(type: string): Examples {
 
 export const AFSDB = numbered('AFSDB')
 export const KX = numbered('KX')
-export const LP = numbered('LP')
+export const LP = numbered('LP', (name) => name.toLowerCase())

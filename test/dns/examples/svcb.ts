@@ -9,6 +9,8 @@ function services(type: string): Examples {
   )
   const opaque = malformed(type, 'the value of dohpath or of an unknown key cannot hold ";", "(" and ")"')
   const noValue = malformed(type, 'no-default-alpn and ohttp take no value')
+  const backslash = malformed(type, 'a backslash in alpn stands before neither "," nor another backslash')
+  const noPath = malformed(type, 'dohpath needs a value')
   const tooEarly = malformed(type, 'the data ends too early')
   const unknown = (key: string) => malformed(type, `unknown key "${key}"; one without a name is key0 to key65535`)
   const valueExpected = (key: string) => malformed(type, `expecting a value right after "${key}="`)
@@ -32,7 +34,8 @@ function services(type: string): Examples {
       '1 . key65535=""',
       '1 . key9="a b\\"c\\\\d,e"',
       "1 . alpn=!#$%&'*+-./:<=>?@[]^_`{|}~",
-      ['01 h3POOL.exaMPLe. aLPn=h2,h3 ECH=MTIzLi4uCg==', '1 h3POOL.exaMPLe. alpn=h2,h3 ech="MTIzLi4uCg=="'],
+      ['01 h3POOL.exaMPLe. aLPn=h2,h3 ECH=MTIzLi4uCg==', '1 h3pool.example. alpn=h2,h3 ech="MTIzLi4uCg=="'],
+      ['1 A\\.\\066.EX. port=1', '1 a\\.b.ex. port=1'],
       ['1 . port="443" alpn="h2,h3"', '1 . alpn=h2,h3 port=443'],
       ['16 a. alpn="f\\\\\\\\oo\\\\,bar,h2"', '16 a. alpn=f\\\\\\\\oo\\\\,bar,h2'],
       ['16 a. alpn=f\\\\\\092oo\\092,bar,h2', '16 a. alpn=f\\\\\\\\oo\\\\,bar,h2'],
@@ -91,7 +94,10 @@ function services(type: string): Examples {
       ['1 . alpn=h2,,h3', malformed(type, 'a protocol of alpn has 1 to 255 octets')],
       ['1 . alpn=,', malformed(type, 'a protocol of alpn has 1 to 255 octets')],
       [`1 . alpn=${'x'.repeat(256)}`, malformed(type, 'a protocol of alpn has 1 to 255 octets')],
-      ['1 . alpn=h2\\\\', malformed(type, 'a backslash ends the list')],
+      ['1 . alpn=h2\\\\', backslash],
+      ['1 . alpn=f\\\\oo', backslash],
+      ['1 . alpn="f\\\\oo,h2"', backslash],
+      ['1 . alpn=f\\\\\\\\\\\\oo', backslash],
       ['1 . alpn="h 2"', visible],
       ['1 . alpn="h;2"', visible],
       ['1 . alpn="(h2)"', visible],
@@ -119,12 +125,17 @@ function services(type: string): Examples {
       ['1 . key9= x', valueExpected('key9')],
       ['1 . key9="a;b"', opaque],
       ['1 . dohpath="/dns(x)"', opaque],
+      ['1 . dohpath', noPath],
+      ['1 . dohpath=""', noPath],
+      ['1 . key7=""', noPath],
+      ['\\# 7 0001 00 0007 0000', noPath],
       ['1 . "port=1"', malformed(type, 'expecting an identifier')],
       ['1 . key9="a""b"', malformed(type, 'expecting an identifier')],
       ['1 . key9="a" ; c', malformed(type, '";" must be quoted, comments are not allowed')],
       ['\\# 13 0001 00 0003 0002 0035 0001 0000', malformed(type, 'expecting a value right after "alpn="')],
       ['\\# 11 0001 00 0003 0002 0035 0004', tooEarly],
       ['\\# 6 0001 00 0003 00', tooEarly],
+      ['\\# 5 0001 014100', malformed(type, 'the data is not in canonical form')],
     ],
   }
 }

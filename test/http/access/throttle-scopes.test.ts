@@ -122,7 +122,7 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['token', 'GET', '/dyndns/update?hostname=D', 200, UPDATE],
   ['token', 'GET', '//root/nic/update?hostname=D', 200, UPDATE],
   ['token', 'GET', '//root/update?hostname=D', 200, UPDATE],
-  ['token', 'POST', '/dyndns/update?hostname=D', 405, UPDATE],
+  ['token', 'POST', '/dyndns/update?hostname=D', 405, null],
   ['nobody', 'GET', '//root/nic/checkip.html', 200, null],
   ['token', 'GET', '//root/healthz', 200, null],
   ['token', 'GET', '//root/readyz', 200, null],

@@ -205,9 +205,13 @@ test.serial('a leading byte order mark is ignored', async (t) => {
   t.is((await post('/domains/', '\ufeff{}', 'application/json')).text, REQUIRED)
 })
 
-test.serial('a deeply nested unknown member is ignored', async (t) => {
-  const deep = `{"zzz":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
-  t.is((await post('/domains/', deep, 'application/json')).text, REQUIRED)
+test.serial('an unknown member of up to 99 levels is ignored', async (t) => {
+  const nested = (levels: number) => `{"zzz":${'['.repeat(levels)}"[["${']'.repeat(levels)}}`
+  t.is((await post('/domains/', nested(99), 'application/json')).text, REQUIRED)
+  for (const levels of [100, 50_000]) {
+    const { status, text } = await post('/domains/', nested(levels), 'application/json')
+    t.deepEqual([status, text], [400, '{"detail":"JSON parse error - values are nested deeper than 100 levels"}'])
+  }
 })
 
 test.serial('a chunked body is read like any other', async (t) => {
@@ -275,4 +279,14 @@ function corrupt(packed: Buffer): Buffer {
 
 function authorization(): string {
   return `Authorization: Token ${account.secret}`
+}
+
+for (const field of ['max_age', 'max_unused_period']) {
+  for (const number of ['1e999', '-1e999', '1e308']) {
+    test.serial(`a duration beyond all numbers is 400: ${field} ${number}`, async (t) => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await account.api.post('/auth/tokens/', undefined, { body: `{"${field}":${number}}`, headers })
+      t.deepEqual([answer.status, Object.keys(answer.json as object)], [400, [field]])
+    })
+  }
 }

@@ -1,5 +1,6 @@
 import type { ExecutionContext } from 'ava'
-import { validate, verifyTransfer } from '../../support/dns/dns.ts'
+import { verifyTransfer } from '../../support/dns/dns.ts'
+import { validate } from '../../support/dns/validators.ts'
 import type { TestService } from '../../support/harness.ts'
 import { Zone } from '../../support/dns/zone.ts'
 import { query, servedSerial } from '../../support/dns/wire.ts'

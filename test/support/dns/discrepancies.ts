@@ -26,7 +26,7 @@ interface Row {
  */
 export async function discrepancies(servers: TestServers, foreign: string[] = []): Promise<string[]> {
   const domains = await domainsOf(servers)
-  const marks = await query<{ zone: string }>(servers.system.db, 'select zone from marks')
+  const marks = await query<{ zone: string }>(servers.system.db, 'select zone from marks where not settled')
   const found = marks.map(({ zone }) => `${zone} is marked`)
   const zones = (await servers.pdns('GET', '/zones?dnssec=false')).json as { name: string }[]
   const expected = [...domains.map(({ name }) => name), ...foreign]
@@ -40,7 +40,8 @@ export async function discrepancies(servers: TestServers, foreign: string[] = []
 /** Like `discrepancies`, for one zone, after waiting for its repair. */
 export async function discrepanciesOf(servers: TestServers, name: string): Promise<string[]> {
   await eventually(
-    async () => (await query(servers.system.db, 'select from marks where zone = :name', { name })).length === 0,
+    async () =>
+      (await query(servers.system.db, 'select from marks where zone = :name and not settled', { name })).length === 0,
   )
   const [domain] = await domainsOf(servers, name)
   if (domain !== undefined) return inZone(servers, domain)
@@ -50,7 +51,10 @@ export async function discrepanciesOf(servers: TestServers, name: string): Promi
 
 /** Waits until repair is done, and returns the differences that are left. */
 export async function discrepanciesInTheEnd(servers: TestServers, foreign: string[] = []): Promise<string[]> {
-  await eventually(async () => (await query(servers.system.db, 'select from marks')).length === 0, 60_000)
+  await eventually(
+    async () => (await query(servers.system.db, 'select from marks where not settled')).length === 0,
+    60_000,
+  )
   return discrepancies(servers, foreign)
 }
 

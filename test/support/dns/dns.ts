@@ -118,48 +118,6 @@ export async function lookUp({ dnsHost, dnsPort }: Server, name: string, type: s
     .sort()
 }
 
-/**
- * The verdict of `delv`, a validating resolver that trusts only this DS, on an answer: `fully validated` or `negative
- * response, fully validated` if all of it is proven; else `unsigned answer`, `negative response, unsigned answer`, or
- * why there is no answer, such as `failed: broken trust chain`. A referral, or a CNAME to a name on another server, is
- * not an answer.
- * @param ds contents of the zone's DS records
- */
-export async function validate(
-  server: Server,
-  zone: string,
-  ds: string[],
-  name: string,
-  type: string,
-): Promise<string> {
-  const folder = newFolder()
-  const anchors = ds.map((content) => {
-    const [tag, algorithm, digest, hex] = content.split(' ')
-    return `"${zone}." static-ds ${tag} ${algorithm} ${digest} "${hex}";`
-  })
-  const file = join(folder, 'anchors')
-  writeFileSync(file, `trust-anchors { ${anchors.join(' ')} };\n`)
-  const target = [`@${server.dnsHost}`, '-p', String(server.dnsPort)]
-  const { stdout, stderr } = await run('delv', [...target, '-a', file, `+root=${zone}`, '+nocrypto', name, type]).catch(
-    (error: unknown) => error as { stdout: string; stderr: string },
-  )
-  rmSync(folder, { recursive: true })
-  return verdict(stdout + stderr)
-}
-
-/**
- * The verdict in delv's output. delv prints a line such as `; fully validated` before the first RRset, and again before
- * each RRset with another verdict. `resolution failed` is a failure, except for a denial (`ncache …`).
- */
-function verdict(output: string): string {
-  const failure = /^;; resolution failed: (?!ncache nx(?:domain|rrset)$)(.*)$/m.exec(output)
-  if (failure) return `failed: ${failure[1]}`
-  const verdicts = [...output.matchAll(/^; ([a-z][a-z ,]*)$/gm)].map(([, text]) => text!)
-  if (verdicts.length === 0) return `failed: ${output.trim()}`
-  const doubtful = verdicts.find((text) => !/^(negative response, )?fully validated$/.test(text))
-  return doubtful ?? verdicts[0]!
-}
-
 /** Asks for a zone transfer; returns the zone as text. */
 export async function transfer(server: Server, zone: string): Promise<string> {
   const target = [`@${server.dnsHost}`, '-p', String(server.dnsPort)]

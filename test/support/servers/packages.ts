@@ -13,6 +13,11 @@ export const dnsTools: Requirement[] = [
   { what: 'ldns-verify-zone', isThere: () => hasAll('ldns-verify-zone'), packages: ['ldnsutils'] },
 ]
 
+/** The tests ask this validating resolver, too, where it can be installed. */
+export const secondValidator: Requirement[] = [
+  { what: 'unbound-host', isThere: () => hasAll('unbound-host'), packages: ['unbound-host'] },
+]
+
 /** Client programs of other projects, which the tests run against the service. */
 export const clientTools: Requirement[] = [
   { what: 'lego', isThere: () => hasAll('lego'), packages: ['lego'] },
@@ -26,6 +31,11 @@ export const clientTools: Requirement[] = [
   { what: 'certbot', isThere: () => hasAll('certbot'), packages: ['certbot'] },
   { what: 'curl', isThere: () => hasAll('curl'), packages: ['curl'] },
   { what: 'openssl', isThere: () => hasAll('openssl'), packages: ['openssl'] },
+  {
+    what: 'Python, with virtual environments',
+    isThere: () => spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0,
+    packages: ['python3-venv'],
+  },
   { what: 'Go', isThere: () => hasAll('go'), packages: ['golang-go'] },
   {
     what: 'the Go library nrdcg/desec',

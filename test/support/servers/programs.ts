@@ -15,7 +15,7 @@ export interface Program {
 
 /** Starts a program with this environment and no other; it ends when this process does. */
 export function startProgram(file: string, args: string[], env: NodeJS.ProcessEnv, cwd?: string): Program {
-  const command = commandFor(file, args, { account: undefined, capabilities: [], deathSignal: 'SIGKILL' })
+  const command = commandFor(file, args, { account: undefined, deathSignal: 'SIGKILL' })
   const child = spawn(command.file, command.args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))

@@ -15,6 +15,7 @@ export interface Call {
  * What happens to a call:
  * - pass: PowerDNS gets the call, and the caller the answer
  * - refuse: the caller gets this status, and `error` in PowerDNS' format; PowerDNS gets nothing
+ * - answer: the caller gets 200 with this JSON; PowerDNS gets nothing
  * - cut: the connection is closed; PowerDNS gets nothing
  * - swallow: PowerDNS applies the call; the connection is closed instead of an answer
  * - hang: nothing happens until the caller gives up
@@ -28,6 +29,7 @@ export type Fate =
   | 'swallow'
   | 'hang'
   | { refuse: number; error?: string }
+  | { answer: unknown }
   | { spoil: number }
   | { late: number }
   | { abandoned: number }
@@ -74,6 +76,10 @@ export async function startProxy(target: string): Promise<Proxy> {
     }
     if (typeof fate === 'object' && 'refuse' in fate) {
       outgoing.writeHead(fate.refuse, { connection: 'close' }).end(JSON.stringify({ error: fate.error ?? 'injected' }))
+      return
+    }
+    if (typeof fate === 'object' && 'answer' in fate) {
+      outgoing.writeHead(200, { connection: 'close' }).end(JSON.stringify(fate.answer))
       return
     }
     if (typeof fate === 'object' && 'late' in fate) await sleep(fate.late)

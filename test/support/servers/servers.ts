@@ -15,7 +15,7 @@ export interface Servers {
   proxy: Proxy
   /** PowerDNS as it runs now. */
   powerDns: PowerDns
-  /** Starts PowerDNS again after it ended, with the same zones, on the same ports. */
+  /** Starts PowerDNS again after it ended, with the same zones, ports and API key. */
   restartPowerDns: () => Promise<void>
   /** Sends a request directly to PowerDNS, not through the proxy. */
   pdns(method: string, path: string, body?: unknown): Promise<{ status: number; json: unknown }>
@@ -25,8 +25,8 @@ export interface Servers {
 
 export async function startServers(): Promise<Servers> {
   const folder = newFolder()
-  const start = (ports: { dnsPort: number; apiPort?: number }) =>
-    startPowerDns(folder, { ...ports, durable: false, progress: () => undefined })
+  const start = (given: { dnsPort: number; apiPort?: number; apiKey?: string }) =>
+    startPowerDns(folder, { ...given, durable: false, progress: () => undefined })
   const [powerDns, database] = await Promise.all([start({ dnsPort: 0 }), createDatabase()])
   const proxy = await startProxy(powerDns.apiUrl)
   return {
@@ -34,9 +34,9 @@ export async function startServers(): Promise<Servers> {
     proxy,
     powerDns,
     async restartPowerDns() {
-      const { dnsPort, apiPort } = powerDns
+      const { dnsPort, apiPort, apiKey } = powerDns
       await powerDns.exited
-      Object.assign(powerDns, await start({ dnsPort, apiPort }))
+      Object.assign(powerDns, await start({ dnsPort, apiPort, apiKey }))
     },
     async pdns(method, path, body) {
       const response = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost${path}`, {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
@@ -27,6 +28,7 @@ export interface LocalService extends Service {
 
 /** A service in a separate process. */
 export interface ServiceProcess extends Service {
+  pid: number
   /** What it has written so far. */
   output: () => string
   signal(signal: NodeJS.Signals): void
@@ -34,6 +36,9 @@ export interface ServiceProcess extends Service {
   ended: Promise<number | null>
   kill(): Promise<void>
 }
+
+/** The key of all test services. */
+export const ENCRYPTION_KEY = randomBytes(32).toString('base64')
 
 /** The environment of a service on these servers, on a free port. */
 export function environmentFor(backends: Backends, more: Record<string, string> = {}): NodeJS.ProcessEnv {
@@ -45,6 +50,7 @@ export function environmentFor(backends: Backends, more: Record<string, string> 
     PDNS_API_URL: backends.pdnsApiUrl,
     PDNS_API_KEY: backends.pdnsApiKey,
     NAMESERVERS: 'ns1.zoneplane.test, ns2.zoneplane.test',
+    KEY_ENCRYPTION_KEYS: ENCRYPTION_KEY,
     THROTTLE: 'off',
     ...more,
   }
@@ -59,6 +65,7 @@ export async function startService(
   const stream = new PassThrough().on('data', (line: Buffer) => lines.push(line.toString()))
   const config = readConfig(environmentFor(backends, { ZONEPLANE_DATA: newFolder(), ...environment }))
   const system = createSystem(config, backends, createLog(config.logLevel, stream))
+  await system.nameserver.probe()
   const running = await serve(system)
   return {
     ...serviceAt(`http://127.0.0.1:${running.port}`),
@@ -89,6 +96,7 @@ export async function startServiceProcess(
   })
   return {
     ...serviceAt(url),
+    pid: child.pid!,
     output,
     signal: (signal) => {
       child.kill(signal)

@@ -1,0 +1,28 @@
+import { statfs } from 'node:fs/promises'
+
+/** Octets: room for a hundred thousand domains more, and for the operator's time. */
+const LOW = 2 ** 30
+const INTERVAL = 60_000
+
+/**
+ * Warns, with the free octets, when the file system of a folder is getting full: PowerDNS 4.7 aborts, and Postgres stops,
+ * when it is. Warns again only after there was room. Returns a function that ends it.
+ */
+export function watchDisk(folder: string, warn: (free: number) => void, low = LOW, interval = INTERVAL): () => void {
+  let wasLow = false
+  const look = async () => {
+    const { bavail, bsize } = await statfs(folder)
+    const isLow = bavail * bsize < low
+    if (isLow && !wasLow) warn(bavail * bsize)
+    wasLow = isLow
+  }
+  const lookAgain = () => {
+    // A folder that cannot be asked has other troubles, which the servers report.
+    look().catch(() => undefined)
+  }
+  lookAgain()
+  const timer = setInterval(lookAgain, interval)
+  return () => {
+    clearInterval(timer)
+  }
+}

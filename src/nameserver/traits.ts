@@ -1,0 +1,24 @@
+import { answerTime } from '../limits.ts'
+import type { Api } from './api.ts'
+
+/** What the version and the settings of a PowerDNS mean for us. */
+export interface Traits {
+  /** It keeps names and the NSEC3 hashes of names under the same keys (powerdns.md §1.5). */
+  confusesHashes: boolean
+  /** What the operator should change. */
+  warnings: string[]
+}
+
+const NO_DNAME =
+  'without the setting dname-processing=yes, it denies the names below a DNAME, with proofs that resolvers refuse'
+
+/** Reads version and settings. @throws NameserverFailure */
+export async function readTraits(api: Api): Promise<Traits> {
+  const { version } = (await api.call('GET', '', answerTime(0))) as { version: string }
+  const settings = (await api.call('GET', '/config', answerTime(0))) as { name: string; value: string }[]
+  const valueOf = (setting: string) => settings.find(({ name }) => name === setting)?.value ?? ''
+  return {
+    confusesHashes: /^[1-4]\./.test(version) && valueOf('launch').includes('lmdb'),
+    warnings: ['no', 'off'].includes(valueOf('dname-processing')) ? [NO_DNAME] : [],
+  }
+}

@@ -1,0 +1,79 @@
+import { Invalid } from '../../errors.ts'
+import { transaction, type Db } from '../../store/database.ts'
+import * as factors from '../../store/totp-factors.ts'
+import type { Verifiable } from '../../store/totp-factors.ts'
+import type { System } from '../../system.ts'
+import { decrypt, encrypt } from '../encryption.ts'
+import { record } from '../events.ts'
+import { limitFailures } from '../throttling/throttling.ts'
+import { matchingStep } from './totp-codes.ts'
+
+/** Encrypts the secret of a factor for the database. */
+export function encryptSecret(system: System, id: string, secret: Uint8Array): Buffer {
+  return encrypt(system, secret, ownerOf(id))
+}
+
+/** The secret of a stored factor. @throws Unavailable if its key is missing */
+export function decryptSecret(system: System, { id, secret }: Pick<Verifiable, 'id' | 'secret'>): Buffer {
+  return decrypt(system, secret, ownerOf(id))
+}
+
+function ownerOf(id: string): string {
+  return `TOTP factor ${id}`
+}
+
+/** Encrypts the secrets of all factors with the current key, and returns how many there are. @throws Unavailable */
+export async function encryptAgain(system: System): Promise<number> {
+  return transaction(system.db, async (trx) => {
+    const all = await factors.lockAll(trx)
+    const changed = all.map((factor) => ({
+      id: factor.id,
+      secret: encryptSecret(system, factor.id, decryptSecret(system, factor)),
+    }))
+    await factors.setSecrets(trx, changed)
+    return all.length
+  })
+}
+
+/**
+ * The factor and time step that a code belongs to, and that `factors.use` has to accept.
+ * @param candidates factors of this account
+ * @throws Invalid if the code is wrong; Throttled after too many wrong ones (contract §14, `totp_failure`)
+ */
+export async function matchCode(
+  system: System,
+  accountId: string,
+  candidates: Verifiable[],
+  code: string,
+): Promise<{ id: string; step: number }> {
+  const match = await limitFailures(system, 'totp_failure', accountId, () => {
+    const now = system.now()
+    const steps = candidates.map((factor) => {
+      const step = matchingStep(decryptSecret(system, factor), code, now, factor.lastStep)
+      return { id: factor.id, step }
+    })
+    return Promise.resolve(steps.find((each): each is { id: string; step: number } => each.step !== undefined))
+  })
+  if (match === undefined) {
+    record(system, 'code_failed', { account: accountId, by: 'request' })
+    throw wrongCode()
+  }
+  return match
+}
+
+/**
+ * Uses up a code of one of the account's factors, if MFA is enabled (contract §11.2).
+ * @throws Invalid if the code is missing or wrong; Throttled after too many wrong ones
+ */
+export async function requireCode(system: System, trx: Db, accountId: string, code: string | undefined): Promise<void> {
+  const used = await factors.used(trx, accountId)
+  if (used.length === 0) return
+  if (code === undefined) throw Invalid.field('code', 'This field is required.')
+  const { id, step } = await matchCode(system, accountId, used, code)
+  if ((await factors.use(trx, id, step, system.now())) === undefined) throw wrongCode()
+}
+
+/** The error for a code that is wrong or was used before. */
+export function wrongCode(): Invalid {
+  return Invalid.field('code', 'Invalid code.')
+}

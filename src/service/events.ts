@@ -1,0 +1,43 @@
+import type { System } from '../system.ts'
+import { NIL_UUID } from './tokens/ids.ts'
+
+/** What happened to an account or its tokens, under a stable name (docs/operators.md). */
+export type Event =
+  | 'login_failed'
+  | 'account_created'
+  | 'account_activated'
+  | 'account_changed'
+  | 'account_deleted'
+  | 'address_changed'
+  | 'password_changed'
+  | 'factor_created'
+  | 'factor_activated'
+  | 'factor_deleted'
+  | 'code_failed'
+  | 'mfa_passed'
+  | 'token_created'
+  | 'token_changed'
+  | 'token_bound'
+  | 'token_deleted'
+  | 'policy_created'
+  | 'policy_changed'
+  | 'policy_deleted'
+
+interface Circumstances {
+  /** null: there is no such account. */
+  account: string | null
+  token?: string
+  policy?: string
+  factor?: string
+  /** The id of the acting token, or how somebody acted without one; undefined: the operator. */
+  by?: string | undefined
+}
+
+/**
+ * Writes an event to the log, once it is true: after the commit. The line has no secret and no e-mail address; the log of
+ * a request adds the request's id. `by` is the id of the acting token, else `password`, `link` (in a mail), `request`
+ * (with neither), or `operator`.
+ */
+export function record({ log }: System, event: Event, { by = NIL_UUID, ...ids }: Circumstances): void {
+  log.info('event', { event, ...ids, by: by === NIL_UUID ? 'operator' : by })
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { answerTime, CLAIM_LIFETIME, COLLECTION_ITEMS, graceTime } from '../../limits.ts'
+import type { Lease } from '../../nameserver/nameserver.ts'
+import * as marks from '../../store/marks.ts'
+import type { Mark, Push } from '../../store/marks.ts'
+import type { System } from '../../system.ts'
+
+/**
+ * A worker's right to change a marked zone at the nameserver (architecture.md). A worker that has lost the zone's lock
+ * without noticing loses it when another one claims the mark.
+ */
+export class Claim implements Lease {
+  readonly mark: Mark
+  readonly #system: System
+  /** When the claim was made or confirmed. A process may stand still for long, and its clock may jump. */
+  #confirmed = now()
+
+  constructor(system: System, mark: Mark) {
+    this.#system = system
+    this.mark = mark
+  }
+
+  /** @throws Unavailable if the claim was confirmed more than CLAIM_LIFETIME ago, and another worker has one now */
+  async confirm(): Promise<void> {
+    const { steady, wall } = now()
+    const isFresh =
+      steady - this.#confirmed.steady < CLAIM_LIFETIME && Math.abs(wall - this.#confirmed.wall) < CLAIM_LIFETIME
+    if (isFresh) return
+    await marks.confirm(this.#system.marksDb, this.mark)
+    this.#confirmed = { steady, wall }
+  }
+
+  /** Records in the mark what is sent next. @throws Unavailable if another worker has claimed the mark */
+  async note(version: number | null, rrsets: number): Promise<void> {
+    Object.assign(this.mark, pushOf(version, rrsets), { settled: false })
+    await marks.note(this.#system.marksDb, this.mark)
+  }
+
+  /** Waits until the nameserver has applied, or never will, what was sent under earlier claims, unless it is late. */
+  async wait(): Promise<void> {
+    const { zone, version, grace } = this.mark
+    if (grace === 0) return
+    const serial = await this.#system.nameserver.serial(`${zone}.`)
+    // The nameserver answers: it is applying the request now, or never received it.
+    if (serial !== version) await sleep(grace)
+  }
+}
+
+/** What sending so many RRsets means for a mark. */
+export function pushOf(version: number | null, rrsets: number): Push {
+  const request = Math.min(rrsets, COLLECTION_ITEMS)
+  return { version, grace: graceTime(request), timeLimit: answerTime(request) }
+}
+
+/** The steady clock stands still while a machine is paused; the wall clock may be set. Both in milliseconds. */
+function now(): { steady: number; wall: number } {
+  return { steady: performance.now(), wall: Date.now() }
+}

@@ -1,0 +1,120 @@
+import { newDomain } from '../../support/api.ts'
+import { useService, withService, type TestService } from '../../support/harness.ts'
+import * as people from '../../support/people.ts'
+import { person, said, type Person } from '../../support/people.ts'
+import { test } from '../../support/serial.ts'
+import { addFactor, addToken, codeFor } from '../../support/tokens.ts'
+import { query } from '../../../src/store/database.ts'
+
+// Contract §11.2: with MFA enabled, a change of address and a deletion need a code; and how often codes may be wrong.
+
+const service = useService()
+
+const WRONG = '{"code":["Invalid code."]}'
+const REQUIRED = '{"code":["This field is required."]}'
+
+async function withFactor(own: TestService = service()): Promise<Person & { factor: string }> {
+  const someone = await person(own)
+  return { ...someone, factor: await addFactor(own, someone.id) }
+}
+
+/** A code of another value than the factor's codes of now. */
+async function wrongCode(factor: string, own: TestService = service()): Promise<string> {
+  const right = await Promise.all([-1, 0, 1, 2].map((offset) => codeFor(own, factor, offset)))
+  return ['000000', '111111', '222222', '333333', '444444'].find((code) => !right.includes(code))!
+}
+
+for (const [what, path, more] of [
+  ['change of address', '/auth/account/change-email/', { new_email: 'new@example.test' }],
+  ['deletion', '/auth/account/delete/', {}],
+] as const) {
+  const ask = (someone: Person, members: object) =>
+    service().anonymous.post(path, { ...someone.credentials, ...more, ...members })
+
+  test(`${what}: with MFA enabled it needs a code, which works once`, async (t) => {
+    const someone = await withFactor()
+    t.deepEqual(said(await ask(someone, {})), [400, REQUIRED])
+    t.deepEqual(said(await ask(someone, { code: await wrongCode(someone.factor) })), [400, WRONG])
+    t.is(people.countLetters(service(), someone.email), 0)
+    const code = await codeFor(service(), someone.factor)
+    t.is((await ask(someone, { code })).status, 202)
+    t.deepEqual(said(await ask(someone, { code })), [400, WRONG])
+  })
+
+  test(`${what}: a code of any used factor is accepted, one of an unused or foreign factor is not`, async (t) => {
+    const [someone, other] = [await withFactor(), await withFactor()]
+    const second = await addFactor(service(), someone.id)
+    const unused = await addFactor(service(), someone.id, { used: false })
+    for (const factor of [unused, other.factor]) {
+      t.deepEqual(said(await ask(someone, { code: await codeFor(service(), factor) })), [400, WRONG])
+    }
+    t.is((await ask(someone, { code: await codeFor(service(), second) })).status, 202)
+  })
+
+  test(`${what}: the password is looked at before the code`, async (t) => {
+    const someone = await withFactor()
+    const password = 'a wrong password'
+    t.is((await ask(someone, { password })).status, 403)
+    t.is((await ask(someone, { password, code: await codeFor(service(), someone.factor) })).status, 403)
+  })
+
+  test(`${what}: without MFA a code is not needed and not checked, but it must be well-formed`, async (t) => {
+    const someone = await person(service())
+    await addFactor(service(), someone.id, { used: false })
+    t.is((await ask(someone, {})).status, 202)
+    t.is((await ask(someone, { code: '123456' })).status, 202)
+    const text = '{"code":["Ensure this field has at least 6 characters."]}'
+    t.deepEqual(said(await ask(someone, { code: '12345' })), [400, text])
+  })
+}
+
+test('deletion: the code is looked at before the domains', async (t) => {
+  const [someone, { api }] = [await withFactor(), await service().account()]
+  const name = await newDomain(api)
+  const sql = 'update domains set owner_id = :owner where name = :name'
+  await query(service().system.db, sql, { owner: someone.id, name })
+  t.deepEqual(said(await service().anonymous.post('/auth/account/delete/', someone.credentials)), [400, REQUIRED])
+})
+
+test('after ten wrong codes in an hour for an account, codes are 429 everywhere, and for no other account', async (t) => {
+  const settings = { THROTTLE: 'on', THROTTLE_RATES: 'account_management_active=1000/min' }
+  await withService(settings, async (own) => {
+    const [someone, other] = [await withFactor(own), await withFactor(own)]
+    const paths = [
+      `/auth/totp/${someone.factor}/verify/`,
+      '/auth/account/change-email/',
+      '/auth/account/delete/',
+    ] as const
+    const ask = async (path: string, { id, credentials }: Person, code: string) => {
+      const { api } = await addToken(own, id, { mfa: false, permManageTokens: true })
+      const body = { ...credentials, new_email: 'new@example.test', code }
+      return path.includes('totp') ? api.post(path, { code }) : own.anonymous.post(path, body)
+    }
+    // A right code between them does not count, and forgives nothing.
+    for (let i = 0; i < 10; i++) {
+      if (i === 5) t.is((await ask(paths[2], someone, await codeFor(own, someone.factor, -1))).status, 202)
+      const code = await wrongCode(someone.factor, own)
+      t.deepEqual(said(await ask(paths[i % 3]!, someone, code)), [400, WRONG])
+    }
+    for (const path of paths) {
+      const { status, json, headers } = await ask(path, someone, await codeFor(own, someone.factor, 1))
+      t.is(status, 429)
+      const seconds = Number(headers['retry-after'])
+      t.true(seconds > 3000 && seconds <= 3600)
+      t.deepEqual(json, { detail: `Request was throttled. Expected available in ${seconds} seconds.` })
+    }
+    t.is((await ask(paths[2], other, await codeFor(own, other.factor))).status, 202)
+  })
+})
+
+test('of simultaneous wrong codes, ten are looked at', async (t) => {
+  await withService({ THROTTLE: 'on' }, async (own) => {
+    const { id, factor } = await withFactor(own)
+    const { api } = await addToken(own, id, { mfa: false, permManageTokens: true })
+    const code = await wrongCode(factor, own)
+    const asked = Array.from({ length: 30 }, () => api.post(`/auth/totp/${factor}/verify/`, { code }))
+    const answers = await Promise.all(asked)
+    t.is(answers.filter(({ status }) => status === 400).length, 10)
+    t.is(answers.filter(({ status }) => status === 429).length, 20)
+  })
+})

@@ -1,0 +1,61 @@
+import test from 'ava'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newFolder } from '../support/servers/folders.ts'
+import { blocks } from './support/documents.ts'
+import { Domain, usePlace } from './support/clients.ts'
+import { shell, succeeded } from './support/programs.ts'
+import { installPython } from './support/python.ts'
+
+const place = usePlace()
+
+/** A zone with every type that octodns-desec knows. */
+const ZONE = `
+'':
+  - {type: A, values: [192.0.2.1, 192.0.2.2]}
+  - {type: AAAA, value: '2001:db8::1'}
+  - {type: CAA, value: {flags: 0, tag: issue, value: ca.example.net}}
+  - {type: MX, value: {exchange: mail.octodns.test., preference: 10}}
+  - {ttl: 7200, type: NS, values: [ns1.example.net., ns2.example.net.]}
+  - {type: TXT, values: ['v=DMARC1\\; p=none', '${'long '.repeat(80)}end']}
+1.reverse: {type: PTR, value: host.octodns.test.}
+'*': {type: CNAME, value: octodns.test.}
+_443._tcp.www:
+  type: TLSA
+  value:
+    {certificate_association_data: ${'ab'.repeat(32)}, certificate_usage: 3, matching_type: 1, selector: 1}
+_sip._udp: {type: SRV, value: {port: 5060, priority: 10, target: sip.octodns.test., weight: 20}}
+child:
+  - {type: DS, value: {algorithm: 13, digest: ${'cd'.repeat(32)}, digest_type: 2, key_tag: 12345}}
+  - {type: NS, values: [ns1.example.net., ns2.example.net.]}
+sip: {type: SSHFP, value: {algorithm: 4, fingerprint: ${'ef'.repeat(32)}, fingerprint_type: 2}}
+www: {ttl: 300, type: HTTPS, value: {svcparams: {alpn: [h2, h3], port: 8443}, svcpriority: 1, targetname: .}}
+`
+
+test.serial(
+  'octoDNS creates a domain with all types that octodns-desec knows, and its second plan is empty',
+  async (t) => {
+    const { service, servers, authority, front } = place()
+    const PATH = await installPython(t, ['octodns', 'octodns-desec'])
+    const folder = newFolder()
+    const [module, config, command] = blocks('docs/clients.md', 'octoDNS', { 'dns.example.net': front.host })
+    writeFileSync(join(folder, 'zoneplane.py'), module!)
+    writeFileSync(join(folder, 'config.yaml'), config!)
+    mkdirSync(join(folder, 'zones'))
+    writeFileSync(join(folder, 'zones', 'octodns.test.yaml'), ZONE)
+    const env = { PATH, TOKEN: servers.owner.secret, REQUESTS_CA_BUNDLE: authority.file }
+    const sync = async () => succeeded(t, await shell(command!, { folder, env }))
+
+    t.regex(await sync(), /^\* {3}Summary: Creates=14, Updates=0, Deletes=0/m)
+    const domain = await Domain.find(place(), 'octodns.test')
+    await domain.serves(t, domain.name, 'A', ['192.0.2.1', '192.0.2.2'])
+    await domain.serves(t, domain.name, 'NS', ['ns1.example.net.', 'ns2.example.net.'])
+    await domain.serves(t, `www.${domain.name}`, 'HTTPS', ['1 . alpn="h2,h3" port=8443'])
+    await domain.isValid(t)
+
+    const before = (await service.api.get(`/domains/${domain.name}/`)).text
+    t.regex(await sync(), /^No changes were planned$/m)
+    t.is((await service.api.get(`/domains/${domain.name}/`)).text, before)
+    for (const line of front.requests) t.log(line)
+  },
+)

@@ -1,0 +1,36 @@
+import test from 'ava'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { defaultDataFolder } from '../../dev/instance-folder.ts'
+import { startPostgres } from '../../dev/postgres.ts'
+import { startPowerDns } from '../../dev/powerdns.ts'
+import { SetupError } from '../../dev/setup-error.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { quietly } from './processes.ts'
+
+// The servers of an ordinary user run as that user, and so reach each of his folders.
+const asRoot = process.getuid?.() === 0 ? test : test.skip
+
+/** A folder below one that only root may enter. */
+function closedFolder(): string {
+  const closed = join(newFolder(), 'closed')
+  mkdirSync(closed, { mode: 0o700 })
+  return join(closed, 'open')
+}
+
+asRoot('Postgres and PowerDNS are not started below a folder that only root may enter', async (t) => {
+  const message = /do not run as root, and user "\w+" cannot reach .* Set ZONEPLANE_DATA to a folder/
+  const options = { durable: false, progress: quietly }
+  await t.throwsAsync(startPostgres(closedFolder(), options), { instanceOf: SetupError, message })
+  await t.throwsAsync(startPowerDns(closedFolder(), { ...options, dnsPort: 0 }), { instanceOf: SetupError, message })
+})
+
+asRoot('the data of a project in such a folder are in /var/lib/zoneplane', (t) => {
+  const project = closedFolder()
+  mkdirSync(project)
+  t.is(defaultDataFolder(project), '/var/lib/zoneplane')
+})
+
+test('the data of other projects are beside them', (t) => {
+  t.is(defaultDataFolder(newFolder()), '.zoneplane')
+})

@@ -1,0 +1,116 @@
+import test from 'ava'
+import { discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { eventually } from '../support/eventually.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import { startPostgresProxy, type CommitFate, type PostgresProxy } from '../support/servers/postgres-proxy.ts'
+
+// The connection to Postgres breaks while a write commits (architecture.md, "The mark before the push").
+
+const servers = useServers()
+let proxy: PostgresProxy
+let service: TestProcess
+
+test.serial.before('a service is started behind a proxy of Postgres', async () => {
+  proxy = await startPostgresProxy(servers().backends.databaseUrl)
+  service = await servers().start({ DATABASE_URL: proxy.url })
+})
+
+test.afterEach.always(() => {
+  proxy.refuse(false)
+  proxy.atCommit(() => 'pass')
+})
+
+test.after.always(async () => {
+  await servers().killServices()
+  await proxy.close()
+})
+
+const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
+const NOTHING_CHANGED = {
+  detail: 'The DNS backend is currently unavailable. Nothing was changed; please retry.',
+}
+
+async function makeDomain(name: string): Promise<void> {
+  await service.api.post('/domains/', { name })
+  await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+}
+
+/** Applies a fate to the next COMMIT of a write to a zone; later ones pass. */
+function once(fate: CommitFate): void {
+  let isDone = false
+  proxy.atCommit(() => {
+    if (isDone) return 'pass'
+    isDone = true
+    return fate
+  })
+}
+
+/** Applies a fate to the COMMIT of the write whose push is held back, not to that of its mark. */
+async function writeWith(name: string, address: string, atPush: () => void) {
+  const push = servers().proxy.stop(({ method }) => method === 'PATCH')
+  const answering = service.api.put(`/domains/${name}/rrsets/www/A/`, rrset(address))
+  await push.arrived
+  atPush()
+  push.release('pass')
+  return answering
+}
+
+test.serial('a write whose commit is carried out is answered 200, although the connection breaks', async (t) => {
+  const name = 'carried-out.example'
+  await makeDomain(name)
+  const answer = await writeWith(name, '192.0.2.2', () => {
+    once('swallow')
+  })
+  t.is(answer.status, 200)
+  t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.2'] })
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
+})
+
+for (const fate of ['cut', 'forget'] as const) {
+  test.serial(`a write whose commit is not carried out (${fate}) is answered 503 and leaves nothing`, async (t) => {
+    const name = `not-carried-out-${fate}.example`
+    await makeDomain(name)
+    const answer = await writeWith(name, '192.0.2.2', () => {
+      once(fate)
+    })
+    t.is(answer.status, 503)
+    t.deepEqual(answer.json, NOTHING_CHANGED)
+    t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
+    t.deepEqual(await discrepanciesOf(servers(), name), [])
+  })
+}
+
+test.serial('if Postgres stays away, the answer says that the outcome is unknown', async (t) => {
+  const name = 'unknown.example'
+  await makeDomain(name)
+  const answer = await writeWith(name, '192.0.2.2', () => {
+    proxy.refuse(true)
+    // The idle connections of the pools break, too.
+    proxy.atCommit(() => {
+      setImmediate(() => {
+        proxy.cut()
+      })
+      return 'swallow'
+    })
+  })
+  t.is(answer.status, 503)
+  t.deepEqual(answer.json, {
+    detail:
+      'The DNS backend is currently unavailable. Whether the change was made is unknown; please check, then retry.',
+  })
+  t.truthy(answer.headers['retry-after'])
+  proxy.refuse(false)
+  proxy.atCommit(() => 'pass')
+  await eventually(async () => (await service.api.get(`/domains/${name}/rrsets/www/A/`)).status === 200)
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
+})
+
+test.serial('a token whose commit is carried out is answered 201, although the connection breaks', async (t) => {
+  const before = (await service.api.get('/auth/tokens/')).json as unknown[]
+  once('swallow')
+  const answer = await service.api.post('/auth/tokens/', { name: 'made' })
+  t.is(answer.status, 201)
+  const { token } = answer.json as { token: string }
+  t.is((await service.clientOf(token).get('/domains/')).status, 200)
+  t.is(((await service.api.get('/auth/tokens/')).json as unknown[]).length, before.length + 1)
+})

@@ -1,0 +1,90 @@
+import test from 'ava'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { newDomain, newRRset } from '../support/api.ts'
+import { useService } from '../support/harness.ts'
+import { person, resetLink } from '../support/people.ts'
+import { Random } from '../support/random.ts'
+import { hold, type RawAnswer } from '../support/raw.ts'
+import { startService } from '../support/servers/service.ts'
+import { mutated, templates, type World } from './requests.ts'
+
+// Requests that were valid before a few octets of them were changed: never 5xx, but for 503 with Retry-After.
+
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 100_000)
+const ROUND = 1_000
+const CLIENTS = 32
+
+/** Milliseconds to wait for an answer to a request that may be incomplete. */
+const PATIENCE = 1_000
+
+/** Makes what the requests refer to. The requests go to another service, which asks for captchas. */
+const service = useService({ LOG_LEVEL: 'error' })
+const SETTINGS = {
+  CAPTCHA: 'on',
+  REGISTRATION: 'open',
+  LOG_LEVEL: 'error',
+  UPDATE_HOSTS: 'update.test',
+  CHECK_IP_HOSTS: 'checkip.test',
+}
+const random = new Random()
+
+/** What the requests of a round refer to, as they delete their own accounts, tokens and domains. */
+async function newWorld(round: number): Promise<World> {
+  const account = await service().account()
+  const someone = await person(service())
+  const domain = await newDomain(account.api, `d${round}.test`)
+  await newRRset(account.api, domain)
+  const { id } = (await account.api.post('/auth/tokens/', { name: 'other' })).json as { id: string }
+  const { path } = await resetLink(service(), someone)
+  return { ...account, domain, other: id, email: someone.email, password: someone.password, link: path }
+}
+
+function heapInUse(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  service().proxy.calls.length = 0
+  collect()
+  return process.memoryUsage().heapUsed / 1024 / 1024
+}
+
+/** The answer to octets that may not be a whole request: the connection is ended after an answer, or without one. */
+async function answerTo(url: string, octets: string): Promise<RawAnswer> {
+  const { socket, answer } = await hold(url, octets)
+  const end = () => socket.end()
+  const timer = setTimeout(end, PATIENCE)
+  socket.once('data', () => setTimeout(end, 20))
+  return answer.finally(() => {
+    clearTimeout(timer)
+  })
+}
+
+test.serial(`no request is answered 5xx, and memory does not grow: ${RUNS} requests`, async (t) => {
+  t.timeout(3_600_000)
+  const { backends, system } = service()
+  const attacked = await startService(backends, { ...SETTINGS, ZONEPLANE_DATA: system.config.dataFolder })
+  t.teardown(attacked.stop)
+  const failures: string[] = []
+  const statuses = new Map<number, number>()
+  let warm: number | undefined
+  for (let round = 0; round < RUNS / ROUND; round++) {
+    const valid = templates(await newWorld(round))
+    const requests = Array.from({ length: ROUND }, () => mutated(random, valid))
+    const send = async () => {
+      for (let octets = requests.pop(); octets !== undefined; octets = requests.pop()) {
+        const { status, headers } = await answerTo(attacked.url, octets)
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        const isDocumented = status < 500 || (status === 503 && Number(headers['retry-after']) > 0)
+        if (!isDocumented) failures.push(`${status} ${JSON.stringify(octets)}`)
+      }
+    }
+    await Promise.all(Array.from({ length: CLIENTS }, send))
+    if (round === Math.floor(RUNS / ROUND / 5)) warm = heapInUse()
+  }
+  t.log(Object.fromEntries(statuses))
+  t.deepEqual(failures, [])
+  t.is(attacked.logged(), '')
+  t.true([200, 201, 202, 204, 400, 401, 403, 404, 405, 412, 415].every((status) => statuses.has(status)))
+  const grown = heapInUse() - warm!
+  t.true(grown < 20, `${grown} MiB`)
+})

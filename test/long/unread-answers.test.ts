@@ -1,0 +1,69 @@
+import test from 'ava'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { query } from '../../src/store/database.ts'
+import { createAccount, type Account } from '../support/accounts.ts'
+import { newDomain } from '../support/api.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import { hold, plainRequest } from '../support/raw.ts'
+import { resident } from '../support/servers/resident.ts'
+
+// Contract §1.5: answers that clients do not read.
+
+const servers = useServers()
+let service: TestProcess
+
+/** 500 RRsets of the largest size, and one more page. */
+const SIZE = 600
+const OCTETS = 62_000
+
+test.serial.before('a service with throttling', async () => {
+  service = await servers().start({ THROTTLE: 'on', NODE_OPTIONS: '--max-old-space-size=1024' })
+})
+
+/** A new account with a domain whose pages have 31 MB. */
+async function largeDomain(): Promise<{ account: Account; domain: string }> {
+  const { system } = servers()
+  const account = await createAccount(system, service.url)
+  const domain = await newDomain(account.api, `large${account.id.slice(0, 8)}.test`)
+  await query(
+    system.db,
+    `insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+     select domains.id, 'text' || i, 'TXT', 60,
+       array(select '"' || repeat(chr(97 + i % 26), 240) || '"' from generate_series(1, ${Math.floor(OCTETS / 244)})), :now, :now
+     from domains, generate_series(1, ${SIZE}) as i where name = :domain`,
+    { domain, now: system.now() },
+  )
+  return { account, domain }
+}
+
+test.serial('40 unread pages of 31 MB keep the process below 600 MiB, and end after 30 seconds', async (t) => {
+  t.timeout(300_000)
+  const large = [await largeDomain(), await largeDomain(), await largeDomain(), await largeDomain()]
+  const held = await Promise.all(
+    Array.from({ length: 40 }, async (_, i) => {
+      const { account, domain } = large[i % large.length]!
+      const path = `GET /api/v1/domains/${domain}/${i % 8 < 4 ? 'rrsets/?cursor=' : 'zonefile/'}`
+      const { socket, answer } = await hold(service.url, plainRequest(path, [`Authorization: Token ${account.secret}`]))
+      socket.pause()
+      return { socket, answer }
+    }),
+  )
+  for (let i = 0; i < 10; i++) {
+    t.is((await service.api.get('/domains/')).status, 200)
+    await sleep(1_000)
+  }
+  await sleep(60_000)
+  for (const { socket } of held) socket.resume()
+  const answers = await Promise.all(held.map(({ answer }) => answer))
+  const unread = answers.filter(({ status }) => status === 200)
+  t.true(unread.length >= 2)
+  for (const { headers, body } of unread) t.true(body.length < Number(headers['content-length']))
+  for (const { status, headers } of answers)
+    t.true(status === 200 || (status === 503 && Number(headers['retry-after']) > 0))
+  const { account, domain } = large[0]!
+  t.true((await account.api.get(`/domains/${domain}/rrsets/?cursor=`)).text.length > 500 * OCTETS)
+  t.is((await account.api.get(`/domains/${domain}/zonefile/`)).status, 200)
+  const peak = resident(service.pid, 'VmHWM') / 1024
+  t.log(`${Math.round(peak)} MiB`, answers.map(({ status }) => status).join())
+  t.true(peak < 600, `${peak} MiB`)
+})

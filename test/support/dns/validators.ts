@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { hasAll } from '../../../dev/packages.ts'
+import { newFolder } from '../servers/folders.ts'
+import type { Server } from './dns.ts'
+
+const run = promisify(execFile)
+
+/**
+ * A validating resolver that asks only this server and trusts only this DS.
+ * @param ds contents of the zone's DS records
+ * @returns `fully validated` or `negative response, fully validated` if all of the answer is proven; else `unsigned
+ * answer`, `negative response, unsigned answer`, or why there is no answer, such as `failed: broken trust chain`. A
+ * referral, or an alias of a name on another server, is not an answer.
+ */
+type Validator = (server: Server, zone: string, ds: string[], name: string, type: string) => Promise<string>
+
+/** The verdict of delv; with that of unbound, where it is installed and comes to another. */
+export const validate: Validator = async (...question) => {
+  const [ofDelv, ofUnbound] = await Promise.all([delv(...question), hasUnbound() ? unbound(...question) : undefined])
+  const isSame = ofUnbound === undefined || kindOf(ofUnbound) === kindOf(ofDelv)
+  return isSame ? ofDelv : `${ofDelv}; unbound: ${ofUnbound}`
+}
+
+/** What both validators tell: whether the answer is proven, unsigned or none. */
+function kindOf(verdict: string): string {
+  return verdict.startsWith('failed: ') ? 'failed' : verdict.replace('negative response, ', '')
+}
+
+/** Whether `unbound` can be called; the tests do without it if it cannot be installed. */
+function hasUnbound(): boolean {
+  return hasAll('unbound-host')
+}
+
+/** BIND's validator. */
+export const delv: Validator = async (server, zone, ds, name, type) => {
+  const anchors = ds.map((content) => {
+    const [tag, algorithm, digest, hex] = content.split(' ')
+    return `"${zone}." static-ds ${tag} ${algorithm} ${digest} "${hex}";`
+  })
+  const target = [`@${server.dnsHost}`, '-p', String(server.dnsPort)]
+  const output = await runOn(`trust-anchors { ${anchors.join(' ')} };\n`, 'delv', (file) => [
+    ...target, '-a', file, `+root=${zone}`, '+nocrypto', name, type,
+  ]) // prettier-ignore
+  return verdictOfDelv(output)
+}
+
+/**
+ * The verdict in delv's output. delv prints a line such as `; fully validated` before the first RRset, and again before
+ * each RRset with another verdict. `resolution failed` is a failure, except for a denial (`ncache …`).
+ */
+function verdictOfDelv(output: string): string {
+  const failure = /^;; resolution failed: (?!ncache nx(?:domain|rrset)$)(.*)$/m.exec(output)
+  if (failure) return `failed: ${failure[1]}`
+  const verdicts = [...output.matchAll(/^; ([a-z][a-z ,]*)$/gm)].map(([, text]) => text!)
+  if (verdicts.length === 0) return `failed: ${output.trim()}`
+  const doubtful = verdicts.find((text) => !/^(negative response, )?fully validated$/.test(text))
+  return doubtful ?? verdicts[0]!
+}
+
+/** Unbound's validator, in its one-shot form. */
+const unbound: Validator = async (server, zone, ds, name, type) => {
+  const configuration = [
+    'server:',
+    'do-not-query-localhost: no',
+    // Unbound answers for these itself by default.
+    ...['test.', 'invalid.'].map((reserved) => `local-zone: "${reserved}" nodefault`),
+    'forward-zone:',
+    'name: "."',
+    `forward-addr: ${server.dnsHost}@${server.dnsPort}`,
+  ].join('\n')
+  const anchors = ds.flatMap((content) => ['-y', `${zone}. DS ${content}`])
+  const output = await runOn(`${configuration}\n`, 'unbound-host', (file) => [
+    '-C', file, '-v', ...anchors, '-t', type, name,
+  ]) // prettier-ignore
+  return verdictOfUnbound(output)
+}
+
+/** The verdict in unbound-host's output, of which each line ends with one; it does not tell denials from answers. */
+function verdictOfUnbound(output: string): string {
+  const lines = output.trim().split('\n')
+  const unproven = lines.find((line) => !/ \((in)?secure\)$/.test(line) || line.includes('SERVFAIL'))
+  if (unproven !== undefined) return `failed: ${unproven}`
+  return lines.every((line) => line.endsWith(' (secure)')) ? 'fully validated' : 'unsigned answer'
+}
+
+/** Runs a program on a file of this text, and returns all that it prints, whether it succeeds or not. */
+async function runOn(text: string, program: string, args: (file: string) => string[]): Promise<string> {
+  const folder = newFolder()
+  const file = join(folder, 'input')
+  writeFileSync(file, text)
+  const { stdout, stderr } = await run(program, args(file), { maxBuffer: 2 ** 24 }).catch(
+    (error: unknown) => error as { stdout: string; stderr: string },
+  )
+  rmSync(folder, { recursive: true })
+  return stdout + stderr
+}

@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+
+/**
+ * What happens to a connection on which a client sends a COMMIT:
+ * - pass: nothing
+ * - cut: Postgres gets no COMMIT; both ends are closed
+ * - forget: Postgres gets no COMMIT and still sees an open connection; the client's end is closed
+ * - swallow: Postgres commits; both ends are closed instead of an answer
+ */
+export type CommitFate = 'pass' | 'cut' | 'forget' | 'swallow'
+
+/** A proxy in front of Postgres that breaks connections. */
+export interface PostgresProxy {
+  url: string
+  /** Decides what happens at each COMMIT from now on. */
+  atCommit(fate: () => CommitFate): void
+  /** Refuses new connections, or accepts them again; open ones stay. */
+  refuse(isRefusing: boolean): void
+  /** Closes all connections. */
+  cut(): void
+  close(): Promise<void>
+}
+
+/** The end of a Bind message of the prepared statement `commit`, with an unnamed portal. */
+const COMMIT = Buffer.from('\0commit\0')
+
+export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
+  const target = new URL(databaseUrl)
+  const pairs = new Set<[Socket, Socket]>()
+  let decide: () => CommitFate = () => 'pass'
+  let isRefusing = false
+
+  const server = createServer((client) => {
+    if (isRefusing) {
+      client.destroy()
+      return
+    }
+    const upstream = open(target)
+    const pair: [Socket, Socket] = [client, upstream]
+    pairs.add(pair)
+    let isSwallowing = false
+    client.on('data', (chunk) => {
+      const fate = chunk.includes(COMMIT) ? decide() : 'pass'
+      if (fate === 'pass' || fate === 'swallow') upstream.write(chunk)
+      if (fate === 'swallow') isSwallowing = true
+      if (fate === 'cut') upstream.destroy()
+      if (fate === 'forget') client.removeAllListeners('close')
+      if (fate === 'cut' || fate === 'forget') client.destroy()
+    })
+    upstream.on('data', (chunk) => {
+      if (!isSwallowing) client.write(chunk)
+      else upstream.destroy()
+    })
+    client.on('close', () => upstream.destroy())
+    upstream.on('close', () => {
+      client.destroy()
+      pairs.delete(pair)
+    })
+    for (const socket of pair) socket.on('error', () => socket.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  const { port } = server.address() as AddressInfo
+  const user = target.username === '' ? '' : `${target.username}@`
+  const url = `postgres://${user}127.0.0.1:${port}${target.pathname}?sslmode=disable`
+  const cut = () => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy()
+  }
+  return {
+    url,
+    atCommit(fate) {
+      decide = fate
+    },
+    refuse(now) {
+      isRefusing = now
+    },
+    cut,
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      cut()
+      await closed
+    },
+  }
+}
+
+/** A connection to Postgres at its port, or at the Unix socket in the folder that the URL names as its host. */
+function open({ hostname, port, searchParams }: URL): Socket {
+  const host = searchParams.get('host') ?? decodeURIComponent(hostname)
+  return host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port || 5432}`) : connect(Number(port || 5432), host)
+}
