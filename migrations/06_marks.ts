@@ -7,6 +7,7 @@ export async function up(db: Knex): Promise<void> {
       claim bigint not null generated always as identity,
       since timestamptz not null,
       version bigint,
+      first bigint,
       grace integer not null constraint marks_grace check (grace >= 0),
       time_limit integer not null constraint marks_time_limit check (time_limit >= 0),
       settled boolean not null default false,
@@ -20,6 +21,7 @@ export async function up(db: Knex): Promise<void> {
     comment on table marks is 'zones whose published state may differ from the database';
     comment on column marks.claim is 'a new number for each worker on the zone; only the last one may delete the mark';
     comment on column marks.version is 'the SOA serial that was being published; null for a deletion or an audit';
+    comment on column marks.first is 'the lowest SOA serial that was sent since the zone is marked';
     comment on column marks.grace is 'milliseconds in which PowerDNS may still apply a request that it has not answered; 0: none is open';
     comment on column marks.time_limit is 'the longest time limit of a request under this claim, in milliseconds';
     comment on column marks.settled is 'the zone was equal when its last worker ended; the mark only watches for late requests';

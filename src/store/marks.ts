@@ -17,6 +17,8 @@ export interface Push {
 export interface Mark extends Push {
   /** Without final dot. */
   zone: string
+  /** The lowest serial that was sent since the zone is marked. */
+  first: number | null
   /**
    * A new number for each worker that starts on the zone. A worker may lose its lock without noticing (its connection
    * breaks), so only the last one to claim the mark may delete or update it.
@@ -31,7 +33,7 @@ export interface Mark extends Push {
   lastError: string | null
 }
 
-const COLUMNS = `marks.zone, marks.claim, marks.since, marks.version, marks.grace, marks.time_limit as "timeLimit",
+const COLUMNS = `marks.zone, marks.claim, marks.since, marks.version, marks.first, marks.grace, marks.time_limit as "timeLimit",
   marks.settled, coalesce(marks.watch_until > clock_timestamp(), false) as "isWatched", marks.attempts,
   marks.last_error as "lastError"`
 
@@ -49,8 +51,8 @@ const CLAIMED = `claim = default, watch_until = greatest(marks.watch_until, case
 export async function set(db: Db, zone: string, push: Push): Promise<Mark & { isNew: boolean }> {
   return one(
     db,
-    `insert into marks (zone, since, version, grace, time_limit, retry_at)
-     values (:zone, now(), :version, :grace, :timeLimit, now() + interval '1 second')
+    `insert into marks (zone, since, version, first, grace, time_limit, retry_at)
+     values (:zone, now(), :version, :version, :grace, :timeLimit, now() + interval '1 second')
      on conflict (zone) do update set ${CLAIMED}
      returning ${COLUMNS}, since = now() as "isNew"`,
     { zone, ...push },
@@ -62,15 +64,19 @@ export async function claim(db: Db, zone: string): Promise<Mark | undefined> {
   return maybeOne(db, `update marks set ${CLAIMED} where zone = :zone returning ${COLUMNS}`, { zone })
 }
 
-/** Stores what is sent next to a marked zone. @throws Unavailable if another worker has claimed the mark */
-export async function note(db: Db, { zone, claim, version, grace, timeLimit }: Mark): Promise<void> {
-  const updated = await maybeOne(
+/**
+ * Stores what is sent next to a marked zone. Returns the lowest serial that was sent, this one included.
+ * @throws Unavailable if another worker has claimed the mark
+ */
+export async function note(db: Db, { zone, claim, version, grace, timeLimit }: Mark): Promise<number | null> {
+  const updated = await maybeOne<{ first: number | null }>(
     db,
-    `update marks set version = :version, grace = :grace, time_limit = :timeLimit, settled = false, retry_at = now()
-     where zone = :zone and claim = :claim returning zone`,
+    `update marks set version = :version, first = least(first, :version), grace = :grace, time_limit = :timeLimit, settled = false, retry_at = now()
+     where zone = :zone and claim = :claim returning first`,
     { zone, claim, version, grace, timeLimit },
   )
   if (updated === undefined) throw lost(zone)
+  return updated.first
 }
 
 /** @throws Unavailable if another worker has claimed the mark */
@@ -114,24 +120,25 @@ export async function settle(db: Db, { zone, claim }: Mark): Promise<void> {
  */
 export async function keep(
   db: Db,
-  { zone, claim, version, grace, timeLimit, settled }: Mark,
+  { zone, claim, version, first, grace, timeLimit, settled }: Mark,
   isRepair: boolean,
   error: string,
 ): Promise<void> {
   await query(
     db,
-    `insert into marks (zone, since, version, grace, time_limit, retry_at, last_error)
-     values (:zone, now(), :version, :grace, :timeLimit, now(), :error)
+    `insert into marks (zone, since, version, first, grace, time_limit, retry_at, last_error)
+     values (:zone, now(), :version, :first, :grace, :timeLimit, now(), :error)
      on conflict (zone) do update set
        claim = default,
        settled = marks.settled and :settled,
        version = greatest(marks.version, excluded.version),
+       first = least(marks.first, excluded.first),
        grace = case when marks.claim = :claim then excluded.grace else greatest(marks.grace, excluded.grace) end,
        time_limit = greatest(marks.time_limit, excluded.time_limit),
        attempts = marks.attempts + :failed,
        last_error = excluded.last_error,
        retry_at = now() + :failed * least(interval '1 second' * power(2, least(marks.attempts, 10)), interval '5 minutes')`,
-    { zone, claim, version, grace, timeLimit, settled, error, failed: isRepair ? 1 : 0 },
+    { zone, claim, version, first, grace, timeLimit, settled, error, failed: isRepair ? 1 : 0 },
   )
 }
 

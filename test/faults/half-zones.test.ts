@@ -131,3 +131,28 @@ test.serial('a creation waits until the repair of an earlier one can no longer d
   proxy.heal()
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
+
+for (const fate of ['pass', 'cut'] as const) {
+  const second = fate === 'pass' ? 'is refused because of it' : 'is lost'
+
+  test.serial(
+    `the zone of a creation that is applied late is deleted, though a second creation ${second}`,
+    async (t) => {
+      const name = `created-late-${fate}.example`
+      const { proxy } = servers()
+      const isCreation = ({ method, body }: { method: string; body: string }) =>
+        method === 'POST' && body.includes(`"${name}.`)
+      proxy.stop(isCreation).release({ abandoned: 4000 })
+      t.is((await service.api.post('/domains/', { name })).status, 503)
+      const stopped = proxy.stop(isCreation)
+      const answering = service.api.post('/domains/', { name })
+      await stopped.arrived
+      await eventually(async () => (await servers().pdns('GET', path(name))).status === 200)
+      stopped.release(fate)
+      t.is((await answering).status, 503)
+      t.deepEqual(await discrepanciesOf(servers(), name), [])
+      t.is((await service.api.post('/domains/', { name })).status, 201)
+      t.deepEqual(await discrepanciesOf(servers(), name), [])
+    },
+  )
+}

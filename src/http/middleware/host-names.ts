@@ -1,5 +1,6 @@
 import type Koa from 'koa'
 import { NotFound } from '../../errors.ts'
+import { NAME_LENGTH } from '../../limits.ts'
 import { requestedHost } from '../client.ts'
 import type { AppContext } from '../context.ts'
 import { Refusal } from '../refusal.ts'
@@ -11,10 +12,13 @@ export const CHECK_IP_PATH = '/nic/checkip.html'
 /** The host of a URI, and perhaps a port (RFC 3986 §§3.2.2 and 3.2.3). */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i
 
+/** Characters of a host: a name with its final dot, and a port. Some functions fail for much longer ones. */
+const HOST_LENGTH = NAME_LENGTH + '.:65535'.length
+
 /** Requires a valid host, and at most one `Host` header (RFC 9112 §3.2). */
 export async function refuseInvalidHost(ctx: AppContext, next: Koa.Next): Promise<void> {
   const host = requestedHost(ctx)
-  const isValid = HOST.test(host) && URL.canParse(`http://${host}`)
+  const isValid = host.length <= HOST_LENGTH && HOST.test(host) && URL.canParse(`http://${host}`)
   const count = ctx.req.headersDistinct['host']?.length ?? 0
   if (!isValid || count > 1) {
     ctx.set('Connection', 'close')

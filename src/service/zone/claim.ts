@@ -33,7 +33,7 @@ export class Claim implements Lease {
   /** Records in the mark what is sent next. @throws Unavailable if another worker has claimed the mark */
   async note(version: number | null, rrsets: number): Promise<void> {
     Object.assign(this.mark, pushOf(version, rrsets), { settled: false })
-    await marks.note(this.#system.marksDb, this.mark)
+    this.mark.first = await marks.note(this.#system.marksDb, this.mark)
   }
 
   /** Waits until the nameserver has applied, or never will, what was sent under earlier claims, unless it is late. */

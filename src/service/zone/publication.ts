@@ -15,7 +15,10 @@ export interface Attempt {
   claim: Claim
   /** The served state is unknown, so the whole zone must be published. No earlier request is open any more. */
   isDoubtful: boolean
-  /** The push sets it once the nameserver has applied something. From then on even a refusal keeps the mark. */
+  /**
+   * The push sets it once the nameserver has applied something. From then on even a refusal keeps the mark. It is also
+   * set if the zone was marked before: an earlier request may still be applied.
+   */
   begun: boolean
 }
 
@@ -58,7 +61,7 @@ export class Publication implements AsyncDisposable {
     if (marking.status === 'rejected') throw marking.reason
     const { isNew, ...mark } = marking.value
     const claim = new Claim(this.system, mark)
-    const attempt: Attempt = { claim, isDoubtful: !isNew && !mark.settled, begun: !isNew && !mark.settled }
+    const attempt: Attempt = { claim, isDoubtful: !isNew && !mark.settled, begun: !isNew }
     try {
       if (serial.status === 'rejected') throw neverSent(serial.reason)
       attempt.isDoubtful ||= serial.value !== served
@@ -183,18 +186,21 @@ export async function equalise(
 }
 
 /**
- * Deletes the zone that a failed creation left at the nameserver: one with the mark's serial or the serial before it,
- * or without SOA. Any other zone was created by somebody else, and stays. Returns whether the name is free.
+ * Deletes the zone that a failed creation left at the nameserver: one without SOA, or with a serial that was sent since
+ * the zone is marked, or the serial before. Several creations may have failed, and an earlier one may have been applied
+ * late. Any other zone was created by somebody else, and stays. Returns whether the name is free.
  */
 export async function deleteLeftovers(system: System, claim: Claim): Promise<boolean> {
   const { mark } = claim
   const zone = `${mark.zone}.`
   const live = await system.nameserver.read(zone)
   if (live === undefined) return true
-  const isOurs = live.serial === undefined || [live.serial, live.serial + 1].includes(mark.version ?? 0)
+  const { serial } = live
+  const { first, version: last } = mark
+  const isOurs = serial === undefined || (first !== null && last !== null && first - 1 <= serial && serial <= last)
   if (!isOurs) return false
   // Not the served serial: it would show a creation as applied, while this deletion may still be applied late.
-  const version = live.serial === undefined ? mark.version : live.serial + 1
+  const version = serial === undefined ? last : Math.max(serial, last ?? 0) + 1
   await claim.note(version, live.rrsets.length)
   await system.nameserver.deleteZone(zone, claim)
   return true

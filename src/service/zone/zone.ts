@@ -123,13 +123,19 @@ export class Zone implements ZoneState, AsyncDisposable {
     await rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now })
     return this.publication.push(domain.name, { version, rrsets: written.length }, async (attempt) => {
       const { claim } = attempt
-      if (attempt.isDoubtful) {
+      // The name was marked before: an earlier creation may have left a zone.
+      if (attempt.begun) {
         if (!(await deleteLeftovers(system, claim)))
           throw new NameserverFailure('conflict', 'somebody else made the zone')
         await claim.note(version, written.length)
       }
       const desired = await mapInSlices(written, (rrset) => toPublished(domain, rrset))
-      await system.nameserver.createZone(`${domain.name}.`, version, desired, claim)
+      await system.nameserver.createZone(`${domain.name}.`, version, desired, claim).catch((error: unknown) => {
+        // An earlier creation was applied just now: repair deletes its zone.
+        if (attempt.begun && error instanceof NameserverFailure && error.kind === 'conflict')
+          throw new NameserverFailure('failed', 'the zone was made meanwhile', { cause: error })
+        throw error
+      })
       attempt.begun = true
       return system.nameserver.keys(`${domain.name}.`)
     })
@@ -137,12 +143,12 @@ export class Zone implements ZoneState, AsyncDisposable {
 
   /** Deletes the domain and its zone. @throws Unavailable, NameserverFailure */
   async remove(): Promise<void> {
-    const { name, size } = this.domain
+    const { name, size, sent } = this.domain
     const { system, trx } = this.publication
     await domains.remove(trx, this.domain)
     await this.publication.push(name, { version: null, rrsets: size }, async ({ isDoubtful, claim }) => {
       // Not the serial of the earlier push: it would show this deletion as applied.
-      if (isDoubtful) await claim.note((claim.mark.version ?? 0) + 1, size)
+      if (isDoubtful) await claim.note(nextVersion(system, Math.max(sent, claim.mark.version ?? 0)), size)
       await system.nameserver.deleteZone(`${name}.`, claim)
     })
   }

@@ -70,6 +70,7 @@ for (const [what, octets, status] of [
   ['two hosts', 'GET /api/v1/ HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n', 400],
   ['a target without host', 'GET http:// HTTP/1.1\r\nHost: a\r\n\r\n', 400],
   ['a target with an invalid host', 'GET http://[/api/v1/ HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+  ['a target with a host of 311 characters', `GET http://a.test${'.'.repeat(305)} HTTP/1.1\r\nHost: a\r\n\r\n`, 400],
   ['a target with a user', 'GET http://a@b/api/v1/ HTTP/1.1\r\nHost: a\r\n\r\n', 400],
   ['very many headers', `${head}${many(5000, (i) => `X-${i}: x\r\n`)}\r\n`, 431],
 ] as const) {
