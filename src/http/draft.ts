@@ -12,6 +12,8 @@ import type { AppContext } from './context.ts'
 export class Draft implements Disposable {
   readonly #ctx: AppContext
   readonly #caller: string
+  #length = 0
+  /** Those octets that count. */
   #octets = 0
 
   constructor(ctx: AppContext) {
@@ -19,13 +21,17 @@ export class Draft implements Disposable {
     this.#caller = identityOf(callerOf(ctx))
   }
 
-  /** A part of the response. @throws Unavailable if too many octets of responses wait for clients */
+  /**
+   * A part of the response. A response of up to ANSWER_PIECE does not count, so it is never refused.
+   * @throws Unavailable if too many octets of responses wait for clients
+   */
   hold(text: string): Buffer {
     const part = Buffer.from(text)
-    if (!this.#room.hold(this.#caller, part.length)) {
-      throw new Unavailable('too many octets of responses wait for clients')
-    }
-    this.#octets += part.length
+    this.#length += part.length
+    if (this.#length <= ANSWER_PIECE) return part
+    const more = this.#length - this.#octets
+    if (!this.#room.hold(this.#caller, more)) throw new Unavailable('too many octets of responses wait for clients')
+    this.#octets += more
     return part
   }
 

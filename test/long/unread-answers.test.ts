@@ -39,6 +39,7 @@ async function largeDomain(): Promise<{ account: Account; domain: string }> {
 test.serial('40 unread pages of 31 MB keep the process below 600 MiB, and end after 30 seconds', async (t) => {
   t.timeout(300_000)
   const large = [await largeDomain(), await largeDomain(), await largeDomain(), await largeDomain()]
+  const other = await newDomain(service.api)
   const held = await Promise.all(
     Array.from({ length: 40 }, async (_, i) => {
       const { account, domain } = large[i % large.length]!
@@ -50,6 +51,8 @@ test.serial('40 unread pages of 31 MB keep the process below 600 MiB, and end af
   )
   for (let i = 0; i < 10; i++) {
     t.is((await service.api.get('/domains/')).status, 200)
+    const rrset = { subname: 'www', type: 'A', ttl: 60, records: [`192.0.2.${i}`] }
+    t.is((await service.api.put(`/domains/${other}/rrsets/`, [rrset])).status, 200)
     await sleep(1_000)
   }
   await sleep(60_000)

@@ -2,7 +2,7 @@ import { koaBody, HttpMethodEnum } from 'koa-body'
 import { finished } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Invalid, Throttled, Unavailable } from '../../errors.ts'
-import { BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES } from '../../limits.ts'
+import { ANSWER_PIECE, BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES } from '../../limits.ts'
 import { identityOf } from '../../service/throttling/throttling.ts'
 import { inSlices, type Work } from '../../slices.ts'
 import { callerOf } from '../client.ts'
@@ -91,8 +91,8 @@ function lengthOf(ctx: Context, limit: number): number {
 }
 
 /**
- * Counts the octets of a body until the returned function is called. A caller who does not take responses may not write,
- * because the response to a write cannot be refused.
+ * Counts the octets of a body until the returned function is called. The response to a write cannot be refused, so a
+ * caller who does not take responses may not write; nor may others send large bodies while too many responses wait.
  * @throws Throttled beyond the bounds, Unavailable
  */
 function hold(ctx: Context, octets: number): () => void {
@@ -100,7 +100,8 @@ function hold(ctx: Context, octets: number): () => void {
   const caller = callerOf(ctx)
   const room = typeof caller === 'string' ? bodies.strangers : bodies.accounts
   const identity = identityOf(caller)
-  if (!answers.hold(identity, 0)) throw new Unavailable('too many octets of responses wait for clients')
+  const isFull = octets > ANSWER_PIECE ? !answers.hold(identity, 0) : answers.isFull(identity)
+  if (isFull) throw new Unavailable('too many octets of responses wait for clients')
   if (!room.hold(identity, octets)) throw new Throttled(1)
   return () => {
     room.release(identity, octets)

@@ -18,6 +18,11 @@ export class Room {
     return true
   }
 
+  /** Whether a caller is beyond its own bound. */
+  isFull(caller: string): boolean {
+    return this.#of(caller) > this.#each
+  }
+
   /** Counts octets for a caller until `release`, even beyond the bounds. */
   add(caller: string, octets: number): void {
     const held = this.#of(caller) + octets
