@@ -1,3 +1,4 @@
+import { attacksOnOthers } from './attacks.ts'
 import { accounts, accountSettings } from './accounts.ts'
 import { authentication } from './authentication.ts'
 import { bulk } from './bulk.ts'
@@ -32,6 +33,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   'login-attack': loginAttack,
   throttle,
   neighbours,
+  attacks: attacksOnOthers,
 }
 
 /** The settings of the service for a bench that needs others than the defaults. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openDatabase, query } from '../src/store/database.ts'
 import { Client } from '../test/support/client.ts'
 import { startProxy } from '../test/support/servers/proxy.ts'
+import { changesFor, createOtherAccount, tally } from './support/other-account.ts'
 import { percentile, state } from './support/measure.ts'
 import { rrset, zone } from './support/zones.ts'
 import type { Setup } from './support/setup.ts'
@@ -25,16 +25,7 @@ interface Attack {
 }
 
 export async function neighbours({ databaseUrl, pdnsApiUrl, another, ...owner }: Setup): Promise<void> {
-  const db = openDatabase(databaseUrl, 1)
-  await query(
-    db,
-    `with other as (
-       insert into accounts (created, email, state, credentials_changed) values (now(), 'other@bench.test', 'active', now())
-       returning id
-     ) insert into tokens (created, owner_id, secret_hash, perm_create_domain)
-       select now(), id, sha256(convert_to('other', 'UTF8')), true from other`,
-  )
-  await db.end()
+  await createOtherAccount(databaseUrl, 'other')
   for (let i = 0; i < DOMAINS; i++) await owner.api('POST', '/domains/', { name: zone(i) })
   const proxy = await startProxy(pdnsApiUrl)
   proxy.fail(({ method }) => (method === 'PATCH' ? { late: DELAY } : 'pass'))
@@ -50,11 +41,11 @@ export async function neighbours({ databaseUrl, pdnsApiUrl, another, ...owner }:
     const other = new Client(service.url, 'other')
     const name = zone(`other${i}`)
     await other.post('/domains/', { name })
-    const alone = await changesFor(other, name)
+    const alone = await changesFor(other, name, SECONDS)
     const stop = new AbortController()
     const attacking = carryOut(attack, new Client(service.url, owner.secret), stop.signal)
     await sleep(1_000)
-    const together = await changesFor(other, name)
+    const together = await changesFor(other, name, SECONDS)
     stop.abort()
     state(`${attack.title}: change, p50`, `${percentile(alone.times, 0.5).toFixed(0)} ms`)
     state('  while another account writes', `${percentile(together.times, 0.5).toFixed(0)} ms`)
@@ -62,20 +53,6 @@ export async function neighbours({ databaseUrl, pdnsApiUrl, another, ...owner }:
     state('  answers to the other account', tally(await attacking))
   }
   await proxy.close()
-}
-
-/** Consecutive changes for a while: their times in milliseconds, ascending, and their statuses. */
-async function changesFor(client: Client, name: string): Promise<{ times: number[]; statuses: number[] }> {
-  const times: number[] = []
-  const statuses: number[] = []
-  const end = performance.now() + SECONDS * 1000
-  for (let i = 1; performance.now() < end; i++) {
-    const start = performance.now()
-    const { status } = await client.put(`/domains/${name}/rrsets/`, [rrset('www', i)])
-    statuses.push(status)
-    times.push(performance.now() - start)
-  }
-  return { times: times.sort((a, b) => a - b), statuses }
 }
 
 /** Writes to all domains until stopped. Returns the statuses. */
@@ -93,10 +70,4 @@ async function carryOut({ rrsets, atOnce, rate }: Attack, client: Client, stop: 
   }
   await Promise.all(Array.from({ length: DOMAINS * atOnce }, (_, i) => writer(i % DOMAINS, Math.floor(i / DOMAINS))))
   return statuses
-}
-
-function tally(statuses: number[]): string {
-  const counts = new Map<number, number>()
-  for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1)
-  return [...counts].map(([status, count]) => `${status}: ${count}`).join(', ')
 }

@@ -35,9 +35,18 @@ export class Draft implements Disposable {
     return part
   }
 
-  /** Runs work that is long for large responses: of each caller, one at a time. @throws Unavailable */
-  async inTurn(work: () => Promise<void>): Promise<void> {
-    await this.#ctx.state.system.queues.run(`responses ${this.#caller}`, work)
+  /**
+   * Makes the response when the caller's earlier ones are made. After a large one the next must wait for as long as it
+   * took, so that one caller does not take all the time of the processor. @throws Unavailable
+   */
+  async inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const leave = await this.#ctx.state.system.queues.enter(`responses ${this.#caller}`)
+    const start = performance.now()
+    try {
+      return await work()
+    } finally {
+      setTimeout(leave, this.#length > ANSWER_PIECE ? performance.now() - start : 0)
+    }
   }
 
   /** Like `hold`, but for the response to what was done already, and hence cannot be refused. */

@@ -30,7 +30,8 @@ export async function answerList<Row>(ctx: Context, listing: Listing<Row>): Prom
   const { ids, filters = [], total } = listing
   const cursor = parameter(ctx, 'cursor')
   using draft = new Draft(ctx)
-  const { entries, newer, older } = await draw(draft, listing, cursor ? readCursor(cursor, ids) : undefined)
+  const position = cursor ? readCursor(cursor, ids) : undefined
+  const { entries, newer, older } = await draft.inTurn(() => draw(draft, listing, position))
   const first = link(ctx, filters, 'first')
   if (cursor !== undefined) {
     const links = [first, newer && link(ctx, filters, 'prev', newer), older && link(ctx, filters, 'next', older)]
@@ -61,13 +62,10 @@ async function draw<Row>(
   const near = await page(cursor)
   add(near.rows)
   let far = near
-  const addOthers = async () => {
-    for (let count = PORTION; count < PAGE_SIZE && far[towards] !== undefined; count += PORTION) {
-      far = await page(far[towards])
-      add(far.rows)
-    }
+  for (let count = PORTION; count < PAGE_SIZE && far[towards] !== undefined; count += PORTION) {
+    far = await page(far[towards])
+    add(far.rows)
   }
-  if (far[towards] !== undefined) await draft.inTurn(addOthers)
   return towards === 'older'
     ? { entries, newer: near.newer, older: far.older }
     : { entries, newer: far.newer, older: near.older }

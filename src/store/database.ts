@@ -68,10 +68,25 @@ function parseTimestamp(text: string): Timestamp {
 const getTypeParser = pg.types.getTypeParser as (type: number) => (text: string) => string[]
 const parseAnyTextArray = getTypeParser(TEXT_ARRAY)
 
-/** Most arrays need no unquoting, and the driver's parser is slow because it reads character by character. */
+/**
+ * The driver's parser is slow because it reads character by character, so it gets only what is rare. Most arrays quote
+ * no element or all. Of quoted ones, Postgres escapes `"` and `\`, as JSON does.
+ */
 function parseTextArray(text: string): string[] {
   if (text === '{}') return []
-  return /["\\]|\bNULL\b/.test(text) ? parseAnyTextArray(text) : text.slice(1, -1).split(',')
+  if (!/["\\]|\bNULL\b/.test(text)) return text.slice(1, -1).split(',')
+  const strings = text.startsWith('{"') ? quotedElements(text) : undefined
+  return strings ?? parseAnyTextArray(text)
+}
+
+/** The elements, if all are quoted and have no characters that JSON escapes. */
+function quotedElements(text: string): string[] | undefined {
+  try {
+    const elements = JSON.parse(`[${text.slice(1, -1)}]`) as unknown[]
+    return elements.every((element) => typeof element === 'string') ? elements : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Converts `1 year 2 mons 3 days 04:05:06.7`, the form of Postgres, to `428 04:05:06.700000`; a month has 30 days. */

@@ -6,6 +6,7 @@ import { Draft } from '../draft.ts'
 export async function exportZonefile(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state
   using draft = new Draft(ctx)
-  const parts = await zonefiles.exportZone(system, domain, parsedUrl(ctx).hostname, (text) => draft.hold(text))
+  const { hostname } = parsedUrl(ctx)
+  const parts = await draft.inTurn(() => zonefiles.exportZone(system, domain, hostname, (text) => draft.hold(text)))
   draft.send(200, 'text/dns', parts)
 }
