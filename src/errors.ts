@@ -104,6 +104,15 @@ export class NameserverFailure extends Error {
   }
 }
 
+/**
+ * What an error says, for logs. One that stands for several has no message of its own: the attempts to connect to each
+ * address of a name have failed.
+ */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** The service cannot start; the message is for the operator. */
 export class StartError extends Error {}
 

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Config } from './config.ts'
-import { StartError } from './errors.ts'
+import { reasonOf, StartError } from './errors.ts'
 import { directClient, rememberPeer } from './http/client.ts'
 import { commonHeaders } from './http/middleware/headers.ts'
 import { CONNECTIONS_MAX, CONNECTIONS_PER_CLIENT, STOP_TIME } from './limits.ts'
@@ -34,7 +34,7 @@ export async function listen(system: System, handle: RequestListener): Promise<L
     } catch (error) {
       if (lacksIPv6(host, error) && hosts.length > 1) continue
       await Promise.all(servers.map(close))
-      throw new StartError(`cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error })
+      throw new StartError(`cannot listen on ${host} port ${port} (HOST, PORT): ${reasonOf(error)}`, { cause: error })
     }
   }
   return {

@@ -9,12 +9,18 @@ import { defaultDataFolder } from '../dev/instance-folder.ts'
 import { demoTools } from '../dev/packages.ts'
 import { SetupError } from '../dev/setup-error.ts'
 import { startStack, type Stack } from '../dev/stack.ts'
-import { StartError } from './errors.ts'
+import { reasonOf, StartError } from './errors.ts'
 import { createLog } from './log.ts'
 import { closeSystem, createSystem, prepare, serve } from './server.ts'
 import { generateSecret } from './service/tokens/secrets.ts'
 
 // The process of the service. It starts private servers (dev/) for those that the environment does not name: a demo.
+
+const USAGE = `Usage: npm start [-- OPTIONS]
+  --fresh       delete the data of the private servers first
+  --no-install  install no missing programs
+  --help        print this, and end
+The environment has the settings (README.md).`
 
 try {
   await main()
@@ -25,13 +31,15 @@ try {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { fresh: { type: 'boolean', default: false }, 'no-install': { type: 'boolean', default: false } },
-  })
+  const { fresh, 'no-install': noInstall, help } = options()
+  if (help) {
+    console.log(USAGE)
+    return
+  }
   const config = readConfig({
     ...process.env,
     ZONEPLANE_DATA: process.env['ZONEPLANE_DATA'] ?? defaultDataFolder(process.cwd()),
-    ...(values['no-install'] && { ZONEPLANE_INSTALL: 'no' }),
+    ...(noInstall && { ZONEPLANE_INSTALL: 'no' }),
   })
   const log = createLog(config.logLevel)
   // From now on, so that an early Ctrl-C also stops everything cleanly.
@@ -39,7 +47,7 @@ async function main(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, resolve)
   })
 
-  const stack = await startPrivateServers(config, values.fresh)
+  const stack = await startPrivateServers(config, fresh)
   const stopWatching =
     stack &&
     watchDisk(config.dataFolder, (free) => {
@@ -51,17 +59,19 @@ async function main(): Promise<void> {
       pdnsApiUrl: config.pdnsApiUrl ?? stack!.pdnsApiUrl!,
       pdnsApiKey: config.pdnsApiKey ?? stack!.pdnsApiKey!,
     }
-    const system = createSystem({ ...config, keyEncryptionKeys: encryptionKeys(config, values.fresh) }, backends, log)
+    const system = createSystem({ ...config, keyEncryptionKeys: encryptionKeys(config, fresh) }, backends, log)
     try {
       progress('bringing the database schema up to date')
       await prepare(system, backends)
-      const secret = demoSecret(config, values.fresh)
+      const secret = demoSecret(config, fresh)
       const subname = secret === undefined ? undefined : await seedDemo(system, secret)
       const running = await serve(system)
       try {
         console.log(welcome(config, running.port, stack, secret, subname))
-        const reason = await Promise.race(stack === undefined ? [signalled] : [signalled, stack.broken])
-        progress(`${reason}: stopping`)
+        const broken = stack?.broken.then((reason) => {
+          throw new SetupError(`${reason}: stopping`)
+        })
+        progress(`${await Promise.race([signalled, broken ?? signalled])}: stopping`)
       } finally {
         await running.stop()
       }
@@ -71,6 +81,16 @@ async function main(): Promise<void> {
   } finally {
     stopWatching?.()
     await stack?.stop()
+  }
+}
+
+/** The options of the command line. @throws ConfigError */
+function options() {
+  const flag = { type: 'boolean', default: false } as const
+  try {
+    return parseArgs({ options: { fresh: flag, 'no-install': flag, help: flag } }).values
+  } catch (error) {
+    throw new ConfigError(`${reasonOf(error)}\n${USAGE}`)
   }
 }
 
@@ -116,17 +136,20 @@ function kept(config: Config, name: string, fresh: boolean, generate: () => stri
 
 function welcome(config: Config, port: number, stack?: Stack, secret?: string, subname?: string): string {
   const [address] = config.hosts
-  const host = address!.includes(':') ? `[${address}]` : address
+  // The addresses that mean all addresses of the machine are none to connect to.
+  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[address!] ?? address!
+  const host = reachable.includes(':') ? `[${reachable}]` : reachable
   const base = `${config.publicUrl ?? `http://${host}:${port}`}/api/v1`
   const lines = ['', 'Zoneplane is ready.', '', `  API    ${base}/`]
   const dns = stack?.dnsPort === undefined ? undefined : { host: stack.dnsHost!, port: stack.dnsPort }
   if (dns !== undefined) lines.push(`  DNS    ${dns.host} port ${dns.port}`)
   if (secret === undefined || subname === undefined) return [...lines, ''].join('\n')
   const collection = `${base}/domains/${DEMO_DOMAIN}/rrsets/`
-  const curl = `curl -H 'Authorization: Token ${secret}'`
+  const { token, quote } = shownToken(config, stack, secret)
+  const curl = `curl -H ${quote}Authorization: Token ${token}${quote}`
   const rrset = JSON.stringify({ subname, type: 'A', ttl: 300, records: ['192.0.2.1'] })
   lines.push(
-    `  Token  ${secret}`,
+    `  Token  ${token}`,
     '',
     'Create an RRset, read it back, and ask for it in DNS:',
     '',
@@ -135,4 +158,11 @@ function welcome(config: Config, port: number, stack?: Stack, secret?: string, s
   )
   if (dns !== undefined) lines.push(`  dig +dnssec @${dns.host} -p ${dns.port} ${subname}.${DEMO_DOMAIN} A`)
   return [...lines, ''].join('\n')
+}
+
+/** The secret, only at a terminal and with private servers: logs are kept. Else where a shell finds it. */
+function shownToken(config: Config, stack: Stack | undefined, secret: string): { token: string; quote: string } {
+  if (stack?.databaseUrl !== undefined && process.stdout.isTTY) return { token: secret, quote: "'" }
+  const kept = join(config.dataFolder, 'token')
+  return { token: config.token === undefined ? `$(cat '${kept}')` : '$ZONEPLANE_TOKEN', quote: '"' }
 }

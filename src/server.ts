@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
-import { StartError } from './errors.ts'
+import { reasonOf, StartError } from './errors.ts'
 import { accountsBodies, ANSWERS, COUNTING_TIME, STRANGERS_BODIES, WRITER_CONNECTIONS } from './limits.ts'
 import { listen } from './listen.ts'
 import type { Log } from './log.ts'
@@ -82,7 +82,7 @@ async function orStartError<T>(attempt: Promise<T>, where: string): Promise<T> {
   try {
     return await attempt
   } catch (error) {
-    throw new StartError(`${where} cannot be used: ${(error as Error).message}`, { cause: error })
+    throw new StartError(`${where} cannot be used: ${reasonOf(error)}`, { cause: error })
   }
 }
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { Pool, type Dispatcher } from 'undici'
-import { NameserverFailure, Unavailable } from '../errors.ts'
+import { NameserverFailure, reasonOf, Unavailable } from '../errors.ts'
 import type { Lease } from './nameserver.ts'
 
 export interface ApiOptions {
@@ -78,7 +78,7 @@ export class Api {
     } catch (error) {
       if (error instanceof Unavailable) throw error
       const kind = NOT_CONNECTED.has((error as { code?: string }).code ?? '') ? 'unreachable' : 'unknown'
-      throw new NameserverFailure(kind, `PowerDNS: ${(error as Error).message}`, { cause: error })
+      throw new NameserverFailure(kind, `PowerDNS: ${reasonOf(error)}`, { cause: error })
     }
   }
 }

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { OutcomeUnknown, Unavailable } from '../errors.ts'
+import { OutcomeUnknown, reasonOf, Unavailable } from '../errors.ts'
 import { HEARTBEAT_PAUSE, IDLE_TIMEOUT, QUEUE_TIMEOUT } from '../limits.ts'
 import { toDuration, type Duration, type Timestamp } from '../time.ts'
 import { violationError } from './constraints.ts'
@@ -295,5 +295,5 @@ function translate(error: unknown): unknown {
     /^(Connection terminated|timeout expired|timeout exceeded|Client has encountered|Client was closed|Cannot use a pool)/.test(
       error.message,
     )
-  return isUnavailable ? new Unavailable(`Postgres: ${error.message}`, { cause: error }) : error
+  return isUnavailable ? new Unavailable(`Postgres: ${reasonOf(error)}`, { cause: error }) : error
 }

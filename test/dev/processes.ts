@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { identify } from '../../dev/running.ts'
+import { identify, recall, type Running } from '../../dev/running.ts'
 
 /** Resolves once no process has this PID. */
 export async function isGone(pid: number): Promise<void> {
@@ -9,4 +10,9 @@ export async function isGone(pid: number): Promise<void> {
 /** Ignores progress messages. */
 export function quietly(): void {
   // Progress is for people.
+}
+
+/** Postgres and PowerDNS of a data folder, each if it runs. */
+export function processes(folder: string): (Running | undefined)[] {
+  return ['postgres', 'pdns'].map((name) => recall(join(folder, name, 'process')))
 }

@@ -5,11 +5,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
-import { recall, type Running } from '../../dev/running.ts'
 import { SetupError } from '../../dev/setup-error.ts'
 import { startStack, type Stack } from '../../dev/stack.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { isGone, quietly } from './processes.ts'
+import { isGone, processes, quietly } from './processes.ts'
 
 const powerDns = { dnsPort: 0 }
 const options = { postgres: true, powerDns, durable: false, progress: quietly }
@@ -19,10 +18,6 @@ async function zones(stack: Stack): Promise<unknown[]> {
     headers: { 'X-API-Key': stack.pdnsApiKey! },
   })
   return (await response.json()) as unknown[]
-}
-
-function processes(folder: string): (Running | undefined)[] {
-  return ['postgres', 'pdns'].map((name) => recall(join(folder, name, 'process')))
 }
 
 test.serial('Postgres and PowerDNS both start and both stop', async (t) => {

@@ -93,7 +93,10 @@ test('if the port is taken, an error message names it, and the exit code is 1', 
   const { ended, output } = startOurs('main.js', [], environmentFor(servers().backends, { PORT: String(port) }))
   t.is(await ended, 1)
   server.close()
-  t.regex(output(), new RegExp(`^zoneplane: cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*$`, 'm'))
+  t.regex(
+    output(),
+    new RegExp(`^zoneplane: cannot listen on 127\\.0\\.0\\.1 port ${port} \\(HOST, PORT\\): .*EADDRINUSE.*$`, 'm'),
+  )
   t.notRegex(output(), /^\s+at /m)
 })
 
