@@ -77,6 +77,22 @@ export class Throttled extends Error {
 /** A backend (Postgres, PowerDNS) or a queue is unavailable now; nothing was changed. */
 export class Unavailable extends Error {}
 
+/** There is no room or time for the request now, although the backends answer. */
+export class Busy extends Unavailable {
+  /** A sentence for the client. */
+  readonly detail: string
+
+  constructor(detail: string, reason = detail) {
+    super(reason)
+    this.detail = detail
+  }
+
+  /** @param reason what the request waited for, for the log */
+  static waitedTooLong(reason: string): Busy {
+    return new Busy('The request waited too long for its turn.', reason)
+  }
+}
+
 /** The connection to Postgres broke during a commit, and Postgres stays away: perhaps the change is stored. */
 export class OutcomeUnknown extends Unavailable {}
 

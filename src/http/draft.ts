@@ -1,9 +1,12 @@
 import { Readable } from 'node:stream'
-import { Unavailable } from '../errors.ts'
+import { Busy } from '../errors.ts'
 import { ANSWER_PIECE, TAKING_TIME } from '../limits.ts'
 import { identityOf } from '../service/throttling/throttling.ts'
 import { callerOf } from './client.ts'
 import type { AppContext } from './context.ts'
+
+/** Why a request is refused that would make a process hold too much. */
+export const UNREAD = 'Too many octets of responses wait for clients to read them.'
 
 /**
  * A large response in the making. What it holds counts for the caller until the client has taken it or is gone (contract
@@ -23,21 +26,21 @@ export class Draft implements Disposable {
 
   /**
    * A part of the response. A response of up to ANSWER_PIECE does not count, so it is never refused.
-   * @throws Unavailable if too many octets of responses wait for clients
+   * @throws Busy if too many octets of responses wait for clients
    */
   hold(text: string): Buffer {
     const part = Buffer.from(text)
     this.#length += part.length
     if (this.#length <= ANSWER_PIECE) return part
     const more = this.#length - this.#octets
-    if (!this.#room.hold(this.#caller, more)) throw new Unavailable('too many octets of responses wait for clients')
+    if (!this.#room.hold(this.#caller, more)) throw new Busy(UNREAD)
     this.#octets += more
     return part
   }
 
   /**
    * Makes the response when the caller's earlier ones are made. After a large one the next must wait for as long as it
-   * took, so that one caller does not take all the time of the processor. @throws Unavailable
+   * took, so that one caller does not take all the time of the processor. @throws Busy
    */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
     const leave = await this.#ctx.state.system.queues.enter(`responses ${this.#caller}`)

@@ -1,5 +1,5 @@
 import { Semaphore, withTimeout, type SemaphoreInterface } from 'async-mutex'
-import { Unavailable } from '../errors.ts'
+import { Busy } from '../errors.ts'
 import { QUEUE_TIMEOUT } from '../limits.ts'
 
 /**
@@ -14,7 +14,7 @@ export class Queues {
    * @param room.places how many the queue has, always the same for a key
    * @param room.taken how many of these the member takes
    * @returns a function that leaves the queue, to be called once
-   * @throws Unavailable after QUEUE_TIMEOUT
+   * @throws Busy after QUEUE_TIMEOUT
    */
   async enter(key: string, { places = 1, taken = 1 } = {}): Promise<() => void> {
     const queue = this.#queues.get(key) ?? {
@@ -35,11 +35,11 @@ export class Queues {
       }
     } catch {
       forget()
-      throw new Unavailable(`${key}: still in the queue after ${QUEUE_TIMEOUT} ms`)
+      throw Busy.waitedTooLong(`${key}: still in the queue after ${QUEUE_TIMEOUT} ms`)
     }
   }
 
-  /** Runs `work` when the earlier members have left. @throws Unavailable after QUEUE_TIMEOUT, without running `work` */
+  /** Runs `work` when the earlier members have left. @throws Busy after QUEUE_TIMEOUT, without running `work` */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const leave = await this.enter(key)
     try {

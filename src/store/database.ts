@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { OutcomeUnknown, reasonOf, Unavailable } from '../errors.ts'
+import { Busy, OutcomeUnknown, reasonOf, Unavailable } from '../errors.ts'
 import { HEARTBEAT_PAUSE, IDLE_TIMEOUT, QUEUE_TIMEOUT } from '../limits.ts'
 import { toDuration, type Duration, type Timestamp } from '../time.ts'
 import { violationError } from './constraints.ts'
@@ -289,11 +289,12 @@ function translate(error: unknown): unknown {
   const code = (error as { code?: string }).code ?? ''
   const isUnavailable =
     CONNECTION_CODES.has(code) ||
-    // Classes 08: connection, 53: resources, 57: operator intervention; 25P03: idle in transaction, 55P03: lock not
-    // available, 40001: serialization failure, 40P01: deadlock.
-    /^(08|53|57)|^(25P03|55P03|40001|40P01)$/.test(code) ||
+    // Classes 08: connection, 53: resources, 57: operator intervention; 25P03: idle in transaction, 40001: serialization
+    // failure, 40P01: deadlock.
+    /^(08|53|57)|^(25P03|40001|40P01)$/.test(code) ||
     /^(Connection terminated|timeout expired|timeout exceeded|Client has encountered|Client was closed|Cannot use a pool)/.test(
       error.message,
     )
+  if (code === '55P03') return Busy.waitedTooLong(`Postgres: ${reasonOf(error)}`)
   return isUnavailable ? new Unavailable(`Postgres: ${reasonOf(error)}`, { cause: error }) : error
 }

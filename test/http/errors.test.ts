@@ -12,6 +12,7 @@ import { startService } from '../support/servers/service.ts'
 const service = useService({ RETRY_AFTER: '7' })
 
 const WRITE = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'
+const BUSY = '{"detail":"The request waited too long for its turn. Nothing was changed; please retry."}'
 const READ = '{"detail":"The DNS backend is currently unavailable. Please retry."}'
 const INTERNAL = '{"detail":"Internal Server Error."}'
 
@@ -119,8 +120,8 @@ test.serial('a write that waits too long for the lock of its domain is 503 and c
   ])
   await other.query('rollback')
   other.release()
-  t.true(isUnavailable(answers[0], WRITE), answers[0].text)
-  t.true(isUnavailable(answers[1], WRITE), answers[1].text)
+  t.true(isUnavailable(answers[0], BUSY), answers[0].text)
+  t.true(isUnavailable(answers[1], BUSY), answers[1].text)
   t.is(answers[2].status, 200)
   t.is(await stored(), before)
   t.is((await account.api.patch(rrsets('www/A/'), { ttl: 998 })).status, 200)

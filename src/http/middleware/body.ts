@@ -1,12 +1,13 @@
 import { koaBody, HttpMethodEnum } from 'koa-body'
 import { finished } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
-import { Invalid, Throttled, Unavailable } from '../../errors.ts'
+import { Busy, Invalid, Throttled } from '../../errors.ts'
 import { ANSWER_PIECE, BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES } from '../../limits.ts'
 import { identityOf } from '../../service/throttling/throttling.ts'
 import { inSlices, type Work } from '../../slices.ts'
 import { callerOf } from '../client.ts'
 import type { Context, Middleware } from '../context.ts'
+import { UNREAD } from '../draft.ts'
 import { Refusal } from '../refusal.ts'
 import { Gathered } from './gathered.ts'
 
@@ -93,7 +94,7 @@ function lengthOf(ctx: Context, limit: number): number {
 /**
  * Counts the octets of a body until the returned function is called. The response to a write cannot be refused, so a
  * caller who does not take responses may not write; nor may others send large bodies while too many responses wait.
- * @throws Throttled beyond the bounds, Unavailable
+ * @throws Throttled beyond the bounds, Busy
  */
 function hold(ctx: Context, octets: number): () => void {
   const { bodies, answers } = ctx.state.system
@@ -101,7 +102,7 @@ function hold(ctx: Context, octets: number): () => void {
   const room = typeof caller === 'string' ? bodies.strangers : bodies.accounts
   const identity = identityOf(caller)
   const isFull = octets > ANSWER_PIECE ? !answers.hold(identity, 0) : answers.isFull(identity)
-  if (isFull) throw new Unavailable('too many octets of responses wait for clients')
+  if (isFull) throw new Busy(UNREAD)
   if (!room.hold(identity, octets)) throw new Throttled(1)
   return () => {
     room.release(identity, octets)

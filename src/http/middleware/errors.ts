@@ -1,5 +1,6 @@
 import type Koa from 'koa'
 import {
+  Busy,
   Conflict,
   Denied,
   Invalid,
@@ -52,7 +53,8 @@ function answerDetail(ctx: AppContext, status: number, error: unknown): void {
     detail = 'Internal Server Error.'
   } else if (status === 503) {
     system.log.warn('unavailable', { reason: detail })
-    detail = `The DNS backend is currently unavailable. ${consequence(ctx, error)}`
+    const cause = error instanceof Busy ? error.detail : 'The DNS backend is currently unavailable.'
+    detail = `${cause} ${consequence(ctx, error)}`
     ctx.set('Retry-After', String(system.config.retryAfter))
   } else if (error instanceof Throttled) ctx.set('Retry-After', String(error.wait))
   else if (status === 401) ctx.set('WWW-Authenticate', 'Token')

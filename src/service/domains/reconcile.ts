@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { NameserverFailure, Unavailable } from '../../errors.ts'
+import { Busy, NameserverFailure } from '../../errors.ts'
 import {
   AUDIT_PAUSE,
   LEFTOVER_PAUSE,
@@ -64,12 +64,12 @@ async function repair(system: System, name: string): Promise<boolean> {
 
 /**
  * Deletes what a failed creation left of a zone, which may still be served. Waits for other workers on the zone.
- * @throws Unavailable after QUEUE_TIMEOUT, NameserverFailure
+ * @throws Busy after QUEUE_TIMEOUT, NameserverFailure
  */
 export async function clearLeftovers(system: System, name: string): Promise<void> {
   const end = performance.now() + QUEUE_TIMEOUT
   while (await marks.isLeftover(system.db, name)) {
-    if (performance.now() > end) throw new Unavailable(`${name} is still being repaired`)
+    if (performance.now() > end) throw Busy.waitedTooLong(`${name} is still being repaired`)
     if (!(await repair(system, name))) await sleep(LEFTOVER_PAUSE)
   }
 }
