@@ -37,7 +37,7 @@ export function recall(file: string): Running | undefined {
 }
 
 /** The process in a text that `remember` wrote, if it still runs. */
-export function parseRunning(text: string): Running | undefined {
+function parseRunning(text: string): Running | undefined {
   try {
     const running = JSON.parse(text) as Running
     return Number.isInteger(running.pid) && running.pid > 1 && isRunning(running) ? running : undefined

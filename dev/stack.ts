@@ -126,5 +126,7 @@ function lockFolder(folder: string): Lock {
   }
   const lock = takeLock(join(folder, 'lock'))
   if ('release' in lock) return lock
-  throw new SetupError(`${folder} is in use by process ${lock.pid}. Stop it, or set ZONEPLANE_DATA and DNS_PORT.`)
+  throw new SetupError(
+    `${folder} is in use by process ${lock.pid}, perhaps of another container. Stop it, or set ZONEPLANE_DATA, PORT and DNS_PORT.`,
+  )
 }

@@ -32,7 +32,7 @@ test.serial('Postgres and PowerDNS both start and both stop', async (t) => {
   t.deepEqual(await zones(stack), [])
   await stack.stop()
   t.deepEqual(processes(folder), [undefined, undefined])
-  t.deepEqual(readdirSync(folder).sort(), ['pdns', 'postgres'])
+  t.deepEqual(readdirSync(folder).sort(), ['lock', 'pdns', 'postgres'])
 })
 
 test.serial('the servers can enter a data folder that is made under a strict umask', async (t) => {
