@@ -15,6 +15,8 @@ export function createApp(system: System): Koa<State> {
   app.on('error', (error: Error) => system.log.error('unexpected', { error: error.stack }))
   app.use(async function attachSystem(ctx, next) {
     ctx.state.system = system
+    // The Node of Debian 13 accepts the method QUERY, but does not name it.
+    if ((ctx.method as string | undefined) === undefined) ctx.method = 'QUERY'
     await next()
   })
   app.use(requestLog)

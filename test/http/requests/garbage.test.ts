@@ -1,4 +1,9 @@
 import test from 'ava'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createApp } from '../../../src/app.ts'
+import { rememberPeer } from '../../../src/http/client.ts'
 import type { Account } from '../../support/accounts.ts'
 import { newDomain } from '../../support/api.ts'
 import { useService } from '../../support/harness.ts'
@@ -165,4 +170,19 @@ test.serial('a complete request gets its own answer, whatever follows it', async
   )
   t.is(status, 201)
   t.regex(body, /^{"created"[^]*}HTTP\/1\.1 400 [^]*{"detail":"Bad request\."}$/)
+})
+
+test.serial('a method that Node does not name is not allowed', async (t) => {
+  const handle = createApp(service().system).callback()
+  const server = createServer((request, response) => {
+    delete request.method
+    void handle(request, response)
+  })
+  server.on('connection', rememberPeer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const octets = 'QUERY /api/v1/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+  const { status, body } = await exchange(`http://127.0.0.1:${port}`, octets)
+  t.deepEqual([status, body], [405, '{"detail":"Method \\"QUERY\\" not allowed."}'])
+  server.close()
 })
