@@ -3,7 +3,11 @@ export const SEED = Number(process.env['TEST_SEED'])
 
 /** Random choices, the same ones in each run with the same seed. */
 export class Random {
-  #state = SEED
+  #state: number
+
+  constructor(seed = SEED) {
+    this.#state = seed
+  }
 
   /** From 0 up to, but not including, `end` (mulberry32). */
   below(end: number): number {

@@ -9,6 +9,9 @@ export interface Call {
   /** Below /api/v1/servers/localhost. */
   path: string
   body: string
+  /** When PowerDNS got it, and when it answered or broke the connection, by performance.now(); absent: not yet. */
+  from?: number
+  to?: number
 }
 
 /**
@@ -44,6 +47,8 @@ export interface Proxy {
   stop(matches: (call: Call) => boolean): Stopped
   /** Lets everything pass again. */
   heal(): void
+  /** How many calls it has not done with: they are held back, late, or being answered. */
+  open(): number
   close(): Promise<void>
 }
 
@@ -60,12 +65,13 @@ export async function startProxy(target: string): Promise<Proxy> {
   const calls: Call[] = []
   const stops: { matches: (call: Call) => boolean; meet: (call: Call) => Promise<Fate> }[] = []
   let decide: (call: Call) => Fate | Promise<Fate> = () => 'pass'
+  let open = 0
 
   async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks)
-    const call = { method: incoming.method!, path: incoming.url!.replace(BASE, ''), body: body.toString() }
+    const call: Call = { method: incoming.method!, path: incoming.url!.replace(BASE, ''), body: body.toString() }
     calls.push(call)
     const stop = stops.findIndex(({ matches }) => matches(call))
     const fate = await (stop === -1 ? decide(call) : stops.splice(stop, 1)[0]!.meet(call))
@@ -87,7 +93,8 @@ export async function startProxy(target: string): Promise<Proxy> {
       outgoing.destroy()
       await sleep(fate.abandoned)
     }
-    const answer = await forward(incoming, body)
+    call.from = performance.now()
+    const answer = await forward(incoming, body).finally(() => (call.to = performance.now()))
     if (fate === 'swallow') outgoing.destroy()
     else if (typeof fate === 'object' && 'spoil' in fate) {
       outgoing.writeHead(fate.spoil, { connection: 'close' }).end('{"error": "injected"}')
@@ -108,7 +115,10 @@ export async function startProxy(target: string): Promise<Proxy> {
   }
 
   const server = createServer((incoming, outgoing) => {
-    handle(incoming, outgoing).catch(() => outgoing.destroy())
+    open++
+    handle(incoming, outgoing)
+      .catch(() => outgoing.destroy())
+      .finally(() => open--)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -135,6 +145,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     heal() {
       decide = () => 'pass'
     },
+    open: () => open,
     async close() {
       server.closeAllConnections()
       server.close()

@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TestProcess, TestServers } from '../support/harness.ts'
+import type { Random } from '../support/random.ts'
+import { startPostgresProxy, type CommitFate, type PostgresProxy } from '../support/servers/postgres-proxy.ts'
+import type { Fate } from '../support/servers/proxy.ts'
+
+/** A process of the service behind a proxy of Postgres of its own. */
+export interface Worker {
+  service: TestProcess
+  postgres: PostgresProxy
+  /** Kills the process and starts another one. */
+  restart(): Promise<void>
+}
+
+export async function startWorker(servers: TestServers): Promise<Worker> {
+  const postgres = await startPostgresProxy(servers.backends.databaseUrl)
+  // PowerDNS stalls with more than ten connections in total.
+  const start = () => servers.start({ DATABASE_URL: postgres.url, PDNS_CONNECTIONS: '4', LOG_LEVEL: 'error' })
+  const worker: Worker = {
+    service: await start(),
+    postgres,
+    async restart() {
+      await worker.service.kill()
+      // A start fails while another fault keeps the backends away.
+      for (let left = 20; ; left--) {
+        try {
+          worker.service = await start()
+          return
+        } catch (error) {
+          if (left === 1) throw error
+          await sleep(200)
+        }
+      }
+    },
+  }
+  return worker
+}
+
+/** Something that fails, and works again when `strike` resolves. */
+export interface Fault {
+  what: string
+  strike: () => Promise<void>
+}
+
+const COMMITS: CommitFate[] = ['cut', 'forget', 'swallow']
+
+/**
+ * Three faults, which strike while clients send requests: of PowerDNS or of the way to it, of a process of the service,
+ * and of the connections of a process to Postgres.
+ * @param requests how many the clients will send at least
+ * @param sent how many they have sent so far
+ */
+export function drawFaults(
+  random: Random,
+  servers: TestServers,
+  workers: Worker[],
+  requests: number,
+  sent: () => number,
+): Fault[] {
+  const duration = 200 + random.below(random.of([500, 2_500]))
+  const first = random.below(workers.length)
+  const second = random.below(workers.length)
+  // Long enough for many requests.
+  const long = duration + 1_000
+  const chosen = [
+    random.of([ofPowerDns(servers, duration), [ofCalls(servers, long, random)]]),
+    ofService(workers[first]!, first, duration),
+    ofPostgres(workers[second]!, second, long, random),
+  ]
+  return chosen.map((kinds) => {
+    const { what, strike } = random.of(kinds)
+    const moment = random.below(requests)
+    return {
+      what: `after ${moment} requests ${what}`,
+      strike: async () => {
+        while (sent() < moment) await sleep(5)
+        await strike()
+      },
+    }
+  })
+}
+
+function ofService(worker: Worker, i: number, duration: number): Fault[] {
+  const stop = async () => {
+    const { service } = worker
+    service.signal('SIGSTOP')
+    await sleep(duration)
+    service.signal('SIGCONT')
+  }
+  return [
+    { what: `service ${i} is killed`, strike: () => worker.restart() },
+    {
+      what: `service ${i} is killed, and again after its restart`,
+      strike: async () => {
+        await worker.restart()
+        await worker.restart()
+      },
+    },
+    { what: `service ${i} stands still for ${duration} ms`, strike: stop },
+    {
+      what: `service ${i} stands still for ${duration} ms, and its connections to Postgres break`,
+      strike: async () => {
+        const stopped = stop()
+        worker.postgres.cut()
+        await stopped
+      },
+    },
+  ]
+}
+
+function ofPostgres({ postgres }: Worker, i: number, duration: number, random: Random): Fault[] {
+  // Beyond 5 s the service gives up asking for the outcome of a commit.
+  const absence = random.of([duration, duration, duration, 5_500])
+  return [
+    {
+      what: `the connections of service ${i} to Postgres break`,
+      strike: async () => {
+        postgres.cut()
+        await sleep(duration)
+        postgres.cut()
+      },
+    },
+    {
+      what: `Postgres is away from service ${i} for ${absence} ms`,
+      strike: async () => {
+        postgres.refuse(true)
+        postgres.atCommit(() => random.of(COMMITS))
+        await sleep(random.below(10))
+        postgres.cut()
+        await sleep(absence)
+        postgres.atCommit(() => 'pass')
+        postgres.refuse(false)
+      },
+    },
+    {
+      what: `connections of service ${i} to Postgres break in commits for ${duration} ms`,
+      strike: async () => {
+        postgres.atCommit(() => (random.below(2) === 0 ? random.of(COMMITS) : 'pass'))
+        await sleep(duration)
+        postgres.atCommit(() => 'pass')
+      },
+    },
+  ]
+}
+
+function ofPowerDns({ powerDns, restartPowerDns }: TestServers, duration: number): Fault[] {
+  return [
+    {
+      what: 'PowerDNS is killed',
+      strike: async () => {
+        process.kill(powerDns.pid, 'SIGKILL')
+        await restartPowerDns()
+      },
+    },
+    {
+      what: `PowerDNS stands still for ${duration} ms`,
+      strike: async () => {
+        process.kill(powerDns.pid, 'SIGSTOP')
+        await sleep(duration)
+        process.kill(powerDns.pid, 'SIGCONT')
+      },
+    },
+  ]
+}
+
+function ofCalls({ proxy }: TestServers, duration: number, random: Random): Fault {
+  const fate = (): Fate =>
+    random.of<Fate>([
+      { refuse: 500 },
+      { spoil: 500 },
+      'cut',
+      'swallow',
+      { late: random.below(2_000) },
+      { abandoned: random.below(4_000) },
+      { abandoned: random.below(4_000) },
+    ])
+  return {
+    what: `calls to PowerDNS fail or are late for ${duration} ms`,
+    strike: async () => {
+      proxy.fail(({ method }) => (random.below(method === 'PATCH' ? 2 : 20) === 0 ? fate() : 'pass'))
+      await sleep(duration)
+      proxy.heal()
+    },
+  }
+}

@@ -1,0 +1,332 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { query } from '../../src/store/database.ts'
+import { createAccount } from '../support/accounts.ts'
+import { Client, type Answer } from '../support/client.ts'
+import { discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { ask } from '../support/dns/dns.ts'
+import { eventually } from '../support/eventually.ts'
+import type { TestServers } from '../support/harness.ts'
+import { Random } from '../support/random.ts'
+import type { Call } from '../support/servers/proxy.ts'
+import { drawFaults, type Worker } from './faults.ts'
+import {
+  BOUND,
+  describe,
+  latePushes,
+  NONE,
+  SOME,
+  violations,
+  type Event,
+  type History,
+  type Outcome,
+  type Values,
+  type Write,
+} from './history.ts'
+
+/** How much happened in some histories. */
+export type Counts = Record<Outcome | 'reads' | 'looks' | 'late', number>
+
+const SUBNAMES = ['a', 'b', 'c']
+
+/** How many clients a history has, and how many requests each sends, at least. */
+const CLIENTS = 3
+const REQUESTS = 3
+
+/** One domain of an account of its own, and what its clients did and saw. */
+interface Actors {
+  domain: string
+  secret: string
+  events: Event[]
+  /** How many values were used. */
+  values: number
+}
+
+/**
+ * Some histories at the same time, with faults of the servers that they share. The seed determines all choices, though
+ * not which request meets which fault.
+ * @param prefix of the domains' names
+ * @returns what must not be, with all that led to it
+ */
+export async function runBatch(
+  servers: TestServers,
+  workers: Worker[],
+  { seed, size, prefix }: { seed: number; size: number; prefix: string },
+): Promise<{ failures: string[]; counts: Counts }> {
+  const random = new Random(seed)
+  const phase = { sent: 0, isOver: false }
+  const faults = drawFaults(random, servers, workers, size * CLIENTS * REQUESTS, () => phase.sent)
+  const all = await Promise.all(
+    Array.from({ length: size }, (_, i) => newActors(servers, random.of(workers), `${prefix}-${i}.example`)),
+  )
+  servers.proxy.calls.length = 0
+  const observing = all.map((actors) => observe(servers, workers, actors, phase))
+  const writing = all.flatMap((actors) =>
+    Array.from({ length: CLIENTS + random.below(2) }, () =>
+      act(workers, actors, phase, new Random(random.below(2 ** 31))),
+    ),
+  )
+  await Promise.all([...writing, ...faults.map(({ strike }) => strike())])
+  const healed = performance.now()
+  const differences = await settle(servers, all)
+  const settled = performance.now()
+  phase.isOver = true
+  await Promise.all(observing)
+  await Promise.all(all.map((actors) => lookAtAll(servers, workers, actors)))
+
+  const histories = all.map(({ domain, events }, i): History & { domain: string; found: string[] } => {
+    const history = { events: [...events, ...pushesTo(domain, servers.proxy.calls)], healed, settled }
+    return { domain, ...history, found: [...differences[i]!, ...violations(history)] }
+  })
+  const failures = histories
+    .filter(({ found }) => found.length > 0)
+    .map(({ domain, events, found }) => {
+      const lines = events.sort((a, b) => a.from - b.from).map(describe)
+      const replay = `${domain}: TEST_SEED=${seed} HISTORIES=${size} makes the same choices again`
+      const phases = `healed at ${healed.toFixed(1)}, settled at ${settled.toFixed(1)}`
+      return [replay, ...found, ...faults.map(({ what }) => what), phases, ...lines].join('\n')
+    })
+  return { failures, counts: count(histories) }
+}
+
+async function newActors(servers: TestServers, { service }: Worker, domain: string): Promise<Actors> {
+  const { secret, api } = await createAccount(servers.system, service.url)
+  const answer = await api.post('/domains/', { name: domain })
+  if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`)
+  return { domain, secret, events: [], values: 0 }
+}
+
+/** What a request to change RRsets sends, and what it means. */
+interface Request {
+  method: string
+  /** Below the domain's. */
+  path: string
+  json?: unknown
+  headers?: Record<string, string>
+  sets: Values
+  needs: Values
+  /** The answers that it may get, besides 503. */
+  statuses: number[]
+  /** The only RRset that it is about. */
+  subname?: string
+}
+
+/** A client that sends a few requests, one after the other. */
+async function act(workers: Worker[], actors: Actors, phase: { sent: number }, random: Random): Promise<void> {
+  for (let left = REQUESTS + random.below(4); left > 0; left--) {
+    phase.sent++
+    await sleep(random.below(40))
+    const { service } = random.of(workers)
+    const api = new Client(service.url, actors.secret)
+    const request = await choose(random, actors, api)
+    if (request !== undefined && ['failed', 'unknown'].includes(await send(api, actors, request))) await sleep(200)
+  }
+}
+
+const KINDS = ['put', 'put', 'put', 'bulk', 'bulk', 'bulk', 'bulk', 'delete', 'ttl', 'if match', 'if match', 'invalid']
+
+/** The next request; undefined if it depends on a read that fails. Draws the same numbers whatever happens. */
+async function choose(random: Random, actors: Actors, api: Client): Promise<Request | undefined> {
+  const kind = random.of(KINDS)
+  const subname = random.of(SUBNAMES)
+  const removed = SUBNAMES.filter(() => random.below(4) === 0)
+  const spoiling = random.of(['address', 'ttl', 'twice', 'if match'])
+  const number = ++actors.values
+  const [records, ttl] = [[`192.0.${number >> 8}.${number & 255}`], 300 + number]
+  const value = valuesOf(subname, records, ttl)
+  const single = { path: `${subname}/A/`, subname }
+  const exists = { [`${subname} address`]: SOME }
+  const put = {
+    ...single,
+    method: 'PUT',
+    json: { subname, type: 'A', records, ttl },
+    sets: value,
+    needs: exists,
+    statuses: [200, 404],
+  }
+  const items = SUBNAMES.map((each) => ({
+    subname: each,
+    type: 'A',
+    ttl,
+    records: removed.includes(each) ? [] : records,
+  }))
+  const bulk = {
+    method: 'PUT',
+    path: '',
+    json: items,
+    sets: Object.assign({}, ...items.map((item) => valuesOf(item.subname, item.records, ttl))) as Values,
+    needs: {},
+    statuses: [200],
+  }
+  if (kind === 'put') return put
+  if (kind === 'bulk') return bulk
+  if (kind === 'delete') {
+    return { ...single, method: 'DELETE', sets: valuesOf(subname, [], 0), needs: {}, statuses: [204] }
+  }
+  if (kind === 'ttl') {
+    const sets = { [`${subname} ttl`]: String(ttl) }
+    return { ...single, method: 'PATCH', json: { ttl }, sets, needs: exists, statuses: [200, 404] }
+  }
+  if (kind === 'if match') {
+    const read = await api.get(`/domains/${actors.domain}/rrsets/${subname}/A/`).catch(() => undefined)
+    if (read?.status !== 200) return undefined
+    const shown = read.json as { records: string[]; ttl: number }
+    const needs = valuesOf(subname, shown.records, shown.ttl)
+    return { ...put, headers: { 'if-match': read.headers['etag'] as string }, needs, statuses: [200, 404, 412] }
+  }
+  if (spoiling === 'address')
+    return { ...put, json: { ...put.json, records: [...records, '192.0.2.256'] }, statuses: [400, 404] }
+  if (spoiling === 'ttl') return { ...bulk, json: [...items.slice(1), { ...items[0], ttl: 86_401 }], statuses: [400] }
+  if (spoiling === 'twice') return { ...bulk, json: [...items, items[0]], statuses: [400] }
+  return { ...put, headers: { 'if-match': '"another"' }, statuses: [404, 412] }
+}
+
+/** What has these values: an RRset with one record, or none. */
+function valuesOf(subname: string, records: string[], ttl: number): Values {
+  const values = records.length === 0 ? [NONE, NONE] : [records.join(' '), String(ttl)]
+  return { [`${subname} address`]: values[0]!, [`${subname} ttl`]: values[1]! }
+}
+
+async function send(api: Client, { domain, events }: Actors, request: Request): Promise<Outcome | 'unsent'> {
+  const { method, path, json, headers = {}, sets, needs, statuses, subname } = request
+  const condition = headers['if-match'] === undefined ? '' : ` If-Match ${headers['if-match']}`
+  const text = `${method} ${path} ${JSON.stringify(json)}${condition} to ${api.url}`
+  const write: Write = { kind: 'write', text, sets, needs, from: performance.now(), to: Infinity, outcome: 'unknown' }
+  events.push(write)
+  try {
+    const answer = await api.send(method, `/domains/${domain}/rrsets/${path}`, json, { headers })
+    write.to = performance.now()
+    write.outcome = outcomeOf(answer, statuses)
+    write.text += ` → ${answer.status}`
+    // Whoever is told that the RRset does not exist has read that.
+    if (answer.status === 404 && subname !== undefined) {
+      events.push({ kind: 'read', from: write.from, to: write.to, seen: valuesOf(subname, [], 0) })
+    }
+  } catch (error) {
+    write.to = performance.now()
+    if ((error as { code?: string }).code === 'ECONNREFUSED') {
+      events.splice(events.indexOf(write), 1)
+      return 'unsent'
+    }
+  }
+  return write.outcome
+}
+
+function outcomeOf({ status, text }: Answer, statuses: number[]): Outcome {
+  if (status === 503 && text.includes('Nothing was changed')) return 'failed'
+  if (status === 503 && text.includes('unknown')) return 'unknown'
+  if (!statuses.includes(status)) return 'unexpected'
+  return status < 300 ? 'done' : 'refused'
+}
+
+/** Asks the services, and more often DNS, again and again. */
+async function observe(
+  servers: TestServers,
+  workers: Worker[],
+  actors: Actors,
+  phase: { isOver: boolean },
+): Promise<void> {
+  const again = async (pause: number, look: (turn: number) => Promise<boolean>) => {
+    for (let turn = 0; !phase.isOver; turn++) {
+      await look(turn)
+      await sleep(pause)
+    }
+  }
+  await Promise.all([
+    again(250, (turn) => readAll(workers[turn % workers.length]!, actors)),
+    again(70, (turn) =>
+      turn % 2 === 0 ? lookAtSerial(servers, actors) : lookAt(servers, actors, SUBNAMES[turn % SUBNAMES.length]!),
+    ),
+  ])
+}
+
+/** The final state, when everything works again. */
+async function lookAtAll(servers: TestServers, workers: Worker[], actors: Actors): Promise<void> {
+  const answered = [
+    ...(await Promise.all(workers.map((worker) => readAll(worker, actors)))),
+    ...(await Promise.all(SUBNAMES.map((subname) => lookAt(servers, actors, subname)))),
+    await lookAtSerial(servers, actors),
+  ]
+  if (answered.includes(false)) throw new Error(`${actors.domain}: no answer from a service, or from DNS`)
+}
+
+/** Reads all RRsets. Returns whether the service answered. */
+async function readAll({ service }: Worker, { domain, secret, events }: Actors): Promise<boolean> {
+  const from = performance.now()
+  const answer = await new Client(service.url, secret).get(`/domains/${domain}/rrsets/?type=A`).catch(() => undefined)
+  if (answer?.status !== 200) return false
+  const rrsets = answer.json as { subname: string; records: string[]; ttl: number }[]
+  const seen = SUBNAMES.map((subname) => {
+    const { records, ttl } = rrsets.find((rrset) => rrset.subname === subname) ?? { records: [], ttl: 0 }
+    return valuesOf(subname, records, ttl)
+  })
+  events.push({ kind: 'read', from, to: performance.now(), seen: Object.assign({}, ...seen) as Values })
+  return true
+}
+
+/** Asks DNS for an RRset. Returns whether it answered; a PowerDNS that has just started may refuse. */
+async function lookAt({ powerDns }: TestServers, { domain, events }: Actors, subname: string): Promise<boolean> {
+  const from = performance.now()
+  const answer = await ask(powerDns, `${subname}.${domain}`, 'A').catch(() => undefined)
+  if (answer === undefined || !['NOERROR', 'NXDOMAIN'].includes(answer.rcode)) return false
+  const records = answer.answers.flatMap((rr) => (rr.type === 'A' ? [rr] : []))
+  const seen = valuesOf(
+    subname,
+    records.map(({ data }) => data),
+    records[0]?.ttl ?? 0,
+  )
+  events.push({ kind: 'look', from, to: performance.now(), seen })
+  return true
+}
+
+/** Asks DNS for the SOA. Returns whether it answered. */
+async function lookAtSerial({ powerDns }: TestServers, { domain, events }: Actors): Promise<boolean> {
+  const from = performance.now()
+  const answer = await ask(powerDns, domain, 'SOA').catch(() => undefined)
+  const [soa] = answer?.answers.flatMap((rr) => (rr.type === 'SOA' ? [rr] : [])) ?? []
+  if (soa === undefined) return false
+  events.push({ kind: 'serial', from, to: performance.now(), serial: soa.data.serial! })
+  return true
+}
+
+/** Waits until all zones are repaired. Returns, for each, the differences that are left. */
+async function settle(servers: TestServers, all: Actors[]): Promise<string[][]> {
+  await eventually(() => Promise.resolve(servers.proxy.open() === 0), BOUND)
+  await eventually(
+    async () => (await query(servers.system.db, 'select from marks where not settled')).length === 0,
+    60_000,
+  )
+  const end = Date.now() + BOUND
+  const differences: string[][] = []
+  for (const { domain } of all) {
+    let found = await discrepanciesOf(servers, domain)
+    while (found.length > 0 && Date.now() < end) {
+      await sleep(200)
+      found = await discrepanciesOf(servers, domain)
+    }
+    differences.push(found)
+  }
+  return differences
+}
+
+/** The changes that PowerDNS got for a domain's zone. */
+function pushesTo(domain: string, calls: Call[]): Event[] {
+  return calls.flatMap(({ method, path, body, from, to = Infinity }) => {
+    if (method !== 'PATCH' || path !== `/zones/${domain}.` || from === undefined) return []
+    const { rrsets } = JSON.parse(body) as { rrsets: { type: string; records: { content: string }[] }[] }
+    const serial = Number(rrsets.find(({ type }) => type === 'SOA')!.records[0]!.content.split(' ')[2])
+    return [{ kind: 'push' as const, from, to, serial }]
+  })
+}
+
+function count(histories: History[]): Counts {
+  const counts: Counts = { done: 0, refused: 0, failed: 0, unknown: 0, unexpected: 0, reads: 0, looks: 0, late: 0 }
+  for (const { events } of histories) {
+    for (const event of events) {
+      if (event.kind === 'write') counts[event.outcome]++
+      if (event.kind === 'read') counts.reads++
+      if (event.kind === 'look') counts.looks++
+    }
+    counts.late += latePushes(events).length
+  }
+  return counts
+}
