@@ -17,18 +17,18 @@ export const DEMO_DOMAIN = 'example.test'
  */
 export async function seedDemo(system: System, secret: string): Promise<string> {
   const now = system.now()
-  const { accountId, tokenId } = await transaction(system.db, async (trx) => {
+  const accountId = await transaction(system.db, async (trx) => {
     const limitDomains = system.config.limitDomains ?? null
     const account = { email: DEMO_EMAIL, passwordHash: null, state: 'active', outreachPreference: true } as const
     await accounts.insert(trx, { ...account, limitDomains, dailyRate: null, now })
     const accountId = (await accounts.withEmail(trx, DEMO_EMAIL))!.id
     const token = { ownerId: accountId, secretHash: hashSecret(secret), name: 'demo', now }
-    return { accountId, tokenId: await tokens.ensure(trx, token) }
+    await tokens.ensure(trx, token)
+    return accountId
   })
-  const permissions = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
-  const actor = { ...unrestricted(accountId), tokenId, ...permissions, mfa: null, mfaPending: false, dailyRate: null }
   const domain =
-    (await domains.find(system.db, DEMO_DOMAIN)) ?? (await create(system, actor, { name: DEMO_DOMAIN, problems: {} }))
+    (await domains.find(system.db, DEMO_DOMAIN)) ??
+    (await create(system, unrestricted(accountId), { name: DEMO_DOMAIN, problems: {} }))
   return freeSubname(system, domain.id)
 }
 

@@ -169,6 +169,12 @@ export const DYNDNS_TTL = 60
 export const QUEUE_TIMEOUT = 5_000
 
 /**
+ * Milliseconds that a change of a token's rights waits for the writes that the token has begun; it begins no others
+ * meanwhile. Longer than most large writes take, so that nobody can keep a token from being deleted.
+ */
+export const WITHDRAWAL_TIMEOUT = 30_000
+
+/**
  * Connections to Postgres for writers: enough for all that PowerDNS can serve at once, and some more that are still
  * storing their changes.
  */

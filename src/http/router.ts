@@ -4,11 +4,10 @@ import { BODY_COLLECTION, BODY_FORM, BODY_RESOURCE } from '../limits.ts'
 import type { State } from './context.ts'
 import {
   authenticate,
-  authenticateBeforeMfa,
   authenticateForDomain,
   authenticateIfPresented,
-  refuseRestricted,
   requires,
+  requiresIfPresented,
 } from './middleware/authenticate.ts'
 import { authenticateForUpdate } from './middleware/authenticate-for-update.ts'
 import { body } from './middleware/body.ts'
@@ -44,8 +43,8 @@ export function createRouter(config: Config): Router<State> {
   const domainRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' })
   const rrsetRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })
 
-  const managing = [authenticate, requires('permManageTokens')]
-  const managingFactors = [authenticateBeforeMfa, totp.requireLogin, requires('permManageTokens'), refuseRestricted]
+  const managing = [authenticate, requires('tokens'), passive]
+  const managingFactors = [authenticate, requires('factors', { GET: 'factorReads', HEAD: 'factorReads' }), passive]
 
   resource('/healthz', [], { GET: [health.showLiveness] })
   resource('/readyz', [], { GET: [health.showReadiness] })
@@ -59,8 +58,8 @@ export function createRouter(config: Config): Router<State> {
     POST: [active, authenticateIfPresented, accounts.refuseClosedRegistration, json, accounts.register],
   })
   resource('/api/v1/auth/login', [], { POST: [passive, json, accounts.login] })
-  resource('/api/v1/auth/logout', [authenticateBeforeMfa], { POST: [accounts.logout] })
-  resource('/api/v1/auth/account', [...managing, refuseRestricted, passive], {
+  resource('/api/v1/auth/logout', [authenticate, requires('logout')], { POST: [accounts.logout] })
+  resource('/api/v1/auth/account', [authenticate, requires('account'), passive], {
     GET: [accounts.showAccount],
     PUT: [json, accounts.changeAccount],
     PATCH: [json, accounts.changeAccount],
@@ -75,36 +74,36 @@ export function createRouter(config: Config): Router<State> {
     POST: [active, authenticateIfPresented, jsonOrForm, confirmations.confirm],
   })
 
-  resource('/api/v1/auth/totp', [...managingFactors, passive], {
+  resource('/api/v1/auth/totp', managingFactors, {
     GET: [totp.listFactors],
     POST: [json, totp.createFactor],
   })
-  resource('/api/v1/auth/totp/:id', [...managingFactors, passive], {
+  resource('/api/v1/auth/totp/:id', managingFactors, {
     GET: [totp.showFactor],
     PUT: [json, totp.changeFactor],
     PATCH: [json, totp.changeFactor],
     DELETE: [totp.deleteFactor],
   })
-  resource('/api/v1/auth/totp/:id/verify', [authenticateIfPresented, totp.requireLoginIfPresented, passive], {
+  resource('/api/v1/auth/totp/:id/verify', [authenticateIfPresented, requiresIfPresented('codes'), passive], {
     POST: [json, totp.verifyCode],
   })
 
-  resource('/api/v1/auth/tokens', [...managing, passive], {
+  resource('/api/v1/auth/tokens', managing, {
     GET: [tokens.listTokens],
     POST: [resourceJson, tokens.createToken],
   })
-  resource('/api/v1/auth/tokens/:id', [...managing, passive], {
+  resource('/api/v1/auth/tokens/:id', managing, {
     GET: [tokens.showToken],
     PUT: [resourceJson, tokens.changeToken],
     PATCH: [resourceJson, tokens.changeToken],
     DELETE: [tokens.deleteToken],
   })
-  resource('/api/v1/auth/tokens/:id/policies', [...managing, passive], { GET: [policies.showPolicies] })
-  resource('/api/v1/auth/tokens/:id/policies/rrsets', [...managing, passive], {
+  resource('/api/v1/auth/tokens/:id/policies', managing, { GET: [policies.showPolicies] })
+  resource('/api/v1/auth/tokens/:id/policies/rrsets', managing, {
     GET: [policies.listPolicies],
     POST: [resourceJson, policies.createPolicy],
   })
-  resource('/api/v1/auth/tokens/:id/policies/rrsets/:policy', [...managing, passive], {
+  resource('/api/v1/auth/tokens/:id/policies/rrsets/:policy', managing, {
     GET: [policies.showPolicy],
     PUT: [resourceJson, policies.changePolicy],
     PATCH: [resourceJson, policies.changePolicy],
@@ -113,7 +112,7 @@ export function createRouter(config: Config): Router<State> {
 
   resource(
     '/api/v1/domains',
-    [authenticate, requires({ POST: 'permCreateDomain' }), domains.refuseBeyondQuota, domainRates],
+    [authenticate, requires('reads', { POST: 'domainCreation' }), domains.refuseBeyondQuota, domainRates],
     {
       GET: [domains.listDomains],
       POST: [domainJson, domains.createDomain],
@@ -122,7 +121,7 @@ export function createRouter(config: Config): Router<State> {
   const conditional = { conditional: true }
   resource(
     '/api/v1/domains/:name',
-    [authenticate, requires({ DELETE: 'permDeleteDomain' }), domainRates],
+    [authenticate, requires('reads', { DELETE: 'domainDeletion' }), domainRates],
     {
       GET: [domains.showDomain],
       DELETE: [domains.deleteDomain],

@@ -51,9 +51,10 @@ export function isConfined({ override, restricted }: Viewer): boolean {
 function visibleTo(viewer: Viewer | undefined): string {
   if (viewer === undefined) return 'true'
   const own = 'domains.owner_id = :accountId'
-  return isConfined(viewer)
-    ? `${own} and domains.id in (select domain_id from policies where token_id = :tokenId)`
-    : own
+  if (!viewer.override) return own
+  // The token may have got its first policies, or lost its last, since it was authenticated. `between`: see tokens.ts.
+  return `${own} and (domains.id in (select domain_id from policies where token_id = :tokenId)
+    or not exists (select from policies where token_id between :tokenId and :tokenId))`
 }
 
 /** The domain of this name, if the viewer can see it; without viewer: of any account. */

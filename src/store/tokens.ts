@@ -75,6 +75,29 @@ export interface PresentedToken {
   restricted: boolean
 }
 
+/** The presented token and its accounts, as the table `token`. */
+const TOKEN = `with token as materialized (
+    select tokens.*, case when bound.id is null then owner.daily_rate else bound.daily_rate end as daily_rate,
+      ${VALID} as valid,
+      owner.state = 'active' and coalesce(bound.state = 'active', true) as active,
+      cast(:address as inet) <<= any (tokens.allowed_subnets) as allowed
+    from tokens
+    join accounts owner on owner.id = tokens.owner_id
+    left join accounts bound on bound.id = tokens.user_override_id`
+
+/**
+ * The members of `PresentedToken`. `between` makes Postgres use the index. With `=` it scans the table if few tokens have
+ * nearly all policies: it expects an early match, which is wrong for a token without policies.
+ */
+const PRESENTED = `select id, owner_id as "ownerId", user_override_id as "userOverrideId", daily_rate as "dailyRate", mfa,
+    coalesce(not mfa, false) and exists (
+      select from totp_factors factor where factor.account_id = owner_id and factor.last_used is not null
+    ) as "mfaPending",
+    perm_create_domain as "permCreateDomain", perm_delete_domain as "permDeleteDomain",
+    perm_manage_tokens as "permManageTokens", auto_policy as "autoPolicy", valid, active, allowed,
+    exists (select from policies where policies.token_id between token.id and token.id) as restricted
+  from token`
+
 /**
  * The token with this hash. If it may be used from `address`, its `last_used` becomes `now`. The statement does not
  * wait for the disk, so the latest `last_used` may be lost if Postgres crashes.
@@ -85,50 +108,41 @@ export async function present(
   address: string,
   now: Timestamp,
 ): Promise<PresentedToken | undefined> {
-  // `between` makes Postgres use the index. With `=` it scans the table if few tokens have nearly all policies: it
-  // expects an early match, which is wrong for a token without policies.
   return maybeOne(
     db,
-    `with token as materialized (
-       select tokens.*, case when bound.id is null then owner.daily_rate else bound.daily_rate end as daily_rate,
-         ${VALID} as valid,
-         owner.state = 'active' and coalesce(bound.state = 'active', true) as active,
-         cast(:address as inet) <<= any (tokens.allowed_subnets) as allowed
-       from tokens
-       join accounts owner on owner.id = tokens.owner_id
-       left join accounts bound on bound.id = tokens.user_override_id
-       where tokens.secret_hash = :secretHash
-     ), used as (
+    `${TOKEN} where tokens.secret_hash = :secretHash), used as (
        update tokens set last_used = :now from token
        where tokens.id = token.id and token.valid and token.active and token.allowed
        returning set_config('synchronous_commit', 'off', true)
      )
-     select id, owner_id as "ownerId", user_override_id as "userOverrideId", daily_rate as "dailyRate", mfa,
-       coalesce(not mfa, false) and exists (
-         select from totp_factors factor where factor.account_id = owner_id and factor.last_used is not null
-       ) as "mfaPending",
-       perm_create_domain as "permCreateDomain", perm_delete_domain as "permDeleteDomain",
-       perm_manage_tokens as "permManageTokens", auto_policy as "autoPolicy", valid, active, allowed,
-       exists (select from policies where policies.token_id between token.id and token.id) as restricted
-     from token left join used on true`,
+     ${PRESENTED} left join used on true`,
     { now, address, secretHash },
   )
 }
 
-/** Creates a token with this hash and all permissions, unless it exists. Returns its id. */
+/** The token that was presented before from `address`, as it is now. */
+export async function presentAgain(
+  trx: Db,
+  id: string,
+  address: string,
+  now: Timestamp,
+): Promise<PresentedToken | undefined> {
+  return maybeOne(trx, `${TOKEN} where tokens.id = :id) ${PRESENTED}`, { id, address, now })
+}
+
+/** Creates a token with this hash and all permissions, unless it exists. */
 export async function ensure(
   db: Db,
   token: { ownerId: string; secretHash: Buffer; name: string; now: Timestamp },
-): Promise<string> {
-  const { id } = await one<{ id: string }>(
+): Promise<void> {
+  await query(
     db,
     `insert into tokens
        (created, owner_id, secret_hash, name, perm_create_domain, perm_delete_domain, perm_manage_tokens)
      values (:now, :ownerId, :secretHash, :name, true, true, true)
-     on conflict (secret_hash) do update set secret_hash = excluded.secret_hash returning id`,
+     on conflict (secret_hash) do nothing`,
     token,
   )
-  return id
 }
 
 /** Stores that a login token has passed MFA. */
@@ -149,10 +163,10 @@ export async function apiTokens(db: Db, ownerId: string, limit: number, now: Tim
   return query(db, sql, { ownerId, limit, now })
 }
 
-/** Deletes the account's login tokens that are no longer valid (contract §5.5). */
+/** Deletes the account's login tokens that are no longer valid (contract §5.5), unless they are locked. */
 export async function removeExpiredLogins(trx: Db, ownerId: string, now: Timestamp): Promise<void> {
-  const sql = `delete from tokens where owner_id = :ownerId and mfa is not null and not ${VALID}`
-  await query(trx, sql, { ownerId, now })
+  const expired = `select id from tokens where owner_id = :ownerId and mfa is not null and not ${VALID}`
+  await query(trx, `delete from tokens where id in (${expired} for update skip locked)`, { ownerId, now })
 }
 
 /** Deletes a token, and returns its owner's id; undefined if it does not exist. */
@@ -202,11 +216,6 @@ export async function get(db: Db, id: string, now: Timestamp): Promise<Token | u
 /** Binds a token to an account. */
 export async function bind(trx: Db, id: string, accountId: string): Promise<void> {
   await query(trx, 'update tokens set user_override_id = :accountId where id = :id', { id, accountId })
-}
-
-/** Locks a token, and thereby its policies, until the transaction ends. */
-export async function lock(trx: Db, id: string): Promise<void> {
-  await query(trx, 'select from tokens where id = :id for no key update', { id })
 }
 
 /** Serializes the creation of the account's tokens until the transaction ends; locks nothing else. */

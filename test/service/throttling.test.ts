@@ -39,7 +39,17 @@ async function withSystem(environment: Record<string, string>, work: (system: Sy
 
 function account(accountId: string, dailyRate: number | null = null): Actor {
   return {
-    ...{ tokenId: 'token', accountId, dailyRate, override: false, mfa: null, mfaPending: false, autoPolicy: false },
+    ...{
+      tokenId: 'token',
+      accountId,
+      ownerId: accountId,
+      address: '192.0.2.1',
+      dailyRate,
+      override: false,
+      mfa: null,
+      mfaPending: false,
+      autoPolicy: false,
+    },
     ...{ permCreateDomain: false, permDeleteDomain: false, permManageTokens: false, restricted: false },
   }
 }

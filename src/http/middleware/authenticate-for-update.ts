@@ -1,16 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 import { Unauthenticated } from '../../errors.ts'
-import { authenticate, refuseMfaPending } from '../../service/tokens/authentication.ts'
+import { authenticate } from '../../service/tokens/authentication.ts'
+import { authorise } from '../../service/tokens/rights.ts'
 import * as dyndns from '../../service/domains/dyndns.ts'
 import { clientAddress } from '../client.ts'
-import { guard, parameters, type Context } from '../context.ts'
+import { parameters, type Context, type Middleware } from '../context.ts'
 import { authorization, presentedSecret } from './authenticate.ts'
 
 /**
- * Requires a valid token with no MFA step pending, in the `Authorization` header (`Token`, else `Basic`) or else in the
- * query (contract §10.2).
+ * Requires a token for RRsets, in the `Authorization` header (`Token`, else `Basic`) or else in the query (contract
+ * §10.2).
  */
-export const authenticateForUpdate = guard(async (ctx) => {
+export const authenticateForUpdate: Middleware = async function authenticateForUpdate(ctx, next) {
   const { system } = ctx.state
   const address = clientAddress(ctx)
   const secret = presentedSecret(ctx)
@@ -20,8 +21,10 @@ export const authenticateForUpdate = guard(async (ctx) => {
     ctx.state.user = basic?.user
     ctx.state.actor = await dyndns.authenticate(system, basic ?? queryCredentials(ctx), address)
   }
-  refuseMfaPending(ctx.state.actor)
-})
+  authorise(ctx.state.actor, 'rrsets')
+  // The update finds out if the token may no longer be used.
+  await (secret === undefined ? next().catch(dyndns.asBadAuth) : next())
+}
 
 /** The user name and the secret of an `Authorization: Basic` header (RFC 7617); undefined without such a header. */
 function basicCredentials(ctx: Context): { user: string; secret: string } | undefined {

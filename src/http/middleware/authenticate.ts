@@ -1,48 +1,45 @@
 import { isUtf8 } from 'node:buffer'
-import { Denied, NotFound, Unauthenticated } from '../../errors.ts'
+import { NotFound, Unauthenticated } from '../../errors.ts'
 import { authenticateAndLookUp } from '../../service/domains/domains.ts'
-import type { Permission } from '../../service/tokens/actor.ts'
-import { authenticate as authenticateSecret, refuseMfaPending } from '../../service/tokens/authentication.ts'
+import type { Actor } from '../../service/tokens/actor.ts'
+import { authenticate as authenticateSecret } from '../../service/tokens/authentication.ts'
+import { authorise, type Use } from '../../service/tokens/rights.ts'
 import { clientAddress } from '../client.ts'
 import { guard, type Context, type Middleware } from '../context.ts'
 
-/** Requires a valid token (contract §3.1) with no MFA step pending (§3.2). */
-export const authenticate = guard(async (ctx) => {
-  await identify(ctx)
-  refuseMfaPending(ctx.state.actor)
-})
+/** Requires a valid token (contract §3.1); `requires` says what it needs besides. */
+export const authenticate = guard(identify)
 
-/** Requires a valid token; its MFA step may be pending. */
-export const authenticateBeforeMfa = guard(identify)
-
-/** Requires no token, but one that is presented must be valid; its MFA step may be pending. */
+/** Requires no token, but one that is presented must be valid. */
 export const authenticateIfPresented = guard(async (ctx) => {
   if (presentedSecret(ctx) !== undefined) await identify(ctx)
 })
 
-/** Like `authenticate`; requires also that the domain in the path is visible to the token (contract §1.2, step 5). */
+/** Requires a token for RRsets, and that the domain in the path is visible to it (contract §1.2, step 5). */
 export const authenticateForDomain = guard(async (ctx) => {
   const { system } = ctx.state
   const name = ctx.params['name']!
   const { actor, domain } = await authenticateAndLookUp(system, requiredSecret(ctx), clientAddress(ctx), name)
   ctx.state.actor = actor
-  refuseMfaPending(actor)
+  authorise(actor, 'rrsets')
   if (domain === undefined) throw new NotFound()
   ctx.state.domain = domain
 })
 
-/** Requires a permission: one for all methods, or one for each of these methods. */
-export function requires(needed: Permission | Partial<Record<string, Permission>>): Middleware {
-  return guard((ctx) => {
-    const permission = typeof needed === 'string' ? needed : needed[ctx.method]
-    if (permission !== undefined && !ctx.state.actor[permission]) throw new Denied()
+/** Requires a token that may use the API so. @param others for these methods instead */
+export function requires(use: Use, others: Partial<Record<string, Use>> = {}): Middleware {
+  return guard(({ method, state: { actor } }) => {
+    authorise(actor, others[method] ?? use)
   })
 }
 
-/** Requires a token without policies. */
-export const refuseRestricted = guard((ctx) => {
-  if (ctx.state.actor.restricted) throw new Denied()
-})
+/** Like `requires`, for `authenticateIfPresented`. */
+export function requiresIfPresented(use: Use): Middleware {
+  return guard((ctx) => {
+    const actor = ctx.state.actor as Actor | undefined
+    if (actor !== undefined) authorise(actor, use)
+  })
+}
 
 async function identify(ctx: Context): Promise<void> {
   ctx.state.actor = await authenticateSecret(ctx.state.system, requiredSecret(ctx), clientAddress(ctx))

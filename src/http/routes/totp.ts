@@ -1,25 +1,9 @@
-import { Denied } from '../../errors.ts'
-import type { Actor } from '../../service/tokens/actor.ts'
 import * as totp from '../../service/accounts/totp.ts'
 import { apiUrl, parsedUrl } from '../client.ts'
 import { answer, answerEmpty } from '../answer.ts'
-import { guard, type Context } from '../context.ts'
+import type { Context } from '../context.ts'
 import { answerList } from '../pagination.ts'
 import { presentFactor, presentNewFactor, readCode, readFactor } from '../representations/totp.ts'
-
-/** Requires a login token; for writes, one with no MFA step pending. */
-export const requireLogin = guard(({ method, state: { actor } }) => {
-  totp.refuseApiToken(actor)
-  if (method !== 'GET' && method !== 'HEAD') totp.refuseBeforeMfa(actor)
-})
-
-/** Requires that the token, if one was presented, is a login token that may manage tokens. */
-export const requireLoginIfPresented = guard((ctx) => {
-  const actor = ctx.state.actor as Actor | undefined
-  if (actor === undefined) return
-  totp.refuseApiToken(actor)
-  if (!actor.permManageTokens) throw new Denied()
-})
 
 export async function listFactors(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state

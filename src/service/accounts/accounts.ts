@@ -4,6 +4,7 @@ import type { Account, AccountState } from '../../store/accounts.ts'
 import { transaction, type Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import { unrestricted, type Actor } from '../tokens/actor.ts'
+import { reserve, withRights } from '../tokens/rights.ts'
 import { record } from '../events.ts'
 import * as domains from '../domains/domains.ts'
 import { NO_CONDITIONS } from '../zone/conditions.ts'
@@ -46,7 +47,9 @@ export async function change(
   { outreachPreference }: { outreachPreference?: boolean },
 ): Promise<AccountWithCounts> {
   if (outreachPreference !== undefined) {
-    await store.setOutreachPreference(system.db, actor.accountId, outreachPreference)
+    await withRights(system, actor, 'account', [], (trx) =>
+      store.setOutreachPreference(trx, actor.accountId, outreachPreference),
+    )
     record(system, 'account_changed', { account: actor.accountId, by: actor.tokenId })
   }
   return show(system, actor)
@@ -106,7 +109,10 @@ export async function withEmail(system: System, email: string): Promise<Account>
 export async function setState(system: System, email: string, state: AccountState): Promise<Account> {
   const account = await withEmail(system, email)
   if (account.state === state) return account
-  const changed = await store.changeCredentials(system.db, account.id, { state }, system.now())
+  const changed = await transaction(system.db, async (trx) => {
+    await reserve(trx, `account ${account.id}`)
+    return store.changeCredentials(trx, account.id, { state }, system.now())
+  })
   record(system, 'account_changed', { account: account.id })
   return changed
 }
@@ -133,6 +139,7 @@ export async function remove(system: System, email: string, withDomains: boolean
   const names = (await domains.listAll(system, id)).map(({ name }) => name)
   for (const name of names) await domains.remove(system, unrestricted(id), name, NO_CONDITIONS)
   await transaction(system.db, async (trx) => {
+    await reserve(trx, `account ${id}`)
     const last = await store.lock(trx, id)
     if (last !== undefined && last.domains > 0) throw new Conflict(`${email} got another domain; try again.`)
     await store.remove(trx, id)

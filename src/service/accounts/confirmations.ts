@@ -10,6 +10,7 @@ import { toDuration } from '../../time.ts'
 import { send } from '../mails.ts'
 import { hashSecret } from '../tokens/authentication.ts'
 import { mailText } from './mail-texts.ts'
+import { reserve } from '../tokens/rights.ts'
 import { generateSecret } from '../tokens/secrets.ts'
 
 /** The parameters of each action that a link in a mail confirms (contract §11.3). */
@@ -82,7 +83,7 @@ export async function redeem<A extends Action, T>(
   )
 }
 
-/** Like `redeem`, inside the caller's transaction: locks the account and uses up the code. */
+/** Like `redeem`, inside the caller's transaction: locks the account and its rights, and uses up the code. */
 export async function claim<A extends Action>(
   system: System,
   trx: Db,
@@ -91,6 +92,7 @@ export async function claim<A extends Action>(
 ): Promise<{ account: Account; parameters: Parameters[A] }> {
   const codeHash = hashSecret(code)
   const found = await store.find(trx, codeHash, system.now())
+  if (found !== undefined) await reserve(trx, `account ${found.accountId}`)
   const account = found && (await accounts.lock(trx, found.accountId))
   // Read again under the lock, which every use of one of the account's codes requires.
   const confirmation = found && (await store.find(trx, codeHash, system.now()))

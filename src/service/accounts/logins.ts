@@ -3,6 +3,7 @@ import * as store from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import { record } from '../events.ts'
 import type { Actor } from '../tokens/actor.ts'
+import { withRights } from '../tokens/rights.ts'
 import { withPassword, type Credentials } from './credentials.ts'
 import { add, type NewToken } from '../tokens/tokens.ts'
 
@@ -28,6 +29,6 @@ export async function login(system: System, credentials: Credentials): Promise<N
 
 /** Deletes the presented token, even if it is an API token. */
 export async function logout(system: System, actor: Actor): Promise<void> {
-  await store.remove(system.db, actor.tokenId)
+  await withRights(system, actor, 'logout', [`token ${actor.tokenId}`], (trx) => store.remove(trx, actor.tokenId))
   record(system, 'token_deleted', { account: actor.accountId, token: actor.tokenId, by: actor.tokenId })
 }

@@ -1,14 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { Denied, found, limitExceeded, NotFound, Unauthenticated } from '../../errors.ts'
+import { found, limitExceeded, NotFound, Unauthenticated } from '../../errors.ts'
 import { FACTORS_MAX, TOTP_SECRET_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import type { Account } from '../../store/accounts.ts'
-import { transaction, type Db } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import * as tokens from '../../store/tokens.ts'
 import * as store from '../../store/totp-factors.ts'
 import type { Factor } from '../../store/totp-factors.ts'
 import type { System } from '../../system.ts'
-import type { Actor } from '../tokens/actor.ts'
+import { unrestricted, type Actor } from '../tokens/actor.ts'
+import { withRights, type Holder } from '../tokens/rights.ts'
 import * as confirmations from './confirmations.ts'
 import { record } from '../events.ts'
 import { notify } from '../notices.ts'
@@ -20,16 +21,6 @@ export type { Factor }
 
 /** A new factor: only its creation returns the secret. */
 export type NewFactor = Factor & { secret: Buffer; email: string }
-
-/** @throws Denied unless the token is a login token (contract §12) */
-export function refuseApiToken(actor: Actor): void {
-  if (actor.mfa === null) throw new Denied('Login token required.')
-}
-
-/** @throws Denied if the account has MFA enabled and this login token has not passed it */
-export function refuseBeforeMfa(actor: Actor): void {
-  if (actor.mfaPending) throw new Denied('Multi-factor authentication required.')
-}
 
 /** A page of the account's factors, newest first. */
 export async function list(system: System, actor: Actor, cursor: Cursor | undefined): Promise<Page<Factor>> {
@@ -58,13 +49,9 @@ export async function create(
   { name = '' }: { name?: string },
   base: string,
 ): Promise<NewFactor | undefined> {
-  const made = await transaction(system.db, async (trx) => {
+  const made = await withRights(system, actor, 'factors', [], async (trx) => {
     const account = found(await accounts.lock(trx, actor.accountId))
-    if (await store.isMfaEnabled(trx, account.id)) {
-      // Another request may have enabled MFA after the authentication of this one.
-      if (actor.mfa !== true) refuseBeforeMfa({ ...actor, mfaPending: true })
-      return insert(system, trx, account, name)
-    }
+    if (await store.isMfaEnabled(trx, account.id)) return insert(system, trx, account, name)
     await refuseBeyondLimit(trx, account)
     await store.refuseTakenName(trx, account.id, name)
     await confirmations.request(system, trx, account, 'create-totp', { name }, { base })
@@ -112,13 +99,15 @@ export async function change(
   const factor = await get(system, actor, id)
   const { name } = input()
   if (name === undefined) return factor
-  return found(await store.rename(system.db, actor.accountId, id, name))
+  return withRights(system, actor, 'factors', [], async (trx) =>
+    found(await store.rename(trx, actor.accountId, id, name)),
+  )
 }
 
 /** Deletes a factor, if it exists. If it had been used, this voids all confirmation links sent before. */
 export async function remove(system: System, actor: Actor, id: string): Promise<void> {
   if (!isUuid(id)) return
-  const wasUsed = await transaction(system.db, async (trx) => {
+  const wasUsed = await withRights(system, actor, 'factors', [], async (trx) => {
     const account = found(await accounts.lock(trx, actor.accountId))
     if (!(await store.remove(trx, actor.accountId, id))) return false
     await accounts.changeCredentials(trx, actor.accountId, {}, system.now())
@@ -148,7 +137,9 @@ export async function verify(
   if (actor !== undefined && actor.accountId !== accountId) throw new NotFound()
   const { step } = await matchCode(system, accountId, [factor!], input().code)
   const now = system.now()
-  const isFirst = await transaction(system.db, async (trx) => {
+  // A first code withdraws rights from the account's login tokens: they need the MFA step from now on.
+  const changed: Holder[] = factor!.isUsed ? [] : [`account ${accountId}`]
+  const isFirst = await withRights(system, actor ?? unrestricted(accountId), 'codes', changed, async (trx) => {
     // The account is locked first, as in all changes of credentials, to prevent deadlocks.
     const account = await accounts.lock(trx, accountId)
     const isFirst = await store.use(trx, id, step, now)

@@ -9,7 +9,7 @@ import type { Domain, OwnedDomain, Viewer } from '../../store/domains.ts'
 import * as tokenPolicies from '../../store/policies.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { System } from '../../system.ts'
-import type { Actor } from '../tokens/actor.ts'
+import type { Actor, Writer } from '../tokens/actor.ts'
 import { authenticate } from '../tokens/authentication.ts'
 import { NIL_UUID } from '../tokens/ids.ts'
 import * as availability from './availability.ts'
@@ -17,6 +17,7 @@ import { keysOf, managed, type Key } from './keys.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { delegate, delegationProblems, withdraw } from './delegations.ts'
 import { mayWrite, policiesOn } from '../tokens/policies.ts'
+import { renew } from '../tokens/rights.ts'
 import { checkConditions, tagOfDomain, type Conditions } from '../zone/conditions.ts'
 import { nextVersion, openPublication, type Publication } from '../zone/publication.ts'
 import { clearLeftovers } from './reconcile.ts'
@@ -40,9 +41,6 @@ export interface NameInput {
 export interface DomainInput extends NameInput {
   zonefile?: string
 }
-
-/** Who creates a domain. */
-export type Creator = Pick<Actor, 'tokenId' | 'accountId' | 'restricted' | 'autoPolicy'>
 
 /** The domain of this name, if the actor may see it. @throws NotFound */
 export async function get(system: System, actor: Viewer, name: string): Promise<Domain> {
@@ -123,9 +121,9 @@ export async function refuseBeyondQuota({ db }: { db: Db }, { accountId }: Pick<
 
 /**
  * Creates a domain with its apex NS RRset, the imported RRsets and its signed zone; all or nothing (contract §7.4).
- * @throws Denied, Invalid, Unavailable, NameserverFailure
+ * @throws Unauthenticated, Denied, Invalid, Unavailable, NameserverFailure
  */
-export async function create(system: System, actor: Creator, input: DomainInput): Promise<DomainWithKeys> {
+export async function create(system: System, actor: Writer, input: DomainInput): Promise<DomainWithKeys> {
   return system.queues.run(`account ${actor.accountId}`, async () => {
     // Read before the transaction, so that nobody else waits for it. Its errors come after those of the name.
     const zonefile = await readFor(input)
@@ -143,15 +141,16 @@ async function readFor({ name, zonefile = '' }: DomainInput): Promise<ZoneFile> 
 
 /**
  * Like `create`, inside the caller's publication.
- * @param creator owns the domain; the policies of its token apply to the import
+ * @param writer owns the domain; the policies of its token apply to the import
  */
 export async function add(
   publication: Publication,
-  creator: Creator,
+  writer: Writer,
   input: NameInput,
   zonefile: ZoneFile = [],
 ): Promise<DomainWithKeys> {
   const { system, trx } = publication
+  const creator = await renew(system, trx, writer, 'domainCreation')
   const { accountId } = creator
   await accounts.lockQuota(trx, accountId)
   // Checked again, under the lock: simultaneous requests of the account are counted one after the other.
@@ -222,11 +221,11 @@ export async function newcomerProblems(system: System, name: string): Promise<st
 /**
  * Deletes a domain and its zone, if the actor may see it (contract §7.4). If there is no such domain, a zone that a failed
  * creation left is deleted, too.
- * @throws Denied, PreconditionFailed, Unavailable, NameserverFailure
+ * @throws Unauthenticated, Denied, PreconditionFailed, Unavailable, NameserverFailure
  */
-export async function remove(system: System, actor: Viewer, name: string, conditions: Conditions): Promise<void> {
+export async function remove(system: System, actor: Writer, name: string, conditions: Conditions): Promise<void> {
   const domain = await get(system, actor, name).catch(unlessNotFound)
-  await using zone = domain && (await openZone(system, actor, domain, []).catch(unlessNotFound))
+  await using zone = domain && (await openZone(system, actor, domain, [], 'domainDeletion').catch(unlessNotFound))
   if (zone === undefined) {
     checkConditions(conditions, undefined)
     if (domain === undefined && isDomainName(name)) await clearLeftovers(system, name)

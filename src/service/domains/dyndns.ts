@@ -34,11 +34,14 @@ export async function authenticate(
   { user, secret }: { user: string; secret: string },
   address: string,
 ): Promise<Actor> {
-  const actor = await authenticateSecret(system, secret, address).catch((error: unknown) => {
-    throw error instanceof Unauthenticated ? new Unauthenticated('badauth') : error
-  })
+  const actor = await authenticateSecret(system, secret, address).catch(asBadAuth)
   if (!(await isUser(system, actor, user))) throw new Unauthenticated('badauth')
   return actor
+}
+
+/** For `catch`: the error of a token that was sent as a password. */
+export function asBadAuth(error: unknown): never {
+  throw error instanceof Unauthenticated ? new Unauthenticated('badauth') : error
 }
 
 async function isUser(system: System, actor: Actor, user: string): Promise<boolean> {

@@ -3,11 +3,16 @@ import type { PresentedToken } from '../../store/tokens.ts'
 import { NIL_UUID } from './ids.ts'
 
 /** The account that a token acts for, and what the token may do (contract §3). */
-export type Actor = Viewer & Omit<PresentedToken, 'id' | 'ownerId' | 'userOverrideId' | 'valid' | 'active' | 'allowed'>
+export type Actor = Viewer &
+  Omit<PresentedToken, 'id' | 'userOverrideId' | 'valid' | 'active' | 'allowed'> & {
+    /** The client's IP address. */
+    address: string
+  }
 
-/** An unrestricted actor without a token: the operator, or the user of a confirmation link. */
+/** Who writes: an actor, or somebody without a token. */
+export type Writer = Actor | ReturnType<typeof unrestricted>
+
+/** An unrestricted writer without a token: the operator, or the user of a confirmation link. */
 export function unrestricted(accountId: string) {
-  return { tokenId: NIL_UUID, accountId, override: false, restricted: false, autoPolicy: false }
+  return { tokenId: NIL_UUID, accountId, override: false, restricted: false, autoPolicy: false } as const
 }
-
-export type Permission = 'permCreateDomain' | 'permDeleteDomain' | 'permManageTokens'

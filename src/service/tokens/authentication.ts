@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { Denied, Unauthenticated } from '../../errors.ts'
+import { Unauthenticated } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
 import * as tokens from '../../store/tokens.ts'
+import type { PresentedToken } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from './actor.ts'
 
@@ -20,16 +21,15 @@ export async function authenticate(
   address: string,
   db: Db = system.db,
 ): Promise<Actor> {
-  const token = await tokens.present(db, hashSecret(secret), address, system.now())
+  return actorOf(await tokens.present(db, hashSecret(secret), address, system.now()), address)
+}
+
+/** The actor of a token that a client at `address` has presented. @throws Unauthenticated if it may not be used */
+export function actorOf(token: PresentedToken | undefined, address: string): Actor {
   if (token === undefined) throw new Unauthenticated('Invalid token.')
-  const { id, ownerId, userOverrideId, valid, active, allowed, ...permissions } = token
+  const { id, userOverrideId, valid, active, allowed, ...rest } = token
   if (!valid) throw new Unauthenticated('Invalid token.')
   if (!active) throw new Unauthenticated('User inactive or deleted.')
   if (!allowed) throw new Unauthenticated('Invalid token.')
-  return { ...permissions, tokenId: id, accountId: userOverrideId ?? ownerId, override: userOverrideId !== null }
-}
-
-/** @throws Denied if the actor's MFA step is missing (contract §3.2) */
-export function refuseMfaPending(actor: Actor): void {
-  if (actor.mfaPending) throw new Denied()
+  return { ...rest, address, tokenId: id, accountId: userOverrideId ?? rest.ownerId, override: userOverrideId !== null }
 }

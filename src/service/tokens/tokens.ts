@@ -7,11 +7,12 @@ import * as store from '../../store/tokens.ts'
 import type { Token, TokenSettings } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Account } from '../../store/accounts.ts'
-import type { Actor } from './actor.ts'
+import type { Actor, Writer } from './actor.ts'
 import { hashSecret } from './authentication.ts'
 import { record } from '../events.ts'
 import { notify } from '../notices.ts'
 import { isUuid } from './ids.ts'
+import { reserve, withRights, type Holder } from './rights.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { generateSecret } from './secrets.ts'
 
@@ -57,13 +58,10 @@ export interface NewToken {
 }
 
 /** Creates a token that the account owns. @throws Invalid; Denied if it has TOKENS_MAX */
-export async function create(
-  system: System,
-  { accountId, tokenId: by }: Pick<Actor, 'accountId'> & { tokenId?: string },
-  { settings, problems }: TokenInput,
-): Promise<NewToken> {
-  refuseProblems(settings, problems)
-  const created = await transaction(system.db, async (trx) => {
+export async function create(system: System, creator: Writer, { settings, problems }: TokenInput): Promise<NewToken> {
+  const { accountId, tokenId: by } = creator
+  const created = await withRights(system, creator, 'tokens', [], async (trx) => {
+    refuseProblems(settings, problems)
     const made = await add(system, trx, accountId, settings)
     if (made.token.permManageTokens) await notifyOfManagement(system, trx, accountId, made.token)
     return made
@@ -127,13 +125,16 @@ async function notifyOfManagement(system: System, trx: Db, id: string, { owner, 
 }
 
 /** Deletes a token of the account, if it exists. It may be the token that the request presented. */
-export async function remove(system: System, { accountId, tokenId: by }: Actor, id: string): Promise<void> {
-  if (!isUuid(id) || !(await store.removeFrom(system.db, id, accountId))) return
-  record(system, 'token_deleted', { account: accountId, token: id, by })
+export async function remove(system: System, actor: Actor, id: string): Promise<void> {
+  if (!isUuid(id)) return
+  const { accountId, tokenId: by } = actor
+  const changed = await holder(system, actor, id)
+  const existed = await withRights(system, actor, 'tokens', changed, (trx) => store.removeFrom(trx, id, accountId))
+  if (existed) record(system, 'token_deleted', { account: accountId, token: id, by })
 }
 
 /**
- * Runs `work` in a transaction that locks a token and its policies, if the actor may change them.
+ * Runs `work` in a transaction that reserves the rights of a token, its policies included, if the actor may change them.
  * @throws NotFound; Denied if the token acts for another account (contract §3.3)
  */
 export async function withToken<T>(
@@ -143,14 +144,16 @@ export async function withToken<T>(
   work: (trx: Db, token: Token) => Promise<T>,
 ): Promise<T> {
   if (!isUuid(id)) throw new NotFound()
-  return system.queues.run(`token ${id}`, () =>
-    transaction(system.db, async (trx) => {
-      await store.lock(trx, id)
-      const token = found(await store.find(trx, id, actor.accountId, system.now()))
-      if ((token.userOverrideId ?? actor.accountId) !== actor.accountId) throw new Denied()
-      return work(trx, token)
-    }),
-  )
+  return withRights(system, actor, 'tokens', await holder(system, actor, id), async (trx) => {
+    const token = found(await store.find(trx, id, actor.accountId, system.now()))
+    if ((token.userOverrideId ?? actor.accountId) !== actor.accountId) throw new Denied()
+    return work(trx, token)
+  })
+}
+
+/** The token as a holder of rights; none if it is not the account's, so that nobody can block foreign tokens. */
+async function holder(system: System, { accountId }: Actor, id: string): Promise<Holder[]> {
+  return (await store.find(system.db, id, accountId, system.now())) === undefined ? [] : [`token ${id}`]
 }
 
 function refuseProblems({ name }: Partial<TokenSettings>, problems: Problems): void {
@@ -168,7 +171,11 @@ export async function listAll(system: System, accountId: string): Promise<Token[
 
 /** Deletes any account's token. @throws NotFound */
 export async function revoke(system: System, id: string): Promise<void> {
-  const account = isUuid(id) ? await store.remove(system.db, id) : undefined
+  if (!isUuid(id)) throw noToken(id)
+  const account = await transaction(system.db, async (trx) => {
+    await reserve(trx, `token ${id}`)
+    return store.remove(trx, id)
+  })
   if (account === undefined) throw noToken(id)
   record(system, 'token_deleted', { account, token: id })
 }
@@ -180,7 +187,7 @@ export async function revoke(system: System, id: string): Promise<void> {
 export async function bind(system: System, id: string, bound: Account): Promise<Token> {
   if (!isUuid(id)) throw noToken(id)
   const result = await transaction(system.db, async (trx) => {
-    await store.lock(trx, id)
+    await reserve(trx, `token ${id}`)
     const token = await store.get(trx, id, system.now())
     if (token === undefined) throw noToken(id)
     const namesDomain = (await policies.list(trx, id)).some(({ domainId }) => domainId !== null)

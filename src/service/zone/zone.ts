@@ -6,13 +6,15 @@ import type { Key, PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices, mapInSlices, type Work } from '../../slices.ts'
 import { sendAlong, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
-import type { Domain, LockedDomain, Viewer } from '../../store/domains.ts'
+import type { Domain, LockedDomain } from '../../store/domains.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { RRset } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
+import type { Writer } from '../tokens/actor.ts'
 import { policiesOn } from '../tokens/policies.ts'
+import { renew, type Use } from '../tokens/rights.ts'
 import type { Change, Desired, ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
 import { localParent } from './local-suffixes.ts'
@@ -167,23 +169,24 @@ export class Zone implements ZoneState, AsyncDisposable {
 }
 
 /**
- * Locks the actor's zone for one write.
+ * Locks the writer's zone for one write, and renews the rights of the writer's token.
  * @param subnames those that the write is about
- * @throws NotFound, Unavailable
+ * @throws NotFound, Unauthenticated, Denied, Unavailable
  */
 export async function openZone(
   system: System,
-  actor: Viewer,
+  writer: Writer,
   domain: Pick<Domain, 'id' | 'name'>,
   subnames: Iterable<string>,
+  use: Use = 'rrsets',
 ): Promise<Zone> {
   const asked = [...subnames]
-  const publication = await openPublication(system, actor.accountId, {
+  const publication = await openPublication(system, writer.accountId, {
     queue: `zone ${domain.name}`,
     isLarge: asked.length > SMALL_WRITE,
   })
   try {
-    const zone = await lockZone(publication, domain.name, asked, { actor, id: domain.id })
+    const zone = await lockZone(publication, domain.name, asked, { writer, id: domain.id, use })
     // The domain may have been deleted meanwhile, and created again by another account.
     if (zone?.domain.id !== domain.id) throw new NotFound()
     return zone
@@ -195,23 +198,28 @@ export async function openZone(
 
 /**
  * Locks a domain's zone; undefined if the domain does not exist.
- * @param writer the token that writes, which must see the domain, and the domain's id; undefined if the service writes
+ * @param by who writes, and must see the domain, the domain's id, and what for; undefined if the service writes
+ * @throws Unauthenticated, Denied if the writer may no longer do so
  */
 export async function lockZone(
   publication: Publication,
   name: string,
   subnames: Iterable<string>,
-  writer?: { actor: Viewer; id: number },
+  by?: { writer: Writer; id: number; use: Use },
 ): Promise<Zone | undefined> {
-  const { trx } = publication
+  const { system, trx } = publication
   const { asked, ancestors } = await inSlices(subnamesToRead(subnames))
-  // Sent together. The statements after the lock see the state at the time when the lock is granted.
-  const [domain, read, policies = []] = await Promise.all([
-    domains.lock(trx, name, writer?.actor),
+  // Sent together. The statements after a lock see the state at the time when the lock is granted.
+  const [writer, domain, read, known = []] = await Promise.all([
+    by && renew(system, trx, by.writer, by.use),
+    domains.lock(trx, name, by?.writer),
     rrsets.atSubnames(trx, name, [...asked, ...(ancestors ?? [])]),
-    writer && policiesOn(trx, writer.actor, writer.id),
+    by && policiesOn(trx, by.writer, by.id),
   ])
   if (domain === undefined) return undefined
+  // The token got its first policies after its authentication.
+  const isNewlyRestricted = writer?.restricted === true && by?.writer.restricted === false
+  const policies = isNewlyRestricted ? await policiesOn(trx, writer, domain.id) : known
   return new Zone(publication, domain, {
     current: read.filter(({ subname }) => asked.has(subname)),
     ancestors: ancestors && read.filter(({ subname }) => ancestors.has(subname)),

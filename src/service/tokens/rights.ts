@@ -1,0 +1,116 @@
+import { Denied, Unauthenticated } from '../../errors.ts'
+import { transaction, type Db } from '../../store/database.ts'
+import * as rights from '../../store/rights.ts'
+import type { Holder } from '../../store/rights.ts'
+import * as tokens from '../../store/tokens.ts'
+import type { System } from '../../system.ts'
+import type { Actor, Writer } from './actor.ts'
+import { actorOf } from './authentication.ts'
+import { NIL_UUID } from './ids.ts'
+
+export type { Holder }
+
+type Requirement = (actor: Actor) => void
+
+const mfaPassed: Requirement = ({ mfaPending }) => {
+  if (mfaPending) throw new Denied()
+}
+const mfaPassedForFactors: Requirement = ({ mfaPending }) => {
+  if (mfaPending) throw new Denied('Multi-factor authentication required.')
+}
+const loginToken: Requirement = ({ mfa }) => {
+  if (mfa === null) throw new Denied('Login token required.')
+}
+const withoutPolicies: Requirement = ({ restricted }) => {
+  if (restricted) throw new Denied()
+}
+function permission(name: 'permCreateDomain' | 'permDeleteDomain' | 'permManageTokens'): Requirement {
+  return (actor) => {
+    if (!actor[name]) throw new Denied()
+  }
+}
+
+/** What each use of the API requires of a token, in this order (contract §3.2). Policies come on top of it. */
+const REQUIREMENTS = {
+  reads: [mfaPassed],
+  rrsets: [mfaPassed],
+  domainCreation: [mfaPassed, permission('permCreateDomain')],
+  domainDeletion: [mfaPassed, permission('permDeleteDomain')],
+  tokens: [mfaPassed, permission('permManageTokens')],
+  account: [mfaPassed, permission('permManageTokens'), withoutPolicies],
+  factorReads: [loginToken, permission('permManageTokens'), withoutPolicies],
+  factors: [loginToken, mfaPassedForFactors, permission('permManageTokens'), withoutPolicies],
+  codes: [loginToken, permission('permManageTokens')],
+  logout: [],
+} satisfies Record<string, Requirement[]>
+
+/** A use of the API. */
+export type Use = keyof typeof REQUIREMENTS
+
+/** @throws Denied unless the actor may use the API so */
+export function authorise(actor: Actor, use: Use): void {
+  for (const require of REQUIREMENTS[use]) require(actor)
+}
+
+/**
+ * Reads again what the writer's token may, which then stays so until the transaction ends: since its authentication, the
+ * request may have waited for its body or its turn. Called before the transaction locks anything else; but statements
+ * that do not need the result may be sent at once, with it.
+ * @param changed whose rights the write changes
+ * @returns the writer as it is now
+ * @throws Unauthenticated, Denied, as if the request had come now; Unavailable
+ */
+export async function renew(
+  system: System,
+  trx: Db,
+  writer: Writer,
+  use: Use,
+  changed: Holder[] = [],
+): Promise<Writer> {
+  if (!hasToken(writer)) {
+    if (changed.length > 0) await rights.lock(trx, [], changed)
+    return writer
+  }
+  const { tokenId, accountId, ownerId, address } = writer
+  const kept: Holder[] = [`token ${tokenId}`, `account ${accountId}`, `account ${ownerId}`]
+  // Sent together. The second statement sees the state at the time when the lock is granted.
+  const [, token] = await Promise.all([
+    rights.lock(trx, kept, changed),
+    tokens.presentAgain(trx, tokenId, address, system.now()),
+  ])
+  const actor = actorOf(token, address)
+  // The operator has bound the token to another account meanwhile.
+  if (actor.accountId !== accountId) throw new Unauthenticated('Invalid token.')
+  authorise(actor, use)
+  return actor
+}
+
+function hasToken(writer: Writer): writer is Actor {
+  return writer.tokenId !== NIL_UUID
+}
+
+/**
+ * Runs `work` in a transaction that renews the writer's rights. An account's transactions of this kind run one at a time
+ * in a process, because they may wait for rights, and connections are few.
+ * @param changed whose rights `work` changes
+ * @throws Unauthenticated, Denied, Unavailable
+ */
+export async function withRights<T>(
+  system: System,
+  writer: Writer,
+  use: Use,
+  changed: Holder[],
+  work: (trx: Db) => Promise<T>,
+): Promise<T> {
+  return system.queues.run(`rights of ${writer.accountId}`, () =>
+    transaction(system.db, async (trx) => {
+      await renew(system, trx, writer, use, changed)
+      return work(trx)
+    }),
+  )
+}
+
+/** Reserves the rights of a token, or of all tokens of an account, for a change by whoever acts without a token. */
+export async function reserve(trx: Db, holder: Holder): Promise<void> {
+  await rights.lock(trx, [], [holder])
+}
