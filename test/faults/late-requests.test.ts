@@ -38,6 +38,12 @@ async function served(name: string): Promise<string | undefined> {
   return rrsets[0]?.records[0]?.content
 }
 
+/** The status of PowerDNS' answer to a call, once it has applied it. */
+async function statusOf(call: Call): Promise<number | undefined> {
+  await eventually(async () => Promise.resolve(call.status !== undefined))
+  return call.status
+}
+
 async function breakTransactions(): Promise<void> {
   const sql = `select pg_terminate_backend(pid) from pg_stat_activity
      where datname = current_database() and state = 'idle in transaction'`
@@ -49,13 +55,13 @@ test.serial('a change that arrives after a later write is found and undone withi
   const [first, second] = await twoServices(name)
   const push = servers().proxy.stop(isPatch)
   const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')).catch(() => undefined)
-  await push.arrived
+  const late = await push.arrived
   await first.kill()
   await answering
   t.is((await second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
   t.deepEqual(await marksOf(name), [{ settled: true }])
   push.release('pass')
-  await eventually(async () => (await served(name)) === '192.0.2.2')
+  t.is(await statusOf(late), 204)
   await eventually(async () => (await served(name)) === '192.0.2.3', 5_000)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   await eventually(async () => (await marksOf(name)).length === 0, 30_000)
@@ -89,14 +95,13 @@ test.serial('a creation that arrives after its repair leaves no zone', async (t)
   const [first] = [await servers().start(), await servers().start()]
   const push = servers().proxy.stop(isCreation)
   const answering = first.api.post('/domains/', { name }).catch(() => undefined)
-  await push.arrived
+  const late = await push.arrived
   await first.kill()
   await answering
   await eventually(async () => (await marksOf(name))[0]?.settled === true, 15_000)
   push.release('pass')
-  const isThere = async () => (await servers().pdns('GET', `/zones/${name}.`)).status === 200
-  await eventually(isThere)
-  await eventually(async () => !(await isThere()))
+  t.is(await statusOf(late), 201)
+  await eventually(async () => (await servers().pdns('GET', `/zones/${name}.`)).status === 404)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 

@@ -12,6 +12,8 @@ export interface Call {
   /** When PowerDNS got it, and when it answered or broke the connection, by performance.now(); absent: not yet. */
   from?: number
   to?: number
+  /** PowerDNS' answer, which the caller may not get. */
+  status?: number
 }
 
 /**
@@ -95,6 +97,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     }
     call.from = performance.now()
     const answer = await forward(incoming, body).finally(() => (call.to = performance.now()))
+    call.status = answer.status
     if (fate === 'swallow') outgoing.destroy()
     else if (typeof fate === 'object' && 'spoil' in fate) {
       outgoing.writeHead(fate.spoil, { connection: 'close' }).end('{"error": "injected"}')
