@@ -29,11 +29,11 @@ const rrsets = (rest = '') => `/domains/${domain}/rrsets/${rest}`
 const isUnavailable = ({ status, text, headers }: Answer, body: string) =>
   status === 503 && text === body && headers['retry-after'] === '7' && headers['content-type'] === 'application/json'
 
-/** Everything in the database except when tokens were used and which zones are marked for repair. */
+/** Domains and RRsets in the database, without the versions, which repair raises. */
 async function stored(): Promise<string> {
   const rows = await query(
     service().system.db,
-    `select (select json_agg(domains order by id) from domains) as domains,
+    `select (select json_agg(to_jsonb(domains) - 'version' order by id) from domains) as domains,
        (select json_agg(rrsets order by id) from rrsets) as rrsets`,
   )
   return JSON.stringify(rows)
