@@ -48,7 +48,8 @@ export class Draft implements Disposable {
     try {
       return await work()
     } finally {
-      setTimeout(leave, this.#length > ANSWER_PIECE ? performance.now() - start : 0)
+      if (this.#length > ANSWER_PIECE) setTimeout(leave, performance.now() - start)
+      else leave()
     }
   }
 

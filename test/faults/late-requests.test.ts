@@ -1,4 +1,4 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IDLE_TIMEOUT } from '../../src/limits.ts'
 import { query } from '../../src/store/database.ts'
@@ -6,6 +6,7 @@ import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
+import { breakTransactions } from '../support/transactions.ts'
 
 // A request reaches PowerDNS after its sender has lost the zone's lock, or the sender stands still (architecture.md, "The
 // mark before the push"). No process compares all serials during these tests: that happens at a start and every ten minutes.
@@ -27,6 +28,18 @@ async function twoServices(name: string) {
   return services
 }
 
+/** A change that is held up on its way, while its sender was killed and another service has written 192.0.2.3. */
+async function overtaken(t: ExecutionContext, name: string) {
+  const [first, second] = await twoServices(name)
+  const push = servers().proxy.stop(isPatch)
+  const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')).catch(() => undefined)
+  const late = await push.arrived
+  await first.kill()
+  await answering
+  t.is((await second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
+  return { second, push, late }
+}
+
 async function marksOf(zone: string): Promise<{ settled: boolean }[]> {
   return query(servers().system.db, 'select settled from marks where zone = :zone', { zone })
 }
@@ -44,21 +57,9 @@ async function statusOf(call: Call): Promise<number | undefined> {
   return call.status
 }
 
-async function breakTransactions(): Promise<void> {
-  const sql = `select pg_terminate_backend(pid) from pg_stat_activity
-     where datname = current_database() and state = 'idle in transaction'`
-  await eventually(async () => (await query(servers().system.db, sql)).length > 0)
-}
-
 test.serial('a change that arrives after a later write is found and undone within seconds', async (t) => {
   const name = 'late-change.example'
-  const [first, second] = await twoServices(name)
-  const push = servers().proxy.stop(isPatch)
-  const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')).catch(() => undefined)
-  const late = await push.arrived
-  await first.kill()
-  await answering
-  t.is((await second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
+  const { late, push } = await overtaken(t, name)
   t.deepEqual(await marksOf(name), [{ settled: true }])
   push.release('pass')
   t.is(await statusOf(late), 204)
@@ -69,13 +70,7 @@ test.serial('a change that arrives after a later write is found and undone withi
 
 test.serial('writes while late requests are expected send only their changes', async (t) => {
   const name = 'expected.example'
-  const [first, second] = await twoServices(name)
-  const push = servers().proxy.stop(isPatch)
-  const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')).catch(() => undefined)
-  await push.arrived
-  await first.kill()
-  await answering
-  t.is((await second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
+  const { second, push } = await overtaken(t, name)
   servers().proxy.calls.length = 0
   t.is((await second.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.4', 'other'))).status, 201)
   const [patch, ...more] = servers().proxy.calls.filter(isPatch)
@@ -127,7 +122,7 @@ test.serial('a process that stood still sends nothing after another has taken ov
   const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
   await question.arrived
   first.signal('SIGSTOP')
-  await breakTransactions()
+  await breakTransactions(servers())
   t.is((await second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
   servers().proxy.calls.length = 0
   question.release('pass')

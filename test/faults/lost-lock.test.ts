@@ -4,6 +4,7 @@ import { query } from '../../src/store/database.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
+import { breakTransactions } from '../support/transactions.ts'
 
 // The transaction's connection to Postgres breaks during the push, which releases the domain's lock without the process
 // noticing. Repair then deletes the mark. Only after that PowerDNS applies the push.
@@ -14,14 +15,10 @@ test.afterEach.always(() => servers().killServices())
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
 
-/** Breaks the connections of all open transactions. */
-async function breakTransactions(): Promise<void> {
-  const broken = await query(
-    servers().system.db,
-    `select pg_terminate_backend(pid) from pg_stat_activity
-     where datname = current_database() and state = 'idle in transaction'`,
-  )
-  if (broken.length !== 1) throw new Error(`${broken.length} transactions were open`)
+/** Breaks the connection of the one open transaction. */
+async function breakTransaction(): Promise<void> {
+  const broken = await breakTransactions(servers())
+  if (broken !== 1) throw new Error(`${broken} transactions were open`)
 }
 
 async function isUnmarked(zone: string): Promise<boolean> {
@@ -36,7 +33,7 @@ test.serial('a creation that lost its lock during the push is answered 503 and l
   const push = servers().proxy.stop(({ method }) => method === 'POST')
   const answering = api.post('/domains/', { name })
   await push.arrived
-  await breakTransactions()
+  await breakTransaction()
   await eventually(() => isUnmarked(name))
   push.release('pass')
   t.is((await answering).status, 503)
@@ -53,7 +50,7 @@ test.serial('a write that lost its lock during the push is answered 503, and a l
   const push = servers().proxy.stop(({ method }) => method === 'PATCH')
   const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
   await push.arrived
-  await breakTransactions()
+  await breakTransaction()
   await eventually(() => isUnmarked(name))
   t.is((await second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
   push.release('pass')
@@ -71,7 +68,7 @@ test.serial('a write that lost its lock does not delete the mark of another writ
   const lost = servers().proxy.stop(isPatch)
   const losing = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
   await lost.arrived
-  await breakTransactions()
+  await breakTransaction()
   const taken = servers().proxy.stop(isPatch)
   const taking = second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))
   await taken.arrived
@@ -93,7 +90,7 @@ test.serial('a deletion that lost its lock during the push is answered 503, and 
   const push = servers().proxy.stop(({ method }) => method === 'DELETE')
   const answering = api.delete(`/domains/${name}/`)
   await push.arrived
-  await breakTransactions()
+  await breakTransaction()
   await eventually(() => isUnmarked(name))
   push.release('pass')
   t.is((await answering).status, 503)

@@ -6,10 +6,10 @@ import { startPostgres } from '../../dev/postgres.ts'
 import { query } from '../../src/store/database.ts'
 import type { Answer } from '../support/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
-import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
+import { breakTransactions } from '../support/transactions.ts'
 
 // Postgres closes connections, or is down for a while: the answer is 503, never 500, and no acknowledged write is lost.
 
@@ -95,15 +95,7 @@ test.serial('if the commit fails after the push, the answer is 503 and repair re
     const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
     const answering = service.api.put(`/domains/${name}/rrsets/www/A/`, rrset('www', i + 1))
     await stopped.arrived
-    // Statements of the transaction may still be running.
-    await eventually(async () => {
-      const ended = await query(
-        servers().system.db,
-        `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and state = 'idle in transaction'`,
-      )
-      return ended.length > 0
-    })
+    await breakTransactions(servers())
     stopped.release('pass')
     t.is((await answering).status, 503)
     t.deepEqual(await discrepanciesInTheEnd(servers()), [])

@@ -7,6 +7,7 @@ import {
   type RateLimiterRes,
 } from 'rate-limiter-flexible'
 import type { Config } from '../../config.ts'
+import { reasonOf } from '../../errors.ts'
 import { COUNTING_WARNING_PAUSE, WINDOWS_MAX } from '../../limits.ts'
 import type { Log } from '../../log.ts'
 
@@ -29,7 +30,7 @@ export function createCounters(
   if (throttleStore === 'memory') return memory
   const warn = async (error: unknown): Promise<never> => {
     const warnings = await memory.penalty('warnings', 1, { customDuration: COUNTING_WARNING_PAUSE })
-    if (warnings.consumedPoints === 1) log.warn('requests are counted in memory', { reason: (error as Error).message })
+    if (warnings.consumedPoints === 1) log.warn('requests are counted in memory', { reason: reasonOf(error) })
     throw error
   }
   return new RateLimiterPostgres({
