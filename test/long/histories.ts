@@ -83,7 +83,8 @@ export async function runBatch(
       const lines = events.sort((a, b) => a.from - b.from).map(describe)
       const replay = `${domain}: TEST_SEED=${seed} HISTORIES=${size} makes the same choices again`
       const phases = `healed at ${healed.toFixed(1)}, settled at ${settled.toFixed(1)}`
-      return [replay, ...found, ...faults.map(({ what }) => what), phases, ...lines].join('\n')
+      // What was found comes last: a log may be cut to its end.
+      return [...lines, phases, ...faults.map(({ what }) => what), ...found, replay].join('\n')
     })
   return { failures, counts: count(histories) }
 }
