@@ -14,6 +14,7 @@ import { createCounters } from './service/throttling/counters.ts'
 import { Room } from './service/throttling/room.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
 import { Queues } from './service/queues.ts'
+import { Shared } from './service/shared.ts'
 import { openDatabase } from './store/database.ts'
 import { migrate } from './store/migrate.ts'
 import type { System } from './system.ts'
@@ -48,6 +49,7 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
     mailer: createMailer(config),
     counters: createCounters(config, countersDb, log),
     queues: new Queues(),
+    presented: new Shared(),
     bodies: { strangers: new Room(STRANGERS_BODIES), accounts: new Room(accountsBodies(config.bodyLimit)) },
     answers: new Room(ANSWERS),
     log,

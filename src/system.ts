@@ -5,7 +5,9 @@ import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
 import type { Queues } from './service/queues.ts'
+import type { Shared } from './service/shared.ts'
 import type { Room } from './service/throttling/room.ts'
+import type { PresentedToken } from './store/tokens.ts'
 import type { Timestamp } from './time.ts'
 
 /** The parts of a running service, passed as a parameter, never imported. */
@@ -28,6 +30,8 @@ export interface System {
   counters: RateLimiterAbstract | undefined
   /** The queues of this process: one per zone for writers, and others. */
   queues: Queues
+  /** The tokens that are being presented. */
+  presented: Shared<PresentedToken | undefined>
   /** The bodies of running requests: of clients without a token, and of accounts. */
   bodies: { strangers: Room; accounts: Room }
   /** The large responses that clients have not taken yet. */

@@ -10,7 +10,7 @@ import * as tokenPolicies from '../../store/policies.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { System } from '../../system.ts'
 import type { Actor, Writer } from '../tokens/actor.ts'
-import { authenticate } from '../tokens/authentication.ts'
+import { authenticateOn } from '../tokens/authentication.ts'
 import { NIL_UUID } from '../tokens/ids.ts'
 import * as availability from './availability.ts'
 import { keysOf, managed, type Key } from './keys.ts'
@@ -59,7 +59,7 @@ export async function authenticateAndLookUp(
 ): Promise<{ actor: Actor; domain: Domain | undefined }> {
   const [actor, domain] = await together(system.db, (db) =>
     Promise.allSettled([
-      authenticate(system, secret, address, db),
+      authenticateOn(db, system, secret, address),
       isDomainName(name) ? store.find(db, name) : undefined,
     ]),
   )
