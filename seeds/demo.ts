@@ -1,3 +1,4 @@
+import { NameserverFailure } from '../src/errors.ts'
 import { create } from '../src/service/domains/domains.ts'
 import { unrestricted } from '../src/service/tokens/actor.ts'
 import { hashSecret } from '../src/service/tokens/authentication.ts'
@@ -13,9 +14,9 @@ export const DEMO_DOMAIN = 'example.test'
 
 /**
  * Creates the demo account, a token with this secret and all permissions, and the demo domain, unless they exist.
- * Returns a subname that the domain does not have yet.
+ * Returns a subname that the domain does not have yet; undefined if PowerDNS cannot create the domain now.
  */
-export async function seedDemo(system: System, secret: string): Promise<string> {
+export async function seedDemo(system: System, secret: string): Promise<string | undefined> {
   const now = system.now()
   const accountId = await transaction(system.db, async (trx) => {
     const limitDomains = system.config.limitDomains ?? null
@@ -26,10 +27,16 @@ export async function seedDemo(system: System, secret: string): Promise<string> 
     await tokens.ensure(trx, token)
     return accountId
   })
-  const domain =
-    (await domains.find(system.db, DEMO_DOMAIN)) ??
-    (await create(system, unrestricted(accountId), { name: DEMO_DOMAIN, problems: {} }))
-  return freeSubname(system, domain.id)
+  try {
+    const domain =
+      (await domains.find(system.db, DEMO_DOMAIN)) ??
+      (await create(system, unrestricted(accountId), { name: DEMO_DOMAIN, problems: {} }))
+    return await freeSubname(system, domain.id)
+  } catch (error) {
+    if (!(error instanceof NameserverFailure)) throw error
+    system.log.warn('demo domain not created: the next start tries again', { reason: error.message })
+    return undefined
+  }
 }
 
 /** `www`, or the first of `www2`, `www3`, … that is free. */

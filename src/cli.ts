@@ -2,7 +2,7 @@
 import { run } from './cli/run.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { createLog } from './log.ts'
-import { closeSystem, createSystem, prepare } from './server.ts'
+import { closeSystem, createSystem, prepare, requireNameserver } from './server.ts'
 import type { System } from './system.ts'
 
 // The operator's command line. Each command calls functions of service/.
@@ -19,7 +19,8 @@ async function withSystem<T>(nameserver: boolean, work: (system: System) => Prom
   const backends = { databaseUrl, pdnsApiUrl, pdnsApiKey }
   const system = createSystem(config, backends, createLog(config.logLevel))
   try {
-    await prepare(system, backends, { nameserver })
+    await prepare(system, backends)
+    if (nameserver) await requireNameserver(system, backends)
     return await work(system)
   } finally {
     await closeSystem(system)

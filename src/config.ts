@@ -21,6 +21,8 @@ export interface Config {
   emailConfirmation: boolean
   /** Seconds that the links in mails are valid. */
   confirmationValidity: number
+  /** Seconds that a starting process waits for Postgres. */
+  startTimeout: number
   /** Connections to the API of PowerDNS, which stalls above 10 connections from all processes together. */
   pdnsConnections: number
   /** The secret of the demo account's token. */
@@ -94,6 +96,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl: setting('DATABASE_URL', undefined, url('postgres:', 'postgresql:')),
     pdnsApiUrl: setting('PDNS_API_URL', undefined, url('http:', 'https:')),
     pdnsApiKey: setting('PDNS_API_KEY', undefined, String),
+    startTimeout: setting('START_TIMEOUT', 60, integer(0, 3600)),
     pdnsConnections: setting('PDNS_CONNECTIONS', 8, integer(1, 100)),
     token: setting('ZONEPLANE_TOKEN', undefined, secret),
     keyEncryptionKeys: setting('KEY_ENCRYPTION_KEYS', [], encryptionKeys),

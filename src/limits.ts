@@ -265,8 +265,12 @@ export const TOTP_SECRET_LENGTH = 32
 export const TOTP_NAME_LENGTH = 64
 export const TOTP_DIGITS = 6
 
-/** Milliseconds after which failed background work is retried. */
+/** Milliseconds after which failed background work is retried, and a start that waits for Postgres. */
 export const RECOVERY_PAUSE = 1_000
+
+/** Milliseconds between two probes of a PowerDNS that fails: the first pause, which doubles up to the last one. */
+export const PROBE_FIRST_PAUSE = 1_000
+export const PROBE_LAST_PAUSE = 10_000
 
 /** How many mails are sent in parallel, and the milliseconds between two searches for due mails. */
 export const MAIL_SENDERS = 2

@@ -12,6 +12,7 @@ import { startStack, type Stack } from '../dev/stack.ts'
 import { reasonOf, StartError } from './errors.ts'
 import { createLog } from './log.ts'
 import { closeSystem, createSystem, prepare, serve } from './server.ts'
+import { probe } from './service/probing.ts'
 import { generateSecret } from './service/tokens/secrets.ts'
 
 // The process of the service. It starts private servers (dev/) for those that the environment does not name: a demo.
@@ -43,8 +44,15 @@ async function main(): Promise<void> {
   })
   const log = createLog(config.logLevel)
   // From now on, so that an early Ctrl-C also stops everything cleanly.
-  const signalled = new Promise<string>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, resolve)
+  const stopping = new AbortController()
+  const signalled = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+      process.once(signal, () => {
+        progress(`${signal}: stopping`)
+        stopping.abort()
+        resolve()
+      })
+    }
   })
 
   const stack = await startPrivateServers(config, fresh)
@@ -62,7 +70,9 @@ async function main(): Promise<void> {
     const system = createSystem({ ...config, keyEncryptionKeys: encryptionKeys(config, fresh) }, backends, log)
     try {
       progress('bringing the database schema up to date')
-      await prepare(system, backends)
+      await prepare(system, backends, { patience: config.startTimeout, stopping: stopping.signal })
+      if (stopping.signal.aborted) return
+      await probe(system)
       const secret = demoSecret(config, fresh)
       const subname = secret === undefined ? undefined : await seedDemo(system, secret)
       const running = await serve(system)
@@ -71,7 +81,7 @@ async function main(): Promise<void> {
         const broken = stack?.broken.then((reason) => {
           throw new SetupError(`${reason}: stopping`)
         })
-        progress(`${await Promise.race([signalled, broken ?? signalled])}: stopping`)
+        await Promise.race([signalled, broken ?? signalled])
       } finally {
         await running.stop()
       }

@@ -1,8 +1,16 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { reasonOf, StartError } from './errors.ts'
-import { accountsBodies, ANSWERS, COUNTING_TIME, STRANGERS_BODIES, WRITER_CONNECTIONS } from './limits.ts'
+import {
+  accountsBodies,
+  ANSWERS,
+  COUNTING_TIME,
+  RECOVERY_PAUSE,
+  STRANGERS_BODIES,
+  WRITER_CONNECTIONS,
+} from './limits.ts'
 import { listen } from './listen.ts'
 import type { Log } from './log.ts'
 import { createFolderMailer } from './mail/folder.ts'
@@ -15,7 +23,7 @@ import { Room } from './service/throttling/room.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
 import { Queues } from './service/queues.ts'
 import { Shared } from './service/shared.ts'
-import { openDatabase } from './store/database.ts'
+import { isUnavailable, openDatabase } from './store/database.ts'
 import { migrate } from './store/migrate.ts'
 import type { System } from './system.ts'
 import { currentTime } from './time.ts'
@@ -69,23 +77,38 @@ export async function closeSystem(system: System): Promise<void> {
 }
 
 /**
- * Brings the schema up to date, and makes sure that PowerDNS answers, unless `nameserver` is false. Logs what the operator
- * should change about PowerDNS.
- * @throws StartError with the address of the backend that failed
+ * Brings the schema up to date. Waits for a Postgres that is unreachable or still starting for `patience` seconds; any
+ * other failure is reported at once. Resolves early, with nothing done, if `stopping` aborts meanwhile.
+ * @throws StartError with the address of Postgres
  */
-export async function prepare(system: System, backends: Backends, { nameserver = true } = {}): Promise<void> {
-  await orStartError(migrate(backends.databaseUrl), `Postgres at ${hostOf(backends.databaseUrl)}`)
-  if (!nameserver) return
-  const where = `PowerDNS at ${hostOf(backends.pdnsApiUrl)}`
-  for (const reason of await orStartError(system.nameserver.probe(), where)) system.log.warn(where, { reason })
+export async function prepare(
+  { log }: System,
+  { databaseUrl }: Backends,
+  { patience = 0, stopping }: { patience?: number; stopping?: AbortSignal } = {},
+): Promise<void> {
+  const where = `Postgres at ${hostOf(databaseUrl)}`
+  const end = performance.now() + patience * 1000
+  for (let attempts = 1; stopping?.aborted !== true; attempts++) {
+    try {
+      await migrate(databaseUrl)
+      return
+    } catch (error) {
+      if (!isUnavailable(error) || performance.now() >= end) throw unusable(where, error)
+      if (attempts === 1) log.warn(`waiting for ${where}`, { seconds: patience, reason: reasonOf(error) })
+    }
+    await sleep(RECOVERY_PAUSE, undefined, { signal: stopping }).catch(() => undefined)
+  }
 }
 
-async function orStartError<T>(attempt: Promise<T>, where: string): Promise<T> {
-  try {
-    return await attempt
-  } catch (error) {
-    throw new StartError(`${where} cannot be used: ${reasonOf(error)}`, { cause: error })
-  }
+/** Makes sure that PowerDNS answers. @throws StartError with its address */
+export async function requireNameserver({ nameserver }: System, { pdnsApiUrl }: Backends): Promise<void> {
+  await nameserver.probe().catch((error: unknown) => {
+    throw unusable(`PowerDNS at ${hostOf(pdnsApiUrl)}`, error)
+  })
+}
+
+function unusable(where: string, error: unknown): StartError {
+  return new StartError(`${where} cannot be used: ${reasonOf(error)}`, { cause: error })
 }
 
 /** The host, port and path of a URL, without its secrets. */

@@ -13,6 +13,7 @@ const DEFAULTS: Config = {
   databaseUrl: undefined,
   pdnsApiUrl: undefined,
   pdnsApiKey: undefined,
+  startTimeout: 60,
   pdnsConnections: 8,
   token: undefined,
   keyEncryptionKeys: [],
@@ -43,7 +44,8 @@ const KEYS = ['a', 'b'].map((octet) => Buffer.from(octet.repeat(32)).toString('b
 
 const NAMES = [
   ...['HOST', 'PORT', 'DNS_PORT', 'ZONEPLANE_DATA', 'ZONEPLANE_INSTALL', 'DATABASE_URL'],
-  ...['PDNS_API_URL', 'PDNS_API_KEY', 'PDNS_CONNECTIONS', 'ZONEPLANE_TOKEN', 'KEY_ENCRYPTION_KEYS', 'PUBLIC_URL'],
+  ...['PDNS_API_URL', 'PDNS_API_KEY', 'START_TIMEOUT', 'PDNS_CONNECTIONS'],
+  ...['ZONEPLANE_TOKEN', 'KEY_ENCRYPTION_KEYS', 'PUBLIC_URL'],
   ...['NAMESERVERS', 'LOCAL_PUBLIC_SUFFIXES', 'UPDATE_HOSTS', 'CHECK_IP_HOSTS'],
   ...['MINIMUM_TTL', 'LIMIT_DOMAINS'],
   ...['REGISTRATION', 'EMAIL_CONFIRMATION', 'CONFIRMATION_VALIDITY', 'THROTTLE', 'CAPTCHA', 'MAIL_URL', 'MAIL_FROM'],
@@ -133,6 +135,8 @@ for (const [name, value, member, read] of [
   ],
   ['BODY_LIMIT', '1024', 'bodyLimit', 1024],
   ['BODY_LIMIT', '1073741824', 'bodyLimit', 1073741824],
+  ['START_TIMEOUT', '0', 'startTimeout', 0],
+  ['START_TIMEOUT', '3600', 'startTimeout', 3600],
   ['RETRY_AFTER', '1', 'retryAfter', 1],
   ['RETRY_AFTER', '3600', 'retryAfter', 3600],
   ['LOG_LEVEL', 'debug', 'logLevel', 'debug'],
@@ -187,6 +191,7 @@ for (const [name, values, text] of [
   ['MINIMUM_TTL', ['0', '3601', '-60'], () => whole(1, 3600)],
   ['LIMIT_DOMAINS', ['-1', '2147483648', 'None', 'unlimited'], () => whole(0, 2147483647)],
   ['BODY_LIMIT', ['1023', '1073741825', '16MiB'], () => whole(1024, 1073741824)],
+  ['START_TIMEOUT', ['-1', '3601', '1min'], () => whole(0, 3600)],
   ['RETRY_AFTER', ['0', '3601', '5s'], () => whole(1, 3600)],
   [
     'KEY_ENCRYPTION_KEYS',

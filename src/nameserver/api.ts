@@ -116,6 +116,7 @@ function refusedRRset(message: string): { name: string; type: string } | undefin
 }
 
 function errorMessage(status: number, text: string): string {
+  if (status === 401) return 'PowerDNS refuses the API key (PDNS_API_KEY)'
   try {
     const { error } = JSON.parse(text) as { error?: string }
     if (typeof error === 'string') return error

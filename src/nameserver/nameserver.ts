@@ -68,14 +68,19 @@ export interface Nameserver {
   read(zone: string): Promise<PublishedZone | undefined>
   /** The serials of all zones. Takes time linear in their number: for repair, never for a request. */
   serials(): Promise<Map<string, number>>
-  /** Resolves if the nameserver answers and accepts our credentials. */
+  /** Resolves if the nameserver answers, accepts our credentials, and was probed. */
   ready(): Promise<void>
   /**
-   * Detects behaviour that depends on the nameserver's version and settings. Must be called once, before anything is
-   * published. Resolves with what the operator should change about the nameserver.
+   * Detects behaviour that depends on the nameserver's version and settings. Until it has succeeded, functions that
+   * change a zone reject with the kind "unreachable". Resolves with what the operator should change about the nameserver.
    */
   probe(): Promise<string[]>
-  /** Why names with this label directly below a zone's name cannot be published; undefined: they can. */
+  /** Why nothing can be published yet: no probe has succeeded. undefined: one has. */
+  readonly problem: string | undefined
+  /**
+   * Why names with this label directly below a zone's name cannot be published; undefined: they can.
+   * @throws NameserverFailure if only a probe could tell
+   */
   labelProblem(label: string): string | undefined
   close(): Promise<void>
 }

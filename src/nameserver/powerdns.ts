@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { NameserverFailure, type FailureKind } from '../errors.ts'
+import { NameserverFailure, reasonOf, type FailureKind } from '../errors.ts'
 import { answerTime, COLLECTION_ITEMS } from '../limits.ts'
 import { stringify } from '../slices.ts'
 import { Api, type ApiOptions } from './api.ts'
@@ -57,6 +57,7 @@ export class PowerDns implements Nameserver {
   readonly #primary: string
   #spell = (content: string) => content
   #confusesHashes = false
+  #problem: string | undefined = 'PowerDNS was not probed'
 
   constructor(options: PowerDnsOptions) {
     this.#api = new Api(options)
@@ -64,6 +65,7 @@ export class PowerDns implements Nameserver {
   }
 
   async createZone(zone: string, version: number, rrsets: PublishedRRset[], lease: Lease): Promise<void> {
+    this.#requireProbe()
     const isOneRequest = rrsets.length <= COLLECTION_ITEMS
     const first = isOneRequest ? [this.#soa(zone, version), ...rrsets] : [this.#soa(zone, version - 1)]
     const settings = JSON.stringify({
@@ -91,7 +93,12 @@ export class PowerDns implements Nameserver {
     await this.#patch(zone, [this.#soa(zone, version)], false, lease)
   }
 
-  async deleteZone(zone: string, lease?: Lease): Promise<void> {
+  async deleteZone(zone: string, lease: Lease): Promise<void> {
+    this.#requireProbe()
+    await this.#delete(zone, lease)
+  }
+
+  async #delete(zone: string, lease?: Lease): Promise<void> {
     // A deletion that failed in any way may be half done: only "absent" is certain.
     for (let left = DELETIONS; ; left--) {
       const deletion = this.#api.call('DELETE', path(zone), answerTime(0), undefined, lease)
@@ -116,6 +123,7 @@ export class PowerDns implements Nameserver {
     rectify: boolean,
     lease: Lease,
   ): Promise<void> {
+    this.#requireProbe()
     // PowerDNS applies the changes in order and checks each against those before it, so removals come first.
     const ordered = [...rrsets.filter(isRemoval), ...rrsets.filter((rrset) => !isRemoval(rrset))]
     let from = 0
@@ -131,10 +139,12 @@ export class PowerDns implements Nameserver {
   }
 
   async setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void> {
+    this.#requireProbe()
     await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify({ api_rectify: rectify }), lease)
   }
 
   async configure(zone: string, lease: Lease): Promise<void> {
+    this.#requireProbe()
     await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify(SETTINGS), lease)
   }
 
@@ -187,18 +197,37 @@ export class PowerDns implements Nameserver {
   }
 
   async ready(): Promise<void> {
+    this.#requireProbe()
     await this.#api.call('GET', '', 5_000)
   }
 
   async probe(): Promise<string[]> {
-    await this.#probeEscapes()
-    const { confusesHashes, warnings } = await readTraits(this.#api)
-    this.#confusesHashes = confusesHashes
-    return warnings
+    try {
+      // First, because it changes nothing: a PowerDNS that fails gets no scratch zone.
+      const { confusesHashes, warnings } = await readTraits(this.#api)
+      await this.#probeEscapes()
+      this.#confusesHashes = confusesHashes
+      this.#problem = undefined
+      return warnings
+    } catch (error) {
+      this.#problem = reasonOf(error)
+      throw error
+    }
+  }
+
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  /** @throws NameserverFailure of the kind "unreachable" until a probe has succeeded */
+  #requireProbe(): void {
+    if (this.#problem !== undefined) throw new NameserverFailure('unreachable', this.#problem)
   }
 
   labelProblem(label: string): string | undefined {
-    return this.#confusesHashes && isNsec3Label(label) ? NSEC3_LABEL : undefined
+    if (!isNsec3Label(label)) return undefined
+    this.#requireProbe()
+    return this.#confusesHashes ? NSEC3_LABEL : undefined
   }
 
   /** Whether PowerDNS removes a level of escapes from contents (powerdns.md §4). */
@@ -214,7 +243,7 @@ export class PowerDns implements Nameserver {
       this.#spell = escapedTwice
       return
     }
-    await this.deleteZone(zone)
+    await this.#delete(zone)
   }
 
   async close(): Promise<void> {

@@ -281,13 +281,11 @@ const CONNECTION_CODES = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'EACCES',
 ]) // prettier-ignore
 
-/** The service's error for an error of Postgres or the pool; unexpected errors are returned unchanged. */
-function translate(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
-  const violation = violationError(error)
-  if (violation !== undefined) return violation
+/** Whether an error of the driver means that Postgres cannot be reached now, is starting or stopping, or overloaded. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
   const code = (error as { code?: string }).code ?? ''
-  const isUnavailable =
+  return (
     CONNECTION_CODES.has(code) ||
     // Classes 08: connection, 53: resources, 57: operator intervention; 25P03: idle in transaction, 40001: serialization
     // failure, 40P01: deadlock.
@@ -295,6 +293,14 @@ function translate(error: unknown): unknown {
     /^(Connection terminated|timeout expired|timeout exceeded|Client has encountered|Client was closed|Cannot use a pool)/.test(
       error.message,
     )
-  if (code === '55P03') return Busy.waitedTooLong(`Postgres: ${reasonOf(error)}`)
-  return isUnavailable ? new Unavailable(`Postgres: ${reasonOf(error)}`, { cause: error }) : error
+  )
+}
+
+/** The service's error for an error of Postgres or the pool; unexpected errors are returned unchanged. */
+function translate(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const violation = violationError(error)
+  if (violation !== undefined) return violation
+  if ((error as { code?: string }).code === '55P03') return Busy.waitedTooLong(`Postgres: ${reasonOf(error)}`)
+  return isUnavailable(error) ? new Unavailable(`Postgres: ${reasonOf(error)}`, { cause: error }) : error
 }

@@ -1,14 +1,20 @@
 import test from 'ava'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { Pool } from 'undici'
+import { startPostgres } from '../../dev/postgres.ts'
 import { openDatabase, query } from '../../src/store/database.ts'
+import type { Client } from '../support/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { startGate } from '../support/servers/gate.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { createDatabase } from '../support/servers/servers.ts'
-import { environmentFor } from '../support/servers/service.ts'
+import { apiUrl, environmentFor } from '../support/servers/service.ts'
 
 const servers = useServers()
 
@@ -26,16 +32,31 @@ async function freePort(): Promise<number> {
   return port
 }
 
+/** Some versions of PowerDNS take this label for the hash of a name. */
+const HASH = '0123456789abcdefghijklmnopqrstuv'
+
+/** What a Postgres that is starting answers: an ErrorResponse of its protocol. */
+const STARTING = (() => {
+  const fields = ['SFATAL', 'VFATAL', 'C57P03', 'Mthe database system is starting up', '']
+  const body = Buffer.from(fields.map((field) => `${field}\0`).join(''))
+  const head = Buffer.from('E\0\0\0\0')
+  head.writeInt32BE(4 + body.length, 1)
+  return Buffer.concat([head, body])
+})()
+
+/** Waiting this long would end the test. */
+const PATIENT = { START_TIMEOUT: '3600' }
+
 const refusals: { what: string; env: (port: number) => Record<string, string>; message: (port: number) => RegExp }[] = [
   {
-    what: 'Postgres at an IP address is unreachable',
-    env: (port) => ({ DATABASE_URL: `postgres://user:s3cret@127.0.0.1:${port}/db` }),
+    what: 'Postgres at an IP address stays unreachable',
+    env: (port) => ({ DATABASE_URL: `postgres://user:s3cret@127.0.0.1:${port}/db`, START_TIMEOUT: '1' }),
     message: (port) =>
       new RegExp(`^zoneplane: Postgres at 127\\.0\\.0\\.1:${port}/db cannot be used: .*ECONNREFUSED.*$`, 'm'),
   },
   {
-    what: 'Postgres at a host name is unreachable',
-    env: (port) => ({ DATABASE_URL: `postgres://user:s3cret@localhost:${port}/db` }),
+    what: 'Postgres at a host name stays unreachable',
+    env: (port) => ({ DATABASE_URL: `postgres://user:s3cret@localhost:${port}/db`, START_TIMEOUT: '1' }),
     message: (port) =>
       new RegExp(`^zoneplane: Postgres at localhost:${port}/db cannot be used: .*ECONNREFUSED.*$`, 'm'),
   },
@@ -44,20 +65,9 @@ const refusals: { what: string; env: (port: number) => Record<string, string>; m
     env: () => {
       const url = new URL(servers().backends.databaseUrl)
       url.pathname = '/nowhere'
-      return { DATABASE_URL: url.href }
+      return { DATABASE_URL: url.href, ...PATIENT }
     },
     message: () => /^zoneplane: Postgres at .*\/nowhere cannot be used: .*database "nowhere" does not exist$/m,
-  },
-  {
-    what: 'PowerDNS is unreachable',
-    env: (port) => ({ PDNS_API_URL: `http://127.0.0.1:${port}` }),
-    message: (port) =>
-      new RegExp(`^zoneplane: PowerDNS at 127\\.0\\.0\\.1:${port} cannot be used: .*ECONNREFUSED.*$`, 'm'),
-  },
-  {
-    what: 'PowerDNS rejects the API key',
-    env: () => ({ PDNS_API_KEY: 'wrong-s3cret' }),
-    message: () => /^zoneplane: PowerDNS at 127\.0\.0\.1:\d+ cannot be used: PowerDNS answered 401$/m,
   },
 ]
 
@@ -72,12 +82,144 @@ for (const { what, env, message } of refusals) {
   })
 }
 
+test('if Postgres refuses the password, an error message says so at once, and the exit code is 1', async (t) => {
+  const folder = newFolder()
+  const postgres = await startPostgres(folder, { durable: false, progress: () => undefined })
+  const db = openDatabase(postgres.url, 1)
+  writeFileSync(join(folder, 'data', 'pg_hba.conf'), 'local all all scram-sha-256\n')
+  await query(db, 'select pg_reload_conf()')
+  await db.end()
+  const url = new URL(postgres.url)
+  url.password = 's3cret'
+  const env = environmentFor(servers().backends, { DATABASE_URL: url.href, ...PATIENT })
+  const { ended, output } = startOurs('main.js', [], env)
+  t.is(await ended, 1)
+  t.regex(output(), /^zoneplane: Postgres at .* cannot be used: .*password authentication failed.*$/m)
+  t.notRegex(output(), /s3cret/)
+  await postgres.stop()
+})
+
+for (const what of ['refuses connections', 'is starting']) {
+  test.serial(`while Postgres ${what}, the service waits for it, and says so once; then it starts`, async (t) => {
+    const gate = await startGate(servers().backends.databaseUrl)
+    await gate.shut()
+    const { port } = new URL(gate.url)
+    const starting = createServer((socket) => {
+      socket.once('data', () => socket.end(STARTING))
+    })
+    if (what === 'is starting') await once(starting.listen(Number(port), '127.0.0.1'), 'listening')
+    const env = environmentFor(servers().backends, { DATABASE_URL: gate.url, ...PATIENT })
+    const { child, ended, output } = startOurs('main.js', [], env)
+    await eventually(() => Promise.resolve(output().includes(`"waiting for Postgres at 127.0.0.1:${port}/`)))
+    if (what === 'is starting') await once(starting.close(), 'close')
+    await gate.open()
+    await eventually(() => Promise.resolve(apiUrl(output()) !== undefined))
+    t.is(output().split('waiting for Postgres').length, 2)
+    child.kill()
+    t.is(await ended, 0)
+    await gate.shut()
+  })
+}
+
+test.serial('SIGTERM ends a service that waits for Postgres, with exit code 0', async (t) => {
+  const env = { DATABASE_URL: `postgres://user@127.0.0.1:${await freePort()}/db`, ...PATIENT }
+  const { child, ended, output } = startOurs('main.js', [], environmentFor(servers().backends, env))
+  await eventually(() => Promise.resolve(output().includes('waiting for Postgres')))
+  child.kill()
+  t.is(await ended, 0)
+  t.regex(output(), /^zoneplane: SIGTERM: stopping$/m)
+})
+
+/** What the service says of PowerDNS. */
+async function powerDnsIs(anonymous: Client): Promise<string | undefined> {
+  const { json } = await anonymous.get('//root/readyz')
+  return (json as { checks: { powerdns?: string } }).checks.powerdns
+}
+
+const UNAVAILABLE = { detail: 'The DNS backend is currently unavailable. Nothing was changed; please retry.' }
+
+test.serial('without PowerDNS the service starts, reads work, and writes are 503 until PowerDNS comes', async (t) => {
+  const { powerDns, restartPowerDns } = servers()
+  const first = await servers().start()
+  const name = 'started-without.example'
+  t.is((await first.api.post('/domains/', { name })).status, 201)
+  t.is((await first.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))).status, 201)
+  await first.kill()
+  process.kill(powerDns.pid, 'SIGKILL')
+  await powerDns.exited
+
+  const { api, anonymous, output } = await servers().start({
+    PDNS_API_URL: powerDns.apiUrl,
+    ZONEPLANE_TOKEN: 'demonstration',
+  })
+  t.is((await api.get(`/domains/${name}/rrsets/www/A/`)).status, 200)
+  const like = { ...rrset('192.0.2.1'), subname: HASH }
+  for (const { status, json, headers } of [
+    await api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')),
+    await api.post(`/domains/${name}/rrsets/`, like),
+    await api.post('/domains/', { name: 'another.example' }),
+    await api.delete(`/domains/${name}/`),
+  ]) {
+    t.deepEqual([status, json, headers['retry-after']], [503, UNAVAILABLE, '5'])
+  }
+  t.is((await api.get(`/domains/${name}/`)).status, 503)
+  const away = { status: 'ready', checks: { database: 'ok', migrations: 'ok', powerdns: 'unavailable' } }
+  t.deepEqual((await anonymous.get('//root/readyz')).json, away)
+  t.regex(output(), /"demo domain not created/)
+
+  await restartPowerDns()
+  await eventually(async () => (await powerDnsIs(anonymous)) === 'ok')
+  t.is((await api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))).status, 200)
+  t.is((await api.post('/domains/', { name: 'another.example' })).status, 201)
+  t.is((await api.delete('/domains/another.example/')).status, 204)
+  t.is(output().split('PowerDNS cannot be used').length, 2)
+  t.is(output().split('PowerDNS can be used').length, 2)
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+})
+
+test.serial('if PowerDNS rejects the API key, the service starts, and the log names the setting', async (t) => {
+  const { anonymous, api, output } = await servers().start({ PDNS_API_KEY: 'wrong-s3cret' })
+  t.is(await powerDnsIs(anonymous), 'unavailable')
+  t.is((await api.post('/domains/', { name: 'wrong-key.example' })).status, 503)
+  t.regex(output(), /"level":"error".*"PowerDNS cannot be used.*\(PDNS_API_KEY\)/)
+  t.notRegex(output(), /s3cret/)
+})
+
+test.serial('what the service must ask PowerDNS at its start, writes wait for, and reads do not', async (t) => {
+  const { proxy } = servers()
+  const first = await servers().start()
+  const name = 'asked-later.example'
+  t.is((await first.api.post('/domains/', { name })).status, 201)
+  await first.kill()
+  proxy.calls.length = 0
+  proxy.fail(({ path }) => (path === '/config' ? { refuse: 500 } : 'pass'))
+  const { api, anonymous } = await servers().start()
+  t.is((await api.get(`/domains/${name}/`)).status, 200)
+  for (const { status, json } of [
+    await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1')),
+    await api.post(`/domains/${name}/rrsets/`, { ...rrset('192.0.2.1'), subname: HASH }),
+    await api.post('/domains/', { name: 'never-asked.example' }),
+    await api.delete(`/domains/${name}/`),
+  ]) {
+    t.deepEqual([status, json], [503, UNAVAILABLE])
+  }
+  t.deepEqual(
+    proxy.calls.filter(({ method }) => method !== 'GET'),
+    [],
+  )
+  proxy.heal()
+  await eventually(async () => (await powerDnsIs(anonymous)) === 'ok')
+  t.is((await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))).status, 201)
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+})
+
 test('if another version made the schema, an error message says what to do, and the exit code is 1', async (t) => {
   const { url, drop } = await createDatabase()
   const db = openDatabase(url, 1)
   await query(db, `update knex_migrations set name = '001_accounts' where name = '01_accounts'`)
   await db.end()
-  const { ended, output } = startOurs('main.js', [], environmentFor(servers().backends, { DATABASE_URL: url }))
+  const env = environmentFor(servers().backends, { DATABASE_URL: url, ...PATIENT })
+  const { ended, output } = startOurs('main.js', [], env)
   t.is(await ended, 1)
   t.regex(
     output(),

@@ -88,6 +88,7 @@ async function startTestServers(): Promise<TestServers> {
   const servers = await startServers()
   const direct = { ...servers.backends, pdnsApiUrl: servers.powerDns.apiUrl }
   const system = createSystem(readConfig(environmentFor(direct)), direct, createLog('error'))
+  await system.nameserver.probe()
   const owner = await createAccount(system, '')
   const services: ServiceProcess[] = []
   const killServices = async () => {

@@ -19,6 +19,7 @@ import { differences } from '../zone/differences.ts'
 import { Claim } from '../zone/claim.ts'
 import { deleteLeftovers, openPublication, type Publication } from '../zone/publication.ts'
 import { runPeriodically, type BackgroundTask } from '../background.ts'
+import { untilProbed } from '../probing.ts'
 import { desiredZone, Zone } from '../zone/zone.ts'
 
 /** Makes the marked zones that are due equal to the database and removes their marks. Returns how many it repaired. */
@@ -150,14 +151,17 @@ export async function reconcileAll(
 }
 
 /**
- * Repairs marked zones and compares serials periodically, until stopped. The first comparison finds what happened while
+ * Probes PowerDNS, until that succeeds, and then repairs marked zones and compares serials periodically. The first comparison finds what happened while
  * no process of ours ran.
  */
 export function keepReconciled(system: System): BackgroundTask {
   const stopping = new AbortController()
   const { signal } = stopping
-  const run = (work: () => Promise<unknown>, pause: number) =>
-    runPeriodically(system, 'reconciliation', work, pause, signal)
+  const probed = untilProbed(system, signal)
+  const run = async (work: () => Promise<unknown>, pause: number) => {
+    await probed
+    await runPeriodically(system, 'reconciliation', work, pause, signal)
+  }
   const loops = Array.from({ length: RECONCILERS }, () => run(() => repairDue(system, signal), RECONCILE_PAUSE))
   loops.push(run(() => audit(system, { contents: false }), AUDIT_PAUSE))
   return {
