@@ -3,14 +3,14 @@ import { isDomainName, lowerCase, withAncestors } from '../../dns/names.ts'
 import { Denied, found, Invalid, NameserverFailure, NotFound, unlessNotFound, type Problems } from '../../errors.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH, NAME_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
-import { together, type Db } from '../../store/database.ts'
+import { type Db } from '../../store/database.ts'
 import * as store from '../../store/domains.ts'
 import type { Domain, OwnedDomain, Viewer } from '../../store/domains.ts'
 import * as tokenPolicies from '../../store/policies.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { System } from '../../system.ts'
 import type { Actor, Writer } from '../tokens/actor.ts'
-import { authenticateOn } from '../tokens/authentication.ts'
+import { authenticate } from '../tokens/authentication.ts'
 import { NIL_UUID } from '../tokens/ids.ts'
 import * as availability from './availability.ts'
 import { keysOf, managed, type Key } from './keys.ts'
@@ -57,12 +57,10 @@ export async function authenticateAndLookUp(
   address: string,
   name: string,
 ): Promise<{ actor: Actor; domain: Domain | undefined }> {
-  const [actor, domain] = await together(system.db, (db) =>
-    Promise.allSettled([
-      authenticateOn(db, system, secret, address),
-      isDomainName(name) ? store.find(db, name) : undefined,
-    ]),
-  )
+  const [actor, domain] = await Promise.allSettled([
+    authenticate(system, secret, address),
+    isDomainName(name) ? store.find(system.db, name) : undefined,
+  ])
   if (actor.status === 'rejected') throw actor.reason
   if (domain.status === 'rejected') throw domain.reason
   const own = domain.value?.ownerId === actor.value.accountId ? domain.value : undefined

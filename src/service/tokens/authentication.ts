@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { Unauthenticated } from '../../errors.ts'
-import type { Db } from '../../store/database.ts'
 import * as tokens from '../../store/tokens.ts'
 import type { PresentedToken } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
@@ -22,11 +21,6 @@ export async function authenticate(system: System, secret: string, address: stri
   const key = `${hash.toString('base64')} ${address}`
   const token = await system.presented.run(key, () => tokens.present(system.db, hash, address, system.now()))
   return actorOf(token, address)
-}
-
-/** Like `authenticate`, on a connection of the caller's, with a statement of its own. */
-export async function authenticateOn(db: Db, system: System, secret: string, address: string): Promise<Actor> {
-  return actorOf(await tokens.present(db, hashSecret(secret), address, system.now()), address)
 }
 
 /** The actor of a token that a client at `address` has presented. @throws Unauthenticated if it may not be used */
