@@ -109,6 +109,15 @@ const wrong: [what: string, events: Event[], text: RegExp][] = [
     /was overwritten by write of 2,2/,
   ],
   [
+    'DNS shows a half of a bulk write after PowerDNS has answered',
+    [
+      ...bulk.slice(0, 1),
+      write(20, 60, { ...A('2'), ...B('2') }),
+      ...[push(25, 35, 1), look(30, 31, A('2')), look(36, 37, B('1'))],
+    ],
+    /was overwritten by write of 2,2/,
+  ],
+  [
     'DNS shows an overwritten value for long after a late change',
     [...late, ...overwriting, look(LONG_AFTER, LONG_AFTER, A('1'))],
     /was overwritten/,
@@ -156,6 +165,14 @@ const right: [what: string, events: Event[]][] = [
   [
     'DNS shows a failed value after a deletion of what did not exist',
     [write(0, 10, A('1'), 'failed'), write(20, 30, A(NONE)), look(40, 50, A('1'))],
+  ],
+  [
+    'DNS shows a half of a bulk write until PowerDNS has answered',
+    [
+      ...bulk.slice(0, 1),
+      write(20, 60, { ...A('2'), ...B('2') }),
+      ...[push(25, 35, 1), look(30, 31, A('2')), look(32, 33, B('1'))],
+    ],
   ],
   ['DNS shows an overwritten value after a late change', [...late, ...overwriting, look(501, 502, A('1'))]],
   ['the serial goes back after a late change', [...late, serial(30, 2), serial(501, 1)]],

@@ -194,13 +194,16 @@ function wrongLooks(history: History): string[] {
   const looks = history.events.filter((event) => event.kind === 'look')
   const writes = writesOf(history.events)
   const isExcused = excuse(history)
-  /** When DNS certainly showed a write that was done: all of a bulk write, once a part of it was seen. */
-  const effective = new Map(
-    writes.map((write) => [
-      write,
-      Math.min(write.to, ...looks.filter(({ seen }) => isPartOf(seen, write)).map(({ to }) => to)),
-    ]),
-  )
+  const pushes = history.events.filter((event) => event.kind === 'push')
+  /** When a look certainly tells of all names: PowerDNS empties its cache of answers at the end of a change. */
+  const endOf = (look: Look) =>
+    Math.max(look.to, ...pushes.filter(({ from, to }) => from < look.to && look.from < to).map(({ to }) => to))
+  /** When DNS certainly showed a value of a write that was done: all of a bulk write, once a part of it was seen. */
+  const effective = (write: Write, what: string) =>
+    Math.min(
+      write.to,
+      ...looks.filter(({ seen }) => isPartOf(seen, write)).map((look) => (what in look.seen ? look.to : endOf(look))),
+    )
 
   function problem(look: Look, what: string, value: string): string | undefined {
     const sources = writes.filter(
@@ -217,7 +220,7 @@ function wrongLooks(history: History): string[] {
           write.outcome === 'done' &&
           what in write.sets &&
           write.from > (source?.to ?? -Infinity) &&
-          effective.get(write)! < look.from &&
+          effective(write, what) < look.from &&
           // A deletion of what the database does not have changes nothing in DNS, even while repair is due.
           (source === undefined ||
             source.outcome === 'done' ||
