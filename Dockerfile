@@ -23,4 +23,4 @@ RUN ln -s /zoneplane/build/src/cli.js /usr/local/bin/zoneplane && chmod +x build
 RUN mkdir .zoneplane && chown node .zoneplane
 USER node
 EXPOSE 8080
-CMD ["node", "--enable-source-maps", "build/src/main.js"]
+CMD ["node", "--enable-source-maps", "build/src/cli.js", "start"]

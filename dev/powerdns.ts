@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { requireReach, unprivilegedAccount, type Account } from './account.ts'
 import { endOrphan, readLog, startDaemon, type Daemon } from './daemon.ts'
 import { giveTo, openInstanceFolder, openSocketFolder } from './instance-folder.ts'
-import { findPorts, HOST, type Ports } from './ports.ts'
+import { findPorts, HOST, reachable, type Ports } from './ports.ts'
 import { findPowerDns } from './powerdns-program.ts'
 import { projectFolder } from './project.ts'
 import type { Ending } from './running.ts'
@@ -24,6 +24,8 @@ export interface PowerDns extends Daemon {
 }
 
 export interface PowerDnsOptions {
+  /** The addresses on which it answers queries (default: HOST). */
+  dnsHosts?: string[]
   /** 0: any free port. */
   dnsPort: number
   apiPort?: number
@@ -48,19 +50,19 @@ export async function startPowerDns(folder: string, options: PowerDnsOptions): P
   const account = unprivilegedAccount('pdns')
   requireReach(account, [folder])
   const capabilities = account && options.dnsPort > 0 && options.dnsPort < 1024 ? ['net_bind_service'] : []
-  const { apiKey = randomBytes(24).toString('hex'), durable = true } = options
+  const { apiKey = randomBytes(24).toString('hex'), durable = true, dnsHosts = [HOST] } = options
   writeConfiguration(folder, apiKey, account, durable)
   giveTo(account, join(folder, 'lmdb'))
   const socket = openSocketFolder(folder, account)
   options.progress('PowerDNS: starting')
-  const { daemon, ports } = await startOnFreePorts(folder, options, apiKey, ({ dns, api }) =>
+  const { daemon, ports } = await startOnFreePorts(folder, { ...options, apiKey, dnsHosts }, ({ dns, api }) =>
     startDaemon(
       program,
       [
         `--config-dir=${join(folder, 'config')}`,
         `--lmdb-filename=${join(folder, 'lmdb', 'zones')}`,
         `--socket-dir=${socket}`,
-        `--local-address=${HOST}`,
+        `--local-address=${dnsHosts.join(',')}`,
         `--local-port=${dns}`,
         `--webserver-address=${HOST}`,
         `--webserver-port=${api}`,
@@ -73,7 +75,7 @@ export async function startPowerDns(folder: string, options: PowerDnsOptions): P
     apiUrl: apiUrl(ports),
     apiKey,
     apiPort: ports.api,
-    dnsHost: HOST,
+    dnsHost: reachable(dnsHosts[0]!),
     dnsPort: ports.dns,
     stop: async () => {
       await daemon.stop()
@@ -100,15 +102,14 @@ function writeConfiguration(folder: string, apiKey: string, account: Account | u
 /** Starts PowerDNS; again, on other ports where they were not given, if another program took a port first. */
 async function startOnFreePorts(
   folder: string,
-  options: PowerDnsOptions,
-  apiKey: string,
+  options: PowerDnsOptions & { apiKey: string; dnsHosts: string[] },
   start: (ports: Ports) => Daemon,
 ): Promise<{ daemon: Daemon; ports: Ports }> {
   const wanted = { dns: options.dnsPort, api: options.apiPort ?? 0 }
   for (let tries = 1; ; tries++) {
-    const ports = await findPorts(wanted)
+    const ports = await findPorts(wanted, options.dnsHosts)
     const daemon = start(ports)
-    if (await becomesReady(daemon, folder, ports, apiKey)) return { daemon, ports }
+    if (await becomesReady(daemon, folder, ports, options)) return { daemon, ports }
     await daemon.stop()
     if (!lostPort(folder) || tries === 5) throw new SetupError(`PowerDNS does not start:\n${readLog(folder, 8)}`)
   }
@@ -118,10 +119,15 @@ async function startOnFreePorts(
  * Waits until PowerDNS answers over DNS and HTTP; false if it has exited, or goes on without its API. The key is sent
  * only once PowerDNS itself has the port: a program that took it first would learn the key.
  */
-async function becomesReady(daemon: Daemon, folder: string, ports: Ports, apiKey: string): Promise<boolean> {
+async function becomesReady(
+  daemon: Daemon,
+  folder: string,
+  ports: Ports,
+  { apiKey, dnsHosts }: { apiKey: string; dnsHosts: string[] },
+): Promise<boolean> {
   const until = Date.now() + 60_000
   for (const isSo of [
-    () => answersDns(ports.dns),
+    () => answersDns(reachable(dnsHosts[0]!), ports.dns),
     () => hasApiPort(folder, ports.api),
     () => answersHttp(apiUrl(ports), apiKey),
   ]) {
@@ -134,10 +140,10 @@ async function becomesReady(daemon: Daemon, folder: string, ports: Ports, apiKey
 }
 
 /** Whether a query gets any answer, which PowerDNS gives only after it has opened its backends. */
-async function answersDns(port: number): Promise<boolean> {
-  const socket = createSocket('udp4')
+async function answersDns(host: string, port: number): Promise<boolean> {
+  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4')
   try {
-    socket.connect(port, HOST)
+    socket.connect(port, host)
     await once(socket, 'connect')
     // Id 1, one question: the root's SOA, class IN.
     socket.send(Buffer.from('00010000000100000000000000' + '00060001', 'hex'))

@@ -16,8 +16,8 @@ import { SetupError } from './setup-error.ts'
 export interface StackOptions {
   /** Whether to start a Postgres. */
   postgres: boolean
-  /** The ports of the PowerDNS to start (0: any free one); undefined: none is started. */
-  powerDns: { dnsPort: number } | undefined
+  /** Where the PowerDNS to start answers queries (port 0: any free one); undefined: none is started. */
+  powerDns: { dnsHosts?: string[]; dnsPort: number } | undefined
   /** Whether to delete the servers' data first. */
   fresh?: boolean
   /** Whether committed data survives a power failure (default: yes); tests prefer speed. */

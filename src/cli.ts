@@ -1,28 +1,17 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectFolder } from '../dev/project.ts'
 import { run } from './cli/run.ts'
-import { ConfigError, readConfig } from './config.ts'
-import { createLog } from './log.ts'
-import { closeSystem, createSystem, prepare, requireNameserver } from './server.ts'
-import type { System } from './system.ts'
 
-// The operator's command line. Each command calls functions of service/.
+// The program: `start` runs the service, each other command calls functions of service/. What a command does not need is
+// not imported, because imports take most of its time.
 
-process.exitCode = (await run(process.argv.slice(2), withSystem)) ? 0 : 1
+const { version } = JSON.parse(readFileSync(join(projectFolder(), 'package.json'), 'utf8')) as { version: string }
 
-/** Runs `work` on the servers that the environment names. PowerDNS must answer only if `nameserver` is true. */
-async function withSystem<T>(nameserver: boolean, work: (system: System) => Promise<T>): Promise<T> {
-  const config = readConfig(process.env)
-  const { databaseUrl, pdnsApiUrl, pdnsApiKey } = config
-  if (databaseUrl === undefined || pdnsApiUrl === undefined || pdnsApiKey === undefined) {
-    throw new ConfigError('DATABASE_URL, PDNS_API_URL and PDNS_API_KEY must be set: they name the servers to work on')
-  }
-  const backends = { databaseUrl, pdnsApiUrl, pdnsApiKey }
-  const system = createSystem(config, backends, createLog(config.logLevel))
-  try {
-    await prepare(system, backends)
-    if (nameserver) await requireNameserver(system, backends)
-    return await work(system)
-  } finally {
-    await closeSystem(system)
-  }
-}
+const succeeded = await run(process.argv.slice(2), {
+  version,
+  start: async (options) => (await import('./start.ts')).start(options),
+  withSystem: async (nameserver, work) => (await import('./with-system.ts')).withSystem(nameserver, work),
+})
+process.exitCode = succeeded ? 0 : 1

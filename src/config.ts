@@ -8,6 +8,8 @@ export interface Config {
   hosts: string[]
   /** 0: any free port. */
   port: number
+  /** The addresses on which the private PowerDNS answers queries. */
+  dnsHosts: string[]
   dnsPort: number
   dataFolder: string
   /** Whether missing programs of private servers may be installed. */
@@ -90,6 +92,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const config: Config = {
     hosts: setting('HOST', ['127.0.0.1', '::1'], addresses),
     port: setting('PORT', 8080, integer(0, 65535)),
+    dnsHosts: setting('DNS_HOST', ['127.0.0.1'], addresses),
     dnsPort: setting('DNS_PORT', 5300, integer(0, 65535)),
     dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', String),
     install: setting('ZONEPLANE_INSTALL', 'ask', oneOf(['ask', 'yes', 'no'])),

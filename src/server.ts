@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { reasonOf, StartError } from './errors.ts'
 import {
@@ -11,16 +10,13 @@ import {
   STRANGERS_BODIES,
   WRITER_CONNECTIONS,
 } from './limits.ts'
-import { listen } from './listen.ts'
 import type { Log } from './log.ts'
 import { createFolderMailer } from './mail/folder.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { createSmtpMailer } from './mail/smtp.ts'
 import { PowerDns } from './nameserver/powerdns.ts'
-import { keepSending } from './service/accounts/mail-queue.ts'
 import { createCounters } from './service/throttling/counters.ts'
 import { Room } from './service/throttling/room.ts'
-import { keepReconciled } from './service/domains/reconcile.ts'
 import { Queues } from './service/queues.ts'
 import { Shared } from './service/shared.ts'
 import { isUnavailable, openDatabase } from './store/database.ts'
@@ -115,25 +111,4 @@ function unusable(where: string, error: unknown): StartError {
 function hostOf(url: string): string {
   const { host, pathname, searchParams } = new URL(url)
   return `${host === '' ? (searchParams.get('host') ?? 'localhost') : host}${pathname === '/' ? '' : pathname}`
-}
-
-export interface Running {
-  port: number
-  /** Refuses new requests, finishes running ones, and stops the background tasks. The system stays open. */
-  stop(): Promise<void>
-}
-
-/** Serves a prepared system over HTTP, reconciles its zones, and sends its mails. @throws StartError */
-export async function serve(system: System): Promise<Running> {
-  const handle = createApp(system).callback()
-  const listener = await listen(system, (request, response) => {
-    void handle(request, response)
-  })
-  const tasks = [keepReconciled(system), keepSending(system)]
-  return {
-    port: listener.port,
-    async stop() {
-      await Promise.all([listener.close(), ...tasks.map((task) => task.stop())])
-    },
-  }
 }

@@ -7,6 +7,7 @@ import { ConfigError, readConfig, type Config } from '../src/config.ts'
 const DEFAULTS: Config = {
   hosts: ['127.0.0.1', '::1'],
   port: 8080,
+  dnsHosts: ['127.0.0.1'],
   dnsPort: 5300,
   dataFolder: '.zoneplane',
   install: 'ask',

@@ -2,25 +2,37 @@ import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { ConfigError } from '../config.ts'
 import { Conflict, Denied, Invalid, NameserverFailure, NotFound, StartError, Unavailable } from '../errors.ts'
 import type { System } from '../system.ts'
-import { addAccount } from './account.ts'
 import type { AddCommand } from './command.ts'
-import { addDomain } from './domain.ts'
-import { addEncryption } from './encryption.ts'
-import { addReconcile } from './reconcile.ts'
-import { addToken } from './token.ts'
+
+/** The groups of commands, imported when needed. */
+const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) => void>> = {
+  account: async () => (await import('./account.ts')).addAccount,
+  token: async () => (await import('./token.ts')).addToken,
+  domain: async () => (await import('./domain.ts')).addDomain,
+  reconcile: async () => (await import('./reconcile.ts')).addReconcile,
+  'encrypt-again': async () => (await import('./encryption.ts')).addEncryption,
+}
 
 const ENVIRONMENT = `
-It reads the environment of the service: DATABASE_URL, KEY_ENCRYPTION_KEYS, PDNS_API_URL,
-PDNS_API_KEY and NAMESERVERS must be set.
+The settings are environment variables; the README has a table. Beside a service with private
+servers, no setting is needed. Beside another one, the commands need its DATABASE_URL,
+KEY_ENCRYPTION_KEYS, PDNS_API_URL, PDNS_API_KEY and NAMESERVERS.
 The exit code is 0 if the command succeeded, else 1.`
 
-/** Runs `work` on a system, which can reach PowerDNS if the work needs it. */
-type WithSystem = (nameserver: boolean, work: (system: System) => Promise<void>) => Promise<void>
+/** What commands need that this folder may not import. */
+interface Parts {
+  version: string
+  /** Runs the service until it is told to stop. */
+  start: (options: { fresh: boolean; install: boolean }) => Promise<void>
+  /** Runs `work` on a system, which can reach PowerDNS if the work needs it. */
+  withSystem: (nameserver: boolean, work: (system: System) => Promise<void>) => Promise<void>
+}
 
 /** Runs one command line and prints its outcome. Returns whether it succeeded. */
-export async function run(args: string[], withSystem: WithSystem, output: OutputConfiguration = {}): Promise<boolean> {
+export async function run(args: string[], parts: Parts, output: OutputConfiguration = {}): Promise<boolean> {
   let succeeded = true
   const program = new Command('zoneplane')
+    .version(parts.version)
     .option('--json', 'print JSON')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -38,7 +50,7 @@ export async function run(args: string[], withSystem: WithSystem, output: Output
       .command(usage)
       .description(description)
       .action((...args: unknown[]) =>
-        withSystem(nameserver, async (system) => {
+        parts.withSystem(nameserver, async (system) => {
           const { lines, json, succeeded: isComplete = true } = await work(system, ...(args as never[]))
           program.configureOutput().writeOut!(
             `${program.opts()['json'] === true ? JSON.stringify(json) : lines.join('\n')}\n`,
@@ -46,7 +58,16 @@ export async function run(args: string[], withSystem: WithSystem, output: Output
           succeeded = isComplete
         }),
       )
-  for (const addCommands of [addAccount, addToken, addDomain, addReconcile, addEncryption]) addCommands(program, add)
+  program
+    .command('start')
+    .description('run the service; it starts a private Postgres and PowerDNS unless the environment names others')
+    .option('--fresh', 'delete the data of the private servers first', false)
+    .option('--no-install', 'install no missing programs')
+    .action(parts.start)
+  const named = args.find((arg) => !arg.startsWith('-')) ?? ''
+  // The help, and messages about unknown commands, know all groups.
+  const groups = named === 'start' ? [] : Object.hasOwn(GROUPS, named) ? [named] : Object.keys(GROUPS)
+  for (const group of groups) (await GROUPS[group]!())(program, add)
   try {
     await program.parseAsync(args, { from: 'user' })
     return succeeded

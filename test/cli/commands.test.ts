@@ -2,6 +2,7 @@ import test from 'ava'
 import { run } from '../../src/cli/run.ts'
 import { decryptSecret } from '../../src/service/accounts/second-factor.ts'
 import { query } from '../../src/store/database.ts'
+import type { System } from '../../src/system.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
@@ -25,7 +26,14 @@ async function zoneplane(...args: string[]): Promise<[boolean, string]> {
   const write = (text: string) => {
     printed += text
   }
-  const succeeded = await run(args, (_, work) => work(servers().system), { writeOut: write, writeErr: write })
+  const parts = {
+    version: '1.2.3',
+    start: async () => {
+      throw new Error('no service is started in this process')
+    },
+    withSystem: async (_: boolean, work: (system: System) => Promise<void>) => work(servers().system),
+  }
+  const succeeded = await run(args, parts, { writeOut: write, writeErr: write })
   return [succeeded, printed]
 }
 
@@ -38,7 +46,7 @@ async function json(...args: string[]): Promise<unknown> {
 
 /** The exit code of the program itself, and all that it printed. */
 async function program(args: string[], env: NodeJS.ProcessEnv): Promise<[number | null, string]> {
-  const { ended, output } = startOurs('cli.js', args, env)
+  const { ended, output } = startOurs(args, env)
   return [await ended, output()]
 }
 

@@ -189,14 +189,14 @@ test.serial(
   '`zoneplane reconcile` lists the zones that it repaired; only with --contents it compares contents',
   async (t) => {
     const env = environmentFor(servers().backends, { LOG_LEVEL: 'error' })
-    const first = startOurs('cli.js', ['reconcile', '--contents'], env)
+    const first = startOurs(['reconcile', '--contents'], env)
     t.is(await first.ended, 0)
     t.is(first.output(), 'All zones are as the database says.\n')
     await patch('unchanged.example.', replacement('www.unchanged.example.', 'A', 300, '192.0.2.9'))
-    const second = startOurs('cli.js', ['reconcile'], env)
+    const second = startOurs(['reconcile'], env)
     t.is(await second.ended, 0)
     t.is(second.output(), 'All zones are as the database says.\n')
-    const third = startOurs('cli.js', ['reconcile', '--contents'], env)
+    const third = startOurs(['reconcile', '--contents'], env)
     t.is(await third.ended, 0)
     t.is(third.output(), 'unchanged.example: repaired\n')
     t.deepEqual(await discrepancies(servers()), [])

@@ -74,7 +74,7 @@ const refusals: { what: string; env: (port: number) => Record<string, string>; m
 for (const { what, env, message } of refusals) {
   test(`if ${what}, an error message names the address, and the exit code is 1`, async (t) => {
     const port = await freePort()
-    const { ended, output } = startOurs('main.js', [], environmentFor(servers().backends, env(port)))
+    const { ended, output } = startOurs(['start'], environmentFor(servers().backends, env(port)))
     t.is(await ended, 1)
     t.regex(output(), message(port))
     t.notRegex(output(), /^\s+at /m)
@@ -92,7 +92,7 @@ test('if Postgres refuses the password, an error message says so at once, and th
   const url = new URL(postgres.url)
   url.password = 's3cret'
   const env = environmentFor(servers().backends, { DATABASE_URL: url.href, ...PATIENT })
-  const { ended, output } = startOurs('main.js', [], env)
+  const { ended, output } = startOurs(['start'], env)
   t.is(await ended, 1)
   t.regex(output(), /^zoneplane: Postgres at .* cannot be used: .*password authentication failed.*$/m)
   t.notRegex(output(), /s3cret/)
@@ -109,7 +109,7 @@ for (const what of ['refuses connections', 'is starting']) {
     })
     if (what === 'is starting') await once(starting.listen(Number(port), '127.0.0.1'), 'listening')
     const env = environmentFor(servers().backends, { DATABASE_URL: gate.url, ...PATIENT })
-    const { child, ended, output } = startOurs('main.js', [], env)
+    const { child, ended, output } = startOurs(['start'], env)
     await eventually(() => Promise.resolve(output().includes(`"waiting for Postgres at 127.0.0.1:${port}/`)))
     if (what === 'is starting') await once(starting.close(), 'close')
     await gate.open()
@@ -123,7 +123,7 @@ for (const what of ['refuses connections', 'is starting']) {
 
 test.serial('SIGTERM ends a service that waits for Postgres, with exit code 0', async (t) => {
   const env = { DATABASE_URL: `postgres://user@127.0.0.1:${await freePort()}/db`, ...PATIENT }
-  const { child, ended, output } = startOurs('main.js', [], environmentFor(servers().backends, env))
+  const { child, ended, output } = startOurs(['start'], environmentFor(servers().backends, env))
   await eventually(() => Promise.resolve(output().includes('waiting for Postgres')))
   child.kill()
   t.is(await ended, 0)
@@ -219,7 +219,7 @@ test('if another version made the schema, an error message says what to do, and 
   await query(db, `update knex_migrations set name = '001_accounts' where name = '01_accounts'`)
   await db.end()
   const env = environmentFor(servers().backends, { DATABASE_URL: url, ...PATIENT })
-  const { ended, output } = startOurs('main.js', [], env)
+  const { ended, output } = startOurs(['start'], env)
   t.is(await ended, 1)
   t.regex(
     output(),
@@ -232,7 +232,7 @@ test('if the port is taken, an error message names it, and the exit code is 1', 
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const { ended, output } = startOurs('main.js', [], environmentFor(servers().backends, { PORT: String(port) }))
+  const { ended, output } = startOurs(['start'], environmentFor(servers().backends, { PORT: String(port) }))
   t.is(await ended, 1)
   server.close()
   t.regex(
@@ -244,7 +244,7 @@ test('if the port is taken, an error message names it, and the exit code is 1', 
 
 test('all invalid environment variables are reported at once, and the exit code is 1', async (t) => {
   const env = { PORT: 'http', MINIMUM_TTL: '0', THROTTLE: 'maybe', DATABASE_URL: 'mysql://root:s3cret@db/' }
-  const { ended, output } = startOurs('main.js', [], environmentFor(servers().backends, env))
+  const { ended, output } = startOurs(['start'], environmentFor(servers().backends, env))
   t.is(await ended, 1)
   t.is(
     output(),
@@ -290,7 +290,7 @@ test('the command line reports usage errors, and the exit code is 1', async (t) 
     [['reconsider'], "zoneplane: unknown command 'reconsider'"],
     [['reconcile', '--content'], "zoneplane: unknown option '--content'"],
   ] as const) {
-    const { ended, output } = startOurs('cli.js', [...args], environmentFor(servers().backends))
+    const { ended, output } = startOurs([...args], environmentFor(servers().backends))
     t.is(await ended, 1)
     t.true(output().startsWith(message), output())
     t.regex(output(), /--help/)
@@ -302,14 +302,14 @@ test('the command line prints its help', async (t) => {
     [['--help'], 'Usage: zoneplane [options] [command]\n'],
     [['reconcile', '--help'], 'Usage: zoneplane reconcile [options]\n'],
   ] as const) {
-    const { ended, output } = startOurs('cli.js', [...args], {})
+    const { ended, output } = startOurs([...args], {})
     t.is(await ended, 0)
     t.true(output().startsWith(usage), output())
   }
 })
 
 test('`zoneplane reconcile` requires the settings of the database and PowerDNS', async (t) => {
-  const { ended, output } = startOurs('cli.js', ['reconcile'], { PATH: process.env['PATH'] })
+  const { ended, output } = startOurs(['reconcile'], { PATH: process.env['PATH'] })
   t.is(await ended, 1)
   t.is(
     output(),
@@ -320,7 +320,7 @@ test('`zoneplane reconcile` requires the settings of the database and PowerDNS',
 test('`zoneplane reconcile` names a server that is unreachable', async (t) => {
   const port = await freePort()
   const env = environmentFor(servers().backends, { PDNS_API_URL: `http://127.0.0.1:${port}` })
-  const { ended, output } = startOurs('cli.js', ['reconcile'], env)
+  const { ended, output } = startOurs(['reconcile'], env)
   t.is(await ended, 1)
   t.regex(output(), new RegExp(`^zoneplane: PowerDNS at 127\\.0\\.0\\.1:${port} cannot be used: .*\n$`))
 })
@@ -332,7 +332,7 @@ test.serial('`zoneplane reconcile` lists the zones that it could not repair, and
   await service.kill()
   await servers().pdns('DELETE', `/zones/${name}.`)
   servers().proxy.fail(({ method, body }) => (method === 'POST' && body.includes(name) ? { refuse: 500 } : 'pass'))
-  const { ended, output } = startOurs('cli.js', ['reconcile'], environmentFor(servers().backends))
+  const { ended, output } = startOurs(['reconcile'], environmentFor(servers().backends))
   t.is(await ended, 1)
   t.regex(output(), /^unrepaired\.example: not repaired: injected$/m)
 })

@@ -22,8 +22,8 @@ export function startProgram(file: string, args: string[], env: NodeJS.ProcessEn
   return { child, output: () => output, ended: once(child, 'close').then(([code]) => code as number | null) }
 }
 
-/** Starts a program of the project: `main.js` or `cli.js`. */
-export function startOurs(name: string, args: string[], env: NodeJS.ProcessEnv): Program {
-  const file = join(projectFolder(), 'build', 'src', name)
+/** Starts the program of the project with a command, such as `start`. */
+export function startOurs(args: string[], env: NodeJS.ProcessEnv): Program {
+  const file = join(projectFolder(), 'build', 'src', 'cli.js')
   return startProgram(process.execPath, ['--enable-source-maps', file, ...args], env)
 }

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
-import { closeSystem, createSystem, serve, type Backends } from '../../../src/server.ts'
+import { serve } from '../../../src/serve.ts'
+import { closeSystem, createSystem, type Backends } from '../../../src/server.ts'
 import type { System } from '../../../src/system.ts'
 import { Client } from '../client.ts'
 import { newFolder } from './folders.ts'
@@ -84,7 +85,7 @@ export async function startServiceProcess(
   environment: Record<string, string> = {},
 ): Promise<ServiceProcess> {
   const env = environmentFor(backends, { ZONEPLANE_DATA: newFolder(), ...environment })
-  const { child, ended, output } = startOurs('main.js', [], env)
+  const { child, ended, output } = startOurs(['start'], env)
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.on('data', () => {
       const found = apiUrl(output())

@@ -1,58 +1,55 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { seedDemo, DEMO_DOMAIN } from '../seeds/demo.ts'
-import { ConfigError, readConfig, type Config } from './config.ts'
+import { readConfig, type Config } from './config.ts'
+import { forgetServers, keptSecret, rememberServers, type Settings } from './data-folder.ts'
 import { watchDisk } from '../dev/disk.ts'
 import { defaultDataFolder } from '../dev/instance-folder.ts'
 import { demoTools } from '../dev/packages.ts'
+import { reachable } from '../dev/ports.ts'
 import { SetupError } from '../dev/setup-error.ts'
 import { startStack, type Stack } from '../dev/stack.ts'
-import { reasonOf, StartError } from './errors.ts'
+import { StartError } from './errors.ts'
 import { createLog } from './log.ts'
-import { closeSystem, createSystem, prepare, serve } from './server.ts'
+import { serve } from './serve.ts'
+import { closeSystem, createSystem, prepare, type Backends } from './server.ts'
 import { probe } from './service/probing.ts'
 import { generateSecret } from './service/tokens/secrets.ts'
 
-// The process of the service. It starts private servers (dev/) for those that the environment does not name: a demo.
+/** Milliseconds between two looks whether npm still runs. */
+const PARENT_PAUSE = 1_000
 
-const USAGE = `Usage: npm start [-- OPTIONS]
-  --fresh       delete the data of the private servers first
-  --no-install  install no missing programs
-  --help        print this, and end
-The environment has the settings (README.md).`
-
-try {
-  await main()
-} catch (error) {
-  const expected = error instanceof ConfigError || error instanceof SetupError || error instanceof StartError
-  console.error(expected ? `zoneplane: ${error.message}` : error)
-  process.exitCode = 1
+/** How `zoneplane start` begins. */
+export interface StartOptions {
+  /** Whether to delete the data of the private servers first. */
+  fresh: boolean
+  /** Whether missing programs of private servers may be installed, as far as the environment allows it. */
+  install: boolean
 }
 
-async function main(): Promise<void> {
-  const { fresh, 'no-install': noInstall, help } = options()
-  if (help) {
-    console.log(USAGE)
-    return
-  }
+/**
+ * Runs the service until a signal stops it. It starts private servers (dev/) for those that the environment does not
+ * name: a demo.
+ * @throws ConfigError; StartError
+ */
+export async function start(options: StartOptions): Promise<void> {
+  await run(options).catch((error: unknown) => {
+    throw error instanceof SetupError ? new StartError(error.message, { cause: error }) : error
+  })
+}
+
+async function run({ fresh, install }: StartOptions): Promise<void> {
   const config = readConfig({
     ...process.env,
     ZONEPLANE_DATA: process.env['ZONEPLANE_DATA'] ?? defaultDataFolder(process.cwd()),
-    ...(noInstall && { ZONEPLANE_INSTALL: 'no' }),
+    ...(!install && { ZONEPLANE_INSTALL: 'no' }),
   })
   const log = createLog(config.logLevel)
   // From now on, so that an early Ctrl-C also stops everything cleanly.
   const stopping = new AbortController()
-  const signalled = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-      process.once(signal, () => {
-        progress(`${signal}: stopping`)
-        stopping.abort()
-        resolve()
-      })
-    }
+  const told = toldToStop().then((reason) => {
+    progress(`${reason}: stopping`)
+    stopping.abort()
   })
 
   const stack = await startPrivateServers(config, fresh)
@@ -67,7 +64,9 @@ async function main(): Promise<void> {
       pdnsApiUrl: config.pdnsApiUrl ?? stack!.pdnsApiUrl!,
       pdnsApiKey: config.pdnsApiKey ?? stack!.pdnsApiKey!,
     }
-    const system = createSystem({ ...config, keyEncryptionKeys: encryptionKeys(config, fresh) }, backends, log)
+    const keyEncryptionKeys = encryptionKeys(config, fresh)
+    if (stack !== undefined) rememberServers(config.dataFolder, settingsOf(config, backends, keyEncryptionKeys))
+    const system = createSystem({ ...config, keyEncryptionKeys }, backends, log)
     try {
       progress('bringing the database schema up to date')
       await prepare(system, backends, { patience: config.startTimeout, stopping: stopping.signal })
@@ -81,7 +80,7 @@ async function main(): Promise<void> {
         const broken = stack?.broken.then((reason) => {
           throw new SetupError(`${reason}: stopping`)
         })
-        await Promise.race([signalled, broken ?? signalled])
+        await Promise.race([told, broken ?? told])
       } finally {
         await running.stop()
       }
@@ -90,24 +89,32 @@ async function main(): Promise<void> {
     }
   } finally {
     stopWatching?.()
+    if (stack !== undefined) forgetServers(config.dataFolder)
     await stack?.stop()
   }
 }
 
-/** The options of the command line. @throws ConfigError */
-function options() {
-  const flag = { type: 'boolean', default: false } as const
-  try {
-    return parseArgs({ options: { fresh: flag, 'no-install': flag, help: flag } }).values
-  } catch (error) {
-    throw new ConfigError(`${reasonOf(error)}\n${USAGE}`)
-  }
+/** Resolves, with the reason, when the process shall stop. */
+async function toldToStop(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => { resolve(signal); })
+    // Nobody reads what it prints, as after `npm start | head`, or when the terminal was closed.
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => { resolve('the output is closed'); })
+    // npm passes signals on, but cannot pass on the one that kills it.
+    if (process.env['npm_lifecycle_event'] !== 'start') return
+    const parent = process.ppid
+    const watch = setInterval(() => {
+      if (process.ppid !== parent) resolve('npm has ended')
+    }, PARENT_PAUSE)
+    watch.unref()
+  })
 }
 
 /** Starts the servers that the environment does not name; undefined if it names all. */
 async function startPrivateServers(config: Config, fresh: boolean): Promise<Stack | undefined> {
   const postgres = config.databaseUrl === undefined
-  const powerDns = config.pdnsApiUrl === undefined ? { dnsPort: config.dnsPort } : undefined
+  const { dnsHosts, dnsPort } = config
+  const powerDns = config.pdnsApiUrl === undefined ? { dnsHosts, dnsPort } : undefined
   if (!postgres && powerDns === undefined) return undefined
   const { dataFolder, install } = config
   return startStack(dataFolder, { postgres, powerDns, fresh, install, tools: demoTools, progress })
@@ -121,34 +128,31 @@ function progress(text: string): void {
 function demoSecret(config: Config, fresh: boolean): string | undefined {
   if (config.token !== undefined) return config.token
   if (config.databaseUrl !== undefined) return undefined
-  return kept(config, 'token', fresh, generateSecret)
+  return keptSecret(config.dataFolder, 'token', fresh, generateSecret)
 }
 
 /** KEY_ENCRYPTION_KEYS, else a key generated once for the private database. */
 function encryptionKeys(config: Config, fresh: boolean): Config['keyEncryptionKeys'] {
   if (config.keyEncryptionKeys.length > 0) return config.keyEncryptionKeys
   const generate = () => randomBytes(32).toString('base64')
-  return [Buffer.from(kept(config, 'key-encryption-key', fresh, generate), 'base64')]
+  return [Buffer.from(keptSecret(config.dataFolder, 'key-encryption-key', fresh, generate), 'base64')]
 }
 
-/** A secret in the data folder, which is generated if it is missing or everything begins afresh. */
-function kept(config: Config, name: string, fresh: boolean, generate: () => string): string {
-  const file = join(config.dataFolder, name)
-  try {
-    if (!fresh) return readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+/** The settings with which the command line reaches the same servers. */
+function settingsOf(config: Config, backends: Backends, keys: Config['keyEncryptionKeys']): Settings {
+  return {
+    DATABASE_URL: backends.databaseUrl,
+    PDNS_API_URL: backends.pdnsApiUrl,
+    PDNS_API_KEY: backends.pdnsApiKey,
+    NAMESERVERS: config.nameServers.join(','),
+    KEY_ENCRYPTION_KEYS: keys.map((key) => key.toString('base64')).join(','),
   }
-  const secret = generate()
-  writeFileSync(file, `${secret}\n`, { mode: 0o600 })
-  return secret
 }
 
 function welcome(config: Config, port: number, stack?: Stack, secret?: string, subname?: string): string {
   const [address] = config.hosts
-  // The addresses that mean all addresses of the machine are none to connect to.
-  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[address!] ?? address!
-  const host = reachable.includes(':') ? `[${reachable}]` : reachable
+  const target = reachable(address!)
+  const host = target.includes(':') ? `[${target}]` : target
   const base = `${config.publicUrl ?? `http://${host}:${port}`}/api/v1`
   const lines = ['', 'Zoneplane is ready.', '', `  API    ${base}/`]
   const dns = stack?.dnsPort === undefined ? undefined : { host: stack.dnsHost!, port: stack.dnsPort }

@@ -1,0 +1,44 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+// What the data folder of private servers keeps besides them. Only the user of the service can read these files.
+
+/** Settings, by the names of their environment variables. */
+export type Settings = Record<string, string>
+
+const RUNNING = 'running.json'
+
+/** A secret that is generated if it is missing, or if everything begins afresh. */
+export function keptSecret(folder: string, name: string, fresh: boolean, generate: () => string): string {
+  const kept = fresh ? undefined : read(join(folder, name))
+  if (kept !== undefined) return kept.trim()
+  const secret = generate()
+  writeFileSync(join(folder, name), `${secret}\n`, { mode: 0o600 })
+  return secret
+}
+
+/** Writes how the servers of a running service can be reached, for the operator's command line. */
+export function rememberServers(folder: string, settings: Settings): void {
+  forgetServers(folder)
+  writeFileSync(join(folder, RUNNING), JSON.stringify(settings), { mode: 0o600 })
+}
+
+/** Removes what `rememberServers` wrote. */
+export function forgetServers(folder: string): void {
+  rmSync(join(folder, RUNNING), { force: true })
+}
+
+/** What `rememberServers` wrote; undefined if no service runs here. */
+export function recallServers(folder: string): Settings | undefined {
+  const text = read(join(folder, RUNNING))
+  return text === undefined ? undefined : (JSON.parse(text) as Settings)
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,26 @@
+import { createApp } from './app.ts'
+import { listen } from './listen.ts'
+import { keepSending } from './service/accounts/mail-queue.ts'
+import { keepReconciled } from './service/domains/reconcile.ts'
+import type { System } from './system.ts'
+
+export interface Running {
+  port: number
+  /** Refuses new requests, finishes running ones, and stops the background tasks. The system stays open. */
+  stop(): Promise<void>
+}
+
+/** Serves a prepared system over HTTP, reconciles its zones, and sends its mails. @throws StartError */
+export async function serve(system: System): Promise<Running> {
+  const handle = createApp(system).callback()
+  const listener = await listen(system, (request, response) => {
+    void handle(request, response)
+  })
+  const tasks = [keepReconciled(system), keepSending(system)]
+  return {
+    port: listener.port,
+    async stop() {
+      await Promise.all([listener.close(), ...tasks.map((task) => task.stop())])
+    },
+  }
+}
