@@ -97,9 +97,15 @@ async function run({ fresh, install }: StartOptions): Promise<void> {
 /** Resolves, with the reason, when the process shall stop. */
 async function toldToStop(): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => { resolve(signal); })
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+      process.once(signal, () => {
+        resolve(signal)
+      })
     // Nobody reads what it prints, as after `npm start | head`, or when the terminal was closed.
-    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => { resolve('the output is closed'); })
+    for (const stream of [process.stdout, process.stderr])
+      stream.on('error', () => {
+        resolve('the output is closed')
+      })
     // npm passes signals on, but cannot pass on the one that kills it.
     if (process.env['npm_lifecycle_event'] !== 'start') return
     const parent = process.ppid
