@@ -3,14 +3,12 @@ FROM node:20-bookworm-slim AS build
 WORKDIR /zoneplane
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
-COPY tsconfig.json ./
+COPY tsconfig.json tsconfig.product.json ./
 COPY src src
 COPY dev dev
 COPY migrations migrations
 COPY seeds seeds
-COPY test test
-COPY bench bench
-RUN npm run build && npm prune --omit=dev
+RUN npx tsc --project tsconfig.product.json && npm prune --omit=dev
 
 FROM node:20-bookworm-slim
 WORKDIR /zoneplane

@@ -1,4 +1,5 @@
-// `npm start` and `npm test` run this first: it installs the npm packages and builds, unless that is done already.
+// `npm start` and `npm test` run this first: it installs the npm packages and builds, unless that is done already. With the
+// argument `product` it builds only what runs the service, without checking types, which takes a fraction of the time.
 // It is plain JavaScript without packages, because they may not be installed yet.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -7,8 +8,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const oldestNode = [20, 19]
-const sourceFolders = ['src', 'dev', 'migrations', 'seeds', 'test', 'bench']
-const stamp = 'build/.setup.json'
+const product = {
+  folders: ['src', 'dev', 'migrations', 'seeds'],
+  config: 'tsconfig.product.json',
+  stamp: 'build/.setup.product.json',
+}
+const everything = {
+  folders: [...product.folders, 'test', 'bench'],
+  config: 'tsconfig.json',
+  stamp: 'build/.setup.json',
+}
+const wanted = process.argv[2] === 'product' ? product : everything
 const buildInfo = 'build/.tsbuildinfo'
 const lock = 'build/.setup.lock'
 
@@ -55,29 +65,43 @@ async function install() {
   if (!isInstalled()) throw new Error('npm ci has succeeded, but node_modules does not match package-lock.json.')
 }
 
-/** Whether the build is complete and was made from exactly these sources. */
+/** Whether what is wanted was built completely, from exactly these sources. */
 function isBuilt() {
-  if (!existsSync(stamp)) return false
-  const sources = listSources()
-  return readFileSync(stamp, 'utf8') === fingerprint(sources) && sources.every((file) => existsSync(outputOf(file)))
+  if (!existsSync(wanted.stamp)) return false
+  const sources = listSources(wanted)
+  return (
+    readFileSync(wanted.stamp, 'utf8') === fingerprint(sources) && sources.every((file) => existsSync(outputOf(file)))
+  )
 }
 
 async function build() {
   console.log('setup: building')
-  const sources = listSources()
-  const made = fingerprint(sources)
+  const sources = listSources(wanted)
   const outputs = new Set(sources.map(outputOf))
-  for (const file of listFiles('build', (name) => name.endsWith('.js'))) {
-    if (!outputs.has(file)) for (const path of [file, `${file}.map`]) rmSync(path, { force: true })
+  // Everything includes the product.
+  const made = (wanted === product ? [product] : [product, everything]).map(({ stamp, ...parts }) => [
+    stamp,
+    fingerprint(listSources(parts)),
+  ])
+  for (const folder of wanted.folders) {
+    for (const file of listFiles(`build/${folder}`, (name) => name.endsWith('.js'))) {
+      if (!outputs.has(file)) for (const path of [file, `${file}.map`]) rmSync(path, { force: true })
+    }
   }
   // According to its build info, the compiler would not write deleted files again.
   if (![...outputs].every(existsSync)) rmSync(buildInfo, { force: true })
-  await run('tsc', process.execPath, ['node_modules/typescript/bin/tsc', '--pretty', 'false'])
-  writeFileSync(stamp, made)
+  await run('tsc', process.execPath, [
+    'node_modules/typescript/bin/tsc',
+    '--pretty',
+    'false',
+    '--project',
+    wanted.config,
+  ])
+  for (const [stamp, text] of made) writeFileSync(stamp, text)
 }
 
-function listSources() {
-  return sourceFolders.flatMap((folder) => listFiles(folder, (name) => /(?<!\.d)\.ts$/.test(name)))
+function listSources({ folders }) {
+  return folders.flatMap((folder) => listFiles(folder, (name) => /(?<!\.d)\.ts$/.test(name)))
 }
 
 function listFiles(folder, wanted) {
@@ -96,7 +120,7 @@ function outputOf(source) {
 /** A hash that changes if a source, or the compiler's version or settings, change. */
 function fingerprint(sources) {
   const hash = createHash('sha256')
-  for (const file of ['package.json', 'package-lock.json', 'tsconfig.json', ...sources]) {
+  for (const file of ['package.json', 'package-lock.json', everything.config, product.config, ...sources]) {
     const { mtimeMs, size } = statSync(file)
     hash.update(`${file} ${mtimeMs} ${size}\n`)
   }

@@ -9,7 +9,7 @@ import { newFolder } from './support/servers/folders.ts'
 /** A project with our packages and two source files. */
 function newProject(): string {
   const folder = newFolder()
-  for (const file of ['setup.mjs', 'package.json', 'package-lock.json', 'tsconfig.json']) {
+  for (const file of ['setup.mjs', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.product.json']) {
     cpSync(join(projectFolder(), file), join(folder, file))
   }
   symlinkSync(join(projectFolder(), 'node_modules'), join(folder, 'node_modules'))
@@ -19,8 +19,8 @@ function newProject(): string {
   return folder
 }
 
-async function runSetup(folder: string): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, [join(folder, 'setup.mjs')])
+async function runSetup(folder: string, ...args: string[]): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, [join(folder, 'setup.mjs'), ...args])
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -43,6 +43,23 @@ test.serial('setup builds once, and again after a file was changed, lost or dele
   t.deepEqual(readdirSync(join(folder, 'build', 'src')).sort(), ['one.js', 'one.js.map'])
 })
 
+test.serial('for the product, setup builds no tests; when everything is built, it has nothing to do', async (t) => {
+  const folder = newProject()
+  mkdirSync(join(folder, 'test'))
+  writeFileSync(join(folder, 'test', 'one.test.ts'), "import '../src/one.ts'\n")
+  const built = { code: 0, output: 'setup: building\n' }
+  t.deepEqual(await runSetup(folder, 'product'), built)
+  t.deepEqual(readdirSync(join(folder, 'build')).sort(), ['.setup.product.json', 'src'])
+  t.deepEqual(await runSetup(folder, 'product'), { code: 0, output: '' })
+  t.deepEqual(await runSetup(folder), built)
+  t.true(existsSync(join(folder, 'build', 'test', 'one.test.js')))
+  t.deepEqual(await runSetup(folder, 'product'), { code: 0, output: '' })
+  writeFileSync(join(folder, 'src', 'one.ts'), 'export const one = "changed"\n')
+  t.deepEqual(await runSetup(folder, 'product'), built)
+  t.true(existsSync(join(folder, 'build', 'test', 'one.test.js')))
+  t.deepEqual(await runSetup(folder), built)
+})
+
 test.serial('a compiler error is shown at every setup until it is corrected', async (t) => {
   const folder = newProject()
   writeFileSync(join(folder, 'src', 'two.ts'), 'export const two: string = 2\n')
@@ -62,7 +79,7 @@ test.serial('of two simultaneous setups, one builds and the other waits', async 
     [0, 0],
   )
   t.is(both.filter(({ output }) => output.includes('building')).length, 1)
-  t.deepEqual(readdirSync(join(folder, 'build')).sort(), ['.setup.json', '.tsbuildinfo', 'src'])
+  t.deepEqual(readdirSync(join(folder, 'build')).sort(), ['.setup.json', '.setup.product.json', '.tsbuildinfo', 'src'])
 })
 
 test.serial('setup ignores the lock of a process that was killed', async (t) => {
