@@ -9,6 +9,7 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
   account: async () => (await import('./account.ts')).addAccount,
   token: async () => (await import('./token.ts')).addToken,
   domain: async () => (await import('./domain.ts')).addDomain,
+  migrate: async () => (await import('./migrate.ts')).addMigrate,
   reconcile: async () => (await import('./reconcile.ts')).addReconcile,
   'encrypt-again': async () => (await import('./encryption.ts')).addEncryption,
 }

@@ -38,10 +38,15 @@ export async function migrate(url: string): Promise<void> {
 /** Rejects unknown migrations. knex would, too, but could not tell the operator what to do. */
 async function refuseUnknown(trx: Knex): Promise<void> {
   if (!(await trx.schema.hasTable('knex_migrations'))) return
-  const unknown = await trx<{ name: string }>('knex_migrations')
-    .whereNotIn('name', await migrations())
-    .first()
+  const known = await migrations()
+  const unknown = await trx<{ name: string }>('knex_migrations').whereNotIn('name', known).orderBy('name').first()
   if (unknown === undefined) return
+  if (unknown.name > known.at(-1)!) {
+    throw new Error(
+      `a newer version of Zoneplane made its schema (migration ${unknown.name} is unknown), and nothing was changed. ` +
+        'Start that version, or restore a backup that this one made',
+    )
+  }
   throw new Error(
     `another version of Zoneplane made its schema (migration ${unknown.name} is unknown), and nothing was changed. ` +
       'Create a new database. To recreate private servers: npm start -- --fresh',

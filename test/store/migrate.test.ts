@@ -1,6 +1,10 @@
 import test from 'ava'
 import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { projectFolder } from '../../dev/project.ts'
 import { openDatabase, query, type Db } from '../../src/store/database.ts'
 import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
 import { createDatabase } from '../support/servers/servers.ts'
@@ -82,6 +86,46 @@ test('a database that another version made is refused and not changed', async (t
     t.regex(error.message, / npm start -- --fresh$/)
     t.deepEqual(await everything(db), before)
   })
+})
+
+test('a database that a newer version made is refused and not changed', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    await query(db, `insert into knex_migrations (name, batch, migration_time) values ('99_future', 2, now())`)
+    const before = await everything(db)
+    await t.throwsAsync(migrate(url), {
+      message: /^a newer version of Zoneplane .* \(migration 99_future is unknown\)/,
+    })
+    t.deepEqual(await everything(db), before)
+  })
+})
+
+/** The migrations that databases out there have, in their order, and the SHA-256 of their files. */
+const RELEASED: Record<string, string> = {
+  '01_accounts': 'd7cc9e87c1016645f25f40dbfa6469c7e9101769f5a52148b43f0df453f59246',
+  '02_tokens': '50b32d75e06e60416534d24fc396b4486cdef860de44dd6c6963316fc56aced6',
+  '03_domains': '43c4d04f00ebb600976f89d9b9d5b363ac951f72aeb16756fce8a0934d9b78b0',
+  '04_rrsets': 'a9506c3b563fc041e241163ba412e71aa768419e4f4f6bbace843ea1895a0775',
+  '05_policies': '61c0cd8c4bb81350718968e49282e8744390d595cbee3a7752e258d3009af4fc',
+  '06_marks': '3de4a6d759e88e1ca05e8a38e0ed5f1247cbabd64030db19d57d826afe3eb0f3',
+  '07_second_factors': 'b4618213a277d6934586ff7699dcb5cf6b0b69ed09eee0d88a8e2708199d1382',
+  '08_throttle': 'cfb845fc13cfcec038b4d18e8c2f703d131e99ef340d35c5ec46b669f3c7ef18',
+  '09_confirmations': '30c606acd4b02af1b6042f27278ec78f1ebe1cd5b8eac231ea307848db4aaac1',
+  '10_mails': 'e6c82c62766a19d1b482d204e107c935a18673daa470892c54c330a2cb520093',
+  '11_captchas': '9ae0d8d58d5c2a2435d04f9fa158df6ea21cf6e7de229a678bcd39de8603c3c3',
+}
+
+test('a released migration does not change, and new ones come after it', (t) => {
+  const folder = join(projectFolder(), 'migrations')
+  const names = readdirSync(folder)
+    .sort()
+    .map((file) => file.replace(/\.ts$/, ''))
+  const released = Object.entries(RELEASED)
+  t.deepEqual(names.slice(0, released.length), Object.keys(RELEASED))
+  for (const [name, hash] of released) {
+    const text = readFileSync(join(folder, `${name}.ts`))
+    t.is(createHash('sha256').update(text).digest('hex'), hash, name)
+  }
 })
 
 test('four connections may migrate at once', async (t) => {
