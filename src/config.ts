@@ -11,6 +11,8 @@ export interface Config {
   /** The addresses on which the private PowerDNS answers queries. */
   dnsHosts: string[]
   dnsPort: number
+  /** Whether what private servers have stored survives a power failure. */
+  durable: boolean
   dataFolder: string
   /** Whether missing programs of private servers may be installed. */
   install: 'ask' | 'yes' | 'no'
@@ -94,6 +96,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     port: setting('PORT', 8080, integer(0, 65535)),
     dnsHosts: setting('DNS_HOST', ['127.0.0.1'], addresses),
     dnsPort: setting('DNS_PORT', 5300, integer(0, 65535)),
+    durable: setting('DURABLE', true, isOn),
     dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', String),
     install: setting('ZONEPLANE_INSTALL', 'ask', oneOf(['ask', 'yes', 'no'])),
     databaseUrl: setting('DATABASE_URL', undefined, url('postgres:', 'postgresql:')),

@@ -122,8 +122,8 @@ async function startPrivateServers(config: Config, fresh: boolean): Promise<Stac
   const { dnsHosts, dnsPort } = config
   const powerDns = config.pdnsApiUrl === undefined ? { dnsHosts, dnsPort } : undefined
   if (!postgres && powerDns === undefined) return undefined
-  const { dataFolder, install } = config
-  return startStack(dataFolder, { postgres, powerDns, fresh, install, tools: demoTools, progress })
+  const { dataFolder, durable, install } = config
+  return startStack(dataFolder, { postgres, powerDns, fresh, durable, install, tools: demoTools, progress })
 }
 
 function progress(text: string): void {

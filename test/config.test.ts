@@ -9,6 +9,7 @@ const DEFAULTS: Config = {
   port: 8080,
   dnsHosts: ['127.0.0.1'],
   dnsPort: 5300,
+  durable: true,
   dataFolder: '.zoneplane',
   install: 'ask',
   databaseUrl: undefined,
