@@ -13,11 +13,16 @@ export function findProgram(name: string): string | undefined {
 
 /** The path of pdns_server, if it has the LMDB backend. */
 export function findPowerDns(): string | undefined {
+  return hasBackend('lmdb') ? findProgram('pdns_server') : undefined
+}
+
+/** Whether pdns_server is installed with this backend. */
+export function hasBackend(name: string): boolean {
   const program = findProgram('pdns_server')
-  if (program === undefined) return undefined
+  if (program === undefined) return false
   // Without the system's configuration, which often only root can read.
   const { stdout } = spawnSync(program, ['--config-dir=/nonexistent', '--list-modules'], { encoding: 'utf8' })
-  return /\blmdb\b/.test(stdout) ? program : undefined
+  return stdout.split(/\s+/).includes(name)
 }
 
 function isExecutable(path: string): boolean {

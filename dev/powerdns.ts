@@ -33,6 +33,8 @@ export interface PowerDnsOptions {
   apiKey?: string
   /** Whether committed data survives a power failure (default: yes); tests prefer speed. */
   durable?: boolean
+  /** The settings of another backend than LMDB, which tests use. */
+  backend?: readonly string[] | undefined
   progress: (text: string) => void
 }
 
@@ -50,8 +52,8 @@ export async function startPowerDns(folder: string, options: PowerDnsOptions): P
   const account = unprivilegedAccount('pdns')
   requireReach(account, [folder])
   const capabilities = account && options.dnsPort > 0 && options.dnsPort < 1024 ? ['net_bind_service'] : []
-  const { apiKey = randomBytes(24).toString('hex'), durable = true, dnsHosts = [HOST] } = options
-  writeConfiguration(folder, apiKey, account, durable)
+  const { apiKey = randomBytes(24).toString('hex'), dnsHosts = [HOST] } = options
+  writeConfiguration(folder, apiKey, account, options)
   giveTo(account, join(folder, 'lmdb'))
   const socket = openSocketFolder(folder, account)
   options.progress('PowerDNS: starting')
@@ -60,7 +62,6 @@ export async function startPowerDns(folder: string, options: PowerDnsOptions): P
       program,
       [
         `--config-dir=${join(folder, 'config')}`,
-        `--lmdb-filename=${join(folder, 'lmdb', 'zones')}`,
         `--socket-dir=${socket}`,
         `--local-address=${dnsHosts.join(',')}`,
         `--local-port=${dns}`,
@@ -88,13 +89,19 @@ export async function startPowerDns(folder: string, options: PowerDnsOptions): P
  * Writes the instance's configuration: pdns/pdns.conf and the API key. On the command line `ps` would show the key to
  * every user.
  */
-function writeConfiguration(folder: string, apiKey: string, account: Account | undefined, durable: boolean): void {
-  const shared = readFileSync(join(projectFolder(), 'pdns', 'pdns.conf'), 'utf8')
-  const own = [`api-key=${apiKey}`, `webserver-allow-from=${HOST}`]
-  if (!durable) own.push('lmdb-sync-mode=nosync')
+function writeConfiguration(
+  folder: string,
+  apiKey: string,
+  account: Account | undefined,
+  { durable = true, backend }: PowerDnsOptions,
+): void {
+  const file = join(folder, 'config', 'pdns.conf')
+  const all = readFileSync(join(projectFolder(), 'pdns', 'pdns.conf'), 'utf8')
+  const shared = backend === undefined ? all : all.replace(/^(launch=|lmdb-).*$/gm, '')
+  const lmdb = [`lmdb-filename=${join(folder, 'lmdb', 'zones')}`, ...(durable ? [] : ['lmdb-sync-mode=nosync'])]
+  const own = [`api-key=${apiKey}`, `webserver-allow-from=${HOST}`, ...(backend ?? lmdb)]
   mkdirSync(join(folder, 'config'), { recursive: true })
   chmodSync(join(folder, 'config'), 0o711)
-  const file = join(folder, 'config', 'pdns.conf')
   writeFileSync(file, `${shared}\n# This instance.\n${own.join('\n')}\n`, { mode: 0o600 })
   if (account) chownSync(file, account.uid, account.gid)
 }

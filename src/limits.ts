@@ -191,7 +191,7 @@ export const SMALL_WRITE = 200
 
 /**
  * PowerDNS rectifies zones of up to this many RRsets at every publication, because that costs less than the request
- * itself. It rectifies larger zones only for changes that need it (powerdns.md §1.3: 3 to 7 µs per RRset).
+ * itself. With LMDB, it rectifies larger zones only for changes that need it (powerdns.md §1.3: 3 to 7 µs per RRset).
  */
 export const SMALL_ZONE = 200
 

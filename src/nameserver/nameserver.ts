@@ -77,6 +77,8 @@ export interface Nameserver {
   probe(): Promise<string[]>
   /** Why nothing can be published yet: no probe has succeeded. undefined: one has. */
   readonly problem: string | undefined
+  /** Whether every publication must rectify the zone, whatever it changes. Known after the probe. */
+  readonly alwaysRectify: boolean
   /**
    * Why names with this label directly below a zone's name cannot be published; undefined: they can.
    * @throws NameserverFailure if only a probe could tell

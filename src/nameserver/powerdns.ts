@@ -6,7 +6,7 @@ import { stringify } from '../slices.ts'
 import { Api, type ApiOptions } from './api.ts'
 import type { Key, Lease, Nameserver, PublishedRRset, PublishedZone } from './nameserver.ts'
 import { isNsec3Label, nsec3Label } from './nsec3.ts'
-import { readTraits } from './traits.ts'
+import { readTraits, type Traits } from './traits.ts'
 
 export interface PowerDnsOptions extends ApiOptions {
   /** The SOA's primary name server: an absolute name. */
@@ -56,7 +56,7 @@ export class PowerDns implements Nameserver {
   readonly #api: Api
   readonly #primary: string
   #spell = (content: string) => content
-  #confusesHashes = false
+  #traits: Traits | undefined
   #problem: string | undefined = 'PowerDNS was not probed'
 
   constructor(options: PowerDnsOptions) {
@@ -204,11 +204,10 @@ export class PowerDns implements Nameserver {
   async probe(): Promise<string[]> {
     try {
       // First, because it changes nothing: a PowerDNS that fails gets no scratch zone.
-      const { confusesHashes, warnings } = await readTraits(this.#api)
+      this.#traits = await readTraits(this.#api)
       await this.#probeEscapes()
-      this.#confusesHashes = confusesHashes
       this.#problem = undefined
-      return warnings
+      return this.#traits.warnings
     } catch (error) {
       this.#problem = reasonOf(error)
       throw error
@@ -224,10 +223,14 @@ export class PowerDns implements Nameserver {
     if (this.#problem !== undefined) throw new NameserverFailure('unreachable', this.#problem)
   }
 
+  get alwaysRectify(): boolean {
+    return this.#traits?.forgetsOrder === true
+  }
+
   labelProblem(label: string): string | undefined {
     if (!isNsec3Label(label)) return undefined
     this.#requireProbe()
-    return this.#confusesHashes ? NSEC3_LABEL : undefined
+    return this.#traits?.confusesHashes === true ? NSEC3_LABEL : undefined
   }
 
   /** Whether PowerDNS removes a level of escapes from contents (powerdns.md §4). */

@@ -5,6 +5,8 @@ import type { Api } from './api.ts'
 export interface Traits {
   /** It keeps names and the NSEC3 hashes of names under the same keys (powerdns.md §1.5). */
   confusesHashes: boolean
+  /** It stores an RRset that changes without what rectifying has noted of it (powerdns.md §1.3). */
+  forgetsOrder: boolean
   /** What the operator should change. */
   warnings: string[]
 }
@@ -18,6 +20,10 @@ export async function readTraits(api: Api): Promise<Traits> {
   const settings = (await api.call('GET', '/config', answerTime(0))) as { name: string; value: string }[]
   const valueOf = (setting: string) => settings.find(({ name }) => name === setting)?.value ?? ''
   return {
+    // `launch` is a list of backends, which may have names: `bind,lmdb:zones`.
+    forgetsOrder: !valueOf('launch')
+      .split(',')
+      .every((backend) => /^\s*lmdb(:|\s*$)/.test(backend)),
     confusesHashes: /^[1-4]\./.test(version) && valueOf('launch').includes('lmdb'),
     warnings: ['no', 'off'].includes(valueOf('dname-processing')) ? [NO_DNAME] : [],
   }

@@ -48,8 +48,8 @@ test.serial('a PowerDNS that removes one level of escapes gets them doubled', as
   t.true(proxy.calls[0]!.body.includes(JSON.stringify('"a\\\\"b\\\\\\\\c\\001"')))
 })
 
-/** What the probe says, and of this label, if PowerDNS is of this version and has these settings. */
-async function told(version: string, settings: Record<string, string>): Promise<[string[], boolean]> {
+/** What the probe learns of a PowerDNS of this version with these settings. */
+async function learnt(version: string, settings: Record<string, string>) {
   const { proxy, backends } = service()
   const answer = Object.entries(settings).map(([name, value]) => ({ type: 'ConfigSetting', name, value }))
   proxy.fail(({ path }) => (path === '' ? { answer: { version } } : path === '/config' ? { answer } : 'pass'))
@@ -58,24 +58,29 @@ async function told(version: string, settings: Record<string, string>): Promise<
   const warnings = await nameserver.probe()
   const isRefused = nameserver.labelProblem('0123456789abcdefghijklmnopqrstuv') !== undefined
   await nameserver.close()
-  return [warnings, isRefused]
+  return { warnings, isRefused, alwaysRectify: nameserver.alwaysRectify }
 }
 
 test.serial('a PowerDNS that does not answer for names below a DNAME is reported', async (t) => {
-  const [[warning, ...others]] = await told('4.7.3', { 'dname-processing': 'no' })
+  const [warning, ...others] = (await learnt('4.7.3', { 'dname-processing': 'no' })).warnings
   t.regex(warning!, /dname-processing=yes/)
   t.deepEqual(others, [])
-  t.deepEqual((await told('4.7.3', { 'dname-processing': 'yes' }))[0], [])
-  t.deepEqual((await told('6.0.0', { launch: 'lmdb' }))[0], [])
+  t.deepEqual((await learnt('4.7.3', { 'dname-processing': 'yes' })).warnings, [])
+  t.deepEqual((await learnt('6.0.0', { launch: 'lmdb' })).warnings, [])
 })
 
-test.serial('names like NSEC3 hashes are refused with LMDB before 5.0', async (t) => {
-  const settings = { 'dname-processing': 'yes' }
-  t.deepEqual(await told('4.7.3', { ...settings, launch: 'lmdb' }), [[], true])
-  t.deepEqual(await told('4.9.17', { ...settings, launch: 'bind,lmdb:zones' }), [[], true])
-  t.deepEqual(await told('5.0.1', { ...settings, launch: 'lmdb' }), [[], false])
-  t.deepEqual(await told('4.9.17', { ...settings, launch: 'gpgsql' }), [[], false])
-})
+for (const [version, launch, isRefused, alwaysRectify] of [
+  ['4.7.3', 'lmdb', true, false],
+  ['4.9.17', 'bind,lmdb:zones', true, true],
+  ['4.9.17', 'lmdb:a, lmdb:b', true, false],
+  ['5.0.1', 'lmdb', false, false],
+  ['4.9.17', 'gpgsql', false, true],
+] as const) {
+  test.serial(`names like NSEC3 hashes, and whether to rectify always: version ${version}, ${launch}`, async (t) => {
+    const settings = { 'dname-processing': 'yes', launch }
+    t.deepEqual(await learnt(version, settings), { warnings: [], isRefused, alwaysRectify })
+  })
+}
 
 test.serial('the configured PowerDNS is as it should be', async (t) => {
   const { proxy, backends, system } = service()

@@ -34,9 +34,12 @@ export interface TestServers extends Servers {
 /** A service in a process of its own, and a client with the token of `owner`. */
 export type TestProcess = ServiceProcess & { api: Client }
 
-/** Starts a service in this process for a test file, and stops it after the last test. */
-export function useService(environment: Record<string, string> = {}): () => TestService {
-  return useOne(() => startTestService(environment))
+/**
+ * Starts a service in this process for a test file, and stops it after the last test.
+ * @param backend makes the settings of PowerDNS' backend, if not LMDB
+ */
+export function useService(environment: Record<string, string> = {}, backend?: () => string[]): () => TestService {
+  return useOne(() => startTestService(environment, backend?.()))
 }
 
 /** Starts servers for a test file, and stops them, and all services on them, after the last test. */
@@ -69,8 +72,8 @@ function useOne<T extends { close(): Promise<void> }>(start: () => Promise<T>): 
   return () => started!
 }
 
-async function startTestService(environment: Record<string, string>): Promise<TestService> {
-  const servers = await startServers()
+async function startTestService(environment: Record<string, string>, backend?: string[]): Promise<TestService> {
+  const servers = await startServers(backend)
   const service = await startService(servers.backends, environment)
   return {
     ...servers,

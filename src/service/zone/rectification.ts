@@ -9,7 +9,7 @@ const STRUCTURAL = ['NS', 'DS', 'DNAME']
 /**
  * Whether PowerDNS must rectify the zone for these changes (powerdns.md §1.3): names, delegations, DS or DNAME appear
  * or disappear, or an RRset is written at or below a delegation. PowerDNS treats such an RRset as authoritative and
- * signs it until the zone is rectified. Other changes never need it.
+ * signs it until the zone is rectified. With LMDB, other changes never need it.
  * @param current the RRsets at the subnames of the changes and at their ancestors
  */
 export function* needsRectification(current: RRset[], changes: Change[]): Work<boolean> {

@@ -85,6 +85,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     const growth = growthOf(changes)
     const version = nextVersion(system, domain.sent)
     const rectify =
+      system.nameserver.alwaysRectify ||
       domain.size + growth <= SMALL_ZONE ||
       this.#ancestors === undefined ||
       (await inSlices(needsRectification([...this.current, ...this.#ancestors], changes)))

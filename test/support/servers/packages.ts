@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { hasAll, type Requirement } from '../../../dev/packages.ts'
+import { hasBackend } from '../../../dev/powerdns-program.ts'
 
 /** DNS programs of other projects; the tests check answers and zones with them. */
 export const dnsTools: Requirement[] = [
@@ -10,8 +11,16 @@ export const dnsTools: Requirement[] = [
     isThere: () => hasAll('named-compilezone', 'dnssec-dsfromkey'),
     packages: ['bind9-utils'],
   },
+  {
+    what: "PowerDNS' SQLite backend with its schema, and sqlite3",
+    isThere: () => hasAll('sqlite3') && hasBackend('gsqlite3') && existsSync(SQLITE_SCHEMA),
+    packages: ['pdns-backend-sqlite3', 'sqlite3'],
+  },
   { what: 'ldns-verify-zone', isThere: () => hasAll('ldns-verify-zone'), packages: ['ldnsutils'] },
 ]
+
+/** The tables of PowerDNS' SQLite backend. */
+export const SQLITE_SCHEMA = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql'
 
 /** The tests ask this validating resolver, too, where it can be installed. */
 export const secondValidator: Requirement[] = [

@@ -23,10 +23,11 @@ export interface Servers {
   close(): Promise<void>
 }
 
-export async function startServers(): Promise<Servers> {
+/** @param backend settings of PowerDNS' backend, if not LMDB */
+export async function startServers(backend?: readonly string[]): Promise<Servers> {
   const folder = newFolder()
   const start = (given: { dnsPort: number; apiPort?: number; apiKey?: string }) =>
-    startPowerDns(folder, { ...given, durable: false, progress: () => undefined })
+    startPowerDns(folder, { ...given, backend, durable: false, progress: () => undefined })
   const [powerDns, database] = await Promise.all([start({ dnsPort: 0 }), createDatabase()])
   const proxy = await startProxy(powerDns.apiUrl)
   return {
