@@ -12,7 +12,7 @@ exec pdns_server \
   --config-dir="$run" \
   --socket-dir="$run" \
   --lmdb-filename=/var/lib/powerdns/lmdb/pdns.lmdb \
-  --local-address=0.0.0.0 \
+  --local-address=0.0.0.0,:: \
   --local-port="${PDNS_PORT:-5300}" \
   --webserver-address=0.0.0.0 \
   --webserver-port=8081 \

