@@ -53,9 +53,13 @@ function interpolate(value: string | number, environment: Record<string, string>
 }
 
 test('docker-compose.yml is valid by the JSON schema of the compose specification', (t) => {
-  const validator = new Ajv2019({ strict: false, validateFormats: false, validateSchema: false })
+  // The schema says `id` for names within it, which later drafts of JSON Schema call `$id`.
+  const validator = new Ajv2019({ strict: false, validateFormats: false, validateSchema: false }).removeKeyword('id')
   const isValid = validator.compile(composeSchema)
-  t.true(isValid(compose), JSON.stringify(isValid.errors))
+  // The package's schema is of 2021, and `name` is newer.
+  const { name, ...rest } = compose as typeof compose & { name: string }
+  t.is(name, 'zoneplane')
+  t.true(isValid(rest), JSON.stringify(isValid.errors))
   // What YAML makes of an unquoted `0: 1` in a list.
   t.false(isValid({ services: { api: { healthcheck: { test: ['CMD', { 'process.exit(0': '1)' }] } } } }))
 })
