@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { randomInt } from 'node:crypto'
+import { pbkdf2Sync, randomInt } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +19,8 @@ import { clientTools, dnsTools, secondValidator } from './support/servers/packag
 // `--long` as the first selects the long tests, `--clients` those with client programs of other projects.
 
 const PREFIX = 'zoneplane-test-'
+/** Seconds without any result, after which the tests fail, on a machine that has nothing else to do. */
+const TIMEOUT = 120
 const TESTS = 'build/test'
 /** The options, and the folders whose tests run only with them. */
 const OPTIONAL: Record<string, string> = { '--long': `${TESTS}/long/`, '--clients': `${TESTS}/clients/` }
@@ -55,8 +57,13 @@ async function test(args: string[]): Promise<number> {
     if (interruptedBy) return 1
     const seed = process.env['TEST_SEED'] ?? String(randomInt(2 ** 31))
     progress(`TEST_SEED=${seed}`)
-    const tmp = join(folder, 'tmp')
-    const code = await runAva(args, { TEST_POSTGRES_URL: url, TEST_FOLDER: folder, TEST_SEED: seed, TMPDIR: tmp })
+    const code = await runAva(args, {
+      TEST_POSTGRES_URL: url,
+      TEST_FOLDER: folder,
+      TEST_SEED: seed,
+      TEST_SLOWNESS: String(slowness()),
+      TMPDIR: join(folder, 'tmp'),
+    })
     if (code !== 0) progress(`failed; TEST_SEED=${seed} makes the same random choices again`)
     return code
   } finally {
@@ -66,6 +73,13 @@ async function test(args: string[]): Promise<number> {
 
 function progress(text: string): void {
   console.log(`test: ${text}`)
+}
+
+/** How many times as long as usual this machine takes for a piece of work, at least 1: it is slow, or busy. */
+function slowness(): number {
+  const start = performance.now()
+  pbkdf2Sync('password', 'salt', 1_000_000, 32, 'sha256')
+  return Math.max(1, (performance.now() - start) / 500)
 }
 
 /** A folder that records this process, and that the users of the servers may traverse. */
@@ -119,7 +133,9 @@ function selection(project: string, args: string[]): string[] {
 async function runAva(args: string[], environment: Record<string, string>): Promise<number> {
   const project = projectFolder()
   const cli = join(project, 'node_modules', 'ava', 'entrypoints', 'cli.mjs')
-  const command = commandFor(process.execPath, [cli, ...selection(project, args)], {
+  const timeout = `--timeout=${Math.ceil(TIMEOUT * Number(environment['TEST_SLOWNESS']))}s`
+  const options = args.some((arg) => arg.startsWith('--timeout')) ? [] : [timeout]
+  const command = commandFor(process.execPath, [cli, ...options, ...selection(project, args)], {
     account: undefined,
     deathSignal: 'SIGKILL',
   })

@@ -1,8 +1,9 @@
 import test from 'ava'
 import pg from 'pg'
 import { audit, reconcile } from '../../src/service/domains/reconcile.ts'
-import { query } from '../../src/store/database.ts'
+import { begin, one, query } from '../../src/store/database.ts'
 import * as marks from '../../src/store/marks.ts'
+import { succeeded } from '../support/api.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
@@ -20,8 +21,8 @@ const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, recor
 const write = (name: string, address: string) => service.api.put(`/domains/${name}/rrsets/www/A/`, rrset(address))
 
 async function makeDomain(name: string): Promise<void> {
-  await service.api.post('/domains/', { name })
-  await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  succeeded(await service.api.post('/domains/', { name }), 201)
+  succeeded(await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1')), 201)
 }
 
 async function markOf(zone: string): Promise<marks.Mark | undefined> {
@@ -36,7 +37,8 @@ async function serialOf(zone: string): Promise<number> {
 async function spoil(name: string): Promise<void> {
   const records = [{ content: '192.0.2.99', disabled: false }]
   const change = { name: `www.${name}.`, type: 'A', ttl: 300, changetype: 'REPLACE', records }
-  await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: [change] })
+  const { status } = await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: [change] })
+  if (status !== 204) throw new Error(String(status))
 }
 
 /** Marks zones; their repair is due after the interval `due`. */
@@ -99,27 +101,34 @@ test.serial('the deletion of a domain with a mark deletes the mark', async (t) =
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial(
-  'a repair that fails is recorded, retried with growing pauses, and does not delay other repairs',
-  async (t) => {
-    const names = ['hopeless.example', 'hopeful-1.example', 'hopeful-2.example']
-    for (const name of names) {
-      await makeDomain(name)
-      await spoil(name)
-    }
-    servers().proxy.fail(({ path }) => (path.includes('hopeless') ? { refuse: 500 } : 'pass'))
-    await mark(names, '0')
-    await eventually(async () => (await markOf(names[0]!))?.attempts === 2)
-    t.is(await markOf(names[1]!), undefined)
-    t.is(await markOf(names[2]!), undefined)
-    t.is((await markOf(names[0]!))?.lastError, 'injected')
-    const sql = `select retry_at - now() > interval '1 second' as "isLater" from marks`
-    t.deepEqual(await query(servers().system.db, sql), [{ isLater: true }])
-    servers().proxy.heal()
-    await marks.hasten(servers().system.db)
-    t.deepEqual(await discrepanciesOf(servers(), names[0]!), [])
-  },
-)
+test.serial('a repair that fails is recorded and retried, and does not delay other repairs', async (t) => {
+  const names = ['hopeless.example', 'hopeful-1.example', 'hopeful-2.example']
+  for (const name of names) {
+    await makeDomain(name)
+    await spoil(name)
+  }
+  servers().proxy.fail(({ path }) => (path.includes('hopeless') ? { refuse: 500 } : 'pass'))
+  await mark(names, '0')
+  await eventually(async () => (await markOf(names[0]!))!.attempts >= 2)
+  await eventually(async () => (await marks.list(servers().system.db, names)).length === 1)
+  t.is((await markOf(names[0]!))?.lastError, 'injected')
+  servers().proxy.heal()
+  await marks.hasten(servers().system.db)
+  t.deepEqual(await discrepanciesOf(servers(), names[0]!), [])
+})
+
+test.serial('the pauses between failed repairs of a zone double, up to five minutes', async (t) => {
+  // Never committed. The clock of a transaction stands still.
+  await using trx = await begin(servers().system.db)
+  const mark = await marks.set(trx.db, 'never.example', { version: 1, grace: 0, timeLimit: 0 })
+  const pauses: number[] = []
+  for (let attempts = 1; attempts <= 11; attempts++) {
+    await marks.keep(trx.db, mark, true, 'injected')
+    const sql = `select extract(epoch from retry_at - now())::int as pause from marks where zone = :zone`
+    pauses.push((await one<{ pause: number }>(trx.db, sql, { zone: mark.zone })).pause)
+  }
+  t.deepEqual(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
+})
 
 test.serial('a repair that hangs does not delay other repairs', async (t) => {
   const names = ['hanging.example', ...Array.from({ length: 9 }, (_, i) => `free-${i}.example`)]
@@ -192,15 +201,19 @@ test.serial('a push that PowerDNS applies after the grace period is found within
   await makeDomain(name)
   const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
   const answering = write(name, '192.0.2.2')
-  await stopped.arrived
-  const { grace, version } = (await markOf(name))!
-  stopped.release({ abandoned: 2 * grace + 1_500 })
+  const late = await stopped.arrived
+  const { version } = (await markOf(name))!
+  // How long to watch for it.
+  await query(servers().system.db, 'update marks set time_limit = 600000 where zone = :name', { name })
+  let apply = () => {}
+  stopped.release({ abandoned: new Promise<void>((resolve) => (apply = resolve)) })
   t.is((await answering).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.is((await write(name, '192.0.2.3')).status, 200)
-  const isApplied = async () => (await serialOf(name)) === version
-  await eventually(isApplied)
-  await eventually(async () => !(await isApplied()))
+  apply()
+  await eventually(() => late.status !== undefined)
+  t.is(late.status, 204)
+  await eventually(async () => (await serialOf(name)) !== version)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.3'] })
 })

@@ -2,6 +2,7 @@ import test from 'ava'
 import { query } from '../../src/store/database.ts'
 import { SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../src/limits.ts'
 import { createAccount } from '../support/accounts.ts'
+import { succeeded } from '../support/api.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
@@ -20,8 +21,8 @@ const rrset = (address: string, subname = 'www') => ({ subname, type: 'A', ttl: 
 test.afterEach.always(() => servers().killServices())
 
 async function withDomain(service: TestProcess, name: string): Promise<void> {
-  await service.api.post('/domains/', { name })
-  await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  succeeded(await service.api.post('/domains/', { name }), 201)
+  succeeded(await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1')), 201)
 }
 
 for (const isDirect of [false, true]) {
@@ -78,7 +79,7 @@ for (const isDirect of [false, true]) {
 test.serial('reads succeed while many writes wait for PowerDNS', async (t) => {
   const { api } = await servers().start()
   const names = Array.from({ length: 12 }, (_, i) => `waiting-${i}.example`)
-  for (const name of names) await api.post('/domains/', { name })
+  for (const name of names) succeeded(await api.post('/domains/', { name }), 201)
   const isPatch = ({ method }: { method: string }) => method === 'PATCH'
   const stops = names.slice(0, WRITERS_PER_ACCOUNT).map(() => servers().proxy.stop(isPatch))
   const answering = names.map((name) => api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1')))
@@ -99,8 +100,8 @@ for (const [what, count, atOnce] of [
     const { api, clientOf } = await servers().start()
     const other = clientOf((await createAccount(system, '')).secret)
     const names = Array.from({ length: 12 }, (_, i) => `busy-${i}-${count}.example`)
-    for (const name of names) await api.post('/domains/', { name })
-    await other.post('/domains/', { name: `other-${count}.example` })
+    for (const name of names) succeeded(await api.post('/domains/', { name }), 201)
+    succeeded(await other.post('/domains/', { name: `other-${count}.example` }), 201)
 
     const isBusy = ({ method, path }: Call) => method === 'PATCH' && path.includes('busy-')
     let release = () => {}
@@ -116,7 +117,7 @@ for (const [what, count, atOnce] of [
     const writing = names.map(async (name) => {
       answered.push((await api.post(`/domains/${name}/rrsets/`, rrsets)).status)
     })
-    await eventually(() => Promise.resolve(proxy.calls.filter(isBusy).length === atOnce))
+    await eventually(() => proxy.calls.filter(isBusy).length === atOnce)
     t.is((await other.post(`/domains/other-${count}.example/rrsets/`, rrset('192.0.2.1'))).status, 201)
     t.deepEqual(answered, [])
     t.is(proxy.calls.filter(isBusy).length, atOnce)

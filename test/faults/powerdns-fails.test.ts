@@ -1,8 +1,9 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
+import pLimit from 'p-limit'
 import { query } from '../../src/store/database.ts'
 import { createAccount } from '../support/accounts.ts'
-import type { Answer } from '../support/client.ts'
-import { Client } from '../support/client.ts'
+import { succeeded } from '../support/api.ts'
+import type { Answer, Client } from '../support/client.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
@@ -88,16 +89,27 @@ const rows: Row[] = [
 
 let number = 0
 
+/** So many tests at once that the service need not let writes wait for their turn. */
+const room = pLimit(8)
+
+/** A test with an account of its own, when there is room. */
+function testInTurn(title: string, work: (t: ExecutionContext, api: Client) => Promise<void>): void {
+  test(title, (t) => room(async () => work(t, (await createAccount(servers().system, service.url)).api)))
+}
+
+/** Creates a domain with an RRset. */
+async function prepare(api: Client, name: string): Promise<void> {
+  succeeded(await create(api, name), 201)
+  succeeded(await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1')), 201)
+}
+
 for (const { what, act, success, call, harmless = [] } of rows) {
   for (const [how, fate] of Object.entries(fates)) {
     if (harmless.includes(how)) continue
-    test(`if PowerDNS ${how}, ${what} is answered 503, nothing is changed, and a retry succeeds`, async (t) => {
+    const title = `if PowerDNS ${how}, ${what} is answered 503, nothing is changed, and a retry succeeds`
+    testInTurn(title, async (t, api) => {
       const name = `fails-${number++}.example`
-      const { api } = await createAccount(servers().system, service.url)
-      if (act !== create) {
-        t.is((await create(api, name)).status, 201)
-        t.is((await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))).status, 201)
-      }
+      if (act !== create) await prepare(api, name)
       const before = await stored(name)
       const stopped = servers().proxy.stop((sent) => call(sent, name))
       const answering = act(api, name)
@@ -114,13 +126,9 @@ for (const { what, act, success, call, harmless = [] } of rows) {
       t.deepEqual(await discrepanciesOf(servers(), name), [])
     })
 
-    test(`if PowerDNS ${how}, ${what} can be retried at once`, async (t) => {
+    testInTurn(`if PowerDNS ${how}, ${what} can be retried at once`, async (t, api) => {
       const name = `retried-${number++}.example`
-      const { api } = await createAccount(servers().system, service.url)
-      if (act !== create) {
-        t.is((await create(api, name)).status, 201)
-        t.is((await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))).status, 201)
-      }
+      if (act !== create) await prepare(api, name)
       const stopped = servers().proxy.stop((sent) => call(sent, name))
       const answering = act(api, name)
       await stopped.arrived
@@ -132,21 +140,20 @@ for (const { what, act, success, call, harmless = [] } of rows) {
   }
 }
 
-test('if PowerDNS answers 500 to the deletion of a zone, the service repeats it at once', async (t) => {
+testInTurn('if PowerDNS answers 500 to the deletion of a zone, the service repeats it at once', async (t, api) => {
   const name = 'repeated.example'
-  const { api } = await createAccount(servers().system, service.url)
-  await create(api, name)
+  await prepare(api, name)
   const stopped = servers().proxy.stop(({ method, path }) => method === 'DELETE' && path === `/zones/${name}.`)
   stopped.release({ refuse: 500 })
   t.is((await remove(api, name)).status, 204)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
-test('if PowerDNS refuses an RRset, the answer is 400 with its reason, nothing is changed and no mark remains', async (t) => {
+const REFUSAL =
+  'if PowerDNS refuses an RRset, the answer is 400 with its reason, nothing is changed and no mark remains'
+testInTurn(REFUSAL, async (t, api) => {
   const name = 'refused.example'
-  const { api } = await createAccount(servers().system, service.url)
-  await create(api, name)
-  await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  await prepare(api, name)
   const before = await stored(name)
   servers()
     .proxy.stop((call) => patch(call, name))

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Pool } from 'undici'
 import { startPostgres } from '../../dev/postgres.ts'
 import { openDatabase, query } from '../../src/store/database.ts'
+import { succeeded } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
@@ -110,10 +111,10 @@ for (const what of ['refuses connections', 'is starting']) {
     if (what === 'is starting') await once(starting.listen(Number(port), '127.0.0.1'), 'listening')
     const env = environmentFor(servers().backends, { DATABASE_URL: gate.url, ...PATIENT })
     const { child, ended, output } = startOurs(['start'], env)
-    await eventually(() => Promise.resolve(output().includes(`"waiting for Postgres at 127.0.0.1:${port}/`)))
+    await eventually(() => output().includes(`"waiting for Postgres at 127.0.0.1:${port}/`))
     if (what === 'is starting') await once(starting.close(), 'close')
     await gate.open()
-    await eventually(() => Promise.resolve(apiUrl(output()) !== undefined))
+    await eventually(() => apiUrl(output()) !== undefined)
     t.is(output().split('waiting for Postgres').length, 2)
     child.kill()
     t.is(await ended, 0)
@@ -124,7 +125,7 @@ for (const what of ['refuses connections', 'is starting']) {
 test.serial('SIGTERM ends a service that waits for Postgres, with exit code 0', async (t) => {
   const env = { DATABASE_URL: `postgres://user@127.0.0.1:${await freePort()}/db`, ...PATIENT }
   const { child, ended, output } = startOurs(['start'], environmentFor(servers().backends, env))
-  await eventually(() => Promise.resolve(output().includes('waiting for Postgres')))
+  await eventually(() => output().includes('waiting for Postgres'))
   child.kill()
   t.is(await ended, 0)
   t.regex(output(), /^zoneplane: SIGTERM: stopping$/m)
@@ -261,7 +262,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     async (t) => {
       const service = await servers().start()
       const name = `stopped-by-${signal.toLowerCase()}.example`
-      await service.api.post('/domains/', { name })
+      succeeded(await service.api.post('/domains/', { name }), 201)
       const idle = new Pool(service.url, { connections: 1 })
       t.is((await (await idle.request({ path: '/healthz', method: 'GET' })).body.text()).length, 15)
       const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
@@ -328,7 +329,7 @@ test('`zoneplane reconcile` names a server that is unreachable', async (t) => {
 test.serial('`zoneplane reconcile` lists the zones that it could not repair, and the exit code is 1', async (t) => {
   const service = await servers().start()
   const name = 'unrepaired.example'
-  await service.api.post('/domains/', { name })
+  succeeded(await service.api.post('/domains/', { name }), 201)
   await service.kill()
   await servers().pdns('DELETE', `/zones/${name}.`)
   servers().proxy.fail(({ method, body }) => (method === 'POST' && body.includes(name) ? { refuse: 500 } : 'pass'))

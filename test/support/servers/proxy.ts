@@ -26,7 +26,7 @@ export interface Call {
  * - hang: nothing happens until the caller gives up
  * - spoil: PowerDNS applies the call; the caller gets this status
  * - late: PowerDNS applies the call after so many milliseconds, even if the caller no longer waits
- * - abandoned: the connection is closed at once; PowerDNS applies the call after so many milliseconds
+ * - abandoned: the connection is closed at once; PowerDNS applies the call after so many milliseconds, or after an event
  */
 export type Fate =
   | 'pass'
@@ -37,7 +37,7 @@ export type Fate =
   | { answer: unknown }
   | { spoil: number }
   | { late: number }
-  | { abandoned: number }
+  | { abandoned: number | Promise<unknown> }
 
 export interface Proxy {
   url: string
@@ -93,7 +93,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     if (typeof fate === 'object' && 'late' in fate) await sleep(fate.late)
     if (typeof fate === 'object' && 'abandoned' in fate) {
       outgoing.destroy()
-      await sleep(fate.abandoned)
+      await (typeof fate.abandoned === 'number' ? sleep(fate.abandoned) : fate.abandoned)
     }
     call.from = performance.now()
     const answer = await forward(incoming, body).finally(() => (call.to = performance.now()))
