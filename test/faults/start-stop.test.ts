@@ -310,7 +310,8 @@ test('the command line prints its help', async (t) => {
 })
 
 test('`zoneplane reconcile` requires the settings of the database and PowerDNS', async (t) => {
-  const { ended, output } = startOurs(['reconcile'], { PATH: process.env['PATH'] })
+  const { PATH, DATABASE_URL, KEY_ENCRYPTION_KEYS } = environmentFor(servers().backends)
+  const { ended, output } = startOurs(['reconcile'], { PATH, DATABASE_URL, KEY_ENCRYPTION_KEYS })
   t.is(await ended, 1)
   t.is(
     output(),
