@@ -31,6 +31,8 @@ export interface Config {
   pdnsConnections: number
   /** The secret of the demo account's token. */
   token: string | undefined
+  /** The file of a seed (seeds/read.ts). */
+  seed: string | undefined
   /** 32 octets each; the first one encrypts, all decrypt. Empty: the caller provides one. */
   keyEncryptionKeys: readonly Buffer[]
   /** Without final slash; undefined: derived from each request. */
@@ -105,6 +107,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     startTimeout: setting('START_TIMEOUT', 60, integer(0, 3600)),
     pdnsConnections: setting('PDNS_CONNECTIONS', 8, integer(1, 100)),
     token: setting('ZONEPLANE_TOKEN', undefined, secret),
+    seed: setting('ZONEPLANE_SEED', undefined, String),
     keyEncryptionKeys: setting('KEY_ENCRYPTION_KEYS', [], encryptionKeys),
     publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
     nameServers: nameServers.map((name) => `${name}.`),
@@ -209,8 +212,13 @@ function address(value: string): string {
   return value
 }
 
+/** Whether this may be the secret of a token that the operator chooses. */
+export function isSecret(value: string): boolean {
+  return /^[\x21-\x7e]{8,256}$/.test(value)
+}
+
 function secret(value: string): string {
-  if (!/^[\x21-\x7e]{8,256}$/.test(value)) throw new Error('must be 8 to 256 visible ASCII characters without blanks')
+  if (!isSecret(value)) throw new Error('must be 8 to 256 visible ASCII characters without blanks')
   return value
 }
 

@@ -129,6 +129,15 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** What an error says to the operator: of invalid input all problems, without the names of the fields. */
+export function textOf(error: Error): string {
+  if (!(error instanceof Invalid)) return error.message
+  return [error.problems]
+    .flat()
+    .flatMap((one) => Object.values(one).flat())
+    .join(' ')
+}
+
 /** The service cannot start; the message is for the operator. */
 export class StartError extends Error {}
 

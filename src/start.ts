@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { applySeed } from '../seeds/apply.ts'
+import type { Seed } from '../seeds/read.ts'
 import { seedDemo, DEMO_DOMAIN } from '../seeds/demo.ts'
 import { readConfig, type Config } from './config.ts'
 import { forgetServers, keptSecret, rememberServers, type Settings } from './data-folder.ts'
@@ -15,6 +17,7 @@ import { serve } from './serve.ts'
 import { closeSystem, createSystem, prepare, type Backends } from './server.ts'
 import { probe } from './service/probing.ts'
 import { generateSecret } from './service/tokens/secrets.ts'
+import type { System } from './system.ts'
 
 /** Milliseconds between two looks whether npm still runs. */
 const PARENT_PAUSE = 1_000
@@ -44,6 +47,7 @@ async function run({ fresh, install }: StartOptions): Promise<void> {
     ZONEPLANE_DATA: process.env['ZONEPLANE_DATA'] ?? defaultDataFolder(process.cwd()),
     ...(!install && { ZONEPLANE_INSTALL: 'no' }),
   })
+  const seed = await seedOf(config)
   const log = createLog(config.logLevel)
   // From now on, so that an early Ctrl-C also stops everything cleanly.
   const stopping = new AbortController()
@@ -72,11 +76,11 @@ async function run({ fresh, install }: StartOptions): Promise<void> {
       await prepare(system, backends, { patience: config.startTimeout, stopping: stopping.signal })
       if (stopping.signal.aborted) return
       await probe(system)
-      const secret = demoSecret(config, fresh)
-      const subname = secret === undefined ? undefined : await seedDemo(system, secret)
+      if (seed !== undefined) await applySeed(system, seed)
+      const demo = await populate(system, demoSecret(config, fresh))
       const running = await serve(system)
       try {
-        console.log(welcome(config, running.port, stack, secret, subname))
+        console.log(welcome(config, running.port, stack, demo))
         const broken = stack?.broken.then((reason) => {
           throw new SetupError(`${reason}: stopping`)
         })
@@ -116,6 +120,11 @@ async function toldToStop(): Promise<string> {
   })
 }
 
+/** ZONEPLANE_SEED, read before anything is started, so that its mistakes are told at once. @throws ConfigError */
+async function seedOf({ seed }: Config): Promise<Seed | undefined> {
+  return seed === undefined ? undefined : (await import('../seeds/read.ts')).readSeed(seed)
+}
+
 /** Starts the servers that the environment does not name; undefined if it names all. */
 async function startPrivateServers(config: Config, fresh: boolean): Promise<Stack | undefined> {
   const postgres = config.databaseUrl === undefined
@@ -130,11 +139,26 @@ function progress(text: string): void {
   console.log(`zoneplane: ${text}`)
 }
 
-/** The secret of the demo token: ZONEPLANE_TOKEN, else generated once for the private database; undefined: no demo. */
+/**
+ * The secret of the demo token: ZONEPLANE_TOKEN, else generated once for the private database. Undefined: no demo, as with
+ * a seed.
+ */
 function demoSecret(config: Config, fresh: boolean): string | undefined {
   if (config.token !== undefined) return config.token
-  if (config.databaseUrl !== undefined) return undefined
+  if (config.databaseUrl !== undefined || config.seed !== undefined) return undefined
   return keptSecret(config.dataFolder, 'token', fresh, generateSecret)
+}
+
+/** The secret of the demo account's token, and a subname that its domain does not have. */
+interface Demo {
+  secret: string
+  subname: string
+}
+
+/** The demo; undefined if there is none, or its domain cannot be created now. */
+async function populate(system: System, secret: string | undefined): Promise<Demo | undefined> {
+  const subname = secret === undefined ? undefined : await seedDemo(system, secret)
+  return secret === undefined || subname === undefined ? undefined : { secret, subname }
 }
 
 /** KEY_ENCRYPTION_KEYS, else a key generated once for the private database. */
@@ -155,7 +179,7 @@ function settingsOf(config: Config, backends: Backends, keys: Config['keyEncrypt
   }
 }
 
-function welcome(config: Config, port: number, stack?: Stack, secret?: string, subname?: string): string {
+function welcome(config: Config, port: number, stack: Stack | undefined, demo: Demo | undefined): string {
   const [address] = config.hosts
   const target = reachable(address!)
   const host = target.includes(':') ? `[${target}]` : target
@@ -163,7 +187,8 @@ function welcome(config: Config, port: number, stack?: Stack, secret?: string, s
   const lines = ['', 'Zoneplane is ready.', '', `  API    ${base}/`]
   const dns = stack?.dnsPort === undefined ? undefined : { host: stack.dnsHost!, port: stack.dnsPort }
   if (dns !== undefined) lines.push(`  DNS    ${dns.host} port ${dns.port}`)
-  if (secret === undefined || subname === undefined) return [...lines, ''].join('\n')
+  if (demo === undefined) return [...lines, ''].join('\n')
+  const { secret, subname } = demo
   const collection = `${base}/domains/${DEMO_DOMAIN}/rrsets/`
   const { token, quote } = shownToken(config, stack, secret)
   const curl = `curl -H ${quote}Authorization: Token ${token}${quote}`

@@ -18,6 +18,7 @@ const DEFAULTS: Config = {
   startTimeout: 60,
   pdnsConnections: 8,
   token: undefined,
+  seed: undefined,
   keyEncryptionKeys: [],
   publicUrl: undefined,
   nameServers: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],

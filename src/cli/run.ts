@@ -1,6 +1,6 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { ConfigError } from '../config.ts'
-import { Conflict, Denied, Invalid, NameserverFailure, NotFound, StartError, Unavailable } from '../errors.ts'
+import { Conflict, Denied, Invalid, NameserverFailure, NotFound, StartError, textOf, Unavailable } from '../errors.ts'
 import type { System } from '../system.ts'
 import type { AddCommand } from './command.ts'
 
@@ -76,7 +76,7 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     // commander has printed the help, or what is wrong with the arguments.
     if (error instanceof CommanderError) return error.exitCode === 0
     if (!isExpected(error)) throw error
-    program.configureOutput().writeErr!(`zoneplane: ${message(error)}\n`)
+    program.configureOutput().writeErr!(`zoneplane: ${textOf(error)}\n`)
     return false
   }
 }
@@ -84,12 +84,4 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
 function isExpected(error: unknown): error is Error {
   const kinds = [ConfigError, StartError, NameserverFailure, Unavailable, NotFound, Conflict, Denied, Invalid]
   return kinds.some((kind) => error instanceof kind)
-}
-
-function message(error: Error): string {
-  if (!(error instanceof Invalid)) return error.message
-  return [error.problems]
-    .flat()
-    .flatMap((one) => Object.values(one).flat())
-    .join(' ')
 }

@@ -130,6 +130,10 @@ export async function presentAgain(
   return maybeOne(trx, `${TOKEN} where tokens.id = :id) ${PRESENTED}`, { id, address, now })
 }
 
+export async function isKnown(db: Db, secretHash: Buffer): Promise<boolean> {
+  return (await query(db, 'select from tokens where secret_hash = :secretHash', { secretHash })).length > 0
+}
+
 /** Creates a token with this hash and all permissions, unless it exists. */
 export async function ensure(
   db: Db,

@@ -21,7 +21,7 @@ const SETTINGS = {
 export async function login(system: System, credentials: Credentials): Promise<NewToken> {
   const { accountId, made } = await withPassword(system, credentials, async (trx, { id }) => {
     await store.removeExpiredLogins(trx, id, system.now())
-    return { accountId: id, made: await add(system, trx, id, SETTINGS, false) }
+    return { accountId: id, made: await add(system, trx, id, SETTINGS, { mfa: false }) }
   })
   record(system, 'token_created', { account: accountId, token: made.token.id, by: 'password' })
   return made

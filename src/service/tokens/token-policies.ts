@@ -8,7 +8,7 @@ import * as store from '../../store/policies.ts'
 import { isDefault, type StoredPolicy } from '../../store/policies.ts'
 import type { Policy, Token } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
-import type { Actor } from './actor.ts'
+import type { Actor, Writer } from './actor.ts'
 import { record } from '../events.ts'
 import { isUuid } from './ids.ts'
 import { get as getToken, withToken } from './tokens.ts'
@@ -43,7 +43,7 @@ export async function get(system: System, actor: Actor, tokenId: string, id: str
  */
 export async function create(
   system: System,
-  actor: Actor,
+  actor: Writer,
   tokenId: string,
   input: () => PolicyInput,
 ): Promise<StoredPolicy> {
@@ -122,7 +122,7 @@ function refuseDuplicate({ domainId, subname, type }: Policy, others: Policy[]):
 /** The members of a policy that the input has. @throws Invalid with the problems of all fields (contract §6.1) */
 async function read(
   trx: Db,
-  actor: Actor,
+  actor: Writer,
   { domain, subname, type, permWrite, problems }: PolicyInput,
   method: 'POST' | 'PUT' | 'PATCH',
 ): Promise<Partial<Policy>> {
@@ -144,6 +144,6 @@ async function read(
   }
 }
 
-async function ownDomain(trx: Db, actor: Actor, name: string): Promise<number | undefined> {
+async function ownDomain(trx: Db, actor: Writer, name: string): Promise<number | undefined> {
   return isDomainName(name) ? domains.keep(trx, name, actor.accountId) : undefined
 }

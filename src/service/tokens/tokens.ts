@@ -58,11 +58,16 @@ export interface NewToken {
 }
 
 /** Creates a token that the account owns. @throws Invalid; Denied if it has TOKENS_MAX */
-export async function create(system: System, creator: Writer, { settings, problems }: TokenInput): Promise<NewToken> {
+export async function create(
+  system: System,
+  creator: Writer,
+  { settings, problems }: TokenInput,
+  secret = generateSecret(),
+): Promise<NewToken> {
   const { accountId, tokenId: by } = creator
   const created = await withRights(system, creator, 'tokens', [], async (trx) => {
     refuseProblems(settings, problems)
-    const made = await add(system, trx, accountId, settings)
+    const made = await add(system, trx, accountId, settings, { secret })
     if (made.token.permManageTokens) await notifyOfManagement(system, trx, accountId, made.token)
     return made
   })
@@ -76,12 +81,11 @@ export async function add(
   trx: Db,
   accountId: string,
   settings: Partial<TokenSettings>,
-  mfa: boolean | null = null,
+  { mfa = null, secret = generateSecret() }: { mfa?: boolean | null; secret?: string } = {},
 ): Promise<NewToken> {
   await store.lockCreation(trx, accountId)
   const present = await store.countOwned(trx, accountId, mfa === null ? 'api' : 'login')
   if (present >= TOKENS_MAX) throw limitExceeded('an account', TOKENS_MAX, mfa === null ? 'tokens' : 'login tokens')
-  const secret = generateSecret()
   const now = system.now()
   const owned = { ownerId: accountId, mfa, secretHash: hashSecret(secret) }
   const { id } = await store.insert(trx, { ...owned, ...DEFAULTS, ...settings }, now)
@@ -139,7 +143,7 @@ export async function remove(system: System, actor: Actor, id: string): Promise<
  */
 export async function withToken<T>(
   system: System,
-  actor: Actor,
+  actor: Writer,
   id: string,
   work: (trx: Db, token: Token) => Promise<T>,
 ): Promise<T> {
@@ -152,7 +156,7 @@ export async function withToken<T>(
 }
 
 /** The token as a holder of rights; none if it is not the account's, so that nobody can block foreign tokens. */
-async function holder(system: System, { accountId }: Actor, id: string): Promise<Holder[]> {
+async function holder(system: System, { accountId }: Writer, id: string): Promise<Holder[]> {
   return (await store.find(system.db, id, accountId, system.now())) === undefined ? [] : [`token ${id}`]
 }
 
@@ -167,6 +171,11 @@ function refuseProblems({ name }: Partial<TokenSettings>, problems: Problems): v
 /** All tokens that an account owns or that are bound to it, oldest first. */
 export async function listAll(system: System, accountId: string): Promise<Token[]> {
   return store.all(system.db, accountId, system.now())
+}
+
+/** Whether a token has this secret. */
+export async function isKnown(system: System, secret: string): Promise<boolean> {
+  return store.isKnown(system.db, hashSecret(secret))
 }
 
 /** Deletes any account's token. @throws NotFound */
