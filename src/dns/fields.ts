@@ -1,6 +1,6 @@
 import { parseIPv4, parseIPv6, printIPv4, printIPv6 } from './addresses.ts'
 import { Refused, Unreadable } from './malformed.ts'
-import { lowerCase, parseName, printName, printNameForPowerDNS, takeName } from './names.ts'
+import { lowerCase, parseName, printName, takeName } from './names.ts'
 import {
   counted, decodeUint, encodeUint, fromBase64, fromHex, split, take, takeCounted, toBase64, toHex,
 } from './octets.ts' // prettier-ignore
@@ -22,8 +22,6 @@ export interface Field {
    * @throws Unreadable
    */
   print: (octets: string) => string
-  /** Prints the text that PowerDNS before 5.0 requires, if it differs. */
-  printForPowerDNS?(octets: string): string
   /** Removes differences that do not count when records are compared (RFC 4034 §6.2). */
   fold?(octets: string): string
 }
@@ -81,7 +79,6 @@ function nameField(alphabet = /^/, role = 'name'): Field {
     },
     take: takeName,
     print: printName,
-    printForPowerDNS: printNameForPowerDNS,
     fold: lowerCase,
   }
 }

@@ -38,8 +38,7 @@ export const location: Field = {
     return ['\0', ...sizes, ...angles, encodeUint(ALTITUDE_ZERO + height, 4)].join('')
   },
   take: (wire) => take(wire, 16),
-  print: (octets) => print(octets, printAngle),
-  printForPowerDNS: (octets) => print(octets, printAngleForPowerDNS),
+  print,
 }
 
 /** Removes degrees, minutes, seconds and hemisphere from the beginning of `words`. */
@@ -75,10 +74,10 @@ function readDecimal(text: string, digits: number): number {
   throw new Unreadable(digits === 0 ? 'expecting an integer' : decimals)
 }
 
-function print(octets: string, spell: (angle: number, axis: Axis) => string): string {
+function print(octets: string): string {
   const [latitude, longitude, altitude] = split(octets.slice(4), 4).map(decodeUint)
   const spheres = Array.from(octets.slice(1, 4), decodeUint).map((sphere) => (sphere >> 4) * 10 ** (sphere & 15))
-  const angles = [latitude!, longitude!].map((angle, i) => spell(angle - ANGLE_ZERO, AXES[i]!))
+  const angles = [latitude!, longitude!].map((angle, i) => printAngle(angle - ANGLE_ZERO, AXES[i]!))
   return [...angles, ...[altitude! - ALTITUDE_ZERO, ...spheres].map(printMetres)].join(' ')
 }
 
@@ -86,17 +85,6 @@ function printAngle(angle: number, { positive, negative }: Axis): string {
   const size = Math.abs(angle)
   const parts = [Math.floor(size / DEGREE), Math.floor(size / MINUTE) % 60, ((size % MINUTE) / 1000).toFixed(3)]
   return `${parts.join(' ')} ${angle >= 0 ? positive : negative}`
-}
-
-/**
- * Prints an angle as PowerDNS before 5.0 does, which refuses any other spelling. It calculates in doubles: 47' may
- * become 46' 60.000", and an angle of 0 is south or west (PowerDNS issue 10558).
- */
-function printAngleForPowerDNS(angle: number, { positive, negative }: Axis): string {
-  const degrees = Math.abs(angle / DEGREE)
-  const minutes = 60 * (degrees % 1)
-  const parts = [Math.trunc(degrees), Math.trunc(minutes), (60 * (minutes % 1)).toFixed(3)]
-  return `${parts.join(' ')} ${angle > 0 ? positive : negative}`
 }
 
 function printMetres(centimetres: number): string {

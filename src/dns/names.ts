@@ -53,18 +53,9 @@ export function takeName(wire: string): string {
 
 /** Prints a name in wire form as the API shows it; characters that are special in a zone file are escaped. */
 export function printName(wire: string): string {
-  return print(wire, /["().;\\@$]|[^\x21-\x7e]/g)
-}
-
-/** Prints a name as PowerDNS before 5.0 does, which refuses any other spelling. */
-export function printNameForPowerDNS(wire: string): string {
-  return print(wire, /[.\\]|[^\x21-\x7e]/g)
-}
-
-function print(wire: string, special: RegExp): string {
   if (wire === ROOT) return '.'
   return split(wire.slice(0, -1), takeCounted)
-    .map((label) => escape(label.slice(1), special) + '.')
+    .map((label) => escape(label.slice(1), /["().;\\@$]|[^\x21-\x7e]/g) + '.')
     .join('')
 }
 

@@ -11,8 +11,6 @@ export { Malformed } from './malformed.ts'
 export interface Rdata {
   /** The canonical text, which the API stores and shows. */
   text: string
-  /** The text that PowerDNS before 5.0 accepts. */
-  backend: string
   /** The uncompressed wire form, one character per octet. */
   wire: string
   /** Two records of one type are duplicates if their keys are equal (RFC 4034 §6.2). */
@@ -102,16 +100,10 @@ function present({ fields, check }: RecordType, octets: string[]): Rdata {
   const wire = octets.join('')
   if (wire.length > MAX_RDATA) throw new Unreadable(`the record is longer than ${MAX_RDATA} octets`)
   check?.(octets)
-  const of = octets.map((own, i) => {
-    const field = fields[i]!
-    const text = field.print(own)
-    return { text, backend: field.printForPowerDNS?.(own) ?? text, key: field.fold?.(own) ?? own }
-  })
   return {
-    text: spaced(of.map(({ text }) => text)),
-    backend: spaced(of.map(({ backend }) => backend)),
+    text: spaced(octets.map((own, i) => fields[i]!.print(own))),
     wire,
-    key: of.map(({ key }) => key).join(''),
+    key: octets.map((own, i) => fields[i]!.fold?.(own) ?? own).join(''),
   }
 }
 

@@ -31,12 +31,11 @@ export const REGISTRY = {
   queries: { IXFR: 251, AXFR: 252, ANY: 255 },
 } // prettier-ignore
 
-const { supported, automatic, unsupported, queries, powerdns } = REGISTRY
+const { supported, automatic, unsupported, queries } = REGISTRY
 
-/** The types that have a name in the API's form of a record; PowerDNS 4.7 prints the same names, and its own. */
+/** The types that have a name in the API's form of a record. */
 const NUMBERS = new Map(Object.entries<number>({ ...supported, ...automatic, ...unsupported, ...queries }))
 const NAMES = new Map([...NUMBERS].map(([name, number]) => [number, name]))
-const POWERDNS_NAMES = new Map([...NUMBERS, ...Object.entries(powerdns)].map(([name, number]) => [number, name]))
 
 /** The text of more types would be longer than an RRset may be. */
 const MAX_TYPES = 8000
@@ -45,8 +44,7 @@ const MAX_TYPES = 8000
 export const types: Field = {
   rest: true,
   read: (tokens) => encode(tokens.map((token) => typeNumber(word(token)))),
-  print: (octets) => print(octets, NAMES),
-  printForPowerDNS: (octets) => print(octets, POWERDNS_NAMES),
+  print,
 }
 
 function typeNumber(text: string): number {
@@ -69,12 +67,12 @@ function encode(numbers: number[]): string {
     .join('')
 }
 
-function print(octets: string, names: ReadonlyMap<number, string>): string {
+function print(octets: string): string {
   const types: string[] = []
   for (const window of split(octets, (rest) => take(rest, 1) + takeCounted(rest.slice(1)))) {
     for (let i = 0, number = 256 * window.charCodeAt(0); i < 8 * (window.length - 2); i++, number++) {
       const isThere = window.charCodeAt(2 + (i >> 3)) & (128 >> (i & 7))
-      if (isThere) types.push(names.get(number) ?? `TYPE${number}`)
+      if (isThere) types.push(NAMES.get(number) ?? `TYPE${number}`)
     }
     if (types.length > MAX_TYPES) throw new Unreadable(`there are more than ${MAX_TYPES} types`)
   }

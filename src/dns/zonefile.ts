@@ -2,7 +2,7 @@ import { Malformed, Refused, Unreadable } from './malformed.ts'
 import { absolute, isSubname, lowerCase, nameOf, parseName, printName, ROOT, SUBNAME_RULE } from './names.ts'
 import { detached } from './octets.ts'
 import { Lexer, rawWord, word, type LogicalLine, type Token } from './presentation.ts'
-import { parseRdata, readRdata, type Rdata } from './rdata.ts'
+import { parseRdata, readRdata } from './rdata.ts'
 import { Tally, type RRsetHeader } from './rrset.ts'
 import { AUTOMATIC_TYPES, isType, TYPES, typeProblems } from './types.ts'
 
@@ -25,8 +25,6 @@ export interface ZoneFileRRset {
   ttl: number | undefined
   /** The canonical texts. */
   records: string[]
-  /** The texts that PowerDNS accepts; the same array if they are the same. */
-  contents: string[]
   /** The texts of the rules of the API that it breaks; then records may be missing. */
   problems: readonly string[]
 }
@@ -138,8 +136,7 @@ class Reader {
     const present = ofType.get(subname)
     if (present !== undefined) return present
     const problems = TYPES.has(type) ? NONE : typeProblems(type)
-    const none: string[] = []
-    const rrset = { subname: detached(subname), type, ttl: undefined, records: none, contents: none, problems }
+    const rrset = { subname: detached(subname), type, ttl: undefined, records: [], problems }
     ofType.set(rrset.subname, rrset)
     this.#rrsets.push(rrset)
     return rrset
@@ -152,7 +149,7 @@ class Reader {
       const rdata = readRdata(type, content, this.#origin)
       if (problems.length > 0) return
       const tally = this.#tallies.get(rrset) ?? new Tally(records.map((text) => parseRdata(type, text)))
-      if (tally.add(rdata)) append(rrset, rdata)
+      if (tally.add(rdata)) records.push(detached(rdata.text))
       if (records.length > 1 || tally.problems(this.#headerOf(rrset)) !== undefined) this.#tallies.set(rrset, tally)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
@@ -207,13 +204,6 @@ class Reader {
     }
     return this.#rrsets
   }
-}
-
-function append(rrset: ZoneFileRRset, { text, backend }: Rdata): void {
-  const record = detached(text)
-  if (backend !== text && rrset.contents === rrset.records) rrset.contents = [...rrset.records]
-  if (rrset.contents !== rrset.records) rrset.contents.push(backend === text ? record : detached(backend))
-  rrset.records.push(record)
 }
 
 /** Prints an RRset as lines of a zone file, one for each record; its name is absolute. */

@@ -1,4 +1,4 @@
-/** An RRset as the nameserver serves it: `name` is absolute, the records are spelled as the nameserver wants them. */
+/** An RRset as the nameserver serves it: `name` is absolute, the records are in standard presentation format. */
 export interface PublishedRRset {
   name: string
   type: string

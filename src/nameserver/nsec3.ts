@@ -21,6 +21,24 @@ export function isNsec3Label(label: string): boolean {
   return /^[0-9a-v]{32}$/.test(label)
 }
 
+/**
+ * Deletions of stale NSEC3 entries. LMDB before 5.0 keeps two entries (by name and by hash) of a name that disappears,
+ * and of the empty non-terminals above it. They make negative answers contradict themselves. Rectifying recreates the
+ * entries of names that stay.
+ * @param removed the names of which an RRset disappears
+ */
+export function staleNsec3(zone: string, removed: string[]): object[] {
+  const names = new Set<string>()
+  for (const name of removed) {
+    for (let rest = name; rest.endsWith(`.${zone}`) && !names.has(rest); rest = rest.slice(rest.indexOf('.') + 1)) {
+      names.add(rest)
+    }
+  }
+  return [...names].flatMap((name) =>
+    [name, `${nsec3Label(name)}.${zone}`].map((entry) => ({ name: entry, type: 'NSEC3', changetype: 'DELETE' })),
+  )
+}
+
 /** The wire form of an absolute name without escapes, one character per octet. */
 function wire(name: string): string {
   const labels = name.split('.').slice(0, -1)

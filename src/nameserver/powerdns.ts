@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, reasonOf, type FailureKind } from '../errors.ts'
 import { answerTime, COLLECTION_ITEMS } from '../limits.ts'
-import { stringify } from '../slices.ts'
+import { mapInSlices, stringify } from '../slices.ts'
 import { Api, type ApiOptions } from './api.ts'
 import type { Key, Lease, Nameserver, PublishedRRset, PublishedZone } from './nameserver.ts'
-import { isNsec3Label, nsec3Label } from './nsec3.ts'
+import { isNsec3Label, staleNsec3 } from './nsec3.ts'
+import { OLD_SPELLING, SAMPLES, spell, standard } from './spelling.ts'
 import { readTraits, type Traits } from './traits.ts'
 
 export interface PowerDnsOptions extends ApiOptions {
@@ -55,7 +56,7 @@ interface KeyAnswer {
 export class PowerDns implements Nameserver {
   readonly #api: Api
   readonly #primary: string
-  #spell = (content: string) => content
+  #spelling = OLD_SPELLING
   #traits: Traits | undefined
   #problem: string | undefined = 'PowerDNS was not probed'
 
@@ -134,7 +135,8 @@ export class PowerDns implements Nameserver {
   }
 
   async #patch(zone: string, rrsets: PublishedRRset[], rectify: boolean, lease: Lease): Promise<void> {
-    const replacements = await this.#replacements(rrsets, rectify ? staleNsec3(zone, rrsets) : [])
+    const removed = rrsets.filter(isRemoval).map(({ name }) => name)
+    const replacements = await this.#replacements(rrsets, rectify ? staleNsec3(zone, removed) : [])
     await this.#api.call('PATCH', path(zone), answerTime(rrsets.length), `{"rrsets":${replacements}}`, lease)
   }
 
@@ -178,7 +180,7 @@ export class PowerDns implements Nameserver {
     if (answer === undefined) return undefined
     const keys = await ifPresent(this.keys(zone))
     const rrsets = (answer.rrsets ?? []).map(({ name, type, ttl, records }) => {
-      return { name, type, ttl, records: records.map(({ content }) => content) }
+      return { name, type, ttl, records: records.map(({ content }) => standard(type, content)) }
     })
     const hasSoa = rrsets.some(({ type }) => type === 'SOA')
     return {
@@ -205,7 +207,11 @@ export class PowerDns implements Nameserver {
     try {
       // First, because it changes nothing: a PowerDNS that fails gets no scratch zone.
       this.#traits = await readTraits(this.#api)
-      await this.#probeEscapes()
+      this.#spelling = {
+        keepsEscapes: await this.#accepts(SAMPLES.keepsEscapes),
+        exactAngles: await this.#accepts(SAMPLES.exactAngles),
+        namesMore: await this.#accepts(SAMPLES.namesMore),
+      }
       this.#problem = undefined
       return this.#traits.warnings
     } catch (error) {
@@ -233,20 +239,23 @@ export class PowerDns implements Nameserver {
     return this.#traits?.confusesHashes === true ? NSEC3_LABEL : undefined
   }
 
-  /** Whether PowerDNS removes a level of escapes from contents (powerdns.md §4). */
-  async #probeEscapes(): Promise<void> {
+  /** Whether PowerDNS accepts this content, as it is, in a scratch zone. */
+  async #accepts([type, content]: [type: string, content: string]): Promise<boolean> {
     const zone = `probe-${randomBytes(8).toString('hex')}.zoneplane.invalid.`
-    const probed = { name: zone, type: 'TXT', ttl: SOA_TTL, records: ['"a\\"b"'] }
-    const rrsets = await this.#replacements([this.#soa(zone, 1), probed])
-    const body = `{"name":"${zone}","kind":"Native","nameservers":[],"rrsets":${rrsets}}`
+    const soa = this.#soa(zone, 1)
+    const rrsets = [soa, { ...soa, type, records: [content] }].map(({ records, ...rrset }) => ({
+      ...rrset,
+      records: records.map((text) => ({ content: text, disabled: false })),
+    }))
+    const body = JSON.stringify({ name: zone, kind: 'Native', nameservers: [], rrsets })
     try {
       await this.#api.call('POST', '/zones?rrsets=false', answerTime(0), body)
     } catch (error) {
-      if (!(error instanceof NameserverFailure && error.kind === 'refused')) throw error
-      this.#spell = escapedTwice
-      return
+      if (error instanceof NameserverFailure && error.kind === 'refused') return false
+      throw error
     }
     await this.#delete(zone)
+    return true
   }
 
   async close(): Promise<void> {
@@ -271,8 +280,8 @@ export class PowerDns implements Nameserver {
    * removals, too.
    */
   async #replacements(rrsets: PublishedRRset[], others: object[] = []): Promise<string> {
-    const replacements = rrsets.map(({ name, type, ttl, records: contents }) => {
-      const records = contents.map((content) => ({ content: this.#spell(content), disabled: false }))
+    const replacements = await mapInSlices(rrsets, ({ name, type, ttl, records: contents }) => {
+      const records = contents.map((content) => ({ content: spell(type, content, this.#spelling), disabled: false }))
       return { name, type, ttl, changetype: 'REPLACE', records }
     })
     return stringify([...replacements, ...others])
@@ -281,33 +290,6 @@ export class PowerDns implements Nameserver {
 
 function isRemoval({ records }: PublishedRRset): boolean {
   return records.length === 0
-}
-
-/**
- * Deletions of stale NSEC3 entries. LMDB before 5.0 keeps two entries (by name and by hash) of a name that disappears,
- * and of the empty non-terminals above it. They make negative answers contradict themselves. Rectifying recreates the
- * entries of names that stay.
- */
-function staleNsec3(zone: string, rrsets: PublishedRRset[]): object[] {
-  const names = new Set<string>()
-  for (const { name } of rrsets.filter(isRemoval)) {
-    for (let rest = name; rest.endsWith(`.${zone}`) && !names.has(rest); rest = rest.slice(rest.indexOf('.') + 1)) {
-      names.add(rest)
-    }
-  }
-  return [...names].flatMap((name) =>
-    [name, `${nsec3Label(name)}.${zone}`].map((entry) => ({ name: entry, type: 'NSEC3', changetype: 'DELETE' })),
-  )
-}
-
-/**
- * The content for a PowerDNS that unescapes it once before parsing, as 5.1 does (powerdns.md §4). Escapes of special
- * characters must survive that; escapes of unprintable octets need not.
- */
-export function escapedTwice(content: string): string {
-  return content.replace(/\\([0-9]{3}|[^])/g, (escape, escaped: string) =>
-    /^[0-9]{3}$/.test(escaped) && !['034', '046', '092'].includes(escaped) ? escape : escape.replaceAll('\\', '\\\\'),
-  )
 }
 
 /** PowerDNS' zone id; our zone names contain neither `/` nor `=`. */

@@ -91,7 +91,10 @@ const protocol = fc
   .map((id) => id.replaceAll('\\', '\\\\\\\\').replaceAll(',', '\\\\,'))
 const listOf = (item: fc.Arbitrary<string>) =>
   fc.array(item, { minLength: 1, maxLength: 4 }).map((items) => items.join(','))
-const opaque = octets(0, 40).map((values) => values.filter((octet) => !';()'.includes(String.fromCharCode(octet))))
+/** A value of a parameter without a name. PowerDNS 5.1 cannot serve an empty one. */
+const opaque = octets(1, 40)
+  .map((values) => values.filter((octet) => !';()'.includes(String.fromCharCode(octet))))
+  .filter((values) => values.length > 0)
 
 const PARAMETERS: Record<string, fc.Arbitrary<string>> = {
   alpn: listOf(protocol).map((list) => `alpn=${list}`),
@@ -102,7 +105,7 @@ const PARAMETERS: Record<string, fc.Arbitrary<string>> = {
   dohpath: fc.constant('dohpath=/dns-query{?dns}'),
   ohttp: fc.constant('ohttp'),
   key65400: opaque.map((values) => `key65400="${escaped(values)}"`),
-  key9: opaque.map((values) => `key9="${escaped(values)}"`),
+  key65401: opaque.map((values) => `key65401="${escaped(values)}"`),
 }
 
 const service = fields(

@@ -64,11 +64,7 @@ const identity = fc.property(ZONE, (zone) => {
   const imported = read(print(zone))
   same(
     imported,
-    zone.map((rrset) => ({
-      ...rrset,
-      contents: rrset.records.map((text) => parseRdata(rrset.type, text).backend),
-      problems: [],
-    })),
+    zone.map((rrset) => ({ ...rrset, problems: [] })),
   )
 })
 

@@ -274,13 +274,6 @@ test('an RRset has the same limits as everywhere', (t) => {
   t.regex(read(texts)[0]!.problems.join(), /^Ensure this field has no more than 64000 characters after JSON encoding/)
 })
 
-test('an RRset has the texts that PowerDNS accepts, in one array with the canonical ones where they are equal', (t) => {
-  const [same, different] = read('a 1 A 192.0.2.1\na 1 A 192.0.2.2\nb 1 PTR c.\nb 1 PTR @d.\nb 1 PTR e.')
-  t.is(same!.contents, same!.records)
-  t.deepEqual(different!.records, ['c.', '\\@d.', 'e.'])
-  t.deepEqual(different!.contents, ['c.', '@d.', 'e.'])
-})
-
 test('a record that cannot be read is a syntax error, also of an RRset that has a problem', (t) => {
   t.throws(() => read('a 1 MX 1 _b\na 1 MX 2'), {
     message:

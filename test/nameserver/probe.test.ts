@@ -1,5 +1,5 @@
 import test from 'ava'
-import { escapedTwice, PowerDns } from '../../src/nameserver/powerdns.ts'
+import { PowerDns } from '../../src/nameserver/powerdns.ts'
 import { useService } from '../support/harness.ts'
 
 const service = useService()
@@ -13,39 +13,49 @@ async function probed() {
   return nameserver
 }
 
-/** What the driver sends as the content of a TXT record. */
-async function sent(content: string): Promise<string> {
+const CONTENTS: [type: string, content: string][] = [
+  ['TXT', '"a\\"b"'],
+  ['LOC', '0 0 0.000 N 0 0 0.000 E 0.00m 1.00m 10000.00m 10.00m'],
+  ['SVCB', '1 . key7="/"'],
+]
+
+/** What the driver sends for CONTENTS, if PowerDNS refuses these contents of the probe's zones. */
+async function sent(refused: string[]): Promise<string[]> {
   const { proxy } = service()
-  proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 204 } : 'pass'))
+  proxy.fail(({ method, body }) => {
+    if (method === 'GET') return 'pass'
+    return method === 'POST' && refused.some((content) => body.includes(JSON.stringify(content)))
+      ? { refuse: 422 }
+      : { answer: {} }
+  })
   const nameserver = await probed()
   proxy.calls.length = 0
-  const rrset = { name: 'a.example.test.', type: 'TXT', ttl: 60, records: [content] }
-  await nameserver.publish('example.test.', 1, [rrset], false, { confirm: () => Promise.resolve() })
+  const rrsets = CONTENTS.map(([type, content]) => ({ name: 'a.example.test.', type, ttl: 60, records: [content] }))
+  await nameserver.publish('example.test.', 1, rrsets, false, { confirm: () => Promise.resolve() })
   await nameserver.close()
-  const { rrsets } = JSON.parse(proxy.calls[0]!.body) as { rrsets: { type: string; records: { content: string }[] }[] }
-  return rrsets.find(({ type }) => type === 'TXT')!.records[0]!.content
+  const { rrsets: published } = JSON.parse(proxy.calls[0]!.body) as {
+    rrsets: { records: { content: string }[] }[]
+  }
+  return published.slice(0, CONTENTS.length).map(({ records }) => records[0]!.content)
 }
 
 test.afterEach.always(() => {
   service().proxy.heal()
 })
 
-test.serial('a PowerDNS that keeps escapes gets contents unchanged', async (t) => {
-  t.is(await sent('"a\\"b\\\\c\\001"'), '"a\\"b\\\\c\\001"')
+const [ESCAPE, NORTH, NAMED] = ['"a\\"b"', CONTENTS[1]![1], '1 . dohpath="/"']
+
+test.serial('a PowerDNS that refuses what is new gets it as PowerDNS 4.7 spells it', async (t) => {
+  const south = '0 0 0.000 S 0 0 0.000 W 0.00m 1.00m 10000.00m 10.00m'
+  t.deepEqual(await sent([NORTH, NAMED]), [ESCAPE, south, '1 . key7="/"'])
 })
 
-test.serial('a PowerDNS that removes one level of escapes gets them doubled', async (t) => {
-  const { proxy } = service()
-  proxy.fail(({ method, body }) => {
-    if (method === 'PATCH') return { refuse: 204 }
-    return method === 'POST' && body.includes('zoneplane.invalid') ? { refuse: 422 } : 'pass'
-  })
-  const nameserver = await probed()
-  proxy.calls.length = 0
-  const rrset = { name: 'a.example.test.', type: 'TXT', ttl: 60, records: ['"a\\"b\\\\c\\001"'] }
-  await nameserver.publish('example.test.', 1, [rrset], false, { confirm: () => Promise.resolve() })
-  await nameserver.close()
-  t.true(proxy.calls[0]!.body.includes(JSON.stringify('"a\\\\"b\\\\\\\\c\\001"')))
+test.serial('a PowerDNS that calculates angles exactly gets them exactly', async (t) => {
+  t.deepEqual(await sent([NAMED]), [ESCAPE, NORTH, '1 . key7="/"'])
+})
+
+test.serial('a PowerDNS that removes a level of escapes gets one more, and the names that it accepts', async (t) => {
+  t.deepEqual(await sent([ESCAPE]), ['"a\\\\\\"b"', NORTH, NAMED])
 })
 
 /** What the probe learns of a PowerDNS of this version with these settings. */
@@ -105,9 +115,4 @@ test.serial('if PowerDNS fails during the probe, the probe fails', async (t) => 
   const { proxy } = service()
   proxy.fail(() => ({ refuse: 500 }))
   await t.throwsAsync(probed())
-})
-
-test('escapes of quotes, backslashes and dots are doubled, those of other octets are not', (t) => {
-  t.is(escapedTwice('"\\034\\092\\046\\\\\\"\\010\\255 plain"'), '"\\\\034\\\\092\\\\046\\\\\\\\\\\\"\\010\\255 plain"')
-  t.is(escapedTwice('host\\.master.example.'), 'host\\\\.master.example.')
 })

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { audit } from '../../src/service/domains/reconcile.ts'
 import { useService } from '../support/harness.ts'
 import { isConsistent } from '../support/dns/zone.ts'
 import { contentsAreServed } from './checks/contents.ts'
@@ -7,6 +8,10 @@ const service = useService({ THROTTLE: 'off' })
 
 test.serial('DNS serves, octet for octet, the records that the API shows', async (t) => {
   await contentsAreServed(t, service(), 'contents.zz', 200)
+})
+
+test.serial('what PowerDNS shows of these records equals the database', async (t) => {
+  t.deepEqual(await audit(service().system, { contents: true }), [])
 })
 
 test.serial('at the end no mark remains, and DNS equals the database, serials included', async (t) => {

@@ -165,7 +165,7 @@ export async function add(
   const zone = new Zone(publication, domain, { policies: await policiesOn(trx, creator, domain.id) })
   const imported = await zonefiles.toImport(zone, zonefile)
   const { nameServers } = system.config
-  const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: nameServers, contents: nameServers }
+  const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: nameServers }
   const keys = await zone.create([apexNs, ...imported]).catch((error: unknown) => {
     // Somebody else has created the zone since the check above.
     if (error instanceof NameserverFailure && error.kind === 'conflict') throw disallowed()

@@ -8,7 +8,7 @@ import * as store from '../../store/rrsets.ts'
 import type { RRsetState } from '../../store/rrsets.ts'
 import { inSlices, type Work } from '../../slices.ts'
 import type { System } from '../../system.ts'
-import { NS_STAYS, type Desired, type ZoneState } from '../zone/changes.ts'
+import { NS_STAYS, type ZoneState } from '../zone/changes.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 
 /** What a zone file says, or why it cannot be read. */
@@ -27,7 +27,7 @@ export async function read(text: string, domain: string): Promise<ZoneFile> {
  * subname and type, before any problem of their contents is reported.
  * @throws Denied, Invalid
  */
-export async function toImport(zone: ZoneState, zonefile: ZoneFile): Promise<Desired[]> {
+export async function toImport(zone: ZoneState, zonefile: ZoneFile): Promise<RRsetState[]> {
   if (zonefile instanceof ZoneFileError) throw refused(zonefile.message)
   const storable = zonefile.filter(({ subname, type }) => subname.length <= SUBNAME_LENGTH && TYPES.has(type))
   authoriseWrites(zone.policies, zone.domain.id, storable)
@@ -35,12 +35,12 @@ export async function toImport(zone: ZoneState, zonefile: ZoneFile): Promise<Des
 }
 
 /** The RRsets, unless there are problems. @throws Invalid with all problems */
-function* accepted({ domain, keepsNs, labelProblem }: ZoneState, zonefile: ZoneFileRRset[]): Work<Desired[]> {
-  const rrsets: Desired[] = []
+function* accepted({ domain, keepsNs, labelProblem }: ZoneState, zonefile: ZoneFileRRset[]): Work<RRsetState[]> {
+  const rrsets: RRsetState[] = []
   const problems: string[] = []
   for (const rrset of zonefile) {
-    const { subname, type, ttl = 0, records, contents } = rrset
-    rrsets.push({ subname, type, ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX), records, contents })
+    const { subname, type, ttl = 0, records } = rrset
+    rrsets.push({ subname, type, ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX), records })
     const texts = [...rrset.problems]
     if (keepsNs && type === 'NS') texts.unshift(NS_STAYS)
     const problem = labelProblem(topLabel(subname))

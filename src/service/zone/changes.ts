@@ -24,16 +24,10 @@ export interface ZoneState {
   labelProblem: (label: string) => string | undefined
 }
 
-/** The new state of an RRset. */
-export interface Desired extends RRsetState {
-  /** The records as PowerDNS takes them. */
-  contents: string[]
-}
-
 /** An RRset before and after a write; undefined: it does not exist. */
 export interface Change extends RRsetKey {
   before: RRset | undefined
-  after: Desired | undefined
+  after: RRsetState | undefined
   /** Whether DNS changes; the order of records does not count (contract §8.6). */
   isEffective: boolean
 }
@@ -42,7 +36,7 @@ export function changeOf({ subname, type, before, after }: Omit<Change, 'isEffec
   return { subname, type, before, after, isEffective: differs(before, after) }
 }
 
-function differs(before: RRset | undefined, after: Desired | undefined): boolean {
+function differs(before: RRset | undefined, after: RRsetState | undefined): boolean {
   if (before === undefined || after === undefined) return before !== after
   if (before.ttl !== after.ttl || before.records.length !== after.records.length) return true
   const old = new Set(before.records)
@@ -56,10 +50,9 @@ export type Outcome = Change | { problems: Problems }
  * The RRset with these records.
  * @param given the texts that `rdata` was parsed from. Nearly all are canonical already, so the arrays share memory.
  */
-export function desired({ subname, type, ttl }: Omit<RRsetState, 'records'>, rdata: Rdata[], given: string[]): Desired {
+export function desired(rrset: Omit<RRsetState, 'records'>, rdata: Rdata[], given: string[]): RRsetState {
   const records = rdata.every(({ text }, i) => text === given[i]) ? given : rdata.map(({ text }) => text)
-  const isShared = rdata.every(({ backend }, i) => backend === records[i])
-  return { subname, type, ttl, records, contents: isShared ? records : rdata.map(({ backend }) => backend) }
+  return { ...rrset, records }
 }
 
 /**

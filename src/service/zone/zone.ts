@@ -1,5 +1,4 @@
 import { nameOf, SUBNAME_LENGTH, withAncestors } from '../../dns/names.ts'
-import { parseRdata } from '../../dns/rdata.ts'
 import { limitExceeded, NameserverFailure, NotFound } from '../../errors.ts'
 import { ANCESTORS, RRSETS_MAX, SMALL_WRITE, SMALL_ZONE } from '../../limits.ts'
 import type { Key, PublishedRRset } from '../../nameserver/nameserver.ts'
@@ -8,14 +7,14 @@ import { sendAlong, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import type { Domain, LockedDomain } from '../../store/domains.ts'
 import * as rrsets from '../../store/rrsets.ts'
-import type { RRset } from '../../store/rrsets.ts'
+import type { RRset, RRsetState } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
 import type { Writer } from '../tokens/actor.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import { renew, type Use } from '../tokens/rights.ts'
-import type { Change, Desired, ZoneState } from './changes.ts'
+import type { Change, ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
 import { localParent } from './local-suffixes.ts'
 import { deleteLeftovers, equalise, nextVersion, openPublication, type Publication } from './publication.ts'
@@ -105,7 +104,7 @@ export class Zone implements ZoneState, AsyncDisposable {
         attempt.begun = true
       }
       // Storing continues meanwhile. The database accepts whatever the plan accepted; if it fails, the mark stays.
-      const states = changes.map((change) => toPublished(domain, change.after ?? { ...change.before!, contents: [] }))
+      const states = changes.map((change) => toPublished(domain, change.after ?? { ...change.before!, records: [] }))
       await system.nameserver.publish(zone, version, states, rectify, claim)
       attempt.begun = true
       await storing
@@ -119,7 +118,7 @@ export class Zone implements ZoneState, AsyncDisposable {
    * @returns the keys that sign the zone
    * @throws Unavailable, NameserverFailure of kind "conflict" if somebody else has created the zone
    */
-  async create(written: Desired[]): Promise<Key[]> {
+  async create(written: RRsetState[]): Promise<Key[]> {
     const { domain } = this
     const { system, trx } = this.publication
     const { id, version, created: now } = domain
@@ -256,25 +255,10 @@ function rrsetAfter({ before, after, isEffective }: Change, now: Timestamp): RRs
 
 /** All RRsets of a domain as the nameserver should serve them. */
 export async function desiredZone(db: Db, domain: Domain): Promise<PublishedRRset[]> {
-  const stored = await rrsets.list(db, domain.id)
-  return inSlices(published(domain, stored))
-}
-
-/** Stored RRsets as the nameserver should serve them. Yields after each record. */
-function* published(domain: Domain, stored: RRset[]): Work<PublishedRRset[]> {
-  const all: PublishedRRset[] = []
-  for (const rrset of stored) {
-    const contents: string[] = []
-    for (const text of rrset.records) {
-      contents.push(parseRdata(rrset.type, text).backend)
-      yield
-    }
-    all.push(toPublished(domain, { ...rrset, contents }))
-  }
-  return all
+  return mapInSlices(await rrsets.list(db, domain.id), (rrset) => toPublished(domain, rrset))
 }
 
 /** An RRset as the nameserver should serve it. */
-function toPublished(domain: Pick<Domain, 'name'>, { subname, type, ttl, contents }: Desired): PublishedRRset {
-  return { name: nameOf(domain, subname), type, ttl, records: contents }
+function toPublished(domain: Pick<Domain, 'name'>, { subname, type, ttl, records }: RRsetState): PublishedRRset {
+  return { name: nameOf(domain, subname), type, ttl, records }
 }

@@ -3,13 +3,20 @@ import { newDomain, newReservedDomain, newRRset, rrset, shared, succeeded, fresh
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
-// PowerDNS before 5.0 with LMDB, as the tests have it, takes a name for the NSEC3 hash that it equals.
+// PowerDNS before 5.0 with LMDB takes a name for the NSEC3 hash that it equals.
 
 const SUFFIX = 'suffix.test'
 const service = useService({ THROTTLE: 'off', LOCAL_PUBLIC_SUFFIXES: SUFFIX })
 const account = shared(async () => {
   const { api } = await service().account()
   return { api, domain: await newDomain(api, 'hashes.test') }
+})
+
+test.before('PowerDNS says that it is 4.7', async () => {
+  const { proxy, system } = service()
+  proxy.fail(({ path }) => (path === '' ? { answer: { version: '4.7.3' } } : 'pass'))
+  await system.nameserver.probe()
+  proxy.heal()
 })
 
 const HASH = nsec3Label('api.hashes.test.')

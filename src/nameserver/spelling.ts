@@ -1,0 +1,121 @@
+/**
+ * How a PowerDNS spells record contents; it refuses any other spelling (powerdns.md §4). Everywhere else contents are in
+ * standard presentation format, as the API shows them.
+ */
+export interface Spelling {
+  /** It reads escapes as they are. PowerDNS 5.1 removes a level of them first. */
+  keepsEscapes: boolean
+  /** It calculates the angles of LOC exactly. PowerDNS before 5.0 has them in doubles, and 0 is south or west. */
+  exactAngles: boolean
+  /** It has names for more types in CSYNC, and for more parameters of SVCB, as PowerDNS 5.1 does. */
+  namesMore: boolean
+}
+
+/** The spelling of PowerDNS 4.7 to 4.9. */
+export const OLD_SPELLING: Spelling = { keepsEscapes: true, exactAngles: false, namesMore: false }
+
+/** Contents that a PowerDNS accepts, as they are, exactly if it spells so. */
+export const SAMPLES: Record<keyof Spelling, [type: string, content: string]> = {
+  keepsEscapes: ['TXT', '"a\\"b"'],
+  exactAngles: ['LOC', '0 0 0.000 N 0 0 0.000 E 0.00m 1.00m 10000.00m 10.00m'],
+  namesMore: ['SVCB', '1 . dohpath="/"'],
+}
+
+/** The names of any octets in the contents of each type that has some. */
+const NAMES: Record<string, RegExp> = {
+  PTR: /.+/,
+  DNAME: /.+/,
+  RP: /.+/,
+  AFSDB: /.+/,
+  KX: /.+/,
+  LP: /.+/,
+  NAPTR: /(?<= )\S+$/,
+  SVCB: /(?<= )\S+/,
+  HTTPS: /(?<= )\S+/,
+}
+
+/** The types of records that PowerDNS names, and the standard format here does not. */
+const TYPES = new Map([
+  ['TYPE65401', 'ALIAS'],
+  ['TYPE65402', 'LUA'],
+])
+const MORE_TYPES = new Map([
+  ...TYPES,
+  ['TYPE67', 'HHIT'],
+  ['TYPE68', 'BRID'],
+  ['TYPE261', 'RESINFO'],
+  ['TYPE262', 'WALLET'],
+])
+const STANDARD_TYPES = new Map([...MORE_TYPES].map(([number, name]) => [name, number]))
+
+/** The parameters of SVCB that PowerDNS names, as "mandatory" lists them. */
+const PARAMETERS = new Map([
+  ['key7', 'dohpath'],
+  ['key8', 'ohttp'],
+])
+
+/** The content as PowerDNS wants it. */
+export function spell(type: string, content: string, { keepsEscapes, exactAngles, namesMore }: Spelling): string {
+  let text = content
+  if (type === 'LOC' && !exactAngles) text = withDoubles(text)
+  if (type === 'CSYNC') text = withWords(text, namesMore ? MORE_TYPES : TYPES)
+  if ((type === 'SVCB' || type === 'HTTPS') && namesMore) text = withNamedParameters(text)
+  if (!text.includes('\\')) return text
+  return keepsEscapes ? withNames(type, text, bare) : escapedAgain(text)
+}
+
+/** The standard format of a content as PowerDNS shows it. */
+export function standard(type: string, content: string): string {
+  if (type === 'LOC') return content.replace(/([0-9]+) 60\.000/g, (_, minutes) => `${Number(minutes) + 1} 0.000`)
+  if (type === 'CSYNC') return withWords(content, STANDARD_TYPES)
+  return withNames(type, content, escaped)
+}
+
+function withWords(content: string, words: ReadonlyMap<string, string>): string {
+  return content.replace(/[A-Za-z0-9]+/g, (word) => words.get(word) ?? word)
+}
+
+/** PowerDNS escapes fewer characters in names than the standard format: only backslashes and dots in labels. */
+function withNames(type: string, content: string, change: (names: string) => string): string {
+  const names = NAMES[type]
+  return names === undefined ? content : content.replace(names, change)
+}
+
+function bare(names: string): string {
+  return names.replace(/\\([^])/g, (escape, char: string) => ('"();@$'.includes(char) ? char : escape))
+}
+
+function escaped(names: string): string {
+  return names.replace(/\\[^]|["();@$]/g, (match) => (match.length === 1 ? `\\${match}` : match))
+}
+
+/**
+ * With one more level of escapes. What is escaped in the standard format only because it is special in a zone file is
+ * escaped for this level, not for PowerDNS' own.
+ */
+function escapedAgain(content: string): string {
+  return content.replace(/"((?:[^"\\]|\\[^])*)"|\\([^])/g, (match, string?: string, char?: string) => {
+    if (string !== undefined) return `"${string.replace(/["\\]/g, '\\$&')}"`
+    return '"();@$'.includes(char!) ? match : match.replaceAll('\\', '\\\\')
+  })
+}
+
+/** With the parameters 7 and 8 by name. Quotes in values are escaped, so the texts are found only outside of them. */
+function withNamedParameters(content: string): string {
+  return content
+    .replace(/(?<=^[0-9]+ \S+ mandatory=)\S+/, (keys) => withWords(keys, PARAMETERS))
+    .replace(' key7="', ' dohpath="')
+    .replace(' key8=""', ' ohttp')
+}
+
+/** LOC with angles that are calculated as PowerDNS does: 47' may become 46' 60.000" (PowerDNS issue 10558). */
+function withDoubles(content: string): string {
+  const angle = /([0-9]+) ([0-9]+) ([0-9]+)\.([0-9]{3}) ([NESW])/g
+  return content.replace(angle, (_, d: string, m: string, s: string, thousandths: string, hemisphere: string) => {
+    const degrees = (3_600_000 * Number(d) + 60_000 * Number(m) + Number(s + thousandths)) / 3_600_000
+    const minutes = 60 * (degrees % 1)
+    const parts = [Math.trunc(degrees), Math.trunc(minutes), (60 * (minutes % 1)).toFixed(3)]
+    const opposite = hemisphere === 'N' ? 'S' : 'W'
+    return `${parts.join(' ')} ${degrees === 0 ? opposite : hemisphere}`
+  })
+}
