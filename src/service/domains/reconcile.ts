@@ -151,8 +151,8 @@ export async function reconcileAll(
 }
 
 /**
- * Probes PowerDNS, until that succeeds, and then repairs marked zones and compares serials periodically. The first comparison finds what happened while
- * no process of ours ran.
+ * Probes PowerDNS until that succeeds. Then repairs marked zones and compares serials periodically, until stopped. The
+ * first comparison finds what happened while no process of ours ran.
  */
 export function keepReconciled(system: System): BackgroundTask {
   const stopping = new AbortController()
