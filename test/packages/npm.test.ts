@@ -1,0 +1,66 @@
+import test from 'ava'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectFolder } from '../../dev/project.ts'
+import { eventually } from '../support/eventually.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { startProgram } from '../support/servers/programs.ts'
+import { apiUrl } from '../support/servers/service.ts'
+
+const project = projectFolder()
+const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
+  version: string
+  dependencies: Record<string, string>
+}
+
+const tarball = pack(newFolder())
+
+/** Packs the project as it is built, and returns the path of the tarball. */
+function pack(folder: string): string {
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: project, stdio: 'pipe' })
+  return join(folder, `zoneplane-${manifest.version}.tgz`)
+}
+
+/** Copies the packages of the lock file that are no development dependencies to the folder, so that npm needs no network. */
+function copyDependencies(folder: string): void {
+  const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>
+  }
+  for (const [path, { dev = false }] of Object.entries(packages)) {
+    const source = join(project, path)
+    if (path !== '' && !dev && existsSync(source)) cpSync(source, join(folder, path), { recursive: true })
+  }
+}
+
+test('the packed package, installed by npm, has a program that prints its version and serves with private servers', async (t) => {
+  const folder = newFolder()
+  copyDependencies(folder)
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ dependencies: manifest.dependencies }))
+  execFileSync('npm', ['install', '--offline', '--ignore-scripts', tarball], { cwd: folder, stdio: 'pipe' })
+  t.false(existsSync(join(folder, 'node_modules', 'ava')))
+
+  const program = join(folder, 'node_modules', '.bin', 'zoneplane')
+  const env = { PATH: process.env['PATH'], PORT: '0', DNS_PORT: '0' }
+  t.is(execFileSync(program, ['--version'], { env, encoding: 'utf8' }), `${manifest.version}\n`)
+
+  const { child, ended, output } = startProgram(program, ['start'], env, folder)
+  await eventually(async () => apiUrl(output()) !== undefined, 120_000)
+  const { status } = await fetch(new URL('/readyz', apiUrl(output())))
+  t.is(status, 200)
+  t.true(existsSync(join(folder, '.zoneplane', 'token')))
+  child.kill('SIGTERM')
+  t.is(await ended, 0)
+})
+
+test('the packed package has what runs, and nothing else', (t) => {
+  const listed = execFileSync('tar', ['--list', '--file', tarball], { encoding: 'utf8' })
+  const files = listed.trim().split('\n')
+  const wanted =
+    /^package\/(package\.json|README\.md|LICENSE|pdns\/pdns\.conf|build\/(src|dev|migrations|seeds)\/.*\.js(\.map)?)$/
+  t.deepEqual(
+    files.filter((file) => !wanted.test(file)),
+    [],
+  )
+  t.true(files.includes('package/build/src/cli.js'))
+})
