@@ -207,11 +207,12 @@ export class PowerDns implements Nameserver {
     try {
       // First, because it changes nothing: a PowerDNS that fails gets no scratch zone.
       this.#traits = await readTraits(this.#api)
-      this.#spelling = {
-        keepsEscapes: await this.#accepts(SAMPLES.keepsEscapes),
-        exactAngles: await this.#accepts(SAMPLES.exactAngles),
-        namesMore: await this.#accepts(SAMPLES.namesMore),
-      }
+      const [keepsEscapes, exactAngles, namesMore] = await Promise.all([
+        this.#accepts(SAMPLES.keepsEscapes),
+        this.#accepts(SAMPLES.exactAngles),
+        this.#accepts(SAMPLES.namesMore),
+      ])
+      this.#spelling = { keepsEscapes, exactAngles, namesMore }
       this.#problem = undefined
       return this.#traits.warnings
     } catch (error) {

@@ -7,7 +7,12 @@ class Runs {
 
   readonly begin = (): Promise<number> =>
     new Promise((resolve, reject) => {
-      const number = this.begun.push({ end: () => { resolve(number); }, fail: reject })
+      const number = this.begun.push({
+        end: () => {
+          resolve(number)
+        },
+        fail: reject,
+      })
     })
 }
 
