@@ -8,7 +8,7 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['*.js', '*.mjs'] },
+        projectService: { allowDefaultProject: ['*.js', '*.mjs', 'deb/*.mjs'] },
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -25,7 +25,7 @@ export default tseslint.config(
   },
   { files: ['src/**', 'dev/**'], rules: { complexity: ['error', 15] } },
   {
-    files: ['*.js', '*.mjs'],
+    files: ['*.js', '*.mjs', 'deb/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
   },

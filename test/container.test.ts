@@ -11,6 +11,7 @@ import { readConfig } from '../src/config.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { newFolder } from './support/servers/folders.ts'
+import { privateSettings, settings } from './support/settings.ts'
 
 interface Service {
   environment: Record<string, string | number>
@@ -24,22 +25,6 @@ const project = projectFolder()
 const compose = parse(readFileSync(join(project, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
   services: Record<'postgres' | 'powerdns' | 'api', Service>
   volumes: Record<string, unknown>
-}
-
-/** The names of all settings, which are the variables that `readConfig` reads. */
-function settings(): Set<string> {
-  const names = new Set<string>()
-  const environment = new Proxy<NodeJS.ProcessEnv>(
-    {},
-    {
-      get(_, name) {
-        names.add(String(name))
-        return undefined
-      },
-    },
-  )
-  readConfig(environment)
-  return names
 }
 
 /** A value as `docker compose` interpolates it in this environment; throws where `:?` finds no value. */
@@ -67,7 +52,7 @@ test('docker-compose.yml is valid by the JSON schema of the compose specificatio
 test('docker-compose.yml passes every setting to the API except those of private servers, and no other variable', (t) => {
   const passed = new Set(Object.keys(compose.services.api.environment))
   const wanted = settings()
-  for (const name of ['DNS_HOST', 'DNS_PORT', 'DURABLE', 'ZONEPLANE_DATA', 'ZONEPLANE_INSTALL']) wanted.delete(name)
+  for (const name of privateSettings) wanted.delete(name)
   t.deepEqual([...passed].sort(), [...wanted].sort())
 })
 

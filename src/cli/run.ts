@@ -14,7 +14,8 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
   'encrypt-again': async () => (await import('./encryption.ts')).addEncryption,
 }
 
-const ENVIRONMENT = `
+/** What every help ends with. */
+export const ENVIRONMENT = `
 The settings are environment variables; the README has a table. Beside a service with private
 servers, no setting is needed. Beside another one, the commands need its DATABASE_URL,
 KEY_ENCRYPTION_KEYS, PDNS_API_URL, PDNS_API_KEY and NAMESERVERS.

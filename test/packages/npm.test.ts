@@ -22,7 +22,7 @@ function pack(folder: string): string {
   return join(folder, `zoneplane-${manifest.version}.tgz`)
 }
 
-/** Copies the packages of the lock file that are no development dependencies to the folder, so that npm needs no network. */
+/** Copies the packages that are no development dependencies to the folder, so that npm needs no network. */
 function copyDependencies(folder: string): void {
   const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: boolean }>
@@ -33,7 +33,7 @@ function copyDependencies(folder: string): void {
   }
 }
 
-test('the packed package, installed by npm, has a program that prints its version and serves with private servers', async (t) => {
+test('npm installs the packed package, which prints its version and serves with private servers', async (t) => {
   const folder = newFolder()
   copyDependencies(folder)
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ dependencies: manifest.dependencies }))

@@ -1,0 +1,101 @@
+import test, { type ExecutionContext } from 'ava'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { projectFolder } from '../../dev/project.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { privateSettings, settings } from '../support/settings.ts'
+
+const project = projectFolder()
+
+/** Makes the Debian package of the project as it is built, and returns its file; undefined where there is no dpkg. */
+function make(): string | undefined {
+  if (spawnSync('dpkg-deb', ['--version']).status !== 0) return undefined
+  const folder = newFolder()
+  execFileSync(process.execPath, [join(project, 'deb', 'build.mjs'), folder], { stdio: 'pipe' })
+  return join(folder, readdirSync(folder)[0]!)
+}
+
+const file = make()
+
+/** Runs a test of the package; without dpkg it says so. */
+function withPackage(title: string, check: (t: ExecutionContext, file: string) => void): void {
+  test(title, (t) => {
+    if (file !== undefined) check(t, file)
+    else {
+      t.log('not checked: dpkg-deb is not installed')
+      t.pass()
+    }
+  })
+}
+
+/** Checks the unit with a command of systemd-analyze. */
+function analyze(t: ExecutionContext, ...args: string[]): void {
+  if (spawnSync('systemd-analyze', ['--version']).status !== 0) {
+    t.log('not checked: systemd-analyze is not installed')
+    t.pass()
+    return
+  }
+  const unit = join(newFolder(), 'zoneplane.service')
+  // The Node of the Debian package may not be there.
+  const text = readFileSync(join(project, 'deb', 'zoneplane.service'), 'utf8')
+  writeFileSync(unit, text.replaceAll('/usr/bin/node', process.execPath))
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' })
+  t.deepEqual({ status, stderr }, { status: 0, stderr: '' }, stdout)
+}
+
+test('systemd accepts every line of the unit', (t) => {
+  analyze(t, 'verify', '--man=no', '--generators=no')
+})
+
+test('by systemd’s count, the unit gives the service few rights: its exposure is below 2.5', (t) => {
+  analyze(t, 'security', '--offline=true', '--no-pager', '--threshold=25')
+})
+
+test('the settings of the unit are all those of a service without private servers, and all are comments', (t) => {
+  const lines = readFileSync(join(project, 'deb', 'zoneplane.env'), 'utf8').split('\n')
+  t.deepEqual(
+    lines.filter((line) => line !== '' && !line.startsWith('#')),
+    [],
+  )
+  const named = lines.flatMap((line) => /^#([A-Z_]+)=/.exec(line)?.[1] ?? [])
+  const wanted = settings()
+  for (const name of privateSettings) wanted.delete(name)
+  t.deepEqual(named.sort(), [...wanted].sort())
+})
+
+withPackage('the Debian package has the program, what it needs to run, and no tests', (t, file) => {
+  const files = execFileSync('dpkg-deb', ['--contents', file], { encoding: 'utf8', maxBuffer: 2 ** 26 })
+  for (const path of [
+    'usr/bin/zoneplane',
+    'usr/lib/systemd/system/zoneplane.service',
+    'usr/lib/zoneplane/build/src/cli.js',
+    'usr/lib/zoneplane/build/migrations/01_accounts.js',
+    'usr/lib/zoneplane/pdns/pdns.conf',
+    'usr/lib/zoneplane/node_modules/koa/package.json',
+  ]) {
+    t.true(files.includes(` ./${path}\n`), path)
+  }
+  t.regex(files, /^-rw-r----- root\/root .* \.\/etc\/zoneplane\/zoneplane\.env$/m)
+  t.notRegex(files, /\/usr\/lib\/zoneplane\/build\/(test|bench)\//)
+  const { devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
+    devDependencies: Record<string, string>
+  }
+  const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>
+  }
+  for (const name of Object.keys(devDependencies)) {
+    // Some are dependencies of what runs, too.
+    if (packages[`node_modules/${name}`]?.dev !== true) continue
+    t.false(files.includes(`/usr/lib/zoneplane/node_modules/${name}/`), name)
+  }
+})
+
+withPackage('the manual page of the Debian package has the help of commands and of the commands in them', (t, file) => {
+  const folder = newFolder()
+  execFileSync('dpkg-deb', ['--extract', file, folder])
+  const page = gunzipSync(readFileSync(join(folder, 'usr/share/man/man1/zoneplane.1.gz'))).toString()
+  const commands = ['start', 'account', 'account create', 'token bind', 'domain list', 'migrate', 'encrypt-again']
+  for (const name of commands) t.true(page.includes(`.SS zoneplane ${name.replaceAll('-', '\\-')}\n`), name)
+})
