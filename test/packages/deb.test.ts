@@ -49,7 +49,7 @@ test('systemd accepts every line of the unit', (t) => {
   analyze(t, 'verify', '--man=no', '--generators=no')
 })
 
-test('by systemd’s count, the unit gives the service few rights: its exposure is below 2.5', (t) => {
+test('the unit gives the service few rights: the exposure that systemd counts is below 2.5', (t) => {
   analyze(t, 'security', '--offline=true', '--no-pager', '--threshold=25')
 })
 
