@@ -66,7 +66,7 @@ function explain(error: unknown, what: string, host: string, port: number): neve
   if (code === 'EACCES') {
     throw new SetupError(`${address} is for root only. Set DNS_PORT to a port above 1023.`)
   }
-  if (code === 'EADDRNOTAVAIL') {
+  if (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT') {
     throw new SetupError(`${host} is no address of this machine. Set DNS_HOST to addresses that it has.`)
   }
   throw error

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node } from 'yaml'
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Node } from 'yaml'
 import { ConfigError, isSecret } from '../src/config.ts'
 import { reasonOf } from '../src/errors.ts'
 
@@ -49,6 +49,8 @@ export function readSeed(file: string): Seed {
     throw new ConfigError(`${file}, line ${lines.linePos(offset).line}: ${message}`)
   }
   for (const { pos, message } of document.errors) fail(pos[0], message)
+  visit(document, { Alias: (_, node) => fail(offsetOf(node), 'aliases are not supported') })
+  const secrets = new Set<string>()
 
   /** The members of an object, by their names; only these may occur. */
   const members = (node: Node | null, allowed: string[]) => {
@@ -78,6 +80,8 @@ export function readSeed(file: string): Seed {
     const chosen = text(secret, node, 'secret')
     if (!isSecret(chosen))
       fail(offsetOf(secret ?? node), 'secret must be 8 to 256 visible ASCII characters without blanks')
+    if (secrets.has(chosen)) fail(offsetOf(secret ?? node), 'another token has this secret')
+    secrets.add(chosen)
     return {
       ...part(node),
       secret: chosen,

@@ -4,10 +4,13 @@ import { join } from 'node:path'
 import { projectFolder } from '../dev/project.ts'
 import { run } from './cli/run.ts'
 
-// The program: `start` runs the service, each other command calls functions of service/. What a command does not need is
-// not imported, because imports take most of its time.
+// The program: `start` runs the service, each other command calls functions of service/. What a command does not need
+// is not imported, because imports take most of its time.
 
 const { version } = JSON.parse(readFileSync(join(projectFolder(), 'package.json'), 'utf8')) as { version: string }
+
+// Nobody reads the output any more, as after `zoneplane account list | head`. `start` stops by itself.
+if (process.argv[2] !== 'start') process.stdout.on('error', () => process.exit(1))
 
 const succeeded = await run(process.argv.slice(2), {
   version,

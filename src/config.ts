@@ -96,7 +96,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const config: Config = {
     hosts: setting('HOST', ['127.0.0.1', '::1'], addresses),
     port: setting('PORT', 8080, integer(0, 65535)),
-    dnsHosts: setting('DNS_HOST', ['127.0.0.1'], addresses),
+    dnsHosts: setting('DNS_HOST', ['127.0.0.1'], ipAddresses),
     dnsPort: setting('DNS_PORT', 5300, integer(0, 65535)),
     durable: setting('DURABLE', true, isOn),
     dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', String),
@@ -163,6 +163,15 @@ function list(value: string): string[] {
 function addresses(value: string): string[] {
   const all = list(value)
   if (all.length === 0) throw new Error('must be addresses to listen on, separated by commas')
+  return all
+}
+
+/** Different IP addresses. */
+function ipAddresses(value: string): string[] {
+  const all = list(value)
+  if (all.length === 0 || all.some((text) => isIP(text) === 0) || new Set(all).size < all.length) {
+    throw new Error('must be different IP addresses, separated by commas')
+  }
   return all
 }
 

@@ -1,5 +1,6 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { defaultDataFolder } from '../dev/instance-folder.ts'
 
 // What the data folder of private servers keeps besides them. Only the user of the service can read these files.
 
@@ -7,6 +8,12 @@ import { join } from 'node:path'
 export type Settings = Record<string, string>
 
 const RUNNING = 'running.json'
+
+/** ZONEPLANE_DATA, or where private servers keep their data if it is not set. */
+export function dataFolderOf(env: NodeJS.ProcessEnv): string {
+  const set = env['ZONEPLANE_DATA']?.trim()
+  return set === undefined || set === '' ? defaultDataFolder(process.cwd()) : set
+}
 
 /** A secret that is generated if it is missing, or if everything begins afresh. */
 export function keptSecret(folder: string, name: string, fresh: boolean, generate: () => string): string {
@@ -19,8 +26,11 @@ export function keptSecret(folder: string, name: string, fresh: boolean, generat
 
 /** Writes how the servers of a running service can be reached, for the operator's command line. */
 export function rememberServers(folder: string, settings: Settings): void {
-  forgetServers(folder)
-  writeFileSync(join(folder, RUNNING), JSON.stringify(settings), { mode: 0o600 })
+  // Renamed, so that no reader finds a part of it.
+  const made = join(folder, `${RUNNING}.new`)
+  rmSync(made, { force: true })
+  writeFileSync(made, JSON.stringify(settings), { mode: 0o600 })
+  renameSync(made, join(folder, RUNNING))
 }
 
 /** Removes what `rememberServers` wrote. */

@@ -265,6 +265,9 @@ export const TOTP_SECRET_LENGTH = 32
 export const TOTP_NAME_LENGTH = 64
 export const TOTP_DIGITS = 6
 
+/** Milliseconds after which work that others wait for, such as an authentication, is done again beside it. */
+export const SHARING_PATIENCE = 500
+
 /** Milliseconds after which failed background work is retried, and a start that waits for Postgres. */
 export const RECOVERY_PAUSE = 1_000
 

@@ -4,9 +4,8 @@ import { applySeed } from '../seeds/apply.ts'
 import type { Seed } from '../seeds/read.ts'
 import { seedDemo, DEMO_DOMAIN } from '../seeds/demo.ts'
 import { readConfig, type Config } from './config.ts'
-import { forgetServers, keptSecret, rememberServers, type Settings } from './data-folder.ts'
+import { dataFolderOf, forgetServers, keptSecret, rememberServers, type Settings } from './data-folder.ts'
 import { watchDisk } from '../dev/disk.ts'
-import { defaultDataFolder } from '../dev/instance-folder.ts'
 import { demoTools } from '../dev/packages.ts'
 import { reachable } from '../dev/ports.ts'
 import { SetupError } from '../dev/setup-error.ts'
@@ -44,7 +43,7 @@ export async function start(options: StartOptions): Promise<void> {
 async function run({ fresh, install }: StartOptions): Promise<void> {
   const config = readConfig({
     ...process.env,
-    ZONEPLANE_DATA: process.env['ZONEPLANE_DATA'] ?? defaultDataFolder(process.cwd()),
+    ZONEPLANE_DATA: dataFolderOf(process.env),
     ...(!install && { ZONEPLANE_INSTALL: 'no' }),
   })
   const seed = await seedOf(config)
@@ -102,7 +101,7 @@ async function run({ fresh, install }: StartOptions): Promise<void> {
 async function toldToStop(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-      process.once(signal, () => {
+      process.on(signal, () => {
         resolve(signal)
       })
     // Nobody reads what it prints, as after `npm start | head`, or when the terminal was closed.

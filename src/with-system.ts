@@ -1,6 +1,5 @@
-import { defaultDataFolder } from '../dev/instance-folder.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { recallServers } from './data-folder.ts'
+import { dataFolderOf, recallServers } from './data-folder.ts'
 import { createLog } from './log.ts'
 import { closeSystem, createSystem, prepare, requireNameserver } from './server.ts'
 import type { System } from './system.ts'
@@ -30,8 +29,8 @@ export async function withSystem<T>(nameserver: boolean, work: (system: System) 
 /** @throws ConfigError if it names no servers and none run */
 function environment(): NodeJS.ProcessEnv {
   const { env } = process
-  if (['DATABASE_URL', 'PDNS_API_URL', 'PDNS_API_KEY'].some((name) => env[name] !== undefined)) return env
-  const folder = env['ZONEPLANE_DATA'] ?? defaultDataFolder(process.cwd())
+  if (['DATABASE_URL', 'PDNS_API_URL', 'PDNS_API_KEY'].some((name) => env[name]?.trim())) return env
+  const folder = dataFolderOf(env)
   const servers = recallServers(folder)
   if (servers !== undefined) return { ...env, ...servers }
   throw new ConfigError(

@@ -107,6 +107,13 @@ const wrong: [what: string, text: string, message: RegExp][] = [
     /line 5: secret must be 8 to 256/,
   ],
   [
+    'a secret that occurs twice',
+    'accounts:\n  - email: a@seed.test\n    tokens:\n      - secret: same-secret\n      - secret: same-secret\n',
+    /line 5: another token has this secret$/,
+  ],
+  ['an alias', 'accounts:\n  - email: a@seed.test\n    limit_domains: *x\n', /line 3: /],
+  ['a valid alias', 'accounts:\n  - email: &x a@seed.test\n  - email: *x\n', /line 3: aliases are not supported$/],
+  [
     'a policy that is no object',
     'accounts:\n  - email: a@seed.test\n    tokens:\n      - secret: long-enough\n        policies:\n          - 5\n',
     /line 6: expected an object of domain, subname, type, perm_write$/,
@@ -145,6 +152,55 @@ for (const [what, text, message] of refused) {
     await t.throwsAsync(apply(text), { instanceOf: StartError, message })
   })
 }
+
+test.serial('a token whose policy is refused does not exist, so it cannot do more than it may', async (t) => {
+  const seed = (type: string) => `
+accounts:
+  - email: mended@seed.test
+    tokens:
+      - secret: token-to-be-mended
+        policies:
+          - perm_write: false
+          - {type: ${type}, perm_write: true}
+`
+  await t.throwsAsync(apply(seed('"a b"')), { instanceOf: StartError, message: /line 8: / })
+  const token = new Client(service.url, 'token-to-be-mended')
+  t.is((await token.get('/domains/')).status, 401)
+  await apply(seed('TXT'))
+  const sql = `select from policies join tokens on tokens.id = token_id where secret_hash = sha256('token-to-be-mended')`
+  t.is((await query(servers().system.db, sql)).length, 2)
+})
+
+test.serial('processes that start at the same time apply a seed one after the other', async (t) => {
+  const seed = `
+accounts:
+  - email: together@seed.test
+    domains:
+      - name: together.example
+    tokens:
+      - secret: token-of-both
+`
+  await t.notThrowsAsync(Promise.all([apply(seed), apply(seed), apply(seed)]))
+  t.is((await new Client(service.url, 'token-of-both').get('/domains/together.example/')).status, 200)
+})
+
+test.serial('while PowerDNS is away, a seed is applied as far as possible; the next start completes it', async (t) => {
+  const seed = `
+accounts:
+  - email: away@seed.test
+    domains:
+      - name: away.example
+    tokens:
+      - secret: token-of-away
+`
+  process.kill(servers().powerDns.pid, 'SIGKILL')
+  await t.notThrowsAsync(apply(seed))
+  await servers().restartPowerDns()
+  const token = new Client(service.url, 'token-of-away')
+  t.is((await token.get('/domains/away.example/')).status, 401)
+  await apply(seed)
+  t.is((await token.get('/domains/away.example/')).status, 200)
+})
 
 test('a wrong seed ends the start before anything is started', async (t) => {
   const folder = newFolder()

@@ -17,8 +17,8 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
 /** What every help ends with. */
 export const ENVIRONMENT = `
 The settings are environment variables; the README has a table. Beside a service with private
-servers, no setting is needed. Beside another one, the commands need its DATABASE_URL,
-KEY_ENCRYPTION_KEYS, PDNS_API_URL, PDNS_API_KEY and NAMESERVERS.
+servers, these need not be set: DATABASE_URL, KEY_ENCRYPTION_KEYS, PDNS_API_URL, PDNS_API_KEY
+and NAMESERVERS. All others must be as they are for the service.
 The exit code is 0 if the command succeeded, else 1.`
 
 /** What commands need that this folder may not import. */

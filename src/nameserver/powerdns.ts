@@ -58,6 +58,7 @@ export class PowerDns implements Nameserver {
   readonly #primary: string
   #spelling = OLD_SPELLING
   #traits: Traits | undefined
+  readonly #probeId = randomBytes(8).toString('hex')
   #problem: string | undefined = 'PowerDNS was not probed'
 
   constructor(options: PowerDnsOptions) {
@@ -242,13 +243,15 @@ export class PowerDns implements Nameserver {
 
   /** Whether PowerDNS accepts this content, as it is, in a scratch zone. */
   async #accepts([type, content]: [type: string, content: string]): Promise<boolean> {
-    const zone = `probe-${randomBytes(8).toString('hex')}.zoneplane.invalid.`
+    // The same name in each probe, so that one that fails leaves nothing that the next one does not delete.
+    const zone = `probe-${this.#probeId}-${type.toLowerCase()}.zoneplane.invalid.`
     const soa = this.#soa(zone, 1)
     const rrsets = [soa, { ...soa, type, records: [content] }].map(({ records, ...rrset }) => ({
       ...rrset,
       records: records.map((text) => ({ content: text, disabled: false })),
     }))
     const body = JSON.stringify({ name: zone, kind: 'Native', nameservers: [], rrsets })
+    await this.#delete(zone)
     try {
       await this.#api.call('POST', '/zones?rrsets=false', answerTime(0), body)
     } catch (error) {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ test.serial(
     const file = join(folder, 'key-encryption-key')
     const start = async (...args: string[]) => {
       const { child, ended, output } = startOurs(['start', ...args], privately(folder))
-      await eventually(async () => apiUrl(output()) !== undefined, 120_000)
+      await eventually(async () => apiUrl(output()) !== undefined, 100_000)
       const key = readFileSync(file, 'utf8')
       child.kill('SIGTERM')
       t.is(await ended, 0)
@@ -45,7 +45,7 @@ test.serial(
 test.serial('if a private server ends by itself, the service stops, says which, and exits with code 1', async (t) => {
   const folder = newFolder()
   const { ended, output } = startOurs(['start'], privately(folder))
-  await eventually(async () => apiUrl(output()) !== undefined, 120_000)
+  await eventually(async () => apiUrl(output()) !== undefined, 100_000)
   process.kill(processes(folder)[1]!.pid, 'SIGKILL')
   t.is(await ended, 1)
   t.regex(output(), /^zoneplane: PowerDNS has ended by itself: stopping$/m)
@@ -59,7 +59,7 @@ for (const [what, env, shown] of [
   test.serial(`without a terminal, the log has no token ${what}, but says where it is`, async (t) => {
     const folder = newFolder()
     const { child, ended, output } = startOurs(['start'], { ...privately(folder), ...env })
-    await eventually(async () => apiUrl(output()) !== undefined, 120_000)
+    await eventually(async () => apiUrl(output()) !== undefined, 100_000)
     child.kill('SIGTERM')
     t.is(await ended, 0)
     t.regex(output(), shown)
@@ -91,7 +91,7 @@ test.serial(
   async (t) => {
     const folder = newFolder()
     const { child, ended, output } = startOurs(['start'], privately(folder))
-    await eventually(async () => apiUrl(output()) !== undefined, 120_000)
+    await eventually(async () => apiUrl(output()) !== undefined, 100_000)
     t.is(statSync(join(folder, 'running.json')).mode & 0o777, 0o600)
     const env = { PATH: process.env['PATH'], ZONEPLANE_DATA: folder }
     const list = startOurs(['account', 'list', '--json'], env)
@@ -128,7 +128,7 @@ test.serial('servers of the environment are used, not those of a running service
 test.serial('the private PowerDNS answers on all addresses of DNS_HOST', async (t) => {
   const env = { ...privately(newFolder()), DNS_HOST: '127.0.0.2, 127.0.0.3' }
   const { child, ended, output } = startOurs(['start'], env)
-  await eventually(async () => apiUrl(output()) !== undefined, 120_000)
+  await eventually(async () => apiUrl(output()) !== undefined, 100_000)
   const [, host, port] = /^ {2}DNS {4}(\S+) port (\d+)$/m.exec(output())!
   t.is(host, '127.0.0.2')
   for (const dnsHost of ['127.0.0.2', '127.0.0.3']) {
@@ -149,11 +149,23 @@ test.serial('an address that the machine lacks is named', async (t) => {
 test.serial('if nobody reads the output any more, the service stops cleanly', async (t) => {
   const folder = newFolder()
   const { child, ended, output } = startOurs(['start'], privately(folder))
-  await eventually(async () => processes(folder).every((one) => one !== undefined), 120_000)
-  child.stdout.destroy()
+  // It has more to say.
+  child.stdout.once('data', () => child.stdout.destroy())
   t.is(await ended, 0)
   t.notRegex(output(), /EPIPE|^\s+at /m)
   t.deepEqual(processes(folder), [undefined, undefined])
+})
+
+test.serial('a second Ctrl-C does not disturb the orderly stop', async (t) => {
+  const folder = newFolder()
+  const { child, ended, output } = startOurs(['start'], privately(folder))
+  await eventually(async () => apiUrl(output()) !== undefined, 100_000)
+  child.kill('SIGINT')
+  await eventually(() => output().includes('SIGINT: stopping'))
+  child.kill('SIGINT')
+  t.is(await ended, 0)
+  t.deepEqual(processes(folder), [undefined, undefined])
+  t.false(existsSync(join(folder, 'running.json')))
 })
 
 test.serial('if npm is killed, the service and its private servers stop', async (t) => {
@@ -164,7 +176,7 @@ test.serial('if npm is killed, the service and its private servers stop', async 
     ['-c', `sh -c '${command}' "$0" "$1"; true`, process.execPath, join(projectFolder(), 'build', 'src', 'cli.js')],
     { ...privately(folder), npm_lifecycle_event: 'start' },
   )
-  await eventually(async () => apiUrl(parent.output()) !== undefined, 120_000)
+  await eventually(async () => apiUrl(parent.output()) !== undefined, 100_000)
   parent.child.kill('SIGKILL')
   await parent.ended
   t.regex(parent.output(), /^zoneplane: npm has ended: stopping$/m)
@@ -180,7 +192,7 @@ for (const [durable, fsync] of [
     async (t) => {
       const folder = newFolder()
       const { child, ended, output } = startOurs(['start'], { ...privately(folder), DURABLE: durable })
-      await eventually(async () => apiUrl(output()) !== undefined, 120_000)
+      await eventually(async () => apiUrl(output()) !== undefined, 100_000)
       const db = openDatabase(recallServers(folder)!['DATABASE_URL']!, 1)
       t.deepEqual(await query(db, 'show fsync'), [{ fsync }])
       await db.end()

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * @param within milliseconds on a machine that has nothing else to do
  */
 export async function eventually(condition: () => boolean | Promise<boolean>, within = 20_000): Promise<void> {
-  const limit = within * Number(process.env['TEST_SLOWNESS'])
+  const limit = within * Number(process.env['TEST_SLOWNESS'] ?? 1)
   const end = Date.now() + limit
   while (!(await condition())) {
     if (Date.now() > end) throw new Error(`not within ${limit} ms`)

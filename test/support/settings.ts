@@ -1,7 +1,14 @@
 import { readConfig } from '../../src/config.ts'
 
 /** The settings of private servers, which a service with servers of its own does not need. */
-export const privateSettings = ['DNS_HOST', 'DNS_PORT', 'DURABLE', 'ZONEPLANE_DATA', 'ZONEPLANE_INSTALL']
+export const privateSettings = [
+  'DNS_HOST',
+  'DNS_PORT',
+  'DURABLE',
+  'ZONEPLANE_DATA',
+  'ZONEPLANE_INSTALL',
+  'ZONEPLANE_SEED',
+]
 
 /** The names of all settings, which are the variables that `readConfig` reads. */
 export function settings(): Set<string> {

@@ -43,23 +43,32 @@ export async function get(system: System, actor: Actor, tokenId: string, id: str
  */
 export async function create(
   system: System,
-  actor: Writer,
+  actor: Actor,
   tokenId: string,
   input: () => PolicyInput,
 ): Promise<StoredPolicy> {
-  const policy = await withToken(system, actor, tokenId, async (trx) => {
-    const given = await read(trx, actor, input(), 'POST')
-    const policy = { domainId: null, subname: null, type: null, permWrite: false, ...given }
-    const others = await store.list(trx, tokenId)
-    if (others.length === 0 && !isDefault(policy)) {
-      throw Invalid.object('Policy precedence: The first policy must be the default policy.')
-    }
-    refuseDuplicate(policy, others)
-    if (others.length >= POLICIES_MAX) throw limitExceeded('a token', POLICIES_MAX, 'policies')
-    return store.insert(trx, tokenId, policy, system.now())
-  })
+  const policy = await withToken(system, actor, tokenId, (trx) => add(system, trx, actor, tokenId, input()))
   record(system, 'policy_created', { account: actor.accountId, token: tokenId, policy: policy.id, by: actor.tokenId })
   return policy
+}
+
+/** Like `create`, inside the caller's transaction, for a token that the actor may change. @throws Invalid, Denied, Conflict */
+export async function add(
+  system: System,
+  trx: Db,
+  actor: Writer,
+  tokenId: string,
+  input: PolicyInput,
+): Promise<StoredPolicy> {
+  const given = await read(trx, actor, input, 'POST')
+  const policy = { domainId: null, subname: null, type: null, permWrite: false, ...given }
+  const others = await store.list(trx, tokenId)
+  if (others.length === 0 && !isDefault(policy)) {
+    throw Invalid.object('Policy precedence: The first policy must be the default policy.')
+  }
+  refuseDuplicate(policy, others)
+  if (others.length >= POLICIES_MAX) throw limitExceeded('a token', POLICIES_MAX, 'policies')
+  return store.insert(trx, tokenId, policy, system.now())
 }
 
 /**

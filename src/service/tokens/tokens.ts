@@ -58,16 +58,10 @@ export interface NewToken {
 }
 
 /** Creates a token that the account owns. @throws Invalid; Denied if it has TOKENS_MAX */
-export async function create(
-  system: System,
-  creator: Writer,
-  { settings, problems }: TokenInput,
-  secret = generateSecret(),
-): Promise<NewToken> {
+export async function create(system: System, creator: Writer, { settings, problems }: TokenInput): Promise<NewToken> {
   const { accountId, tokenId: by } = creator
   const created = await withRights(system, creator, 'tokens', [], async (trx) => {
-    refuseProblems(settings, problems)
-    const made = await add(system, trx, accountId, settings, { secret })
+    const made = await add(system, trx, accountId, settings, { problems })
     if (made.token.permManageTokens) await notifyOfManagement(system, trx, accountId, made.token)
     return made
   })
@@ -75,14 +69,19 @@ export async function create(
   return created
 }
 
-/** Like `create`, inside the caller's transaction. @param mfa null: an API token; else a login token */
+/** Like `create`, inside the caller's transaction, without a notice. @param mfa null: an API token; else a login token */
 export async function add(
   system: System,
   trx: Db,
   accountId: string,
   settings: Partial<TokenSettings>,
-  { mfa = null, secret = generateSecret() }: { mfa?: boolean | null; secret?: string } = {},
+  {
+    problems = {},
+    mfa = null,
+    secret = generateSecret(),
+  }: { problems?: Problems; mfa?: boolean | null; secret?: string } = {},
 ): Promise<NewToken> {
+  refuseProblems(settings, problems)
   await store.lockCreation(trx, accountId)
   const present = await store.countOwned(trx, accountId, mfa === null ? 'api' : 'login')
   if (present >= TOKENS_MAX) throw limitExceeded('an account', TOKENS_MAX, mfa === null ? 'tokens' : 'login tokens')
@@ -143,7 +142,7 @@ export async function remove(system: System, actor: Actor, id: string): Promise<
  */
 export async function withToken<T>(
   system: System,
-  actor: Writer,
+  actor: Actor,
   id: string,
   work: (trx: Db, token: Token) => Promise<T>,
 ): Promise<T> {
@@ -156,7 +155,7 @@ export async function withToken<T>(
 }
 
 /** The token as a holder of rights; none if it is not the account's, so that nobody can block foreign tokens. */
-async function holder(system: System, { accountId }: Writer, id: string): Promise<Holder[]> {
+async function holder(system: System, { accountId }: Actor, id: string): Promise<Holder[]> {
   return (await store.find(system.db, id, accountId, system.now())) === undefined ? [] : [`token ${id}`]
 }
 
@@ -174,8 +173,8 @@ export async function listAll(system: System, accountId: string): Promise<Token[
 }
 
 /** Whether a token has this secret. */
-export async function isKnown(system: System, secret: string): Promise<boolean> {
-  return store.isKnown(system.db, hashSecret(secret))
+export async function isKnown(db: Db, secret: string): Promise<boolean> {
+  return store.isKnown(db, hashSecret(secret))
 }
 
 /** Deletes any account's token. @throws NotFound */
