@@ -167,6 +167,10 @@ const right: [what: string, events: Event[]][] = [
     [write(0, 10, A('1'), 'failed'), write(20, 30, A(NONE)), look(40, 50, A('1'))],
   ],
   [
+    'DNS shows a failed value after a bulk write that deletes what did not exist',
+    [write(0, 10, A('1'), 'failed'), write(20, 30, { ...A(NONE), ...B('2') }), look(40, 50, A('1'))],
+  ],
+  [
     'DNS shows a half of a bulk write until PowerDNS has answered',
     [
       ...bulk.slice(0, 1),

@@ -221,10 +221,9 @@ function wrongLooks(history: History): string[] {
           what in write.sets &&
           write.from > (source?.to ?? -Infinity) &&
           effective(write, what) < look.from &&
-          // A deletion of what the database does not have changes nothing in DNS, even while repair is due.
-          (source === undefined ||
-            source.outcome === 'done' ||
-            Object.values(write.sets).some((value) => value !== NONE)),
+          // A deletion of what the database does not have changes nothing in DNS, even while repair is due, and not even
+          // as a part of a bulk write.
+          (source === undefined || source.outcome === 'done' || write.sets[what] !== NONE),
       )
     const overwritten: Write[] = []
     for (const source of isInitial ? [undefined, ...sources] : sources) {
