@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, reasonOf, type FailureKind } from '../errors.ts'
 import { answerTime, COLLECTION_ITEMS } from '../limits.ts'
@@ -32,6 +31,9 @@ const NSEC3_LABEL =
 /** How many times a deletion is tried. */
 const DELETIONS = 5
 
+/** How many times a probe is tried while other processes probe. */
+const PROBES = 5
+
 interface ZoneAnswer {
   serial: number
   /** The serial that resolvers see. */
@@ -58,7 +60,6 @@ export class PowerDns implements Nameserver {
   readonly #primary: string
   #spelling = OLD_SPELLING
   #traits: Traits | undefined
-  readonly #probeId = randomBytes(8).toString('hex')
   #problem: string | undefined = 'PowerDNS was not probed'
 
   constructor(options: PowerDnsOptions) {
@@ -243,23 +244,27 @@ export class PowerDns implements Nameserver {
 
   /** Whether PowerDNS accepts this content, as it is, in a scratch zone. */
   async #accepts([type, content]: [type: string, content: string]): Promise<boolean> {
-    // The same name in each probe, so that one that fails leaves nothing that the next one does not delete.
-    const zone = `probe-${this.#probeId}-${type.toLowerCase()}.zoneplane.invalid.`
+    // The same name in all processes, so that each probe deletes what an earlier one has left that did not end.
+    const zone = `probe-${type.toLowerCase()}.zoneplane.invalid.`
     const soa = this.#soa(zone, 1)
     const rrsets = [soa, { ...soa, type, records: [content] }].map(({ records, ...rrset }) => ({
       ...rrset,
       records: records.map((text) => ({ content: text, disabled: false })),
     }))
     const body = JSON.stringify({ name: zone, kind: 'Native', nameservers: [], rrsets })
-    await this.#delete(zone)
-    try {
-      await this.#api.call('POST', '/zones?rrsets=false', answerTime(0), body)
-    } catch (error) {
-      if (error instanceof NameserverFailure && error.kind === 'refused') return false
-      throw error
+    for (let left = PROBES; ; left--) {
+      await this.#delete(zone)
+      try {
+        await this.#api.call('POST', '/zones?rrsets=false', answerTime(0), body)
+        await this.#delete(zone)
+        return true
+      } catch (error) {
+        if (!(error instanceof NameserverFailure)) throw error
+        if (error.kind === 'refused') return false
+        // Another process probes at the same time.
+        if (error.kind !== 'conflict' || left === 1) throw error
+      }
     }
-    await this.#delete(zone)
-    return true
   }
 
   async close(): Promise<void> {
