@@ -171,28 +171,26 @@ accounts:
   t.is((await query(servers().system.db, sql)).length, 2)
 })
 
-test.serial('processes that start at the same time apply a seed one after the other', async (t) => {
-  const seed = `
+/** A seed of an account with a domain and a token. */
+function oneOfEach(name: string, secret: string): string {
+  return `
 accounts:
-  - email: together@seed.test
+  - email: ${name}@seed.test
     domains:
-      - name: together.example
+      - name: ${name}.example
     tokens:
-      - secret: token-of-both
+      - secret: ${secret}
 `
+}
+
+test.serial('processes that start at the same time apply a seed one after the other', async (t) => {
+  const seed = oneOfEach('together', 'token-of-both')
   await t.notThrowsAsync(Promise.all([apply(seed), apply(seed), apply(seed)]))
   t.is((await new Client(service.url, 'token-of-both').get('/domains/together.example/')).status, 200)
 })
 
 test.serial('while PowerDNS is away, a seed is applied as far as possible; the next start completes it', async (t) => {
-  const seed = `
-accounts:
-  - email: away@seed.test
-    domains:
-      - name: away.example
-    tokens:
-      - secret: token-of-away
-`
+  const seed = oneOfEach('away', 'token-of-away')
   process.kill(servers().powerDns.pid, 'SIGKILL')
   await t.notThrowsAsync(apply(seed))
   await servers().restartPowerDns()
