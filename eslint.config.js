@@ -2,7 +2,7 @@ import js from '@eslint/js'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['build/', 'node_modules/', '.zoneplane/'] },
+  { ignores: ['**/build/', 'node_modules/', '.zoneplane/'] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {

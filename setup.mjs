@@ -1,5 +1,6 @@
 // `npm start` and `npm test` run this first: it installs the npm packages and builds, unless that is done already. With the
-// argument `product` it builds only what runs the service, without checking types, which takes a fraction of the time.
+// argument `product` it installs and builds only what runs the service, without checking types, which takes a fraction of
+// the time.
 // It is plain JavaScript without packages, because they may not be installed yet.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -10,17 +11,22 @@ import { fileURLToPath } from 'node:url'
 const oldestNode = [20, 19]
 const product = {
   folders: ['src', 'dev', 'migrations', 'seeds'],
+  packages: '--omit=dev',
   config: 'tsconfig.product.json',
   stamp: 'build/.setup.product.json',
 }
 const everything = {
-  folders: [...product.folders, 'test', 'bench'],
+  folders: [...product.folders, 'test', 'bench', 'clients'],
+  packages: '--include=dev',
   config: 'tsconfig.json',
   stamp: 'build/.setup.json',
 }
 const wanted = process.argv[2] === 'product' ? product : everything
 const buildInfo = 'build/.tsbuildinfo'
 const lock = 'build/.setup.lock'
+
+/** Where the compiler is: among the packages, or alone, if those for development are not installed. */
+const compilers = ['.', 'build/compiler']
 
 process.chdir(fileURLToPath(new URL('.', import.meta.url)))
 try {
@@ -34,7 +40,7 @@ try {
 async function installAndBuild() {
   // Checked again: another process may have done it while this one waited for the lock.
   if (!isInstalled()) await install()
-  if (!isBuilt()) await build()
+  if (!isBuilt()) await build(compilers.find(hasCompiler) ?? (await installCompiler()))
 }
 
 function checkNode() {
@@ -46,23 +52,47 @@ function checkNode() {
 /** Whether node_modules matches package-lock.json, except for optional packages (binaries of other systems). */
 function isInstalled() {
   if (!existsSync('node_modules/.package-lock.json')) return false
-  const wanted = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages
-  const present = JSON.parse(readFileSync('node_modules/.package-lock.json', 'utf8')).packages
-  return Object.entries(wanted).every(
-    ([path, { version, integrity, optional }]) =>
+  const present = lockedIn('node_modules/.package-lock.json')
+  return Object.entries(lockedIn('package-lock.json')).every(
+    ([path, { version, integrity, optional, dev }]) =>
       path === '' ||
-      (present[path] ? present[path].version === version && present[path].integrity === integrity : optional),
+      (present[path]
+        ? present[path].version === version && present[path].integrity === integrity
+        : optional || (dev && wanted === product)),
   )
+}
+
+function lockedIn(file) {
+  return JSON.parse(readFileSync(file, 'utf8')).packages
 }
 
 async function install() {
   console.log('setup: installing the npm packages')
-  // npm_execpath is the npm that runs this script. With a user's setting for production, npm would omit the compiler.
-  const npm = process.env.npm_execpath ?? ''
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund']
-  if (npm.endsWith('npm-cli.js')) await run('npm ci', process.execPath, [npm, ...args])
-  else await run('npm ci', 'npm', args)
+  await runNpm('ci', wanted.packages)
   if (!isInstalled()) throw new Error('npm ci has succeeded, but node_modules does not match package-lock.json.')
+}
+
+async function installCompiler() {
+  const { version } = lockedIn('package-lock.json')['node_modules/typescript']
+  const [, folder] = compilers
+  await runNpm('install', `--prefix=${folder}`, '--no-save', '--no-package-lock', `typescript@${version}`)
+  if (!hasCompiler(folder)) throw new Error('npm has installed another compiler than package-lock.json says.')
+  return folder
+}
+
+function hasCompiler(folder) {
+  const file = `${folder}/node_modules/.package-lock.json`
+  if (!existsSync(file)) return false
+  const path = 'node_modules/typescript'
+  return lockedIn(file)[path]?.integrity === lockedIn('package-lock.json')[path].integrity
+}
+
+async function runNpm(command, ...more) {
+  // npm_execpath is the npm that runs this script.
+  const npm = process.env.npm_execpath ?? ''
+  const args = [command, ...more, '--ignore-scripts', '--no-audit', '--no-fund']
+  if (npm.endsWith('npm-cli.js')) await run(`npm ${command}`, process.execPath, [npm, ...args])
+  else await run(`npm ${command}`, 'npm', args)
 }
 
 /** Whether what is wanted was built completely, from exactly these sources. */
@@ -74,7 +104,8 @@ function isBuilt() {
   )
 }
 
-async function build() {
+/** @param compiler the folder whose packages have it */
+async function build(compiler) {
   console.log('setup: building')
   const sources = listSources(wanted)
   const outputs = new Set(sources.map(outputOf))
@@ -91,7 +122,7 @@ async function build() {
   // According to its build info, the compiler would not write deleted files again.
   if (![...outputs].every(existsSync)) rmSync(buildInfo, { force: true })
   await run('tsc', process.execPath, [
-    'node_modules/typescript/bin/tsc',
+    `${compiler}/node_modules/typescript/bin/tsc`,
     '--pretty',
     'false',
     '--project',

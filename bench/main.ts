@@ -1,16 +1,20 @@
 import { attacksOnOthers } from './attacks.ts'
 import { accounts, accountSettings } from './accounts.ts'
+import { adoption } from './adoption.ts'
 import { authentication } from './authentication.ts'
 import { bulk } from './bulk.ts'
+import { ciStart } from './ci-start.ts'
 import { headings } from './support/measure.ts'
 import { neighbours } from './neighbours.ts'
 import { oneRRset } from './one-rrset.ts'
 import { domainCreation } from './domain-creation.ts'
+import { history } from './history.ts'
 import { loginAttack, loginAttackSettings } from './login-attack.ts'
 import { memory } from './memory.ts'
 import { paging } from './paging.ts'
 import { reads } from './reads.ts'
 import { records } from './records.ts'
+import { rebuild } from './rebuild.ts'
 import { size } from './size.ts'
 import { throttle } from './throttle.ts'
 import { withSetup, type Setup } from './support/setup.ts'
@@ -27,13 +31,17 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   size,
   memory,
   zonefile,
+  adoption,
   paging,
   authentication,
   accounts,
   'login-attack': loginAttack,
   throttle,
   neighbours,
+  history,
+  rebuild,
   attacks: attacksOnOthers,
+  'ci-start': ciStart,
 }
 
 /** The settings of the service for a bench that needs others than the defaults. */

@@ -20,6 +20,8 @@ export interface PostgresOptions {
   /** Whether committed data survives a power failure; tests prefer speed. */
   durable: boolean
   progress: (text: string) => void
+  /** Called when the first process runs that takes its time. */
+  spawned?: () => void
 }
 
 // Postgres' shutdown modes: smart (SIGTERM) would wait for clients; fast disconnects them and shuts down cleanly;
@@ -39,7 +41,7 @@ const immediate: Ending = [
  * socket, in a folder that only root and the user that runs Postgres may enter; so it needs no password.
  */
 export async function startPostgres(folder: string, options: PostgresOptions): Promise<Postgres> {
-  const { durable, progress } = options
+  const { durable, progress, spawned = () => undefined } = options
   openInstanceFolder(folder)
   await endLeftOver(folder)
   const data = join(folder, 'data')
@@ -50,15 +52,20 @@ export async function startPostgres(folder: string, options: PostgresOptions): P
   const run: RunAs = { account, deathSignal: durable ? 'SIGINT' : 'SIGQUIT' }
   if (!existsSync(data)) {
     progress(`Postgres: making a database in ${folder} (PostgreSQL ${programs.major})`)
-    await initialise(join(programs.folder, 'initdb'), data, durable, run)
+    const initialising = initialise(join(programs.folder, 'initdb'), data, durable, run)
+    spawned()
+    await initialising
   }
   giveTo(account, data)
   const socket = openSocketFolder(folder, account)
   progress('Postgres: starting')
   const ending = durable ? fast : immediate
-  const daemon = await startWithDatabase(folder, socket, () =>
-    startDaemon(join(programs.folder, 'postgres'), settings(data, socket, durable), { ...run, folder, ending }),
-  )
+  const daemon = await startWithDatabase(folder, socket, () => {
+    const program = join(programs.folder, 'postgres')
+    const started = startDaemon(program, settings(data, socket, durable), { ...run, folder, ending })
+    spawned()
+    return started
+  })
   return {
     ...daemon,
     url: urlOf(socket, 'zoneplane'),
@@ -75,7 +82,9 @@ async function initialise(initdb: string, data: string, durable: boolean, run: R
   rmSync(unfinished, { recursive: true, force: true })
   giveTo(run.account, unfinished)
   const args = ['--pgdata', unfinished, '--username=zoneplane', '--auth=trust', '--encoding=UTF8', '--locale=C']
-  const command = commandFor(initdb, durable ? args : [...args, '--no-sync'], { ...run, deathSignal: 'SIGKILL' })
+  // Small segments of the log: such a database is often copied.
+  const quick = durable ? [] : ['--no-sync', '--wal-segsize=1']
+  const command = commandFor(initdb, [...args, ...quick], { ...run, deathSignal: 'SIGKILL' })
   const child = spawn(command.file, command.args, { ...command.as, cwd: '/', detached: true, env: environment() })
   const { code, output } = await outcome(child)
   if (code !== 0) throw new SetupError(`initdb cannot create a database in ${data}:\n${output}`)

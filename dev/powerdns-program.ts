@@ -16,13 +16,19 @@ export function findPowerDns(): string | undefined {
   return hasBackend('lmdb') ? findProgram('pdns_server') : undefined
 }
 
+/** The programs that were found to have a backend: each is asked once. */
+const found = new Set<string>()
+
 /** Whether pdns_server is installed with this backend. */
 export function hasBackend(name: string): boolean {
   const program = findProgram('pdns_server')
   if (program === undefined) return false
+  if (found.has(`${program} ${name}`)) return true
   // Without the system's configuration, which often only root can read.
   const { stdout } = spawnSync(program, ['--config-dir=/nonexistent', '--list-modules'], { encoding: 'utf8' })
-  return stdout.split(/\s+/).includes(name)
+  const isThere = stdout.split(/\s+/).includes(name)
+  if (isThere) found.add(`${program} ${name}`)
+  return isThere
 }
 
 function isExecutable(path: string): boolean {

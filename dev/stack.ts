@@ -27,6 +27,8 @@ export interface StackOptions {
   /** Programs to install beside those of the servers. */
   tools?: Requirement[]
   progress: (text: string) => void
+  /** Called when the servers' processes run and only get ready: there is time for other work. */
+  spawned?: () => void
 }
 
 /** The servers that were started; undefined stands for one that was not. */
@@ -61,9 +63,13 @@ export async function startStack(dataFolder: string, options: StackOptions): Pro
       await removeInstanceFolder(pdnsFolder)
       await removeInstanceFolder(postgresFolder)
     }
+    let left = requirements.length
+    const spawned = () => {
+      if (--left === 0) options.spawned?.()
+    }
     const [postgres, powerDns] = await bothOrNeither(
-      options.postgres ? startPostgres(postgresFolder, { durable, progress }) : undefined,
-      options.powerDns ? startPowerDns(pdnsFolder, { ...options.powerDns, durable, progress }) : undefined,
+      options.postgres ? startPostgres(postgresFolder, { durable, progress, spawned }) : undefined,
+      options.powerDns ? startPowerDns(pdnsFolder, { ...options.powerDns, durable, progress, spawned }) : undefined,
     )
     return stackOf(postgres, powerDns, lock)
   } catch (error) {

@@ -1,5 +1,6 @@
 import Koa from 'koa'
 import type { State } from './http/context.ts'
+import { apartFromResets } from './http/middleware/apart-from-resets.ts'
 import { errors } from './http/middleware/errors.ts'
 import { headers } from './http/middleware/headers.ts'
 import { hostNames, refuseInvalidHost } from './http/middleware/host-names.ts'
@@ -25,6 +26,7 @@ export function createApp(system: System): Koa<State> {
   app.use(refuseInvalidHost)
   app.use(hostNames)
   app.use(paths)
+  if (system.config.ciControl) app.use(apartFromResets)
   app.use(createRouter(system.config).routes())
   return app
 }

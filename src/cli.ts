@@ -9,12 +9,16 @@ import { run } from './cli/run.ts'
 
 const { version } = JSON.parse(readFileSync(join(projectFolder(), 'package.json'), 'utf8')) as { version: string }
 
-// Nobody reads the output any more, as after `zoneplane account list | head`. `start` stops by itself.
-if (process.argv[2] !== 'start') process.stdout.on('error', () => process.exit(1))
+// `npx zoneplane --ci` is `zoneplane start --ci`.
+const args = process.argv[2] === '--ci' ? ['start', ...process.argv.slice(2)] : process.argv.slice(2)
 
-const succeeded = await run(process.argv.slice(2), {
+// Nobody reads the output any more, as after `zoneplane account list | head`. `start` stops by itself.
+if (args[0] !== 'start') process.stdout.on('error', () => process.exit(1))
+
+const succeeded = await run(args, {
   version,
   start: async (options) => (await import('./start.ts')).start(options),
-  withSystem: async (nameserver, work) => (await import('./with-system.ts')).withSystem(nameserver, work),
+  reset: async () => (await import('./with-system.ts')).resetRunning(),
+  withSystem: async (needs, work) => (await import('./with-system.ts')).withSystem(needs, work),
 })
 process.exitCode = succeeded ? 0 : 1

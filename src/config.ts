@@ -13,6 +13,8 @@ export interface Config {
   dnsPort: number
   /** Whether what private servers have stored survives a power failure. */
   durable: boolean
+  /** Whether clients may reset the service and create accounts (contract §15.8). */
+  ciControl: boolean
   dataFolder: string
   /** Whether missing programs of private servers may be installed. */
   install: 'ask' | 'yes' | 'no'
@@ -46,6 +48,8 @@ export interface Config {
   checkIpHosts: string[]
   minimumTtl: number
   limitDomains: number | undefined
+  /** Days for which the history of domains is kept. */
+  historyDays: number
   throttle: boolean
   /** Whether clients without account must solve a captcha. */
   captcha: boolean
@@ -99,6 +103,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     dnsHosts: setting('DNS_HOST', ['127.0.0.1'], ipAddresses),
     dnsPort: setting('DNS_PORT', 5300, integer(0, 65535)),
     durable: setting('DURABLE', true, isOn),
+    ciControl: setting('CI_CONTROL', false, isOn),
     dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', String),
     install: setting('ZONEPLANE_INSTALL', 'ask', oneOf(['ask', 'yes', 'no'])),
     databaseUrl: setting('DATABASE_URL', undefined, url('postgres:', 'postgresql:')),
@@ -118,6 +123,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     limitDomains: setting<number | undefined>('LIMIT_DOMAINS', 15, (value) =>
       value === 'none' ? undefined : integer(0, 2 ** 31 - 1)(value),
     ),
+    historyDays: setting('HISTORY_DAYS', 90, integer(1, 36_500)),
     registration: setting('REGISTRATION', 'closed', oneOf(['open', 'closed'])) === 'open',
     emailConfirmation: setting('EMAIL_CONFIRMATION', true, isOn),
     confirmationValidity: setting('CONFIRMATION_VALIDITY', 12 * 3600, integer(60, 30 * 86_400)),
@@ -133,27 +139,38 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logLevel: setting('LOG_LEVEL', 'info', oneOf(LOG_LEVELS)),
     logAddresses: setting('LOG_ADDRESSES', 'full', oneOf(LOG_ADDRESSES)),
   }
+  problems.push(...contradictions(config, env))
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  return Object.freeze(config)
+}
+
+/** What settings say about each other. */
+function contradictions(config: Config, env: NodeJS.ProcessEnv): string[] {
+  const problems: string[] = []
+  const isUnset = (name: string) => !env[name]?.trim()
+  if (config.ciControl && (config.databaseUrl ?? config.pdnsApiUrl) !== undefined) {
+    problems.push('CI_CONTROL: only with private servers, because everybody may reset them')
+  }
   if ((config.pdnsApiUrl === undefined) !== (config.pdnsApiKey === undefined)) {
     problems.push('PDNS_API_URL and PDNS_API_KEY: set both or none')
   }
-  if (config.pdnsApiUrl !== undefined && !env['NAMESERVERS']?.trim()) {
+  if (config.pdnsApiUrl !== undefined && isUnset('NAMESERVERS')) {
     problems.push('NAMESERVERS: needed with a PowerDNS of your own, e.g. "ns1.example.net, ns2.example.net"')
   }
-  if (config.databaseUrl !== undefined && !env['KEY_ENCRYPTION_KEYS']?.trim()) {
+  if (config.databaseUrl !== undefined && isUnset('KEY_ENCRYPTION_KEYS')) {
     problems.push(
       'KEY_ENCRYPTION_KEYS: needed with a database of your own; `openssl rand -base64 32` makes a key. Keep a copy of it ' +
         'apart from the database',
     )
   }
-  if (config.mailUrl !== undefined && !env['MAIL_FROM']?.trim()) {
+  if (config.mailUrl !== undefined && isUnset('MAIL_FROM')) {
     problems.push('MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net')
   }
   // Without it, an attacker could choose the target of links in other people's mails by the Host header.
   if (config.mailUrl !== undefined && config.publicUrl === undefined) {
     problems.push('PUBLIC_URL: needed with MAIL_URL, because mails hold links, e.g. https://dns.example.net')
   }
-  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
-  return Object.freeze(config)
+  return problems
 }
 
 function list(value: string): string[] {

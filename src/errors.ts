@@ -63,6 +63,17 @@ export function unlessNotFound(error: unknown): undefined {
 /** The request conflicts with the current state. */
 export class Conflict extends Error {}
 
+/** An undo would destroy later changes (contract §15.5). */
+export class Obstructed extends Conflict {
+  /** The RRsets that were changed since, or that cannot stand beside those that would come back. */
+  readonly conflicts: { subname: string; type: string }[]
+
+  constructor(conflicts: { subname: string; type: string }[]) {
+    super('Later changes are in the way.')
+    this.conflicts = conflicts
+  }
+}
+
 /** The caller sent too many requests; this one was not executed. */
 export class Throttled extends Error {
   /** Whole seconds, at least 1, after which to retry. */
@@ -118,6 +129,12 @@ export class NameserverFailure extends Error {
     this.kind = kind
     this.rrset = options?.rrset
   }
+}
+
+/** The refusal of contents by the nameserver that an error is, or has as its cause. */
+export function refusalOf(error: unknown): NameserverFailure | undefined {
+  if (!(error instanceof NameserverFailure)) return undefined
+  return error.kind === 'refused' ? error : refusalOf(error.cause)
 }
 
 /**

@@ -15,8 +15,18 @@ export const ALLOWED_SUBNETS_MAX = 256
 export const TOKENS_MAX = 1_000
 export const POLICIES_MAX = 2_000
 
+/** The highest SOA serial that an adopted zone may have: each change needs a higher one, and they end at 2³² - 1. */
+export const SERIAL_MAX = 4_200_000_000
+
 /** RRsets of a domain (contract §8.6), and TOTP factors of an account (contract §12). */
 export const RRSETS_MAX = 250_000
+
+/** Octets of the records of a deleted domain that can be restored (contract §15.5): a row has less than a gigabyte. */
+export const RESTORABLE_OCTETS = 256 * 1024 * 1024
+
+/** Entries of the history that are deleted at once when they are too old, and milliseconds between two searches. */
+export const HISTORY_BATCH = 1_000
+export const HISTORY_PAUSE = 600_000
 export const FACTORS_MAX = 20
 
 /** The longest duration (contract §5.3), in days; and the maximum length of its text. */
@@ -186,6 +196,9 @@ export const WRITER_CONNECTIONS = 16
  */
 export const WRITERS_PER_ACCOUNT = 5
 
+/** Requests that run at once where resets wait for them (contract §15.8). */
+export const REQUESTS_MAX = 1_000
+
 /** Writes of more RRsets than this are carried out one at a time for each account. */
 export const SMALL_WRITE = 200
 
@@ -237,8 +250,17 @@ export const LEFTOVER_PAUSE = 50
 /** How many of these pauses the command `reconcile` waits for zones that other processes have locked. */
 export const RECONCILE_PATIENCE = 15
 
+/** Milliseconds between two lines about the progress of `zoneplane rebuild` and `zoneplane adopt`. */
+export const PROGRESS_PAUSE = 2_000
+
 /** Milliseconds between two audits of all serials: for 100,000 zones, PowerDNS needs a second. */
 export const AUDIT_PAUSE = 600_000
+
+/** In how many audits the contents of all zones are compared, a part in each: in a day. */
+export const AUDIT_TURNS = (DAY * 1_000) / AUDIT_PAUSE
+
+/** How many of the RRsets that a repair has put right the log names. */
+export const LOGGED_RRSETS = 10
 
 /** Characters of a password (contract §11.1), and how many passwords may wait for hashing: about a second of work. */
 export const PASSWORD_LENGTH_MIN = 8

@@ -2,6 +2,7 @@ import { createApp } from './app.ts'
 import { listen } from './listen.ts'
 import { keepSending } from './service/accounts/mail-queue.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
+import { keepTrimming } from './service/domains/retention.ts'
 import type { System } from './system.ts'
 
 export interface Running {
@@ -10,13 +11,13 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Serves a prepared system over HTTP, reconciles its zones, and sends its mails. @throws StartError */
+/** Serves a prepared system over HTTP, reconciles its zones, sends its mails, and trims its history. @throws StartError */
 export async function serve(system: System): Promise<Running> {
   const handle = createApp(system).callback()
   const listener = await listen(system, (request, response) => {
     void handle(request, response)
   })
-  const tasks = [keepReconciled(system), keepSending(system)]
+  const tasks = [keepReconciled(system), keepSending(system), keepTrimming(system)]
   return {
     port: listener.port,
     async stop() {

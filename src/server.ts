@@ -19,6 +19,7 @@ import { createCounters } from './service/throttling/counters.ts'
 import { Room } from './service/throttling/room.ts'
 import { Queues } from './service/queues.ts'
 import { Shared } from './service/shared.ts'
+import { requireDecryption } from './service/stored-secrets.ts'
 import { isUnavailable, openDatabase } from './store/database.ts'
 import { migrate } from './store/migrate.ts'
 import type { System } from './system.ts'
@@ -73,12 +74,12 @@ export async function closeSystem(system: System): Promise<void> {
 }
 
 /**
- * Brings the schema up to date. Waits for a Postgres that is unreachable or still starting for `patience` seconds; any
+ * Brings the schema up to date, and makes sure that KEY_ENCRYPTION_KEYS fits the database. Waits for a Postgres that is unreachable or still starting for `patience` seconds; any
  * other failure is reported at once. Resolves early, with nothing done, if `stopping` aborts meanwhile.
- * @throws StartError with the address of Postgres
+ * @throws StartError with the address of Postgres, or about KEY_ENCRYPTION_KEYS
  */
 export async function prepare(
-  { log }: System,
+  system: System,
   { databaseUrl }: Backends,
   { patience = 0, stopping }: { patience?: number; stopping?: AbortSignal } = {},
 ): Promise<void> {
@@ -87,13 +88,22 @@ export async function prepare(
   for (let attempts = 1; stopping?.aborted !== true; attempts++) {
     try {
       await migrate(databaseUrl)
+      await requireDecryption(system)
       return
     } catch (error) {
+      if (error instanceof StartError) throw error
       if (!isUnavailable(error) || performance.now() >= end) throw unusable(where, error)
-      if (attempts === 1) log.warn(`waiting for ${where}`, { seconds: patience, reason: reasonOf(error) })
+      if (attempts === 1) system.log.warn(`waiting for ${where}`, { seconds: patience, reason: reasonOf(error) })
     }
     await sleep(RECOVERY_PAUSE, undefined, { signal: stopping }).catch(() => undefined)
   }
+}
+
+/** Makes sure that Postgres answers, whatever the database contains. @throws StartError with its address */
+export async function requirePostgres({ db }: System, { databaseUrl }: Backends): Promise<void> {
+  await db.query('select').catch((error: unknown) => {
+    throw unusable(`Postgres at ${hostOf(databaseUrl)}`, error)
+  })
 }
 
 /** Makes sure that PowerDNS answers. @throws StartError with its address */

@@ -1,25 +1,27 @@
-import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { applySeed } from '../seeds/apply.ts'
-import type { Seed } from '../seeds/read.ts'
-import { seedDemo, DEMO_DOMAIN } from '../seeds/demo.ts'
-import { readConfig, type Config } from './config.ts'
-import { dataFolderOf, forgetServers, keptSecret, rememberServers, type Settings } from './data-folder.ts'
-import { watchDisk } from '../dev/disk.ts'
 import { demoTools } from '../dev/packages.ts'
-import { reachable } from '../dev/ports.ts'
 import { SetupError } from '../dev/setup-error.ts'
 import { startStack, type Stack } from '../dev/stack.ts'
+import type { Seed } from '../seeds/read.ts'
+import { readConfig, type Config } from './config.ts'
+import { dataFolderOf, forgetServers } from './data-folder.ts'
 import { StartError } from './errors.ts'
-import { createLog } from './log.ts'
-import { serve } from './serve.ts'
-import { closeSystem, createSystem, prepare, type Backends } from './server.ts'
-import { probe } from './service/probing.ts'
-import { generateSecret } from './service/tokens/secrets.ts'
-import type { System } from './system.ts'
+import { progress } from '../dev/progress.ts'
 
 /** Milliseconds between two looks whether npm still runs. */
 const PARENT_PAUSE = 1_000
+
+/** What `--ci` sets, unless the environment does (docs/ci.md). */
+const CI_SETTINGS = {
+  CI_CONTROL: 'on',
+  DURABLE: 'off',
+  LIMIT_DOMAINS: 'none',
+  LOG_LEVEL: 'warn',
+  MINIMUM_TTL: '1',
+  THROTTLE: 'off',
+}
 
 /** How `zoneplane start` begins. */
 export interface StartOptions {
@@ -27,6 +29,8 @@ export interface StartOptions {
   fresh: boolean
   /** Whether missing programs of private servers may be installed, as far as the environment allows it. */
   install: boolean
+  /** Whether it is for tests: CI_SETTINGS, and a data folder that is deleted at the end unless ZONEPLANE_DATA is set. */
+  ci: boolean
 }
 
 /**
@@ -40,14 +44,16 @@ export async function start(options: StartOptions): Promise<void> {
   })
 }
 
-async function run({ fresh, install }: StartOptions): Promise<void> {
+async function run({ fresh, install, ci }: StartOptions): Promise<void> {
+  const isThrowaway = ci && !process.env['ZONEPLANE_DATA']?.trim()
+  const dataFolder = isThrowaway ? throwawayFolder() : dataFolderOf(process.env)
   const config = readConfig({
-    ...process.env,
-    ZONEPLANE_DATA: dataFolderOf(process.env),
+    ...(ci && CI_SETTINGS),
+    ...withoutBlanks(process.env),
+    ZONEPLANE_DATA: dataFolder,
     ...(!install && { ZONEPLANE_INSTALL: 'no' }),
   })
   const seed = await seedOf(config)
-  const log = createLog(config.logLevel)
   // From now on, so that an early Ctrl-C also stops everything cleanly.
   const stopping = new AbortController()
   const told = toldToStop().then((reason) => {
@@ -56,45 +62,25 @@ async function run({ fresh, install }: StartOptions): Promise<void> {
   })
 
   const stack = await startPrivateServers(config, fresh)
-  const stopWatching =
-    stack &&
-    watchDisk(config.dataFolder, (free) => {
-      log.warn('disk nearly full', { folder: config.dataFolder, freeMiB: Math.floor(free / 2 ** 20) })
-    })
   try {
-    const backends = {
-      databaseUrl: config.databaseUrl ?? stack!.databaseUrl!,
-      pdnsApiUrl: config.pdnsApiUrl ?? stack!.pdnsApiUrl!,
-      pdnsApiKey: config.pdnsApiKey ?? stack!.pdnsApiKey!,
-    }
-    const keyEncryptionKeys = encryptionKeys(config, fresh)
-    if (stack !== undefined) rememberServers(config.dataFolder, settingsOf(config, backends, keyEncryptionKeys))
-    const system = createSystem({ ...config, keyEncryptionKeys }, backends, log)
-    try {
-      progress('bringing the database schema up to date')
-      await prepare(system, backends, { patience: config.startTimeout, stopping: stopping.signal })
-      if (stopping.signal.aborted) return
-      await probe(system)
-      if (seed !== undefined) await applySeed(system, seed)
-      const demo = await populate(system, demoSecret(config, fresh))
-      const running = await serve(system)
-      try {
-        console.log(welcome(config, running.port, stack, demo))
-        const broken = stack?.broken.then((reason) => {
-          throw new SetupError(`${reason}: stopping`)
-        })
-        await Promise.race([told, broken ?? told])
-      } finally {
-        await running.stop()
-      }
-    } finally {
-      await closeSystem(system)
-    }
+    const { operate } = await import('./operate.ts')
+    await operate({ config, stack, seed, fresh, told, stopping: stopping.signal })
   } finally {
-    stopWatching?.()
     if (stack !== undefined) forgetServers(config.dataFolder)
     await stack?.stop()
+    if (isThrowaway) rmSync(dataFolder, { recursive: true, force: true })
   }
+}
+
+/** A new data folder, which the servers can enter if they run as other users. */
+function throwawayFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'zoneplane-'))
+  chmodSync(folder, 0o711)
+  return folder
+}
+
+function withoutBlanks(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''))
 }
 
 /** Resolves, with the reason, when the process shall stop. */
@@ -131,82 +117,9 @@ async function startPrivateServers(config: Config, fresh: boolean): Promise<Stac
   const powerDns = config.pdnsApiUrl === undefined ? { dnsHosts, dnsPort } : undefined
   if (!postgres && powerDns === undefined) return undefined
   const { dataFolder, durable, install } = config
-  return startStack(dataFolder, { postgres, powerDns, fresh, durable, install, tools: demoTools, progress })
-}
-
-function progress(text: string): void {
-  console.log(`zoneplane: ${text}`)
-}
-
-/**
- * The secret of the demo token: ZONEPLANE_TOKEN, else generated once for the private database. Undefined: no demo, as with
- * a seed.
- */
-function demoSecret(config: Config, fresh: boolean): string | undefined {
-  if (config.token !== undefined) return config.token
-  if (config.databaseUrl !== undefined || config.seed !== undefined) return undefined
-  return keptSecret(config.dataFolder, 'token', fresh, generateSecret)
-}
-
-/** The secret of the demo account's token, and a subname that its domain does not have. */
-interface Demo {
-  secret: string
-  subname: string
-}
-
-/** The demo; undefined if there is none, or its domain cannot be created now. */
-async function populate(system: System, secret: string | undefined): Promise<Demo | undefined> {
-  const subname = secret === undefined ? undefined : await seedDemo(system, secret)
-  return secret === undefined || subname === undefined ? undefined : { secret, subname }
-}
-
-/** KEY_ENCRYPTION_KEYS, else a key generated once for the private database. */
-function encryptionKeys(config: Config, fresh: boolean): Config['keyEncryptionKeys'] {
-  if (config.keyEncryptionKeys.length > 0) return config.keyEncryptionKeys
-  const generate = () => randomBytes(32).toString('base64')
-  return [Buffer.from(keptSecret(config.dataFolder, 'key-encryption-key', fresh, generate), 'base64')]
-}
-
-/** The settings with which the command line reaches the same servers. */
-function settingsOf(config: Config, backends: Backends, keys: Config['keyEncryptionKeys']): Settings {
-  return {
-    DATABASE_URL: backends.databaseUrl,
-    PDNS_API_URL: backends.pdnsApiUrl,
-    PDNS_API_KEY: backends.pdnsApiKey,
-    NAMESERVERS: config.nameServers.join(','),
-    KEY_ENCRYPTION_KEYS: keys.map((key) => key.toString('base64')).join(','),
+  // While the servers get ready, what uses them is loaded, which takes about as long. It reports no error here.
+  const spawned = () => {
+    import('./operate.ts').catch(() => undefined)
   }
-}
-
-function welcome(config: Config, port: number, stack: Stack | undefined, demo: Demo | undefined): string {
-  const [address] = config.hosts
-  const target = reachable(address!)
-  const host = target.includes(':') ? `[${target}]` : target
-  const base = `${config.publicUrl ?? `http://${host}:${port}`}/api/v1`
-  const lines = ['', 'Zoneplane is ready.', '', `  API    ${base}/`]
-  const dns = stack?.dnsPort === undefined ? undefined : { host: stack.dnsHost!, port: stack.dnsPort }
-  if (dns !== undefined) lines.push(`  DNS    ${dns.host} port ${dns.port}`)
-  if (demo === undefined) return [...lines, ''].join('\n')
-  const { secret, subname } = demo
-  const collection = `${base}/domains/${DEMO_DOMAIN}/rrsets/`
-  const { token, quote } = shownToken(config, stack, secret)
-  const curl = `curl -H ${quote}Authorization: Token ${token}${quote}`
-  const rrset = JSON.stringify({ subname, type: 'A', ttl: 300, records: ['192.0.2.1'] })
-  lines.push(
-    `  Token  ${token}`,
-    '',
-    'Create an RRset, read it back, and ask for it in DNS:',
-    '',
-    `  ${curl} -H 'Content-Type: application/json' -d '${rrset}' ${collection}`,
-    `  ${curl} ${collection}${subname}/A/`,
-  )
-  if (dns !== undefined) lines.push(`  dig +dnssec @${dns.host} -p ${dns.port} ${subname}.${DEMO_DOMAIN} A`)
-  return [...lines, ''].join('\n')
-}
-
-/** The secret, only at a terminal and with private servers: logs are kept. Else where a shell finds it. */
-function shownToken(config: Config, stack: Stack | undefined, secret: string): { token: string; quote: string } {
-  if (stack?.databaseUrl !== undefined && process.stdout.isTTY) return { token: secret, quote: "'" }
-  const kept = join(config.dataFolder, 'token')
-  return { token: config.token === undefined ? `$(cat '${kept}')` : '$ZONEPLANE_TOKEN', quote: '"' }
+  return startStack(dataFolder, { postgres, powerDns, fresh, durable, install, tools: demoTools, progress, spawned })
 }

@@ -36,7 +36,8 @@ export interface System {
   bodies: { strangers: Room; accounts: Room }
   /** The large responses that clients have not taken yet. */
   answers: Room
-  /** Each request has a copy of the system with a log of its own, whose lines have the request's id. */
+  /** Each request has a copy of the system with its id, and with a log of its own, whose lines have it. */
+  request?: string
   log: Log
   /** The clock. */
   now: () => Timestamp

@@ -8,6 +8,15 @@ export function currentTime(): Timestamp {
   return `${second}.${String(microseconds % 1_000_000).padStart(6, '0')}Z`
 }
 
+/** A time as RFC 3339 §5.6 writes it; undefined if it is none. */
+export function readTime(text: string): Timestamp | undefined {
+  const [, time, fraction = '', zone] =
+    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(Z|[+-]\d\d:\d\d)$/.exec(text) ?? []
+  const milliseconds = Date.parse(`${time}${zone}`)
+  if (Number.isNaN(milliseconds)) return undefined
+  return fromMicroseconds(BigInt(milliseconds) * 1000n + BigInt(fraction.padEnd(6, '0')))
+}
+
 /** Whole seconds since the epoch. */
 export function unixTime(time: Timestamp): number {
   return Math.floor(Date.parse(time) / 1000)
@@ -25,6 +34,16 @@ export function fromMicroseconds(count: bigint): Timestamp | undefined {
   const year = second.getUTCFullYear()
   if (!(year >= 1 && year <= 9999)) return undefined
   return `${second.toISOString().slice(0, 19)}.${String(fraction).padStart(6, '0')}Z`
+}
+
+/** `time`, or the next microsecond after `other` if that is later: clocks may be set, but states have an order. */
+export function after(other: Timestamp, time: Timestamp): Timestamp {
+  return time > other ? time : fromMicroseconds(microseconds(other) + 1n)!
+}
+
+/** The microsecond before. */
+export function before(time: Timestamp): Timestamp {
+  return fromMicroseconds(microseconds(time) - 1n)!
 }
 
 /** A length of time as the API writes it: `[D ]HH:MM:SS[.ffffff]`. */

@@ -1,15 +1,18 @@
+import type { Needs } from './cli/command.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { dataFolderOf, recallServers } from './data-folder.ts'
+import { API, dataFolderOf, recallServers } from './data-folder.ts'
+import { StartError } from './errors.ts'
+import { RESET_PATH } from './http/middleware/apart-from-resets.ts'
 import { createLog } from './log.ts'
-import { closeSystem, createSystem, prepare, requireNameserver } from './server.ts'
+import { closeSystem, createSystem, prepare, requireNameserver, requirePostgres } from './server.ts'
 import type { System } from './system.ts'
 
 /**
  * Runs `work` on the servers that the environment names; if it names none, on those of the service that runs with
- * private servers on the data folder. PowerDNS must answer only if `nameserver` is true.
+ * private servers on the data folder.
  * @throws ConfigError, StartError; errors of `work`
  */
-export async function withSystem<T>(nameserver: boolean, work: (system: System) => Promise<T>): Promise<T> {
+export async function withSystem<T>({ nameserver, schema }: Needs, work: (system: System) => Promise<T>): Promise<T> {
   const config = readConfig(environment())
   const { databaseUrl, pdnsApiUrl, pdnsApiKey } = config
   if (databaseUrl === undefined || pdnsApiUrl === undefined || pdnsApiKey === undefined) {
@@ -18,12 +21,22 @@ export async function withSystem<T>(nameserver: boolean, work: (system: System) 
   const backends = { databaseUrl, pdnsApiUrl, pdnsApiKey }
   const system = createSystem(config, backends, createLog(config.logLevel))
   try {
-    await prepare(system, backends)
+    await (schema ? prepare : requirePostgres)(system, backends)
     if (nameserver) await requireNameserver(system, backends)
     return await work(system)
   } finally {
     await closeSystem(system)
   }
+}
+
+/** Resets the service that runs with private servers on the data folder. @throws ConfigError, StartError */
+export async function resetRunning(): Promise<void> {
+  const folder = dataFolderOf(process.env)
+  const address = recallServers(folder)?.[API]
+  if (address === undefined) throw new ConfigError(`no service is ready with private servers in ${folder}`)
+  const { status } = await fetch(new URL(RESET_PATH, address), { method: 'POST' })
+  if (status === 404) throw new StartError('the service was started without CI_CONTROL=on')
+  if (status !== 204) throw new StartError(`the service has answered the reset with ${status}; its log says more`)
 }
 
 /** @throws ConfigError if it names no servers and none run */

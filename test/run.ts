@@ -24,6 +24,8 @@ const TIMEOUT = 120
 const TESTS = 'build/test'
 /** The options, and the folders whose tests run only with them. */
 const OPTIONAL: Record<string, string> = { '--long': `${TESTS}/long/`, '--clients': `${TESTS}/clients/` }
+/** The folder of tests that have a command of their own, test/images/run.ts. */
+const IMAGES = `${TESTS}/images/`
 
 let interruptedBy: NodeJS.Signals | undefined
 let ava: ChildProcess | undefined
@@ -75,11 +77,11 @@ function progress(text: string): void {
   console.log(`test: ${text}`)
 }
 
-/** How many times as long as usual this machine takes for a piece of work, at least 1: it is slow, or busy. */
+/** How many times as long as usual this machine takes for a piece of work, from 1 to 5: it is slow, or busy. */
 function slowness(): number {
   const start = performance.now()
   pbkdf2Sync('password', 'salt', 1_000_000, 32, 'sha256')
-  return Math.max(1, (performance.now() - start) / 500)
+  return Math.min(5, Math.max(1, (performance.now() - start) / 500))
 }
 
 /** A folder that records this process, and that the users of the servers may traverse. */
@@ -126,7 +128,7 @@ function selection(project: string, args: string[]): string[] {
   if (args.length > 0 && folder === undefined) return args
   const all = readdirSync(join(project, TESTS), { recursive: true, encoding: 'utf8' })
   const tests = all.filter((file) => file.endsWith('.test.js')).map((file) => `${TESTS}/${file}`)
-  const folderOf = (file: string) => Object.values(OPTIONAL).find((each) => file.startsWith(each))
+  const folderOf = (file: string) => [...Object.values(OPTIONAL), IMAGES].find((each) => file.startsWith(each))
   return [...tests.filter((file) => folderOf(file) === folder).sort(), ...args.slice(1)]
 }
 

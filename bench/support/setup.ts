@@ -10,6 +10,7 @@ import { Pool } from 'undici'
 import { startStack } from '../../dev/stack.ts'
 import { projectFolder } from '../../dev/project.ts'
 import { apiUrl, environmentFor } from '../../test/support/servers/service.ts'
+import type { Backends } from '../../src/server.ts'
 import type { Inside } from './inside.ts'
 
 const TOKEN = 'benchmark-token-secret'
@@ -32,6 +33,8 @@ export interface Service {
 export interface Setup extends Service {
   /** Like `api`, for PowerDNS itself. */
   raw: (method: string, path: string, body?: unknown) => Promise<unknown>
+  /** The servers, for commands. */
+  backends: Backends
   databaseUrl: string
   pdnsApiUrl: string
   /** The secret of the token that `api` uses. */
@@ -80,6 +83,7 @@ export async function withSetup(
     await work({
       ...(await start(settings)),
       raw: (method, path, body) => send(theirs, method, `/api/v1/servers/localhost${path}`, headers, body),
+      backends,
       databaseUrl: backends.databaseUrl,
       pdnsApiUrl: backends.pdnsApiUrl,
       secret: TOKEN,
@@ -99,7 +103,7 @@ async function startService(
 ): Promise<{ service: Service; stop: () => Promise<void> }> {
   const child = spawn(
     process.execPath,
-    ['--import', pathToFileURL(build('bench/support/inside.js')).href, build('src/main.js')],
+    ['--import', pathToFileURL(build('bench/support/inside.js')).href, build('src/cli.js'), 'start'],
     // The log goes to a file, so that this process does not spend CPU time on reading it.
     { stdio: ['ignore', 'pipe', openSync(log, 'w'), 'ipc'], env },
   )

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { System } from '../system.ts'
+import { readTime, type Timestamp } from '../time.ts'
 
 /** What a command prints: lines for people, or JSON for programs. */
 export interface Outcome {
@@ -9,18 +10,32 @@ export interface Outcome {
   succeeded?: boolean
 }
 
+/** What a command needs before its work begins. */
+export interface Needs {
+  /** PowerDNS answers. */
+  nameserver: boolean
+  /** The schema is up to date, and KEY_ENCRYPTION_KEYS fits the database. */
+  schema: boolean
+}
+
 /**
  * Adds a command to a group.
  * @param usage its name and arguments, in commander's syntax
  * @param work gets the arguments, then the options
+ * @param needs besides Postgres: the schema, unless it says otherwise
  */
 export type AddCommand = (
   group: Command,
   usage: string,
   description: string,
   work: (system: System, ...args: never[]) => Promise<Outcome>,
-  needs?: { nameserver: boolean },
+  needs?: Partial<Needs>,
 ) => Command
+
+/** Tells how far a command is, on standard error: the outcome may go to a file. */
+export function tellProgress(done: number, all: number): void {
+  process.stderr.write(`zoneplane: ${done} of ${all} zones\n`)
+}
 
 /** A parser for commander of whole numbers, or of one word instead. */
 export function numberOr(word: string | undefined, least = 0, most = 2 ** 31 - 1): (text: string) => number | string {
@@ -31,6 +46,13 @@ export function numberOr(word: string | undefined, least = 0, most = 2 ** 31 - 1
     const other = word === undefined ? '' : `, or ${word}`
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}${other}.`)
   }
+}
+
+/** A parser for commander of times. */
+export function timestamp(text: string): Timestamp {
+  const time = readTime(text)
+  if (time === undefined) throw new InvalidArgumentError('It must be a time such as 2026-01-31T12:00:00Z.')
+  return time
 }
 
 /** The lines of a table. */

@@ -1,12 +1,17 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { TTL_MAX } from '../limits.ts'
 import * as accounts from '../service/accounts/accounts.ts'
 import * as domains from '../service/domains/domains.ts'
+import * as pausing from '../service/domains/pausing.ts'
+import type { Difference } from '../service/domains/pausing.ts'
 import { unrestricted } from '../service/tokens/actor.ts'
-import { numberOr, shortTime, table, type AddCommand } from './command.ts'
+import { bringBack } from '../service/domains/restoration.ts'
+import { numberOr, shortTime, table, timestamp, type AddCommand } from './command.ts'
 
 export function addDomain(program: Command, add: AddCommand): void {
-  const group = program.command('domain').description('create and list domains, and set their minimum TTL')
+  const group = program
+    .command('domain')
+    .description('create, list, pause and resume domains, and set their minimum TTL')
   add(group, 'list [email]', 'list all domains, or those of one account', async (system, email?: string) => {
     const owner = email === undefined ? undefined : await accounts.withEmail(system, email)
     const all = await domains.listAll(system, owner?.id)
@@ -29,6 +34,16 @@ export function addDomain(program: Command, add: AddCommand): void {
   ).requiredOption('--account <email>', 'the account that owns it')
   add(
     group,
+    'restore <name>',
+    'bring back a deleted domain; or, with --at, make a domain what it was at a time',
+    async (system, name: string, { at }: { at?: string }) => {
+      await bringBack(system, name, at)
+      return { lines: [`${name} is restored`], json: { name } }
+    },
+    { nameserver: true },
+  ).option('--at <time>', 'such as 2026-01-31T12:00:00Z', timestamp)
+  add(
+    group,
     'set-minimum-ttl <name>',
     'set the smallest TTL that may be written; existing RRsets stay',
     async (system, name: string, seconds: number) => {
@@ -36,4 +51,40 @@ export function addDomain(program: Command, add: AddCommand): void {
       return { lines: [`${name}: minimum TTL ${seconds}`], json: { name, minimum_ttl: seconds } }
     },
   ).argument('<seconds>', '', numberOr(undefined, 1, TTL_MAX))
+  add(
+    group,
+    'pause <name>',
+    'refuse all writes, and leave the zone alone, so that it can be worked on at PowerDNS',
+    async (system, name: string) => {
+      await pausing.pause(system, name)
+      return { lines: [`${name}: paused`], json: { name, paused: true } }
+    },
+    { nameserver: true },
+  )
+  add(
+    group,
+    'resume <name>',
+    'end the pause; if the zone at PowerDNS differs now, show how, unless a side is chosen',
+    async (system, name: string, { ours, theirs }: { ours?: boolean; theirs?: boolean }) => {
+      const side = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined
+      const differences = await pausing.resume(system, name, side)
+      const isPaused = differences.length > 0 && side === undefined
+      const left = isPaused ? ['still paused: choose --ours (the database) or --theirs (PowerDNS)'] : ['resumed']
+      return {
+        lines: [...differences.flatMap(linesOf), ...left.map((text) => `${name}: ${text}`)],
+        json: { name, paused: isPaused, differences },
+        succeeded: !isPaused,
+      }
+    },
+    { nameserver: true },
+  )
+    .addOption(new Option('--ours', 'the contents of the database win').conflicts('theirs'))
+    .option('--theirs', 'the contents at PowerDNS win')
+}
+
+/** An RRset in the database, and at PowerDNS. */
+function linesOf({ name, type, ours, theirs }: Difference): string[] {
+  const side = (title: string, state: Difference['ours']) =>
+    state === undefined ? `  ${title} none` : `  ${title} ${state.ttl} ${state.records.join(', ')}`
+  return [`${name} ${type}`, side('ours:  ', ours), side('theirs:', theirs)]
 }

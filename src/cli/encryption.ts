@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { encryptAgain } from '../service/accounts/second-factor.ts'
+import { encryptAgain } from '../service/stored-secrets.ts'
 import type { AddCommand } from './command.ts'
 
 export function addEncryption(program: Command, add: AddCommand): void {
@@ -8,8 +8,11 @@ export function addEncryption(program: Command, add: AddCommand): void {
     'encrypt-again',
     'encrypt all stored secrets with the first of KEY_ENCRYPTION_KEYS, so that the others can be removed',
     async (system) => {
-      const count = await encryptAgain(system)
-      return { lines: [`second factors: ${count} secrets encrypted`], json: { factors: count } }
+      const { factors, keys } = await encryptAgain(system)
+      return {
+        lines: [`second factors: ${factors} secrets encrypted`, `DNSSEC keys: ${keys} encrypted`],
+        json: { factors, keys },
+      }
     },
   )
 }

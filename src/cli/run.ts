@@ -2,7 +2,7 @@ import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { ConfigError } from '../config.ts'
 import { Conflict, Denied, Invalid, NameserverFailure, NotFound, StartError, textOf, Unavailable } from '../errors.ts'
 import type { System } from '../system.ts'
-import type { AddCommand } from './command.ts'
+import type { AddCommand, Needs } from './command.ts'
 
 /** The groups of commands, imported when needed. */
 const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) => void>> = {
@@ -10,7 +10,12 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
   token: async () => (await import('./token.ts')).addToken,
   domain: async () => (await import('./domain.ts')).addDomain,
   migrate: async () => (await import('./migrate.ts')).addMigrate,
+  adopt: async () => (await import('./adopt.ts')).addAdopt,
+  release: async () => (await import('./adopt.ts')).addAdopt,
   reconcile: async () => (await import('./reconcile.ts')).addReconcile,
+  rebuild: async () => (await import('./rebuild.ts')).addRebuild,
+  backup: async () => (await import('./backup.ts')).addBackup,
+  restore: async () => (await import('./backup.ts')).addBackup,
   'encrypt-again': async () => (await import('./encryption.ts')).addEncryption,
 }
 
@@ -25,9 +30,11 @@ The exit code is 0 if the command succeeded, else 1.`
 interface Parts {
   version: string
   /** Runs the service until it is told to stop. */
-  start: (options: { fresh: boolean; install: boolean }) => Promise<void>
-  /** Runs `work` on a system, which can reach PowerDNS if the work needs it. */
-  withSystem: (nameserver: boolean, work: (system: System) => Promise<void>) => Promise<void>
+  start: (options: { fresh: boolean; install: boolean; ci: boolean }) => Promise<void>
+  /** Resets the service that runs with private servers. */
+  reset: () => Promise<void>
+  /** Runs `work` on a system that has what the work needs. */
+  withSystem: (needs: Needs, work: (system: System) => Promise<void>) => Promise<void>
 }
 
 /** Runs one command line and prints its outcome. Returns whether it succeeded. */
@@ -47,12 +54,12 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     .addHelpText('afterAll', ENVIRONMENT)
     .showHelpAfterError('(add --help to see the usage)')
     .exitOverride()
-  const add: AddCommand = (group, usage, description, work, { nameserver } = { nameserver: false }) =>
+  const add: AddCommand = (group, usage, description, work, { nameserver = false, schema = true } = {}) =>
     group
       .command(usage)
       .description(description)
       .action((...args: unknown[]) =>
-        parts.withSystem(nameserver, async (system) => {
+        parts.withSystem({ nameserver, schema }, async (system) => {
           const { lines, json, succeeded: isComplete = true } = await work(system, ...(args as never[]))
           program.configureOutput().writeOut!(
             `${program.opts()['json'] === true ? JSON.stringify(json) : lines.join('\n')}\n`,
@@ -65,11 +72,18 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     .description('run the service; it starts a private Postgres and PowerDNS unless the environment names others')
     .option('--fresh', 'delete the data of the private servers first', false)
     .option('--no-install', 'install no missing programs')
+    .option('--ci', 'for tests: fast, without limits, can be reset, and its data is deleted at the end', false)
     .action(parts.start)
+  program
+    .command('reset')
+    .description('return a running service that was started for tests to the state in which it became ready')
+    .action(parts.reset)
   const named = args.find((arg) => !arg.startsWith('-')) ?? ''
   // The help, and messages about unknown commands, know all groups.
-  const groups = named === 'start' ? [] : Object.hasOwn(GROUPS, named) ? [named] : Object.keys(GROUPS)
-  for (const group of groups) (await GROUPS[group]!())(program, add)
+  const groups = ['start', 'reset'].includes(named) ? [] : Object.hasOwn(GROUPS, named) ? [named] : Object.keys(GROUPS)
+  // A file may have several groups.
+  for (const addGroup of new Set(await Promise.all(groups.map(async (group) => GROUPS[group]!()))))
+    addGroup(program, add)
   try {
     await program.parseAsync(args, { from: 'user' })
     return succeeded

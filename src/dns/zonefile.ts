@@ -40,10 +40,15 @@ export class ZoneFileError extends Error {}
  * and those that only the service writes, are left out. It yields after every line, so that other work can run in
  * between, and returns the RRsets in the order of their first records.
  * @param domain without final dot
+ * @param options.apexNs whether the NS RRset at the apex is read, which otherwise the service writes
  * @throws ZoneFileError
  */
-export function* readZoneFile(text: string, domain: string): Generator<undefined, ZoneFileRRset[]> {
-  const reader = new Reader(domain)
+export function* readZoneFile(
+  text: string,
+  domain: string,
+  { apexNs } = { apexNs: false },
+): Generator<undefined, ZoneFileRRset[]> {
+  const reader = new Reader(domain, apexNs)
   let lexer: Lexer | undefined
   let line: LogicalLine | undefined
   try {
@@ -65,6 +70,7 @@ export function* readZoneFile(text: string, domain: string): Generator<undefined
 /** The state of reading a zone file from top to bottom. */
 class Reader {
   readonly #domain: string
+  readonly #apexNs: boolean
   /** The domain's name in wire form. */
   readonly #apex: string
   #origin: string
@@ -79,8 +85,9 @@ class Reader {
   /** Only for RRsets with several records or a problem: a tally needs more memory than an RRset of one record. */
   readonly #tallies = new Map<ZoneFileRRset, Tally>()
 
-  constructor(domain: string) {
+  constructor(domain: string, apexNs: boolean) {
     this.#domain = domain
+    this.#apexNs = apexNs
     this.#origin = `${domain}.`
     this.#apex = parseName(this.#origin)
   }
@@ -110,7 +117,7 @@ class Reader {
   #add(subname: string, tokens: Token[], line: number): void {
     const { ttl, type, content } = this.#take(tokens)
     if (type === 'SOA') this.#readSoa(subname, content)
-    if (isOurs(subname, type)) return
+    if (this.#isOurs(subname, type)) return
     if (++this.#records > MAX_ZONE_RECORDS) {
       throw new ZoneFileError(`Could not parse zonefile: it has more than ${MAX_ZONE_RECORDS} records`)
     }
@@ -119,6 +126,11 @@ class Reader {
     const rrset = this.#rrsetAt(subname, type)
     if (ttl !== undefined && ttl < (rrset.ttl ?? Infinity)) rrset.ttl = ttl
     if (TYPES.has(type)) this.#addRecord(rrset, content)
+  }
+
+  /** Whether this type is ignored at this subname, because the service writes it itself (contract §7.7). */
+  #isOurs(subname: string, type: string): boolean {
+    return AUTOMATIC_TYPES.has(type) || KEY_TYPES.has(type) || (type === 'NS' && subname === '' && !this.#apexNs)
   }
 
   /** Only the last field of a SOA record matters: it is the default TTL if there is no $TTL (RFC 2308 §4). */
@@ -210,11 +222,6 @@ class Reader {
 export function printRRset(rrset: { name: string; ttl: number; type: string; records: string[] }): string {
   const { name, ttl, type, records } = rrset
   return records.map((content) => `${name}\t${ttl}\tIN\t${type}\t${content}\n`).join('')
-}
-
-/** Whether an import ignores this type at this subname, because the service writes it itself (contract §7.7). */
-function isOurs(subname: string, type: string): boolean {
-  return AUTOMATIC_TYPES.has(type) || KEY_TYPES.has(type) || (type === 'NS' && subname === '')
 }
 
 /** Reads a TTL: seconds, or numbers with units such as `1w2d3h4m5s`. */

@@ -19,7 +19,7 @@ export interface State {
   hosts: string[]
   /** The domain in the path, or the one of `hosts`; set by `authenticateForDomain` and `findHosts`. */
   domain: Domain
-  /** Returns the parsed body, or throws what is wrong with it; set by `body`. */
+  /** Returns the parsed body, of plain text a string, or throws what is wrong with it; set by `body`. */
   body: () => unknown
 }
 

@@ -1,7 +1,7 @@
 import Router from '@koa/router'
 import type { Config } from '../config.ts'
 import { BODY_COLLECTION, BODY_FORM, BODY_RESOURCE } from '../limits.ts'
-import type { State } from './context.ts'
+import { guard, type State } from './context.ts'
 import {
   authenticate,
   authenticateForDomain,
@@ -13,13 +13,16 @@ import { authenticateForUpdate } from './middleware/authenticate-for-update.ts'
 import { body } from './middleware/body.ts'
 import { CHECK_IP_PATH, UPDATE_PATH } from './middleware/host-names.ts'
 import { throttle } from './middleware/throttle.ts'
+import { RESET_PATH } from './middleware/apart-from-resets.ts'
 import { addResource } from './resource.ts'
 import * as accounts from './routes/accounts.ts'
 import { createCaptcha } from './routes/captcha.ts'
+import * as ci from './routes/ci.ts'
 import * as confirmations from './routes/confirmations.ts'
 import * as domains from './routes/domains.ts'
 import * as dyndns from './routes/dyndns.ts'
 import * as health from './routes/health.ts'
+import * as history from './routes/history.ts'
 import { showIndex } from './routes/index.ts'
 import * as policies from './routes/policies.ts'
 import * as rrsets from './routes/rrsets.ts'
@@ -37,11 +40,17 @@ export function createRouter(config: Config): Router<State> {
   const resourceJson = body(BODY_RESOURCE)
   const collectionJson = body(BODY_COLLECTION, { required: true })
   const domainJson = body(config.bodyLimit)
+  const zonefile = body(config.bodyLimit, { required: true, text: 'text/dns' })
 
   const active = throttle('account_management_active')
   const passive = throttle('account_management_passive')
   const domainRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' })
-  const rrsetRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })
+  const rrsetScopes = {
+    reads: 'dns_api_cheap',
+    writes: 'dns_api_per_domain_expensive',
+    dryRuns: 'dns_api_cheap',
+  } as const
+  const rrsetRates = throttle(rrsetScopes)
 
   const managing = [authenticate, requires('tokens'), passive]
   const managingFactors = [authenticate, requires('factors', { GET: 'factorReads', HEAD: 'factorReads' }), passive]
@@ -128,9 +137,15 @@ export function createRouter(config: Config): Router<State> {
     },
     conditional,
   )
-  resource('/api/v1/domains/:name/zonefile', [authenticateForDomain, throttle('dns_api_expensive')], {
-    GET: [zonefiles.exportZonefile],
-  })
+  resource(
+    '/api/v1/domains/:name/zonefile',
+    [authenticateForDomain, throttle({ ...rrsetScopes, reads: 'dns_api_expensive' })],
+    {
+      GET: [zonefiles.exportZonefile],
+      PUT: [zonefile, zonefiles.replaceZonefile],
+    },
+    conditional,
+  )
   resource(
     '/api/v1/domains/:name/rrsets',
     [authenticateForDomain, rrsetRates],
@@ -154,10 +169,33 @@ export function createRouter(config: Config): Router<State> {
     conditional,
   )
 
+  resource('/api/v1/domains/:name/history', [authenticateForDomain, throttle('dns_api_cheap')], {
+    GET: [history.listEntries],
+  })
+  resource('/api/v1/domains/:name/history/:id', [authenticateForDomain, throttle('dns_api_cheap')], {
+    GET: [history.showEntry],
+  })
+  resource(
+    '/api/v1/domains/:name/history/:id/undo',
+    [authenticateForDomain, rrsetRates],
+    { POST: [history.undoEntry] },
+    conditional,
+  )
+  resource(
+    '/api/v1/domains/:name/restore',
+    [authenticateForDomain, rrsetRates],
+    { POST: [json, history.restoreDomain] },
+    conditional,
+  )
+
   for (const path of ['/api/v1/dyndns/update', '/nic/update', UPDATE_PATH]) {
     // A wrong method is refused before the hosts are looked at (contract §10.1).
     const chain = [dyndns.findHosts, throttle('dyndns'), dyndns.update]
     resource(path, [authenticateForUpdate], { GET: chain }, { dyndns: true })
+  }
+  if (config.ciControl) {
+    resource(RESET_PATH, [guard(ci.refusePages)], { POST: [ci.reset] })
+    resource('/ci/accounts', [guard(ci.refusePages)], { POST: [ci.createAccount] })
   }
   resource(CHECK_IP_PATH, [], { GET: [dyndns.showAddress] }, { dyndns: true })
   return router

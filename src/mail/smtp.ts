@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import { MailFailure } from '../errors.ts'
 import { MAIL_ANSWER_TIME, MAIL_CONNECT_TIME } from '../limits.ts'
 import type { Mailer } from './mailer.ts'
@@ -27,7 +26,7 @@ export function createSmtpMailer(url: string, from: string): Mailer {
   const { protocol, host, hostname, port, username, password } = new URL(url)
   const secure = protocol === 'smtps:'
   const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) }
-  const transport = createTransport({
+  const options = {
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? (secure ? 465 : 25) : Number(port),
     secure,
@@ -38,7 +37,7 @@ export function createSmtpMailer(url: string, from: string): Mailer {
     socketTimeout: MAIL_ANSWER_TIME,
     disableFileAccess: true,
     disableUrlAccess: true,
-  })
+  }
   const domain = from.slice(from.lastIndexOf('@') + 1)
   return {
     destination: `${protocol}//${host}`,
@@ -55,10 +54,16 @@ export function createSmtpMailer(url: string, from: string): Mailer {
         // Suppresses out-of-office replies (RFC 3834 §5).
         headers: { 'Auto-Submitted': 'auto-generated' },
       }
-      await transport.sendMail({ ...message, signal }).catch((error: unknown) => {
-        throw failure(error as Failure)
-      })
+      // Not before, because it would be a part of each start.
+      const { createTransport } = await import('nodemailer')
+      await createTransport(options)
+        .sendMail({ ...message, signal })
+        .catch((error: unknown) => {
+          throw failure(error as Failure)
+        })
     },
+    // They are no longer here.
+    clear: () => Promise.resolve(),
   }
 }
 

@@ -83,6 +83,11 @@ export class Api {
   }
 }
 
+/** The path of a zone: PowerDNS' id for it. Our zone names contain neither `/` nor `=`. */
+export function zonePath(zone: string): string {
+  return `/zones/${zone.replaceAll('_', '=5F')}`
+}
+
 /** The body of a request. Undici asks for it when a connection is open, and sends nothing before, not even headers. */
 async function* underLease(lease: Lease, body = ''): AsyncGenerator<string> {
   await lease.confirm()

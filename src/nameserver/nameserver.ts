@@ -15,9 +15,54 @@ export interface PublishedZone {
   rectify: boolean
   /** Whether the zone has a SOA and a key: a half-created or half-deleted zone lacks one of them. */
   complete: boolean
-  /** Whether NSEC3 and the handling of serials are set as we want. */
+  keys: KeyState[]
+  /** Whether the handling of serials is set as we want. */
   configured: boolean
+  denial: Denial
   rrsets: PublishedRRset[]
+}
+
+/** RRsets for a zone, and the SOA serial that it gets with them. */
+export interface ZoneUpdate {
+  zone: string
+  denial: Denial
+  version: number
+  rrsets: PublishedRRset[]
+}
+
+/**
+ * How a zone denies what does not exist: empty for NSEC, else the contents of NSEC3PARAM (RFC 5155 §4), with ` narrow`
+ * after them if each denial is made up for its question.
+ */
+export type Denial = string
+
+/** NSEC3 without salt and extra iterations (RFC 9276 §3.1), and not narrow, so that the zone can be transferred. */
+export const NSEC3: Denial = '1 0 0 -'
+
+/** A zone as somebody has made it, with all that an adoption must know. */
+export interface FoundZone {
+  /** Absolute. */
+  name: string
+  /** Whether the nameserver is its source: "Native" or "Master"; others are transferred from elsewhere, or catalogs. */
+  kind: string
+  /** Free text: PowerDNS' field `account`. */
+  account: string
+  /** The SOA serial in the nameserver's database. */
+  serial: number
+  /** Its signatures were made elsewhere. */
+  presigned: boolean
+  denial: Denial
+  /** The kinds of its metadata. */
+  metadata: string[]
+  /** All stored RRsets, the SOA among them. */
+  rrsets: FoundRRset[]
+}
+
+/** An RRset with what only its maker sees. */
+export interface FoundRRset extends PublishedRRset {
+  /** How many more records it has, which are not served. */
+  disabled: number
+  comments: number
 }
 
 /** A published DNSSEC key: `dnskey` and `ds` are record contents (RFC 4034 §§2, 5), `ds` with digests 2 and 4. */
@@ -26,6 +71,18 @@ export interface Key {
   ds: string[]
   flags: number
   keytype: string
+}
+
+/** A key that may sign: `dnskey` is its public half. */
+export interface KeyState {
+  dnskey: string
+  active: boolean
+  published: boolean
+}
+
+/** A key with its private half, in the format of BIND (`Private-key-format`). It must get into no log, error or answer. */
+export interface SigningKey extends KeyState {
+  privateKey: string
 }
 
 /** The right to change a zone, which may end while a request waits to be sent. */
@@ -42,10 +99,11 @@ export interface Lease {
  */
 export interface Nameserver {
   /**
-   * Creates and signs a zone with these RRsets and this SOA serial. Not atomic: while several requests create a zone,
-   * it has no SOA or the serial before `version`.
+   * Creates a zone. Not atomic: while several requests create a zone, it has no SOA.
+   * @param keys that sign it; none: it gets a new one
+   * @returns its published keys, and all with their private halves
    */
-  createZone(zone: string, version: number, rrsets: PublishedRRset[], lease: Lease): Promise<void>
+  createZone(contents: ZoneUpdate, keys: SigningKey[], lease: Lease): Promise<{ keys: Key[]; signing: SigningKey[] }>
   /** Deletes a zone and its keys; resolves also if the zone does not exist. Not atomic. */
   deleteZone(zone: string, lease: Lease): Promise<void>
   /**
@@ -53,20 +111,29 @@ export interface Nameserver {
    * serial in the last one.
    * @param rectify the value that setRectify set last; it must be true if names disappear
    */
-  publish(zone: string, version: number, rrsets: PublishedRRset[], rectify: boolean, lease: Lease): Promise<void>
+  publish(changes: ZoneUpdate, rectify: boolean, lease: Lease): Promise<void>
   /** Sets whether each publication rectifies the zone (DNSSEC order, delegations), in time linear in its size. */
   setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void>
-  /** Makes the zone `configured`, and sets `rectify`; takes effect with the next publication. */
-  configure(zone: string, lease: Lease): Promise<void>
+  /**
+   * Makes the zone `configured`, sets `denial` and `rectify`, and signs the zone with a new key if it has none; takes
+   * effect with the next publication.
+   */
+  configure(zone: string, denial: Denial, lease: Lease): Promise<void>
   /** The published keys. */
   keys(zone: string): Promise<Key[]>
+  /** All keys of the zone, with their private halves. */
+  signingKeys(zone: string): Promise<SigningKey[]>
+  /** Adds keys to the zone. */
+  addKeys(zone: string, keys: SigningKey[], lease: Lease): Promise<void>
   /** The zone's SOA serial as we set it, 0 if it has no SOA; undefined if the zone does not exist. */
   serial(zone: string): Promise<number | undefined>
   /** The SOA RRset with the serial that is served for this version. The nameserver increases it when signing again. */
   servedSoa(zone: string, version: number): Promise<PublishedRRset>
   /** The whole zone; undefined if it does not exist. */
   read(zone: string): Promise<PublishedZone | undefined>
-  /** The serials of all zones. Takes time linear in their number: for repair, never for a request. */
+  /** A zone that somebody may have made; undefined if it does not exist. */
+  survey(zone: string): Promise<FoundZone | undefined>
+  /** The serials of all zones. Takes time linear in their number: for repair and the operator, never for a request. */
   serials(): Promise<Map<string, number>>
   /** Resolves if the nameserver answers, accepts our credentials, and was probed. */
   ready(): Promise<void>

@@ -1,10 +1,24 @@
 import { createHash } from 'node:crypto'
+import { NSEC3, type Denial } from './nameserver.ts'
 
 const BASE32HEX = '0123456789abcdefghijklmnopqrstuv'
 
-/** The NSEC3 owner label of a name (RFC 5155 §5), with SHA-1, no salt and no extra iterations. */
-export function nsec3Label(name: string): string {
-  const hash = createHash('sha1').update(wire(name.toLowerCase()), 'latin1').digest()
+/** What a narrow denial ends with. */
+export const NARROW = / narrow$/
+
+/** The denial of a zone, from its settings at PowerDNS. */
+export function denialOf({ nsec3param, nsec3narrow }: { nsec3param: string; nsec3narrow: boolean }): Denial {
+  return nsec3param !== '' && nsec3narrow ? `${nsec3param} narrow` : nsec3param
+}
+
+/** The NSEC3 owner label of a name (RFC 5155 §5). @param denial one with NSEC3 */
+export function nsec3Label(name: string, denial: Denial = NSEC3): string {
+  const [, , iterations, salt = '-'] = denial.split(' ')
+  const octets = Buffer.from(salt === '-' ? '' : salt, 'hex')
+  let hash = Buffer.from(wire(name.toLowerCase()), 'latin1')
+  for (let left = Number(iterations); left >= 0; left--) {
+    hash = createHash('sha1').update(hash).update(octets).digest()
+  }
   let label = ''
   // 40 bits are eight digits. The first 30 of 32 bits are six digits; the other two and an octet are two digits.
   for (let at = 0; at < hash.length; at += 5) {
@@ -23,11 +37,11 @@ export function isNsec3Label(label: string): boolean {
 
 /**
  * Deletions of stale NSEC3 entries. LMDB before 5.0 keeps two entries (by name and by hash) of a name that disappears,
- * and of the empty non-terminals above it. They make negative answers contradict themselves. Rectifying recreates the
- * entries of names that stay.
+ * and of the empty non-terminals above it; in a zone with NSEC that pdnsutil has made, the one by name. They make negative
+ * answers contradict themselves. Rectifying recreates the entries of names that stay.
  * @param removed the names of which an RRset disappears
  */
-export function staleNsec3(zone: string, removed: string[]): object[] {
+export function staleNsec3(zone: string, denial: Denial, removed: string[]): object[] {
   const names = new Set<string>()
   for (const name of removed) {
     for (let rest = name; rest.endsWith(`.${zone}`) && !names.has(rest); rest = rest.slice(rest.indexOf('.') + 1)) {
@@ -35,7 +49,11 @@ export function staleNsec3(zone: string, removed: string[]): object[] {
     }
   }
   return [...names].flatMap((name) =>
-    [name, `${nsec3Label(name)}.${zone}`].map((entry) => ({ name: entry, type: 'NSEC3', changetype: 'DELETE' })),
+    (denial === '' ? [name] : [name, `${nsec3Label(name, denial)}.${zone}`]).map((entry) => ({
+      name: entry,
+      type: 'NSEC3',
+      changetype: 'DELETE',
+    })),
   )
 }
 

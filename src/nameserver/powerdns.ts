@@ -2,10 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, reasonOf, type FailureKind } from '../errors.ts'
 import { answerTime, COLLECTION_ITEMS } from '../limits.ts'
 import { mapInSlices, stringify } from '../slices.ts'
-import { Api, type ApiOptions } from './api.ts'
-import type { Key, Lease, Nameserver, PublishedRRset, PublishedZone } from './nameserver.ts'
-import { isNsec3Label, staleNsec3 } from './nsec3.ts'
+import { Api, zonePath as path, type ApiOptions } from './api.ts'
+import { exportKeys, importKey, listKeys, publicKeys, signingKeys, stateOf } from './cryptokeys.ts'
+import type {
+  Denial,
+  FoundZone,
+  Key,
+  KeyState,
+  Lease,
+  Nameserver,
+  PublishedRRset,
+  PublishedZone,
+  SigningKey,
+  ZoneUpdate,
+} from './nameserver.ts'
+import { denialOf, isNsec3Label, NARROW, staleNsec3 } from './nsec3.ts'
 import { OLD_SPELLING, SAMPLES, spell, standard } from './spelling.ts'
+import { survey } from './survey.ts'
 import { readTraits, type Traits } from './traits.ts'
 
 export interface PowerDnsOptions extends ApiOptions {
@@ -13,11 +26,8 @@ export interface PowerDnsOptions extends ApiOptions {
   primary: string
 }
 
-/** No salt, no extra iterations (RFC 9276 §3.1), and not narrow, so that the zone can be transferred. */
-const NSEC3PARAM = '1 0 0 -'
-
 /** PowerDNS leaves serials to us (`soa_edit_api`) and rectifies the zone after each change. */
-const SETTINGS = { kind: 'Master', nsec3param: NSEC3PARAM, soa_edit_api: '', api_rectify: true }
+const SETTINGS = { kind: 'Master', soa_edit_api: '', api_rectify: true }
 
 /** Seconds. The last field is the TTL of DNSKEY; negative answers live for the smaller of the two (RFC 2308 §5). */
 const SOA_TTL = 300
@@ -40,18 +50,10 @@ interface ZoneAnswer {
   edited_serial: number
   dnssec: boolean
   nsec3param: string
+  nsec3narrow: boolean
   soa_edit_api: string
   api_rectify: boolean
   rrsets?: { name: string; type: string; ttl: number; records: { content: string }[] }[]
-}
-
-interface KeyAnswer {
-  active: boolean
-  published: boolean
-  dnskey: string
-  cds?: string[]
-  flags: number
-  keytype: string
 }
 
 /** PowerDNS Authoritative 4.7 or later, with one ECDSA key per zone and our serial in every change (powerdns.md §0). */
@@ -67,33 +69,53 @@ export class PowerDns implements Nameserver {
     this.#primary = options.primary
   }
 
-  async createZone(zone: string, version: number, rrsets: PublishedRRset[], lease: Lease): Promise<void> {
+  async createZone(
+    contents: ZoneUpdate,
+    keys: SigningKey[],
+    lease: Lease,
+  ): Promise<{ keys: Key[]; signing: SigningKey[] }> {
     this.#requireProbe()
-    const isOneRequest = rrsets.length <= COLLECTION_ITEMS
-    const first = isOneRequest ? [this.#soa(zone, version), ...rrsets] : [this.#soa(zone, version - 1)]
-    const settings = JSON.stringify({
-      name: zone,
-      dnssec: true,
-      ...SETTINGS,
-      api_rectify: isOneRequest,
-      nameservers: [],
-    })
-    const body = `${settings.slice(0, -1)},"rrsets":${await this.#replacements(first)}}`
-    const creation = this.#api.call('POST', '/zones?rrsets=false', answerTime(first.length), body, lease)
-    // PowerDNS may have created part of a zone that it refuses (powerdns.md §2.3).
-    await orHalfDone(creation, 'refused')
-    if (!isOneRequest) await orHalfDone(this.#fill(zone, version, rrsets, lease), 'refused', 'absent', 'unreachable')
-    await orHalfDone(this.#flush(zone), 'refused', 'absent', 'unreachable')
+    const { zone, denial, version, rrsets } = contents
+    if (keys.length > 0 || rrsets.length > COLLECTION_ITEMS) await this.#build(contents, keys, lease)
+    else await this.#post(zone, { ...settingsOf(denial), dnssec: true }, [this.#soa(zone, version), ...rrsets], lease)
+    const [exported] = await orHalfDone(
+      Promise.all([exportKeys(this.#api, zone), this.#flush(zone)]),
+      ...(['refused', 'absent', 'unreachable'] as const),
+    )
+    return { keys: publicKeys(exported), signing: signingKeys(exported) }
   }
 
-  /** Fills a new zone in batches. PowerDNS does not serve a zone without SOA, so nobody sees an incomplete one. */
-  async #fill(zone: string, version: number, rrsets: PublishedRRset[], lease: Lease): Promise<void> {
-    await this.#patch(zone, [{ ...this.#soa(zone, version), records: [] }], false, lease)
-    for (let from = 0; from < rrsets.length; from += COLLECTION_ITEMS) {
-      await this.#patch(zone, rrsets.slice(from, from + COLLECTION_ITEMS), false, lease)
+  async #post(zone: string, settings: object, rrsets: PublishedRRset[], lease: Lease): Promise<void> {
+    const head = JSON.stringify({ name: zone, nameservers: [], ...settings })
+    const body = `${head.slice(0, -1)},"rrsets":${await this.#replacements(rrsets)}}`
+    const creation = this.#api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body, lease)
+    // PowerDNS may have created part of a zone that it refuses (powerdns.md §2.3).
+    await orHalfDone(creation, 'refused')
+  }
+
+  /**
+   * Creates a zone in several requests. It gets its SOA in the last one, because PowerDNS does not serve a zone without
+   * SOA: nobody sees an incomplete one, or one that is not signed. Only a secondary zone can be created without SOA.
+   * @param keys none: PowerDNS makes one
+   */
+  async #build({ zone, denial, version, rrsets }: ZoneUpdate, keys: SigningKey[], lease: Lease): Promise<void> {
+    await this.#post(zone, { kind: 'Slave' }, [], lease)
+    const building = async () => {
+      for (const key of keys) await importKey(this.#api, zone, key, lease)
+      // What has no SOA cannot be rectified. A key is made if there is none.
+      const settings = JSON.stringify({ ...settingsOf(denial), dnssec: true, api_rectify: false })
+      await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
+      let from = 0
+      for (; rrsets.length - from > COLLECTION_ITEMS; from += COLLECTION_ITEMS) {
+        await this.#patch({ zone, denial, rrsets: rrsets.slice(from, from + COLLECTION_ITEMS) }, false, lease)
+      }
+      // Each of these may rectify the whole zone, which takes long with an SQL backend.
+      const time = answerTime(rrsets.length)
+      await this.#api.call('PUT', path(zone), time, JSON.stringify({ api_rectify: true }), lease)
+      const last = [...rrsets.slice(from), this.#soa(zone, version)]
+      await this.#patch({ zone, denial, rrsets: last }, true, lease, time)
     }
-    await this.setRectify(zone, true, lease)
-    await this.#patch(zone, [this.#soa(zone, version)], false, lease)
+    await orHalfDone(building(), 'refused', 'absent', 'unreachable')
   }
 
   async deleteZone(zone: string, lease: Lease): Promise<void> {
@@ -119,27 +141,27 @@ export class PowerDns implements Nameserver {
     }
   }
 
-  async publish(
-    zone: string,
-    version: number,
-    rrsets: PublishedRRset[],
-    rectify: boolean,
-    lease: Lease,
-  ): Promise<void> {
+  async publish({ zone, denial, version, rrsets }: ZoneUpdate, rectify: boolean, lease: Lease): Promise<void> {
     this.#requireProbe()
     // PowerDNS applies the changes in order and checks each against those before it, so removals come first.
     const ordered = [...rrsets.filter(isRemoval), ...rrsets.filter((rrset) => !isRemoval(rrset))]
-    let from = 0
-    for (; ordered.length - from > COLLECTION_ITEMS; from += COLLECTION_ITEMS) {
-      await this.#patch(zone, ordered.slice(from, from + COLLECTION_ITEMS), rectify, lease)
+    for (let from = 0; from === 0 || from < ordered.length; from += COLLECTION_ITEMS) {
+      const batch = ordered.slice(from, from + COLLECTION_ITEMS)
+      if (from + COLLECTION_ITEMS >= ordered.length) batch.push(this.#soa(zone, version))
+      const sent = this.#patch({ zone, denial, rrsets: batch }, rectify, lease)
+      await (from === 0 ? sent : orHalfDone(sent, 'refused', 'absent', 'unreachable'))
     }
-    await this.#patch(zone, [...ordered.slice(from), this.#soa(zone, version)], rectify, lease)
   }
 
-  async #patch(zone: string, rrsets: PublishedRRset[], rectify: boolean, lease: Lease): Promise<void> {
+  async #patch(
+    { zone, denial, rrsets }: Omit<ZoneUpdate, 'version'>,
+    rectify: boolean,
+    lease: Lease,
+    time = answerTime(rrsets.length),
+  ): Promise<void> {
     const removed = rrsets.filter(isRemoval).map(({ name }) => name)
-    const replacements = await this.#replacements(rrsets, rectify ? staleNsec3(zone, removed) : [])
-    await this.#api.call('PATCH', path(zone), answerTime(rrsets.length), `{"rrsets":${replacements}}`, lease)
+    const replacements = await this.#replacements(rrsets, rectify ? staleNsec3(zone, denial, removed) : [])
+    await this.#api.call('PATCH', path(zone), time, `{"rrsets":${replacements}}`, lease)
   }
 
   async setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void> {
@@ -147,16 +169,24 @@ export class PowerDns implements Nameserver {
     await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify({ api_rectify: rectify }), lease)
   }
 
-  async configure(zone: string, lease: Lease): Promise<void> {
+  async configure(zone: string, denial: Denial, lease: Lease): Promise<void> {
     this.#requireProbe()
-    await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify(SETTINGS), lease)
+    const settings = JSON.stringify({ ...settingsOf(denial), dnssec: true })
+    await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
   }
 
   async keys(zone: string): Promise<Key[]> {
-    const answer = (await this.#api.call('GET', `${path(zone)}/cryptokeys`, answerTime(0))) as KeyAnswer[]
-    return answer
-      .filter((key) => key.active && key.published)
-      .map(({ dnskey, cds = [], flags, keytype }) => ({ dnskey, ds: cds, flags, keytype }))
+    return publicKeys(await listKeys(this.#api, zone))
+  }
+
+  async signingKeys(zone: string): Promise<SigningKey[]> {
+    return signingKeys(await exportKeys(this.#api, zone))
+  }
+
+  async addKeys(zone: string, keys: SigningKey[], lease: Lease): Promise<void> {
+    this.#requireProbe()
+    for (const key of keys) await importKey(this.#api, zone, key, lease)
+    if (keys.length > 0) await this.#flush(zone)
   }
 
   async serial(zone: string): Promise<number | undefined> {
@@ -180,7 +210,7 @@ export class PowerDns implements Nameserver {
     const size = 100_000
     const answer = await ifPresent(this.#api.call('GET', path(zone), answerTime(size)) as Promise<ZoneAnswer>)
     if (answer === undefined) return undefined
-    const keys = await ifPresent(this.keys(zone))
+    const keys = ((await ifPresent(listKeys(this.#api, zone))) ?? []).map(stateOf)
     const rrsets = (answer.rrsets ?? []).map(({ name, type, ttl, records }) => {
       return { name, type, ttl, records: records.map(({ content }) => standard(type, content)) }
     })
@@ -189,10 +219,16 @@ export class PowerDns implements Nameserver {
       serial: hasSoa ? answer.serial : undefined,
       rectify: answer.api_rectify,
       // More than one key may be a key rollover by the operator; "incomplete" would delete the zone with its keys.
-      complete: hasSoa && answer.dnssec && (keys ?? []).length > 0,
-      configured: answer.nsec3param === NSEC3PARAM && answer.soa_edit_api === '',
+      complete: hasSoa && answer.dnssec && keys.some(({ active, published }) => active && published) && !repeats(keys),
+      keys,
+      configured: answer.soa_edit_api === '',
+      denial: denialOf(answer),
       rrsets: rrsets.filter(({ type }) => type !== 'SOA'),
     }
+  }
+
+  async survey(zone: string): Promise<FoundZone | undefined> {
+    return ifPresent(survey(this.#api, path(zone)))
   }
 
   async serials(): Promise<Map<string, number>> {
@@ -297,13 +333,18 @@ export class PowerDns implements Nameserver {
   }
 }
 
+/** A zone's settings at PowerDNS. */
+function settingsOf(denial: Denial): object {
+  return { ...SETTINGS, nsec3param: denial.replace(NARROW, ''), nsec3narrow: NARROW.test(denial) }
+}
+
 function isRemoval({ records }: PublishedRRset): boolean {
   return records.length === 0
 }
 
-/** PowerDNS' zone id; our zone names contain neither `/` nor `=`. */
-function path(zone: string): string {
-  return `/zones/${zone.replaceAll('_', '=5F')}`
+/** Whether a key is there twice: an import that arrived late has repeated it (powerdns.md §8). */
+function repeats(keys: KeyState[]): boolean {
+  return new Set(keys.map(({ dnskey }) => dnskey)).size < keys.length
 }
 
 /** Turns failures of these kinds into "failed", because part of the request may have been applied. */

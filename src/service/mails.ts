@@ -1,5 +1,5 @@
 import type { Db } from '../store/database.ts'
-import * as store from '../store/mails.ts'
+import * as store from '../store/accounts/mails.ts'
 import type { System } from '../system.ts'
 import { isWithinRates } from './throttling/throttling.ts'
 

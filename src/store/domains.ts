@@ -1,4 +1,4 @@
-import { SERIAL_LIFETIME } from '../limits.ts'
+import { SERIAL_LIFETIME, SERIAL_MAX } from '../limits.ts'
 import type { Timestamp } from '../time.ts'
 import type { Pool } from 'pg'
 import { maybeOne, one, query, type Db } from './database.ts'
@@ -14,6 +14,10 @@ export interface Domain {
   version: number
   /** Whether the nameserver rectifies the zone at each publication. */
   rectify: boolean
+  /** How its zone denies what does not exist, in the words of the nameserver. */
+  denial: string
+  /** The operator works on the zone at the nameserver: it is neither written nor repaired. */
+  paused: boolean
   /** How many RRsets it has. */
   size: number
   created: Timestamp
@@ -22,7 +26,7 @@ export interface Domain {
 }
 
 const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domains.minimum_ttl as "minimumTtl",
-  domains.version, domains.rectify, domains.size, domains.created, domains.published, domains.touched`
+  domains.version, domains.rectify, domains.denial, domains.paused, domains.size, domains.created, domains.published, domains.touched`
 
 /** A domain that the transaction has locked for writing. */
 export interface LockedDomain extends Domain {
@@ -139,16 +143,27 @@ export async function past(db: Db, name: string): Promise<{ sent: number; marked
   )
 }
 
-/** Adds a domain without RRsets. */
+/** Adds a domain without RRsets; or, with `id` and `created`, one that was deleted. */
 export async function insert(
   trx: Db,
-  domain: { name: string; ownerId: string; minimumTtl: number; version: number; now: Timestamp },
+  domain: {
+    name: string
+    ownerId: string
+    minimumTtl: number
+    version: number
+    denial: string
+    now: Timestamp
+    id?: number
+    created?: Timestamp
+  },
 ): Promise<LockedDomain> {
+  const isNew = domain.id === undefined
   return one(
     trx,
-    `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
-     values (:name, :ownerId, :minimumTtl, :version, 0, :now, :now, :now) returning ${LOCKED}`,
-    domain,
+    `insert into domains (${isNew ? '' : 'id, '}name, owner_id, minimum_ttl, version, denial, size, created, published, touched)
+     overriding system value
+     values (${isNew ? '' : ':id, '}:name, :ownerId, :minimumTtl, :version, :denial, 0, :created, :now, :now) returning ${LOCKED}`,
+    { created: domain.now, ...domain },
   )
 }
 
@@ -168,6 +183,30 @@ export async function remove(trx: Db, { id, name, sent }: LockedDomain): Promise
        values (:name, greatest(:sent, (select version from marks where zone = :name)))
      on conflict (name) do update set version = greatest(spent.version, excluded.version), noted = now()`,
     { id, name, sent },
+  )
+}
+
+/**
+ * After a restore of the database: the next serials are above those that were sent meanwhile. UNIX time is, but for zones
+ * whose serials are ahead of it: these go on as if they had been written once per second since their last write.
+ */
+export async function skipSerials(db: Db): Promise<void> {
+  await query(
+    db,
+    `insert into spent (name, version)
+       select name, greatest(version, least(version + cast(extract(epoch from now() - published) as bigint), ${SERIAL_MAX}))
+       from domains where version > extract(epoch from published)
+     on conflict (name) do update set version = greatest(spent.version, excluded.version), noted = now()`,
+  )
+}
+
+/** Keeps the serials of zones that are no domains, so that domains of these names begin above them. */
+export async function spend(db: Db, zones: { name: string; serial: number }[]): Promise<void> {
+  await query(
+    db,
+    `insert into spent (name, version) select * from unnest(cast(:names as text[]), cast(:serials as bigint[]))
+     on conflict (name) do update set version = greatest(spent.version, excluded.version), noted = now()`,
+    { names: zones.map(({ name }) => name), serials: zones.map(({ serial }) => serial) },
   )
 }
 
@@ -200,7 +239,12 @@ export async function setMinimumTtl(db: Db, name: string, seconds: number): Prom
   return (await query(db, sql, { name, seconds })).length > 0
 }
 
+/** Sets whether the domain is paused. */
+export async function setPaused(trx: Db, id: number, paused: boolean): Promise<void> {
+  await query(trx, 'update domains set paused = :paused where id = :id', { id, paused })
+}
+
 /** The versions of all domains, for the audit only: the cost grows with the number of domains. */
-export async function versions(db: Db): Promise<{ name: string; version: number }[]> {
-  return query(db, 'select name, version from domains')
+export async function versions(db: Db): Promise<Pick<Domain, 'id' | 'name' | 'version' | 'paused'>[]> {
+  return query(db, 'select id, name, version, paused from domains')
 }

@@ -149,6 +149,11 @@ export async function isLeftover(db: Db, zone: string): Promise<boolean> {
   return (await maybeOne(db, sql, { zone })) !== undefined
 }
 
+/** Whether a zone is marked, settled marks included. */
+export async function isMarked(db: Db, zone: string): Promise<boolean> {
+  return (await maybeOne(db, 'select from marks where zone = :zone', { zone })) !== undefined
+}
+
 /** Marks zones in which an audit found differences. */
 export async function setMany(db: Db, zones: string[]): Promise<void> {
   await query(
@@ -185,4 +190,9 @@ export async function list(db: Db, zones?: string[]): Promise<Mark[]> {
      where not settled ${zones === undefined ? '' : 'and zone = any (:zones)'} order by since, zone`,
     { zones },
   )
+}
+
+/** How many zones are marked, without settled marks. */
+export async function count(db: Db): Promise<number> {
+  return (await one<{ n: number }>(db, 'select count(*) as n from marks where not settled')).n
 }

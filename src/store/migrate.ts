@@ -1,8 +1,8 @@
-import knex, { type Knex } from 'knex'
+import type { Knex } from 'knex'
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { QUEUE_TIMEOUT } from '../limits.ts'
-import { query, type Db } from './database.ts'
+import { openDatabase, query, type Db } from './database.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 
@@ -29,28 +29,40 @@ const LOCK = 7_301_992
  * @throws Error if another version of the program created the schema
  */
 export async function migrate(url: string): Promise<void> {
+  // Usually nothing is to be done, and loading knex takes longer than a look.
+  if (await isUpToDate(url)) return
   await exclusively(url, async (trx) => {
-    await refuseUnknown(trx)
+    if (await trx.schema.hasTable('knex_migrations')) {
+      const rows = await trx<{ name: string }>('knex_migrations').select('name')
+      await refuseUnknown(rows.map(({ name }) => name))
+    }
     await trx.migrate.latest({ migrationSource: source })
   })
 }
 
-/** Rejects unknown migrations. knex would, too, but could not tell the operator what to do. */
-async function refuseUnknown(trx: Knex): Promise<void> {
-  if (!(await trx.schema.hasTable('knex_migrations'))) return
+/**
+ * Rejects unknown migrations. knex would, too, but could not tell the operator what to do.
+ * @param names of the migrations of a database
+ */
+export async function refuseUnknown(names: string[]): Promise<void> {
   const known = await migrations()
-  const unknown = await trx<{ name: string }>('knex_migrations').whereNotIn('name', known).orderBy('name').first()
+  const unknown = names.filter((name) => !known.includes(name)).sort()[0]
   if (unknown === undefined) return
-  if (unknown.name > known.at(-1)!) {
+  if (unknown > known.at(-1)!) {
     throw new Error(
-      `a newer version of Zoneplane made its schema (migration ${unknown.name} is unknown), and nothing was changed. ` +
+      `a newer version of Zoneplane made its schema (migration ${unknown} is unknown), and nothing was changed. ` +
         'Start that version, or restore a backup that this one made',
     )
   }
   throw new Error(
-    `another version of Zoneplane made its schema (migration ${unknown.name} is unknown), and nothing was changed. ` +
+    `another version of Zoneplane made its schema (migration ${unknown} is unknown), and nothing was changed. ` +
       'Create a new database. To recreate private servers: npm start -- --fresh',
   )
+}
+
+/** Keeps others from migrating until the transaction ends. @throws Busy */
+export async function lockSchema(trx: Db): Promise<void> {
+  await query(trx, 'select pg_advisory_xact_lock(:key)', { key: LOCK })
 }
 
 /** Undoes all migrations, the last one first, all or nothing. */
@@ -58,6 +70,16 @@ export async function unmigrate(url: string): Promise<void> {
   await exclusively(url, async (trx) => {
     await trx.migrate.rollback({ migrationSource: source }, true)
   })
+}
+
+async function isUpToDate(url: string): Promise<boolean> {
+  const db = openDatabase(url, 1)
+  try {
+    // An empty database has no table of migrations. Whatever else may be wrong, the migrations will find, too.
+    return await isMigrated(db).catch(() => false)
+  } finally {
+    await db.end()
+  }
 }
 
 /** Whether the database has exactly the migrations of this program. */
@@ -68,6 +90,7 @@ export async function isMigrated(db: Db): Promise<boolean> {
 
 /** knex' own lock is a row, which survives a killed process. This lock ends with the connection. */
 async function exclusively(url: string, work: (trx: Knex) => Promise<void>): Promise<void> {
+  const { default: knex } = await import('knex')
   const db = knex({
     client: 'pg',
     connection: { connectionString: url, connectionTimeoutMillis: QUEUE_TIMEOUT },

@@ -23,12 +23,13 @@ export type RRsetState = Pick<RRset, 'subname' | 'type' | 'ttl' | 'records'>
 
 const COLUMNS = 'rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records, rrsets.created, rrsets.touched'
 
-/** All RRsets of a domain at these subnames. */
-export async function atSubnames(db: Db, domainName: string, subnames: string[]): Promise<RRset[]> {
+/** The RRsets of a domain at these subnames. */
+export async function atSubnames(db: Db, domainName: string, subnames: string[] | 'all'): Promise<RRset[]> {
   return query<RRset>(
     db,
     `select ${COLUMNS} from rrsets
-     where domain_id = (select id from domains where name = :domainName) and subname = any (:subnames)`,
+     where domain_id = (select id from domains where name = :domainName)
+       ${subnames === 'all' ? '' : 'and subname = any (:subnames)'}`,
     { domainName, subnames },
   )
 }

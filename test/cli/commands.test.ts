@@ -1,8 +1,7 @@
 import test from 'ava'
-import { run } from '../../src/cli/run.ts'
 import { decryptSecret } from '../../src/service/accounts/second-factor.ts'
 import { query } from '../../src/store/database.ts'
-import type { System } from '../../src/system.ts'
+import { commandsOn } from '../support/command-line.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
@@ -20,22 +19,7 @@ test.before('a service', async () => {
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
-/** Whether it succeeded, and all that it printed. */
-async function zoneplane(...args: string[]): Promise<[boolean, string]> {
-  let printed = ''
-  const write = (text: string) => {
-    printed += text
-  }
-  const parts = {
-    version: '1.2.3',
-    start: async () => {
-      throw new Error('no service is started in this process')
-    },
-    withSystem: async (_: boolean, work: (system: System) => Promise<void>) => work(servers().system),
-  }
-  const succeeded = await run(args, parts, { writeOut: write, writeErr: write })
-  return [succeeded, printed]
-}
+const zoneplane = commandsOn(() => servers().system)
 
 /** The JSON that a command prints. */
 async function json(...args: string[]): Promise<unknown> {
@@ -319,7 +303,12 @@ test.serial('stored secrets can be encrypted again', async (t) => {
     return (await query<{ secret: Buffer }>(servers().system.db, sql, { factor }))[0]!.secret
   }
   const before = { id: factor, secret: await stored() }
-  t.deepEqual(await zoneplane('encrypt-again'), [true, 'second factors: 1 secrets encrypted\n'])
+  const [{ keys } = { keys: 0 }] = await query<{ keys: number }>(
+    servers().system.db,
+    'select count(*) as keys from keys',
+  )
+  const text = `second factors: 1 secrets encrypted\nDNSSEC keys: ${keys} encrypted\n`
+  t.deepEqual(await zoneplane('encrypt-again'), [true, text])
   const after = { id: factor, secret: await stored() }
   t.notDeepEqual(after.secret, before.secret)
   t.deepEqual(decryptSecret(servers().system, after), decryptSecret(servers().system, before))

@@ -1,10 +1,13 @@
 import test from 'ava'
-import { audit, reconcileAll } from '../../src/service/domains/reconcile.ts'
+import { audit, auditByTurns, reconcileAll } from '../../src/service/domains/reconcile.ts'
 import { query } from '../../src/store/database.ts'
+import { AUDIT_PAUSE, AUDIT_TURNS } from '../../src/limits.ts'
+import { currentTime, fromMicroseconds, microseconds } from '../../src/time.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
+import { entriesOf } from '../support/history.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
 
@@ -43,7 +46,6 @@ const changes: {
   what: string
   change: (zone: string) => Promise<{ status: number }>
   showsInSerial: boolean
-  losesKey?: true
 }[] = [
   {
     what: 'a record added to an RRset',
@@ -88,14 +90,12 @@ const changes: {
   {
     what: 'the SOA removed',
     change: (zone) => patch(zone, replacement(zone, 'SOA', 300)),
-    losesKey: true,
     showsInSerial: true,
   },
   {
     what: 'the zone deleted',
     change: (zone) => servers().pdns('DELETE', `/zones/${zone}`),
     showsInSerial: true,
-    losesKey: true,
   },
   {
     what: 'the key deleted',
@@ -103,7 +103,6 @@ const changes: {
       const [key] = (await servers().pdns('GET', `/zones/${zone}/cryptokeys`)).json as { id: number }[]
       return servers().pdns('DELETE', `/zones/${zone}/cryptokeys/${key!.id}`)
     },
-    losesKey: true,
     showsInSerial: false,
   },
   {
@@ -123,7 +122,7 @@ const changes: {
   },
 ]
 
-changes.forEach(({ what, change, showsInSerial, losesKey }, i) => {
+changes.forEach(({ what, change, showsInSerial }, i) => {
   test.serial(
     `${what} directly at PowerDNS is found by comparing ${showsInSerial ? 'serials' : 'contents'} and repaired`,
     async (t) => {
@@ -137,7 +136,7 @@ changes.forEach(({ what, change, showsInSerial, losesKey }, i) => {
       if (!showsInSerial) t.deepEqual(await audit(servers().system, { contents: false }), [])
       t.deepEqual(await reconcileAll(servers().system, { contents: !showsInSerial }), { doubtful: [name], left: [] })
       t.deepEqual(await discrepancies(servers()), [])
-      if (losesKey !== true) t.deepEqual(await keysOf(name), keys)
+      t.deepEqual(await keysOf(name), keys)
     },
   )
 })
@@ -147,17 +146,53 @@ test.serial('if nothing was changed at PowerDNS, no zone is repaired', async (t)
   t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [], left: [] })
 })
 
-test.serial('a key added at PowerDNS is kept: the zone is not created again', async (t) => {
+test.serial('a key added at PowerDNS is kept and stored: the zone is not created again', async (t) => {
   const name = 'rollover.example'
   await makeDomain(name)
   await servers().pdns('POST', `/zones/${name}./cryptokeys`, { keytype: 'csk', active: true, algorithm: 'ecdsa256' })
   const before = await keysOf(name)
   t.is(before.length, 2)
+  t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [name], left: [] })
   t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [], left: [] })
   t.is((await service.api.put(`/domains/${name}/rrsets/mail/A/`, rrset('mail', '192.0.2.4'))).status, 200)
   t.deepEqual(await keysOf(name), before)
   t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
 })
+
+test.serial(
+  'in a day, audits compare the contents of all zones, some in each, and repair tells what was found',
+  async (t) => {
+    const names = Array.from({ length: 5 }, (_, i) => `turn-${i}.example`)
+    for (const name of names) {
+      await makeDomain(name)
+      await patch(`${name}.`, replacement(`www.${name}.`, 'A', 300, '192.0.2.9'))
+    }
+    const areRepaired = async () => {
+      return (await query(servers().system.db, 'select from marks where not settled')).length === 0
+    }
+    let now = currentTime()
+    const audited = auditByTurns({ ...servers().system, now: () => now })
+    t.deepEqual(await audited(), [])
+    const found: string[][] = []
+    for (let turn = 0; turn < AUDIT_TURNS; turn += 3) {
+      // Each second audit is late, and makes up for the turn that was missed.
+      for (const turns of [1, 2]) {
+        now = fromMicroseconds(microseconds(now) + BigInt(turns * AUDIT_PAUSE * 1_000))!
+        found.push(await audited())
+        // A repair between an audit's two questions would look like a difference.
+        if (found.at(-1)!.length > 0) await eventually(areRepaired)
+      }
+    }
+    t.deepEqual(found.flat().sort(), names)
+    t.true(found.every((some) => some.length <= 2))
+    await eventually(() =>
+      names.every((name) => new RegExp(`"rrsets":"www A",.*"zone":"${name}"`).test(service.output())),
+    )
+    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+    const [entry] = await entriesOf(service.api, names[0]!)
+    t.like(entry, { source: 'repair', count: 1 })
+  },
+)
 
 test.serial('a write to a zone deleted at PowerDNS creates the zone again', async (t) => {
   const name = 'gone.example'

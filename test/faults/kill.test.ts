@@ -1,40 +1,81 @@
 import test from 'ava'
 import type { Call, Fate } from '../support/servers/proxy.ts'
+import { query } from '../../src/store/database.ts'
+import { entriesOf, restore, undo } from '../support/history.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
-// The service is killed at every point of a push, while it writes one zone, creates a second and deletes a third.
+// The service is killed at every point of a push, while it writes, creates, deletes, undoes, restores and brings back
+// zones.
 
 const servers = useServers()
 
 interface Operation {
   what: string
+  /** After an RRset was made. */
+  prepare?: (service: TestProcess, name: string) => Promise<unknown>
   begin: (service: TestProcess, name: string) => Promise<unknown>
+  /** The statuses of its RRset and its domain if it has no effect; its own if it has. */
+  statuses: [number, number, number]
   /** Its calls to PowerDNS, in order. */
   calls: ((call: Call, name: string) => boolean)[]
 }
 
+/** The public halves of the keys of a domain, deleted or not. */
+const KEYS = `select dnskey from keys where domain_id in (
+  select id from domains where name = any (:names) union select id from deleted_domains where name = any (:names))`
+
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
 
-const operations: Operation[] = [
+const isPatch = ({ method, path }: Call, name: string) => method === 'PATCH' && path === `/zones/${name}.`
+
+const all: Operation[] = [
   {
     what: 'write',
     begin: ({ api }, name) => api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')),
-    calls: [({ method, path }, name) => method === 'PATCH' && path === `/zones/${name}.`],
+    statuses: [200, 200, 200],
+    calls: [isPatch],
   },
   {
     what: 'creation',
     begin: ({ api }, name) => api.post('/domains/', { name }),
+    statuses: [404, 404, 201],
     calls: [
       ({ method, body }, name) => method === 'POST' && body.includes(`"${name}."`),
       ({ method, path }, name) => method === 'PUT' && path === `/cache/flush?domain=${name}.`,
       ({ path }, name) => path === `/zones/${name}./cryptokeys`,
+      ({ path }, name) => path.startsWith(`/zones/${name}./cryptokeys/`),
     ],
   },
   {
     what: 'deletion',
     begin: ({ api }, name) => api.delete(`/domains/${name}/`),
+    statuses: [200, 200, 204],
     calls: [({ method, path }, name) => method === 'DELETE' && path === `/zones/${name}.`],
+  },
+  {
+    what: 'undo',
+    begin: async ({ api }, name) => undo(api, name, (await entriesOf(api, name))[0]!),
+    statuses: [200, 200, 200],
+    calls: [isPatch],
+  },
+  {
+    what: 'return',
+    prepare: ({ api }, name) => api.delete(`/domains/${name}/`),
+    begin: ({ api }, name) => api.post('/domains/', { name, restore: true }),
+    statuses: [404, 404, 201],
+    calls: [
+      ({ method, body }, name) => method === 'POST' && body.includes(`"${name}."`),
+      ({ method, path }, name) => method === 'POST' && path === `/zones/${name}./cryptokeys`,
+      ({ method, path }, name) => method === 'PUT' && path === `/zones/${name}.`,
+      isPatch,
+    ],
+  },
+  {
+    what: 'restore',
+    begin: async ({ api }, name) => restore(api, name, { version: (await entriesOf(api, name))[1]!.version }),
+    statuses: [200, 200, 200],
+    calls: [isPatch],
   },
 ]
 
@@ -50,16 +91,25 @@ const kills: { when: string; then: Fate; call: (operation: Operation) => number 
   { when: 'while PowerDNS applies the last request', then: 'swallow', call: ({ calls }) => calls.length - 1 },
 ]
 
-kills.forEach(({ when, then, call }, round) => {
-  test.serial(`if the service is killed ${when}, the zones are repaired after its restart`, async (t) => {
+// An account can only write so many zones at once, and a restore counts as all of them.
+const rounds = [all.slice(0, 3), all.slice(3, 5), all.slice(5)].flatMap((operations) =>
+  kills.map((kill) => ({ operations, ...kill })),
+)
+rounds.forEach(({ operations, when, then, call }, round) => {
+  const what = operations.map((operation) => operation.what).join(', ')
+
+  test.serial(`if the service is killed ${when} (${what}), the zones are repaired after its restart`, async (t) => {
     const first = await servers().start()
     const names = operations.map(({ what }) => `${what}-${round}.example`)
-    for (const [i, { what }] of operations.entries()) {
+    for (const [i, { what, prepare }] of operations.entries()) {
       if (what === 'creation') continue
       t.is((await first.api.post('/domains/', { name: names[i]! })).status, 201)
       const address = `/domains/${names[i]!}/rrsets/`
       t.is((await first.api.post(address, rrset('192.0.2.1'))).status, 201)
+      await prepare?.(first, names[i]!)
     }
+    const keys = () => query(servers().system.db, KEYS, { names: names.filter((name) => name.startsWith('return')) })
+    const before = await keys()
     const stops = operations.map((operation, i) =>
       servers().proxy.stop((sent) => operation.calls[call(operation)]!(sent, names[i]!)),
     )
@@ -74,17 +124,19 @@ kills.forEach(({ when, then, call }, round) => {
     const second = await servers().start()
     t.deepEqual(await discrepanciesInTheEnd(servers()), [])
     // The requests were not acknowledged, so they have no effect.
-    t.like((await second.api.get(`/domains/${names[0]!}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
-    t.is((await second.api.get(`/domains/${names[1]!}/`)).status, 404)
-    t.is((await second.api.get(`/domains/${names[2]!}/`)).status, 200)
+    for (const [i, { statuses }] of operations.entries()) {
+      const { status, json } = await second.api.get(`/domains/${names[i]!}/rrsets/www/A/`)
+      t.deepEqual([status, (await second.api.get(`/domains/${names[i]!}/`)).status], statuses.slice(0, 2))
+      if (status === 200) t.like(json, { records: ['192.0.2.1'] })
+    }
     // Now the same requests succeed.
+    const ended = await Promise.all(operations.map((operation, i) => operation.begin(second, names[i]!)))
     t.deepEqual(
-      (await Promise.all(operations.map((operation, i) => operation.begin(second, names[i]!)))).map(
-        (answer) => (answer as { status: number }).status,
-      ),
-      [200, 201, 204],
+      ended.map((answer) => (answer as { status: number }).status),
+      operations.map(({ statuses }) => statuses[2]),
     )
     t.deepEqual(await discrepancies(servers()), [])
+    t.deepEqual(await keys(), before)
     second.signal('SIGTERM')
     t.is(await second.ended, 0)
   })

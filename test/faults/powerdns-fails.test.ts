@@ -76,6 +76,12 @@ const rows: Row[] = [
     call: ({ path }, name) => path === `/zones/${name}./cryptokeys`,
   },
   {
+    what: 'the creation of a domain (its private key)',
+    act: create,
+    success: 201,
+    call: ({ path }, name) => path.startsWith(`/zones/${name}./cryptokeys/`),
+  },
+  {
     what: 'the deletion of a domain',
     act: remove,
     success: 204,

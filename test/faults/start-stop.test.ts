@@ -14,7 +14,7 @@ import { useServers } from '../support/harness.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startGate } from '../support/servers/gate.ts'
 import { startOurs } from '../support/servers/programs.ts'
-import { createDatabase } from '../support/servers/servers.ts'
+import { createDatabase } from '../support/servers/databases.ts'
 import { apiUrl, environmentFor } from '../support/servers/service.ts'
 
 const servers = useServers()

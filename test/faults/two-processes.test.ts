@@ -1,5 +1,6 @@
 import test from 'ava'
 import { createAccount } from '../support/accounts.ts'
+import { patiently } from '../support/api.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
@@ -21,7 +22,9 @@ test.serial('concurrent writes from both services to one zone all succeed, and n
   await services[0].api.post('/domains/', { name })
   const answers = await Promise.all(
     services.flatMap(({ api }, i) =>
-      Array.from({ length: 15 }, (_, j) => api.post(`/domains/${name}/rrsets/`, rrset(`r${i}-${j}`, `192.0.2.${j}`))),
+      Array.from({ length: 15 }, (_, j) =>
+        patiently(() => api.post(`/domains/${name}/rrsets/`, rrset(`r${i}-${j}`, `192.0.2.${j}`))),
+      ),
     ),
   )
   for (const { status } of answers) t.is(status, 201)
@@ -35,7 +38,7 @@ test.serial('concurrent writes from both services to one RRset all succeed, and 
   const answers = await Promise.all(
     services.flatMap(({ api }, i) =>
       Array.from({ length: 10 }, (_, j) =>
-        api.put(`/domains/${name}/rrsets/www/A/`, rrset('www', `198.51.100.${100 * i + j}`)),
+        patiently(() => api.put(`/domains/${name}/rrsets/www/A/`, rrset('www', `198.51.100.${100 * i + j}`))),
       ),
     ),
   )
@@ -94,9 +97,11 @@ test.serial(
     const name = 'deleted.example'
     await services[0].api.post('/domains/', { name })
     const writes = services.flatMap(({ api }, i) =>
-      Array.from({ length: 6 }, (_, j) => api.post(`/domains/${name}/rrsets/`, rrset(`r${i}-${j}`, '192.0.2.1'))),
+      Array.from({ length: 6 }, (_, j) =>
+        patiently(() => api.post(`/domains/${name}/rrsets/`, rrset(`r${i}-${j}`, '192.0.2.1'))),
+      ),
     )
-    t.is((await services[1].api.delete(`/domains/${name}/`)).status, 204)
+    t.is((await patiently(() => services[1].api.delete(`/domains/${name}/`))).status, 204)
     for (const { status } of await Promise.all(writes)) t.true([201, 404].includes(status), String(status))
     t.is((await services[0].api.get(`/domains/${name}/`)).status, 404)
     t.deepEqual(await discrepancies(servers()), [])

@@ -4,6 +4,7 @@ import { COLLECTION_ITEMS } from '../../src/limits.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { ask } from '../support/dns/dns.ts'
 import { useServers } from '../support/harness.ts'
+import type { Call } from '../support/servers/proxy.ts'
 
 // The service is killed while it creates a zone in batches: nothing is left, whatever PowerDNS had got by then.
 
@@ -11,14 +12,24 @@ const servers = useServers()
 const RRSETS = COLLECTION_ITEMS + 500
 const ZONE_FILE = Array.from({ length: RRSETS }, (_, i) => `h${i} 300 A 192.0.2.1\n`).join('')
 
-for (const batches of [0, 1, 2, 3]) {
-  test.serial(`killed after ${batches} PATCH requests`, async (t) => {
-    const name = `killed-${batches}.example`
+/** The requests that make a zone in batches, after the first one, in their order. */
+const STEPS: [what: string, isIt: (call: Call, zone: string, earlier: number) => boolean][] = [
+  ['the zone is configured', ({ method, path }, zone) => method === 'PUT' && path === zone],
+  ['the first batch is sent', ({ method, path }, zone) => method === 'PATCH' && path === zone],
+  ['the last batch is sent', ({ method, path }, zone, earlier) => method === 'PATCH' && path === zone && earlier === 1],
+  ['the caches are flushed', ({ path }, zone) => path === `/cache/flush?domain=${zone.slice('/zones/'.length)}`],
+]
+
+for (const [step, [what, isIt]] of STEPS.entries()) {
+  test.serial(`killed when ${what}`, async (t) => {
+    const name = `killed-${step}.example`
     const service = await servers().start()
     let patches = 0
-    const stopped = servers().proxy.stop(
-      ({ method, path }) => method === 'PATCH' && path === `/zones/${name}.` && patches++ === batches,
-    )
+    const stopped = servers().proxy.stop((call) => {
+      const isStep = isIt(call, `/zones/${name}.`, patches)
+      if (call.method === 'PATCH') patches++
+      return isStep
+    })
     const answering = service.api.post('/domains/', { name, zonefile: ZONE_FILE }).catch((error: unknown) => error)
     await stopped.arrived
     await service.kill()

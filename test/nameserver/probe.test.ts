@@ -31,7 +31,8 @@ async function sent(refused: string[]): Promise<string[]> {
   const nameserver = await probed()
   proxy.calls.length = 0
   const rrsets = CONTENTS.map(([type, content]) => ({ name: 'a.example.test.', type, ttl: 60, records: [content] }))
-  await nameserver.publish('example.test.', 1, rrsets, false, { confirm: () => Promise.resolve() })
+  const changes = { zone: 'example.test.', denial: '', version: 1, rrsets }
+  await nameserver.publish(changes, false, { confirm: () => Promise.resolve() })
   await nameserver.close()
   const { rrsets: published } = JSON.parse(proxy.calls[0]!.body) as {
     rrsets: { records: { content: string }[] }[]

@@ -32,7 +32,7 @@ function copyDependencies(folder: string): void {
   }
 }
 
-test('the packed package, with its dependencies, prints its version and serves with private servers', async (t) => {
+test('the packed package prints its version, serves with private servers, and with --ci as tests want it', async (t) => {
   const folder = newFolder()
   copyDependencies(folder)
   // As npm would, which needs a network, or a cache that has everything.
@@ -53,6 +53,13 @@ test('the packed package, with its dependencies, prints its version and serves w
   t.true(existsSync(join(folder, '.zoneplane', 'token')))
   child.kill('SIGTERM')
   t.is(await ended, 0)
+
+  const ci = startProgram(program, ['--ci'], { ...env, TMPDIR: newFolder() }, folder)
+  await eventually(async () => apiUrl(ci.output()) !== undefined, 120_000)
+  const account = await fetch(new URL('/ci/accounts/', apiUrl(ci.output())), { method: 'POST' })
+  t.is(account.status, 201)
+  ci.child.kill('SIGTERM')
+  t.is(await ci.ended, 0)
 })
 
 test('the packed package has what runs, and nothing else', (t) => {

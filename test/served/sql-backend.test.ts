@@ -3,11 +3,10 @@ import { SMALL_ZONE } from '../../src/limits.ts'
 import { verifyTransfer } from '../support/dns/dns.ts'
 import { isConsistent, Zone } from '../support/dns/zone.ts'
 import { useService } from '../support/harness.ts'
-import { sqliteBackend } from '../support/servers/sqlite.ts'
 
 // PowerDNS with SQLite, one of its SQL backends, which forget the DNSSEC order of an RRset whose contents change.
 
-const service = useService({ THROTTLE: 'off' }, sqliteBackend)
+const service = useService({ THROTTLE: 'off' }, 'gsqlite3')
 
 let zone: Zone
 

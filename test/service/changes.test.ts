@@ -11,7 +11,17 @@ import type { Policy } from '../../src/store/tokens.ts'
 
 const TIME = '2026-01-31T12:00:00.000000Z'
 const DOMAIN = {
-  ...{ id: 1, name: 'a.test', ownerId: 'account', minimumTtl: 60, version: 1, rectify: true, size: 1 },
+  ...{
+    id: 1,
+    name: 'a.test',
+    ownerId: 'account',
+    minimumTtl: 60,
+    version: 1,
+    rectify: true,
+    denial: '',
+    paused: false,
+    size: 1,
+  },
   ...{ created: TIME, published: TIME, touched: TIME },
 }
 

@@ -2,7 +2,12 @@ import test from 'ava'
 import fc from 'fast-check'
 import { parseRdata } from '../../src/dns/rdata.ts'
 import type { PublishedRRset } from '../../src/nameserver/nameserver.ts'
-import { differences } from '../../src/service/zone/differences.ts'
+import { differences as pairs } from '../../src/service/zone/differences.ts'
+
+/** The RRsets to publish so that `live` becomes `desired`. */
+async function differences(desired: PublishedRRset[], live: PublishedRRset[]): Promise<PublishedRRset[]> {
+  return (await pairs(desired, live)).map((difference) => difference.desired)
+}
 
 /** Different records by type, each in one or more spellings. */
 const CONTENTS: Record<string, string[][]> = {
@@ -129,4 +134,11 @@ test('a live record that cannot be parsed is replaced', async (t) => {
 test('a live RRset with a duplicate record is replaced', async (t) => {
   const desired = [{ name: 'a.test.', type: 'A', ttl: 60, records: ['192.0.2.1', '192.0.2.2'] }]
   t.deepEqual(await differences(desired, [{ ...desired[0]!, records: ['192.0.2.1', '192.0.2.1'] }]), desired)
+})
+
+test('a difference has the RRset as it is served', async (t) => {
+  const desired = { name: 'a.test.', type: 'A', ttl: 60, records: ['192.0.2.1'] }
+  const live = { ...desired, ttl: 61 }
+  t.deepEqual(await pairs([desired], [live]), [{ live, desired }])
+  t.deepEqual(await pairs([desired], []), [{ live: undefined, desired }])
 })

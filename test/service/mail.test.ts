@@ -7,13 +7,13 @@ import { createLog } from '../../src/log.ts'
 import { closeSystem, createSystem } from '../../src/server.ts'
 import { sendDue } from '../../src/service/accounts/mail-queue.ts'
 import { query, transaction } from '../../src/store/database.ts'
-import * as mails from '../../src/store/mails.ts'
+import * as mails from '../../src/store/accounts/mails.ts'
 import type { System } from '../../src/system.ts'
 import type { Timestamp } from '../../src/time.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
 import { lettersTo } from '../support/mails.ts'
-import { createDatabase } from '../support/servers/servers.ts'
+import { createDatabase } from '../support/servers/databases.ts'
 
 // The mail queue, with a clock that the tests set. Each test begins with an empty queue.
 

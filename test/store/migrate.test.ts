@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { projectFolder } from '../../dev/project.ts'
 import { openDatabase, query, type Db } from '../../src/store/database.ts'
 import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
-import { createDatabase } from '../support/servers/servers.ts'
+import { createDatabase } from '../support/servers/databases.ts'
 
 const run = promisify(execFile)
 
@@ -113,7 +113,13 @@ const RELEASED: Record<string, string> = {
   '09_confirmations': '30c606acd4b02af1b6042f27278ec78f1ebe1cd5b8eac231ea307848db4aaac1',
   '10_mails': 'e6c82c62766a19d1b482d204e107c935a18673daa470892c54c330a2cb520093',
   '11_captchas': '9ae0d8d58d5c2a2435d04f9fa158df6ea21cf6e7de229a678bcd39de8603c3c3',
+  '12_keys': 'e1494dff7c38a2a9be4230ff9e4fe73ec0db0586726e383a66df090a54a10b8d',
+  '13_history': '1826eb67167fc885cf1b185060e3a780a0ee1a2e689854b2190c9278d8aaaed6',
+  '14_adoption': 'cf5c99f948d37afb9444603999824ca40139f1bfe59cac0799c63adaf08941e0',
 }
+
+/** The newest migration of each released schema. */
+const SCHEMAS = ['11_captchas', '14_adoption']
 
 test('a released migration does not change, and new ones come after it', (t) => {
   const folder = join(projectFolder(), 'migrations')
@@ -127,6 +133,43 @@ test('a released migration does not change, and new ones come after it', (t) => 
     t.is(createHash('sha256').update(text).digest('hex'), hash, name)
   }
 })
+
+for (const newest of SCHEMAS) {
+  test(`a database of the released schema ${newest} is brought up to date, with its rows`, async (t) => {
+    await withEmptyDatabase(async (url, db) => {
+      await migrate(url)
+      const now = await schema(db)
+      for (const name of Object.keys(RELEASED).reverse()) {
+        if (name <= newest) break
+        const { down } = (await import(`../../migrations/${name}.js`)) as { down: (db: unknown) => Promise<void> }
+        await down({ raw: (sql: string) => db.query(sql) })
+        await query(db, 'delete from knex_migrations where name = :name', { name })
+      }
+      await query(
+        db,
+        `with account as (
+           insert into accounts (email, created, credentials_changed, state)
+           values ('a@example.test', now(), now(), 'active') returning id
+         ), domain as (
+           insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
+           select 'old.test', id, 60, 1700000000, 1, now(), now(), now() from account returning id
+         )
+         insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+         select id, 'www', 'A', 300, '{192.0.2.1}', now(), now() from domain`,
+      )
+      await migrate(url)
+      t.deepEqual(await schema(db), now)
+      const sql = `select name, version, denial, paused, email, subname, type, records
+        from domains join accounts on accounts.id = owner_id join rrsets on domain_id = domains.id`
+      const [row, ...others] = await query(db, sql)
+      t.deepEqual(others, [])
+      t.deepEqual(row, {
+        ...{ name: 'old.test', version: 1_700_000_000, denial: '1 0 0 -', paused: false, email: 'a@example.test' },
+        ...{ subname: 'www', type: 'A', records: ['192.0.2.1'] },
+      })
+    })
+  })
+}
 
 test('four connections may migrate at once', async (t) => {
   await withEmptyDatabase(async (url, db) => {

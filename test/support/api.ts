@@ -30,6 +30,19 @@ export function shared<T>(make: () => Promise<T>): () => Promise<T> {
   return () => (made ??= make())
 }
 
+/** Whether a write waited too long for those before it, as on a slow machine. Nothing was changed. */
+export function isBusy({ status, text }: Answer): boolean {
+  return status === 503 && text.includes('The request waited too long for its turn.')
+}
+
+/** Sends a request again for as long as the service is too busy for it, which is what the answer says to do. */
+export async function patiently(request: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await request()
+    if (!isBusy(answer)) return answer
+  }
+}
+
 export interface RRsetBody {
   subname?: unknown
   type?: unknown

@@ -5,6 +5,7 @@ import { closeSystem, createSystem } from '../../src/server.ts'
 import type { System } from '../../src/system.ts'
 import { createAccount, type Account, type AccountOptions } from './accounts.ts'
 import { Client } from './client.ts'
+import type { Backend } from './servers/backends.ts'
 import { startServers, type Servers } from './servers/servers.ts'
 import {
   environmentFor,
@@ -36,15 +37,18 @@ export type TestProcess = ServiceProcess & { api: Client }
 
 /**
  * Starts a service in this process for a test file, and stops it after the last test.
- * @param backend makes the settings of PowerDNS' backend, if not LMDB
+ * @param backend that PowerDNS must have for these tests
  */
-export function useService(environment: Record<string, string> = {}, backend?: () => string[]): () => TestService {
-  return useOne(() => startTestService(environment, backend?.()))
+export function useService(environment: Record<string, string> = {}, backend?: Backend): () => TestService {
+  return useOne(() => startTestService(environment, backend))
 }
 
-/** Starts servers for a test file, and stops them, and all services on them, after the last test. */
-export function useServers(): () => TestServers {
-  return useOne(startTestServers)
+/**
+ * Starts servers for a test file, and stops them, and all services on them, after the last test.
+ * @param backend that PowerDNS must have for these tests
+ */
+export function useServers(backend?: Backend): () => TestServers {
+  return useOne(() => startTestServers(backend))
 }
 
 /** Starts a service in this process for `work`. */
@@ -72,7 +76,7 @@ function useOne<T extends { close(): Promise<void> }>(start: () => Promise<T>): 
   return () => started!
 }
 
-async function startTestService(environment: Record<string, string>, backend?: string[]): Promise<TestService> {
+async function startTestService(environment: Record<string, string>, backend?: Backend): Promise<TestService> {
   const servers = await startServers(backend)
   const service = await startService(servers.backends, environment)
   return {
@@ -87,8 +91,8 @@ async function startTestService(environment: Record<string, string>, backend?: s
   }
 }
 
-async function startTestServers(): Promise<TestServers> {
-  const servers = await startServers()
+async function startTestServers(backend?: Backend): Promise<TestServers> {
+  const servers = await startServers(backend)
   const direct = { ...servers.backends, pdnsApiUrl: servers.powerDns.apiUrl }
   const system = createSystem(readConfig(environmentFor(direct)), direct, createLog('error'))
   await system.nameserver.probe()

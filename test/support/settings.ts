@@ -2,6 +2,7 @@ import { readConfig } from '../../src/config.ts'
 
 /** The settings of private servers, which a service with servers of its own does not need. */
 export const privateSettings = [
+  'CI_CONTROL',
   'DNS_HOST',
   'DNS_PORT',
   'DURABLE',

@@ -16,6 +16,8 @@ interface BodyOptions {
   required?: boolean
   /** Accepts a submitted HTML form, too. */
   form?: boolean
+  /** The media type of text that is accepted instead of JSON; the handler gets it as a string. */
+  text?: string
 }
 
 const { POST, PUT, PATCH } = HttpMethodEnum
@@ -182,16 +184,17 @@ function parse(
   octets: Buffer,
   { values, depth }: Size,
   mediaType: string,
-  { required = false, form = false }: BodyOptions,
+  { required = false, form = false, text }: BodyOptions,
 ): unknown {
   if (octets.length === 0) {
     if (required) throw noData()
     return {}
   }
   if (form && isForm(mediaType)) return parseForm(octets.toString('latin1'))
-  if (essence(mediaType) !== 'application/json') {
+  if (essence(mediaType) !== (text ?? 'application/json')) {
     throw new Refusal(415, `Unsupported media type "${mediaType}" in request.`)
   }
+  if (text !== undefined) return parseText(octets)
   if (values > BODY_VALUES) throw new Refusal(400, `JSON parse error - there are more than ${BODY_VALUES} values`)
   if (depth > BODY_DEPTH)
     throw new Refusal(400, `JSON parse error - values are nested deeper than ${BODY_DEPTH} levels`)
@@ -204,6 +207,14 @@ function parse(
   }
   if (json === null) throw noData()
   return json
+}
+
+function parseText(octets: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(octets)
+  } catch {
+    throw new Refusal(400, 'The text is not valid UTF-8.')
+  }
 }
 
 function noData(): Invalid {

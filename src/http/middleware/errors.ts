@@ -6,6 +6,7 @@ import {
   Invalid,
   NameserverFailure,
   NotFound,
+  Obstructed,
   OutcomeUnknown,
   PreconditionFailed,
   Throttled,
@@ -59,7 +60,7 @@ function answerDetail(ctx: AppContext, status: number, error: unknown): void {
   } else if (error instanceof Throttled) ctx.set('Retry-After', String(error.wait))
   else if (status === 401) ctx.set('WWW-Authenticate', 'Token')
   if (ctx.state.dyndns === true) answerText(ctx, status, detail)
-  else answer(ctx, status, { detail })
+  else answer(ctx, status, { detail, ...(error instanceof Obstructed && { conflicts: error.conflicts }) })
 }
 
 /** What a failure of a backend means for the client (contract §2.2). */

@@ -13,7 +13,7 @@ export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void>
   ctx.set('X-Request-Id', request)
   // Every line that the request causes has its id.
   const { system } = ctx.state
-  ctx.state.system = { ...system, log: system.log.child({ request }) }
+  ctx.state.system = { ...system, request, log: system.log.child({ request }) }
   const start = performance.now()
   await next()
   // The request may have failed before the route or the actor was set.

@@ -3,6 +3,7 @@ import type { Scope } from '../../limits.ts'
 import { admit } from '../../service/throttling/throttling.ts'
 import { callerOf } from '../client.ts'
 import { guard, type Middleware, type State } from '../context.ts'
+import { isDryRun } from '../dry-run.ts'
 
 /** Scopes that count the requests to each domain separately. */
 const PER_DOMAIN: Scope[] = ['dns_api_per_domain_expensive', 'dyndns']
@@ -10,14 +11,15 @@ const PER_DOMAIN: Scope[] = ['dns_api_per_domain_expensive', 'dyndns']
 /**
  * Requires that the rates of a scope, and those of `user`, allow another request; sets the `RateLimit` headers
  * (contract §14). A request counts for the account that an earlier guard authenticated, else for the client's address.
- * @param scope one for all methods, or one for GET and HEAD and one for the others
+ * @param scope one for all methods, or one for GET and HEAD and one for the others; and for dry runs, if there are any
  */
-export function throttle(scope: Scope | { reads: Scope; writes: Scope }): Middleware {
-  const { reads, writes } = typeof scope === 'string' ? { reads: scope, writes: scope } : scope
+export function throttle(scope: Scope | { reads: Scope; writes: Scope; dryRuns?: Scope }): Middleware {
+  const { reads, writes, dryRuns = writes } = typeof scope === 'string' ? { reads: scope, writes: scope } : scope
   return guard(async (ctx) => {
     // Only an earlier guard can have set the domain.
     const { system, domain } = ctx.state as Pick<State, 'system'> & Partial<State>
-    const chosen = ctx.method === 'GET' || ctx.method === 'HEAD' ? reads : writes
+    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD'
+    const chosen = isRead ? reads : isDryRun(ctx) ? dryRuns : writes
     const bucket = PER_DOMAIN.includes(chosen) ? domain?.name : undefined
     const verdict = await admit(system, chosen, callerOf(ctx), bucket)
     if (verdict === undefined) return

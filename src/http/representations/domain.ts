@@ -1,10 +1,11 @@
 import type { Domain, DomainInput, DomainWithKeys } from '../../service/domains/domains.ts'
-import { nonBlankText, readFields, text } from './fields.ts'
+import { boolean, nonBlankText, readFields, text } from './fields.ts'
 
 const shape = {
   name: nonBlankText({ trim: false }),
   // Not trimmed: a leading blank stands for the previous owner name, and errors name line numbers.
   zonefile: text({ trim: false }),
+  restore: boolean(),
 }
 
 /** Reads a new domain (contract §7.2). */

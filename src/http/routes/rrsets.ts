@@ -1,9 +1,10 @@
 import { tagOf } from '../../service/zone/conditions.ts'
 import * as rrsets from '../../service/zone/rrsets.ts'
 import type { RRsetKey } from '../../service/zone/rrsets.ts'
-import { conditions, setTag } from '../conditional.ts'
+import { setTag } from '../conditional.ts'
 import { answer, answerEmpty, answerItems } from '../answer.ts'
 import { guard, parameter, type Context } from '../context.ts'
+import { answerChanges, terms } from '../dry-run.ts'
 import { answerList } from '../pagination.ts'
 import { presentRRset, readItems, readRRset } from '../representations/rrset.ts'
 
@@ -23,15 +24,17 @@ export async function listRRsets(ctx: Context): Promise<void> {
 export async function writeRRsets(ctx: Context): Promise<void> {
   const { system, actor, domain, body } = ctx.state
   const method = ctx.method as 'POST' | 'PUT' | 'PATCH'
+  const asked = terms(ctx)
   const json = body()
-  if (method === 'POST' && !Array.isArray(json)) {
-    const rrset = await rrsets.create(system, actor, domain, readRRset(json), conditions(ctx))
-    answer(ctx, 201, presentRRset(domain, rrset))
-    return
-  }
-  const written = await rrsets.writeMany(system, actor, domain, method, await readItems(json), conditions(ctx))
-  const presented = written.map((rrset) => presentRRset(domain, rrset))
-  await answerItems(ctx, method === 'POST' ? 201 : 200, presented)
+  const isOne = method === 'POST' && !Array.isArray(json)
+  const written = isOne
+    ? await rrsets.create(system, actor, domain, readRRset(json), asked)
+    : await rrsets.writeMany(system, actor, domain, method, await readItems(json), asked)
+  if (asked.dryRun) return answerChanges(ctx, written.changes)
+  const present = (rrset: rrsets.RRset | undefined) => (rrset === undefined ? [] : presentRRset(domain, rrset))
+  const presented = written.rrsets.flatMap(present)
+  if (isOne) answer(ctx, 201, presented[0])
+  else await answerItems(ctx, method === 'POST' ? 201 : 200, presented)
 }
 
 /** Requires a type that the service does not manage itself (contract §1.2, step 5). */
@@ -53,16 +56,21 @@ function answerRRset(ctx: Context, rrset: rrsets.RRset): void {
 export async function changeRRset(ctx: Context): Promise<void> {
   const { system, actor, domain, body } = ctx.state
   const method = ctx.method as 'PUT' | 'PATCH'
+  const asked = terms(ctx)
   const input = () => readRRset(body())
-  const rrset = await rrsets.change(system, actor, domain, keyOf(ctx), method, input, conditions(ctx))
-  if (rrset === undefined) answerEmpty(ctx, 204)
+  const { changes, rrsets: after } = await rrsets.change(system, actor, domain, keyOf(ctx), method, input, asked)
+  const [rrset] = after
+  if (asked.dryRun) await answerChanges(ctx, changes)
+  else if (rrset === undefined) answerEmpty(ctx, 204)
   else answerRRset(ctx, rrset)
 }
 
 export async function deleteRRset(ctx: Context): Promise<void> {
   const { system, actor, domain } = ctx.state
-  await rrsets.remove(system, actor, domain, keyOf(ctx), conditions(ctx))
-  answerEmpty(ctx, 204)
+  const asked = terms(ctx)
+  const { changes } = await rrsets.remove(system, actor, domain, keyOf(ctx), asked)
+  if (asked.dryRun) await answerChanges(ctx, changes)
+  else answerEmpty(ctx, 204)
 }
 
 /** The RRset in the path; the spellings of the apex (contract §8.2) become the empty subname. */

@@ -3,7 +3,7 @@ import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 import { randomBytes } from 'node:crypto'
 import { Invalid } from '../../errors.ts'
 import { CAPTCHA_KEYS, CAPTCHA_ROUNDS, CAPTCHA_SOLUTION_LENGTH, CAPTCHA_VALIDITY } from '../../limits.ts'
-import * as store from '../../store/captchas.ts'
+import * as store from '../../store/accounts/captchas.ts'
 import type { System } from '../../system.ts'
 import { isUuid } from '../tokens/ids.ts'
 

@@ -1,8 +1,8 @@
 import { MailFailure } from '../../errors.ts'
 import { MAIL_FIRST_DELAY, MAIL_LAST_DELAY, MAIL_LIFETIME, MAIL_PAUSE, MAIL_SENDERS, STOP_TIME } from '../../limits.ts'
 import { transaction, type Db } from '../../store/database.ts'
-import * as mails from '../../store/mails.ts'
-import type { QueuedMail } from '../../store/mails.ts'
+import * as mails from '../../store/accounts/mails.ts'
+import type { QueuedMail } from '../../store/accounts/mails.ts'
 import type { System } from '../../system.ts'
 import { runPeriodically, type BackgroundTask } from '../background.ts'
 

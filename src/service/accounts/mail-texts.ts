@@ -1,5 +1,5 @@
 import { MAILED_TOKENS } from '../../limits.ts'
-import type { Action } from '../../store/confirmations.ts'
+import type { Action } from '../../store/accounts/confirmations.ts'
 import type { Token } from '../../store/tokens.ts'
 import { compose, type MailText } from '../mails.ts'
 

@@ -1,7 +1,7 @@
 import { Invalid } from '../../errors.ts'
 import { transaction, type Db } from '../../store/database.ts'
-import * as factors from '../../store/totp-factors.ts'
-import type { Verifiable } from '../../store/totp-factors.ts'
+import * as factors from '../../store/accounts/totp-factors.ts'
+import type { Verifiable } from '../../store/accounts/totp-factors.ts'
 import type { System } from '../../system.ts'
 import { decrypt, encrypt } from '../encryption.ts'
 import { record } from '../events.ts'
@@ -23,7 +23,7 @@ function ownerOf(id: string): string {
 }
 
 /** Encrypts the secrets of all factors with the current key, and returns how many there are. @throws Unavailable */
-export async function encryptAgain(system: System): Promise<number> {
+export async function encryptFactorsAgain(system: System): Promise<number> {
   return transaction(system.db, async (trx) => {
     const all = await factors.lockAll(trx)
     const changed = all.map((factor) => ({

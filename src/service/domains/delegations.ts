@@ -5,7 +5,7 @@ import { changeOf, desired, type Change } from '../zone/changes.ts'
 import { localParent } from '../zone/local-suffixes.ts'
 import type { System } from '../../system.ts'
 import type { Publication } from '../zone/publication.ts'
-import { lockZone } from '../zone/zone.ts'
+import { lockZone } from '../zone/opening.ts'
 
 /** The RRsets of a delegation; without records, they are deleted. */
 type Delegation = Record<'NS' | 'DS', { ttl: number; records: string[] }>

@@ -1,29 +1,37 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../../config.ts'
 import { isDomainName, lowerCase, withAncestors } from '../../dns/names.ts'
 import { Denied, found, Invalid, NameserverFailure, NotFound, unlessNotFound, type Problems } from '../../errors.ts'
+import { NSEC3 } from '../../nameserver/nameserver.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH, NAME_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/domains.ts'
-import type { Domain, OwnedDomain, Viewer } from '../../store/domains.ts'
+import type { Domain, LockedDomain, OwnedDomain, Viewer } from '../../store/domains.ts'
 import * as tokenPolicies from '../../store/policies.ts'
+import { exhume } from '../../store/history.ts'
 import * as rrsets from '../../store/rrsets.ts'
+import type { RRsetState } from '../../store/rrsets.ts'
 import type { System } from '../../system.ts'
-import type { Actor, Writer } from '../tokens/actor.ts'
+import { after, type Timestamp } from '../../time.ts'
+import { hasToken, type Actor, type Writer } from '../tokens/actor.ts'
 import { authenticate } from '../tokens/authentication.ts'
 import { NIL_UUID } from '../tokens/ids.ts'
 import * as availability from './availability.ts'
 import { keysOf, managed, type Key } from './keys.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { delegate, delegationProblems, withdraw } from './delegations.ts'
-import { mayWrite, policiesOn } from '../tokens/policies.ts'
+import { authoriseWrites, mayWrite, policiesOn } from '../tokens/policies.ts'
+import { deletedDomain, type Deleted } from './history.ts'
 import { renew } from '../tokens/rights.ts'
 import { checkConditions, tagOfDomain, type Conditions } from '../zone/conditions.ts'
+import { authorOf, type Source } from '../zone/history.ts'
 import { nextVersion, openPublication, type Publication } from '../zone/publication.ts'
 import { clearLeftovers } from './reconcile.ts'
 import * as zonefiles from './zonefiles.ts'
 import type { ZoneFile } from './zonefiles.ts'
-import { openZone, Zone } from '../zone/zone.ts'
+import { openZone } from '../zone/opening.ts'
+import { Zone } from '../zone/zone.ts'
 
 export type { Domain, Key, OwnedDomain }
 
@@ -35,6 +43,9 @@ export interface NameInput {
   problems: Problems
   /** The operator asks, who may also create names that are reserved (contract §7.3). */
   byOperator?: boolean
+  /** The account had a domain of this name, which shall come back: as it was when it was deleted, or at this time. */
+  restore?: boolean
+  at?: Timestamp
 }
 
 /** A request for a new domain, with the zone file to import. */
@@ -123,6 +134,7 @@ export async function refuseBeyondQuota({ db }: { db: Db }, { accountId }: Pick<
  */
 export async function create(system: System, actor: Writer, input: DomainInput): Promise<DomainWithKeys> {
   return system.queues.run(`account ${actor.accountId}`, async () => {
+    if (input.restore === true && input.zonefile) throw Invalid.field('zonefile', 'Cannot be combined with restore.')
     // Read before the transaction, so that nobody else waits for it. Its errors come after those of the name.
     const zonefile = await readFor(input)
     await using publication = await openPublication(system, actor.accountId)
@@ -157,22 +169,41 @@ export async function add(
   const past = await store.past(trx, name)
   // A zone without a mark was created by somebody else. Must be checked before we set a mark.
   if (!past.marked && (await system.nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
-  const now = system.now()
+  const old = input.restore === true ? await deletedDomain(trx, name, accountId, input.at) : undefined
+  const now = old === undefined ? system.now() : after(old.deleted, system.now())
   const version = nextVersion(system, past.sent + 1)
-  const row = { name, ownerId: accountId, minimumTtl: system.config.minimumTtl, version, now }
+  const row = { minimumTtl: system.config.minimumTtl, denial: NSEC3, ...old, name, ownerId: accountId, version, now }
   const domain = await store.insert(trx, row)
+  if (old !== undefined) await exhume(trx, old.id)
   if (creator.autoPolicy) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)
-  const zone = new Zone(publication, domain, { policies: await policiesOn(trx, creator, domain.id) })
-  const imported = await zonefiles.toImport(zone, zonefile)
-  const { nameServers } = system.config
-  const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: nameServers }
-  const keys = await zone.create([apexNs, ...imported]).catch((error: unknown) => {
+  const zone = new Zone(publication, domain, authorOf(creator, sourceOf(input, zonefile)), {
+    policies: await policiesOn(trx, creator, domain.id),
+  })
+  const written = await firstRRsets(zone, zonefile, old)
+  const keys = await zone.create(written).catch((error: unknown) => {
     // Somebody else has created the zone since the check above.
     if (error instanceof NameserverFailure && error.kind === 'conflict') throw disallowed()
-    throw imported.length > 0 ? zonefiles.orRefused(error) : error
+    throw written.length > 1 ? zonefiles.orRefused(error) : error
   })
   await delegate(publication, name, keys)
   return { ...domain, keys: keys.map(managed) }
+}
+
+function sourceOf({ byOperator, restore }: NameInput, zonefile: ZoneFile): Source {
+  if (byOperator === true) return 'operator'
+  if (restore === true) return 'restore'
+  return Array.isArray(zonefile) && zonefile.length > 0 ? 'import' : 'creation'
+}
+
+/** The RRsets of a new domain, or of one that comes back. @throws Denied, Invalid */
+async function firstRRsets(zone: Zone, zonefile: ZoneFile, old: Deleted | undefined): Promise<RRsetState[]> {
+  const { nameServers } = zone.publication.system.config
+  const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: nameServers }
+  if (old === undefined) return [apexNs, ...(await zonefiles.toImport(zone, zonefile))]
+  // Every new domain has these, whatever the policies.
+  const others = old.rrsets.filter((rrset) => !isDeepStrictEqual(rrset, apexNs))
+  authoriseWrites(zone.policies, zone.domain.id, others)
+  return old.rrsets
 }
 
 /** The name of a new domain, available to this account until the transaction ends (contract §7.3). */
@@ -223,7 +254,8 @@ export async function newcomerProblems(system: System, name: string): Promise<st
  */
 export async function remove(system: System, actor: Writer, name: string, conditions: Conditions): Promise<void> {
   const domain = await get(system, actor, name).catch(unlessNotFound)
-  await using zone = domain && (await openZone(system, actor, domain, [], 'domainDeletion').catch(unlessNotFound))
+  const opening = { use: 'domainDeletion', source: hasToken(actor) ? 'api' : 'operator' } as const
+  await using zone = domain && (await openZone(system, actor, domain, [], opening).catch(unlessNotFound))
   if (zone === undefined) {
     checkConditions(conditions, undefined)
     if (domain === undefined && isDomainName(name)) await clearLeftovers(system, name)
@@ -252,5 +284,16 @@ export async function listAll(system: System, accountId?: string): Promise<Owned
 
 /** Sets the minimum TTL of future writes to a domain; existing TTLs stay (contract §15.2). @throws NotFound */
 export async function setMinimumTtl(system: System, name: string, seconds: number): Promise<void> {
-  if (!(await store.setMinimumTtl(system.db, name, seconds))) throw new NotFound(`There is no domain ${name}.`)
+  if (!(await store.setMinimumTtl(system.db, name, seconds))) throw noDomain(name)
+}
+
+/** Locks a domain that the operator names, until the transaction ends. @throws NotFound, Unavailable */
+export async function lockNamed(trx: Db, name: string): Promise<LockedDomain> {
+  const domain = await store.lock(trx, name)
+  if (domain === undefined) throw noDomain(name)
+  return domain
+}
+
+function noDomain(name: string): NotFound {
+  return new NotFound(`There is no domain ${name}.`)
 }

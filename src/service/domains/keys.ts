@@ -21,8 +21,8 @@ export async function keysOf(system: System, domain: Domain): Promise<Key[]> {
 }
 
 /** A key that the nameserver signs with. */
-export function managed(key: nameserver.Key): Key {
-  return { ...key, managed: true }
+export function managed({ dnskey, ds, flags, keytype }: nameserver.Key): Key {
+  return { dnskey, ds, flags, keytype, managed: true }
 }
 
 function addedKey({ name }: Domain, dnskey: string): Key {

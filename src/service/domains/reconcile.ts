@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Busy, NameserverFailure } from '../../errors.ts'
 import {
   AUDIT_PAUSE,
+  AUDIT_TURNS,
   LEFTOVER_PAUSE,
+  LOGGED_RRSETS,
+  PROGRESS_PAUSE,
   QUEUE_TIMEOUT,
   RECONCILE_PATIENCE,
   RECONCILE_PAUSE,
@@ -10,16 +13,20 @@ import {
 } from '../../limits.ts'
 import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
+import * as keys from '../../store/keys.ts'
 import * as marks from '../../store/marks.ts'
 import type { Mark } from '../../store/marks.ts'
 import type { Domain, LockedDomain } from '../../store/domains.ts'
 import type { System } from '../../system.ts'
+import { after, unixTime } from '../../time.ts'
 import { registrable } from './availability.ts'
 import { differences } from '../zone/differences.ts'
 import { Claim } from '../zone/claim.ts'
 import { deleteLeftovers, openPublication, type Publication } from '../zone/publication.ts'
 import { runPeriodically, type BackgroundTask } from '../background.ts'
 import { untilProbed } from '../probing.ts'
+import { record, REPAIR } from '../zone/history.ts'
+import { areStored, storeKeys } from '../zone/signing-keys.ts'
 import { desiredZone, Zone } from '../zone/zone.ts'
 
 /** Makes the marked zones that are due equal to the database and removes their marks. Returns how many it repaired. */
@@ -44,12 +51,12 @@ async function repairDue(system: System, stopping?: AbortSignal): Promise<number
 }
 
 /** Repairs one marked zone, unless another process or a writer has its lock. Returns whether it did. */
-async function repair(system: System, name: string): Promise<boolean> {
+export async function repair(system: System, name: string): Promise<boolean> {
   let mark: Mark | undefined
   try {
     await using publication = await openPublication(system, 'repair')
     const domain = await lockIfFree(publication.trx, name)
-    if (domain === 'busy') return false
+    if (domain === 'busy' || domain?.paused === true) return false
     mark = await marks.claim(system.marksDb, name)
     if (mark === undefined) return false
     const isAsBefore = mark.settled && mark.isWatched && (await isServed(system, name, domain))
@@ -94,27 +101,64 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
   const { system } = publication
   const { zone, since: marked } = claim.mark
   await claim.wait()
+  let rrsets: string | undefined
   if (domain !== undefined) {
-    const version = await new Zone(publication, domain).publishWhole(claim)
+    const isForeign = wasAudited(claim.mark)
+    const { version, found } = await new Zone(publication, domain, REPAIR).publishWhole(claim)
+    if (isForeign && found.length > 0) {
+      const occasion = { version, now: after(domain.published, system.now()) }
+      await record(system, publication.trx, domain.id, REPAIR, occasion, found)
+      const named = found.slice(0, LOGGED_RRSETS).map(({ subname, type }) => `${subname || '@'} ${type}`)
+      rrsets = [...named, ...(found.length > LOGGED_RRSETS ? [`${found.length - LOGGED_RRSETS} more`] : [])].join(', ')
+    }
     if (await differs(system, { ...domain, version, rectify: true })) {
       throw new NameserverFailure('failed', 'the zone still differs after it was published')
     }
   } else if (!(await deleteLeftovers(system, claim))) system.log.warn('zone of somebody else left alone', { zone })
-  if (!claim.mark.settled) system.log.warn('zone repaired', { zone, marked })
+  if (!claim.mark.settled)
+    system.log.warn('zone repaired', { zone, marked, ...(rrsets === undefined ? {} : { rrsets }) })
+}
+
+/** Whether an audit marked the zone, and nobody has sent anything since: so others have changed what it found. */
+function wasAudited({ first, timeLimit }: Mark): boolean {
+  return first === null && timeLimit === 0
 }
 
 /**
- * Finds zones that differ from the database, marks them, and returns their names. Compares serials, with one request
- * for all zones; with `contents`, also the contents, with one request per zone.
+ * Finds zones that differ from the database, marks them, and returns their names; of paused ones it only tells. Compares
+ * the serials, with one request for all zones.
+ * @param options.contents of which domains the contents are compared, too, with one request for each; by its id
  */
-export async function audit(system: System, { contents }: { contents: boolean }): Promise<string[]> {
+export async function audit(
+  system: System,
+  { contents }: { contents: boolean | ((id: number) => boolean) },
+): Promise<string[]> {
   const serials = await system.nameserver.serials()
+  const compares = typeof contents === 'boolean' ? () => contents : contents
   const suspects: string[] = []
-  for (const { name, version } of await domains.versions(system.db)) {
-    if (serials.get(`${name}.`) !== version || (contents && (await contentsDiffer(system, name)))) suspects.push(name)
+  for (const { id, name, version, paused } of await domains.versions(system.db)) {
+    if (serials.get(`${name}.`) === version && !(compares(id) && (await contentsDiffer(system, name)))) continue
+    if (paused) system.log.warn('paused zone differs', { zone: name })
+    else suspects.push(name)
   }
   await marks.setMany(system.db, suspects)
   return suspects
+}
+
+/**
+ * An audit to be repeated every AUDIT_PAUSE. Each compares the contents of those domains whose turn has come since the
+ * last one, so that in a day all are compared, without a peak.
+ */
+export function auditByTurns(system: System): () => Promise<string[]> {
+  const turnNow = () => Math.floor((unixTime(system.now()) * 1_000) / AUDIT_PAUSE)
+  let last = turnNow()
+  return async () => {
+    const turn = turnNow()
+    const age = (id: number) => (((turn - id) % AUDIT_TURNS) + AUDIT_TURNS) % AUDIT_TURNS
+    const suspects = await audit(system, { contents: (id) => age(id) < turn - last })
+    last = turn
+    return suspects
+  }
 }
 
 async function contentsDiffer(system: System, name: string): Promise<boolean> {
@@ -125,34 +169,67 @@ async function contentsDiffer(system: System, name: string): Promise<boolean> {
 /** Whether the zone at the nameserver differs from the database. */
 async function differs(system: System, domain: Domain): Promise<boolean> {
   const live = await system.nameserver.read(`${domain.name}.`)
-  if (live?.complete !== true || !live.configured || live.serial !== domain.version || live.rectify !== domain.rectify)
-    return true
+  if (live?.complete !== true || !live.configured || live.serial !== domain.version) return true
+  if (live.rectify !== domain.rectify || live.denial !== domain.denial) return true
+  if (!(await areStored(system.db, domain, live.keys))) return true
   return (await differences(await desiredZone(system.db, domain), live.rrsets)).length > 0
 }
 
-/**
- * Audits, and repairs all marked zones now.
- * @returns the zones that were marked, and the marks that remain of these because repair failed
- */
-export async function reconcileAll(
-  system: System,
-  { contents }: { contents: boolean },
-): Promise<{ doubtful: string[]; left: Mark[] }> {
-  await audit(system, { contents })
-  const doubtful = (await marks.list(system.db)).map(({ zone }) => zone)
-  await marks.hasten(system.db)
-  for (let patience = RECONCILE_PATIENCE; ; patience--) {
-    await reconcile(system)
-    const left = await marks.list(system.db, doubtful)
-    // A zone without an attempt is locked by a writer or by another process that reconciles.
-    if (patience === 0 || left.every(({ attempts }) => attempts > 0)) return { doubtful, left }
-    await sleep(RECONCILE_PAUSE)
+/** Stores the keys of zones that a version without stored keys made. Locked zones wait for the next time. */
+async function keepMissingKeys(system: System, stopping?: AbortSignal): Promise<void> {
+  for (const name of await keys.missing(system.db)) {
+    if (stopping?.aborted === true) return
+    try {
+      await using publication = await openPublication(system, 'repair')
+      const domain = await domains.lockIfFree(publication.trx, name)
+      if (domain === undefined || domain === 'busy') continue
+      const signing = await system.nameserver.signingKeys(`${name}.`)
+      await storeKeys(system, publication.trx, domain, signing, { only: true })
+      await publication.commit()
+    } catch (error) {
+      // A zone that is absent is repaired, which stores its new keys.
+      if (!(error instanceof NameserverFailure) || error.kind === 'unreachable') throw error
+      system.log.warn('keys not stored', { zone: name, reason: error.message })
+    }
   }
 }
 
 /**
- * Probes PowerDNS until that succeeds. Then repairs marked zones and compares serials periodically, until stopped. The
- * first comparison finds what happened while no process of ours ran.
+ * Audits, and repairs all marked zones now.
+ * @param options.tell is called every few seconds with the number of zones that are marked still, and that were
+ * @returns the zones that were marked, and the marks that remain of these because repair failed
+ */
+export async function reconcileAll(
+  system: System,
+  { contents, tell }: { contents: boolean; tell?: (left: number, all: number) => void },
+): Promise<{ doubtful: string[]; left: Mark[] }> {
+  await keepMissingKeys(system)
+  await audit(system, { contents })
+  const doubtful = (await marks.list(system.db)).map(({ zone }) => zone)
+  await marks.hasten(system.db)
+  // Other processes repair, too, so the marks tell.
+  const count = async () => {
+    const left = await marks.count(system.db).catch(() => undefined)
+    if (left !== undefined) tell?.(Math.min(left, doubtful.length), doubtful.length)
+  }
+  if (doubtful.length > 0) tell?.(doubtful.length, doubtful.length)
+  const telling = tell && setInterval(() => void count(), PROGRESS_PAUSE)
+  try {
+    for (let patience = RECONCILE_PATIENCE; ; patience--) {
+      await reconcile(system)
+      const left = await marks.list(system.db, doubtful)
+      // A zone without an attempt is locked by a writer or by another process that reconciles.
+      if (patience === 0 || left.every(({ attempts }) => attempts > 0)) return { doubtful, left }
+      await sleep(RECONCILE_PAUSE)
+    }
+  } finally {
+    clearInterval(telling)
+  }
+}
+
+/**
+ * Probes PowerDNS until that succeeds. Then repairs marked zones and audits periodically, until stopped. The first audit
+ * compares all serials, and finds what happened while no process of ours ran.
  */
 export function keepReconciled(system: System): BackgroundTask {
   const stopping = new AbortController()
@@ -163,7 +240,8 @@ export function keepReconciled(system: System): BackgroundTask {
     await runPeriodically(system, 'reconciliation', work, pause, signal)
   }
   const loops = Array.from({ length: RECONCILERS }, () => run(() => repairDue(system, signal), RECONCILE_PAUSE))
-  loops.push(run(() => audit(system, { contents: false }), AUDIT_PAUSE))
+  loops.push(run(auditByTurns(system), AUDIT_PAUSE))
+  loops.push(run(() => keepMissingKeys(system, signal), AUDIT_PAUSE))
   return {
     async stop() {
       stopping.abort()

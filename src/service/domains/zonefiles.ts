@@ -1,22 +1,27 @@
 import { nameOf, SUBNAME_LENGTH, topLabel } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
 import { KEY_TYPES, printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
-import { found, Invalid, NameserverFailure } from '../../errors.ts'
-import { ANSWER_PIECE, TTL_MAX } from '../../limits.ts'
+import { found, Invalid, refusalOf } from '../../errors.ts'
+import { ANSWER_PIECE } from '../../limits.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
-import type { RRsetState } from '../../store/rrsets.ts'
+import type { RRset, RRsetKey, RRsetState } from '../../store/rrsets.ts'
 import { inSlices, type Work } from '../../slices.ts'
 import type { System } from '../../system.ts'
-import { NS_STAYS, type ZoneState } from '../zone/changes.ts'
+import { changeOf, keyOf, NS_STAYS, permitted, type Change, type ZoneState } from '../zone/changes.ts'
+import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
+import { openZone } from '../zone/opening.ts'
+import { clamped } from '../zone/rrset-input.ts'
+import type { Written } from '../zone/zone.ts'
+import type { Actor } from '../tokens/actor.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 
 /** What a zone file says, or why it cannot be read. */
 export type ZoneFile = ZoneFileRRset[] | ZoneFileError
 
 /** Reads the zone file of a domain. @param domain its name, of valid syntax */
-export async function read(text: string, domain: string): Promise<ZoneFile> {
-  return inSlices(readZoneFile(text, domain)).catch((error: unknown) => {
+export async function read(text: string, domain: string, options?: { apexNs: boolean }): Promise<ZoneFile> {
+  return inSlices(readZoneFile(text, domain, options)).catch((error: unknown) => {
     if (error instanceof ZoneFileError) return error
     throw error
   })
@@ -35,30 +40,105 @@ export async function toImport(zone: ZoneState, zonefile: ZoneFile): Promise<RRs
 }
 
 /** The RRsets, unless there are problems. @throws Invalid with all problems */
-function* accepted({ domain, keepsNs, labelProblem }: ZoneState, zonefile: ZoneFileRRset[]): Work<RRsetState[]> {
+function* accepted(zone: ZoneState, zonefile: ZoneFileRRset[]): Work<RRsetState[]> {
+  const { domain } = zone
   const rrsets: RRsetState[] = []
   const problems: string[] = []
   for (const rrset of zonefile) {
     const { subname, type, ttl = 0, records } = rrset
-    rrsets.push({ subname, type, ttl: Math.min(Math.max(ttl, domain.minimumTtl), TTL_MAX), records })
-    const texts = [...rrset.problems]
-    if (keepsNs && type === 'NS') texts.unshift(NS_STAYS)
-    const problem = labelProblem(topLabel(subname))
-    if (problem !== undefined) texts.unshift(problem)
-    if (subname.length > SUBNAME_LENGTH)
-      texts.unshift(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
-    const name = nameOf(domain, subname).slice(0, -1)
-    problems.push(...texts.map((text) => `${name}/${type}: ${text}`))
+    rrsets.push({ subname, type, ttl: clamped(ttl, domain), records })
+    const texts = [
+      ...placeProblems(zone, subname),
+      ...(zone.keepsNs && type === 'NS' ? [NS_STAYS] : []),
+      ...rrset.problems,
+    ]
+    problems.push(...texts.map((text) => problemOf(domain, rrset, text)))
     yield
   }
   if (problems.length > 0) throw new Invalid({ zonefile: problems })
   return rrsets
 }
 
-/** The error for a failed creation of a zone with imported RRsets: Invalid if PowerDNS refused one of them. */
+/**
+ * Makes a domain equal to a zone file (contract §15.4); all or nothing.
+ * @throws Invalid, Denied, PreconditionFailed, NotFound
+ */
+export async function replace(
+  system: System,
+  actor: Actor,
+  domain: Domain,
+  text: string,
+  terms: Terms,
+): Promise<Written> {
+  return system.queues.run(`account ${actor.accountId}`, async () => {
+    const zonefile = await read(text, domain.name, { apexNs: true })
+    if (zonefile instanceof ZoneFileError) throw refused(zonefile.message)
+    await using zone = await openZone(system, actor, domain, 'all', { ...terms, source: 'zonefile' })
+    const changes = await inSlices(replacements(zone, zonefile))
+    const effective = changes.filter(({ isEffective }) => isEffective)
+    authoriseWrites(zone.policies, domain.id, effective)
+    checkConditions(terms, tagOfDomain(zone.domain), zone.current.length > 0)
+    return await zone.write(effective).catch((error: unknown) => {
+      throw orRefused(error)
+    })
+  })
+}
+
+/** The changes that make a domain equal to a zone file. @throws Invalid with all problems */
+function* replacements(zone: ZoneState, zonefile: ZoneFileRRset[]): Work<Change[]> {
+  const left = new Map<string, RRset>()
+  for (const rrset of zone.current) {
+    left.set(keyOf(rrset), rrset)
+    yield
+  }
+  const changes: Change[] = []
+  const problems: string[] = []
+  const add = (rrset: RRsetKey, after: RRsetState | undefined, texts: readonly string[] = []) => {
+    const { subname, type } = rrset
+    const before = left.get(keyOf(rrset))
+    left.delete(keyOf(rrset))
+    const outcome = permitted(zone, changeOf({ subname, type, before, after }))
+    const found = [...(before === undefined ? placeProblems(zone, subname) : []), ...texts]
+    if ('problems' in outcome) found.unshift(NS_STAYS)
+    else changes.push(outcome)
+    problems.push(...found.map((text) => problemOf(zone.domain, rrset, text)))
+  }
+  for (const { subname, type, ttl = 0, records, problems: texts } of zonefile) {
+    // A TTL may be out of bounds that have changed, or that do not hold for dynDNS. It stays if the file repeats it.
+    const isKept = left.get(keyOf({ subname, type }))?.ttl === ttl
+    add({ subname, type }, { subname, type, ttl: isKept ? ttl : clamped(ttl, zone.domain), records }, texts)
+    yield
+  }
+  const keepsApexNs = !zonefile.some((rrset) => isApexNs(rrset))
+  for (const rrset of left.values()) {
+    if (!KEY_TYPES.has(rrset.type) && !(keepsApexNs && isApexNs(rrset))) add(rrset, undefined)
+    yield
+  }
+  if (problems.length > 0) throw new Invalid({ zonefile: problems })
+  return changes
+}
+
+function isApexNs({ subname, type }: RRsetKey): boolean {
+  return subname === '' && type === 'NS'
+}
+
+/** Why the zone cannot have this subname. */
+function placeProblems({ labelProblem }: ZoneState, subname: string): string[] {
+  const problem = labelProblem(topLabel(subname))
+  return [
+    ...(subname.length > SUBNAME_LENGTH ? [`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`] : []),
+    ...(problem === undefined ? [] : [problem]),
+  ]
+}
+
+function problemOf(domain: Domain, { subname, type }: RRsetKey, text: string): string {
+  return `${nameOf(domain, subname).slice(0, -1)}/${type}: ${text}`
+}
+
+/** The error for a failed publication of RRsets from a zone file: Invalid if PowerDNS refused one of them. */
 export function orRefused(error: unknown): unknown {
-  const refusal = error instanceof NameserverFailure ? error.cause : undefined
-  if (!(refusal instanceof NameserverFailure) || refusal.kind !== 'refused') return error
+  const refusal = refusalOf(error)
+  if (refusal === undefined) return error
   const { rrset, message } = refusal
   if (rrset === undefined) return refused(`The DNS backend refused this zone: ${message}`)
   return refused(`${rrset.name.replace(/\.$/, '')}/${rrset.type}: The DNS backend refused this RRset: ${message}`)

@@ -54,4 +54,9 @@ export class BoundedMemory extends RateLimiterMemory {
     this.#keys.set(key, true)
     return super.penalty(key, points, options)
   }
+
+  /** Forgets all counts. */
+  clear(): void {
+    this.#keys.clear()
+  }
 }

@@ -16,3 +16,7 @@ export type Writer = Actor | ReturnType<typeof unrestricted>
 export function unrestricted(accountId: string) {
   return { tokenId: NIL_UUID, accountId, override: false, restricted: false, autoPolicy: false } as const
 }
+
+export function hasToken(writer: Writer): writer is Actor {
+  return writer.tokenId !== NIL_UUID
+}

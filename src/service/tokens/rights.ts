@@ -4,9 +4,8 @@ import * as rights from '../../store/rights.ts'
 import type { Holder } from '../../store/rights.ts'
 import * as tokens from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
-import type { Actor, Writer } from './actor.ts'
+import { hasToken, type Actor, type Writer } from './actor.ts'
 import { actorOf } from './authentication.ts'
-import { NIL_UUID } from './ids.ts'
 
 export type { Holder }
 
@@ -83,10 +82,6 @@ export async function renew(
   if (actor.accountId !== accountId) throw new Unauthenticated('Invalid token.')
   authorise(actor, use)
   return actor
-}
-
-function hasToken(writer: Writer): writer is Actor {
-  return writer.tokenId !== NIL_UUID
 }
 
 /**

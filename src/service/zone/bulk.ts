@@ -5,7 +5,7 @@ import { NAMED_POSITIONS } from '../../limits.ts'
 import type { Work } from '../../slices.ts'
 import type { Domain } from '../../store/domains.ts'
 import type { RRset } from '../../store/rrsets.ts'
-import { planItem, type Change, type Outcome, type ZoneState } from './changes.ts'
+import { keyOf, planItem, type Change, type Outcome, type ZoneState } from './changes.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
 
 /** An item of a bulk request. */
@@ -54,7 +54,7 @@ function* index(zone: ZoneState, method: Method, inputs: ItemInput[]): Work<Requ
   }
   for (const [position, { subname = '', type, isMalformed }] of inputs.entries()) {
     if (!isMalformed && type !== undefined) {
-      add(request.byKey, keyOf(subname, type), position)
+      add(request.byKey, keyOf({ subname, type }), position)
       add(request.bySubname, subname, position)
     }
     yield
@@ -68,18 +68,13 @@ function add<T>(lists: Map<string, T[]>, key: string, value: T): void {
   else list.push(value)
 }
 
-/** Unambiguous: neither subname nor type contains a null character. */
-function keyOf(subname: string, type: string): string {
-  return `${type}\0${subname}`
-}
-
 /** The stages of contract §8.7. @throws Denied */
 function* plan(request: Request, position: number): Work<Outcome> {
   const { zone, method, inputs, byKey, stored } = request
   const input = inputs[position]!
   if (input.isMalformed) return input
   const { subname = '', type } = input
-  const same = type === undefined ? [] : byKey.get(keyOf(subname, type))!
+  const same = type === undefined ? [] : byKey.get(keyOf({ subname, type }))!
   if (same.length > 1) return { problems: notUnique(same, position) }
   const before = stored.get(subname)?.find((rrset) => rrset.type === type)
   const neighbours = () => neighboursOf(request, position, subname)

@@ -36,6 +36,22 @@ export function changeOf({ subname, type, before, after }: Omit<Change, 'isEffec
   return { subname, type, before, after, isEffective: differs(before, after) }
 }
 
+/** The changes that make `current` equal to `wanted`: the removals last. */
+export function changesTo(wanted: RRsetState[], current: RRset[]): Change[] {
+  const left = new Map(current.map((rrset) => [keyOf(rrset), rrset]))
+  const changes = wanted.map((after) => {
+    const before = left.get(keyOf(after))
+    left.delete(keyOf(after))
+    return changeOf({ ...after, before, after })
+  })
+  return [...changes, ...Array.from(left.values(), (before) => changeOf({ ...before, before, after: undefined }))]
+}
+
+/** A text for each RRset of a zone. Unambiguous: neither subname nor type contains a null character. */
+export function keyOf({ subname, type }: RRsetKey): string {
+  return `${type}\0${subname}`
+}
+
 function differs(before: RRset | undefined, after: RRsetState | undefined): boolean {
   if (before === undefined || after === undefined) return before !== after
   if (before.ttl !== after.ttl || before.records.length !== after.records.length) return true

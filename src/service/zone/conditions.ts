@@ -13,6 +13,11 @@ export interface Conditions {
 
 export const NO_CONDITIONS: Conditions = { match: undefined, noneMatch: undefined }
 
+/** The conditions of a write to RRsets, and whether it is only examined (contract §15.3). */
+export interface Terms extends Conditions {
+  dryRun: boolean
+}
+
 /** The tag of an RRset. It changes with everything that the API shows of the RRset. */
 export function tagOf({ subname, type, ttl, records, created, touched }: RRset): string {
   return digest([subname, type, ttl, records, created, touched])

@@ -2,28 +2,31 @@ import { Malformed, parseRdata } from '../../dns/rdata.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices, type Work } from '../../slices.ts'
 
-/**
- * The RRsets to publish so that `live` becomes `desired`, removals first. Contents are compared by meaning: PowerDNS
- * respells some of them.
- */
-export async function differences(desired: PublishedRRset[], live: PublishedRRset[]): Promise<PublishedRRset[]> {
+/** An RRset that differs: as it is served, undefined if it is not, and as it should be, without records if not at all. */
+export interface Difference {
+  live: PublishedRRset | undefined
+  desired: PublishedRRset
+}
+
+/** Where `live` differs from `desired`, removals first. Contents are compared by meaning: PowerDNS respells some. */
+export async function differences(desired: PublishedRRset[], live: PublishedRRset[]): Promise<Difference[]> {
   return inSlices(compare(desired, live))
 }
 
-function* compare(desired: PublishedRRset[], live: PublishedRRset[]): Work<PublishedRRset[]> {
+function* compare(desired: PublishedRRset[], live: PublishedRRset[]): Work<Difference[]> {
   const surplus = new Map<string, PublishedRRset>()
   for (const rrset of live) {
     surplus.set(keyOf(rrset), rrset)
     yield
   }
-  const changes: PublishedRRset[] = []
+  const changes: Difference[] = []
   for (const rrset of desired) {
     const served = surplus.get(keyOf(rrset))
     surplus.delete(keyOf(rrset))
-    if (served === undefined || !(yield* equal(rrset, served))) changes.push(rrset)
+    if (served === undefined || !(yield* equal(rrset, served))) changes.push({ live: served, desired: rrset })
     yield
   }
-  return [...Array.from(surplus.values(), (rrset) => ({ ...rrset, records: [] })), ...changes]
+  return [...Array.from(surplus.values(), (rrset) => ({ live: rrset, desired: { ...rrset, records: [] } })), ...changes]
 }
 
 function keyOf({ name, type }: PublishedRRset): string {

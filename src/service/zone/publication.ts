@@ -1,6 +1,6 @@
 import { NameserverFailure } from '../../errors.ts'
 import { WRITERS_PER_ACCOUNT } from '../../limits.ts'
-import type { PublishedRRset } from '../../nameserver/nameserver.ts'
+import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
 import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains.ts'
 import * as marks from '../../store/marks.ts'
@@ -8,7 +8,8 @@ import type { Mark } from '../../store/marks.ts'
 import type { System } from '../../system.ts'
 import { unixTime } from '../../time.ts'
 import { Claim, pushOf } from './claim.ts'
-import { differences } from './differences.ts'
+import { differences, type Difference } from './differences.ts'
+import { keepKeys, openKeys, storeKeys } from './signing-keys.ts'
 
 /** The state of a push. */
 export interface Attempt {
@@ -153,36 +154,50 @@ export function nextVersion(system: System, sent: number): number {
 }
 
 /**
- * Makes the served zone, whatever its state, equal to `desired` and returns its version. Sends nothing if contents and
- * serial already match and the mark's serial is not above the domain's. If the nameserver should still apply an earlier
- * request, its serial will differ from the domain's version and so reveal it.
+ * Makes the served zone, whatever its state, equal to `desired`; returns its version, and what differed if the zone was
+ * there. A zone that has to be created gets the keys that it had; new ones only if none were stored. Sends nothing if
+ * contents and serial already match and the mark's serial is not above the domain's. If the nameserver should still
+ * apply an earlier request, its serial will differ from the domain's version and so reveal it.
  */
 export async function equalise(
   system: System,
   claim: Claim,
-  domain: Pick<LockedDomain, 'name' | 'version' | 'sent'>,
+  domain: Pick<LockedDomain, 'id' | 'name' | 'denial' | 'version' | 'sent'>,
   desired: PublishedRRset[],
-): Promise<number> {
+): Promise<{ version: number; changes: Difference[] }> {
   const zone = `${domain.name}.`
   const live = await system.nameserver.read(zone)
   const tried = claim.mark.version ?? 0
   const version = nextVersion(system, Math.max(domain.sent, tried, live?.serial ?? 0))
+  // On a connection of its own: if this transaction fails, the keys stay.
+  const keys = await keepKeys(system, system.marksDb, domain, live ?? { keys: [], serial: undefined })
 
   if (live?.complete !== true) {
     await claim.note(version, desired.length)
     if (live !== undefined) await system.nameserver.deleteZone(zone, claim)
-    await system.nameserver.createZone(zone, version, desired, claim)
-    return version
+    const update = { zone, denial: domain.denial, version, rrsets: desired }
+    const { signing } = await system.nameserver.createZone(update, openKeys(system, domain.name, keys), claim)
+    if (keys.length === 0) await storeKeys(system, system.marksDb, domain, signing, { only: true })
+    return { version, changes: [] }
   }
   const changes = await differences(desired, live.rrsets)
-  const isConfigured = live.configured && live.rectify
-  if (changes.length === 0 && isConfigured && live.serial === domain.version && tried <= domain.version) {
-    return domain.version
+  const isConfigured = isSetUp(live, domain)
+  const missing = keys.filter((key) => !live.keys.some(({ dnskey }) => dnskey === key.dnskey))
+  const isSame = changes.length + missing.length === 0
+  if (isSame && isConfigured && live.serial === domain.version && tried <= domain.version) {
+    return { version: domain.version, changes }
   }
   await claim.note(version, changes.length)
-  if (!isConfigured) await system.nameserver.configure(zone, claim)
-  await system.nameserver.publish(zone, version, changes, true, claim)
-  return version
+  await system.nameserver.addKeys(zone, openKeys(system, domain.name, missing), claim)
+  if (!isConfigured) await system.nameserver.configure(zone, domain.denial, claim)
+  const rrsets = changes.map((change) => change.desired)
+  await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets }, true, claim)
+  return { version, changes }
+}
+
+/** Whether a zone has the settings that a publication of the whole zone needs. */
+function isSetUp(live: PublishedZone, { denial }: Pick<LockedDomain, 'denial'>): boolean {
+  return live.configured && live.rectify && live.denial === denial
 }
 
 /**

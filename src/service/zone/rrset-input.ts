@@ -76,6 +76,11 @@ function typeFieldProblems(type: string | undefined, method: Method, target?: RR
   return texts
 }
 
+/** The nearest TTL that the domain may have. */
+export function clamped(ttl: number, { minimumTtl }: Domain): number {
+  return Math.min(Math.max(ttl, minimumTtl), TTL_MAX)
+}
+
 function ttlProblems(domain: Domain, ttl: number | undefined, isPartial: boolean): string[] {
   if (ttl === undefined) return isPartial ? [] : [REQUIRED]
   if (ttl > TTL_MAX) return [`Ensure this value is less than or equal to ${TTL_MAX}.`]

@@ -3,20 +3,21 @@ import { isSubname } from '../../dns/names.ts'
 import { Denied, found, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
-import type { Filter, RRset, RRsetKey } from '../../store/rrsets.ts'
+import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/rrsets.ts'
 import { DYNDNS_TTL } from '../../limits.ts'
 import { inSlices } from '../../slices.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from '../tokens/actor.ts'
 import { planMany, refusals, type ItemInput } from './bulk.ts'
 import { accepted, changeOf, permitted, planOne, type Change, type ZoneState } from './changes.ts'
-import { checkConditions, tagOf, tagOfDomain, type Conditions } from './conditions.ts'
+import { checkConditions, tagOf, tagOfDomain, type Terms } from './conditions.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
-import { openZone, type Zone } from './zone.ts'
+import { openZone } from './opening.ts'
+import type { Written, Zone } from './zone.ts'
 
-export type { RRset, RRsetKey }
+export type { RRset, RRsetKey, RRsetState }
 
 /** @throws Denied if the service generates RRsets of this type itself (contract §8.9) */
 export function refuseAutomatic(type: string): void {
@@ -48,18 +49,17 @@ export async function create(
   actor: Actor,
   domain: Domain,
   input: RRsetInput,
-  conditions: Conditions,
-): Promise<RRset> {
-  await using zone = await openZone(system, actor, domain, subnamesOf([input]))
+  terms: Terms,
+): Promise<Written> {
+  await using zone = await openZone(system, actor, domain, subnamesOf([input]), terms)
   const change = await inSlices(planOne(zone, 'POST', input))
-  checkConditions(conditions, tagOfDomain(zone.domain), change.before !== undefined)
-  return (await writeOne(zone, change))!
+  checkConditions(terms, tagOfDomain(zone.domain), change.before !== undefined)
+  return await writeOne(zone, change)
 }
 
 /**
  * Replaces (PUT) or changes (PATCH) one RRset; an empty list of records deletes it.
  * @param input reads the request; called only if the RRset exists and the caller may write it (contract §1.2)
- * @returns undefined if the RRset is deleted
  * @throws NotFound, Invalid, Denied, PreconditionFailed
  */
 export async function change(
@@ -69,14 +69,14 @@ export async function change(
   key: RRsetKey,
   method: 'PUT' | 'PATCH',
   input: () => RRsetInput,
-  conditions: Conditions,
-): Promise<RRset | undefined> {
+  terms: Terms,
+): Promise<Written> {
   if (!isStorable(key)) throw new NotFound()
-  await using zone = await openZone(system, actor, domain, [key.subname])
+  await using zone = await openZone(system, actor, domain, [key.subname], terms)
   const before = found(currentRRset(zone, key))
   authoriseWrites(zone.policies, domain.id, [key])
   const change = await inSlices(planOne(zone, method, input(), key))
-  checkConditions(conditions, tagOf(before))
+  checkConditions(terms, tagOf(before))
   return await writeOne(zone, change)
 }
 
@@ -86,23 +86,22 @@ export async function remove(
   actor: Actor,
   domain: Domain,
   key: RRsetKey,
-  conditions: Conditions,
-): Promise<void> {
+  terms: Terms,
+): Promise<Written> {
   if (!isStorable(key)) {
-    checkConditions(conditions, undefined)
-    return
+    checkConditions(terms, undefined)
+    return { changes: [], rrsets: [] }
   }
-  await using zone = await openZone(system, actor, domain, [key.subname])
+  await using zone = await openZone(system, actor, domain, [key.subname], terms)
   const before = currentRRset(zone, key)
   if (before !== undefined) authoriseWrites(zone.policies, domain.id, [key])
   const change = accepted(permitted(zone, changeOf({ ...key, before, after: undefined })))
-  checkConditions(conditions, before && tagOf(before))
-  await writeOne(zone, change)
+  checkConditions(terms, before && tagOf(before))
+  return await writeOne(zone, change)
 }
 
 /**
  * Creates, replaces, changes and deletes RRsets (contract §8.7); all or nothing.
- * @returns the written RRsets that exist afterwards, in the order of the request
  * @throws Invalid with the problems of each item, Denied, PreconditionFailed
  */
 export async function writeMany(
@@ -111,14 +110,13 @@ export async function writeMany(
   domain: Domain,
   method: Method,
   inputs: ItemInput[],
-  conditions: Conditions,
-): Promise<RRset[]> {
-  await using zone = await openZone(system, actor, domain, subnamesOf(inputs))
+  terms: Terms,
+): Promise<Written> {
+  await using zone = await openZone(system, actor, domain, subnamesOf(inputs), terms)
   const changes = await inSlices(planMany(zone, method, inputs))
   const isAnyPresent = changes.some(({ before }) => before !== undefined)
-  checkConditions(conditions, tagOfDomain(zone.domain), isAnyPresent)
-  const written = await writeAll(zone, changes)
-  return written.filter((rrset) => rrset !== undefined)
+  checkConditions(terms, tagOfDomain(zone.domain), isAnyPresent)
+  return await writeAll(zone, changes)
 }
 
 /**
@@ -134,32 +132,32 @@ export async function writeAddresses(
   subnames: string[],
   inputs: (current: RRset[]) => RRsetInput[],
 ): Promise<void> {
-  await using zone = await openZone(system, actor, domain, subnames.filter(isSubname))
+  await using zone = await openZone(system, actor, domain, subnames.filter(isSubname), { source: 'dyndns' })
   const { domain: stored, current, policies, keepsNs, labelProblem } = zone
   const lenient = { domain: { ...stored, minimumTtl: DYNDNS_TTL }, current, policies, keepsNs, labelProblem }
   await writeAll(zone, await inSlices(planMany(lenient, 'PATCH', inputs(current))), { touch: true })
 }
 
 /** The subnames in a request, without those that no RRset can have. */
-function* subnamesOf(inputs: RRsetInput[]): Generator<string> {
-  for (const { subname = '', type } of inputs) if (type !== undefined && isSubname(subname)) yield subname
+function subnamesOf(inputs: RRsetInput[]): string[] {
+  return inputs.flatMap(({ subname = '', type }) => (type !== undefined && isSubname(subname) ? [subname] : []))
 }
 
 /** @throws Invalid if PowerDNS refuses the RRset */
-async function writeOne(zone: Zone, change: Change): Promise<RRset | undefined> {
-  const [rrset] = await zone.write([change]).catch((error: unknown) => {
+async function writeOne(zone: Zone, change: Change): Promise<Written> {
+  return zone.write([change]).catch((error: unknown) => {
     throw isRefusal(error) ? Invalid.object(`The DNS backend refused this RRset: ${error.message}`) : error
   })
-  return rrset
 }
 
 /** @throws Invalid at the position of the RRset that PowerDNS refuses */
-async function writeAll(zone: Zone, changes: Change[], options?: { touch: boolean }): Promise<(RRset | undefined)[]> {
+async function writeAll(zone: Zone, changes: Change[], options?: { touch: boolean }): Promise<Written> {
   return zone.write(changes, options).catch((error: unknown) => {
     throw isRefusal(error) ? new Invalid(refusals(zone.domain, changes, error)) : error
   })
 }
 
+/** Not one of several requests, of which others were applied. */
 function isRefusal(error: unknown): error is NameserverFailure {
   return error instanceof NameserverFailure && error.kind === 'refused'
 }
@@ -169,6 +167,6 @@ function currentRRset(zone: ZoneState, key: RRsetKey): RRset | undefined {
 }
 
 /** Whether an RRset can have this subname and type; if not, the database need not be asked. */
-function isStorable({ subname, type }: Filter): boolean {
+export function isStorable({ subname, type }: Filter): boolean {
   return (subname === undefined || isSubname(subname)) && (type === undefined || /^[A-Z][A-Z0-9]*$/.test(type))
 }

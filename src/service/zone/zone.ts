@@ -1,32 +1,34 @@
-import { nameOf, SUBNAME_LENGTH, withAncestors } from '../../dns/names.ts'
-import { limitExceeded, NameserverFailure, NotFound } from '../../errors.ts'
-import { ANCESTORS, RRSETS_MAX, SMALL_WRITE, SMALL_ZONE } from '../../limits.ts'
+import { nameOf } from '../../dns/names.ts'
+import { limitExceeded, NameserverFailure } from '../../errors.ts'
+import { RRSETS_MAX, SMALL_ZONE } from '../../limits.ts'
 import type { Key, PublishedRRset } from '../../nameserver/nameserver.ts'
-import { inSlices, mapInSlices, type Work } from '../../slices.ts'
+import { inSlices, mapInSlices } from '../../slices.ts'
 import { sendAlong, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import type { Domain, LockedDomain } from '../../store/domains.ts'
+import { ofDomain as keysOf } from '../../store/keys.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { RRset, RRsetState } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
-import type { System } from '../../system.ts'
-import type { Timestamp } from '../../time.ts'
-import type { Writer } from '../tokens/actor.ts'
-import { policiesOn } from '../tokens/policies.ts'
-import { renew, type Use } from '../tokens/rights.ts'
+import { after, type Timestamp } from '../../time.ts'
 import type { Change, ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
+import { bury, record, type Author, type Step } from './history.ts'
 import { localParent } from './local-suffixes.ts'
-import { deleteLeftovers, equalise, nextVersion, openPublication, type Publication } from './publication.ts'
+import { deleteLeftovers, equalise, nextVersion, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
+import { openKeys, storeKeys } from './signing-keys.ts'
 
 /**
  * A locked zone. Every change to a zone goes through this class, which stores and publishes it. Changes become final
  * when the publication commits; without a commit they are undone.
  */
 export class Zone implements ZoneState, AsyncDisposable {
+  /** Whether `write` only examines the changes (contract §15.3). */
+  readonly dryRun: boolean
   readonly publication: Publication
   readonly domain: LockedDomain
+  readonly author: Author
   readonly current: RRset[]
   readonly policies: Policy[]
   readonly keepsNs: boolean
@@ -34,11 +36,16 @@ export class Zone implements ZoneState, AsyncDisposable {
   /** The RRsets at the ancestors of the subnames in `current`; undefined: too many to read. */
   readonly #ancestors: RRset[] | undefined
 
+  /** @param author of the changes, for the domain's history */
   constructor(
     publication: Publication,
     domain: LockedDomain,
+    author: Author,
     read: { current?: RRset[]; ancestors?: RRset[] | undefined; policies?: Policy[] } = {},
+    dryRun = false,
   ) {
+    this.author = author
+    this.dryRun = dryRun
     this.publication = publication
     this.domain = domain
     this.current = read.current ?? []
@@ -49,23 +56,28 @@ export class Zone implements ZoneState, AsyncDisposable {
   }
 
   /**
-   * Stores, publishes and commits the changes. When it resolves, DNS answers the new state.
+   * Stores, publishes and commits the changes, unless the zone was opened for a dry run. When it resolves, DNS answers
+   * the new state.
    * @param options.touch updates the domain's `touched` even if the changes neither change nor keep any RRset
-   * @returns the RRset that each change leaves; undefined where it leaves none
    * @throws Denied if the domain would have more than RRSETS_MAX; Unavailable, NameserverFailure
    */
-  async write(changes: Change[], options?: { touch: boolean }): Promise<(RRset | undefined)[]> {
+  async write(changes: Change[], options?: { touch: boolean }): Promise<Written> {
     const growth = growthOf(changes)
     if (growth > 0 && this.domain.size + growth > RRSETS_MAX) throw limitExceeded('a domain', RRSETS_MAX, 'RRsets')
-    const written = await this.apply(changes, options)
+    const effective = changes.filter(({ isEffective }) => isEffective)
+    if (this.dryRun) return { changes: effective, rrsets: [] }
+    const rrsets = await this.apply(changes, options)
     await this.publication.commit()
-    return written
+    return { changes: effective, rrsets }
   }
 
-  /** Like `write`, but leaves the commit to the caller. */
+  /**
+   * Like `write`, but leaves the commit to the caller, and is no dry run.
+   * @returns the RRset that each change leaves; undefined where it leaves none
+   */
   async apply(changes: Change[], { touch } = { touch: false }): Promise<(RRset | undefined)[]> {
     const { system, trx } = this.publication
-    const now = system.now()
+    const now = after(this.domain.published, system.now())
     const effective = changes.filter(({ isEffective }) => isEffective)
     const idle = changes.filter(({ isEffective, after }) => !isEffective && after !== undefined)
     await rrsets.touch(trx, this.domain.id, idle, now)
@@ -89,7 +101,12 @@ export class Zone implements ZoneState, AsyncDisposable {
       this.#ancestors === undefined ||
       (await inSlices(needsRectification([...this.current, ...this.#ancestors], changes)))
 
-    const storing = sendAlong(rrsets.apply(trx, domain.id, { removed, written, growth, version, rectify, now }))
+    const storing = sendAlong(
+      allOf([
+        rrsets.apply(trx, domain.id, { removed, written, growth, version, rectify, now }),
+        record(system, trx, domain.id, this.author, { version, now }, changes),
+      ]),
+    )
     const sent = { version, rrsets: changes.length, served: domain.version }
     const push = this.publication.push(domain.name, sent, async (attempt) => {
       const { claim } = attempt
@@ -104,8 +121,10 @@ export class Zone implements ZoneState, AsyncDisposable {
         attempt.begun = true
       }
       // Storing continues meanwhile. The database accepts whatever the plan accepted; if it fails, the mark stays.
-      const states = changes.map((change) => toPublished(domain, change.after ?? { ...change.before!, records: [] }))
-      await system.nameserver.publish(zone, version, states, rectify, claim)
+      const states = await mapInSlices(changes, (change) =>
+        toPublished(domain, change.after ?? { ...change.before!, records: [] }),
+      )
+      await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets: states }, rectify, claim)
       attempt.begun = true
       await storing
     })
@@ -114,15 +133,21 @@ export class Zone implements ZoneState, AsyncDisposable {
   }
 
   /**
-   * Stores the first RRsets of a new domain and creates its zone.
-   * @returns the keys that sign the zone
+   * Stores the first RRsets of a new domain, or of one that comes back, creates its zone, and stores its keys. One that
+   * comes back has the keys that it had.
+   * @returns the published keys
    * @throws Unavailable, NameserverFailure of kind "conflict" if somebody else has created the zone
    */
   async create(written: RRsetState[]): Promise<Key[]> {
     const { domain } = this
     const { system, trx } = this.publication
-    const { id, version, created: now } = domain
-    await rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now })
+    const { id, version, published: now } = domain
+    const steps = written.map((after) => ({ ...after, before: undefined, after }))
+    const [old] = await allOf([
+      keysOf(trx, id),
+      rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now }),
+      record(system, trx, id, this.author, { version, now }, steps),
+    ])
     return this.publication.push(domain.name, { version, rrsets: written.length }, async (attempt) => {
       const { claim } = attempt
       // The name was marked before: an earlier creation may have left a zone.
@@ -131,23 +156,29 @@ export class Zone implements ZoneState, AsyncDisposable {
           throw new NameserverFailure('conflict', 'somebody else made the zone')
         await claim.note(version, written.length)
       }
+      const { name, denial } = domain
       const desired = await mapInSlices(written, (rrset) => toPublished(domain, rrset))
-      await system.nameserver.createZone(`${domain.name}.`, version, desired, claim).catch((error: unknown) => {
+      const update = { zone: `${name}.`, denial, version, rrsets: desired }
+      const creating = system.nameserver.createZone(update, openKeys(system, name, old), claim)
+      const { keys, signing } = await creating.catch((error: unknown) => {
         // An earlier creation was applied just now: repair deletes its zone.
         if (attempt.begun && error instanceof NameserverFailure && error.kind === 'conflict')
           throw new NameserverFailure('failed', 'the zone was made meanwhile', { cause: error })
         throw error
       })
       attempt.begun = true
-      return system.nameserver.keys(`${domain.name}.`)
+      if (old.length === 0) void sendAlong(storeKeys(system, trx, domain, signing, { only: true }))
+      return keys
     })
   }
 
-  /** Deletes the domain and its zone. @throws Unavailable, NameserverFailure */
+  /** Deletes the domain and its zone; they can be restored. @throws Unavailable, NameserverFailure */
   async remove(): Promise<void> {
-    const { name, size, sent } = this.domain
+    const { id, name, size, published } = this.domain
     const { system, trx } = this.publication
-    await domains.remove(trx, this.domain)
+    const sent = nextVersion(system, this.domain.sent)
+    await bury(system, trx, id, this.author, { version: sent, now: after(published, system.now()) })
+    await domains.remove(trx, { ...this.domain, sent })
     await this.publication.push(name, { version: null, rrsets: size }, async ({ isDoubtful, claim }) => {
       // Not the serial of the earlier push: it would show this deletion as applied.
       if (isDoubtful) await claim.note(nextVersion(system, Math.max(sent, claim.mark.version ?? 0)), size)
@@ -155,12 +186,21 @@ export class Zone implements ZoneState, AsyncDisposable {
     })
   }
 
-  /** Makes the zone at the nameserver, whatever its state, equal to the database. Returns its version. */
-  async publishWhole(claim: Claim): Promise<number> {
+  /**
+   * Makes the zone at the nameserver, whatever its state, equal to the database. Returns its version, and the RRsets that
+   * differed, each as it was found and as it should be.
+   */
+  async publishWhole(claim: Claim): Promise<{ version: number; found: Step[] }> {
     const { system, trx } = this.publication
-    const version = await equalise(system, claim, this.domain, await desiredZone(trx, this.domain))
+    const { version, changes } = await equalise(system, claim, this.domain, await desiredZone(trx, this.domain))
     await domains.setRepaired(trx, this.domain.id, version)
-    return version
+    const subnameOf = ({ name }: PublishedRRset) => name.slice(0, -`.${this.domain.name}.`.length)
+    const contents = (rrset: PublishedRRset | undefined) => (rrset?.records.length ? rrset : undefined)
+    const found = changes.map(({ live, desired }) => {
+      const { type } = desired
+      return { subname: subnameOf(desired), type, before: contents(live), after: contents(desired) }
+    })
+    return { version, found }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -168,76 +208,18 @@ export class Zone implements ZoneState, AsyncDisposable {
   }
 }
 
-/**
- * Locks the writer's zone for one write, and renews the rights of the writer's token.
- * @param subnames those that the write is about
- * @throws NotFound, Unauthenticated, Denied, Unavailable
- */
-export async function openZone(
-  system: System,
-  writer: Writer,
-  domain: Pick<Domain, 'id' | 'name'>,
-  subnames: Iterable<string>,
-  use: Use = 'rrsets',
-): Promise<Zone> {
-  const asked = [...subnames]
-  const publication = await openPublication(system, writer.accountId, {
-    queue: `zone ${domain.name}`,
-    isLarge: asked.length > SMALL_WRITE,
-  })
-  try {
-    const zone = await lockZone(publication, domain.name, asked, { writer, id: domain.id, use })
-    // The domain may have been deleted meanwhile, and created again by another account.
-    if (zone?.domain.id !== domain.id) throw new NotFound()
-    return zone
-  } catch (error) {
-    await publication[Symbol.asyncDispose]()
-    throw error
-  }
+/** What a write has done, or would do. */
+export interface Written {
+  /** Those with an effect, in the order of the request. */
+  changes: Change[]
+  /** The RRset that each change of the request leaves, undefined where it leaves none; of a dry run, nothing. */
+  rrsets: (RRset | undefined)[]
 }
 
-/**
- * Locks a domain's zone; undefined if the domain does not exist.
- * @param by who writes, and must see the domain, the domain's id, and what for; undefined if the service writes
- * @throws Unauthenticated, Denied if the writer may no longer do so
- */
-export async function lockZone(
-  publication: Publication,
-  name: string,
-  subnames: Iterable<string>,
-  by?: { writer: Writer; id: number; use: Use },
-): Promise<Zone | undefined> {
-  const { system, trx } = publication
-  const { asked, ancestors } = await inSlices(subnamesToRead(subnames))
-  // Sent together. The statements after a lock see the state at the time when the lock is granted.
-  const [writer, domain, read, known = []] = await Promise.all([
-    by && renew(system, trx, by.writer, by.use),
-    domains.lock(trx, name, by?.writer),
-    rrsets.atSubnames(trx, name, [...asked, ...(ancestors ?? [])]),
-    by && policiesOn(trx, by.writer, by.id),
-  ])
-  if (domain === undefined) return undefined
-  // The token got its first policies after its authentication.
-  const isNewlyRestricted = writer?.restricted === true && by?.writer.restricted === false
-  const policies = isNewlyRestricted ? await policiesOn(trx, writer, domain.id) : known
-  return new Zone(publication, domain, {
-    current: read.filter(({ subname }) => asked.has(subname)),
-    ancestors: ancestors && read.filter(({ subname }) => ancestors.has(subname)),
-    policies,
-  })
-}
-
-/** The subnames that a write is about, and their ancestors, which may be delegations: undefined if too many. */
-function* subnamesToRead(subnames: Iterable<string>): Work<{ asked: Set<string>; ancestors: Set<string> | undefined }> {
-  // No subname in the database is longer.
-  const asked = new Set([...subnames].filter((subname) => subname.length <= SUBNAME_LENGTH))
-  const ancestors = new Set<string>()
-  for (const subname of asked) {
-    for (const name of withAncestors(subname)) if (!asked.has(name)) ancestors.add(name)
-    if (ancestors.size > ANCESTORS) return { asked, ancestors: undefined }
-    yield
-  }
-  return { asked, ancestors }
+/** Like Promise.all, but if one fails, waits for the others. */
+async function allOf<T extends Promise<unknown>[]>(work: [...T]): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(work)
+  return Promise.all(work)
 }
 
 /** How many RRsets a domain gains; negative if it loses some. */

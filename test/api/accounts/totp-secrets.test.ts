@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { base32, codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
-import { encryptAgain } from '../../../src/service/accounts/second-factor.ts'
+import { encryptAgain } from '../../../src/service/stored-secrets.ts'
 import { query } from '../../../src/store/database.ts'
 import { startService } from '../../support/servers/service.ts'
 import { useService } from '../../support/harness.ts'
@@ -62,7 +62,7 @@ test('the key can be changed: with both keys all factors work, and after encrypt
   try {
     t.deepEqual([await verify(single, -1), await verify(both, -1)], [503, 200])
     const code = await codeFor(service(), factor, 1)
-    t.true((await encryptAgain(both.system)) > 0)
+    t.true((await encryptAgain(both.system)).factors > 0)
     const answer = await single.clientOf(secret).post(`/auth/totp/${factor}/verify/`, { code })
     t.is(answer.status, 200)
   } finally {

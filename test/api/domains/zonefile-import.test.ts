@@ -103,8 +103,8 @@ test('an import is one publication, whatever its size', async (t) => {
   t.is((await create(api, name, lines.join(''))).status, 201)
   t.is(service().proxy.calls.filter(({ method }) => method === 'POST').length, 1)
   t.is(service().proxy.calls.filter(({ method }) => method === 'PATCH').length, 0)
-  // The check that it is absent, its keys, and the flush; the creation has the name in its body.
-  t.is(callsFor(service(), name) + 1, 4)
+  // The check that it is absent, its keys, the private half, and the flush; the creation has the name in its body.
+  t.is(callsFor(service(), name) + 1, 5)
   t.is((await rrsetsOf(api, name)).length, 451)
   await isConsistent(t, service())
 })

@@ -6,7 +6,7 @@ import { test } from '../../support/serial.ts'
 // PowerDNS before 5.0 with LMDB takes a name for the NSEC3 hash that it equals.
 
 const SUFFIX = 'suffix.test'
-const service = useService({ THROTTLE: 'off', LOCAL_PUBLIC_SUFFIXES: SUFFIX })
+const service = useService({ THROTTLE: 'off', LOCAL_PUBLIC_SUFFIXES: SUFFIX }, 'lmdb')
 const account = shared(async () => {
   const { api } = await service().account()
   return { api, domain: await newDomain(api, 'hashes.test') }

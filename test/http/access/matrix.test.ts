@@ -4,6 +4,7 @@ import type { Account } from '../../support/accounts.ts'
 import { freshName, newDomain, newRRset, rrset } from '../../support/api.ts'
 import { Client, type Answer } from '../../support/client.ts'
 import { useService } from '../../support/harness.ts'
+import { entriesOf } from '../../support/history.ts'
 import { test } from '../../support/serial.ts'
 import { addFactor, addPolicies, addToken, setState, type TokenOptions } from '../../support/tokens.ts'
 
@@ -22,6 +23,9 @@ interface Site {
   tokens: Record<'own' | 'bound', { id: string; policy: string }>
   /** A factor of the account that was never used. */
   factor: string
+  /** The entry of the creation of www A in the domain's history; and the version before. */
+  entry: string
+  version: number
 }
 
 interface Caller {
@@ -141,7 +145,12 @@ type Outcome = [status: number, changes: boolean]
 interface Row {
   path: string
   method: string
+  query?: string
+  /** What `:id` in the path is; default: the token. */
+  idOf?: 'entry'
+  /** JSON; text, if there is a media type. */
   body?: (site: Site) => unknown
+  mediaType?: string
   /** Whether the RRset is deleted first. */
   withoutRRset?: true
   /** `open`: ignores tokens; `optional`: requires no token, but refuses an invalid one. */
@@ -160,6 +169,9 @@ const ifVisible =
     caller.sees === true ? outcome(caller) : [404, false]
 
 const written = (status: number) => ifVisible(({ writes }) => (writes === true ? [status, true] : [403, false]))
+
+/** A dry run of what the caller may write. */
+const examined = ifVisible(({ writes }) => [writes === true ? 200 : 403, false])
 
 const managed =
   (outcome: (caller: Caller) => Outcome) =>
@@ -263,6 +275,26 @@ const ROWS: Row[] = [
     },
   },
   { method: 'GET', path: `${DOMAINS}/:name/zonefile`, expected: ifVisible(() => [200, false]) },
+  {
+    ...{ method: 'PUT', path: `${DOMAINS}/:name/zonefile`, body: () => 'www 61 A 192.0.2.1', mediaType: 'text/dns' },
+    expected: written(200),
+  },
+  {
+    ...{ method: 'PUT', path: `${DOMAINS}/:name/zonefile`, query: '?dry_run=true', body: () => 'www 61 A 192.0.2.1' },
+    ...{ mediaType: 'text/dns', expected: examined },
+  },
+  { method: 'GET', path: `${DOMAINS}/:name/history`, expected: ifVisible(() => [200, false]) },
+  { method: 'GET', path: `${DOMAINS}/:name/history/:id`, idOf: 'entry', expected: ifVisible(() => [200, false]) },
+  ...['', '?dry_run=true'].flatMap((query): Row[] => [
+    {
+      ...{ method: 'POST', path: `${DOMAINS}/:name/history/:id/undo`, idOf: 'entry', query },
+      expected: query === '' ? written(200) : examined,
+    },
+    {
+      ...{ method: 'POST', path: `${DOMAINS}/:name/restore`, query, body: ({ version }) => ({ version }) },
+      expected: query === '' ? written(200) : examined,
+    },
+  ]),
   { method: 'GET', path: RRSETS, expected: ifVisible(() => [200, false]) },
   { method: 'POST', path: RRSETS, withoutRRset: true, body: () => rrset(), expected: written(201) },
   ...['PUT', 'PATCH'].map((method) => ({
@@ -273,6 +305,14 @@ const ROWS: Row[] = [
     ...{ method, path: `${RRSETS}/:subname/:type`, body: () => rrset({ ttl: 61 }), expected: written(200) },
   })),
   { method: 'DELETE', path: `${RRSETS}/:subname/:type`, expected: written(204) },
+  ...['PUT', 'PATCH'].flatMap((method) => [
+    { method, path: RRSETS, query: '?dry_run=true', body: () => [rrset({ ttl: 61 })], expected: examined },
+    {
+      ...{ method, path: `${RRSETS}/:subname/:type`, query: '?dry_run=true', body: () => rrset({ ttl: 61 }) },
+      expected: examined,
+    },
+  ]),
+  { method: 'DELETE', path: `${RRSETS}/:subname/:type`, query: '?dry_run=true', expected: examined },
   ...['/api/v1/dyndns/update', '/nic/update', '/update'].map((path) => ({
     ...{ method: 'GET', path, expected: written(200) },
   })),
@@ -300,7 +340,8 @@ async function makeSite(): Promise<Site> {
   const domain = await newDomain(account.api)
   await newRRset(account.api, domain)
   const factor = await addFactor(service(), account.id, { used: false })
-  return { account, owner, domain, tokens, factor }
+  const [newest, former] = await entriesOf(account.api, domain)
+  return { account, owner, domain, tokens, factor, entry: newest!.id, version: former!.version }
 }
 
 /** The rows of both accounts without the times of use. */
@@ -323,16 +364,28 @@ async function contents({ account, owner }: Site): Promise<string> {
   return rows.map(({ row }) => row).join('\n')
 }
 
-function send(site: Site, { path, method, body }: Row, caller: Caller, secret: string | undefined): Promise<Answer> {
+function send(site: Site, row: Row, caller: Caller, secret: string | undefined): Promise<Answer> {
+  const { path, method, body, query = '', mediaType } = row
   const token = site.tokens[caller.relation === 'bound' ? 'bound' : 'own']
   const parameters: Record<string, string> = {
-    ...{ id: token.id, policy: token.policy, factor: site.factor, name: site.domain, subname: 'www', type: 'A' },
+    ...{
+      id: row.idOf === undefined ? token.id : site[row.idOf],
+      policy: token.policy,
+      factor: site.factor,
+      name: site.domain,
+      subname: 'www',
+      type: 'A',
+    },
     ...{ action: 'activate-account', code: 'unknown' },
   }
   const target = path.replace(/:(\w+)/g, (_, name: string) => parameters[name]!)
   const update = path.endsWith('/update') ? `?hostname=www.${site.domain}&myip=192.0.2.77&myipv6=preserve` : ''
   const client = new Client(service().url, secret)
-  return client.send(method, `//root${target}${update}`, method === 'GET' ? undefined : (body?.(site) ?? {}))
+  const url = `//root${target}${update}${query}`
+  if (mediaType !== undefined) {
+    return client.send(method, url, undefined, { headers: { 'content-type': mediaType }, body: body!(site) as string })
+  }
+  return client.send(method, url, method === 'GET' ? undefined : (body?.(site) ?? {}))
 }
 
 for (const [name, caller] of Object.entries(CALLERS)) {
@@ -348,7 +401,11 @@ for (const [name, caller] of Object.entries(CALLERS)) {
       const { status, text } = await send(site, row, caller, secret)
       const changed = (await contents(site)) !== before
       const logsOut = row.path.endsWith('/logout') && status === 204
-      t.deepEqual([status, changed && !logsOut], expected(row, caller), `${row.method} ${row.path}: ${text}`)
+      t.deepEqual(
+        [status, changed && !logsOut],
+        expected(row, caller),
+        `${row.method} ${row.path}${row.query ?? ''}: ${text}`,
+      )
       if (changed || logsOut || row.withoutRRset === true) {
         site = await makeSite()
         secret = await caller.secret(site)
@@ -364,7 +421,7 @@ test('the matrix covers every endpoint and method', async (t) => {
     const allowed = String(headers['allow']).split(', ')
     const methods = allowed.filter((method) => !['HEAD', 'OPTIONS'].includes(method)).sort()
     t.deepEqual(
-      ROWS.filter((row) => row.path.replace(':factor', ':id') === path)
+      ROWS.filter((row) => row.path.replace(':factor', ':id') === path && (row.query ?? '') === '')
         .map(({ method }) => method)
         .sort(),
       methods,

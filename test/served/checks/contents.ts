@@ -27,7 +27,10 @@ const CONTENTS: fc.Arbitrary<Contents> = fc
       .map((texts): Contents => [type, texts]),
   )
 
-/** Writes every example and `runs` random RRsets, and asserts that the API and DNS have what was written. */
+/**
+ * Writes every example and `runs` random RRsets, and asserts that the API and DNS have what was written.
+ * @param zone its last label is in no record: in names that have it, compression would change its case
+ */
 export async function contentsAreServed(
   t: ExecutionContext,
   service: TestService,

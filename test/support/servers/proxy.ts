@@ -54,6 +54,9 @@ export interface Proxy {
   close(): Promise<void>
 }
 
+/** Milliseconds in which a call must come that is to be held back: less than AVA waits for a result. */
+const PATIENCE = 90_000
+
 /** A call that the proxy holds back. */
 export interface Stopped {
   arrived: Promise<Call>
@@ -133,15 +136,22 @@ export async function startProxy(target: string): Promise<Proxy> {
     },
     stop(matches) {
       let release: Stopped['release'] = () => undefined
-      const arrived = new Promise<Call>((arrive) => {
+      const arrived = new Promise<Call>((arrive, fail) => {
+        const timer = setTimeout(() => {
+          fail(new Error('the call that was to be held back did not come'))
+        }, PATIENCE)
+        timer.unref()
         stops.push({
           matches,
           meet: (call) => {
+            clearTimeout(timer)
             arrive(call)
             return fate
           },
         })
       })
+      // Not every test waits for it.
+      arrived.catch(() => undefined)
       const fate = new Promise<Fate>((resolve) => (release = resolve))
       return { arrived, release }
     },

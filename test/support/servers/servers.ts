@@ -1,9 +1,15 @@
-import { randomBytes } from 'node:crypto'
+import { execFile } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { commandFor, unprivilegedAccount } from '../../../dev/account.ts'
 import { removeInstanceFolder } from '../../../dev/instance-folder.ts'
 import { startPowerDns, type PowerDns } from '../../../dev/powerdns.ts'
+import { findProgram } from '../../../dev/powerdns-program.ts'
 import type { Backends } from '../../../src/server.ts'
-import { openDatabase, query } from '../../../src/store/database.ts'
 import { parse } from '../client.ts'
+import { makeBackend, type Backend } from './backends.ts'
+import { createDatabase } from './databases.ts'
 import { newFolder } from './folders.ts'
 import { startProxy, type Proxy } from './proxy.ts'
 
@@ -15,17 +21,19 @@ export interface Servers {
   proxy: Proxy
   /** PowerDNS as it runs now. */
   powerDns: PowerDns
-  /** Starts PowerDNS again after it ended, with the same zones, ports and API key. */
-  restartPowerDns: () => Promise<void>
+  /** Starts PowerDNS again after it ended, with the same ports and API key, and the same zones unless it lost them. */
+  restartPowerDns: (options?: { empty: boolean }) => Promise<void>
   /** Sends a request directly to PowerDNS, not through the proxy. */
   pdns(method: string, path: string, body?: unknown): Promise<{ status: number; json: unknown }>
+  /** Runs pdnsutil on PowerDNS' zones, as its user, and returns what it prints. PowerDNS may run, or not. */
+  pdnsutil(...args: string[]): Promise<string>
   /** Stops PowerDNS and the proxy, and drops the database. */
   close(): Promise<void>
 }
 
-/** @param backend settings of PowerDNS' backend, if not LMDB */
-export async function startServers(backend?: readonly string[]): Promise<Servers> {
+export async function startServers(kind?: Backend): Promise<Servers> {
   const folder = newFolder()
+  let backend = await makeBackend(kind)
   const start = (given: { dnsPort: number; apiPort?: number; apiKey?: string }) =>
     startPowerDns(folder, { ...given, backend, durable: false, progress: () => undefined })
   const [powerDns, database] = await Promise.all([start({ dnsPort: 0 }), createDatabase()])
@@ -34,9 +42,13 @@ export async function startServers(backend?: readonly string[]): Promise<Servers
     backends: { databaseUrl: database.url, pdnsApiUrl: proxy.url, pdnsApiKey: powerDns.apiKey },
     proxy,
     powerDns,
-    async restartPowerDns() {
+    async restartPowerDns({ empty } = { empty: false }) {
       const { dnsPort, apiPort, apiKey } = powerDns
       await powerDns.exited
+      if (empty) {
+        rmSync(join(folder, 'lmdb'), { recursive: true, force: true })
+        backend = await makeBackend(kind)
+      }
       Object.assign(powerDns, await start({ dnsPort, apiPort, apiKey }))
     },
     async pdns(method, path, body) {
@@ -47,6 +59,12 @@ export async function startServers(backend?: readonly string[]): Promise<Servers
       })
       return { status: response.status, json: parse(await response.text()) }
     },
+    async pdnsutil(...args) {
+      const options = [`--config-dir=${join(folder, 'config')}`, ...args]
+      const run = { account: unprivilegedAccount('pdns'), deathSignal: 'SIGKILL' } as const
+      const command = commandFor(findProgram('pdnsutil')!, options, run)
+      return (await promisify(execFile)(command.file, command.args, command.as)).stdout
+    },
     async close() {
       await proxy.close()
       await powerDns.stop()
@@ -54,20 +72,4 @@ export async function startServers(backend?: readonly string[]): Promise<Servers
       await database.drop()
     },
   }
-}
-
-/** @param template of the new database; without it, one with our tables */
-export async function createDatabase(
-  template = 'template_zoneplane',
-): Promise<{ url: string; drop: () => Promise<void> }> {
-  const server = process.env['TEST_POSTGRES_URL']!
-  const name = `test_${randomBytes(6).toString('hex')}`
-  const run = async (sql: string) => {
-    const db = openDatabase(server, 1)
-    await query(db, sql).finally(() => db.end())
-  }
-  await run(`create database ${name} template ${template}`)
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return { url: url.href, drop: () => run(`drop database ${name} with (force)`) }
 }

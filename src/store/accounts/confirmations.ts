@@ -1,5 +1,5 @@
-import type { Timestamp } from '../time.ts'
-import { maybeOne, query, type Db } from './database.ts'
+import type { Timestamp } from '../../time.ts'
+import { maybeOne, query, type Db } from '../database.ts'
 
 /** An action that a link in a mail confirms (contract §11.3). */
 export type Action = 'activate-account' | 'change-email' | 'reset-password' | 'delete-account' | 'create-totp'

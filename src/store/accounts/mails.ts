@@ -1,5 +1,5 @@
-import type { Timestamp } from '../time.ts'
-import { maybeOne, query, type Db } from './database.ts'
+import type { Timestamp } from '../../time.ts'
+import { maybeOne, query, type Db } from '../database.ts'
 
 /** A mail that waits to be sent. */
 export interface QueuedMail {

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
-import type { Timestamp } from '../time.ts'
-import { violationError } from './constraints.ts'
-import { maybeOne, one, query, type Db } from './database.ts'
-import { page as pageOf, type Cursor, type Page } from './pagination.ts'
+import type { Timestamp } from '../../time.ts'
+import { violationError } from '../constraints.ts'
+import { maybeOne, one, query, type Db } from '../database.ts'
+import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
 
 /** A TOTP factor of an account. */
 export interface Factor {
@@ -121,6 +121,11 @@ export async function use(trx: Db, id: string, step: number, now: Timestamp): Pr
 /** The ids and secrets of all factors, locked until the transaction ends. */
 export async function lockAll(trx: Db): Promise<Pick<Verifiable, 'id' | 'secret'>[]> {
   return query(trx, 'select id, secret from totp_factors order by id for no key update')
+}
+
+/** The id and secret of the newest factor. */
+export async function newest(db: Db): Promise<Pick<Verifiable, 'id' | 'secret'> | undefined> {
+  return maybeOne(db, 'select id, secret from totp_factors order by created desc limit 1')
 }
 
 /** Stores other ciphertexts of the same secrets. */

@@ -1,0 +1,76 @@
+import type { Command } from 'commander'
+import { NotFound } from '../errors.ts'
+import * as adoption from '../service/domains/adoption.ts'
+import type { Adoption } from '../service/domains/adoption.ts'
+import { tellProgress, type AddCommand } from './command.ts'
+
+interface Options {
+  all: boolean
+  account?: string
+  byAccountField: boolean
+  clampTtl: boolean
+  dropDisabled: boolean
+  allowPublicSuffix: boolean
+  nsec3: boolean
+  keepSoa: boolean
+  apply: boolean
+}
+
+export function addAdopt(program: Command, add: AddCommand): void {
+  add(
+    program,
+    'adopt [zones...]',
+    'show what would become of zones that others have made at PowerDNS; with --apply, make them domains',
+    async (system, zones: string[], options: Options) => {
+      const names = options.all ? (await adoption.strangers(system)).map(({ name }) => name) : zones
+      const request = { ...options, ownerOf: owners(options) }
+      // A line for each zone would hide the progress.
+      system.log.level = 'error'
+      const outcomes = await adoption.adoptAll(system, names, request, tellProgress)
+      return {
+        lines: outcomes.flatMap(linesOf),
+        json: outcomes,
+        succeeded: outcomes.every(({ obstacles }) => obstacles.length === 0),
+      }
+    },
+    { nameserver: true },
+  )
+    .option('--all', 'all zones that are no domains', false)
+    .option('--account <email>', 'the account that they belong to')
+    .option('--by-account-field', "the account's e-mail address is in PowerDNS' field `account`", false)
+    .option('--clamp-ttl', 'raise and lower TTLs that the API does not accept', false)
+    .option('--drop-disabled', 'leave disabled records out', false)
+    .option('--allow-public-suffix', 'also names that no account can register', false)
+    .option('--nsec3', 'zones with NSEC, or other parameters of NSEC3, get those of new domains', false)
+    .option('--keep-soa', 'leave the SOA as it is until the first change', false)
+    .option('--apply', 'do it', false)
+  add(
+    program,
+    'release <zone>',
+    'remove a domain from the database, and leave its zone at PowerDNS as it is',
+    async (system, zone: string) => {
+      await adoption.release(system, zone)
+      return { lines: [`${zone}: released`], json: { zone } }
+    },
+    { nameserver: true },
+  )
+}
+
+/** Whose domain each zone will be. @throws NotFound if no option says so */
+function owners({ account, byAccountField }: Options): (field: string) => string {
+  if (account !== undefined) return () => account
+  if (byAccountField) return (field) => field
+  throw new NotFound('Whose domains will they be? Give --account or --by-account-field.')
+}
+
+function linesOf({ zone, owner, kept, normalised, givenUp, obstacles, adopted }: Adoption): string[] {
+  const state = obstacles.length > 0 ? 'cannot be adopted' : adopted ? 'adopted' : 'can be adopted'
+  const part = (title: string, texts: string[]) => texts.map((text) => `  ${title} ${text}`)
+  return [
+    `${zone}: ${state}${owner === undefined ? '' : ` for ${owner}`}`,
+    ...part('because:   ', obstacles),
+    ...part('kept:      ', kept),
+    ...part('normalised:', normalised),
+    ...part('given up:  ', givenUp),
+  ]
+}

@@ -1,0 +1,36 @@
+import * as history from '../../service/domains/history.ts'
+import { answer } from '../answer.ts'
+import { parameter, type Context } from '../context.ts'
+import { answerChanges, terms } from '../dry-run.ts'
+import { answerList } from '../pagination.ts'
+import { presentEntry, presentEntryWithChanges, readWhen } from '../representations/history.ts'
+
+export async function listEntries(ctx: Context): Promise<void> {
+  const { system, actor, domain } = ctx.state
+  const filter = { subname: parameter(ctx, 'subname'), type: parameter(ctx, 'type') }
+  await answerList(ctx, {
+    ids: 'uuids',
+    filters: ['subname', 'type'],
+    page: (cursor) => history.list(system, actor, domain, filter, cursor),
+    total: () => history.count(system, domain, filter),
+    present: presentEntry,
+  })
+}
+
+export async function showEntry(ctx: Context): Promise<void> {
+  const { system, actor, domain } = ctx.state
+  answer(ctx, 200, presentEntryWithChanges(await history.get(system, actor, domain, ctx.params['id']!)))
+}
+
+export async function undoEntry(ctx: Context): Promise<void> {
+  const { system, actor, domain } = ctx.state
+  const { changes } = await history.undo(system, actor, domain, ctx.params['id']!, terms(ctx))
+  await answerChanges(ctx, changes)
+}
+
+export async function restoreDomain(ctx: Context): Promise<void> {
+  const { system, actor, domain, body } = ctx.state
+  const asked = terms(ctx)
+  const { changes } = await history.restore(system, actor, domain, readWhen(body()), asked)
+  await answerChanges(ctx, changes)
+}

@@ -1,0 +1,30 @@
+import { DAY, HISTORY_BATCH, HISTORY_PAUSE } from '../../limits.ts'
+import * as history from '../../store/history.ts'
+import type { System } from '../../system.ts'
+import { fromMicroseconds, microseconds } from '../../time.ts'
+import { runPeriodically, type BackgroundTask } from '../background.ts'
+
+/**
+ * Deletes the entries of the history that are older than HISTORY_DAYS, and then forgets the domains that were deleted
+ * before. In small batches, so that writes do not wait.
+ */
+export async function trimHistory(system: System, stopping?: AbortSignal): Promise<void> {
+  const age = BigInt(system.config.historyDays * DAY) * 1_000_000n
+  const first = fromMicroseconds(microseconds(system.now()) - age)!
+  for (const remove of [history.removeBefore, history.forget]) {
+    while (stopping?.aborted !== true && (await remove(system.db, first, HISTORY_BATCH)) === HISTORY_BATCH);
+  }
+}
+
+/** Trims the history periodically, until stopped. */
+export function keepTrimming(system: System): BackgroundTask {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const loop = runPeriodically(system, 'trimming the history', () => trimHistory(system, signal), HISTORY_PAUSE, signal)
+  return {
+    async stop() {
+      stopping.abort()
+      await loop
+    },
+  }
+}

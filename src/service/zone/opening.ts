@@ -1,0 +1,119 @@
+import { SUBNAME_LENGTH, withAncestors } from '../../dns/names.ts'
+import { Conflict, NotFound } from '../../errors.ts'
+import { ANCESTORS, SMALL_WRITE } from '../../limits.ts'
+import { inSlices, type Work } from '../../slices.ts'
+import * as domains from '../../store/domains.ts'
+import type { Domain } from '../../store/domains.ts'
+import * as rrsets from '../../store/rrsets.ts'
+import type { RRset } from '../../store/rrsets.ts'
+import type { System } from '../../system.ts'
+import type { Writer } from '../tokens/actor.ts'
+import { policiesOn } from '../tokens/policies.ts'
+import { renew, type Use } from '../tokens/rights.ts'
+import { authorOf, SERVICE, type Source } from './history.ts'
+import { openPublication, type Publication } from './publication.ts'
+import { Zone } from './zone.ts'
+
+/** What a zone is opened for. */
+export interface Opening {
+  use?: Use
+  dryRun?: boolean
+  /** For the domain's history; default: `api`. */
+  source?: Source
+}
+
+/**
+ * Locks the writer's zone for one write, and renews the rights of the writer's token.
+ * @param subnames those that the write is about
+ * @throws NotFound, Unauthenticated, Denied, Unavailable
+ */
+export async function openZone(
+  system: System,
+  writer: Writer,
+  domain: Pick<Domain, 'id' | 'name'>,
+  subnames: string[] | 'all',
+  opening: Opening = {},
+): Promise<Zone> {
+  const publication = await openPublication(system, writer.accountId, {
+    queue: `zone ${domain.name}`,
+    isLarge: subnames === 'all' || subnames.length > SMALL_WRITE,
+  })
+  try {
+    const zone = await lockZone(publication, domain.name, subnames, { writer, id: domain.id, opening })
+    // The domain may have been deleted meanwhile, and created again by another account.
+    if (zone?.domain.id !== domain.id) throw new NotFound()
+    return zone
+  } catch (error) {
+    await publication[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Who writes, and must see the domain; its id; and what for. */
+interface Visit {
+  writer: Writer
+  id: number
+  opening: Opening
+}
+
+/**
+ * Locks a domain's zone; undefined if the domain does not exist.
+ * @param visit undefined if the service writes
+ * @throws Conflict if the domain is paused; Unauthenticated, Denied if the writer may no longer do so
+ */
+export async function lockZone(
+  publication: Publication,
+  name: string,
+  subnames: string[] | 'all',
+  visit?: Visit,
+): Promise<Zone | undefined> {
+  const { system, trx } = publication
+  const scope = subnames === 'all' ? undefined : await inSlices(scopeOf(subnames))
+  // Sent together. The statements after a lock see the state at the time when the lock is granted.
+  const [renewed, domain, read, known = []] = await Promise.all([
+    visit && renew(system, trx, visit.writer, visit.opening.use ?? 'rrsets'),
+    domains.lock(trx, name, visit?.writer),
+    rrsets.atSubnames(trx, name, scope === undefined ? 'all' : namesOf(scope)),
+    visit && policiesOn(trx, visit.writer, visit.id),
+  ])
+  if (domain === undefined) return undefined
+  if (domain.paused) throw new Conflict(`${name} is paused by the operator of this service and cannot be changed now.`)
+  if (visit === undefined || renewed === undefined) return new Zone(publication, domain, SERVICE, divided(read, scope))
+  // The token got its first policies after its authentication.
+  const isNewlyRestricted = renewed.restricted && !visit.writer.restricted
+  const policies = isNewlyRestricted ? await policiesOn(trx, renewed, domain.id) : known
+  const author = authorOf(visit.writer, visit.opening.source ?? 'api')
+  return new Zone(publication, domain, author, { ...divided(read, scope), policies }, visit.opening.dryRun)
+}
+
+/** The subnames that a write is about, and their ancestors, which may be delegations: undefined if too many. */
+interface Scope {
+  asked: Set<string>
+  ancestors: Set<string> | undefined
+}
+
+function namesOf({ asked, ancestors = new Set() }: Scope): string[] {
+  return [...asked, ...ancestors]
+}
+
+/** @param scope undefined: all RRsets were read */
+function divided(read: RRset[], scope: Scope | undefined): { current: RRset[]; ancestors: RRset[] | undefined } {
+  if (scope === undefined) return { current: read, ancestors: [] }
+  const { asked, ancestors } = scope
+  return {
+    current: read.filter(({ subname }) => asked.has(subname)),
+    ancestors: ancestors && read.filter(({ subname }) => ancestors.has(subname)),
+  }
+}
+
+function* scopeOf(subnames: string[]): Work<Scope> {
+  // No subname in the database is longer.
+  const asked = new Set([...subnames].filter((subname) => subname.length <= SUBNAME_LENGTH))
+  const ancestors = new Set<string>()
+  for (const subname of asked) {
+    for (const name of withAncestors(subname)) if (!asked.has(name)) ancestors.add(name)
+    if (ancestors.size > ANCESTORS) return { asked, ancestors: undefined }
+    yield
+  }
+  return { asked, ancestors }
+}

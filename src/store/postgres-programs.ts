@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** A folder with programs of one version of Postgres. */
+export interface PostgresPrograms {
+  folder: string
+  major: number
+}
+
+/** The folders that have all these programs, the newest version first; several may be installed. */
+export function postgresPrograms(names: [string, ...string[]]): PostgresPrograms[] {
+  return foldersWith(names)
+    .flatMap((folder) => programsIn(folder, names[0]))
+    .sort((a, b) => b.major - a.major)
+}
+
+function foldersWith(names: string[]): string[] {
+  const hasAll = (folder: string) => folder !== '' && names.every((name) => existsSync(join(folder, name)))
+  const versioned = [
+    ['/usr/lib/postgresql', /^\d+$/],
+    ['/usr', /^pgsql-\d+$/],
+    ['/opt/homebrew/opt', /^postgresql(@\d+)?$/],
+    ['/usr/local/opt', /^postgresql(@\d+)?$/],
+  ] as const
+  const folders = versioned.flatMap(([parent, name]) => {
+    const entries = existsSync(parent) ? readdirSync(parent) : []
+    return entries.filter((entry) => name.test(entry)).map((entry) => join(parent, entry, 'bin'))
+  })
+  const found = [...folders, ...(process.env.PATH ?? '').split(delimiter)].filter(hasAll)
+  if (found.length > 0) return found
+  // Only where nothing else names one: to ask costs more than to look.
+  const { status, stdout } = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' })
+  return status === 0 ? [stdout.trim()].filter(hasAll) : []
+}
+
+/** The versions of programs: each is asked once. */
+const known = new Map<string, number | undefined>()
+
+function programsIn(folder: string, name: string): PostgresPrograms[] {
+  const program = join(folder, name)
+  if (!known.has(program)) known.set(program, versionOf(program))
+  const major = known.get(program)
+  return major === undefined ? [] : [{ folder, major }]
+}
+
+function versionOf(program: string): number | undefined {
+  const { stdout, status } = spawnSync(program, ['--version'], { encoding: 'utf8' })
+  const major = status === 0 ? /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1] : undefined
+  return major === undefined ? undefined : Number(major)
+}

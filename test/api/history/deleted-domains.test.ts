@@ -1,0 +1,134 @@
+import { trimHistory } from '../../../src/service/domains/retention.ts'
+import { bringBack } from '../../../src/service/domains/restoration.ts'
+import { remove } from '../../../src/service/accounts/accounts.ts'
+import { query } from '../../../src/store/database.ts'
+import { domainOf, newDomain, newRRset, rrset, succeeded } from '../../support/api.ts'
+import { lookUp } from '../../support/dns/dns.ts'
+import { useService } from '../../support/harness.ts'
+import { contentsOf, entriesOf, restore } from '../../support/history.ts'
+import { test } from '../../support/serial.ts'
+import { addPolicies, addToken } from '../../support/tokens.ts'
+
+// Domains that were deleted come back (contract §15.5).
+
+const service = useService()
+
+async function prepare() {
+  const account = await service().account()
+  const domain = await newDomain(account.api)
+  await newRRset(account.api, domain)
+  return { account, api: account.api, domain }
+}
+
+const comeBack = (name: string) => ({ name, restore: true })
+
+test('a deleted domain comes back with its RRsets, its history and a higher serial', async (t) => {
+  const { api, domain } = await prepare()
+  await newRRset(api, domain, { subname: 'x', type: 'TXT', records: ['"a\\"b%s\\\\"', '"\\195\\159"'] })
+  const before = { shown: await domainOf(api, domain), contents: await contentsOf(api, domain) }
+  const former = await entriesOf(api, domain)
+  succeeded(await api.delete(`/domains/${domain}/`), 204)
+  t.is((await api.get(`/domains/${domain}/history/`)).status, 404)
+  const { json } = succeeded(await api.post('/domains/', comeBack(domain)), 201)
+  t.deepEqual(Object.keys(json as object), ['created', 'published', 'name', 'keys', 'minimum_ttl', 'touched'])
+  t.like(await domainOf(api, domain), { created: before.shown.created, minimum_ttl: before.shown.minimum_ttl })
+  t.deepEqual(await contentsOf(api, domain), before.contents)
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.1'])
+  const [comeback, deletion, ...others] = await entriesOf(api, domain)
+  t.deepEqual(others, former)
+  t.like(deletion, { source: 'api', count: 3 })
+  t.like(comeback, { source: 'restore', count: 3 })
+  t.true(comeback!.version > deletion!.version && deletion!.version > former[0]!.version)
+  // And every state from before the deletion.
+  succeeded(await restore(api, domain, { version: former[1]!.version }), 200)
+  t.deepEqual(Object.keys(await contentsOf(api, domain)), [' NS', 'www A'])
+  succeeded(await restore(api, domain, { version: deletion!.version }), 200)
+  t.deepEqual(await contentsOf(api, domain), {})
+})
+
+test('only the account that had it can bring it back, and only once', async (t) => {
+  const { account, api, domain } = await prepare()
+  const nothing = [400, '{"name":["There is nothing to restore."]}']
+  const ask = async (client: typeof api, name = domain) => {
+    const { status, text } = await client.post('/domains/', comeBack(name))
+    return [status, text]
+  }
+  t.deepEqual(await ask(api), [400, '{"name":["domain with this name already exists."]}'])
+  succeeded(await api.delete(`/domains/${domain}/`), 204)
+  t.deepEqual(await ask((await service().account()).api), nothing)
+  t.is((await (await addToken(service(), account.id)).api.post('/domains/', comeBack(domain))).status, 403)
+  const both = { ...comeBack(domain), zonefile: 'x 60 A 192.0.2.1' }
+  t.like(await api.post('/domains/', both), { status: 400, json: { zonefile: ['Cannot be combined with restore.'] } })
+  t.is((await api.post('/domains/', { name: domain, restore: 'perhaps' })).status, 400)
+  succeeded(await api.post('/domains/', comeBack(domain)), 201)
+  succeeded(await api.delete(`/domains/${domain}/`), 204)
+  succeeded(await api.post('/domains/', comeBack(domain)), 201)
+  t.deepEqual(await ask(api, `never-${domain}`), nothing)
+})
+
+test('a new domain of the same name has a history of its own; the last one that was deleted comes back', async (t) => {
+  const { api, domain } = await prepare()
+  succeeded(await api.delete(`/domains/${domain}/`), 204)
+  await newDomain(api, domain)
+  t.is((await entriesOf(api, domain)).length, 1)
+  await newRRset(api, domain, { subname: 'second' })
+  succeeded(await api.delete(`/domains/${domain}/`), 204)
+  succeeded(await api.post('/domains/', comeBack(domain)), 201)
+  t.deepEqual(Object.keys(await contentsOf(api, domain)), [' NS', 'second A'])
+})
+
+test('the policies of the token must allow each RRset that comes back', async (t) => {
+  const { account, api, domain } = await prepare()
+  succeeded(await api.delete(`/domains/${domain}/`), 204)
+  const limited = await addToken(service(), account.id, { permCreateDomain: true })
+  await addPolicies(service(), limited.id, { write: false }, { subname: 'mail', write: true })
+  t.is((await limited.api.post('/domains/', comeBack(domain))).status, 403)
+  await addPolicies(service(), limited.id, { subname: 'www', type: 'A', write: true })
+  succeeded(await limited.api.post('/domains/', comeBack(domain)), 201)
+})
+
+test('the operator restores a deleted domain, also as it was before, and one that exists', async (t) => {
+  const { api, domain } = await prepare()
+  const { system } = service()
+  const [entry, creation] = await entriesOf(api, domain)
+  await newRRset(api, domain, { subname: 'x' })
+  succeeded(await api.delete(`/domains/${domain}/`), 204)
+  await t.throwsAsync(bringBack(system, domain, '2020-01-01T00:00:00.000000Z'), { message: 'invalid input' })
+  await bringBack(system, domain, entry!.created)
+  t.deepEqual(Object.keys(await contentsOf(api, domain)), [' NS', 'www A'])
+  t.like((await entriesOf(api, domain))[0], { source: 'operator', owner: null, token: null, request_id: null })
+  await bringBack(system, domain, creation!.created)
+  t.deepEqual(Object.keys(await contentsOf(api, domain)), [' NS'])
+  await t.throwsAsync(bringBack(system, domain, undefined), { message: 'invalid input' })
+  await t.throwsAsync(bringBack(system, 'never.test', undefined), {
+    message: /^There is no deleted domain never\.test/,
+  })
+})
+
+test('when the retention ends, so does the possibility to restore', async (t) => {
+  const { api, domain } = await prepare()
+  succeeded(await api.delete(`/domains/${domain}/`), 204)
+  const { db } = service().system
+  await query(db, `update deleted_domains set deleted = deleted - interval '91 days' where name = :domain`, { domain })
+  await trimHistory(service().system)
+  t.is((await api.post('/domains/', comeBack(domain))).status, 400)
+  // The entries of a domain that nobody can restore are of no use.
+  const orphans = `select from history where domain_id not in (select id from domains union select id from deleted_domains)`
+  t.is((await query(db, orphans)).length, 0)
+})
+
+test('the deletion of an account deletes the history of all its domains', async (t) => {
+  const { account, api, domain } = await prepare()
+  const { db } = service().system
+  const [row] = await query<{ id: number; email: string }>(
+    db,
+    'select domains.id, email from domains join accounts on accounts.id = owner_id where domains.name = :domain',
+    { domain },
+  )
+  const entries = async () => (await query(db, 'select from history where domain_id = :id', row)).length
+  await api.put(`/domains/${domain}/rrsets/`, [rrset({ ttl: 60 })])
+  t.is(await entries(), 3)
+  await remove(service().system, row!.email, true)
+  t.is(await entries(), 0)
+  t.is((await query(db, 'select from deleted_domains where owner_id = :id', { id: account.id })).length, 0)
+})

@@ -1,0 +1,271 @@
+import { reconcileAll } from '../../../src/service/domains/reconcile.ts'
+import { trimHistory } from '../../../src/service/domains/retention.ts'
+import { query } from '../../../src/store/database.ts'
+import { freshName, newDomain, newReservedDomain, newRRset, rrset, succeeded } from '../../support/api.ts'
+import { useService } from '../../support/harness.ts'
+import { changesIn, entriesOf, restore, undo } from '../../support/history.ts'
+import { test } from '../../support/serial.ts'
+import { addToken } from '../../support/tokens.ts'
+
+// The history of a domain (contract §15.5): what leaves an entry, and who sees what of it.
+
+const service = useService({ LOCAL_PUBLIC_SUFFIXES: 'dyn.example.net' })
+
+async function prepare() {
+  const account = await service().account()
+  const domain = await newDomain(account.api)
+  return { account, api: account.api, domain, collection: `/domains/${domain}/rrsets/` }
+}
+
+const A = { ttl: 3600, records: ['192.0.2.1'] }
+const NS = { ttl: 3600, records: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'] }
+
+test('an entry says what changed, who did it, by which token, in which request, and the version', async (t) => {
+  const { account, api, domain, collection } = await prepare()
+  await api.post(collection, [rrset(), rrset({ subname: 'x' })], { headers: { 'x-request-id': 'my-request' } })
+  const [entry, creation] = await entriesOf(api, domain)
+  const [row] = await query<{ version: number; published: string; email: string }>(
+    service().system.db,
+    `select version, published, email from domains join accounts on accounts.id = owner_id where domains.name = :domain`,
+    { domain },
+  )
+  t.deepEqual(Object.keys(entry!), [...['id', 'created', 'version', 'source', 'owner', 'token', 'request_id', 'count']])
+  t.regex(entry!.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  t.like(entry, {
+    ...{ created: row!.published, version: row!.version, source: 'api', owner: row!.email },
+    ...{ token: { id: account.tokenId, name: '' }, request_id: 'my-request', count: 2 },
+  })
+  const { json } = await api.get(`/domains/${domain}/history/${entry!.id}/`)
+  t.deepEqual(json, {
+    ...entry,
+    changes: [
+      { subname: 'www', type: 'A', before: null, after: A },
+      { subname: 'x', type: 'A', before: null, after: A },
+    ],
+  })
+  t.like(creation, { source: 'creation', count: 1 })
+  t.deepEqual(await changesIn(api, domain, creation!), [{ subname: '', type: 'NS', before: null, after: NS }])
+})
+
+test('each source leaves an entry of its kind, and what changes nothing leaves none', async (t) => {
+  const { api, domain, collection } = await prepare()
+  const path = `${collection}www/A/`
+  await api.post(collection, rrset())
+  await api.put(path, rrset())
+  await api.patch(path, {})
+  await api.delete(`${collection}absent/A/`)
+  await api.patch(collection, [])
+  await api.patch(path, { ttl: 60 })
+  await api.get(`/dyndns/update?hostname=www.${domain}&myip=192.0.2.7&myipv6=preserve`)
+  await api.get(`/dyndns/update?hostname=www.${domain}&myip=192.0.2.7&myipv6=preserve`)
+  const zonefile = { headers: { 'content-type': 'text/dns' }, body: 'www 60 A 192.0.2.8\n' }
+  await api.send('PUT', `/domains/${domain}/zonefile/`, undefined, zonefile)
+  await api.send('PUT', `/domains/${domain}/zonefile/`, undefined, zonefile)
+  const [newest] = await entriesOf(api, domain)
+  succeeded(await undo(api, domain, newest!), 200)
+  const [, , , , first] = await entriesOf(api, domain)
+  succeeded(await restore(api, domain, { version: first!.version }), 200)
+  succeeded(await restore(api, domain, { version: first!.version }), 200)
+  await api.delete(path)
+  t.deepEqual(
+    (await entriesOf(api, domain)).map(({ source }) => source),
+    ['api', 'restore', 'undo', 'zonefile', 'dyndns', 'api', 'api', 'creation'],
+  )
+  const imported = freshName()
+  await api.post('/domains/', { name: imported, zonefile: 'www 60 A 192.0.2.8\n' })
+  t.like(await entriesOf(api, imported), [{ source: 'import', count: 2 }])
+})
+
+test('the versions and times of entries grow, whatever the clock says', async (t) => {
+  const { api, domain, collection } = await prepare()
+  await query(
+    service().system.db,
+    `update domains set published = published + interval '1 hour' where name = :domain`,
+    { domain },
+  )
+  for (let i = 1; i < 5; i++) await api.put(collection, [rrset({ records: [`192.0.2.${i}`] })])
+  const entries = (await entriesOf(api, domain)).reverse()
+  for (const [i, entry] of entries.slice(1).entries()) {
+    t.true(entry.version > entries[i]!.version)
+    t.true(entry.created > entries[i]!.created)
+  }
+  t.is(new Set(entries.map(({ created }) => created)).size, 5)
+})
+
+test('a refused or failed write leaves no entry', async (t) => {
+  const { api, domain, collection } = await prepare()
+  const before = await entriesOf(api, domain)
+  await api.post(collection, rrset({ ttl: 1 }))
+  await api.put(collection, [rrset()], { headers: { 'if-match': '"x"' } })
+  service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: 'no' } : 'pass'))
+  t.is((await api.post(collection, rrset())).status, 400)
+  service().proxy.fail(({ method }) => (method === 'PATCH' ? 'swallow' : 'pass'))
+  t.is((await api.post(collection, rrset())).status, 503)
+  service().proxy.heal()
+  t.deepEqual(await entriesOf(api, domain), before)
+})
+
+test('what the operator does has no owner, token or request', async (t) => {
+  const operator = await service().account()
+  await newReservedDomain(service(), operator.id, 'dyn.example.net')
+  const { api } = await service().account()
+  const child = await newDomain(api, 'child.dyn.example.net')
+  const entries = await entriesOf(operator.api, 'dyn.example.net')
+  t.like(entries, [
+    { source: 'operator', count: 2 },
+    { source: 'operator', count: 1 },
+  ])
+  for (const { owner, token, request_id } of entries) t.deepEqual([owner, token, request_id], [null, null, null])
+  succeeded(await api.delete(`/domains/${child}/`), 204)
+  const [newest] = await entriesOf(operator.api, 'dyn.example.net')
+  t.deepEqual(
+    (await changesIn(operator.api, 'dyn.example.net', newest!)).map(({ after }) => after),
+    [null, null],
+  )
+})
+
+test('a repair has an entry only if others changed the contents, and it says what was found', async (t) => {
+  const { api, domain } = await prepare()
+  await newRRset(api, domain)
+  const entries = await entriesOf(api, domain)
+  const change = (name: string, content: string) => ({
+    ...{ name: `${name}.${domain}.`, type: 'A', ttl: 60, changetype: 'REPLACE' },
+    records: [{ content, disabled: false }],
+  })
+  // A serial that moves is no change of contents.
+  const soa = `ns1.zoneplane.test. hostmaster.${domain}. ${entries[0]!.version + 5} 86400 7200 3600000 3600`
+  const bumped = { ...change('x', soa), name: `${domain}.`, type: 'SOA', ttl: 300 }
+  t.is((await service().pdns('PATCH', `/zones/${domain}.`, { rrsets: [bumped] })).status, 204)
+  await reconcileAll(service().system, { contents: true })
+  t.deepEqual(await entriesOf(api, domain), entries)
+  const rrsets = [change('www', '192.0.2.66'), change('foreign', '192.0.2.67')]
+  t.is((await service().pdns('PATCH', `/zones/${domain}.`, { rrsets })).status, 204)
+  await reconcileAll(service().system, { contents: true })
+  const [repair, ...others] = await entriesOf(api, domain)
+  t.deepEqual(others, entries)
+  t.like(repair, { source: 'repair', owner: null, token: null, request_id: null, count: 2 })
+  t.deepEqual(await changesIn(api, domain, repair!), [
+    { subname: 'foreign', type: 'A', before: { ttl: 60, records: ['192.0.2.67'] }, after: null },
+    { subname: 'www', type: 'A', before: { ttl: 60, records: ['192.0.2.66'] }, after: A },
+  ])
+  t.like(await undo(api, domain, repair!), { status: 409, json: { detail: 'A repair cannot be undone.' } })
+  // It changed nothing in the database, so it does not count when a state is restored.
+  const { json } = succeeded(await restore(api, domain, { version: entries[0]!.version }), 200)
+  t.deepEqual(json, { changes: [] })
+})
+
+test('the list is filtered by subname and by type, exactly', async (t) => {
+  const { api, domain, collection } = await prepare()
+  await newRRset(api, domain, { subname: 'a.b', type: 'TXT', records: ['"[\\"www\\",\\"A\\",[1"', '"x\\",\\"A\\",["'] })
+  await newRRset(api, domain, { subname: 'b', type: 'OPENPGPKEY', records: ['CERT'] })
+  await newRRset(api, domain)
+  await api.put(collection, [rrset({ ttl: 60 }), rrset({ subname: 'x', type: 'AAAA', records: ['::1'] })])
+  const counts = async (filter: string) => (await entriesOf(api, domain, filter)).map(({ count }) => count)
+  t.deepEqual(await counts('?subname=www'), [2, 1])
+  t.deepEqual(await counts('?type=A'), [2, 1])
+  t.deepEqual(await counts('?type=AAAA'), [2])
+  t.deepEqual(await counts('?subname=www&type=AAAA'), [])
+  t.deepEqual(await counts('?subname=x&type=AAAA'), [2])
+  t.deepEqual(await counts('?subname='), [1])
+  t.deepEqual(await counts('?type=CERT'), [])
+  t.deepEqual(await counts('?subname=b'), [1])
+  t.deepEqual(await counts('?subname=%22'), [])
+  t.deepEqual(await counts('?type=.*'), [])
+  t.deepEqual(await counts('?type=a'), [])
+})
+
+test('the list is paged', async (t) => {
+  const { api, domain } = await prepare()
+  await query(
+    service().system.db,
+    `insert into history (id, domain_id, created, version, source, count, changes)
+     select gen_random_uuid(), domains.id, domains.created - n * interval '1 second', 1, 'api', 1, '[["w","A",null,[1,"::"]]]'
+     from domains, generate_series(1, 600) n where name = :domain`,
+    { domain },
+  )
+  const path = `/domains/${domain}/history/`
+  const { status, text } = await api.get(path)
+  t.is(status, 400)
+  t.true(text.includes('(601 total)'), text)
+  t.true((await api.get(`${path}?subname=w`)).text.includes('(600 total)'))
+  const first = await api.get(`${path}?cursor=`)
+  const next = /<([^>]*)>; rel="next"/.exec(String(first.headers['link']))![1]!
+  const second = await api.get(`${path}${new URL(next).search}`)
+  const all = [...(first.json as { created: string }[]), ...(second.json as { created: string }[])]
+  t.is(all.length, 601)
+  t.deepEqual(
+    all.map(({ created }) => created),
+    all
+      .map(({ created }) => created)
+      .toSorted()
+      .reverse(),
+  )
+})
+
+test('an entry that is absent, malformed, or of another domain is 404', async (t) => {
+  const { api, domain } = await prepare()
+  const other = await newDomain(api)
+  const [entry] = await entriesOf(api, other)
+  for (const id of [entry!.id, 'x', '00000000-0000-0000-0000-000000000000', entry!.id.toUpperCase()]) {
+    t.is((await api.get(`/domains/${domain}/history/${id}/`)).status, 404)
+    t.is((await api.post(`/domains/${domain}/history/${id}/undo/`)).status, 404)
+  }
+})
+
+test('only callers that may list the account’s tokens see who it was', async (t) => {
+  const { account, domain, api } = await prepare()
+  const stranger = await service().account()
+  const { api: bound, id } = await addToken(service(), stranger.id, { name: 'secret', userOverrideId: account.id })
+  await newRRset(bound, domain)
+  const plain = (await addToken(service(), account.id)).api
+  for (const reader of [bound, plain]) {
+    const entries = await entriesOf(reader, domain)
+    for (const entry of entries) {
+      t.like(entry, { owner: null, token: null })
+      const { json, text } = await reader.get(`/domains/${domain}/history/${entry.id}/`)
+      t.like(json, { owner: null, token: null })
+      t.false(text.includes('secret') || text.includes('@'))
+    }
+    t.is(entries.length, 2)
+  }
+  const [entry] = await entriesOf(api, domain)
+  t.deepEqual(entry!.token, { id, name: 'secret' })
+  // The ids remain when token and account are deleted; the names do not.
+  await query(service().system.db, 'delete from tokens where id = :id', { id })
+  t.deepEqual((await entriesOf(api, domain))[0]!.token, { id, name: null })
+  await query(service().system.db, 'delete from accounts where id = :id', { id: stranger.id })
+  t.like((await entriesOf(api, domain))[0], { owner: null, token: { id, name: null } })
+})
+
+test('entries beyond the retention are deleted, in batches; the oldest state kept can still be restored', async (t) => {
+  const { api, domain, collection } = await prepare()
+  const { db } = service().system
+  for (let i = 1; i < 5; i++) await api.put(collection, [rrset({ records: [`192.0.2.${i}`] })])
+  const [, , third] = await entriesOf(api, domain)
+  // Ids have the order of the times.
+  const age = async (condition: string) =>
+    query(
+      db,
+      `update history set created = created - interval '91 days', id = cast('0000' || substr(cast(id as text), 5) as uuid)
+       where domain_id = (select id from domains where name = :domain) and ${condition}`,
+      { domain },
+    )
+  await age(`version < ${third!.version}`)
+  await query(
+    db,
+    `insert into history (id, domain_id, created, version, source, count, changes)
+     select cast('00000000' || substr(cast(gen_random_uuid() as text), 9) as uuid), 0, now() - interval '91 days', 1, 'api', 1, '[]'
+     from generate_series(1, 2500)`,
+  )
+  await trimHistory(service().system)
+  t.is((await query(db, 'select from history where domain_id = 0')).length, 0)
+  t.is((await entriesOf(api, domain)).length, 3)
+  const unknown = { at: ['There is no history of that time.'] }
+  const at = (milliseconds: number) => new Date(Date.parse(third!.created) + milliseconds).toISOString()
+  t.deepEqual((await restore(api, domain, { at: at(-1) })).json, unknown)
+  t.deepEqual((await restore(api, domain, { version: third!.version - 1 })).json, {
+    version: ['There is no history of that version.'],
+  })
+  succeeded(await restore(api, domain, { at: third!.created }), 200)
+  t.like((await api.get(`${collection}www/A/`)).json, { records: ['192.0.2.2'] })
+})

@@ -1,0 +1,299 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import test from 'ava'
+import { findPostgres } from '../../dev/postgres-programs.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { closeSystem, createSystem } from '../../src/server.ts'
+import { openDatabase, query } from '../../src/store/database.ts'
+import { tables } from '../../src/store/dump.ts'
+import type { System } from '../../src/system.ts'
+import { discrepancies } from '../support/dns/discrepancies.ts'
+import { validate } from '../support/dns/validators.ts'
+import { servedSerial } from '../support/dns/wire.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import { createDatabase } from '../support/servers/databases.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { startOurs } from '../support/servers/programs.ts'
+import { environmentFor, startServiceProcess } from '../support/servers/service.ts'
+
+// `zoneplane backup` and `zoneplane restore`.
+
+const servers = useServers()
+let service: TestProcess
+let folder: string
+let file: string
+const ds = new Map<string, string[]>()
+
+/** The exit code of a command on a database, and all that it printed. */
+async function zoneplane(args: string[], more: Record<string, string> = {}): Promise<[number | null, string]> {
+  const { ended, output } = startOurs(args, environmentFor(servers().backends, { LOG_LEVEL: 'error', ...more }))
+  return [await ended, output()]
+}
+
+/** An empty database, and a system on it. */
+async function withEmpty(work: (url: string, system: System) => Promise<void>): Promise<void> {
+  const { url, drop } = await createDatabase('template0')
+  const backends = { ...servers().backends, databaseUrl: url, pdnsApiUrl: servers().powerDns.apiUrl }
+  const system = createSystem(readConfig(environmentFor(backends)), backends, createLog('error'))
+  try {
+    await work(url, system)
+  } finally {
+    await closeSystem(system)
+    await drop()
+  }
+}
+
+async function isEmpty(url: string): Promise<boolean> {
+  const db = openDatabase(url, 1)
+  return (await tables(db).finally(() => db.end())).length === 0
+}
+
+const address = (content: string) => [{ subname: 'www', type: 'A', ttl: 300, records: [content] }]
+
+async function makeDomain(name: string): Promise<void> {
+  const { json } = await service.api.post('/domains/', { name })
+  ds.set(
+    name,
+    (json as { keys: { ds: string[] }[] }).keys.flatMap((key) => key.ds),
+  )
+  await service.api.put(`/domains/${name}/rrsets/`, address('192.0.2.1'))
+}
+
+const isBelieved = async (name: string) =>
+  (await validate(servers().powerDns, name, ds.get(name)!, `www.${name}`, 'A')) === 'fully validated'
+
+test.serial.before('there are domains', async () => {
+  service = await servers().start()
+  folder = newFolder()
+  file = join(folder, 'a.dump')
+  // The key of a domain that is deleted later is the oldest one.
+  for (const name of ['gone.example', 'kept.example']) await makeDomain(name)
+})
+
+test.serial('a backup beside a running service is whole, and only its owner can read it', async (t) => {
+  t.deepEqual(await zoneplane(['backup', file]), [
+    0,
+    `${file}: 2 domains, 4 RRsets, 2 keys, 1 accounts, 1 tokens; schema 14_adoption; ` +
+      `${Math.ceil(statSync(file).size / 1000)} kB\n` +
+      'It was read again: each table has as many rows as in the database.\n' +
+      'KEY_ENCRYPTION_KEYS, which fits it, is not in it: keep a copy of the keys apart from it.\n',
+  ])
+  t.is(statSync(file).mode & 0o777, 0o600)
+  t.deepEqual(readdirSync(folder), ['a.dump'])
+  t.deepEqual(await zoneplane(['backup', file]), [1, `zoneplane: ${file} exists already; nothing was written\n`])
+})
+
+test.serial('it has neither private keys nor links in clear, and no mails', async (t) => {
+  const { db } = servers().system
+  await query(
+    db,
+    `insert into mails (created, recipient, subject, text, retry_at)
+     values (now(), 'someone@example.net', 'Subject', 'https://…/secret-code', now() + interval '1 day')`,
+  )
+  const other = join(folder, 'mails.dump')
+  t.is((await zoneplane(['backup', other]))[0], 0)
+  await query(db, 'delete from mails')
+  const [{ id }] = (await servers().pdns('GET', '/zones/kept.example./cryptokeys')).json as [{ id: number }]
+  const { json } = await servers().pdns('GET', `/zones/kept.example./cryptokeys/${id}`)
+  const { dnskey, privatekey } = json as { dnskey: string; privatekey: string }
+  const half = /^PrivateKey: (\S+)$/m.exec(privatekey)![1]!
+  const { stdout } = await promisify(execFile)(join(findPostgres()!.folder, 'pg_restore'), ['--file=-', other])
+  t.true(stdout.includes(dnskey))
+  for (const text of [half, Buffer.from(half, 'base64').toString('hex'), 'Private-key-format', 'secret-code']) {
+    t.false(stdout.includes(text), text)
+  }
+})
+
+test.serial('after a restore, zones are served as the backup has them, with higher serials', async (t) => {
+  for (const content of ['192.0.2.2', '192.0.2.3', '192.0.2.4']) {
+    await service.api.put('/domains/kept.example/rrsets/', address(content))
+  }
+  await makeDomain('later.example')
+  t.is((await service.api.delete('/domains/gone.example/')).status, 204)
+  await service.kill()
+  const serial = await servedSerial(servers().powerDns, 'kept.example')
+  await withEmpty(async (url, system) => {
+    const [code, output] = await zoneplane(['restore', file], { DATABASE_URL: url })
+    t.is(code, 0)
+    t.true(output.startsWith('zoneplane: restored 2 domains, 4 RRsets, 2 keys, 1 accounts, 1 tokens; schema'), output)
+    t.true(
+      output.endsWith(
+        `The database is as it was when ${file} was made.\n2 zones are as the database says again.\n` +
+          'later.example: at PowerDNS, but not in the backup; left alone\n`zoneplane adopt` makes domains of such zones.\n',
+      ),
+      output,
+    )
+    t.deepEqual(await discrepancies({ ...servers(), system }, ['later.example']), [])
+    t.true((await servedSerial(servers().powerDns, 'kept.example')) > serial)
+    for (const name of ['kept.example', 'gone.example', 'later.example']) t.true(await isBelieved(name), name)
+    // What the zone had is in its history, as a repair.
+    const [last] = await query<{ source: string; changes: string }>(
+      system.db,
+      'select source, changes from history order by id desc limit 1',
+    )
+    t.deepEqual(last, {
+      source: 'repair',
+      changes: '[["www","A",[300,"192.0.2.4"],[300,"192.0.2.1"]]]',
+    })
+    t.deepEqual(await query(system.db, `select name from spent where name = 'later.example'`), [
+      { name: 'later.example' },
+    ])
+    const [adopted] = await zoneplane(['adopt', 'later.example', '--account', await emailOf(system), '--apply'], {
+      DATABASE_URL: url,
+    })
+    t.is(adopted, 0)
+    t.true(await isBelieved('later.example'))
+    t.deepEqual(await discrepancies({ ...servers(), system }), [])
+  })
+})
+
+async function emailOf({ db }: System): Promise<string> {
+  return (await query<{ email: string }>(db, 'select email from accounts'))[0]!.email
+}
+
+test.serial('with PowerDNS lost, too, keys, tokens and history come back, and serials only grow', async (t) => {
+  const { powerDns } = servers()
+  // As after an adoption, far ahead of UNIX time; and then it was written for two hours.
+  const ahead = 3_000_000_000
+  const { db } = servers().system
+  await query(
+    db,
+    `update domains set version = :ahead, published = now() - interval '2 hours' where name = 'kept.example'`,
+    { ahead },
+  )
+  const late = join(folder, 'ahead.dump')
+  t.is((await zoneplane(['backup', late]))[0], 0)
+  await powerDns.stop()
+  await servers().restartPowerDns({ empty: true })
+  await withEmpty(async (url, system) => {
+    const [code] = await zoneplane(['restore', late], { DATABASE_URL: url })
+    t.is(code, 0)
+    t.deepEqual(await discrepancies({ ...servers(), system }), [])
+    for (const name of ['kept.example', 'later.example']) t.true(await isBelieved(name), name)
+    const [kept] = await query<{ version: number }>(
+      system.db,
+      `select version from domains where name = 'kept.example'`,
+    )
+    t.true(kept!.version > ahead + 7200 && kept!.version < ahead + 14_400)
+    const restored = await startServiceProcess({ ...servers().backends, databaseUrl: url })
+    try {
+      const api = restored.clientOf(servers().owner.secret)
+      const { json } = await api.get('/domains/kept.example/history/')
+      t.deepEqual(
+        (json as { source: string }[]).map(({ source }) => source),
+        ['api', 'api', 'api', 'api', 'creation'],
+      )
+      t.is((await api.put('/domains/kept.example/rrsets/', address('192.0.2.9'))).status, 200)
+    } finally {
+      await restored.kill()
+    }
+    t.deepEqual(await discrepancies({ ...servers(), system }), [])
+  })
+})
+
+test.serial('a restore with a wrong key, or of a damaged file, writes nothing', async (t) => {
+  const octets = readFileSync(file)
+  const damage = (name: string, change: (copy: Buffer) => Buffer) => {
+    writeFileSync(join(folder, name), change(Buffer.from(octets)))
+    return join(folder, name)
+  }
+  const flip = (copy: Buffer) => {
+    // In the last block of compressed rows, before what closes it.
+    copy[copy.length - 12]! ^= 0xff
+    return copy
+  }
+  await withEmpty(async (url) => {
+    const refuses = async (what: string, text: RegExp, more = {}) => {
+      const [code, output] = await zoneplane(['restore', what], { DATABASE_URL: url, ...more })
+      t.is(code, 1)
+      t.regex(output, text)
+      t.true(await isEmpty(url))
+    }
+    const KEY_ENCRYPTION_KEYS = randomBytes(32).toString('base64')
+    const wrongKey =
+      /^zoneplane: no key of KEY_ENCRYPTION_KEYS decrypts the secret of zone \w+\.example\. Set the keys /
+    await refuses(file, wrongKey, { KEY_ENCRYPTION_KEYS })
+    const failed = /^zoneplane: pg_restore has failed: /
+    for (const length of [octets.length - 1, octets.length >> 1]) {
+      await refuses(
+        damage(`${length}.dump`, (copy) => copy.subarray(0, length)),
+        failed,
+      )
+    }
+    await refuses(damage('flipped.dump', flip), failed)
+    await refuses(
+      damage('text.dump', () => Buffer.from('no dump')),
+      failed,
+    )
+    await refuses(join(folder, 'absent.dump'), /^zoneplane: ENOENT: .*absent\.dump'\n$/)
+  })
+})
+
+test.serial('a restore into a database that has tables, or that is in use, changes nothing', async (t) => {
+  const dump = () => promisify(execFile)(join(findPostgres()!.folder, 'pg_dump'), [servers().backends.databaseUrl])
+  const [before, [code, output]] = [(await dump()).stdout, await zoneplane(['restore', file])]
+  t.is(code, 1)
+  t.regex(output, /^zoneplane: the database is not empty: it has the table public\.accounts\. Nothing was changed\. /)
+  const rest = (text: string) => text.replace(/^\\(un)?restrict .*$/gm, '')
+  t.is(rest((await dump()).stdout), rest(before))
+  await withEmpty(async (url, { db }) => {
+    await query(db, 'select')
+    const [code, output] = await zoneplane(['restore', file], { DATABASE_URL: url })
+    t.is(code, 1)
+    t.regex(
+      output,
+      /^zoneplane: others are connected to the database: stop all services first\. Nothing was changed\n$/,
+    )
+    t.true(await isEmpty(url))
+  })
+})
+
+test.serial('a backup of an older schema is brought up to date; one of a newer schema is refused', async (t) => {
+  const { url, drop } = await createDatabase()
+  const db = openDatabase(url, 1)
+  const backUp = async (name: string) => {
+    const made = join(folder, name)
+    t.is((await zoneplane(['backup', made], { DATABASE_URL: url }))[0], 0)
+    return made
+  }
+  try {
+    await query(
+      db,
+      `with account as (
+         insert into accounts (email, created, credentials_changed, state) values ('old@example.net', now(), now(), 'active')
+         returning id
+       ), domain as (
+         insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
+         select 'old.example', id, 60, 1700000000, 1, now(), now(), now() from account returning id
+       )
+       insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+       select id, '', 'NS', 300, '{ns1.example.,ns2.example.}', now(), now() from domain`,
+    )
+    await query(db, `insert into knex_migrations (name, batch, migration_time) values ('99_future', 2, now())`)
+    const newer = await backUp('newer.dump')
+    for (const name of ['14_adoption', '13_history', '12_keys']) {
+      const { down } = (await import(`../../migrations/${name}.js`)) as { down: (db: unknown) => Promise<void> }
+      await down({ raw: (sql: string) => db.query(sql) })
+    }
+    await query(db, `delete from knex_migrations where name > '12'`)
+    const older = await backUp('older.dump')
+    await withEmpty(async (url, system) => {
+      const [refused, text] = await zoneplane(['restore', newer], { DATABASE_URL: url })
+      t.is(refused, 1)
+      t.regex(text, /^zoneplane: \S+: a newer version of Zoneplane made its schema \(migration 99_future is unknown\)/)
+      t.true(await isEmpty(url))
+      const [code, output] = await zoneplane(['restore', older], { DATABASE_URL: url })
+      t.is(code, 0, output)
+      t.regex(output, /^zoneplane: restored 1 domains, 1 RRsets, 0 keys, 1 accounts, 0 tokens; schema 11_captchas$/m)
+      t.deepEqual(await discrepancies({ ...servers(), system }, ['kept.example', 'later.example']), [])
+      t.is((await query(system.db, 'select from keys')).length, 1)
+    })
+  } finally {
+    await db.end()
+    await drop()
+  }
+})

@@ -1,0 +1,306 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import test, { type ExecutionContext } from 'ava'
+import { findPostgres } from '../../dev/postgres-programs.ts'
+import { audit, reconcileAll } from '../../src/service/domains/reconcile.ts'
+import { trimHistory } from '../../src/service/domains/retention.ts'
+import { query } from '../../src/store/database.ts'
+import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { validate } from '../support/dns/validators.ts'
+import { servedSerial } from '../support/dns/wire.ts'
+import { eventually } from '../support/eventually.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+
+// The keys that sign a zone are in the database, so no fault changes the DS at the parent.
+
+const servers = useServers()
+let service: TestProcess
+
+test.serial.before('a service is started', async () => {
+  service = await servers().start({ LOG_LEVEL: 'debug' })
+})
+
+interface PdnsKey {
+  id: number
+  dnskey: string
+  active: boolean
+  published: boolean
+  privatekey: string
+}
+
+const address = (content: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [content] })
+
+/** All keys at PowerDNS, with their private halves. */
+async function keysOf(name: string): Promise<Omit<PdnsKey, 'id'>[]> {
+  const path = `/zones/${name}./cryptokeys`
+  const listed = (await servers().pdns('GET', path)).json as PdnsKey[]
+  const keys = await Promise.all(listed.map(({ id }) => servers().pdns('GET', `${path}/${id}`)))
+  return keys
+    .map(({ json }) => json as PdnsKey)
+    .map(({ dnskey, active, published, privatekey }) => ({ dnskey, active, published, privatekey }))
+    .sort((a, b) => (a.dnskey < b.dnskey ? -1 : 1))
+}
+
+const addKey = (name: string, key: object) => servers().pdns('POST', `/zones/${name}./cryptokeys`, key)
+
+/** A domain with an RRset, and its DS. */
+async function makeDomain(name: string): Promise<string[]> {
+  const created = await service.api.post('/domains/', { name })
+  await service.api.post(`/domains/${name}/rrsets/`, address('192.0.2.1'))
+  return (created.json as { keys: { ds: string[] }[] }).keys.flatMap(({ ds }) => ds)
+}
+
+/** Whether resolvers that trust this DS believe what the zone has, and what it has not. */
+async function isBelieved(t: ExecutionContext, name: string, ds: string[]): Promise<void> {
+  for (const one of ds) t.is(await validate(servers().powerDns, name, [one], `www.${name}`, 'A'), 'fully validated')
+  const denial = await validate(servers().powerDns, name, ds, `absent.${name}`, 'A')
+  t.is(denial, 'negative response, fully validated')
+}
+
+const secretsOf = (name: string) =>
+  query<{ dnskey: string; secret: Buffer }>(
+    servers().system.db,
+    `select dnskey, secret from keys where domain_id = (select id from domains where name = :name)`,
+    { name },
+  )
+
+test.serial('a creation stores the key; its private half is in no answer, log or dump', async (t) => {
+  const name = 'secret.example'
+  const created = await service.api.post('/domains/', { name })
+  const [key] = await keysOf(name)
+  t.is((await secretsOf(name))[0]!.dnskey, key!.dnskey)
+  await reconcileAll(servers().system, { contents: true })
+  await servers().pdns('DELETE', `/zones/${name}.`)
+  t.is((await service.api.put(`/domains/${name}/rrsets/`, [address('192.0.2.2')])).status, 200)
+  const read = await service.api.get(`/domains/${name}/`)
+  t.deepEqual(await keysOf(name), [key])
+  const [, half] = /^PrivateKey: (\S+)$/m.exec(key!.privatekey)!
+  const octets = Buffer.from(half!, 'base64')
+  const dump = await promisify(execFile)(join(findPostgres()!.folder, 'pg_dump'), [servers().backends.databaseUrl])
+  t.true(dump.stdout.includes(key!.dnskey))
+  const texts = [JSON.stringify(created.json), JSON.stringify(read.json), service.output(), dump.stdout]
+  for (const text of texts) {
+    for (const form of ['Private-key-format', half!, octets.toString('hex'), octets.toString('latin1')])
+      t.false(text.includes(form))
+  }
+})
+
+test.serial('a zone that vanished comes back with its key and a higher serial', async (t) => {
+  const name = 'vanished.example'
+  const ds = await makeDomain(name)
+  const [keys, serial] = [await keysOf(name), await servedSerial(servers().powerDns, name)]
+  await servers().pdns('DELETE', `/zones/${name}.`)
+  t.deepEqual(await reconcileAll(servers().system, { contents: false }), { doubtful: [name], left: [] })
+  t.deepEqual(await keysOf(name), keys)
+  t.true((await servedSerial(servers().powerDns, name)) > serial)
+  await isBelieved(t, name, ds)
+  t.deepEqual(await discrepancies(servers()), [])
+})
+
+test.serial('all keys of a zone come back, of any kind and state', async (t) => {
+  const name = 'several.example'
+  const ds = await makeDomain(name)
+  await addKey(name, { keytype: 'ksk', active: true, published: true, algorithm: 'ecdsa384' })
+  await addKey(name, { keytype: 'zsk', active: true, published: true, algorithm: 'ecdsa384' })
+  await addKey(name, { keytype: 'zsk', active: false, published: true, algorithm: 'rsasha256', bits: 1024 })
+  await addKey(name, { keytype: 'csk', active: false, published: false, algorithm: 'ed25519' })
+  t.deepEqual(await audit(servers().system, { contents: true }), [name])
+  await reconcileAll(servers().system, { contents: true })
+  const keys = await keysOf(name)
+  t.is(keys.length, 5)
+  await servers().pdns('DELETE', `/zones/${name}.`)
+  await reconcileAll(servers().system, { contents: false })
+  t.deepEqual(await keysOf(name), keys)
+  await isBelieved(t, name, ds)
+  t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
+})
+
+test.serial('a key that the operator has rolled over stays removed', async (t) => {
+  const name = 'rolled.example'
+  await makeDomain(name)
+  const path = `/zones/${name}./cryptokeys`
+  const [{ id }] = (await servers().pdns('GET', path)).json as [PdnsKey]
+  await addKey(name, { keytype: 'csk', active: true, published: true, algorithm: 'ecdsa256' })
+  await reconcileAll(servers().system, { contents: true })
+  await servers().pdns('DELETE', `${path}/${id}`)
+  await reconcileAll(servers().system, { contents: true })
+  const keys = await keysOf(name)
+  t.is(keys.length, 1)
+  await servers().pdns('DELETE', `/zones/${name}.`)
+  await reconcileAll(servers().system, { contents: false })
+  t.deepEqual(await keysOf(name), keys)
+  t.deepEqual(await discrepancies(servers()), [])
+})
+
+test.serial('a zone that somebody made anew gets its key back, beside the new one, and both are stored', async (t) => {
+  const name = 'anew.example'
+  const ds = await makeDomain(name)
+  const keys = await keysOf(name)
+  const { json } = await servers().pdns('GET', `/zones/${name}.`)
+  const { rrsets, serial } = json as { rrsets: object[]; serial: number }
+  await servers().pdns('DELETE', `/zones/${name}.`)
+  const zone = { name: `${name}.`, kind: 'Master', dnssec: true, soa_edit_api: '', api_rectify: true, rrsets }
+  t.is((await servers().pdns('POST', '/zones', { ...zone, nsec3param: '1 0 0 -', nameservers: [] })).status, 201)
+  const [foreign] = await keysOf(name)
+  t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [name], left: [] })
+  const both = await keysOf(name)
+  t.is(both.length, 2)
+  for (const key of [keys[0], foreign]) t.true(both.some(({ dnskey }) => dnskey === key!.dnskey))
+  t.is((await secretsOf(name)).length, 2)
+  t.true((await servedSerial(servers().powerDns, name)) > serial)
+  await isBelieved(t, name, ds)
+  t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
+})
+
+test.serial('a key that PowerDNS has twice is made one', async (t) => {
+  const name = 'twice.example'
+  const ds = await makeDomain(name)
+  const [key] = await keysOf(name)
+  await addKey(name, { keytype: 'csk', active: true, published: true, privatekey: key!.privatekey })
+  t.is((await keysOf(name)).length, 2)
+  await reconcileAll(servers().system, { contents: true })
+  t.deepEqual(await keysOf(name), [key])
+  await isBelieved(t, name, ds)
+})
+
+test.serial('the keys of zones from a version that did not store them are stored, without a change', async (t) => {
+  const names = ['old-1.example', 'old-2.example']
+  for (const name of names) await makeDomain(name)
+  const stored = await Promise.all(names.map(secretsOf))
+  const serials = await Promise.all(names.map((name) => servedSerial(servers().powerDns, name)))
+  await query(servers().system.db, 'delete from keys')
+  t.deepEqual(await reconcileAll(servers().system, { contents: false }), { doubtful: [], left: [] })
+  const now = await Promise.all(names.map(secretsOf))
+  t.deepEqual(
+    now.map((keys) => keys.map(({ dnskey }) => dnskey)),
+    stored.map((keys) => keys.map(({ dnskey }) => dnskey)),
+  )
+  t.notDeepEqual(now, stored)
+  t.deepEqual(await Promise.all(names.map((name) => servedSerial(servers().powerDns, name))), serials)
+})
+
+test.serial('a service stores them at its start', async (t) => {
+  await service.kill()
+  await query(servers().system.db, 'delete from keys')
+  service = await servers().start({ LOG_LEVEL: 'debug' })
+  const missing = 'select from domains where not exists (select from keys where domain_id = id)'
+  await eventually(async () => (await query(servers().system.db, missing)).length === 0)
+  t.deepEqual(await query(servers().system.db, 'select from marks where not settled'), [])
+})
+
+test.serial('a zone that has no SOA keeps its key, even if it was not stored before', async (t) => {
+  const name = 'no-soa.example'
+  const ds = await makeDomain(name)
+  const keys = await keysOf(name)
+  const removal = { name: `${name}.`, type: 'SOA', ttl: 300, changetype: 'REPLACE', records: [] }
+  await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: [removal] })
+  await query(servers().system.db, `delete from keys where domain_id = (select id from domains where name = :name)`, {
+    name,
+  })
+  await reconcileAll(servers().system, { contents: false })
+  t.deepEqual(await keysOf(name), keys)
+  await isBelieved(t, name, ds)
+})
+
+test.serial('a deletion of unknown outcome that was carried out comes back with its key', async (t) => {
+  const name = 'undeleted.example'
+  const ds = await makeDomain(name)
+  const keys = await keysOf(name)
+  servers().proxy.fail(({ method }) => (method === 'DELETE' ? 'swallow' : 'pass'))
+  t.is((await service.api.delete(`/domains/${name}/`)).status, 503)
+  servers().proxy.heal()
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
+  t.deepEqual(await keysOf(name), keys)
+  await isBelieved(t, name, ds)
+})
+
+test.serial('a domain that is created again has a new key; the old one goes with the history', async (t) => {
+  const name = 'again.example'
+  const [before] = await makeDomain(name)
+  const [old] = await secretsOf(name)
+  const isStored = async () => {
+    return (await query(servers().system.db, 'select from keys where dnskey = :dnskey', old)).length === 1
+  }
+  await service.api.delete(`/domains/${name}/`)
+  t.notDeepEqual([before], await makeDomain(name))
+  t.true(await isStored())
+  const { system } = servers()
+  await query(system.db, `update deleted_domains set deleted = deleted - interval '91 days' where name = :name`, {
+    name,
+  })
+  await trimHistory(system)
+  t.false(await isStored())
+  t.is((await secretsOf(name)).length, 1)
+})
+
+test.serial('a deleted domain comes back with its keys, of any kind and state, and its denial', async (t) => {
+  const name = 'returned.example'
+  const ds = await makeDomain(name)
+  await addKey(name, { keytype: 'ksk', active: true, published: true, algorithm: 'ecdsa384' })
+  await addKey(name, { keytype: 'zsk', active: true, published: true, algorithm: 'ecdsa384' })
+  await addKey(name, { keytype: 'csk', active: false, published: false, algorithm: 'ed25519' })
+  await servers().pdns('PUT', `/zones/${name}.`, { nsec3param: '' })
+  await query(servers().system.db, `update domains set denial = '' where name = :name`, { name })
+  await reconcileAll(servers().system, { contents: true })
+  const keys = await keysOf(name)
+  t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
+  t.is((await servers().pdns('GET', `/zones/${name}.`)).status, 404)
+  const { status, json } = await service.api.post('/domains/', { name, restore: true })
+  t.is(status, 201)
+  t.true(ds.every((one) => (json as { keys: { ds: string[] }[] }).keys.some((key) => key.ds.includes(one))))
+  t.deepEqual(await keysOf(name), keys)
+  t.like((await servers().pdns('GET', `/zones/${name}.`)).json, { nsec3param: '', dnssec: true })
+  await isBelieved(t, name, ds)
+  t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
+})
+
+/** The requests that make a zone with stored keys, in their order. */
+const STEPS: [what: string, isIt: (call: { method: string; path: string; body: string }, name: string) => boolean][] = [
+  ['the zone is made', ({ method, body }, name) => method === 'POST' && body.includes(`"${name}."`)],
+  ['the key is added', ({ method, path }, name) => method === 'POST' && path === `/zones/${name}./cryptokeys`],
+  ['the zone is configured', ({ method, path }, name) => method === 'PUT' && path === `/zones/${name}.`],
+  ['the contents are sent', ({ method, path }, name) => method === 'PATCH' && path === `/zones/${name}.`],
+  ['the caches are flushed', ({ path }, name) => path === `/cache/flush?domain=${name}.`],
+  ['the zone is read again', ({ method, path }, name) => method === 'GET' && path === `/zones/${name}.`],
+]
+
+for (const [i, [what, isIt]] of STEPS.entries()) {
+  for (const fate of ['cut', 'swallow', { late: 500 }] as const) {
+    const how = fate === 'cut' ? 'before' : fate === 'swallow' ? 'when' : 'shortly before'
+
+    test.serial(`if the service is killed ${how} ${what}, the zone comes back with its key`, async (t) => {
+      const name = `killed-${i}-${typeof fate === 'string' ? fate : 'late'}.example`
+      const ds = await makeDomain(name)
+      const keys = await keysOf(name)
+      await servers().pdns('DELETE', `/zones/${name}.`)
+      const isLast = i === STEPS.length - 1
+      // Repair reads the zone before, too.
+      const first = isLast ? servers().proxy.stop((call) => isIt(call, name)) : undefined
+      const stopped = servers().proxy.stop((call) => isIt(call, name))
+      first?.release('pass')
+      await audit(servers().system, { contents: false })
+      await stopped.arrived
+      await service.kill()
+      stopped.release(fate)
+      service = await servers().start({ LOG_LEVEL: 'debug' })
+      t.deepEqual(await discrepanciesOf(servers(), name), [])
+      t.deepEqual(await keysOf(name), keys)
+      await isBelieved(t, name, ds)
+    })
+  }
+}
+
+test.serial('a PowerDNS that lost all zones gets them back, with their keys, while the service runs', async (t) => {
+  const name = 'lost.example'
+  const ds = await makeDomain(name)
+  const names = (await query<{ name: string }>(servers().system.db, 'select name from domains')).map(({ name }) => name)
+  const keys = await Promise.all(names.map(keysOf))
+  await servers().powerDns.stop()
+  await servers().restartPowerDns({ empty: true })
+  t.deepEqual((await servers().pdns('GET', '/zones')).json, [])
+  t.deepEqual((await reconcileAll(servers().system, { contents: false })).left, [])
+  t.deepEqual(await Promise.all(names.map(keysOf)), keys)
+  t.deepEqual(await discrepancies(servers()), [])
+  await isBelieved(t, name, ds)
+})

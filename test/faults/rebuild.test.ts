@@ -1,0 +1,93 @@
+import test from 'ava'
+import { query } from '../../src/store/database.ts'
+import { discrepancies } from '../support/dns/discrepancies.ts'
+import { validate } from '../support/dns/validators.ts'
+import { useServers } from '../support/harness.ts'
+import { startOurs, type Program } from '../support/servers/programs.ts'
+import { environmentFor } from '../support/servers/service.ts'
+
+// PowerDNS' data folder is lost, and `zoneplane rebuild` fills a new one from the database, while no service runs.
+
+const servers = useServers()
+const ZONES = Array.from({ length: 30 }, (_, i) => `zone${i}.example`)
+const ds = new Map<string, string[]>()
+
+const rebuild = (more: Record<string, string> = {}): Program =>
+  startOurs(['rebuild'], environmentFor(servers().backends, more))
+
+async function losePowerDns(): Promise<void> {
+  await servers().powerDns.stop()
+  await servers().restartPowerDns({ empty: true })
+}
+
+test.serial.before('there are zones', async () => {
+  const service = await servers().start()
+  for (const name of ZONES) {
+    const { json } = await service.api.post('/domains/', { name })
+    ds.set(
+      name,
+      (json as { keys: { ds: string[] }[] }).keys.flatMap((key) => key.ds),
+    )
+    await service.api.post(`/domains/${name}/rrsets/`, { subname: 'www', type: 'A', ttl: 300, records: ['192.0.2.1'] })
+  }
+  await service.kill()
+})
+
+test.serial('with nothing lost, rebuild changes nothing', async (t) => {
+  servers().proxy.calls.length = 0
+  const { ended, output } = rebuild({ LOG_LEVEL: 'error' })
+  t.is(await ended, 0)
+  t.is(output(), 'No zone had to be made.\n')
+  // The probe uses zones of its own.
+  const changing = servers().proxy.calls.filter(({ method }) => method !== 'GET')
+  t.deepEqual(
+    changing.filter(({ path, body }) => !`${path} ${body}`.includes('probe-')),
+    [],
+  )
+})
+
+test.serial(
+  'killed in the middle and begun again, it makes the zones that are missing, and tells its progress',
+  async (t) => {
+    await losePowerDns()
+    servers().proxy.calls.length = 0
+    const made = () =>
+      servers().proxy.calls.filter(
+        ({ method, path, body }) => method === 'POST' && /^\/zones\?/.test(path) && !/probe-/.test(body),
+      )
+    const middle = servers().proxy.stop(({ method }) => method === 'PATCH' && made().length > ZONES.length / 2)
+    const first = rebuild()
+    await middle.arrived
+    first.child.kill('SIGKILL')
+    await first.ended
+    middle.release('pass')
+    const before = made().length
+    t.true(before > ZONES.length / 2 && before < ZONES.length)
+    const second = rebuild()
+    t.is(await second.ended, 0)
+    t.regex(second.output(), /^zoneplane: 0 of \d+ zones\n/m)
+    t.regex(second.output(), /^\d+ zones are as the database says again\.$/m)
+    // At most those that the first had begun are made twice.
+    t.true(made().length <= ZONES.length + 4)
+    t.deepEqual(await discrepancies(servers()), [])
+    t.deepEqual(await query(servers().system.db, 'select from marks where not settled'), [])
+    for (const name of ZONES.slice(0, 3)) {
+      t.is(await validate(servers().powerDns, name, ds.get(name)!, `www.${name}`, 'A'), 'fully validated')
+    }
+  },
+)
+
+test.serial('it tells which zones could not be made, and fails; the next one makes them', async (t) => {
+  await losePowerDns()
+  servers().proxy.fail(({ method, path }) =>
+    method === 'POST' && path === '/zones/zone7.example./cryptokeys' ? { refuse: 500 } : 'pass',
+  )
+  const first = rebuild({ LOG_LEVEL: 'error' })
+  t.is(await first.ended, 1)
+  t.regex(first.output(), /^29 zones are as the database says again\.\nzone7\.example: not repaired: injected$/m)
+  servers().proxy.heal()
+  const second = rebuild()
+  t.is(await second.ended, 0)
+  t.regex(second.output(), /^1 zones are/m)
+  t.deepEqual(await discrepancies(servers()), [])
+})

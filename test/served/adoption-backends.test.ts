@@ -1,0 +1,179 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { hasBackend } from '../../dev/powerdns-program.ts'
+import { TYPES } from '../../src/dns/types.ts'
+import { parseRdata } from '../../src/dns/rdata.ts'
+import { EXAMPLES } from '../dns/examples/index.ts'
+import { lookUp, verifyTransfer } from '../support/dns/dns.ts'
+import { transferred } from '../support/dns/wire.ts'
+import { useServers, type TestProcess, type TestServers } from '../support/harness.ts'
+import { POSTGRES_SCHEMA, type Backend } from '../support/servers/backends.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import {
+  adoption,
+  contentsOf,
+  dsOf,
+  isADomain,
+  isAdoptedAndSigned,
+  isAdoptedAsItIs,
+  ownerOf,
+} from './checks/adoption.ts'
+
+// Zones that were made by pdnsutil become domains, with each backend of PowerDNS that the tests can use here.
+
+const BACKENDS: Backend[] = ['lmdb', 'gsqlite3']
+// Root's PowerDNS may not enter the folder of Postgres' socket.
+if (process.getuid!() !== 0 && hasBackend('gpgsql') && existsSync(POSTGRES_SCHEMA)) BACKENDS.push('gpgsql')
+
+/** With empty non-terminals, a wildcard, a delegation with DS and glue, and names in upper case. */
+const CONTENTS = `
+@ 600 IN NS ns1.elsewhere.example.
+@ 600 IN NS ns2.elsewhere.example.
+@ 600 IN MX 10 MAIL.elsewhere.example.
+WWW 600 IN A 192.0.2.1
+a.b.c 600 IN CAA 0 issue "ca.example"
+*.wild 600 IN CNAME www.elsewhere.example.
+sub 600 IN NS ns.sub
+sub 600 IN DS 12345 13 2 ${'ab'.repeat(32)}
+ns.sub 600 IN A 192.0.2.53
+`
+
+/** Makes a zone as an operator would. */
+async function make(servers: TestServers, name: string, contents: string, commands: string[][] = []): Promise<void> {
+  const file = join(newFolder(), 'zone')
+  const soa = '@ 600 IN SOA ns1.elsewhere.example. dns.elsewhere.example. 2026010203 10800 3600 604800 900'
+  writeFileSync(file, `$ORIGIN ${name}.\n${soa}\n${contents}`)
+  await servers.pdnsutil('load-zone', name, file)
+  await servers.pdnsutil('set-account', name, await ownerOf(servers))
+  for (const [command, ...args] of commands) await servers.pdnsutil(command!, name, ...args)
+  await servers.pdnsutil('rectify-zone', name)
+}
+
+const ADDED = ['add-record', 'added', 'TXT', '600', '"a;b \\"c\\" \\\\"']
+const SECURED = ['secure-zone']
+const zones: Record<string, string[][]> = {
+  'nsec.test': [SECURED, ADDED],
+  'nsec3.test': [SECURED, ['set-nsec3', '1 0 5 abcd'], ADDED],
+  'rolling.test': [
+    ['add-zone-key', 'ksk', 'active', 'ecdsa256'],
+    ['add-zone-key', 'zsk', 'active', 'rsasha256', '2048'],
+    ['add-zone-key', 'zsk', 'inactive', 'ecdsa256'],
+    ADDED,
+  ],
+}
+
+for (const backend of BACKENDS) {
+  const servers = useServers(backend)
+  let service: TestProcess
+
+  test.serial.before(`${backend}: there are zones, and a service`, async () => {
+    for (const [name, commands] of Object.entries(zones)) await make(servers(), name, CONTENTS, commands)
+    await make(servers(), 'imported.test', CONTENTS, await importOf(servers()))
+    // PowerDNS does not transfer such zones.
+    await make(servers(), 'narrow.test', CONTENTS, [SECURED, ['set-nsec3', '1 0 0 -', 'narrow'], ADDED])
+    await make(servers(), 'unsigned.test', CONTENTS, [ADDED])
+    await make(servers(), 'types.test', `@ 600 IN NS ns1.elsewhere.example.\n${ALL_TYPES}`, [SECURED])
+    await make(servers(), 'strange.test', STRANGE)
+    // It would see new zones only after zone-cache-refresh-interval.
+    await servers().powerDns.stop()
+    await servers().restartPowerDns()
+    service = await servers().start()
+  })
+
+  for (const name of [...Object.keys(zones), 'imported.test']) {
+    test.serial(`${backend}: the signed zone ${name} becomes a domain, and is served as before`, async (t) => {
+      const anchors = await isAdoptedAsItIs(t, servers(), name)
+      await verifyTransfer(servers().powerDns, name, anchors)
+      await isADomain(t, servers(), service.api, name, anchors)
+    })
+  }
+
+  test.serial(`${backend}: a zone with narrow NSEC3 becomes a domain, and denies names as before`, async (t) => {
+    const { kept, adopted } = await adoption(servers(), 'narrow.test', { apply: true, keepSoa: true })
+    t.deepEqual([kept.includes('NSEC3 1 0 0 - narrow'), adopted], [true, true])
+    await isADomain(t, servers(), service.api, 'narrow.test', await dsOf(servers(), 'narrow.test'))
+  })
+
+  test.serial(`${backend}: an unsigned zone is signed, and otherwise served as before`, async (t) => {
+    const anchors = await isAdoptedAndSigned(t, servers(), 'unsigned.test')
+    await isADomain(t, servers(), service.api, 'unsigned.test', anchors)
+  })
+
+  test.serial(`${backend}: a zone with records of all types is served as before, and the API shows them`, async (t) => {
+    // Name compression may change the case of names in contents.
+    const served = async () => [
+      (await transferred(servers().powerDns, 'types.test')).map((rrset) => ({ ...rrset, records: keysOf(rrset) })),
+      await lookUp(servers().powerDns, 'types.test', 'DNSKEY'),
+    ]
+    const before = await served()
+    const { obstacles, adopted } = await adoption(servers(), 'types.test', { apply: true, keepSoa: true })
+    t.deepEqual([obstacles, adopted], [[], true])
+    t.deepEqual(await served(), before)
+    const { json } = await service.api.get('/domains/types.test/rrsets/')
+    const shown = (json as RRset[]).map((rrset) => [rrset.subname, rrset.type, keysOf(rrset)])
+    for (const rrset of SAMPLES)
+      t.deepEqual(shown.find(([subname, type]) => subname === rrset.subname && type === rrset.type)?.[2], keysOf(rrset))
+  })
+
+  test.serial(`${backend}: types and names that the API does not have are named, and nothing is changed`, async (t) => {
+    const before = await contentsOf(servers(), 'strange.test')
+    const { obstacles } = await adoption(servers(), 'strange.test', { apply: true })
+    t.deepEqual(obstacles.sort(), STRANGE_SAID)
+    t.deepEqual(await contentsOf(servers(), 'strange.test'), before)
+  })
+}
+
+interface RRset {
+  subname: string
+  type: string
+  records: string[]
+}
+
+/** The contents of an RRset, in a fixed order. */
+function keysOf({ type, records }: Pick<RRset, 'type' | 'records'>): string[] {
+  return records.map((text) => (TYPES.has(type) ? parseRdata(type, text).key : text)).sort()
+}
+
+/** RRsets of each type, with all examples. */
+const SAMPLES = [...EXAMPLES].flatMap(([type, { accepted }]): RRset[] => {
+  const texts = accepted.map((example) => (typeof example === 'string' ? example : example[1]))
+  const distinct = [...new Map(texts.map((text) => [parseRdata(type, text).key, text])).values()]
+  const { single, apex } = TYPES.get(type)!
+  const subname = (i: number) => (apex === 'only' ? '' : `${type.toLowerCase()}${i}`)
+  if (single !== true) return [{ subname: subname(0), type, records: distinct }]
+  return distinct.map((text, i) => ({ subname: subname(i), type, records: [text] }))
+})
+const ALL_TYPES = SAMPLES.flatMap(({ subname, type, records }) =>
+  records.map((text) => `${subname || '@'} 600 IN ${type} ${text}\n`),
+).join('')
+
+const STRANGE = `
+@ 600 IN NS ns1.elsewhere.example.
+alias 600 IN ALIAS x.example.
+lua 600 IN LUA A "ifportup(443, {'192.0.2.1'})"
+ipsec 600 IN IPSECKEY 10 1 2 192.0.2.38 ${'AQID'.repeat(8)}
+minfo 600 IN MINFO a.example. b.example.
+generic 600 IN TYPE65280 \\# 1 ff
+a\\.b 600 IN A 192.0.2.1
+a\\032b 600 IN A 192.0.2.1
+a\\"b 600 IN A 192.0.2.1
+`
+
+const STRANGE_SAID = [
+  'a"b.strange.test. A: the API has no such names',
+  'a\\032b.strange.test. A: the API has no such names',
+  'a\\.b.strange.test. A: the API has no such names',
+  'alias.strange.test. ALIAS: The ALIAS RR set type is currently unsupported.',
+  'generic.strange.test. TYPE65280: Generic type format is not supported.',
+  'ipsec.strange.test. IPSECKEY: The IPSECKEY RR set type is currently unsupported.',
+  'lua.strange.test. LUA: The LUA RR set type is currently unsupported.',
+  'minfo.strange.test. MINFO: The MINFO RR set type is currently unsupported.',
+].sort()
+
+/** The commands that import a key which was made elsewhere. */
+async function importOf(servers: TestServers): Promise<string[][]> {
+  const file = join(newFolder(), 'key')
+  writeFileSync(file, await servers.pdnsutil('generate-zone-key', 'ksk', 'ecdsa256'))
+  return [['import-zone-key', file, 'active', 'ksk'], ADDED]
+}

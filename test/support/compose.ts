@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { projectFolder } from '../../dev/project.ts'
+
+/** A service of docker-compose.yml. */
+export interface Service {
+  image?: string
+  build?: string | { context: string; target: string }
+  environment: Record<string, string | number>
+  ports?: string[]
+  volumes: string[]
+  tmpfs: string[]
+  healthcheck: { test: string[] }
+  depends_on?: Record<string, { condition: string }>
+}
+
+/** docker-compose.yml as it stands. */
+export function readCompose(): { services: Record<'postgres' | 'powerdns' | 'api', Service>; volumes: object } {
+  const text = readFileSync(join(projectFolder(), 'docker-compose.yml'), 'utf8')
+  return parse(text, { merge: true }) as ReturnType<typeof readCompose>
+}
+
+/** A value as `docker compose` interpolates it in this environment; throws where `:?` finds no value. */
+export function interpolate(value: string | number, environment: Record<string, string>): string {
+  return String(value).replace(
+    /\$(?:\$|\{(\w+)(?::([?-])([^}]*))?\})/g,
+    (_, name: string | undefined, kind: string, rest: string) => {
+      if (name === undefined) return '$'
+      const set = environment[name]
+      if (set !== undefined && set !== '') return set
+      if (kind === '?') throw new Error(`${name}: ${rest}`)
+      return rest
+    },
+  )
+}

@@ -1,0 +1,16 @@
+import { query, type Db } from '../../src/store/database.ts'
+
+/** Everything that a write may leave in the database, as text. */
+export async function snapshot(db: Db): Promise<string> {
+  const tables = await query<{ name: string }>(
+    db,
+    `select table_name as name from information_schema.tables
+     where table_schema = 'public' and table_name not like 'knex%' and table_name <> 'throttle' order by 1`,
+  )
+  const rows: unknown[] = []
+  for (const { name } of tables) {
+    // Authentication notes the use of tokens.
+    rows.push(name, await query(db, `select to_jsonb(rows) - 'last_used' as row from ${name} as rows order by 1`))
+  }
+  return JSON.stringify(rows)
+}
