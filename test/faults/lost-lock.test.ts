@@ -125,3 +125,36 @@ test.serial('if the mark cannot be set, the whole write is rolled back', async (
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.is((await api.get(`/domains/${name}/rrsets/www/A/`)).status, 200)
 })
+
+test.serial(
+  'a repair that fails keeps the mark before it releases the lock, so that no write loses its claim',
+  async (t) => {
+    const { api } = await servers().start()
+    const name = 'unrepaired.example'
+    await api.post('/domains/', { name })
+    const isPatch = ({ method }: { method: string }) => method === 'PATCH'
+    const write = servers().proxy.stop(isPatch)
+    const failing = api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+    await write.arrived
+    const repair = servers().proxy.stop(isPatch)
+    write.release('swallow')
+    t.is((await failing).status, 503)
+    await repair.arrived
+    const other = new pg.Client(servers().backends.databaseUrl)
+    await other.connect()
+    await other.query('begin; lock table marks in share mode')
+    repair.release({ refuse: 422 })
+    const keeping = async () =>
+      query(
+        servers().system.db,
+        `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
+       and starts_with(query, 'insert into marks')`,
+      )
+    await eventually(async () => (await keeping()).length === 1)
+    await t.throwsAsync(other.query('select from domains where name = $1 for update nowait', [name]), {
+      message: /could not obtain lock/,
+    })
+    await other.end()
+    t.deepEqual(await discrepanciesOf(servers(), name), [])
+  },
+)

@@ -52,20 +52,20 @@ async function repairDue(system: System, stopping?: AbortSignal): Promise<number
 
 /** Repairs one marked zone, unless another process or a writer has its lock. Returns whether it did. */
 export async function repair(system: System, name: string): Promise<boolean> {
-  let mark: Mark | undefined
+  await using publication = await openPublication(system, 'repair')
+  const domain = await lockIfFree(publication.trx, name)
+  if (domain === 'busy' || domain?.paused === true) return false
+  const mark = await marks.claim(system.marksDb, name)
+  if (mark === undefined) return false
   try {
-    await using publication = await openPublication(system, 'repair')
-    const domain = await lockIfFree(publication.trx, name)
-    if (domain === 'busy' || domain?.paused === true) return false
-    mark = await marks.claim(system.marksDb, name)
-    if (mark === undefined) return false
     const isAsBefore = mark.settled && mark.isWatched && (await isServed(system, name, domain))
     if (!isAsBefore) await restore(publication, domain, new Claim(system, mark))
     await marks.settle(publication.trx, mark)
     await publication.commit()
     return !isAsBefore
   } catch (error) {
-    if (mark !== undefined) await marks.keep(system.marksDb, mark, true, (error as Error).message)
+    // While the zone is locked: it takes the claim from whoever has claimed the mark meanwhile.
+    await marks.keep(system.marksDb, mark, true, (error as Error).message)
     throw error
   }
 }
