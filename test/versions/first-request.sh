@@ -5,6 +5,8 @@ log=$(mktemp)
 failed=0
 
 start() {
+  # Before: the shell empties it in the background, and could do so after the first look.
+  : >"$log"
   npm start >"$log" 2>&1 &
   until grep -q '^Zoneplane is ready' "$log"; do
     if ! kill -0 $!; then
