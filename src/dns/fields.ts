@@ -113,6 +113,21 @@ export const characterString: Field = {
   print: (octets) => quote(octets.slice(1)),
 }
 
+/** `delim ere delim repl delim flags`; a backslash makes a delimiter part of `ere` or `repl`. */
+const SUBSTITUTION = /^([^0-9i\\])(?:(?!\1)(?:\\[^]|[^\\]))+\1(?:(?!\1)(?:\\[^]|[^\\]))*\1i*$/
+
+/** An empty character-string, or a substitution expression (RFC 3402 §3.2), whose regular expression is not parsed. */
+export const substitution: Field = {
+  ...characterString,
+  read(tokens) {
+    const octets = characterString.read(tokens)
+    if (octets.length > 1 && !SUBSTITUTION.test(octets.slice(1))) {
+      throw new Unreadable('the third string is neither empty nor like "!expression!replacement!"')
+    }
+    return octets
+  },
+}
+
 /** One or more character-strings (RFC 1035 §3.3.14); longer ones are split into pieces of 255 octets. */
 export const strings: Field = {
   rest: true,

@@ -1,8 +1,8 @@
 import { prefixes } from './apl.ts'
 import { ALGORITHMS, CERTIFICATE_TYPES, checkCertificate, checkDigest, checkDigestLength } from './dnssec.ts'
 import {
-  alias, base64, caaTag, characterString, exchange, groups, hex, host, ipv4, ipv6, lowerName, name, strings, target,
-  text, u16, u32, u8, uint, type Field,
+  alias, base64, caaTag, characterString, exchange, groups, hex, host, ipv4, ipv6, lowerName, name, strings,
+  substitution, target, text, u16, u32, u8, uint, type Field,
 } from './fields.ts' // prettier-ignore
 import { location } from './loc.ts'
 import { characters } from './presentation.ts'
@@ -29,7 +29,7 @@ export interface RecordType {
 const algorithm = uint(1, ALGORITHMS)
 
 const certificate = [uint(2, CERTIFICATE_TYPES), u16, algorithm, base64]
-const rewriting = [u16, u16, characterString, characterString, characterString, name]
+const rewriting = [u16, u16, characterString, characterString, substitution, name]
 const key = [u16, u8, algorithm, base64]
 const digest = [u16, algorithm, u8, hex]
 const fingerprint = [u8, u8, u8, hex]
@@ -49,7 +49,7 @@ const ROWS: Record<keyof typeof REGISTRY.supported, RecordType> = {
   AAAA: { rfc: '3596, 5952', fields: [ipv6] },
   LOC: { rfc: '1876', fields: [location] },
   SRV: { rfc: '2782', fields: [u16, u16, u16, target] },
-  NAPTR: { rfc: '3403', fields: rewriting },
+  NAPTR: { rfc: '3403, 3402', fields: rewriting },
   KX: { rfc: '2230', fields: [u16, name] },
   CERT: { rfc: '4398', fields: certificate, check: checkCertificate },
   DNAME: { rfc: '6672', fields: [name], single: true },

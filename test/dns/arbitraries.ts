@@ -26,6 +26,31 @@ const host = dotted(hostLabel)
 const alias = dotted(fc.string({ unit: chars(`${ALNUM}-_*`), minLength: 1, maxLength: 63 }))
 const name = fc.oneof(fc.constant('.'), host, dotted(octets(1, 63).map(escaped)))
 
+/** A part of a substitution: octets that are not its delimiter, and any after a backslash. */
+const pieces = (delimiter: number) =>
+  fc
+    .array(
+      fc.oneof(
+        fc.nat(255).map((octet) => (octet === delimiter || octet === BACKSLASH ? [] : [octet])),
+        fc.nat(255).map((octet) => [BACKSLASH, octet]),
+      ),
+      { maxLength: 50 },
+    )
+    .map((list) => list.flat())
+const BACKSLASH = 0x5c
+const substitution = fc
+  .nat(255)
+  .filter((octet) => !/[0-9i\\]/.test(String.fromCharCode(octet)))
+  .chain((delimiter) =>
+    fc
+      .tuple(pieces(delimiter), pieces(delimiter), fc.constantFrom('', 'i', 'ii'))
+      .filter(([expression]) => expression.length > 0)
+      .map(
+        ([expression, replacement, flags]) =>
+          [delimiter, ...expression, delimiter, ...replacement, delimiter].map(written).join('') + flags,
+      ),
+  )
+
 const fields = (...parts: fc.Arbitrary<string>[]) => fc.tuple(...parts).map((texts) => texts.join(' '))
 
 /** A digest of a known type has the length of that type. */
@@ -166,7 +191,17 @@ export const RECORDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   LOC: location,
   LP: fields(number(16), name),
   MX: fields(number(16), fc.oneof(host, fc.constant('.'))),
-  NAPTR: fields(number(16), number(16), quoted(0, 9), quoted(0, 40), quoted(0, 99), name),
+  NAPTR: fields(
+    number(16),
+    number(16),
+    quoted(0, 9),
+    quoted(0, 40),
+    fc.oneof(
+      fc.constant('""'),
+      substitution.map((text) => `"${text}"`),
+    ),
+    name,
+  ),
   NID: fields(number(16), groups),
   NS: host,
   OPENPGPKEY: base64(1, 300),

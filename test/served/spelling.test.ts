@@ -14,7 +14,7 @@ const FIELDS: Record<string, (octet: string) => string> = {
   KX: (octet) => `1 a${octet}.`,
   LP: (octet) => `1 ${octet}.`,
   DNAME: (octet) => `${octet}.a.`,
-  NAPTR: (octet) => `1 2 "${octet}" "a${octet}" "${octet}${octet}b" ${octet}.`,
+  NAPTR: (octet) => `1 2 "${octet}" "a${octet}" "!\\\\${octet}!b\\\\${octet}!" ${octet}.`,
   TXT: (octet) => `"${octet}" "a${octet}b" "${octet}${octet}"`,
   SPF: (octet) => `"v=${octet}"`,
   HINFO: (octet) => `"${octet}" "a${octet}"`,

@@ -192,10 +192,9 @@ const others: Record<string, Other> = {
   BIND: {
     transfer,
     read: (file, zone) => output('named-compilezone', ...lax, '-j', '-q', '-s', 'full', '-o', '-', zone, file),
-    // Fingerprints whose length does not fit their type, and invalid regular expressions (RFC 3402 §3.2).
+    // Fingerprints whose length does not fit their type, and substitutions with a group that the expression lacks.
     refuses: (type, text) =>
-      (type === 'SSHFP' && /^\S+ [12] (?!(.{40}|.{64})$)/.test(text)) ||
-      (type === 'NAPTR' && (text.includes('"c"') || text.includes('\\\\+'))),
+      (type === 'SSHFP' && /^\S+ [12] (?!(.{40}|.{64})$)/.test(text)) || (type === 'NAPTR' && text.includes('\\\\+')),
   },
   ldns: {
     transfer: ({ dnsHost, dnsPort }, zone) => output('drill', '-p', String(dnsPort), `@${dnsHost}`, 'AXFR', zone),

@@ -143,6 +143,8 @@ export const HINFO: Examples = {
   ],
 }
 
+const NO_SUBSTITUTION = malformed('NAPTR', 'the third string is neither empty nor like "!expression!replacement!"')
+
 export const NAPTR: Examples = {
   accepted: [
     '100 50 "s" "z3950+I2L+I2C" "" _z3950._tcp.gatech.edu.',
@@ -151,7 +153,12 @@ export const NAPTR: Examples = {
     '100 10 "" "" "/urn:cid:.+@([^\\\\.]+\\\\.)(.*)$/\\\\2/i" .',
     '0 0 "" "" "" .',
     '65535 65535 "S" "SIP+D2U" "" _sip._udp.example.com.',
-    '1 1 "a" "b" "c" Example.COM.',
+    '1 1 "a" "b" "!c!d!" Example.COM.',
+    '1 1 "u" "x" "/./a/" .',
+    '1 1 "u" "x" "!a\\\\!b!\\\\!!ii" .',
+    '1 1 "u" "x" " a b i" .',
+    '1 1 "u" "x" "I\\\\\\\\IxI" .',
+    '1 1 "u" "x" "\\255a\\255b\\255i" .',
     '1 1 "s" "x" "" a\\@b\\032c.',
     `1 1 "${'f'.repeat(255)}" "" "" ${'a.'.repeat(120)}`,
     ['0100 050 "s" "http" "" _http.example.', '100 50 "s" "http" "" _http.example.'],
@@ -164,7 +171,7 @@ export const NAPTR: Examples = {
   ],
   rejected: [
     ['100 50 "s" "http" ""', malformed('NAPTR', 'expecting an identifier')],
-    ['100 50 "s" "http" _http.example.', malformed('NAPTR', 'expecting an identifier')],
+    ['100 50 "s" "http" _http.example.', NO_SUBSTITUTION],
     ['100 50 "s"', malformed('NAPTR', 'expecting a string')],
     ['100', malformed('NAPTR', 'expecting an identifier')],
     ['"s" "http" "" a.', malformed('NAPTR', 'expecting an identifier')],
@@ -175,6 +182,22 @@ export const NAPTR: Examples = {
     ['100 50 "s" "" "" "a."', malformed('NAPTR', 'expecting an identifier')],
     ['100 50 "s" "" "" a. b.', malformed('NAPTR', 'expected end of record, got "b."')],
     [`100 50 "${'f'.repeat(256)}" "" "" a.`, malformed('NAPTR', 'the string is longer than 255 octets')],
+    ['1 1 "u" "x" "c" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "!" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "!!" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "!!!" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "!a!b" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "!a!b/" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "!a!b!c!" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "!a!b!x" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "!a!b!I" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" " !a!b!" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "!a!b\\\\!" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "0a0b0" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "9a9b9" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "iaibi" .', NO_SUBSTITUTION],
+    ['1 1 "u" "x" "\\\\a\\\\b\\\\" .', NO_SUBSTITUTION],
+    ['\\# 9 0001 0001 00 00 01 61 00', NO_SUBSTITUTION],
     ['100 50 "s" "" "\\999" a.', malformed('NAPTR', 'Text input is malformed.')],
     ['100 50 "s" "" " a.', malformed('NAPTR', 'Text input ended unexpectedly.')],
     ['100 50 "s" "" "" \u00fc.', malformed('NAPTR', IDN)],
