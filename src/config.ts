@@ -29,6 +29,8 @@ export interface Config {
   confirmationValidity: number
   /** Seconds that a starting process waits for Postgres. */
   startTimeout: number
+  /** Seconds that a process which shall stop still answers, until balancers have noticed. */
+  shutdownDelay: number
   /** Connections to the API of PowerDNS, which stalls above 10 connections from all processes together. */
   pdnsConnections: number
   /** The secret of the demo account's token. */
@@ -110,6 +112,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     pdnsApiUrl: setting('PDNS_API_URL', undefined, url('http:', 'https:')),
     pdnsApiKey: setting('PDNS_API_KEY', undefined, String),
     startTimeout: setting('START_TIMEOUT', 60, integer(0, 3600)),
+    shutdownDelay: setting('SHUTDOWN_DELAY', 0, integer(0, 40)),
     pdnsConnections: setting('PDNS_CONNECTIONS', 8, integer(1, 100)),
     token: setting('ZONEPLANE_TOKEN', undefined, secret),
     seed: setting('ZONEPLANE_SEED', undefined, String),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { watchDisk } from '../dev/disk.ts'
 import { reachable } from '../dev/ports.ts'
 import { SetupError } from '../dev/setup-error.ts'
@@ -30,10 +31,13 @@ export interface Operation {
   told: Promise<unknown>
   /** Aborts at the same time. */
   stopping: AbortSignal
+  /** Aborts when it shall stop without SHUTDOWN_DELAY. */
+  hurrying: AbortSignal
 }
 
 /** Runs the service on its servers until it is told to stop. @throws StartError; SetupError if a private server ends */
-export async function operate({ config, stack, seed, fresh, told, stopping }: Operation): Promise<void> {
+export async function operate(operation: Operation): Promise<void> {
+  const { config, stack, seed, fresh, told, stopping, hurrying } = operation
   const log = createLog(config.logLevel)
   const stopWatching =
     stack &&
@@ -49,7 +53,7 @@ export async function operate({ config, stack, seed, fresh, told, stopping }: Op
     const keyEncryptionKeys = encryptionKeys(config, fresh)
     const settings = settingsOf(config, backends, keyEncryptionKeys)
     if (stack !== undefined) rememberServers(config.dataFolder, settings)
-    const system = createSystem({ ...config, keyEncryptionKeys }, backends, log)
+    const system = createSystem({ ...config, keyEncryptionKeys }, backends, log, stopping)
     try {
       progress('bringing the database schema up to date')
       await prepare(system, backends, { patience: config.startTimeout, stopping })
@@ -66,7 +70,9 @@ export async function operate({ config, stack, seed, fresh, told, stopping }: Op
         const broken = stack?.broken.then((reason) => {
           throw new SetupError(`${reason}: stopping`)
         })
-        await Promise.race([told, broken ?? told])
+        const unnoticed = told.then(() => sleep(config.shutdownDelay * 1000, undefined, { signal: hurrying }))
+        const over = unnoticed.catch(() => undefined)
+        await Promise.race([over, broken ?? over])
       } finally {
         await running.stop()
       }

@@ -15,6 +15,8 @@ export interface Running {
 export async function serve(system: System): Promise<Running> {
   const handle = createApp(system).callback()
   const listener = await listen(system, (request, response) => {
+    // Clients that keep connections open leave before these are closed.
+    if (system.stopping.aborted) response.shouldKeepAlive = false
     void handle(request, response)
   })
   const tasks = [keepReconciled(system), keepSending(system), keepTrimming(system)]

@@ -36,8 +36,16 @@ const CONNECTIONS = 10
 const MARK_CONNECTIONS = 4
 const COUNTER_CONNECTIONS = 4
 
-/** A system with these backends; it connects when first used. */
-export function createSystem(config: Config, backends: Backends, log: Log): System {
+/**
+ * A system with these backends; it connects when first used.
+ * @param stopping aborts when the process shall stop
+ */
+export function createSystem(
+  config: Config,
+  backends: Backends,
+  log: Log,
+  stopping: AbortSignal = new AbortController().signal,
+): System {
   const countersDb = openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME)
   return {
     config,
@@ -57,6 +65,7 @@ export function createSystem(config: Config, backends: Backends, log: Log): Syst
     presented: new Shared(),
     bodies: { strangers: new Room(STRANGERS_BODIES), accounts: new Room(accountsBodies(config.bodyLimit)) },
     answers: new Room(ANSWERS),
+    stopping,
     log,
     now: currentTime,
   }

@@ -56,15 +56,19 @@ async function run({ fresh, install, ci }: StartOptions): Promise<void> {
   const seed = await seedOf(config)
   // From now on, so that an early Ctrl-C also stops everything cleanly.
   const stopping = new AbortController()
+  const hurrying = new AbortController()
   const told = toldToStop().then((reason) => {
     progress(`${reason}: stopping`)
     stopping.abort()
+    onSignal(() => {
+      hurrying.abort()
+    })
   })
 
   const stack = await startPrivateServers(config, fresh)
   try {
     const { operate } = await import('./operate.ts')
-    await operate({ config, stack, seed, fresh, told, stopping: stopping.signal })
+    await operate({ config, stack, seed, fresh, told, stopping: stopping.signal, hurrying: hurrying.signal })
   } finally {
     if (stack !== undefined) forgetServers(config.dataFolder)
     await stack?.stop()
@@ -83,13 +87,14 @@ function withoutBlanks(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''))
 }
 
+function onSignal(work: (signal: string) => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, work)
+}
+
 /** Resolves, with the reason, when the process shall stop. */
 async function toldToStop(): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-      process.on(signal, () => {
-        resolve(signal)
-      })
+    onSignal(resolve)
     // Nobody reads what it prints, as after `npm start | head`, or when the terminal was closed.
     for (const stream of [process.stdout, process.stderr])
       stream.on('error', () => {

@@ -36,6 +36,8 @@ export interface System {
   bodies: { strangers: Room; accounts: Room }
   /** The large responses that clients have not taken yet. */
   answers: Room
+  /** Aborts when the process shall stop. */
+  stopping: AbortSignal
   /** Each request has a copy of the system with its id, and with a log of its own, whose lines have it. */
   request?: string
   log: Log

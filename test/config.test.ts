@@ -17,6 +17,7 @@ const DEFAULTS: Config = {
   pdnsApiUrl: undefined,
   pdnsApiKey: undefined,
   startTimeout: 60,
+  shutdownDelay: 0,
   pdnsConnections: 8,
   token: undefined,
   seed: undefined,
@@ -49,7 +50,7 @@ const KEYS = ['a', 'b'].map((octet) => Buffer.from(octet.repeat(32)).toString('b
 
 const NAMES = [
   ...['HOST', 'PORT', 'DNS_PORT', 'ZONEPLANE_DATA', 'ZONEPLANE_INSTALL', 'DATABASE_URL'],
-  ...['PDNS_API_URL', 'PDNS_API_KEY', 'START_TIMEOUT', 'PDNS_CONNECTIONS'],
+  ...['PDNS_API_URL', 'PDNS_API_KEY', 'START_TIMEOUT', 'SHUTDOWN_DELAY', 'PDNS_CONNECTIONS'],
   ...['ZONEPLANE_TOKEN', 'KEY_ENCRYPTION_KEYS', 'PUBLIC_URL'],
   ...['NAMESERVERS', 'LOCAL_PUBLIC_SUFFIXES', 'UPDATE_HOSTS', 'CHECK_IP_HOSTS'],
   ...['MINIMUM_TTL', 'LIMIT_DOMAINS', 'HISTORY_DAYS'],
@@ -154,6 +155,8 @@ for (const [name, value, member, read] of [
   ],
   ['BODY_LIMIT', '1024', 'bodyLimit', 1024],
   ['BODY_LIMIT', '1073741824', 'bodyLimit', 1073741824],
+  ['SHUTDOWN_DELAY', '0', 'shutdownDelay', 0],
+  ['SHUTDOWN_DELAY', '40', 'shutdownDelay', 40],
   ['START_TIMEOUT', '0', 'startTimeout', 0],
   ['START_TIMEOUT', '3600', 'startTimeout', 3600],
   ['RETRY_AFTER', '1', 'retryAfter', 1],
@@ -211,6 +214,7 @@ for (const [name, values, text] of [
   ['HISTORY_DAYS', ['0', '36501', 'none'], () => whole(1, 36_500)],
   ['LIMIT_DOMAINS', ['-1', '2147483648', 'None', 'unlimited'], () => whole(0, 2147483647)],
   ['BODY_LIMIT', ['1023', '1073741825', '16MiB'], () => whole(1024, 1073741824)],
+  ['SHUTDOWN_DELAY', ['-1', '41', '5s'], () => whole(0, 40)],
   ['START_TIMEOUT', ['-1', '3601', '1min'], () => whole(0, 3600)],
   ['RETRY_AFTER', ['0', '3601', '5s'], () => whole(1, 3600)],
   [

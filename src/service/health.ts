@@ -6,8 +6,10 @@ import type { System } from '../system.ts'
 type Check = 'ok' | 'unavailable'
 
 export interface Health {
-  ready: boolean
-  checks: Record<string, Check>
+  /** `stopping`: it still works, but gets no requests from balancers that ask. */
+  status: 'ready' | 'unavailable' | 'stopping'
+  /** Left out while the process stops. */
+  checks?: Record<string, Check>
 }
 
 /** The latest check, running or at most HEALTH_TIME old, by the pool of a system: each request has a copy of the system. */
@@ -15,9 +17,10 @@ const latest = new WeakMap<System['db'], Promise<Health>>()
 
 /**
  * The state of the backends, for all callers from one check: none begins before HEALTH_TIME has passed since the end of
- * the last one, so that callers without token cannot keep the backends busy.
+ * the last one, so that callers without token cannot keep the backends busy. A process that stops says so at once.
  */
 export async function checkHealth(system: System): Promise<Health> {
+  if (system.stopping.aborted) return { status: 'stopping' }
   const known = latest.get(system.db)
   if (known !== undefined) return known
   const checked = check(system)
@@ -33,7 +36,8 @@ async function check(system: System): Promise<Health> {
     outcome(isMigrated(system.db)),
     outcome(system.nameserver.ready()),
   ])
-  return { ready: database === 'ok' && migrations === 'ok', checks: { database, migrations, powerdns } }
+  const isReady = database === 'ok' && migrations === 'ok'
+  return { status: isReady ? 'ready' : 'unavailable', checks: { database, migrations, powerdns } }
 }
 
 /** A check fails by an error or by the result false. */

@@ -13,6 +13,7 @@ import { eventually } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startGate } from '../support/servers/gate.ts'
+import { freePort } from '../support/servers/ports.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { createDatabase } from '../support/servers/databases.ts'
 import { apiUrl, environmentFor } from '../support/servers/service.ts'
@@ -22,16 +23,6 @@ const servers = useServers()
 test.afterEach.always(() => servers().killServices())
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
-
-/** A local port on which nothing listens. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Some versions of PowerDNS take this label for the hash of a name. */
 const HASH = '0123456789abcdefghijklmnopqrstuv'

@@ -9,7 +9,8 @@ export async function showLiveness(ctx: Context): Promise<void> {
 
 /** Whether the service can do its work (contract §15.2). */
 export async function showReadiness(ctx: Context): Promise<void> {
-  const { ready, checks } = await checkHealth(ctx.state.system)
-  answer(ctx, ready ? 200 : 503, { status: ready ? 'ready' : 'unavailable', checks })
-  if (!ready) ctx.set('Retry-After', String(ctx.state.system.config.retryAfter))
+  const health = await checkHealth(ctx.state.system)
+  const isReady = health.status === 'ready'
+  answer(ctx, isReady ? 200 : 503, health)
+  if (!isReady) ctx.set('Retry-After', String(ctx.state.system.config.retryAfter))
 }

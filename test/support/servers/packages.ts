@@ -22,6 +22,9 @@ export const dnsTools: Requirement[] = [
 /** The tables of PowerDNS' SQLite backend. */
 export const SQLITE_SCHEMA = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql'
 
+/** The balancer of docs/deployment.md. */
+export const haproxy: Requirement = { what: 'HAProxy', isThere: () => hasAll('haproxy'), packages: ['haproxy'] }
+
 /** The tests ask this validating resolver, too, where it can be installed. */
 export const secondValidator: Requirement[] = [
   { what: 'unbound-host', isThere: () => hasAll('unbound-host'), packages: ['unbound-host'] },

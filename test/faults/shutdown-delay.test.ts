@@ -1,0 +1,40 @@
+import test from 'ava'
+import { Pool } from 'undici'
+import { newDomain, rrset } from '../support/api.ts'
+import { eventually } from '../support/eventually.ts'
+import { useServers } from '../support/harness.ts'
+
+const servers = useServers()
+
+test.afterEach.always(() => servers().killServices())
+
+test.serial('during SHUTDOWN_DELAY, the readiness is 503 and everything else is answered as before', async (t) => {
+  const service = await servers().start({ SHUTDOWN_DELAY: '2' })
+  const name = await newDomain(service.api)
+  t.is((await service.anonymous.get('//root/readyz')).status, 200)
+  service.signal('SIGTERM')
+  await eventually(() => service.output().includes('SIGTERM: stopping'))
+  const ready = await service.anonymous.get('//root/readyz')
+  t.deepEqual([ready.status, ready.text], [503, '{"status":"stopping"}'])
+  t.is(ready.headers['retry-after'], '5')
+  t.is((await service.anonymous.get('//root/healthz')).status, 200)
+  t.is((await service.api.post(`/domains/${name}/rrsets/`, rrset())).status, 201)
+  // Whoever keeps connections open is told to open no more requests on them.
+  const pool = new Pool(service.url, { connections: 1 })
+  const { headers, body } = await pool.request({ path: '/healthz', method: 'GET' })
+  await body.dump()
+  t.is(headers['connection'], 'close')
+  await pool.destroy()
+  t.is(await service.ended, 0)
+})
+
+test.serial('a second signal ends SHUTDOWN_DELAY', async (t) => {
+  const service = await servers().start({ SHUTDOWN_DELAY: '40' })
+  service.signal('SIGTERM')
+  await eventually(() => service.output().includes('SIGTERM: stopping'))
+  t.is((await service.anonymous.get('//root/healthz')).status, 200)
+  const start = performance.now()
+  service.signal('SIGTERM')
+  t.is(await service.ended, 0)
+  t.true(performance.now() - start < 30_000)
+})

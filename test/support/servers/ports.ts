@@ -1,0 +1,21 @@
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+
+/** A local port on which nothing listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/**
+ * The beginning of addresses of this machine that nobody else uses, such as `127.83.12.`: servers that are restarted keep
+ * their ports there.
+ */
+export function ownNetwork(): string {
+  return `127.${randomInt(1, 255)}.${randomInt(255)}.`
+}
