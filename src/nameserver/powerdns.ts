@@ -31,7 +31,7 @@ const SETTINGS = { kind: 'Master', soa_edit_api: '', api_rectify: true }
 
 /** Seconds. The last field is the TTL of DNSKEY; negative answers live for the smaller of the two (RFC 2308 §5). */
 const SOA_TTL = 300
-const SOA_TIMES = '86400 7200 3600000 3600'
+const SOA_TIMES = '3600 600 1209600 3600'
 
 /** Why a name may not be like an NSEC3 hash (contract §8.4). */
 const NSEC3_LABEL =

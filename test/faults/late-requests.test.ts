@@ -103,7 +103,7 @@ test.serial('a creation that arrives after its repair leaves no zone', async (t)
 test.serial('a write does not hide a change that was applied unseen: it publishes the whole zone', async (t) => {
   const name = 'unseen.example'
   const [, second] = await twoServices(name)
-  const content = `ns1.zoneplane.test. hostmaster.${name}. 1 86400 7200 3600000 3600`
+  const content = `ns1.zoneplane.test. hostmaster.${name}. 1 3600 600 1209600 3600`
   const changes = [
     { name: `www.${name}.`, type: 'A', ttl: 300, records: [{ content: '192.0.2.99', disabled: false }] },
     { name: `${name}.`, type: 'SOA', ttl: 300, records: [{ content, disabled: false }] },

@@ -221,7 +221,7 @@ test.serial('a push that PowerDNS applies after the grace period is found within
 test.serial('a difference without a mark is found by comparing serials', async (t) => {
   const name = 'unmarked.example'
   await makeDomain(name)
-  const content = `ns1.zoneplane.test. hostmaster.${name}. 1 86400 7200 3600000 3600`
+  const content = `ns1.zoneplane.test. hostmaster.${name}. 1 3600 600 1209600 3600`
   const soa = {
     name: `${name}.`,
     type: 'SOA',

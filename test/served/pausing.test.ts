@@ -32,7 +32,7 @@ async function changeAtPowerDns(name: string, address: string, serial?: number):
     ...{ name: owner, type, ttl: 60, changetype: 'REPLACE' },
     records: [{ content, disabled: false }],
   })
-  const soa = `ns1.zoneplane.test. hostmaster.${name}. ${serial} 86400 7200 3600000 3600`
+  const soa = `ns1.zoneplane.test. hostmaster.${name}. ${serial} 3600 600 1209600 3600`
   const changes = [replaced(`www.${name}.`, 'A', address), ...(serial ? [replaced(`${name}.`, 'SOA', soa)] : [])]
   const { status } = await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: changes })
   if (status !== 204) throw new Error(`PowerDNS answered ${status}`)

@@ -48,7 +48,7 @@ test('with the DS of another key, or without DS, nothing is validated', async (t
 })
 
 test('an unsigned zone is not validated', async (t) => {
-  const soa = 'ns1.zoneplane.test. hostmaster.bare.test. 1 86400 7200 3600000 3600'
+  const soa = 'ns1.zoneplane.test. hostmaster.bare.test. 1 3600 600 1209600 3600'
   await powerDns(service(), 'POST', '/zones', {
     name: 'bare.test.',
     kind: 'Native',

@@ -133,7 +133,7 @@ test('a repair has an entry only if others changed the contents, and it says wha
     records: [{ content, disabled: false }],
   })
   // A serial that moves is no change of contents.
-  const soa = `ns1.zoneplane.test. hostmaster.${domain}. ${entries[0]!.version + 5} 86400 7200 3600000 3600`
+  const soa = `ns1.zoneplane.test. hostmaster.${domain}. ${entries[0]!.version + 5} 3600 600 1209600 3600`
   const bumped = { ...change('x', soa), name: `${domain}.`, type: 'SOA', ttl: 300 }
   t.is((await service().pdns('PATCH', `/zones/${domain}.`, { rrsets: [bumped] })).status, 204)
   await reconcileAll(service().system, { contents: true })
