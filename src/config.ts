@@ -43,6 +43,8 @@ export interface Config {
   publicUrl: string | undefined
   /** Absolute names for the apex NS RRset of new domains; the first is the SOA's MNAME. */
   nameServers: string[]
+  /** The nameservers that transfer our zones. */
+  secondaries: readonly { name: string; address: string; port: number }[]
   /** Names, without final dot, under which every account may register direct children. */
   localPublicSuffixes: string[]
   /** Host names, without final dot, that serve only dynDNS updates; and those that only return the caller's address. */
@@ -119,6 +121,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     keyEncryptionKeys: setting('KEY_ENCRYPTION_KEYS', [], encryptionKeys),
     publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
     nameServers: nameServers.map((name) => `${name}.`),
+    secondaries: setting('SECONDARIES', [], secondaries),
     localPublicSuffixes: setting('LOCAL_PUBLIC_SUFFIXES', [], names),
     updateHosts: setting('UPDATE_HOSTS', [], names),
     checkIpHosts: setting('CHECK_IP_HOSTS', [], names),
@@ -268,6 +271,22 @@ function names(value: string): string[] {
     throw new Error(`must be host names in lower case, separated by commas${bad === undefined ? '' : `, not "${bad}"`}`)
   }
   return all.map((name) => name.replace(/\.$/, ''))
+}
+
+/** Parses `ns2.example.net=192.0.2.53, ns3.example.net=[2001:db8::53]:5300`. */
+function secondaries(value: string): Config['secondaries'] {
+  const all = list(value).map((part) => {
+    const [, name = '', v6, v4, port = '53'] =
+      /^([^=]+)=(?:\[([0-9a-f:.]+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(part) ?? []
+    const address = v6 ?? v4 ?? ''
+    const isRight = HOST_NAME.test(name) && isIP(address) === (v6 === undefined ? 4 : 6)
+    if (!isRight || Number(port) < 1 || Number(port) > 65_535) {
+      throw new Error(`must be such as ns2.example.net=192.0.2.53, ns3.example.net=[2001:db8::53]:5300, not "${part}"`)
+    }
+    return { name: name.replace(/\.$/, ''), address, port: Number(port) }
+  })
+  if (new Set(all.map(({ name }) => name)).size < all.length) throw new Error('must have different names')
+  return all
 }
 
 function networks(value: string): Config['trustedProxies'] {

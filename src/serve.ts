@@ -3,6 +3,7 @@ import { listen } from './listen.ts'
 import { keepSending } from './service/accounts/mail-queue.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
 import { keepTrimming } from './service/domains/retention.ts'
+import { keepSwept } from './service/domains/sweep.ts'
 import type { System } from './system.ts'
 
 export interface Running {
@@ -11,7 +12,10 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Serves a prepared system over HTTP, reconciles its zones, sends its mails, and trims its history. @throws StartError */
+/**
+ * Serves a prepared system over HTTP, reconciles its zones, sends its mails, trims its history, and reminds its
+ * secondaries. @throws StartError
+ */
 export async function serve(system: System): Promise<Running> {
   const handle = createApp(system).callback()
   const listener = await listen(system, (request, response) => {
@@ -19,7 +23,7 @@ export async function serve(system: System): Promise<Running> {
     if (system.stopping.aborted) response.shouldKeepAlive = false
     void handle(request, response)
   })
-  const tasks = [keepReconciled(system), keepSending(system), keepTrimming(system)]
+  const tasks = [keepReconciled(system), keepSending(system), keepTrimming(system), keepSwept(system)]
   return {
     port: listener.port,
     async stop() {

@@ -8,6 +8,8 @@ import {
   COUNTING_TIME,
   RECOVERY_PAUSE,
   STRANGERS_BODIES,
+  WAITING_MAX,
+  WAITING_PER_ACCOUNT,
   WRITER_CONNECTIONS,
 } from './limits.ts'
 import type { Log } from './log.ts'
@@ -15,6 +17,7 @@ import { createFolderMailer } from './mail/folder.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { createSmtpMailer } from './mail/smtp.ts'
 import { PowerDns } from './nameserver/powerdns.ts'
+import { Secondaries } from './secondaries/secondaries.ts'
 import { createCounters } from './service/throttling/counters.ts'
 import { Room } from './service/throttling/room.ts'
 import { Queues } from './service/queues.ts'
@@ -59,6 +62,7 @@ export function createSystem(
       connections: config.pdnsConnections,
       primary: config.nameServers[0]!,
     }),
+    secondaries: new Secondaries(config.secondaries),
     mailer: createMailer(config),
     counters: createCounters(config, countersDb, log),
     queues: new Queues(),
@@ -66,6 +70,7 @@ export function createSystem(
     bodies: { strangers: new Room(STRANGERS_BODIES), accounts: new Room(accountsBodies(config.bodyLimit)) },
     answers: new Room(ANSWERS),
     stopping,
+    waiting: new Room({ each: WAITING_PER_ACCOUNT, all: WAITING_MAX }),
     log,
     now: currentTime,
   }
@@ -78,7 +83,7 @@ function createMailer({ mailUrl, mailFrom, dataFolder }: Config): Mailer {
 }
 
 export async function closeSystem(system: System): Promise<void> {
-  await system.nameserver.close()
+  await Promise.all([system.nameserver.close(), system.secondaries.close()])
   await Promise.all([system.db, system.writersDb, system.marksDb, system.countersDb].map((pool) => pool.end()))
 }
 

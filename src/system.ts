@@ -4,11 +4,18 @@ import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
+import type { Secondaries } from './secondaries/secondaries.ts'
 import type { Queues } from './service/queues.ts'
 import type { Shared } from './service/shared.ts'
 import type { Room } from './service/throttling/room.ts'
 import type { PresentedToken } from './store/tokens.ts'
 import type { Timestamp } from './time.ts'
+
+/** A publication of a zone; a name without final dot. */
+export interface Published {
+  zone: string
+  version: number | undefined
+}
 
 /** The parts of a running service, passed as a parameter, never imported. */
 export interface System {
@@ -25,6 +32,8 @@ export interface System {
   /** The pool for `counters` in Postgres, with short timeouts, because requests wait for it. */
   countersDb: Pool
   nameserver: Nameserver
+  /** The nameservers that transfer the zones. */
+  secondaries: Secondaries
   mailer: Mailer
   /** The counters of requests; undefined: throttling is off. */
   counters: RateLimiterAbstract | undefined
@@ -38,6 +47,10 @@ export interface System {
   answers: Room
   /** Aborts when the process shall stop. */
   stopping: AbortSignal
+  /** The accounts whose requests wait until a change is served. */
+  waiting: Room
+  /** What the request, or the command, has published, in order; a deleted zone has no version. */
+  published?: Published[]
   /** Each request has a copy of the system with its id, and with a log of its own, whose lines have it. */
   request?: string
   log: Log

@@ -24,6 +24,7 @@ const DEFAULTS: Config = {
   keyEncryptionKeys: [],
   publicUrl: undefined,
   nameServers: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
+  secondaries: [],
   localPublicSuffixes: [],
   updateHosts: [],
   checkIpHosts: [],
@@ -121,6 +122,15 @@ for (const [name, value, member, read] of [
   ['NAMESERVERS', 'ns1.example.net', 'nameServers', ['ns1.example.net.']],
   ['NAMESERVERS', 'b.example., a.example', 'nameServers', ['b.example.', 'a.example.']],
   ['NAMESERVERS', 'a.example  b.example,c.example', 'nameServers', ['a.example.', 'b.example.', 'c.example.']],
+  [
+    'SECONDARIES',
+    'ns2.example.net=192.0.2.53, ns3.example.net.=[2001:db8::53]:5300',
+    'secondaries',
+    [
+      { name: 'ns2.example.net', address: '192.0.2.53', port: 53 },
+      { name: 'ns3.example.net', address: '2001:db8::53', port: 5300 },
+    ],
+  ],
   ['LOCAL_PUBLIC_SUFFIXES', 'dyn.example.net, b.example.', 'localPublicSuffixes', ['dyn.example.net', 'b.example']],
   ['UPDATE_HOSTS', 'update.example.net', 'updateHosts', ['update.example.net']],
   ['CHECK_IP_HOSTS', 'checkip.example.net., b.example', 'checkIpHosts', ['checkip.example.net', 'b.example']],
@@ -265,6 +275,13 @@ for (const [name, values, text] of [
   ],
   ['NAMESERVERS', [',', ', ,'], () => HOSTS],
   ['LOCAL_PUBLIC_SUFFIXES', [','], () => HOSTS],
+  [
+    'SECONDARIES',
+    ['ns2', '192.0.2.1', 'ns2=x', 'NS2.a=192.0.2.1', 'ns2.a=192.0.2.1:0', 'ns2.a=192.0.2.1:65536', 'ns2.a=[192.0.2.1]'],
+    (value: string) =>
+      `must be such as ns2.example.net=192.0.2.53, ns3.example.net=[2001:db8::53]:5300, not "${value}"`,
+  ],
+  ['SECONDARIES', ['ns2.a=192.0.2.1, ns2.a.=192.0.2.2'], () => 'must have different names'],
   ['UPDATE_HOSTS', ['Update.example.net', 'update'], (value: string) => `${HOSTS}, not "${value}"`],
   ['CHECK_IP_HOSTS', [',', ', ,'], () => HOSTS],
   [

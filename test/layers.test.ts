@@ -10,10 +10,12 @@ const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter
 /** The imports of each ring, besides itself: the arrows of architecture.md, and the common files. */
 const ARROWS: Record<string, readonly string[]> = {
   http: ['service', 'dns', 'errors.ts', 'limits.ts', 'slices.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
+  secondaries: ['errors.ts', 'limits.ts'],
   cli: ['service', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'system.ts'],
   service: [
     'store',
     'nameserver',
+    'secondaries',
     'dns',
     'errors.ts',
     'limits.ts',
@@ -96,6 +98,7 @@ test('only the store imports SQL drivers, only nameserver an HTTP client, only h
     koa: 'http',
     yup: 'http',
     nodemailer: 'mail',
+    'dns-packet': 'secondaries',
   }
   const violations = FILES.filter((file) => ringOf(file) in ARROWS).flatMap((file) => {
     const code = ts.transpile(readFileSync(join(SOURCES, file), 'utf8'), { verbatimModuleSyntax: true })

@@ -13,6 +13,7 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
   adopt: async () => (await import('./adopt.ts')).addAdopt,
   release: async () => (await import('./adopt.ts')).addAdopt,
   reconcile: async () => (await import('./reconcile.ts')).addReconcile,
+  secondaries: async () => (await import('./secondaries.ts')).addSecondaries,
   rebuild: async () => (await import('./rebuild.ts')).addRebuild,
   backup: async () => (await import('./backup.ts')).addBackup,
   restore: async () => (await import('./backup.ts')).addBackup,

@@ -12,6 +12,7 @@ import {
 import { authenticateForUpdate } from './middleware/authenticate-for-update.ts'
 import { body } from './middleware/body.ts'
 import { CHECK_IP_PATH, UPDATE_PATH } from './middleware/host-names.ts'
+import { reportPublication } from './middleware/publication.ts'
 import { throttle } from './middleware/throttle.ts'
 import { RESET_PATH } from './middleware/apart-from-resets.ts'
 import { addResource } from './resource.ts'
@@ -25,6 +26,7 @@ import * as health from './routes/health.ts'
 import * as history from './routes/history.ts'
 import { showIndex } from './routes/index.ts'
 import * as policies from './routes/policies.ts'
+import { showPublication } from './routes/publication.ts'
 import * as rrsets from './routes/rrsets.ts'
 import * as tokens from './routes/tokens.ts'
 import * as zonefiles from './routes/zonefiles.ts'
@@ -124,7 +126,7 @@ export function createRouter(config: Config): Router<State> {
     [authenticate, requires('reads', { POST: 'domainCreation' }), domains.refuseBeyondQuota, domainRates],
     {
       GET: [domains.listDomains],
-      POST: [domainJson, domains.createDomain],
+      POST: [reportPublication, domainJson, domains.createDomain],
     },
   )
   const conditional = { conditional: true }
@@ -142,13 +144,13 @@ export function createRouter(config: Config): Router<State> {
     [authenticateForDomain, throttle({ ...rrsetScopes, reads: 'dns_api_expensive' })],
     {
       GET: [zonefiles.exportZonefile],
-      PUT: [zonefile, zonefiles.replaceZonefile],
+      PUT: [reportPublication, zonefile, zonefiles.replaceZonefile],
     },
     conditional,
   )
   resource(
     '/api/v1/domains/:name/rrsets',
-    [authenticateForDomain, rrsetRates],
+    [authenticateForDomain, rrsetRates, reportPublication],
     {
       GET: [rrsets.listRRsets],
       POST: [collectionJson, rrsets.writeRRsets],
@@ -159,7 +161,7 @@ export function createRouter(config: Config): Router<State> {
   )
   resource(
     '/api/v1/domains/:name/rrsets/:subname/:type',
-    [authenticateForDomain, rrsets.refuseAutomaticType, rrsetRates],
+    [authenticateForDomain, rrsets.refuseAutomaticType, rrsetRates, reportPublication],
     {
       GET: [rrsets.showRRset],
       PUT: [resourceJson, rrsets.changeRRset],
@@ -169,6 +171,9 @@ export function createRouter(config: Config): Router<State> {
     conditional,
   )
 
+  resource('/api/v1/domains/:name/publication', [authenticateForDomain, throttle('dns_api_cheap')], {
+    GET: [showPublication],
+  })
   resource('/api/v1/domains/:name/history', [authenticateForDomain, throttle('dns_api_cheap')], {
     GET: [history.listEntries],
   })
@@ -177,20 +182,20 @@ export function createRouter(config: Config): Router<State> {
   })
   resource(
     '/api/v1/domains/:name/history/:id/undo',
-    [authenticateForDomain, rrsetRates],
+    [authenticateForDomain, rrsetRates, reportPublication],
     { POST: [history.undoEntry] },
     conditional,
   )
   resource(
     '/api/v1/domains/:name/restore',
-    [authenticateForDomain, rrsetRates],
+    [authenticateForDomain, rrsetRates, reportPublication],
     { POST: [json, history.restoreDomain] },
     conditional,
   )
 
   for (const path of ['/api/v1/dyndns/update', '/nic/update', UPDATE_PATH]) {
     // A wrong method is refused before the hosts are looked at (contract §10.1).
-    const chain = [dyndns.findHosts, throttle('dyndns'), dyndns.update]
+    const chain = [dyndns.findHosts, throttle('dyndns'), reportPublication, dyndns.update]
     resource(path, [authenticateForUpdate], { GET: chain }, { dyndns: true })
   }
   if (config.ciControl) {

@@ -244,6 +244,17 @@ export async function setPaused(trx: Db, id: number, paused: boolean): Promise<v
   await query(trx, 'update domains set paused = :paused where id = :id', { id, paused })
 }
 
+/** Some of the domains that were published since then, the latest first. The cost grows with the number of domains. */
+export async function publishedSince(db: Db, time: Timestamp, limit: number): Promise<Domain[]> {
+  const sql = `select ${COLUMNS} from domains where published >= :time order by published desc limit :limit`
+  return query(db, sql, { time, limit })
+}
+
+/** The domains with the next ids. */
+export async function listAfter(db: Db, id: number, limit: number): Promise<Domain[]> {
+  return query(db, `select ${COLUMNS} from domains where id > :id order by id limit :limit`, { id, limit })
+}
+
 /** The versions of all domains, for the audit only: the cost grows with the number of domains. */
 export async function versions(db: Db): Promise<Pick<Domain, 'id' | 'name' | 'version' | 'paused'>[]> {
   return query(db, 'select id, name, version, paused from domains')

@@ -3,9 +3,11 @@ import type { Config } from '../../config.ts'
 import { answerEmpty } from '../answer.ts'
 import type { AppContext } from '../context.ts'
 
-const EXPOSED = 'Link, Retry-After, Location, ETag, RateLimit, RateLimit-Policy'
+const EXPOSED =
+  'Link, Retry-After, Location, ETag, RateLimit, RateLimit-Policy, Preference-Applied, Zoneplane-Publication, Zoneplane-Version'
 const PREFLIGHT = {
-  'Access-Control-Allow-Headers': 'accept, authorization, content-type, user-agent, x-csrftoken, x-requested-with',
+  'Access-Control-Allow-Headers':
+    'accept, authorization, content-type, prefer, user-agent, x-csrftoken, x-requested-with',
   'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
   'Access-Control-Max-Age': '86400',
 }

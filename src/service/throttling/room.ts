@@ -1,20 +1,19 @@
-/** Memory for the octets that callers make a process hold: bounded for each caller, and for all of them together. */
+/** What callers make a process hold, such as octets or connections: bounded for each caller, and for all of them together. */
 export class Room {
   readonly #each: number
   readonly #all: number
   readonly #held = new Map<string, number>()
   #total = 0
 
-  /** @param bounds in octets */
   constructor(bounds: { each: number; all: number }) {
     this.#each = bounds.each
     this.#all = bounds.all
   }
 
-  /** Counts octets for a caller until `release`, if the bounds allow it; else returns false. */
-  hold(caller: string, octets: number): boolean {
-    if (this.#of(caller) + octets > this.#each || this.#total + octets > this.#all) return false
-    this.add(caller, octets)
+  /** Counts some for a caller until `release`, if the bounds allow it; else returns false. */
+  hold(caller: string, count: number): boolean {
+    if (this.#of(caller) + count > this.#each || this.#total + count > this.#all) return false
+    this.add(caller, count)
     return true
   }
 
@@ -23,16 +22,16 @@ export class Room {
     return this.#of(caller) > this.#each
   }
 
-  /** Counts octets for a caller until `release`, even beyond the bounds. */
-  add(caller: string, octets: number): void {
-    const held = this.#of(caller) + octets
+  /** Counts some for a caller until `release`, even beyond the bounds. */
+  add(caller: string, count: number): void {
+    const held = this.#of(caller) + count
     if (held === 0) this.#held.delete(caller)
     else this.#held.set(caller, held)
-    this.#total += octets
+    this.#total += count
   }
 
-  release(caller: string, octets: number): void {
-    this.add(caller, -octets)
+  release(caller: string, count: number): void {
+    this.add(caller, -count)
   }
 
   #of(caller: string): number {

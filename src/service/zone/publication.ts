@@ -1,12 +1,12 @@
 import { NameserverFailure } from '../../errors.ts'
-import { WRITERS_PER_ACCOUNT } from '../../limits.ts'
+import { DAY, WRITERS_PER_ACCOUNT } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
 import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains.ts'
 import * as marks from '../../store/marks.ts'
 import type { Mark } from '../../store/marks.ts'
-import type { System } from '../../system.ts'
-import { unixTime } from '../../time.ts'
+import type { Published, System } from '../../system.ts'
+import { unixTime, type Timestamp } from '../../time.ts'
 import { Claim, pushOf } from './claim.ts'
 import { differences, type Difference } from './differences.ts'
 import { keepKeys, openKeys, storeKeys } from './signing-keys.ts'
@@ -34,6 +34,8 @@ export class Publication implements AsyncDisposable {
   readonly #leaveQueues: () => void
   /** The marks of the zones that are published but not committed. */
   #published: Mark[] = []
+  /** What is published with the commit. */
+  #news: Published[] = []
   #failure = 'the transaction was rolled back'
 
   constructor(system: System, transaction: Transaction, leaveQueues: () => void) {
@@ -77,11 +79,20 @@ export class Publication implements AsyncDisposable {
     }
   }
 
+  /** Tells what the transaction publishes, for the secondaries and the answer; `version` is undefined for a deletion. */
+  publishes(zone: string, version: number | undefined): void {
+    this.#news.push({ zone, version })
+  }
+
   /** @throws Unavailable */
   async commit(): Promise<void> {
     try {
       await this.#transaction.commit()
       this.#published = []
+      for (const { zone, version } of this.#news) {
+        if (version !== undefined) this.system.secondaries.announce(zone, servedSerial(version, this.system.now()))
+      }
+      this.system.published?.push(...this.#news)
     } catch (error) {
       this.#failure = (error as Error).message
       throw error
@@ -146,6 +157,14 @@ async function settleOrKeep(system: System, { claim: { mark }, begun }: Attempt,
   // If the nameserver answered, no request of ours is in flight.
   const grace = kind === 'unknown' ? mark.grace : 0
   await marks.keep(system.marksDb, { ...mark, grace }, false, (error as Error).message)
+}
+
+/**
+ * The serial that PowerDNS serves for a version that was published then: it adds the weeks since 1970, so that secondaries
+ * fetch new signatures (powerdns.md §0).
+ */
+export function servedSerial(version: number, published: Timestamp): number {
+  return version + Math.floor(unixTime(published) / (7 * DAY))
 }
 
 /** The version after all that were sent for a zone: UNIX time, or the next number if that is higher (powerdns.md §0). */

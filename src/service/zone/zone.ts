@@ -125,6 +125,7 @@ export class Zone implements ZoneState, AsyncDisposable {
         toPublished(domain, change.after ?? { ...change.before!, records: [] }),
       )
       await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets: states }, rectify, claim)
+      this.publication.publishes(domain.name, version)
       attempt.begun = true
       await storing
     })
@@ -167,6 +168,7 @@ export class Zone implements ZoneState, AsyncDisposable {
         throw error
       })
       attempt.begun = true
+      this.publication.publishes(name, version)
       if (old.length === 0) void sendAlong(storeKeys(system, trx, domain, signing, { only: true }))
       return keys
     })
@@ -183,6 +185,7 @@ export class Zone implements ZoneState, AsyncDisposable {
       // Not the serial of the earlier push: it would show this deletion as applied.
       if (isDoubtful) await claim.note(nextVersion(system, Math.max(sent, claim.mark.version ?? 0)), size)
       await system.nameserver.deleteZone(`${name}.`, claim)
+      this.publication.publishes(name, undefined)
     })
   }
 
@@ -194,6 +197,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     const { system, trx } = this.publication
     const { version, changes } = await equalise(system, claim, this.domain, await desiredZone(trx, this.domain))
     await domains.setRepaired(trx, this.domain.id, version)
+    this.publication.publishes(this.domain.name, version)
     const subnameOf = ({ name }: PublishedRRset) => name.slice(0, -`.${this.domain.name}.`.length)
     const contents = (rrset: PublishedRRset | undefined) => (rrset?.records.length ? rrset : undefined)
     const found = changes.map(({ live, desired }) => {

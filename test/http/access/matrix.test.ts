@@ -283,6 +283,7 @@ const ROWS: Row[] = [
     ...{ method: 'PUT', path: `${DOMAINS}/:name/zonefile`, query: '?dry_run=true', body: () => 'www 61 A 192.0.2.1' },
     ...{ mediaType: 'text/dns', expected: examined },
   },
+  { method: 'GET', path: `${DOMAINS}/:name/publication`, expected: ifVisible(() => [200, false]) },
   { method: 'GET', path: `${DOMAINS}/:name/history`, expected: ifVisible(() => [200, false]) },
   { method: 'GET', path: `${DOMAINS}/:name/history/:id`, idOf: 'entry', expected: ifVisible(() => [200, false]) },
   ...['', '?dry_run=true'].flatMap((query): Row[] => [

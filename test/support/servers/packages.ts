@@ -30,6 +30,13 @@ export const secondValidator: Requirement[] = [
   { what: 'unbound-host', isThere: () => hasAll('unbound-host'), packages: ['unbound-host'] },
 ]
 
+/** Nameservers of other projects, which transfer the service's zones in the long tests. */
+export const secondaryServers: Requirement[] = [
+  { what: 'BIND', isThere: () => hasAll('named'), packages: ['bind9'] },
+  { what: 'Knot', isThere: () => hasAll('knotd'), packages: ['knot'] },
+  { what: 'NSD', isThere: () => hasAll('nsd'), packages: ['nsd'] },
+]
+
 /** Client programs of other projects, which the tests run against the service. */
 export const clientTools: Requirement[] = [
   { what: 'lego', isThere: () => hasAll('lego'), packages: ['lego'] },

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { RECOVERY_PAUSE, SWEEP_BATCH, SWEEP_PAUSE, SWEEP_RECENT } from '../../limits.ts'
+import * as domains from '../../store/domains.ts'
+import type { System } from '../../system.ts'
+import { fromMicroseconds, microseconds } from '../../time.ts'
+import { runPeriodically, type BackgroundTask } from '../background.ts'
+import { servedSerial } from '../zone/publication.ts'
+
+/**
+ * Tells secondaries that serve an old version of a zone to transfer it, one zone every SWEEP_PAUSE: those that were away,
+ * and those whose NOTIFY got lost when a process died. So nothing about secondaries is stored.
+ */
+export function keepSwept(system: System): BackgroundTask {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let last = 0
+  const round = async () => {
+    const since = fromMicroseconds(microseconds(system.now()) - BigInt(SWEEP_RECENT) * 1_000_000n)!
+    const recent = await domains.publishedSince(system.db, since, SWEEP_BATCH)
+    const next = await domains.listAfter(system.db, last, SWEEP_BATCH)
+    last = next.length < SWEEP_BATCH ? 0 : next.at(-1)!.id
+    for (const { name, version, published } of [...recent, ...next]) {
+      // Not awaited: a secondary that does not answer keeps nobody waiting. What it misses, the next round tells.
+      system.secondaries.remind(name, servedSerial(version, published)).catch(() => undefined)
+      await sleep(SWEEP_PAUSE, undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) return
+    }
+  }
+  const isNeeded = system.secondaries.all.length > 0
+  const loop = isNeeded ? runPeriodically(system, 'sweep', round, RECOVERY_PAUSE, signal) : Promise.resolve()
+  return {
+    async stop() {
+      stopping.abort()
+      await loop
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import test from 'ava'
+import { unixTime } from '../../src/time.ts'
+import { ask, lookUp } from '../support/dns/dns.ts'
+import { eventually } from '../support/eventually.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import { startSecondary, type SecondaryServer } from '../support/servers/secondaries.ts'
+
+// Nameservers of other projects transfer the zones: they are told of changes (RFC 1996), and the publication status
+// (contract §15.6) says what they serve.
+
+const servers = useServers()
+const ZONES = ['told.example', 'bulk.example', 'again.example', 'missed.example']
+let secondaries: SecondaryServer[] = []
+let service: TestProcess
+
+test.serial.before('secondaries of every kind', async () => {
+  const { powerDns } = servers()
+  secondaries = await Promise.all(
+    (['bind', 'knot', 'nsd', 'powerdns'] as const).map((kind) => startSecondary(kind, powerDns, ZONES)),
+  )
+  const SECONDARIES = secondaries.map(({ kind, dnsHost, dnsPort }) => `${kind}.example=${dnsHost}:${dnsPort}`).join()
+  service = await servers().start({ SECONDARIES })
+})
+
+test.after.always(async () => {
+  for (const secondary of secondaries) await secondary.kill()
+})
+
+interface Status {
+  version: number
+  published: string
+  status: string
+  nameservers: { name: string; status: string; version: number | null }[]
+}
+
+const www = (...records: string[]) => ({ subname: 'www', type: 'A', ttl: 60, records })
+const PATIENT = { headers: { Prefer: 'wait=30' } }
+
+async function statusOf(zone: string, query = ''): Promise<Status> {
+  return (await service.api.get(`/domains/${zone}/publication/${query}`)).json as Status
+}
+
+/** The serial that a server answers; its answer code if it has none. */
+async function serialAt(server: SecondaryServer, zone: string): Promise<number | string> {
+  const { rcode, answers } = await ask(server, zone, 'SOA')
+  const soa = answers.find(({ type }) => type === 'SOA')
+  return soa?.type === 'SOA' ? (soa.data.serial ?? 0) : rcode
+}
+
+/** Whether the status says what the servers themselves say. */
+async function agrees(zone: string): Promise<boolean> {
+  const { version, published, nameservers } = await statusOf(zone)
+  const weeks = Math.floor(unixTime(published) / (7 * 86_400))
+  const serials = await Promise.all(secondaries.map((secondary) => serialAt(secondary, zone)))
+  return serials.every((serial, at) => {
+    const said = nameservers.find(({ name }) => name === `${secondaries[at]!.kind}.example.`)!
+    if (typeof serial === 'string') return said.version === null
+    return said.version === serial - weeks && (said.status === 'INSYNC') === said.version >= version
+  })
+}
+
+test.serial('a new domain, a change and a bulk write are served by all when the status says so', async (t) => {
+  const zone = 'told.example'
+  const path = `/domains/${zone}/rrsets/`
+  const many = Array.from({ length: 500 }, (_, i) => ({ ...www('192.0.2.1'), subname: `name-${i}` }))
+  const writes = [
+    () => service.api.post('/domains/', { name: zone }, PATIENT),
+    () => service.api.post(path, www('192.0.2.1'), PATIENT),
+    () => service.api.put(`${path}www/A/`, www('192.0.2.2'), PATIENT),
+    () => service.api.patch(path, many, PATIENT),
+    () => service.api.delete(`${path}www/A/`, PATIENT),
+  ]
+  for (const write of writes) {
+    const { text, headers } = await write()
+    t.is(headers['zoneplane-publication'], 'INSYNC', text)
+    const { version, status, nameservers } = await statusOf(zone)
+    t.is(status, 'INSYNC')
+    t.deepEqual(
+      nameservers.map((server) => server.version),
+      Array<number>(5).fill(version),
+    )
+    t.true(await agrees(zone))
+  }
+  for (const secondary of secondaries) {
+    t.deepEqual(await lookUp(secondary, `name-499.${zone}`, 'A'), ['192.0.2.1'])
+    t.is((await ask(secondary, `www.${zone}`, 'A')).rcode, 'NXDOMAIN')
+  }
+})
+
+test.serial('a domain that is deleted and created again is served by all', async (t) => {
+  const zone = 'again.example'
+  for (const address of ['192.0.2.1', '192.0.2.2']) {
+    t.is((await service.api.post('/domains/', { name: zone })).status, 201)
+    const written = await service.api.post(`/domains/${zone}/rrsets/`, www(address), PATIENT)
+    t.is(written.headers['zoneplane-publication'], 'INSYNC')
+    for (const secondary of secondaries) t.deepEqual(await lookUp(secondary, `www.${zone}`, 'A'), [address])
+    await service.api.delete(`/domains/${zone}/`)
+  }
+})
+
+test.serial('a secondary that is down does not count, and catches up after its return by itself', async (t) => {
+  const zone = 'missed.example'
+  await service.api.post('/domains/', { name: zone }, PATIENT)
+  for (const down of secondaries) {
+    const address = `192.0.2.${1 + secondaries.indexOf(down)}`
+    await down.kill()
+    const written = await service.api.put(`/domains/${zone}/rrsets/`, [www(address)], PATIENT)
+    t.is(written.headers['zoneplane-publication'], 'INSYNC', down.kind)
+    const { nameservers } = await statusOf(zone)
+    t.like(
+      nameservers.find(({ name }) => name === `${down.kind}.example.`),
+      { status: 'UNREACHABLE', version: null },
+    )
+    await down.start()
+    await eventually(async () => (await lookUp(down, `www.${zone}`, 'A')).join() === address)
+    t.like(await statusOf(zone, '?wait=30'), { status: 'INSYNC' })
+  }
+})

@@ -1,0 +1,166 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findPorts } from '../../../dev/ports.ts'
+import { findProgram } from '../../../dev/powerdns-program.ts'
+import { ask, type Server } from '../dns/dns.ts'
+import { eventually } from '../eventually.ts'
+import { newFolder } from './folders.ts'
+import { startProgram, type Program } from './programs.ts'
+
+/** A nameserver of another project that transfers zones. Its addresses stay when it is started again. */
+export interface SecondaryServer extends Server {
+  kind: Kind
+  start(): Promise<void>
+  /** Ends it at once, as a power failure would. */
+  kill(): Promise<void>
+}
+
+export type Kind = keyof typeof PROGRAMS
+
+interface Setting {
+  folder: string
+  primary: Server
+  zones: readonly string[]
+  port: number
+  /** A second port, for control. */
+  control: number
+}
+
+/** For each: its configuration, and how it is started in the foreground. */
+const PROGRAMS = {
+  bind: {
+    program: 'named',
+    configure: ({ folder, primary, zones, port }: Setting) => `
+      options {
+        directory "${folder}"; pid-file none; session-keyfile "${folder}/session.key"; recursion no; notify no;
+        listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; }; dnssec-validation no;
+        serial-query-rate 1000; transfers-per-ns 20; transfers-in 50; max-records-per-type 5000;
+      };
+      controls { };
+      ${zones.map((zone) => `zone "${zone}" { type secondary; file "${zone}.db"; primaries port ${primary.dnsPort} { ${primary.dnsHost}; }; };`).join('\n')}`,
+    args: (file: string) => ['-g', '-n', '1', '-c', file],
+  },
+  knot: {
+    program: 'knotd',
+    configure: ({ folder, primary, zones, port }: Setting) => `
+server:
+  rundir: ${folder}
+  listen: 127.0.0.1@${port}
+  background-workers: 16
+database:
+  storage: ${folder}
+remote:
+  - id: primary
+    address: ${primary.dnsHost}@${primary.dnsPort}
+acl:
+  - id: notify
+    address: 127.0.0.1
+    action: notify
+zone:
+${zones.map((zone) => `  - domain: ${zone}\n    storage: ${folder}\n    master: primary\n    acl: notify`).join('\n')}
+`,
+    args: (file: string) => ['-c', file],
+  },
+  nsd: {
+    program: 'nsd',
+    configure: ({ folder, primary, zones, port }: Setting) => `
+server:
+  ip-address: 127.0.0.1
+  port: ${port}
+  username: ""
+  zonesdir: "${folder}"
+  database: ""
+  pidfile: ""
+  xfrdfile: "${folder}/xfrd.state"
+  zonelistfile: "${folder}/zone.list"
+  xfrdir: "${folder}"
+  zonefiles-write: 10
+  xfrd-reload-timeout: 0
+  rrl-ratelimit: 0
+remote-control:
+  control-enable: no
+${zones
+  .map(
+    (zone) => `zone:
+  name: ${zone}
+  zonefile: ${zone}.zone
+  request-xfr: AXFR ${primary.dnsHost}@${primary.dnsPort} NOKEY
+  allow-notify: 127.0.0.1 NOKEY`,
+  )
+  .join('\n')}
+`,
+    args: (file: string) => ['-d', '-c', file],
+  },
+  powerdns: {
+    program: 'pdns_server',
+    configure: ({ folder, port, control }: Setting) => `
+launch=lmdb
+lmdb-filename=${folder}/zones
+lmdb-shards=1
+local-address=127.0.0.1
+local-port=${port}
+secondary=yes
+xfr-cycle-interval=60
+trusted-notification-proxy=127.0.0.1
+api=yes
+api-key=secret
+webserver=yes
+webserver-address=127.0.0.1
+webserver-port=${control}
+socket-dir=${folder}
+cache-ttl=0
+query-cache-ttl=0
+negquery-cache-ttl=0
+security-poll-suffix=
+`,
+    args: (_file: string, folder: string) => [`--config-dir=${folder}`, '--daemon=no', '--guardian=no'],
+  },
+} as const
+
+/** Starts a secondary for these zones, whether or not the primary has them yet. */
+export async function startSecondary(kind: Kind, primary: Server, zones: readonly string[]): Promise<SecondaryServer> {
+  const folder = newFolder()
+  const { program, configure, args } = PROGRAMS[kind]
+  const { dns: port, api: control } = await findPorts({ dns: 0, api: 0 }, ['127.0.0.1'])
+  const file = join(folder, kind === 'powerdns' ? 'pdns.conf' : 'secondary.conf')
+  writeFileSync(file, configure({ folder, primary, zones, port, control }))
+  const server: Server = { dnsHost: '127.0.0.1', dnsPort: port }
+  let running: Program | undefined
+  const start = async () => {
+    running = startProgram(findProgram(program)!, args(file, folder), { PATH: process.env['PATH'] })
+    const { output, ended } = running
+    const dead = ended.then((code) => {
+      throw new Error(`${program} ended with ${code}:\n${output()}`)
+    })
+    dead.catch(() => undefined)
+    await Promise.race([eventually(() => answers(server)), dead])
+  }
+  await start()
+  if (kind === 'powerdns') for (const zone of zones) await addZone(control, zone, primary)
+  return {
+    ...server,
+    kind,
+    start,
+    async kill() {
+      running?.child.kill('SIGKILL')
+      await running?.ended
+    },
+  }
+}
+
+async function answers(server: Server): Promise<boolean> {
+  return ask(server, 'nothing.invalid', 'SOA').then(
+    () => true,
+    () => false,
+  )
+}
+
+async function addZone(control: number, zone: string, { dnsHost, dnsPort }: Server): Promise<void> {
+  const body = { name: `${zone}.`, kind: 'Slave', masters: [`${dnsHost}:${dnsPort}`], nameservers: [] }
+  const { status } = await fetch(`http://127.0.0.1:${control}/api/v1/servers/localhost/zones`, {
+    method: 'POST',
+    headers: { 'x-api-key': 'secret', connection: 'close' },
+    body: JSON.stringify(body),
+  })
+  if (status !== 201) throw new Error(`PowerDNS answered ${status}`)
+}
