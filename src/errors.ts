@@ -20,6 +20,17 @@ export class Invalid extends Error {
   }
 }
 
+/** RRsets that a write creates would be occluded, or would occlude others (contract §8.10). */
+export class Occluded extends Invalid {
+  /** The created RRsets, each with its problem. */
+  readonly occlusions: readonly { subname: string; type: string; text: string }[]
+
+  constructor(occlusions: Occluded['occlusions']) {
+    super({ non_field_errors: occlusions.map(({ text }) => text) })
+    this.occlusions = occlusions
+  }
+}
+
 /** A precondition of the request does not hold (contract §15.1). */
 export class PreconditionFailed extends Error {
   constructor() {

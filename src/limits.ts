@@ -159,7 +159,10 @@ export const BODY_DEPTH = 100
 /** Items of a request to the RRset collection (contract §8.7), which is stored and published as a whole. */
 export const COLLECTION_ITEMS = 20_000
 
-/** A write searches for delegations above at most this many names. For more, it has the zone rectified anyway. */
+/**
+ * A write searches for delegations and DNAMEs above at most this many names. For more, it reads all those of the zone,
+ * and has it rectified.
+ */
 export const ANCESTORS = 100_000
 
 /** Connections of a process at a time to each address it listens on; and those of one client (contract §16). */

@@ -23,14 +23,52 @@ export type RRsetState = Pick<RRset, 'subname' | 'type' | 'ttl' | 'records'>
 
 const COLUMNS = 'rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records, rrsets.created, rrsets.touched'
 
-/** The RRsets of a domain at these subnames. */
-export async function atSubnames(db: Db, domainName: string, subnames: string[] | 'all'): Promise<RRset[]> {
+/** The RRsets of a domain: all, or those at some subnames, and the delegations and DNAMEs at others. */
+export async function atSubnames(
+  db: Db,
+  domainName: string,
+  names: { subnames: string[]; ancestors: string[] } | 'all',
+): Promise<RRset[]> {
+  const condition =
+    names === 'all' ? '' : `and (subname = any (:subnames) or (subname = any (:ancestors) and type in ('NS', 'DNAME')))`
   return query<RRset>(
     db,
-    `select ${COLUMNS} from rrsets
-     where domain_id = (select id from domains where name = :domainName)
-       ${subnames === 'all' ? '' : 'and subname = any (:subnames)'}`,
-    { domainName, subnames },
+    `select ${COLUMNS} from rrsets where domain_id = (select id from domains where name = :domainName) ${condition}`,
+    names === 'all' ? { domainName } : { domainName, ...names },
+  )
+}
+
+/** All delegations and DNAMEs of a domain. Takes time linear in the number of its RRsets. */
+export async function cuts(db: Db, domainId: number): Promise<RRsetKey[]> {
+  return query(db, `select subname, type from rrsets where domain_id = :domainId and type in ('NS', 'DNAME')`, {
+    domainId,
+  })
+}
+
+/**
+ * For each of these new delegations and DNAMEs, one RRset of the domain that it would occlude (contract §8.10), without
+ * those in `removed`.
+ */
+export async function belowCuts(db: Db, domainId: number, added: RRsetKey[], removed: RRsetKey[]): Promise<RRsetKey[]> {
+  const ranges = added.map(({ subname, type }) => {
+    const reversed = Array.from(subname).reverse().join('')
+    // Of the characters in names, `*` is the first and `z` the last; `/` comes after the dot.
+    const [low, high] = subname === '' ? ['*', '{'] : [`${reversed}.`, `${reversed}/`]
+    return { all: type === 'DNAME', low, high }
+  })
+  return query(
+    db,
+    `select below.subname, below.type
+     from json_to_recordset(:ranges) as cut ("all" boolean, low text, high text)
+     cross join lateral (
+       select subname, type from rrsets
+       where domain_id = :domainId
+         and reverse(subname) collate "C" >= cut.low and reverse(subname) collate "C" < cut.high
+         and (cut."all" or type in ('NS', 'DS'))
+         and (subname, type) not in (select * from json_to_recordset(:removed) as gone (subname text, type text))
+       order by reverse(subname) collate "C" limit 1
+     ) as below`,
+    { domainId, ranges: await stringify(ranges), removed: await keysJson(removed) },
   )
 }
 

@@ -179,3 +179,14 @@ test('disabled records are left out if the operator asks for it', async (t) => {
   t.deepEqual(givenUp, ['www.a.example. A: 2 disabled records', 'www.a.example. TXT: 1 disabled record'])
   t.deepEqual(obstacles, [])
 })
+
+test('a zone with NS or DS below a delegation, or names below a DNAME, is not adopted', async (t) => {
+  const ns = (name: string) => rrset({ name, type: 'NS', records: ['ns.example.'] })
+  const dname = rrset({ name: 'd.a.example.', type: 'DNAME', records: ['x.example.'] })
+  const below = [ns('Y.x.a.example.'), rrset({ name: 'z.x.a.example.' }), rrset({ name: 'e.d.a.example.' })]
+  const { obstacles } = await plan(found({ rrsets: [ns('a.example.'), ns('x.a.example.'), dname, ...below] }))
+  t.deepEqual(obstacles, [
+    'y.x.a.example. NS would be occluded by x.a.example. NS. (No NS or DS is allowed below a delegation.)',
+    'e.d.a.example. A would be occluded by d.a.example. DNAME. (Nothing is allowed below a DNAME.)',
+  ])
+})

@@ -7,7 +7,8 @@ import { RRSETS_MAX, TTL_MAX } from '../../limits.ts'
 import type { FoundRRset, FoundZone } from '../../nameserver/nameserver.ts'
 import type { Work } from '../../slices.ts'
 import type { RRsetState } from '../../store/rrsets.ts'
-import { planItem, type ZoneState } from '../zone/changes.ts'
+import { changesTo, planItem, type ZoneState } from '../zone/changes.ts'
+import { occlusions } from '../zone/occlusion.ts'
 import { clamped } from '../zone/rrset-input.ts'
 
 /** What the operator allows an adoption to change. */
@@ -44,7 +45,10 @@ const OWN_METADATA: ReadonlySet<string> = new Set([
 /** Kinds of zones whose source is their nameserver. */
 const OWN_KINDS: ReadonlySet<string> = new Set(['Native', 'Master', 'Primary'])
 
-/** What an adoption makes of a zone's contents. It is pure; yields after each record. @param zone of the new domain */
+/**
+ * What an adoption makes of a zone's contents. It is pure; yields after each record.
+ * @param zone of the domain, with all RRsets that it has already
+ */
 export function* planContents(found: FoundZone, zone: ZoneState, options: AdoptionOptions): Work<ContentsPlan> {
   const plan: ContentsPlan = { rrsets: [], normalised: [], givenUp: [], obstacles: zoneObstacles(found) }
   const left = found.metadata.filter((kind) => !OWN_METADATA.has(kind))
@@ -60,6 +64,8 @@ export function* planContents(found: FoundZone, zone: ZoneState, options: Adopti
     yield* planRRset(rrset, zone, neighbours, options, plan)
     yield
   }
+  const changes = changesTo(plan.rrsets, zone.current)
+  plan.obstacles.push(...(yield* occlusions(zone.domain, changes, zone.current)).map(({ text }) => text))
   if (plan.rrsets.length > RRSETS_MAX) plan.obstacles.push(`it has more than ${RRSETS_MAX} RRsets`)
   return plan
 }

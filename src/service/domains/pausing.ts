@@ -83,7 +83,7 @@ async function takeOver(publication: Publication, domain: LockedDomain): Promise
   const found = await system.nameserver.survey(`${domain.name}.`)
   if (found === undefined) throw new NotFound(`PowerDNS has no zone ${domain.name}.`)
   const options = { clampTtl: false, dropDisabled: true }
-  const state = { domain, current: [], policies: [], keepsNs: false, labelProblem: zone.labelProblem }
+  const state = { domain, current, policies: [], keepsNs: false, labelProblem: zone.labelProblem }
   const plan = await inSlices(planContents(found, state, options))
   if (plan.obstacles.length > 0) throw Invalid.object(plan.obstacles.join('\n'))
   await zone.apply(changesTo(plan.rrsets, current), { touch: true })

@@ -1,7 +1,7 @@
 import { nameOf, SUBNAME_LENGTH, topLabel } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
 import { KEY_TYPES, printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
-import { found, Invalid, refusalOf } from '../../errors.ts'
+import { found, Invalid, Occluded, refusalOf } from '../../errors.ts'
 import { ANSWER_PIECE } from '../../limits.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
@@ -10,6 +10,7 @@ import { inSlices, type Work } from '../../slices.ts'
 import type { System } from '../../system.ts'
 import { changeOf, keyOf, NS_STAYS, permitted, type Change, type ZoneState } from '../zone/changes.ts'
 import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
+import { occlusions, type Occlusion } from '../zone/occlusion.ts'
 import { openZone } from '../zone/opening.ts'
 import { clamped } from '../zone/rrset-input.ts'
 import type { Written } from '../zone/zone.ts'
@@ -55,8 +56,14 @@ function* accepted(zone: ZoneState, zonefile: ZoneFileRRset[]): Work<RRsetState[
     problems.push(...texts.map((text) => problemOf(domain, rrset, text)))
     yield
   }
+  const creations = rrsets.map((after) => changeOf({ ...after, before: undefined, after }))
+  problems.push(...occlusionTexts(domain, yield* occlusions(domain, creations, [])))
   if (problems.length > 0) throw new Invalid({ zonefile: problems })
   return rrsets
+}
+
+function occlusionTexts(domain: Domain, found: readonly Occlusion[]): string[] {
+  return found.map((occlusion) => problemOf(domain, occlusion, occlusion.text))
 }
 
 /**
@@ -79,7 +86,9 @@ export async function replace(
     authoriseWrites(zone.policies, domain.id, effective)
     checkConditions(terms, tagOfDomain(zone.domain), zone.current.length > 0)
     return await zone.write(effective).catch((error: unknown) => {
-      throw orRefused(error)
+      throw error instanceof Occluded
+        ? new Invalid({ zonefile: occlusionTexts(domain, error.occlusions) })
+        : orRefused(error)
     })
   })
 }

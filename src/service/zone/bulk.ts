@@ -1,4 +1,4 @@
-import { Invalid, type NameserverFailure, type Problems } from '../../errors.ts'
+import { Invalid, type NameserverFailure, type Occluded, type Problems } from '../../errors.ts'
 import { nameOf } from '../../dns/names.ts'
 import type { Neighbour } from '../../dns/node.ts'
 import { NAMED_POSITIONS } from '../../limits.ts'
@@ -101,6 +101,16 @@ function neighboursOf({ method, inputs, bySubname, stored }: Request, own: numbe
     ...others.map((position): Neighbour => ({ source: position, type: typeAt(position) })),
     ...kept.map(({ type }): Neighbour => ({ source: 'database', type })),
   ]
+}
+
+/** The problems of each change when some would occlude, or be occluded (contract §8.10). */
+export function occlusionProblems(changes: Change[], { occlusions }: Occluded): Problems[] {
+  const texts = new Map<string, string[]>()
+  for (const { text, ...key } of occlusions) add(texts, keyOf(key), text)
+  return changes.map((change): Problems => {
+    const own = texts.get(keyOf(change))
+    return own === undefined ? {} : { non_field_errors: own }
+  })
 }
 
 /** The problems of each change after a refusal by PowerDNS: at the RRset that it names, else at all that were sent. */

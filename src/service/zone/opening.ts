@@ -86,19 +86,22 @@ export async function lockZone(
   return new Zone(publication, domain, author, { ...divided(read, scope), policies }, visit.opening.dryRun)
 }
 
-/** The subnames that a write is about, and their ancestors, which may be delegations: undefined if too many. */
+/** The subnames that a write is about, and their ancestors, which may be delegations or DNAMEs: undefined if too many. */
 interface Scope {
   asked: Set<string>
   ancestors: Set<string> | undefined
 }
 
-function namesOf({ asked, ancestors = new Set() }: Scope): string[] {
-  return [...asked, ...ancestors]
+function namesOf({ asked, ancestors = new Set() }: Scope): { subnames: string[]; ancestors: string[] } {
+  return { subnames: [...asked], ancestors: [...ancestors] }
 }
 
 /** @param scope undefined: all RRsets were read */
-function divided(read: RRset[], scope: Scope | undefined): { current: RRset[]; ancestors: RRset[] | undefined } {
-  if (scope === undefined) return { current: read, ancestors: [] }
+function divided(
+  read: RRset[],
+  scope: Scope | undefined,
+): { current: RRset[]; isWhole?: boolean; ancestors: RRset[] | undefined } {
+  if (scope === undefined) return { current: read, isWhole: true, ancestors: [] }
   const { asked, ancestors } = scope
   return {
     current: read.filter(({ subname }) => asked.has(subname)),
@@ -111,7 +114,7 @@ function* scopeOf(subnames: string[]): Work<Scope> {
   const asked = new Set([...subnames].filter((subname) => subname.length <= SUBNAME_LENGTH))
   const ancestors = new Set<string>()
   for (const subname of asked) {
-    for (const name of withAncestors(subname)) if (!asked.has(name)) ancestors.add(name)
+    for (const name of [...withAncestors(subname), '']) if (!asked.has(name)) ancestors.add(name)
     if (ancestors.size > ANCESTORS) return { asked, ancestors: undefined }
     yield
   }

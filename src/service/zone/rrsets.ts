@@ -1,6 +1,6 @@
 import { AUTOMATIC_TYPES } from '../../dns/types.ts'
 import { isSubname } from '../../dns/names.ts'
-import { Denied, found, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
+import { Denied, found, Invalid, NameserverFailure, NotFound, Occluded } from '../../errors.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
 import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/rrsets.ts'
@@ -8,7 +8,7 @@ import { DYNDNS_TTL } from '../../limits.ts'
 import { inSlices } from '../../slices.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from '../tokens/actor.ts'
-import { planMany, refusals, type ItemInput } from './bulk.ts'
+import { occlusionProblems, planMany, refusals, type ItemInput } from './bulk.ts'
 import { accepted, changeOf, permitted, planOne, type Change, type ZoneState } from './changes.ts'
 import { checkConditions, tagOf, tagOfDomain, type Terms } from './conditions.ts'
 import type { Cursor, Page } from '../pagination.ts'
@@ -143,16 +143,17 @@ function subnamesOf(inputs: RRsetInput[]): string[] {
   return inputs.flatMap(({ subname = '', type }) => (type !== undefined && isSubname(subname) ? [subname] : []))
 }
 
-/** @throws Invalid if PowerDNS refuses the RRset */
+/** @throws Invalid if PowerDNS refuses the RRset, or it occludes another or would be occluded */
 async function writeOne(zone: Zone, change: Change): Promise<Written> {
   return zone.write([change]).catch((error: unknown) => {
     throw isRefusal(error) ? Invalid.object(`The DNS backend refused this RRset: ${error.message}`) : error
   })
 }
 
-/** @throws Invalid at the position of the RRset that PowerDNS refuses */
+/** @throws Invalid at the position of the RRset that PowerDNS refuses, or that occludes or would be occluded */
 async function writeAll(zone: Zone, changes: Change[], options?: { touch: boolean }): Promise<Written> {
   return zone.write(changes, options).catch((error: unknown) => {
+    if (error instanceof Occluded) throw new Invalid(occlusionProblems(changes, error))
     throw isRefusal(error) ? new Invalid(refusals(zone.domain, changes, error)) : error
   })
 }

@@ -1,5 +1,5 @@
 import { nameOf } from '../../dns/names.ts'
-import { limitExceeded, NameserverFailure } from '../../errors.ts'
+import { limitExceeded, NameserverFailure, Occluded } from '../../errors.ts'
 import { RRSETS_MAX, SMALL_ZONE } from '../../limits.ts'
 import type { Key, PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices, mapInSlices } from '../../slices.ts'
@@ -15,6 +15,7 @@ import type { Change, ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
 import { bury, record, type Author, type Step } from './history.ts'
 import { localParent } from './local-suffixes.ts'
+import { created, isCut, occlusions } from './occlusion.ts'
 import { deleteLeftovers, equalise, nextVersion, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
 import { openKeys, storeKeys } from './signing-keys.ts'
@@ -33,15 +34,17 @@ export class Zone implements ZoneState, AsyncDisposable {
   readonly policies: Policy[]
   readonly keepsNs: boolean
   readonly labelProblem: (label: string) => string | undefined
-  /** The RRsets at the ancestors of the subnames in `current`; undefined: too many to read. */
+  /** The delegations and DNAMEs at the ancestors of the subnames in `current`; undefined: too many to read. */
   readonly #ancestors: RRset[] | undefined
+  /** Whether `current` has all RRsets of the zone. */
+  readonly #isWhole: boolean
 
   /** @param author of the changes, for the domain's history */
   constructor(
     publication: Publication,
     domain: LockedDomain,
     author: Author,
-    read: { current?: RRset[]; ancestors?: RRset[] | undefined; policies?: Policy[] } = {},
+    read: { current?: RRset[]; isWhole?: boolean; ancestors?: RRset[] | undefined; policies?: Policy[] } = {},
     dryRun = false,
   ) {
     this.author = author
@@ -53,26 +56,41 @@ export class Zone implements ZoneState, AsyncDisposable {
     this.keepsNs = localParent(domain.name, publication.system.config.localPublicSuffixes) !== undefined
     this.labelProblem = (label) => publication.system.nameserver.labelProblem(label)
     this.#ancestors = read.ancestors
+    this.#isWhole = read.isWhole ?? false
   }
 
   /**
    * Stores, publishes and commits the changes, unless the zone was opened for a dry run. When it resolves, DNS answers
    * the new state.
    * @param options.touch updates the domain's `touched` even if the changes neither change nor keep any RRset
-   * @throws Denied if the domain would have more than RRSETS_MAX; Unavailable, NameserverFailure
+   * @throws Denied if the domain would have more than RRSETS_MAX; Occluded, Unavailable, NameserverFailure
    */
   async write(changes: Change[], options?: { touch: boolean }): Promise<Written> {
     const growth = growthOf(changes)
     if (growth > 0 && this.domain.size + growth > RRSETS_MAX) throw limitExceeded('a domain', RRSETS_MAX, 'RRsets')
     const effective = changes.filter(({ isEffective }) => isEffective)
+    await this.#refuseOccluded(effective)
     if (this.dryRun) return { changes: effective, rrsets: [] }
     const rrsets = await this.apply(changes, options)
     await this.publication.commit()
     return { changes: effective, rrsets }
   }
 
+  /** @throws Occluded */
+  async #refuseOccluded(changes: Change[]): Promise<void> {
+    const added = created(changes)
+    if (added.length === 0) return
+    const { trx } = this.publication
+    const cuts = added.filter(isCut)
+    const removed = changes.filter(({ after }) => after === undefined)
+    const above = this.#ancestors ?? (await rrsets.cuts(trx, this.domain.id))
+    const below = this.#isWhole || cuts.length === 0 ? [] : await rrsets.belowCuts(trx, this.domain.id, cuts, removed)
+    const found = await inSlices(occlusions(this.domain, changes, [...this.current, ...above, ...below]))
+    if (found.length > 0) throw new Occluded(found)
+  }
+
   /**
-   * Like `write`, but leaves the commit to the caller, and is no dry run.
+   * Like `write`, but leaves the commit to the caller, is no dry run, and occludes what it may.
    * @returns the RRset that each change leaves; undefined where it leaves none
    */
   async apply(changes: Change[], { touch } = { touch: false }): Promise<(RRset | undefined)[]> {

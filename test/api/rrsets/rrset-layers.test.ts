@@ -204,7 +204,7 @@ const ALLOWED: [what: string, members: RRsetBody][] = [
   ['a DS without NS beside it', { type: 'DS', records: [DS] }],
   ['a delegation', { type: 'NS', records: ['ns.a.test.'] }],
   ['a wildcard NS', { subname: '*.a', type: 'NS', records: ['ns.a.test.'] }],
-  ['a DS below a delegation', { subname: 'a.b', type: 'DS', records: [DS] }],
+  ['a DS at any depth', { subname: 'a.b', type: 'DS', records: [DS] }],
 ]
 
 for (const [what, members] of ALLOWED) {

@@ -154,8 +154,8 @@ function isAllowed(zone: Zone, { subname, type, records, ttl }: Step): boolean {
 }
 
 /**
- * Whether the answers for a delegation here are defined: not at a wildcard (RFC 4592 §4.2), and not above or below
- * another delegation, where PowerDNS refers to the deeper one and signs a DS there.
+ * Whether a delegation may be here: not at a wildcard, where the answers are not defined (RFC 4592 §4.2), and not above
+ * or below another delegation or DS, where the API refuses it (contract §8.10).
  */
 function mayDelegate(zone: Zone, name: string): boolean {
   const cut = zone.model.cutAbove(name)
