@@ -110,7 +110,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ciControl: setting('CI_CONTROL', false, isOn),
     dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', String),
     install: setting('ZONEPLANE_INSTALL', 'ask', oneOf(['ask', 'yes', 'no'])),
-    databaseUrl: setting('DATABASE_URL', undefined, url('postgres:', 'postgresql:')),
+    databaseUrl: setting('DATABASE_URL', undefined, database),
     pdnsApiUrl: setting('PDNS_API_URL', undefined, url('http:', 'https:')),
     pdnsApiKey: setting('PDNS_API_KEY', undefined, String),
     startTimeout: setting('START_TIMEOUT', 60, integer(0, 3600)),
@@ -215,6 +215,16 @@ function url(...protocols: string[]): (value: string) => string {
     }
     return value
   }
+}
+
+/** A URL of Postgres, which may have several hosts as in `h1:5432,h2:5432`. */
+function database(value: string): string {
+  const read = url('postgres:', 'postgresql:')
+  const [, before = value, hosts = '', after = ''] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(value) ?? []
+  const each = hosts.split(',').map((host) => read(`${before}${host}${after}`))
+  const wanted = new URL(each[0]!).searchParams.get('target_session_attrs') ?? 'read-write'
+  if (!['any', 'primary', 'read-write'].includes(wanted)) throw new Error('target_session_attrs can only be read-write')
+  return value
 }
 
 function mailServer(value: string): string {

@@ -285,8 +285,8 @@ export const AUDIT_PAUSE = 600_000
 /** In how many audits the contents of all zones are compared, a part in each: in a day. */
 export const AUDIT_TURNS = (DAY * 1_000) / AUDIT_PAUSE
 
-/** How many of the RRsets that a repair has put right the log names. */
-export const LOGGED_RRSETS = 10
+/** How many zones, or RRsets that a repair has put right, a line of the log names. */
+export const LOGGED_NAMES = 10
 
 /** Characters of a password (contract §11.1), and how many passwords may wait for hashing: about a second of work. */
 export const PASSWORD_LENGTH_MIN = 8
@@ -315,6 +315,13 @@ export const TOTP_DIGITS = 6
 
 /** Milliseconds after which work that others wait for, such as an authentication, is done again beside it. */
 export const SHARING_PATIENCE = 500
+
+/**
+ * Milliseconds that a Postgres has to say whether it is the primary; and between two questions whether a standby has
+ * replaced it.
+ */
+export const SEARCH_TIME = 2_000
+export const FAILOVER_PAUSE = 1_000
 
 /** Milliseconds after which failed background work is retried, and a start that waits for Postgres. */
 export const RECOVERY_PAUSE = 1_000

@@ -1,6 +1,7 @@
 import { createApp } from './app.ts'
 import { listen } from './listen.ts'
 import { keepSending } from './service/accounts/mail-queue.ts'
+import { keepFollowing } from './service/domains/failover.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
 import { keepTrimming } from './service/domains/retention.ts'
 import { keepSwept } from './service/domains/sweep.ts'
@@ -23,7 +24,13 @@ export async function serve(system: System): Promise<Running> {
     if (system.stopping.aborted) response.shouldKeepAlive = false
     void handle(request, response)
   })
-  const tasks = [keepReconciled(system), keepSending(system), keepTrimming(system), keepSwept(system)]
+  const tasks = [
+    keepReconciled(system),
+    keepFollowing(system),
+    keepSending(system),
+    keepTrimming(system),
+    keepSwept(system),
+  ]
   return {
     port: listener.port,
     async stop() {

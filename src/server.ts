@@ -23,7 +23,10 @@ import { Room } from './service/throttling/room.ts'
 import { Queues } from './service/queues.ts'
 import { Shared } from './service/shared.ts'
 import { requireDecryption } from './service/stored-secrets.ts'
-import { isUnavailable, openDatabase } from './store/database.ts'
+import { isUnavailable } from './store/connections/failures.ts'
+import { hostsOf } from './store/connections/hosts.ts'
+import { requireSessions } from './store/connections/pooler.ts'
+import { openDatabase } from './store/database.ts'
 import { migrate } from './store/migrate.ts'
 import type { System } from './system.ts'
 import { currentTime } from './time.ts'
@@ -88,19 +91,21 @@ export async function closeSystem(system: System): Promise<void> {
 }
 
 /**
- * Brings the schema up to date, and makes sure that KEY_ENCRYPTION_KEYS fits the database. Waits for a Postgres that is unreachable or still starting for `patience` seconds; any
- * other failure is reported at once. Resolves early, with nothing done, if `stopping` aborts meanwhile.
- * @throws StartError with the address of Postgres, or about KEY_ENCRYPTION_KEYS
+ * Makes sure that connections are sessions, brings the schema up to date, and makes sure that KEY_ENCRYPTION_KEYS fits the
+ * database. Waits for a Postgres that is unreachable, still starting or a standby for `patience` seconds; any other failure
+ * is reported at once. Resolves early, with nothing done, if `stopping` aborts meanwhile.
+ * @throws StartError with the address of Postgres, or about a pooler or KEY_ENCRYPTION_KEYS
  */
 export async function prepare(
   system: System,
   { databaseUrl }: Backends,
   { patience = 0, stopping }: { patience?: number; stopping?: AbortSignal } = {},
 ): Promise<void> {
-  const where = `Postgres at ${hostOf(databaseUrl)}`
+  const where = `Postgres at ${databaseOf(databaseUrl)}`
   const end = performance.now() + patience * 1000
   for (let attempts = 1; stopping?.aborted !== true; attempts++) {
     try {
+      await requireSessions(databaseUrl)
       await migrate(databaseUrl)
       await requireDecryption(system)
       return
@@ -113,10 +118,11 @@ export async function prepare(
   }
 }
 
-/** Makes sure that Postgres answers, whatever the database contains. @throws StartError with its address */
-export async function requirePostgres({ db }: System, { databaseUrl }: Backends): Promise<void> {
-  await db.query('select').catch((error: unknown) => {
-    throw unusable(`Postgres at ${hostOf(databaseUrl)}`, error)
+/** Makes sure that Postgres answers, whatever the database contains. @throws StartError, perhaps with its address */
+export async function requirePostgres({ databaseUrl }: Backends): Promise<void> {
+  await requireSessions(databaseUrl).catch((error: unknown) => {
+    if (error instanceof StartError) throw error
+    throw unusable(`Postgres at ${databaseOf(databaseUrl)}`, error)
   })
 }
 
@@ -129,6 +135,13 @@ export async function requireNameserver({ nameserver }: System, { pdnsApiUrl }: 
 
 function unusable(where: string, error: unknown): StartError {
   return new StartError(`${where} cannot be used: ${reasonOf(error)}`, { cause: error })
+}
+
+/** The hosts, ports and path of a database's URL, without its secrets. */
+function databaseOf(url: string): string {
+  return hostsOf(url)
+    .map((each) => hostOf(each.url))
+    .join(' or ')
 }
 
 /** The host, port and path of a URL, without its secrets. */

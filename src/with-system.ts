@@ -21,7 +21,7 @@ export async function withSystem<T>({ nameserver, schema }: Needs, work: (system
   const backends = { databaseUrl, pdnsApiUrl, pdnsApiKey }
   const system = createSystem(config, backends, createLog(config.logLevel))
   try {
-    await (schema ? prepare : requirePostgres)(system, backends)
+    await (schema ? prepare(system, backends) : requirePostgres(backends))
     if (nameserver) await requireNameserver(system, backends)
     return await work(system)
   } finally {

@@ -181,7 +181,11 @@ for (const [name, value, member, read] of [
   })
 }
 
-for (const url of ['postgres://u:p@db/zoneplane', 'postgresql:///z?host=/run']) {
+for (const url of [
+  'postgres://u:p@db/zoneplane',
+  'postgresql:///z?host=/run',
+  'postgres://u:p@h1:5432,h2:5432/z?target_session_attrs=read-write',
+]) {
   test(`DATABASE_URL=${url} needs KEY_ENCRYPTION_KEYS`, (t) => {
     t.deepEqual(problems({ DATABASE_URL: url }), [
       'KEY_ENCRYPTION_KEYS: needed with a database of your own; `openssl rand -base64 32` makes a key. Keep a copy of it ' +
@@ -236,6 +240,11 @@ for (const [name, values, text] of [
     'DATABASE_URL',
     ['x', 'mysql://a/b', 'postgres', 'http://a'],
     () => 'must be a URL beginning with postgres:// or postgresql://',
+  ],
+  [
+    'DATABASE_URL',
+    ['postgres://h1,h2/z?target_session_attrs=standby', 'postgres://h1/z?target_session_attrs=read-only'],
+    () => 'target_session_attrs can only be read-write',
   ],
   [
     'PUBLIC_URL',

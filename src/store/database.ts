@@ -2,20 +2,15 @@ import { Socket } from 'node:net'
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { Busy, OutcomeUnknown, reasonOf, Unavailable } from '../errors.ts'
-import { HEARTBEAT_PAUSE, IDLE_TIMEOUT, QUEUE_TIMEOUT } from '../limits.ts'
+import { HEARTBEAT_PAUSE, QUEUE_TIMEOUT } from '../limits.ts'
 import { toDuration, type Duration, type Timestamp } from '../time.ts'
+import { isUnavailable } from './connections/failures.ts'
+import { connector } from './connections/hosts.ts'
+import { breakOthers, haveSameTimeline, observe, prepareSession, timelineAt } from './connections/session.ts'
 import { violationError } from './constraints.ts'
 
 /** Where statements run: on any connection of a pool, or on one connection, for example in a transaction. */
 export type Db = pg.Pool | pg.PoolClient
-
-/** Settings of every session. synchronous_commit is set here because the server's default may be weaker. */
-const SESSION = `
-  set timezone = 'UTC';
-  set synchronous_commit = on;
-  set lock_timeout = ${QUEUE_TIMEOUT};
-  set idle_in_transaction_session_timeout = ${IDLE_TIMEOUT};
-`
 
 /** The OID of the type text[]. */
 const TEXT_ARRAY = 1009
@@ -37,12 +32,13 @@ class GatheringSocket extends Socket {
 }
 
 /**
- * A pool of at most `size` connections; it connects when first used.
+ * A pool of at most `size` connections to the primary, which is looked for if the URL names several servers; it connects
+ * when first used.
  * @param time the timeout in milliseconds for connecting and for each statement; 0: QUEUE_TIMEOUT, and none for statements
  */
 export function openDatabase(url: string, size: number, time = 0): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...connector(url),
     max: size,
     connectionTimeoutMillis: time || QUEUE_TIMEOUT,
     query_timeout: time,
@@ -51,8 +47,9 @@ export function openDatabase(url: string, size: number, time = 0): pg.Pool {
     pipeline: true,
     stream: () => new GatheringSocket(),
     // The pool awaits the promise, although the type of this option does not allow one.
-    onConnect: (client) => client.query(SESSION) as unknown as undefined,
+    onConnect: (client) => prepareSession(client) as unknown as undefined,
   })
+  observe(pool)
   // The pool replaces a broken connection. Its user gets the error from the running statement.
   const ignore = () => undefined
   pool.on('error', ignore).on('connect', (client) => client.on('error', ignore))
@@ -154,13 +151,28 @@ function prepared(sql: string): Statement {
 }
 
 /** Runs `work` on one connection, so that independent statements are sent together. */
-export async function together<T>(pool: pg.Pool, work: (db: Db) => Promise<T>): Promise<T> {
+export async function together<T>(pool: pg.Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await connect(pool)
   try {
     return await work(client)
   } finally {
     client.release()
   }
+}
+
+/**
+ * The timeline of Postgres: it changes when a standby replaces it. Undefined if the server does not tell.
+ * @throws Unavailable
+ */
+export async function timelineOf(pool: pg.Pool): Promise<string | undefined> {
+  return timelineAt(pool).catch((error: unknown) => {
+    throw translate(error)
+  })
+}
+
+/** Breaks the connections to servers that a standby has replaced; their statements fail. @param timeline of Postgres now */
+export function leaveFormer(pools: pg.Pool[], timeline: string): void {
+  for (const pool of pools) breakOthers(pool, timeline)
 }
 
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
@@ -213,23 +225,32 @@ export class Transaction implements AsyncDisposable {
     this.db.release()
   }
 
-  /** Asks Postgres, on another connection, for the outcome. @throws OutcomeUnknown if Postgres stays away */
+  /**
+   * Asks Postgres, on another connection, for the outcome.
+   * @throws OutcomeUnknown if Postgres stays away, or a standby has replaced it, which may give the number again
+   */
   async #isCommitted(): Promise<boolean> {
     const { id } = await this.#id
     const end = performance.now() + QUEUE_TIMEOUT
     let failure: unknown
     while (performance.now() < end) {
       try {
-        const { status } = await one<{ status: string | null }>(this.#pool, STATUS, { id })
+        const status = await together(this.#pool, (db) => this.#status(db, id))
         if (status !== 'in progress') return status === 'committed'
         // Postgres has not noticed that the connection broke. It commits or rolls back before the session ends.
         await query(this.#pool, TERMINATE, { id })
       } catch (error) {
+        if (error instanceof OutcomeUnknown) throw error
         failure = error
       }
       await sleep(STATUS_PAUSE)
     }
     throw new OutcomeUnknown('the outcome of a commit is unknown', { cause: failure })
+  }
+
+  async #status(db: pg.PoolClient, id: string): Promise<string | null> {
+    if (!haveSameTimeline(db, this.db)) throw new OutcomeUnknown('a standby has replaced Postgres during a commit')
+    return (await one<{ status: string | null }>(db, STATUS, { id })).status
   }
 
   #end(): void {
@@ -248,7 +269,11 @@ export class Transaction implements AsyncDisposable {
   }
 }
 
-const STATUS = 'select pg_xact_status(cast(:id as xid8)) as status'
+/**
+ * A commit that waits for synchronous standbys, and whose session ends meanwhile, counts as committed before they have it.
+ * So this writes something, too: its own commit is acknowledged only when they have all before it.
+ */
+const STATUS = `select pg_xact_status(cast(:id as xid8)) as status from pg_logical_emit_message(true, 'zoneplane', '')`
 const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and backend_xid = xid(cast(:id as xid8))`
 
@@ -275,25 +300,6 @@ export async function transaction<T>(pool: pg.Pool, work: (trx: pg.PoolClient) =
 export function sendAlong<T>(statement: Promise<T>): Promise<T> {
   statement.catch(() => undefined)
   return statement
-}
-
-const CONNECTION_CODES = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'EACCES',
-]) // prettier-ignore
-
-/** Whether an error of the driver means that Postgres cannot be reached now, is starting or stopping, or overloaded. */
-export function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const code = (error as { code?: string }).code ?? ''
-  return (
-    CONNECTION_CODES.has(code) ||
-    // Classes 08: connection, 53: resources, 57: operator intervention; 25P03: idle in transaction, 40001: serialization
-    // failure, 40P01: deadlock.
-    /^(08|53|57)|^(25P03|40001|40P01)$/.test(code) ||
-    /^(Connection terminated|timeout expired|timeout exceeded|Client has encountered|Client was closed|Cannot use a pool)/.test(
-      error.message,
-    )
-  )
 }
 
 /** The service's error for an error of Postgres or the pool; unexpected errors are returned unchanged. */

@@ -131,6 +131,13 @@ export async function conflicts(db: Db, ownerId: string, name: string, ancestors
   return conflict
 }
 
+/** The highest serials that were ever sent for some domains. */
+export async function sent(db: Db, names: string[]): Promise<{ name: string; sent: number }[]> {
+  const sql = `select domains.name, greatest(domains.version, spent.version, marks.version) as sent
+    from domains left join spent using (name) left join marks on marks.zone = domains.name where domains.name = any (:names)`
+  return names.length === 0 ? [] : query(db, sql, { names })
+}
+
 /** The highest serial that was ever sent for a zone that has no domain now, else 0; and whether the zone is marked. */
 export async function past(db: Db, name: string): Promise<{ sent: number; marked: boolean }> {
   return one(

@@ -154,16 +154,18 @@ export async function isMarked(db: Db, zone: string): Promise<boolean> {
   return (await maybeOne(db, 'select from marks where zone = :zone', { zone })) !== undefined
 }
 
-/** Marks zones in which an audit found differences. */
-export async function setMany(db: Db, zones: string[]): Promise<void> {
-  await query(
+/** Marks zones in which an audit found differences. Returns those that were not marked. */
+export async function setMany(db: Db, zones: string[]): Promise<string[]> {
+  const set = await query<{ zone: string; added: boolean }>(
     db,
     `insert into marks (zone, since, grace, time_limit, retry_at)
      select zone, now(), 0, 0, now() from unnest(cast(:zones as text[])) zone
      on conflict (zone) do update set settled = false, retry_at = least(marks.retry_at, now())
-     where marks.settled`,
+     where marks.settled
+     returning zone, xmax = 0 as added`,
     { zones },
   )
+  return set.flatMap(({ zone, added }) => (added ? [zone] : []))
 }
 
 /** Takes the zone whose repair has been due longest. It is due again in a second, so that no other process takes it. */

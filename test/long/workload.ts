@@ -1,4 +1,5 @@
-import type { Client } from '../support/client.ts'
+import type { Answer, Client } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 
 /** A domain and its state: the one acknowledged last, and one that a write without answer may have produced. */
 interface Actor {
@@ -15,8 +16,8 @@ export interface Workload {
   stop(): void
   /** The acknowledged writes that are lost. From then on the present state counts as acknowledged. */
   broken(api: Client): Promise<string[]>
-  /** How many writes were acknowledged, and how many answered 503. */
-  counts: { acknowledged: number; refused: number }
+  /** How many writes were acknowledged, how many answered 503, and how many of these had an unknown outcome. */
+  counts: { acknowledged: number; refused: number; unknown: number }
 }
 
 /** Actors that change an RRset of a permanent domain, and actors that create and delete their domain repeatedly. */
@@ -28,18 +29,25 @@ export function createWorkload(prefix: string, writers: number, creators: number
   })
   const changing: Actor[] = Array.from({ length: writers }, actor('write'))
   const creating: Actor[] = Array.from({ length: creators }, actor('create'))
-  const counts = { acknowledged: 0, refused: 0 }
+  const counts = { acknowledged: 0, refused: 0, unknown: 0 }
   let isRunning = false
   let number = 0
 
   /** Sends one write; returns false if the connection was lost. */
   async function step(api: Client, actor: Actor, next: string, wrong: string[]): Promise<boolean> {
     actor.tried = next
-    let status: number
+    let answer: Answer
     try {
-      status = (await send(api, actor, next)).status
+      answer = await send(api, actor, next)
     } catch {
       return false
+    }
+    const { status, text } = answer
+    if (status === 503 && text.includes('unknown')) {
+      counts.unknown++
+      const state = await lookInTheEnd(api, actor)
+      if (state !== actor.acknowledged && state !== next) wrong.push(`${actor.domain}: ${state} after ${text}`)
+      actor.acknowledged = state
     }
     actor.tried = undefined
     if (status >= 200 && status < 300) {
@@ -104,4 +112,14 @@ async function look(api: Client, { domain }: Actor): Promise<string> {
   if (rrsets.status !== 200) return `${rrsets.status} ${rrsets.text}`
   const [rrset] = rrsets.json as { records: string[] }[]
   return rrset?.records[0] ?? 'none'
+}
+
+/** The state once it can be read again. */
+async function lookInTheEnd(api: Client, actor: Actor): Promise<string> {
+  let state = ''
+  await eventually(async () => {
+    state = await look(api, actor)
+    return !state.startsWith('503 ')
+  }, 60_000)
+  return state
 }

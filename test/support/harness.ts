@@ -6,6 +6,7 @@ import type { System } from '../../src/system.ts'
 import { createAccount, type Account, type AccountOptions } from './accounts.ts'
 import { Client } from './client.ts'
 import type { Backend } from './servers/backends.ts'
+import type { Database } from './servers/databases.ts'
 import { startServers, type Servers } from './servers/servers.ts'
 import {
   environmentFor,
@@ -46,9 +47,10 @@ export function useService(environment: Record<string, string> = {}, backend?: B
 /**
  * Starts servers for a test file, and stops them, and all services on them, after the last test.
  * @param backend that PowerDNS must have for these tests
+ * @param makeDatabase the database of the services; without it, one in the Postgres of this run
  */
-export function useServers(backend?: Backend): () => TestServers {
-  return useOne(() => startTestServers(backend))
+export function useServers(backend?: Backend, makeDatabase?: () => Promise<Database>): () => TestServers {
+  return useOne(() => startTestServers(backend, makeDatabase))
 }
 
 /** Starts a service in this process for `work`. */
@@ -91,8 +93,8 @@ async function startTestService(environment: Record<string, string>, backend?: B
   }
 }
 
-async function startTestServers(backend?: Backend): Promise<TestServers> {
-  const servers = await startServers(backend)
+async function startTestServers(backend?: Backend, makeDatabase?: () => Promise<Database>): Promise<TestServers> {
+  const servers = await startServers(backend, makeDatabase)
   const direct = { ...servers.backends, pdnsApiUrl: servers.powerDns.apiUrl }
   const system = createSystem(readConfig(environmentFor(direct)), direct, createLog('error'))
   await system.nameserver.probe()

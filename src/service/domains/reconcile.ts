@@ -4,7 +4,7 @@ import {
   AUDIT_PAUSE,
   AUDIT_TURNS,
   LEFTOVER_PAUSE,
-  LOGGED_RRSETS,
+  LOGGED_NAMES,
   PROGRESS_PAUSE,
   QUEUE_TIMEOUT,
   RECONCILE_PATIENCE,
@@ -108,8 +108,7 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
     if (isForeign && found.length > 0) {
       const occasion = { version, now: after(domain.published, system.now()) }
       await record(system, publication.trx, domain.id, REPAIR, occasion, found)
-      const named = found.slice(0, LOGGED_RRSETS).map(({ subname, type }) => `${subname || '@'} ${type}`)
-      rrsets = [...named, ...(found.length > LOGGED_RRSETS ? [`${found.length - LOGGED_RRSETS} more`] : [])].join(', ')
+      rrsets = named(found.map(({ subname, type }) => `${subname || '@'} ${type}`))
     }
     if (await differs(system, { ...domain, version, rectify: true })) {
       throw new NameserverFailure('failed', 'the zone still differs after it was published')
@@ -117,6 +116,12 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
   } else if (!(await deleteLeftovers(system, claim))) system.log.warn('zone of somebody else left alone', { zone })
   if (!claim.mark.settled)
     system.log.warn('zone repaired', { zone, marked, ...(rrsets === undefined ? {} : { rrsets }) })
+}
+
+/** The first of many names, for the log. */
+export function named(names: string[]): string {
+  const more = names.length > LOGGED_NAMES ? [`${names.length - LOGGED_NAMES} more`] : []
+  return [...names.slice(0, LOGGED_NAMES), ...more].join(', ')
 }
 
 /** Whether an audit marked the zone, and nobody has sent anything since: so others have changed what it found. */
@@ -141,8 +146,25 @@ export async function audit(
     if (paused) system.log.warn('paused zone differs', { zone: name })
     else suspects.push(name)
   }
-  await marks.setMany(system.db, suspects)
+  const found = await marks.setMany(system.db, suspects)
+  await tellLost(system, serials, found)
   return suspects
+}
+
+/**
+ * Logs those of some zones whose served serial is above all that the database knows of, although nobody was at work on
+ * them: it has lost what was committed. Other processes have not told, because they have not marked them.
+ */
+async function tellLost(system: System, serials: Map<string, number>, found: string[]): Promise<void> {
+  const ahead = (await domains.sent(system.db, found)).filter(({ name, sent }) => serials.get(`${name}.`)! > sent)
+  if (ahead.length === 0) return
+  system.log.error(
+    'Postgres has lost acknowledged changes, or others have changed zones: DNS is made what Postgres says',
+    {
+      count: ahead.length,
+      zones: named(ahead.map(({ name }) => name)),
+    },
+  )
 }
 
 /**

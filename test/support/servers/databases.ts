@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { openDatabase, query } from '../../../src/store/database.ts'
 
+/** A database with our tables. */
+export interface Database {
+  url: string
+  drop: () => Promise<void>
+}
+
 /** @param template of the new database; without it, one with our tables */
-export async function createDatabase(
-  template = 'template_zoneplane',
-): Promise<{ url: string; drop: () => Promise<void> }> {
+export async function createDatabase(template = 'template_zoneplane'): Promise<Database> {
   const server = process.env['TEST_POSTGRES_URL']!
   const name = `test_${randomBytes(6).toString('hex')}`
   const run = async (sql: string) => {

@@ -25,6 +25,13 @@ export const SQLITE_SCHEMA = '/usr/share/pdns-backend-sqlite3/schema/schema.sqli
 /** The balancer of docs/deployment.md. */
 export const haproxy: Requirement = { what: 'HAProxy', isThere: () => hasAll('haproxy'), packages: ['haproxy'] }
 
+/** A pooler of connections to Postgres. */
+export const pgbouncer: Requirement = {
+  what: 'PgBouncer',
+  isThere: () => hasAll('pgbouncer'),
+  packages: ['pgbouncer'],
+}
+
 /** The tests ask this validating resolver, too, where it can be installed. */
 export const secondValidator: Requirement[] = [
   { what: 'unbound-host', isThere: () => hasAll('unbound-host'), packages: ['unbound-host'] },

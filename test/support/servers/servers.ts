@@ -9,7 +9,7 @@ import { findProgram } from '../../../dev/powerdns-program.ts'
 import type { Backends } from '../../../src/server.ts'
 import { parse } from '../client.ts'
 import { makeBackend, type Backend } from './backends.ts'
-import { createDatabase } from './databases.ts'
+import { createDatabase, type Database } from './databases.ts'
 import { newFolder } from './folders.ts'
 import { startProxy, type Proxy } from './proxy.ts'
 
@@ -31,12 +31,13 @@ export interface Servers {
   close(): Promise<void>
 }
 
-export async function startServers(kind?: Backend): Promise<Servers> {
+/** @param makeDatabase without it, a database in the Postgres of this run */
+export async function startServers(kind?: Backend, makeDatabase?: () => Promise<Database>): Promise<Servers> {
   const folder = newFolder()
   let backend = await makeBackend(kind)
   const start = (given: { dnsPort: number; apiPort?: number; apiKey?: string }) =>
     startPowerDns(folder, { ...given, backend, durable: false, progress: () => undefined })
-  const [powerDns, database] = await Promise.all([start({ dnsPort: 0 }), createDatabase()])
+  const [powerDns, database] = await Promise.all([start({ dnsPort: 0 }), (makeDatabase ?? createDatabase)()])
   const proxy = await startProxy(powerDns.apiUrl)
   return {
     backends: { databaseUrl: database.url, pdnsApiUrl: proxy.url, pdnsApiKey: powerDns.apiKey },

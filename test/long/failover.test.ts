@@ -1,0 +1,72 @@
+import test from 'ava'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { eventually } from '../support/eventually.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { PostgresPair } from '../support/servers/postgres-pair.ts'
+import { startOurs } from '../support/servers/programs.ts'
+import { environmentFor } from '../support/servers/service.ts'
+import { createWorkload } from './workload.ts'
+
+// A primary with a synchronous standby, which is promoted when the primary is lost. All connections have the same URL,
+// with both hosts.
+
+let postgres: PostgresPair
+const servers = useServers(undefined, async () => (postgres = await PostgresPair.start({ isSynchronous: true })))
+const workload = createWorkload('failover', 6, 3)
+let service: TestProcess
+let ended: number | null | undefined
+
+test.serial.before('a service is started', async () => {
+  service = await servers().start({ LOG_LEVEL: 'warn' })
+  void service.ended.then((code) => (ended = code))
+})
+
+const LOSSES = Array.from({ length: 10 }, () => 'killed' as const)
+
+for (const [i, how] of [...LOSSES, 'hanging' as const].entries()) {
+  test.serial(
+    `no acknowledged write is lost, and the same process writes again: failover ${i + 1}, ${how}`,
+    async (t) => {
+      const running = workload.run(service.api)
+      const enough = workload.counts.acknowledged + 50
+      await eventually(() => workload.counts.acknowledged > enough, 60_000)
+      await postgres.lose(how)
+      // The service sees for a while that there is no primary.
+      await sleep(1_000)
+      await postgres.promote()
+      const promoted = performance.now()
+      const before = workload.counts.acknowledged
+      await eventually(() => workload.counts.acknowledged > before)
+      const seconds = (performance.now() - promoted) / 1_000
+      t.log(`${seconds.toFixed(1)} s after the promotion, a write is acknowledged`)
+      t.true(seconds < 10 * Number(process.env['TEST_SLOWNESS']), String(seconds))
+      await postgres.addStandby()
+      await sleep(500)
+      workload.stop()
+      t.deepEqual(await running, [])
+      t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+      t.deepEqual(await workload.broken(service.api), [])
+      t.is(ended, undefined)
+    },
+  )
+}
+
+test.serial('the workload had many writes, of which some were refused', (t) => {
+  const { acknowledged, refused, unknown } = workload.counts
+  t.log(`${acknowledged} writes were acknowledged, ${refused} refused, ${unknown} of these with an unknown outcome`)
+  t.true(acknowledged > 500 && refused > 20)
+})
+
+test.serial('the command line works with the same URL, backup included', async (t) => {
+  const environment = environmentFor(servers().backends)
+  const file = join(newFolder(), 'backup')
+  for (const args of [['migrate'], ['account', 'list'], ['reconcile'], ['backup', file]]) {
+    const { ended, output } = startOurs(args, environment)
+    t.is(await ended, 0, output())
+  }
+  t.true(existsSync(file))
+})

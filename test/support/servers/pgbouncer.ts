@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { unprivilegedAccount } from '../../../dev/account.ts'
+import { startDaemon } from '../../../dev/daemon.ts'
+import { openInstanceFolder, removeInstanceFolder } from '../../../dev/instance-folder.ts'
+import { ensureInstalled } from '../../../dev/packages.ts'
+import { findProgram } from '../../../dev/powerdns-program.ts'
+import { readConfig } from '../../../src/config.ts'
+import type { Database } from './databases.ts'
+import { newFolder } from './folders.ts'
+import { pgbouncer } from './packages.ts'
+import { freePort } from './ports.ts'
+
+/** A PgBouncer before the database at `url`, whose server listens on a socket in a folder. */
+export async function startPgbouncer(url: string, mode: 'session' | 'transaction' | 'statement'): Promise<Database> {
+  const { install } = readConfig(process.env)
+  await ensureInstalled([pgbouncer], { install, progress: console.log })
+  const { pathname, username, searchParams } = new URL(url)
+  const folder = newFolder()
+  openInstanceFolder(folder)
+  const port = await freePort()
+  const file = join(folder, 'pgbouncer.ini')
+  const users = join(folder, 'users')
+  writeFileSync(users, `"${username}" ""\n`)
+  writeFileSync(
+    file,
+    `[databases]
+* = host=${searchParams.get('host')} port=${searchParams.get('port')}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = trust
+auth_file = ${users}
+pool_mode = ${mode}
+default_pool_size = 60
+`,
+  )
+  const daemon = startDaemon(findProgram('pgbouncer')!, [file], {
+    // Postgres' socket is for its user.
+    account: unprivilegedAccount('postgres'),
+    deathSignal: 'SIGKILL',
+    folder,
+    ending: [['SIGKILL', 5000]],
+  })
+  return {
+    url: `postgres://${username}@127.0.0.1:${port}${pathname}?sslmode=disable`,
+    async drop() {
+      await daemon.stop()
+      await removeInstanceFolder(folder)
+    },
+  }
+}
