@@ -105,7 +105,8 @@ export async function prepare(
   const end = performance.now() + patience * 1000
   for (let attempts = 1; stopping?.aborted !== true; attempts++) {
     try {
-      await requireSessions(databaseUrl)
+      // A private Postgres has no pooler, and must be ready quickly.
+      if (system.config.databaseUrl !== undefined) await requireSessions(databaseUrl)
       await migrate(databaseUrl)
       await requireDecryption(system)
       return

@@ -13,7 +13,7 @@ import { ConfigError, readConfig } from '../src/config.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { removeInstanceFolders } from './support/servers/folders.ts'
-import { clientTools, dnsTools, secondaryServers, secondValidator } from './support/servers/packages.ts'
+import { clientTools, dnsTools, neighbours, secondValidator } from './support/servers/packages.ts'
 
 // The test command: starts a Postgres in a temporary folder, runs AVA, and removes both. Arguments are passed to AVA;
 // `--long` as the first selects the long tests, `--clients` those with client programs of other projects.
@@ -48,7 +48,7 @@ if (interruptedBy) process.exitCode = 128 + constants.signals[interruptedBy]
 /** Runs the tests with their own Postgres and folders; resolves with AVA's exit code. */
 async function test(args: string[]): Promise<number> {
   await removeLeftOvers()
-  const more = { '--clients': clientTools, '--long': secondaryServers }[args[0] ?? ''] ?? []
+  const more = { '--clients': clientTools, '--long': neighbours }[args[0] ?? ''] ?? []
   const { install } = readConfig(process.env)
   await ensureInstalled([postgres, powerDns, ...dnsTools, ...more], { wanted: secondValidator, install, progress })
   const folder = makeFolder()

@@ -1,13 +1,10 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
-import { ensureInstalled } from '../../../dev/packages.ts'
 import { findProgram } from '../../../dev/powerdns-program.ts'
 import { projectFolder } from '../../../dev/project.ts'
-import { readConfig } from '../../../src/config.ts'
 import { eventually } from '../eventually.ts'
 import { newFolder } from './folders.ts'
-import { haproxy } from './packages.ts'
 import { startProgram } from './programs.ts'
 
 /** A HAProxy with the configuration of docs/deployment.md. */
@@ -26,8 +23,6 @@ export interface Haproxy {
  * @param network the beginning of all addresses: HAProxy has number 10
  */
 export async function startHaproxy(network: string): Promise<Haproxy> {
-  const { install } = readConfig(process.env)
-  await ensureInstalled([haproxy], { install, progress: console.log })
   const folder = newFolder()
   const own = `${network}10`
   const { private: key, cert } = await generate([{ name: 'commonName', value: own }], {

@@ -22,26 +22,18 @@ export const dnsTools: Requirement[] = [
 /** The tables of PowerDNS' SQLite backend. */
 export const SQLITE_SCHEMA = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql'
 
-/** The balancer of docs/deployment.md. */
-export const haproxy: Requirement = { what: 'HAProxy', isThere: () => hasAll('haproxy'), packages: ['haproxy'] }
-
-/** A pooler of connections to Postgres. */
-export const pgbouncer: Requirement = {
-  what: 'PgBouncer',
-  isThere: () => hasAll('pgbouncer'),
-  packages: ['pgbouncer'],
-}
-
 /** The tests ask this validating resolver, too, where it can be installed. */
 export const secondValidator: Requirement[] = [
   { what: 'unbound-host', isThere: () => hasAll('unbound-host'), packages: ['unbound-host'] },
 ]
 
-/** Nameservers of other projects, which transfer the service's zones in the long tests. */
-export const secondaryServers: Requirement[] = [
+/** For the long tests: nameservers that transfer the zones, the balancer of docs/deployment.md, and a pooler. */
+export const neighbours: Requirement[] = [
   { what: 'BIND', isThere: () => hasAll('named'), packages: ['bind9'] },
   { what: 'Knot', isThere: () => hasAll('knotd'), packages: ['knot'] },
   { what: 'NSD', isThere: () => hasAll('nsd'), packages: ['nsd'] },
+  { what: 'HAProxy', isThere: () => hasAll('haproxy'), packages: ['haproxy'] },
+  { what: 'PgBouncer', isThere: () => hasAll('pgbouncer'), packages: ['pgbouncer'] },
 ]
 
 /** Client programs of other projects, which the tests run against the service. */

@@ -3,18 +3,13 @@ import { join } from 'node:path'
 import { unprivilegedAccount } from '../../../dev/account.ts'
 import { startDaemon } from '../../../dev/daemon.ts'
 import { openInstanceFolder, removeInstanceFolder } from '../../../dev/instance-folder.ts'
-import { ensureInstalled } from '../../../dev/packages.ts'
 import { findProgram } from '../../../dev/powerdns-program.ts'
-import { readConfig } from '../../../src/config.ts'
 import type { Database } from './databases.ts'
 import { newFolder } from './folders.ts'
-import { pgbouncer } from './packages.ts'
 import { freePort } from './ports.ts'
 
 /** A PgBouncer before the database at `url`, whose server listens on a socket in a folder. */
 export async function startPgbouncer(url: string, mode: 'session' | 'transaction' | 'statement'): Promise<Database> {
-  const { install } = readConfig(process.env)
-  await ensureInstalled([pgbouncer], { install, progress: console.log })
   const { pathname, username, searchParams } = new URL(url)
   const folder = newFolder()
   openInstanceFolder(folder)
