@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { findPostgres } from '../../dev/postgres-programs.ts'
+import { projectFolder } from '../../dev/project.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { closeSystem, createSystem } from '../../src/server.ts'
@@ -63,6 +64,12 @@ async function makeDomain(name: string): Promise<void> {
   await service.api.put(`/domains/${name}/rrsets/`, address('192.0.2.1'))
 }
 
+/** The names of all migrations, the latest first. */
+const MIGRATIONS = readdirSync(join(projectFolder(), 'migrations'))
+  .map((file) => file.replace(/\.ts$/, ''))
+  .sort()
+  .reverse()
+
 const isBelieved = async (name: string) =>
   (await validate(servers().powerDns, name, ds.get(name)!, `www.${name}`, 'A')) === 'fully validated'
 
@@ -77,7 +84,7 @@ test.serial.before('there are domains', async () => {
 test.serial('a backup beside a running service is whole, and only its owner can read it', async (t) => {
   t.deepEqual(await zoneplane(['backup', file]), [
     0,
-    `${file}: 2 domains, 4 RRsets, 2 keys, 1 accounts, 1 tokens; schema 14_adoption; ` +
+    `${file}: 2 domains, 4 RRsets, 2 keys, 1 accounts, 1 tokens; schema ${MIGRATIONS[0]!}; ` +
       `${Math.ceil(statSync(file).size / 1000)} kB\n` +
       'It was read again: each table has as many rows as in the database.\n' +
       'KEY_ENCRYPTION_KEYS, which fits it, is not in it: keep a copy of the keys apart from it.\n',
@@ -218,7 +225,8 @@ test.serial('a restore with a wrong key, or of a damaged file, writes nothing', 
       /^zoneplane: no key of KEY_ENCRYPTION_KEYS decrypts the secret of zone \w+\.example\. Set the keys /
     await refuses(file, wrongKey, { KEY_ENCRYPTION_KEYS })
     const failed = /^zoneplane: pg_restore has failed: /
-    for (const length of [octets.length - 1, octets.length >> 1]) {
+    // Without its last octets the file may still have all rows.
+    for (const length of [octets.length - 100, octets.length >> 1]) {
       await refuses(
         damage(`${length}.dump`, (copy) => copy.subarray(0, length)),
         failed,
@@ -275,7 +283,7 @@ test.serial('a backup of an older schema is brought up to date; one of a newer s
     )
     await query(db, `insert into knex_migrations (name, batch, migration_time) values ('99_future', 2, now())`)
     const newer = await backUp('newer.dump')
-    for (const name of ['14_adoption', '13_history', '12_keys']) {
+    for (const name of MIGRATIONS.filter((each) => each > '12')) {
       const { down } = (await import(`../../migrations/${name}.js`)) as { down: (db: unknown) => Promise<void> }
       await down({ raw: (sql: string) => db.query(sql) })
     }

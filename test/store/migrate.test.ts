@@ -116,10 +116,11 @@ const RELEASED: Record<string, string> = {
   '12_keys': 'e1494dff7c38a2a9be4230ff9e4fe73ec0db0586726e383a66df090a54a10b8d',
   '13_history': '1826eb67167fc885cf1b185060e3a780a0ee1a2e689854b2190c9278d8aaaed6',
   '14_adoption': 'cf5c99f948d37afb9444603999824ca40139f1bfe59cac0799c63adaf08941e0',
+  '15_names_below': '96547d83fb465f63d09e63b5ef5827b9ee23a96706093ca90550618296e058cd',
 }
 
 /** The newest migration of each released schema. */
-const SCHEMAS = ['11_captchas', '14_adoption']
+const SCHEMAS = ['11_captchas', '14_adoption', '15_names_below']
 
 test('a released migration does not change, and new ones come after it', (t) => {
   const folder = join(projectFolder(), 'migrations')
