@@ -61,8 +61,14 @@ export interface Link {
   code: string
 }
 
+const LINK = /\bhttps?:\/\/\S+\/api\/v1(\/v\/([a-z-]+)\/([^\s/]+)\/)/g
+
+function hasLink({ text }: Letter): boolean {
+  return text.search(LINK) !== -1
+}
+
 function linkIn({ text }: Letter): Link {
-  const links = [...text.matchAll(/\bhttps?:\/\/\S+\/api\/v1(\/v\/([a-z-]+)\/([^\s/]+)\/)/g)]
+  const links = [...text.matchAll(LINK)]
   if (links.length !== 1) throw new Error(`not one link: ${text}`)
   const [url, path, action, code] = links[0] as unknown as string[]
   return { url: url!, path: path!, action: action!, code: code! }
@@ -71,6 +77,11 @@ function linkIn({ text }: Letter): Link {
 /** The link in the latest mail to an address, once `count` have arrived. */
 export async function linkTo(service: TestService, email: string, count = 1): Promise<Link> {
   return linkIn(await letterTo(service.system, email, count))
+}
+
+/** The links in all mails that have arrived at an address so far, oldest first; notices have none. */
+export function linksTo({ system }: TestService, email: string): Link[] {
+  return lettersTo(system, email).filter(hasLink).map(linkIn)
 }
 
 /** How many mails have arrived at an address so far. */
