@@ -10,13 +10,17 @@ export async function paths(ctx: Koa.Context, next: Koa.Next): Promise<void> {
   await next()
 }
 
-/** The path of the request's target. @throws NotFound if the target cannot be parsed, such as `http://[` */
+/** The path of the request's target. @throws NotFound if the target cannot be parsed, such as `http://[`, or has none */
 export function pathOf(ctx: Koa.Context): string {
+  let path: string | null
   try {
-    return ctx.path
+    path = ctx.path as string | null
   } catch {
     throw new NotFound()
   }
+  // Koa finds none in `//=?a=\@#`.
+  if (path === null) throw new NotFound()
+  return path
 }
 
 function normalise(segment: string): string {

@@ -9,11 +9,13 @@ const service = useService()
 
 const SIMPLE = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'Link, Retry-After, Location, ETag, RateLimit, RateLimit-Policy, Preference-Applied, Zoneplane-Publication, Zoneplane-Version',
+  'access-control-expose-headers':
+    'Link, Retry-After, Location, ETag, RateLimit, RateLimit-Policy, Preference-Applied, Zoneplane-Publication, Zoneplane-Version',
 }
 const PREFLIGHT = {
   ...SIMPLE,
-  'access-control-allow-headers': 'accept, authorization, content-type, prefer, user-agent, x-csrftoken, x-requested-with',
+  'access-control-allow-headers':
+    'accept, authorization, content-type, prefer, user-agent, x-csrftoken, x-requested-with',
   'access-control-allow-methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
   'access-control-max-age': '86400',
 }
