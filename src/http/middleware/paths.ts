@@ -12,15 +12,18 @@ export async function paths(ctx: Koa.Context, next: Koa.Next): Promise<void> {
 
 /** The path of the request's target. @throws NotFound if the target cannot be parsed, such as `http://[`, or has none */
 export function pathOf(ctx: Koa.Context): string {
-  let path: string | null
-  try {
-    path = ctx.path as string | null
-  } catch {
-    throw new NotFound()
-  }
-  // Koa finds none in `//=?a=\@#`.
+  const path = parsed(ctx)
   if (path === null) throw new NotFound()
   return path
+}
+
+/** Koa throws some errors, and finds no path in `//=?a=\@#`. */
+function parsed(ctx: Koa.Context): string | null {
+  try {
+    return ctx.path
+  } catch {
+    return null
+  }
 }
 
 function normalise(segment: string): string {
