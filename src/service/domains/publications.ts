@@ -83,8 +83,11 @@ export async function statusOf(
 async function ask(system: System, publication: Publication): Promise<NameserverStatus[]> {
   const primary = system.config.nameServers[0]!
   const isHidden = system.secondaries.all.some(({ name }) => `${name}.` === primary)
-  const asking = askSecondaries(system, publication)
-  return isHidden ? asking : [await askPrimary(system, primary, publication), ...(await asking)]
+  const [first, others] = await Promise.all([
+    isHidden ? undefined : askPrimary(system, primary, publication),
+    askSecondaries(system, publication),
+  ])
+  return first === undefined ? others : [first, ...others]
 }
 
 async function askSecondaries(system: System, publication: Publication): Promise<NameserverStatus[]> {
