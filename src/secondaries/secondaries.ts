@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NOTIFY_PAUSES } from '../limits.ts'
-import { Secondary, type Target } from './secondary.ts'
+import { Secondary, type Served, type Target } from './secondary.ts'
 
 /** The nameservers that transfer our zones, which are told of changes. Zones are names without final dot. */
 export class Secondaries {
@@ -33,7 +33,7 @@ export class Secondaries {
     await Promise.all(
       this.all.map(async (secondary) => {
         const served = await secondary.serves(zone)
-        if (served !== undefined && !((served.serial ?? -1) >= serial)) await secondary.notify(zone)
+        if (served !== undefined && !reaches(served, serial)) await secondary.notify(zone)
       }),
     )
   }
@@ -50,10 +50,13 @@ async function tell(secondary: Secondary, zone: string, serial: number, signal: 
     for (const pause of NOTIFY_PAUSES) {
       await secondary.notify(zone)
       await sleep(pause, undefined, { signal, ref: false })
-      const served = await secondary.serves(zone)
-      if ((served?.serial ?? -1) >= serial) return
+      if (reaches(await secondary.serves(zone), serial)) return
     }
   } catch {
     // A newer serial is announced, or too many questions wait. The sweep tells those that stay behind.
   }
+}
+
+function reaches(served: Served, serial: number): boolean {
+  return served?.serial !== undefined && served.serial >= serial
 }

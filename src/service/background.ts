@@ -29,3 +29,25 @@ export async function runPeriodically(
     await sleep(next, undefined, { signal }).catch(() => undefined)
   }
 }
+
+/**
+ * Runs `work` periodically until the task is stopped, which waits for the end of a run.
+ * @param work gets a signal that aborts when it should end early
+ * @param pause milliseconds
+ */
+export function keepRunning(
+  system: System,
+  name: string,
+  work: (stopping: AbortSignal) => Promise<unknown>,
+  pause: number,
+): BackgroundTask {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const loop = runPeriodically(system, name, () => work(signal), pause, signal)
+  return {
+    async stop() {
+      stopping.abort()
+      await loop
+    },
+  }
+}

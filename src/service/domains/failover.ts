@@ -2,7 +2,7 @@ import { FAILOVER_PAUSE } from '../../limits.ts'
 import { leaveFormer, timelineOf } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import type { System } from '../../system.ts'
-import { runPeriodically, type BackgroundTask } from '../background.ts'
+import { keepRunning, type BackgroundTask } from '../background.ts'
 import { strangers } from './adoption.ts'
 import { audit, named } from './reconcile.ts'
 
@@ -11,8 +11,6 @@ import { audit, named } from './reconcile.ts'
  * says, because it may lack what was committed last.
  */
 export function keepFollowing(system: System): BackgroundTask {
-  const stopping = new AbortController()
-  const { signal } = stopping
   let last: string | undefined
   let isDue = false
   const follow = async () => {
@@ -28,13 +26,7 @@ export function keepFollowing(system: System): BackgroundTask {
     await auditAll(system)
     isDue = false
   }
-  const following = runPeriodically(system, 'the audit after a failover', follow, FAILOVER_PAUSE, signal)
-  return {
-    async stop() {
-      stopping.abort()
-      await following
-    },
-  }
+  return keepRunning(system, 'the audit after a failover', follow, FAILOVER_PAUSE)
 }
 
 /** Marks the zones that differ; tells of those without a domain, and keeps their serials. */

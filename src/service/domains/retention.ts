@@ -2,7 +2,7 @@ import { DAY, HISTORY_BATCH, HISTORY_PAUSE } from '../../limits.ts'
 import * as history from '../../store/history.ts'
 import type { System } from '../../system.ts'
 import { fromMicroseconds, microseconds } from '../../time.ts'
-import { runPeriodically, type BackgroundTask } from '../background.ts'
+import { keepRunning, type BackgroundTask } from '../background.ts'
 
 /**
  * Deletes the entries of the history that are older than HISTORY_DAYS, and then forgets the domains that were deleted
@@ -18,13 +18,5 @@ export async function trimHistory(system: System, stopping?: AbortSignal): Promi
 
 /** Trims the history periodically, until stopped. */
 export function keepTrimming(system: System): BackgroundTask {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const loop = runPeriodically(system, 'trimming the history', () => trimHistory(system, signal), HISTORY_PAUSE, signal)
-  return {
-    async stop() {
-      stopping.abort()
-      await loop
-    },
-  }
+  return keepRunning(system, 'trimming the history', (signal) => trimHistory(system, signal), HISTORY_PAUSE)
 }

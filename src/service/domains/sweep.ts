@@ -3,7 +3,7 @@ import { RECOVERY_PAUSE, SWEEP_BATCH, SWEEP_PAUSE, SWEEP_RECENT } from '../../li
 import * as domains from '../../store/domains.ts'
 import type { System } from '../../system.ts'
 import { fromMicroseconds, microseconds } from '../../time.ts'
-import { runPeriodically, type BackgroundTask } from '../background.ts'
+import { keepRunning, type BackgroundTask } from '../background.ts'
 import { servedSerial } from '../zone/publication.ts'
 
 /**
@@ -11,10 +11,9 @@ import { servedSerial } from '../zone/publication.ts'
  * and those whose NOTIFY got lost when a process died. So nothing about secondaries is stored.
  */
 export function keepSwept(system: System): BackgroundTask {
-  const stopping = new AbortController()
-  const { signal } = stopping
   let last = 0
-  const round = async () => {
+  const round = async (signal: AbortSignal) => {
+    if (system.secondaries.all.length === 0) return
     const since = fromMicroseconds(microseconds(system.now()) - BigInt(SWEEP_RECENT) * 1_000_000n)!
     const recent = await domains.publishedSince(system.db, since, SWEEP_BATCH)
     const next = await domains.listAfter(system.db, last, SWEEP_BATCH)
@@ -26,12 +25,5 @@ export function keepSwept(system: System): BackgroundTask {
       if (signal.aborted) return
     }
   }
-  const isNeeded = system.secondaries.all.length > 0
-  const loop = isNeeded ? runPeriodically(system, 'sweep', round, RECOVERY_PAUSE, signal) : Promise.resolve()
-  return {
-    async stop() {
-      stopping.abort()
-      await loop
-    },
-  }
+  return keepRunning(system, 'sweep', round, RECOVERY_PAUSE)
 }
