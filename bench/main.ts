@@ -11,10 +11,12 @@ import { domainCreation } from './domain-creation.ts'
 import { history } from './history.ts'
 import { loginAttack, loginAttackSettings } from './login-attack.ts'
 import { memory } from './memory.ts'
+import { metrics } from './metrics.ts'
 import { paging } from './paging.ts'
 import { reads } from './reads.ts'
 import { records } from './records.ts'
 import { rebuild } from './rebuild.ts'
+import { secondaries } from './secondaries.ts'
 import { size } from './size.ts'
 import { throttle } from './throttle.ts'
 import { withSetup, type Setup } from './support/setup.ts'
@@ -30,6 +32,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   bulk,
   size,
   memory,
+  metrics,
   zonefile,
   adoption,
   paging,
@@ -40,6 +43,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   neighbours,
   history,
   rebuild,
+  secondaries,
   attacks: attacksOnOthers,
   'ci-start': ciStart,
 }

@@ -22,8 +22,10 @@ try {
   for (const name of readdirSync('docs').filter((name) => name.endsWith('.md'))) {
     put(`docs/${name}`, `usr/share/doc/zoneplane/${name}`)
   }
-  for (const name of readdirSync('docs/examples')) {
-    put(`docs/examples/${name}`, `usr/share/doc/zoneplane/examples/${name}`)
+  for (const folder of ['examples', 'monitoring']) {
+    for (const name of readdirSync(`docs/${folder}`)) {
+      put(`docs/${folder}/${name}`, `usr/share/doc/zoneplane/${folder}/${name}`)
+    }
   }
   write('usr/share/man/man1/zoneplane.1.gz', gzipSync(await manual(manifest), { level: 9 }))
   for (const script of ['postinst', 'prerm', 'postrm']) put(`deb/${script}`, `DEBIAN/${script}`)

@@ -29,6 +29,8 @@ export interface PowerDnsOptions {
   /** 0: any free port. */
   dnsPort: number
   apiPort?: number
+  /** From where zones may be transferred without TSIG (default: as in pdns/pdns.conf). */
+  transferAddresses?: string[] | undefined
   /** The key of an earlier start, for clients of that one; without it, a new key. */
   apiKey?: string
   /** Whether committed data survives a power failure (default: yes); tests prefer speed. */
@@ -94,13 +96,14 @@ function writeConfiguration(
   folder: string,
   apiKey: string,
   account: Account | undefined,
-  { durable = true, backend }: PowerDnsOptions,
+  { durable = true, backend, transferAddresses }: PowerDnsOptions,
 ): void {
   const file = join(folder, 'config', 'pdns.conf')
   const all = readFileSync(join(projectFolder(), 'pdns', 'pdns.conf'), 'utf8')
   const shared = backend === undefined ? all : all.replace(/^(launch=|lmdb-).*$/gm, '')
   const lmdb = [`lmdb-filename=${join(folder, 'lmdb', 'zones')}`, ...(durable ? [] : ['lmdb-sync-mode=nosync'])]
   const own = [`api-key=${apiKey}`, `webserver-allow-from=${HOST}`, ...(backend ?? lmdb)]
+  if (transferAddresses !== undefined) own.push(`allow-axfr-ips=${transferAddresses.join(',')}`)
   mkdirSync(join(folder, 'config'), { recursive: true })
   chmodSync(join(folder, 'config'), 0o711)
   writeFileSync(file, `${shared}\n# This instance.\n${own.join('\n')}\n`, { mode: 0o600 })

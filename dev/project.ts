@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** The project's folder, which has package.json; the same for the sources and for the build. */
@@ -9,4 +9,9 @@ export function projectFolder(): string {
     folder = dirname(folder)
   }
   return folder
+}
+
+/** The version in package.json. */
+export function projectVersion(): string {
+  return (JSON.parse(readFileSync(join(projectFolder(), 'package.json'), 'utf8')) as { version: string }).version
 }

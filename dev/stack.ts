@@ -17,7 +17,7 @@ export interface StackOptions {
   /** Whether to start a Postgres. */
   postgres: boolean
   /** Where the PowerDNS to start answers queries (port 0: any free one); undefined: none is started. */
-  powerDns: { dnsHosts?: string[]; dnsPort: number } | undefined
+  powerDns: { dnsHosts?: string[]; dnsPort: number; transferAddresses?: string[] } | undefined
   /** Whether to delete the servers' data first. */
   fresh?: boolean
   /** Whether committed data survives a power failure (default: yes); tests prefer speed. */

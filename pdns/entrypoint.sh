@@ -8,6 +8,9 @@ rm -rf "$run"
 mkdir "$run"
 cp /etc/zoneplane/pdns.conf "$run/pdns.conf"
 printf '\napi-key=%s\n' "$PDNS_API_KEY" >> "$run/pdns.conf"
+if [ -n "${TRANSFER_ADDRESSES:-}" ]; then
+  printf 'allow-axfr-ips=%s\n' "${TRANSFER_ADDRESSES#none}" >> "$run/pdns.conf"
+fi
 exec pdns_server \
   --config-dir="$run" \
   --socket-dir="$run" \

@@ -1,13 +1,9 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { projectFolder } from '../dev/project.ts'
+import { projectVersion } from '../dev/project.ts'
 import { run } from './cli/run.ts'
 
 // The program: `start` runs the service, each other command calls functions of service/. What a command does not need
 // is not imported, because imports take most of its time.
-
-const { version } = JSON.parse(readFileSync(join(projectFolder(), 'package.json'), 'utf8')) as { version: string }
 
 // `npx zoneplane --ci` is `zoneplane start --ci`.
 const args = process.argv[2] === '--ci' ? ['start', ...process.argv.slice(2)] : process.argv.slice(2)
@@ -16,7 +12,7 @@ const args = process.argv[2] === '--ci' ? ['start', ...process.argv.slice(2)] : 
 if (args[0] !== 'start') process.stdout.on('error', () => process.exit(1))
 
 const succeeded = await run(args, {
-  version,
+  version: projectVersion(),
   start: async (options) => (await import('./start.ts')).start(options),
   reset: async () => (await import('./with-system.ts')).resetRunning(),
   withSystem: async (needs, work) => (await import('./with-system.ts')).withSystem(needs, work),

@@ -45,6 +45,12 @@ export interface Config {
   nameServers: string[]
   /** The nameservers that transfer our zones. */
   secondaries: readonly { name: string; address: string; port: number }[]
+  /** The catalog zones that tell them which zones there are; names without final dot. */
+  catalogZones: string[]
+  /** The TSIG key with which they transfer zones; a name without final dot, and base64. */
+  transferKey: { name: string; algorithm: string; secret: string } | undefined
+  /** From where the private PowerDNS allows transfers without TSIG. */
+  transferAddresses: string[]
   /** Names, without final dot, under which every account may register direct children. */
   localPublicSuffixes: string[]
   /** Host names, without final dot, that serve only dynDNS updates; and those that only return the caller's address. */
@@ -72,6 +78,11 @@ export interface Config {
   logLevel: string
   /** What the log says of clients' addresses. */
   logAddresses: (typeof LOG_ADDRESSES)[number]
+  /** undefined: text at a terminal, else JSON. */
+  logFormat: (typeof LOG_FORMATS)[number] | undefined
+  /** Where metrics are served; without a port, nothing is measured. */
+  metricsHost: string
+  metricsPort: number | undefined
 }
 
 /** The environment is invalid; the message has one line for each problem. */
@@ -79,7 +90,9 @@ export class ConfigError extends Error {}
 
 const LOG_LEVELS = ['error', 'warn', 'info', 'debug']
 const LOG_ADDRESSES = ['full', 'prefix', 'none'] as const
+const LOG_FORMATS = ['json', 'text'] as const
 const STORES = ['memory', 'postgres'] as const
+const KEY_NAME = /^(?=.{1,253}\.?$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.?$/
 const HOST_NAME = /^(?=.{1,253}\.?$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.?$/
 
 /**
@@ -122,6 +135,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
     nameServers: nameServers.map((name) => `${name}.`),
     secondaries: setting('SECONDARIES', [], secondaries),
+    catalogZones: setting('CATALOG_ZONE', [], catalogs),
+    transferKey: setting('TRANSFER_KEY', undefined, transferKey),
+    transferAddresses: setting('TRANSFER_ADDRESSES', ['127.0.0.0/8', '::1/128'], transferAddresses),
     localPublicSuffixes: setting('LOCAL_PUBLIC_SUFFIXES', [], names),
     updateHosts: setting('UPDATE_HOSTS', [], names),
     checkIpHosts: setting('CHECK_IP_HOSTS', [], names),
@@ -144,6 +160,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     retryAfter: setting('RETRY_AFTER', 5, integer(1, 3600)),
     logLevel: setting('LOG_LEVEL', 'info', oneOf(LOG_LEVELS)),
     logAddresses: setting('LOG_ADDRESSES', 'full', oneOf(LOG_ADDRESSES)),
+    logFormat: setting<Config['logFormat']>('LOG_FORMAT', undefined, oneOf(LOG_FORMATS)),
+    metricsHost: setting('METRICS_HOST', '127.0.0.1', ipAddress),
+    metricsPort: setting<number | undefined>('METRICS_PORT', undefined, integer(0, 65535)),
   }
   problems.push(...contradictions(config, env))
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
@@ -169,6 +188,9 @@ function contradictions(config: Config, env: NodeJS.ProcessEnv): string[] {
         'apart from the database',
     )
   }
+  if (config.pdnsApiUrl !== undefined && !isUnset('TRANSFER_ADDRESSES')) {
+    problems.push('TRANSFER_ADDRESSES: only with a private PowerDNS; set allow-axfr-ips of your own')
+  }
   if (config.mailUrl !== undefined && isUnset('MAIL_FROM')) {
     problems.push('MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net')
   }
@@ -187,6 +209,11 @@ function addresses(value: string): string[] {
   const all = list(value)
   if (all.length === 0) throw new Error('must be addresses to listen on, separated by commas')
   return all
+}
+
+function ipAddress(value: string): string {
+  if (isIP(value) === 0) throw new Error('must be an IP address')
+  return value
 }
 
 /** Different IP addresses. */
@@ -297,6 +324,29 @@ function secondaries(value: string): Config['secondaries'] {
   })
   if (new Set(all.map(({ name }) => name)).size < all.length) throw new Error('must have different names')
   return all
+}
+
+/** Different host names. */
+function catalogs(value: string): string[] {
+  const all = names(value)
+  if (new Set(all).size < all.length) throw new Error('must be different names')
+  return all
+}
+
+/** Parses the form of `dig -y`: `hmac-sha256:name:base64`. */
+function transferKey(value: string): Config['transferKey'] {
+  const [, algorithm, name = '', secret = ''] =
+    /^(hmac-sha(?:256|384|512)):([^:]+):([A-Za-z0-9+/]+={0,2})$/.exec(value) ?? []
+  if (algorithm === undefined || !KEY_NAME.test(name) || secret.length % 4 !== 0) {
+    // Without the value, because that has the secret.
+    throw new Error('must be such as hmac-sha256:transfer:SECRET, with a name in lower case, and a secret in base64')
+  }
+  return { name: name.replace(/\.$/, ''), algorithm, secret }
+}
+
+/** Addresses and networks, or `none`. */
+function transferAddresses(value: string): string[] {
+  return value === 'none' ? [] : networks(value).map(([address, bits]) => `${address.toString()}/${bits}`)
 }
 
 function networks(value: string): Config['trustedProxies'] {

@@ -89,10 +89,13 @@ export class Obstructed extends Conflict {
 export class Throttled extends Error {
   /** Whole seconds, at least 1, after which to retry. */
   readonly wait: number
+  /** The scope whose rate was exceeded (contract §14), or what is limited otherwise, for the metrics. */
+  readonly scope: string
 
-  constructor(wait: number) {
+  constructor(wait: number, scope = 'other') {
     super(`Request was throttled. Expected available in ${wait} ${wait === 1 ? 'second' : 'seconds'}.`)
     this.wait = wait
+    this.scope = scope
   }
 }
 

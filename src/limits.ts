@@ -271,6 +271,13 @@ export const SWEEP_PAUSE = 100
 export const SWEEP_BATCH = 100
 export const SWEEP_RECENT = HOUR
 
+/** Milliseconds between two publications of the catalog zones. */
+export const CATALOG_PAUSE = 200
+
+/** What a catalog zone may lose at once: so many members, or this share of them if that is more. */
+export const CATALOG_LOSS = 10
+export const CATALOG_LOSS_SHARE = 0.05
+
 /** Seconds for which a request may wait until a change is served (contract §15.6), and how many may wait at once. */
 export const PUBLICATION_WAIT = 30
 export const WAITING_MAX = 200
@@ -317,11 +324,12 @@ export const TOTP_DIGITS = 6
 export const SHARING_PATIENCE = 500
 
 /**
- * Milliseconds that a Postgres has to say whether it is the primary; and between two questions whether a standby has
- * replaced it.
+ * Milliseconds that a Postgres has to say whether it is the primary; between two questions whether a standby has replaced
+ * it; and between two questions to all servers.
  */
 export const SEARCH_TIME = 2_000
 export const FAILOVER_PAUSE = 1_000
+export const EXPLORE_PAUSE = 5_000
 
 /** Milliseconds after which failed background work is retried, and a start that waits for Postgres. */
 export const RECOVERY_PAUSE = 1_000
@@ -329,6 +337,9 @@ export const RECOVERY_PAUSE = 1_000
 /** Milliseconds between two probes of a PowerDNS that fails: the first pause, which doubles up to the last one. */
 export const PROBE_FIRST_PAUSE = 1_000
 export const PROBE_LAST_PAUSE = 10_000
+
+/** Milliseconds between two readings of what the metrics tell of Postgres and PowerDNS. */
+export const MEASURING_PAUSE = 15_000
 
 /** How many mails are sent in parallel, and the milliseconds between two searches for due mails. */
 export const MAIL_SENDERS = 2

@@ -13,7 +13,7 @@ import { API, keptSecret, rememberServers, type Settings } from './data-folder.t
 import { createLog } from './log.ts'
 import { progress } from '../dev/progress.ts'
 import { serve } from './serve.ts'
-import { closeSystem, createSystem, prepare, type Backends } from './server.ts'
+import { closeSystem, createMetrics, createSystem, prepare, type Backends } from './server.ts'
 import { remember } from './service/ci/reset.ts'
 import { probe } from './service/probing.ts'
 import { generateSecret } from './service/tokens/secrets.ts'
@@ -38,7 +38,7 @@ export interface Operation {
 /** Runs the service on its servers until it is told to stop. @throws StartError; SetupError if a private server ends */
 export async function operate(operation: Operation): Promise<void> {
   const { config, stack, seed, fresh, told, stopping, hurrying } = operation
-  const log = createLog(config.logLevel)
+  const log = createLog(config.logLevel, process.stderr, config.logFormat)
   const stopWatching =
     stack &&
     watchDisk(config.dataFolder, (free) => {
@@ -53,7 +53,8 @@ export async function operate(operation: Operation): Promise<void> {
     const keyEncryptionKeys = encryptionKeys(config, fresh)
     const settings = settingsOf(config, backends, keyEncryptionKeys)
     if (stack !== undefined) rememberServers(config.dataFolder, settings)
-    const system = createSystem({ ...config, keyEncryptionKeys }, backends, log, stopping)
+    const metrics = await createMetrics(config)
+    const system = createSystem({ ...config, keyEncryptionKeys }, backends, log, stopping, metrics)
     try {
       progress('bringing the database schema up to date')
       await prepare(system, backends, { patience: config.startTimeout, stopping })

@@ -1,21 +1,28 @@
+import { projectVersion } from '../dev/project.ts'
 import { createApp } from './app.ts'
+import { reasonOf, StartError } from './errors.ts'
 import { listen } from './listen.ts'
+import { listenForScrapes, type MetricsListener } from './metrics/listener.ts'
 import { keepSending } from './service/accounts/mail-queue.ts'
-import { keepFollowing } from './service/domains/failover.ts'
+import { keepExploring, keepFollowing } from './service/domains/failover.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
 import { keepTrimming } from './service/domains/retention.ts'
-import { keepSwept } from './service/domains/sweep.ts'
+import { keepMeasured } from './service/measuring.ts'
+import { keepCatalogs } from './service/secondaries/catalogs.ts'
+import { keepSwept } from './service/secondaries/sweep.ts'
 import type { System } from './system.ts'
 
 export interface Running {
   port: number
+  /** Where metrics are served, if they are. */
+  metricsPort?: number | undefined
   /** Refuses new requests, finishes running ones, and stops the background tasks. The system stays open. */
   stop(): Promise<void>
 }
 
 /**
- * Serves a prepared system over HTTP, reconciles its zones, sends its mails, trims its history, and reminds its
- * secondaries. @throws StartError
+ * Serves a prepared system over HTTP, reconciles its zones, sends its mails, trims its history, publishes its catalog
+ * zones, reminds its secondaries, and serves its metrics if they are wanted. @throws StartError
  */
 export async function serve(system: System): Promise<Running> {
   const handle = createApp(system).callback()
@@ -24,17 +31,34 @@ export async function serve(system: System): Promise<Running> {
     if (system.stopping.aborted) response.shouldKeepAlive = false
     void handle(request, response)
   })
+  const scraped = await listenForMetrics(system).catch(async (error: unknown) => {
+    await listener.close()
+    throw error
+  })
   const tasks = [
     keepReconciled(system),
     keepFollowing(system),
+    keepExploring(system),
     keepSending(system),
     keepTrimming(system),
+    keepCatalogs(system),
     keepSwept(system),
   ]
+  if (system.metrics !== undefined) tasks.push(keepMeasured(system, system.metrics, projectVersion()))
   return {
     port: listener.port,
+    metricsPort: scraped?.port,
     async stop() {
-      await Promise.all([listener.close(), ...tasks.map((task) => task.stop())])
+      await Promise.all([listener.close(), scraped?.close(), ...tasks.map((task) => task.stop())])
     },
   }
+}
+
+async function listenForMetrics({ config, metrics }: System): Promise<MetricsListener | undefined> {
+  const { metricsHost: host, metricsPort: port } = config
+  if (metrics === undefined || port === undefined) return undefined
+  return listenForScrapes(metrics, host, port).catch((error: unknown) => {
+    const reason = `cannot listen on ${host} port ${port} (METRICS_HOST, METRICS_PORT): ${reasonOf(error)}`
+    throw new StartError(reason, { cause: error })
+  })
 }

@@ -16,10 +16,13 @@ import type { Log } from './log.ts'
 import { createFolderMailer } from './mail/folder.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { createSmtpMailer } from './mail/smtp.ts'
+import type { Metrics } from './metrics/metrics.ts'
+import type { Observer } from './nameserver/api.ts'
 import { PowerDns } from './nameserver/powerdns.ts'
 import { Secondaries } from './secondaries/secondaries.ts'
 import { createCounters } from './service/throttling/counters.ts'
 import { Room } from './service/throttling/room.ts'
+import { watch } from './service/measuring.ts'
 import { Queues } from './service/queues.ts'
 import { Shared } from './service/shared.ts'
 import { requireDecryption } from './service/stored-secrets.ts'
@@ -45,15 +48,17 @@ const COUNTER_CONNECTIONS = 4
 /**
  * A system with these backends; it connects when first used.
  * @param stopping aborts when the process shall stop
+ * @param metrics what is measured; without it, nothing is
  */
 export function createSystem(
   config: Config,
   backends: Backends,
   log: Log,
   stopping: AbortSignal = new AbortController().signal,
+  metrics?: Metrics,
 ): System {
   const countersDb = openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME)
-  return {
+  const system: System = {
     config,
     db: openDatabase(backends.databaseUrl, CONNECTIONS),
     writersDb: openDatabase(backends.databaseUrl, WRITER_CONNECTIONS),
@@ -64,8 +69,12 @@ export function createSystem(
       key: backends.pdnsApiKey,
       connections: config.pdnsConnections,
       primary: config.nameServers[0]!,
+      transferKey: config.transferKey,
+      observer: metrics && observerOf(metrics),
     }),
-    secondaries: new Secondaries(config.secondaries),
+    secondaries: new Secondaries(config.secondaries, (secondary, answer) => {
+      metrics?.count('zoneplane_secondary_answers_total', { secondary, answer })
+    }),
     mailer: createMailer(config),
     counters: createCounters(config, countersDb, log),
     queues: new Queues(),
@@ -75,7 +84,28 @@ export function createSystem(
     stopping,
     waiting: new Room({ each: WAITING_PER_ACCOUNT, all: WAITING_MAX }),
     log,
+    metrics,
     now: currentTime,
+  }
+  if (metrics !== undefined) watch(system, metrics)
+  return system
+}
+
+/** What is measured; undefined without METRICS_PORT. Loaded only if it is wanted, because that takes a while. */
+export async function createMetrics({ metricsPort }: Config): Promise<Metrics | undefined> {
+  return metricsPort === undefined ? undefined : new (await import('./metrics/metrics.ts')).Metrics()
+}
+
+/** Measures calls of PowerDNS. */
+function observerOf(metrics: Metrics): Observer {
+  return {
+    ended(call, outcome, start) {
+      metrics.count('zoneplane_powerdns_calls_total', { call, outcome })
+      metrics.time('zoneplane_powerdns_call_duration_seconds', { call }, start)
+    },
+    waited(start) {
+      metrics.time('zoneplane_powerdns_wait_duration_seconds', {}, start)
+    },
   }
 }
 

@@ -118,8 +118,8 @@ async function seedOf({ seed }: Config): Promise<Seed | undefined> {
 /** Starts the servers that the environment does not name; undefined if it names all. */
 async function startPrivateServers(config: Config, fresh: boolean): Promise<Stack | undefined> {
   const postgres = config.databaseUrl === undefined
-  const { dnsHosts, dnsPort } = config
-  const powerDns = config.pdnsApiUrl === undefined ? { dnsHosts, dnsPort } : undefined
+  const { dnsHosts, dnsPort, transferAddresses } = config
+  const powerDns = config.pdnsApiUrl === undefined ? { dnsHosts, dnsPort, transferAddresses } : undefined
   if (!postgres && powerDns === undefined) return undefined
   const { dataFolder, durable, install } = config
   // While the servers get ready, what uses them is loaded, which takes about as long. It reports no error here.

@@ -3,6 +3,7 @@ import type { RateLimiterAbstract } from 'rate-limiter-flexible'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
 import type { Secondaries } from './secondaries/secondaries.ts'
 import type { Queues } from './service/queues.ts'
@@ -54,6 +55,8 @@ export interface System {
   /** Each request has a copy of the system with its id, and with a log of its own, whose lines have it. */
   request?: string
   log: Log
+  /** What is measured; undefined: METRICS_PORT is not set. */
+  metrics: Metrics | undefined
   /** The clock. */
   now: () => Timestamp
 }

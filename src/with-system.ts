@@ -19,7 +19,7 @@ export async function withSystem<T>({ nameserver, schema }: Needs, work: (system
     throw new ConfigError('DATABASE_URL, PDNS_API_URL and PDNS_API_KEY must be set: they name the servers to work on')
   }
   const backends = { databaseUrl, pdnsApiUrl, pdnsApiKey }
-  const system = createSystem(config, backends, createLog(config.logLevel))
+  const system = createSystem(config, backends, createLog(config.logLevel, process.stderr, config.logFormat))
   try {
     await (schema ? prepare(system, backends) : requirePostgres(backends))
     if (nameserver) await requireNameserver(system, backends)

@@ -25,6 +25,9 @@ const DEFAULTS: Config = {
   publicUrl: undefined,
   nameServers: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
   secondaries: [],
+  catalogZones: [],
+  transferKey: undefined,
+  transferAddresses: ['127.0.0.0/8', '::1/128'],
   localPublicSuffixes: [],
   updateHosts: [],
   checkIpHosts: [],
@@ -45,6 +48,9 @@ const DEFAULTS: Config = {
   retryAfter: 5,
   logLevel: 'info',
   logAddresses: 'full',
+  logFormat: undefined,
+  metricsHost: '127.0.0.1',
+  metricsPort: undefined,
 }
 
 const KEYS = ['a', 'b'].map((octet) => Buffer.from(octet.repeat(32)).toString('base64'))
@@ -53,11 +59,19 @@ const NAMES = [
   ...['HOST', 'PORT', 'DNS_PORT', 'ZONEPLANE_DATA', 'ZONEPLANE_INSTALL', 'DATABASE_URL'],
   ...['PDNS_API_URL', 'PDNS_API_KEY', 'START_TIMEOUT', 'SHUTDOWN_DELAY', 'PDNS_CONNECTIONS'],
   ...['ZONEPLANE_TOKEN', 'KEY_ENCRYPTION_KEYS', 'PUBLIC_URL'],
-  ...['NAMESERVERS', 'LOCAL_PUBLIC_SUFFIXES', 'UPDATE_HOSTS', 'CHECK_IP_HOSTS'],
+  ...[
+    'NAMESERVERS',
+    'SECONDARIES',
+    'TRANSFER_KEY',
+    'TRANSFER_ADDRESSES',
+    'LOCAL_PUBLIC_SUFFIXES',
+    'UPDATE_HOSTS',
+    'CHECK_IP_HOSTS',
+  ],
   ...['MINIMUM_TTL', 'LIMIT_DOMAINS', 'HISTORY_DAYS'],
   ...['REGISTRATION', 'EMAIL_CONFIRMATION', 'CONFIRMATION_VALIDITY', 'THROTTLE', 'CAPTCHA', 'MAIL_URL', 'MAIL_FROM'],
   ...['THROTTLE_STORE', 'THROTTLE_RATES', 'TRUSTED_PROXIES', 'BODY_LIMIT', 'RETRY_AFTER', 'LOG_LEVEL'],
-  ...['LOG_ADDRESSES'],
+  ...['LOG_ADDRESSES', 'LOG_FORMAT', 'METRICS_HOST', 'METRICS_PORT'],
 ]
 
 /** The problems of an environment, as the operator sees them. */
@@ -131,6 +145,15 @@ for (const [name, value, member, read] of [
       { name: 'ns3.example.net', address: '2001:db8::53', port: 5300 },
     ],
   ],
+  ['CATALOG_ZONE', 'c1.example.net, c2.example.net.', 'catalogZones', ['c1.example.net', 'c2.example.net']],
+  [
+    'TRANSFER_KEY',
+    'hmac-sha256:transfer.example.:c2VjcmV0',
+    'transferKey',
+    { name: 'transfer.example', algorithm: 'hmac-sha256', secret: 'c2VjcmV0' },
+  ],
+  ['TRANSFER_ADDRESSES', '192.0.2.1, 2001:db8::/32', 'transferAddresses', ['192.0.2.1/32', '2001:db8::/32']],
+  ['TRANSFER_ADDRESSES', 'none', 'transferAddresses', []],
   ['LOCAL_PUBLIC_SUFFIXES', 'dyn.example.net, b.example.', 'localPublicSuffixes', ['dyn.example.net', 'b.example']],
   ['UPDATE_HOSTS', 'update.example.net', 'updateHosts', ['update.example.net']],
   ['CHECK_IP_HOSTS', 'checkip.example.net., b.example', 'checkIpHosts', ['checkip.example.net', 'b.example']],
@@ -175,6 +198,11 @@ for (const [name, value, member, read] of [
   ['LOG_LEVEL', 'error', 'logLevel', 'error'],
   ['LOG_ADDRESSES', 'prefix', 'logAddresses', 'prefix'],
   ['LOG_ADDRESSES', 'none', 'logAddresses', 'none'],
+  ['LOG_FORMAT', 'text', 'logFormat', 'text'],
+  ['LOG_FORMAT', 'json', 'logFormat', 'json'],
+  ['METRICS_PORT', '9464', 'metricsPort', 9464],
+  ['METRICS_PORT', '0', 'metricsPort', 0],
+  ['METRICS_HOST', '::1', 'metricsHost', '::1'],
 ] as const) {
   test(`${name}=${value.slice(0, 40)} sets ${member} and nothing else`, (t) => {
     t.deepEqual(readConfig({ [name]: value }), { ...DEFAULTS, [member]: read })
@@ -255,6 +283,9 @@ for (const [name, values, text] of [
   ['THROTTLE_STORE', ['Postgres', 'redis', 'both'], () => 'must be one of memory, postgres'],
   ['CAPTCHA', ['yes', 'image'], () => 'must be "on" or "off"'],
   ['LOG_ADDRESSES', ['half', 'FULL'], () => 'must be one of full, prefix, none'],
+  ['LOG_FORMAT', ['yaml', 'JSON'], () => 'must be one of json, text'],
+  ['METRICS_PORT', ['-1', '65536', 'on'], () => 'must be a whole number from 0 to 65535'],
+  ['METRICS_HOST', ['localhost', '127.0.0.1, ::1', '10.1'], () => 'must be an IP address'],
   ['LOG_LEVEL', ['verbose', 'INFO', '3'], () => 'must be one of error, warn, info, debug'],
   ['ZONEPLANE_TOKEN', ['1234567', 'x'.repeat(257), '1234 5678', 'pässword'], () => SECRET],
   [
@@ -291,6 +322,19 @@ for (const [name, values, text] of [
       `must be such as ns2.example.net=192.0.2.53, ns3.example.net=[2001:db8::53]:5300, not "${value}"`,
   ],
   ['SECONDARIES', ['ns2.a=192.0.2.1, ns2.a.=192.0.2.2'], () => 'must have different names'],
+  [
+    'TRANSFER_KEY',
+    ['c2VjcmV0', 'transfer:c2VjcmV0', 'hmac-md5:transfer:c2VjcmV0', 'hmac-sha256:Transfer:c2VjcmV0'].concat([
+      'hmac-sha256:a b:c2VjcmV0',
+      'hmac-sha256:transfer:c2VjcmV',
+      'hmac-sha256:transfer:',
+      'hmac-sha256::c2Vj',
+    ]),
+    () => 'must be such as hmac-sha256:transfer:SECRET, with a name in lower case, and a secret in base64',
+  ],
+  ['CATALOG_ZONE', ['c1.example, c1.example.'], () => 'must be different names'],
+  ['CATALOG_ZONE', ['Catalog.example'], (value: string) => `${HOSTS}, not "${value}"`],
+  ['TRANSFER_ADDRESSES', ['x', '10.0.0', 'None'], (value: string) => `${NETWORKS}, not "${value}"`],
   ['UPDATE_HOSTS', ['Update.example.net', 'update'], (value: string) => `${HOSTS}, not "${value}"`],
   ['CHECK_IP_HOSTS', [',', ', ,'], () => HOSTS],
   [

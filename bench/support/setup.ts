@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { Pool } from 'undici'
 import { startStack } from '../../dev/stack.ts'
 import { projectFolder } from '../../dev/project.ts'
+import type { Server } from '../../test/support/dns/dns.ts'
 import { apiUrl, environmentFor } from '../../test/support/servers/service.ts'
 import type { Backends } from '../../src/server.ts'
 import type { Inside } from './inside.ts'
@@ -37,6 +38,8 @@ export interface Setup extends Service {
   backends: Backends
   databaseUrl: string
   pdnsApiUrl: string
+  /** Where PowerDNS answers queries. */
+  primary: Server
   /** The secret of the token that `api` uses. */
   secret: string
   /** Starts another service on the same servers, with other settings. */
@@ -86,6 +89,7 @@ export async function withSetup(
       backends,
       databaseUrl: backends.databaseUrl,
       pdnsApiUrl: backends.pdnsApiUrl,
+      primary: { dnsHost: stack.dnsHost!, dnsPort: stack.dnsPort! },
       secret: TOKEN,
       another: start,
     })

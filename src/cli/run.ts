@@ -14,6 +14,7 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
   release: async () => (await import('./adopt.ts')).addAdopt,
   reconcile: async () => (await import('./reconcile.ts')).addReconcile,
   secondaries: async () => (await import('./secondaries.ts')).addSecondaries,
+  catalog: async () => (await import('./catalog.ts')).addCatalog,
   rebuild: async () => (await import('./rebuild.ts')).addRebuild,
   backup: async () => (await import('./backup.ts')).addBackup,
   restore: async () => (await import('./backup.ts')).addBackup,

@@ -5,7 +5,7 @@ import type { Middleware, State } from './context.ts'
 import { refuseTags } from './conditional.ts'
 import { Refusal } from './refusal.ts'
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 type Methods = Partial<Record<(typeof METHODS)[number], Middleware[]>>
 
 /**

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { Pool, type Dispatcher } from 'undici'
-import { NameserverFailure, reasonOf, Unavailable } from '../errors.ts'
+import { NameserverFailure, reasonOf, Unavailable, type FailureKind } from '../errors.ts'
 import type { Lease } from './nameserver.ts'
 
 export interface ApiOptions {
@@ -9,6 +9,22 @@ export interface ApiOptions {
   key: string
   /** The maximum number of concurrent requests; others wait. */
   connections: number
+  /** Gets to know each call. */
+  observer?: Observer | undefined
+}
+
+/** Whoever measures calls. Starts are by performance.now(). */
+export interface Observer {
+  /** @param call method and path, without names and numbers: `PATCH /zones/:id` */
+  ended(call: string, outcome: 'done' | 'lease_lost' | FailureKind, start: number): void
+  /** The call that began then has got a connection. */
+  waited(start: number): void
+}
+
+/** How many requests are open, and how many wait for a connection. */
+export interface Load {
+  open: number
+  waiting: number
 }
 
 /** The maximum request body in octets: `webserver-max-bodysize` in pdns/pdns.conf. */
@@ -20,12 +36,16 @@ const MAX_BODY = 64 * 1024 * 1024
  */
 export class Api {
   readonly #pool: Pool
+  readonly #observer: Observer | undefined
+  readonly #requests: Dispatcher
   readonly #key: string
   readonly #path: string
 
   constructor(options: ApiOptions) {
     const url = new URL(options.url)
     this.#pool = new Pool(url.origin, { connections: options.connections, pipelining: 1 })
+    this.#observer = options.observer
+    this.#requests = options.observer === undefined ? this.#pool : this.#pool.compose(noticeStart(options.observer))
     this.#key = options.key
     this.#path = `${url.pathname.replace(/\/+$/, '')}/api/v1/servers/localhost`
   }
@@ -38,6 +58,26 @@ export class Api {
    * @throws NameserverFailure; the lease's error if it has ended
    */
   async call(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    limit: number,
+    body?: string,
+    lease?: Lease,
+  ): Promise<unknown> {
+    const observer = this.#observer
+    if (observer === undefined) return this.#call(method, path, limit, body, lease)
+    const [call, start] = [`${method} ${templateOf(path)}`, performance.now()]
+    try {
+      const answer = await this.#call(method, path, limit, body, lease)
+      observer.ended(call, 'done', start)
+      return answer
+    } catch (error) {
+      observer.ended(call, error instanceof NameserverFailure ? error.kind : 'lease_lost', start)
+      throw error
+    }
+  }
+
+  async #call(
     method: Dispatcher.HttpMethod,
     path: string,
     limit: number,
@@ -67,13 +107,19 @@ export class Api {
     throw new NameserverFailure(kindOf(status), message, { rrset: refusedRRset(message) })
   }
 
+  /** How many requests are open now, and wait for a connection. */
+  get load(): Load {
+    const { running, size } = this.#pool.stats
+    return { open: running, waiting: size - running }
+  }
+
   async close(): Promise<void> {
     await this.#pool.destroy()
   }
 
   async #request(options: Dispatcher.RequestOptions): Promise<{ status: number; text: string }> {
     try {
-      const answer = await this.#pool.request(options)
+      const answer = await this.#requests.request(options)
       return { status: answer.statusCode, text: await answer.body.text() }
     } catch (error) {
       if (error instanceof Unavailable) throw error
@@ -86,6 +132,38 @@ export class Api {
 /** The path of a zone: PowerDNS' id for it. Our zone names contain neither `/` nor `=`. */
 export function zonePath(zone: string): string {
   return `/zones/${zone.replaceAll('_', '=5F')}`
+}
+
+/** The answer, or undefined if what was asked for is absent. */
+export async function ifPresent<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof NameserverFailure && error.kind === 'absent') return undefined
+    throw error
+  }
+}
+
+/** The path of a call without what names a zone, a key or a setting, and without the query. */
+function templateOf(path: string): string {
+  return path.replace(/\?.*$/, '').replace(/(?<=\/(?:zones|cryptokeys|tsigkeys|metadata|config)\/)[^/]+/g, ':id')
+}
+
+/** Tells when a request has got its connection: undici begins it just before it sends. */
+function noticeStart(observer: Observer): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    const start = performance.now()
+    return dispatch(options, {
+      onRequestStart(...args) {
+        observer.waited(start)
+        handler.onRequestStart?.(...args)
+      },
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
+    })
+  }
 }
 
 /** The body of a request. Undici asks for it when a connection is open, and sends nothing before, not even headers. */

@@ -91,6 +91,27 @@ export interface Lease {
   confirm(): Promise<void>
 }
 
+/** A catalog zone (RFC 9432). */
+export interface Catalog {
+  serial: number
+  /** The members' zones by their ids; names without final dot. */
+  members: Map<string, string>
+  /** Whether all else is as it should be. */
+  sound: boolean
+}
+
+/** The catalog zones of the nameserver: ordinary zones, not signed. Names are without final dot. */
+export interface Catalogs {
+  /** Undefined: there is no such zone. */
+  read(catalog: string): Promise<Catalog | undefined>
+  /** Makes the zone with all its members at once. A failure may leave part of it, which `read` shows. */
+  create(catalog: string, serial: number, members: Map<string, string>): Promise<void>
+  /** Atomic. @param removed ids */
+  update(catalog: string, serial: number, added: Map<string, string>, removed: string[]): Promise<void>
+  /** Makes the zone `sound`, together with the next update. */
+  configure(catalog: string): Promise<void>
+}
+
 /**
  * An authoritative nameserver that signs. Zones are absolute names (final dot). Every function rejects with
  * NameserverFailure, whose kind states what is known afterwards. A function that changes a zone resolves when DNS
@@ -151,5 +172,8 @@ export interface Nameserver {
    * @throws NameserverFailure if only a probe could tell
    */
   labelProblem(label: string): string | undefined
+  /** How many requests are open now, and how many wait for a connection. */
+  readonly load: { open: number; waiting: number }
+  readonly catalogs: Catalogs
   close(): Promise<void>
 }

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, reasonOf, type FailureKind } from '../errors.ts'
 import { answerTime, COLLECTION_ITEMS } from '../limits.ts'
 import { mapInSlices, stringify } from '../slices.ts'
-import { Api, zonePath as path, type ApiOptions } from './api.ts'
+import { Api, ifPresent, zonePath as path, type ApiOptions, type Load } from './api.ts'
+import { PowerDnsCatalogs } from './catalogs.ts'
 import { exportKeys, importKey, listKeys, publicKeys, signingKeys, stateOf } from './cryptokeys.ts'
 import type {
   Denial,
@@ -20,10 +21,13 @@ import { denialOf, isNsec3Label, NARROW, staleNsec3 } from './nsec3.ts'
 import { OLD_SPELLING, SAMPLES, spell, standard } from './spelling.ts'
 import { survey } from './survey.ts'
 import { readTraits, type Traits } from './traits.ts'
+import { ensureKey, idOf, type TransferKey } from './transfer-key.ts'
 
 export interface PowerDnsOptions extends ApiOptions {
   /** The SOA's primary name server: an absolute name. */
   primary: string
+  /** The TSIG key with which every zone may be transferred; undefined: who may, its own settings say. */
+  transferKey?: TransferKey | undefined
 }
 
 /** PowerDNS leaves serials to us (`soa_edit_api`) and rectifies the zone after each change. */
@@ -53,13 +57,16 @@ interface ZoneAnswer {
   nsec3narrow: boolean
   soa_edit_api: string
   api_rectify: boolean
+  master_tsig_key_ids?: string[]
   rrsets?: { name: string; type: string; ttl: number; records: { content: string }[] }[]
 }
 
 /** PowerDNS Authoritative 4.7 or later, with one ECDSA key per zone and our serial in every change (powerdns.md §0). */
 export class PowerDns implements Nameserver {
+  readonly catalogs: PowerDnsCatalogs
   readonly #api: Api
   readonly #primary: string
+  readonly #transferKey: TransferKey | undefined
   #spelling = OLD_SPELLING
   #traits: Traits | undefined
   #problem: string | undefined = 'PowerDNS was not probed'
@@ -67,6 +74,8 @@ export class PowerDns implements Nameserver {
   constructor(options: PowerDnsOptions) {
     this.#api = new Api(options)
     this.#primary = options.primary
+    this.#transferKey = options.transferKey
+    this.catalogs = new PowerDnsCatalogs(this.#api, options.transferKey)
   }
 
   async createZone(
@@ -77,7 +86,8 @@ export class PowerDns implements Nameserver {
     this.#requireProbe()
     const { zone, denial, version, rrsets } = contents
     if (keys.length > 0 || rrsets.length > COLLECTION_ITEMS) await this.#build(contents, keys, lease)
-    else await this.#post(zone, { ...settingsOf(denial), dnssec: true }, [this.#soa(zone, version), ...rrsets], lease)
+    else
+      await this.#post(zone, { ...this.#settings(denial), dnssec: true }, [this.#soa(zone, version), ...rrsets], lease)
     const [exported] = await orHalfDone(
       Promise.all([exportKeys(this.#api, zone), this.#flush(zone)]),
       ...(['refused', 'absent', 'unreachable'] as const),
@@ -90,7 +100,11 @@ export class PowerDns implements Nameserver {
     const body = `${head.slice(0, -1)},"rrsets":${await this.#replacements(rrsets)}}`
     const creation = this.#api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body, lease)
     // PowerDNS may have created part of a zone that it refuses (powerdns.md §2.3).
-    await orHalfDone(creation, 'refused')
+    await orHalfDone(creation, 'refused').catch(async (error: unknown) => {
+      // It refuses a key that it does not have: it may have lost all its data. Repair tries again.
+      if (this.#transferKey !== undefined) await ensureKey(this.#api, this.#transferKey).catch(() => undefined)
+      throw error
+    })
   }
 
   /**
@@ -103,7 +117,7 @@ export class PowerDns implements Nameserver {
     const building = async () => {
       for (const key of keys) await importKey(this.#api, zone, key, lease)
       // What has no SOA cannot be rectified. A key is made if there is none.
-      const settings = JSON.stringify({ ...settingsOf(denial), dnssec: true, api_rectify: false })
+      const settings = JSON.stringify({ ...this.#settings(denial), dnssec: true, api_rectify: false })
       await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
       let from = 0
       for (; rrsets.length - from > COLLECTION_ITEMS; from += COLLECTION_ITEMS) {
@@ -171,7 +185,7 @@ export class PowerDns implements Nameserver {
 
   async configure(zone: string, denial: Denial, lease: Lease): Promise<void> {
     this.#requireProbe()
-    const settings = JSON.stringify({ ...settingsOf(denial), dnssec: true })
+    const settings = JSON.stringify({ ...this.#settings(denial), dnssec: true })
     await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
   }
 
@@ -221,7 +235,7 @@ export class PowerDns implements Nameserver {
       // More than one key may be a key rollover by the operator; "incomplete" would delete the zone with its keys.
       complete: hasSoa && answer.dnssec && keys.some(({ active, published }) => active && published) && !repeats(keys),
       keys,
-      configured: answer.soa_edit_api === '',
+      configured: answer.soa_edit_api === '' && this.#hasTransferKey(answer),
       denial: denialOf(answer),
       rrsets: rrsets.filter(({ type }) => type !== 'SOA'),
     }
@@ -251,6 +265,7 @@ export class PowerDns implements Nameserver {
         this.#accepts(SAMPLES.namesMore),
       ])
       this.#spelling = { keepsEscapes, exactAngles, namesMore }
+      if (this.#transferKey !== undefined) await ensureKey(this.#api, this.#transferKey)
       this.#problem = undefined
       return this.#traits.warnings
     } catch (error) {
@@ -303,6 +318,10 @@ export class PowerDns implements Nameserver {
     }
   }
 
+  get load(): Load {
+    return this.#api.load
+  }
+
   async close(): Promise<void> {
     await this.#api.close()
   }
@@ -313,6 +332,16 @@ export class PowerDns implements Nameserver {
    */
   async #flush(zone: string): Promise<void> {
     await this.#api.call('PUT', `/cache/flush?domain=${encodeURIComponent(zone)}`, answerTime(0))
+  }
+
+  /** A zone's settings at PowerDNS. */
+  #settings(denial: Denial): object {
+    const settings = { ...SETTINGS, nsec3param: denial.replace(NARROW, ''), nsec3narrow: NARROW.test(denial) }
+    return this.#transferKey === undefined ? settings : { ...settings, master_tsig_key_ids: [idOf(this.#transferKey)] }
+  }
+
+  #hasTransferKey({ master_tsig_key_ids: ids = [] }: ZoneAnswer): boolean {
+    return this.#transferKey === undefined || ids.includes(idOf(this.#transferKey))
   }
 
   #soa(zone: string, version: number): PublishedRRset {
@@ -333,11 +362,6 @@ export class PowerDns implements Nameserver {
   }
 }
 
-/** A zone's settings at PowerDNS. */
-function settingsOf(denial: Denial): object {
-  return { ...SETTINGS, nsec3param: denial.replace(NARROW, ''), nsec3narrow: NARROW.test(denial) }
-}
-
 function isRemoval({ records }: PublishedRRset): boolean {
   return records.length === 0
 }
@@ -354,15 +378,5 @@ async function orHalfDone<T>(answer: Promise<T>, ...kinds: FailureKind[]): Promi
   } catch (error) {
     if (!(error instanceof NameserverFailure) || !kinds.includes(error.kind)) throw error
     throw new NameserverFailure('failed', error.message, { cause: error })
-  }
-}
-
-/** The answer, or undefined if the zone is absent. */
-async function ifPresent<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
-    if (error instanceof NameserverFailure && error.kind === 'absent') return undefined
-    throw error
   }
 }

@@ -2,13 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { NOTIFY_PAUSES } from '../limits.ts'
 import { Secondary, type Served, type Target } from './secondary.ts'
 
+/** Whoever wants to know whether a secondary, by its name, serves a zone's serial. */
+type Observer = (secondary: string, answer: 'current' | 'behind' | 'none') => void
+
 /** The nameservers that transfer our zones, which are told of changes. Zones are names without final dot. */
 export class Secondaries {
   readonly all: readonly Secondary[]
+  readonly #observe: Observer
   /** Who is being told of what: for each secondary and zone, how to end that. */
   readonly #telling = new Map<string, AbortController>()
 
-  constructor(targets: readonly Target[]) {
+  /** @param observe gets to know what each secondary answers to `remind` */
+  constructor(targets: readonly Target[], observe: Observer) {
+    this.#observe = observe
     this.all = targets.map((target) => new Secondary(target))
   }
 
@@ -33,7 +39,9 @@ export class Secondaries {
     await Promise.all(
       this.all.map(async (secondary) => {
         const served = await secondary.serves(zone)
-        if (served !== undefined && !reaches(served, serial)) await secondary.notify(zone)
+        const answer = served === undefined ? 'none' : reaches(served, serial) ? 'current' : 'behind'
+        this.#observe(secondary.name, answer)
+        if (answer === 'behind') await secondary.notify(zone)
       }),
     )
   }

@@ -38,6 +38,7 @@ interface Circumstances {
  * a request adds the request's id. `by` is the id of the acting token, else `password`, `link` (in a mail), `request`
  * (with neither), or `operator`.
  */
-export function record({ log }: System, event: Event, { by = NIL_UUID, ...ids }: Circumstances): void {
+export function record({ log, metrics }: System, event: Event, { by = NIL_UUID, ...ids }: Circumstances): void {
+  metrics?.count('zoneplane_events_total', { event })
   log.info('event', { event, ...ids, by: by === NIL_UUID ? 'operator' : by })
 }

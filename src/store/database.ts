@@ -7,6 +7,7 @@ import { toDuration, type Duration, type Timestamp } from '../time.ts'
 import { isUnavailable } from './connections/failures.ts'
 import { connector } from './connections/hosts.ts'
 import { breakOthers, haveSameTimeline, observe, prepareSession, timelineAt } from './connections/session.ts'
+import { tellFailure } from './connections/watching.ts'
 import { violationError } from './constraints.ts'
 
 /** Where statements run: on any connection of a pool, or on one connection, for example in a transaction. */
@@ -107,6 +108,7 @@ export async function query<Row>(db: Db, sql: string, bindings: Record<string, u
   } catch (error) {
     // 25P02: a statement sent before has aborted the transaction. Its error is the cause, so it reaches the caller first.
     if ((error as { code?: string }).code === '25P02') await nextIteration()
+    else tellFailure(db, error)
     throw translate(error)
   }
 }
@@ -177,6 +179,7 @@ export function leaveFormer(pools: pg.Pool[], timeline: string): void {
 
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   return pool.connect().catch((error: unknown) => {
+    tellFailure(pool, error)
     throw translate(error)
   })
 }
@@ -218,6 +221,7 @@ export class Transaction implements AsyncDisposable {
       if (command !== 'COMMIT') throw new Error('a statement failed unnoticed, so the transaction was rolled back')
     } catch (error) {
       this.db.release(true)
+      tellFailure(this.db, error)
       const failure = translate(error)
       if (failure instanceof Unavailable && (await this.#isCommitted())) return
       throw failure

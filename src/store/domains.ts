@@ -150,7 +150,10 @@ export async function past(db: Db, name: string): Promise<{ sent: number; marked
   )
 }
 
-/** Adds a domain without RRsets; or, with `id` and `created`, one that was deleted. */
+/**
+ * Adds a domain without RRsets; or, with `id` and `created`, one that was deleted.
+ * @param domain.isMember whether it is to be listed in a catalog zone
+ */
 export async function insert(
   trx: Db,
   domain: {
@@ -159,6 +162,7 @@ export async function insert(
     minimumTtl: number
     version: number
     denial: string
+    isMember: boolean
     now: Timestamp
     id?: number
     created?: Timestamp
@@ -167,9 +171,16 @@ export async function insert(
   const isNew = domain.id === undefined
   return one(
     trx,
-    `insert into domains (${isNew ? '' : 'id, '}name, owner_id, minimum_ttl, version, denial, size, created, published, touched)
-     overriding system value
-     values (${isNew ? '' : ':id, '}:name, :ownerId, :minimumTtl, :version, :denial, 0, :created, :now, :now) returning ${LOCKED}`,
+    `with inserted as (
+       insert into domains (${isNew ? '' : 'id, '}name, owner_id, minimum_ttl, version, denial, size, created, published, touched)
+       overriding system value
+       values (${isNew ? '' : ':id, '}:name, :ownerId, :minimumTtl, :version, :denial, 0, :created, :now, :now)
+       returning *
+     ), member as (
+       insert into catalog_members (domain_id, zone) select id, name from inserted where :isMember
+       on conflict (domain_id) do update set listed = false, gone = false
+     )
+     select ${LOCKED} from inserted as domains`,
     { created: domain.now, ...domain },
   )
 }
@@ -182,6 +193,7 @@ export async function remove(trx: Db, { id, name, sent }: LockedDomain): Promise
   await query(
     trx,
     `with gone as (delete from domains where id = :id),
+       member as (update catalog_members set gone = true where domain_id = :id),
        past as (delete from spent where name in (
          select name from spent where noted < now() - ${SERIAL_LIFETIME} * interval '1 second' and name <> :name
          order by noted limit 10 for update skip locked

@@ -194,6 +194,15 @@ export async function list(db: Db, zones?: string[]): Promise<Mark[]> {
   )
 }
 
+/** How many zones are marked, and for how many seconds the one longest marked, without settled marks. */
+export async function state(db: Db): Promise<{ number: number; age: number }> {
+  return one(
+    db,
+    `select count(*) as number, cast(coalesce(extract(epoch from now() - min(since)), 0) as float8) as age
+     from marks where not settled`,
+  )
+}
+
 /** How many zones are marked, without settled marks. */
 export async function count(db: Db): Promise<number> {
   return (await one<{ n: number }>(db, 'select count(*) as n from marks where not settled')).n

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { QUEUE_TIMEOUT } from '../limits.ts'
 import { primaryUrl } from './connections/hosts.ts'
-import { openDatabase, query, type Db } from './database.ts'
+import { one, openDatabase, query, type Db } from './database.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 
@@ -87,6 +87,11 @@ async function isUpToDate(url: string): Promise<boolean> {
 export async function isMigrated(db: Db): Promise<boolean> {
   const done = await query<{ name: string }>(db, 'select name from knex_migrations order by name')
   return JSON.stringify(done.map(({ name }) => name)) === JSON.stringify(await migrations())
+}
+
+/** The name of the latest migration of the database. */
+export async function latestMigration(db: Db): Promise<string> {
+  return (await one<{ name: string }>(db, 'select max(name) as name from knex_migrations')).name
 }
 
 /** knex' own lock is a row, which survives a killed process. This lock ends with the connection. */

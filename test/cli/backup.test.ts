@@ -203,14 +203,20 @@ test.serial('with PowerDNS lost, too, keys, tokens and history come back, and se
 })
 
 test.serial('a restore with a wrong key, or of a damaged file, writes nothing', async (t) => {
-  const octets = readFileSync(file)
+  // Most of the file is rows then, not what describes the tables, of which pg_dump 17 writes a second copy at the end.
+  const { db } = servers().system
+  await query(db, `insert into spent (name, version) select md5(cast(i as text)), i from generate_series(1, 20000) i`)
+  const large = join(folder, 'large.dump')
+  t.is((await zoneplane(['backup', large]))[0], 0)
+  await query(db, 'delete from spent where version <= 20000')
+  const octets = readFileSync(large)
+  const half = octets.length >> 1
   const damage = (name: string, change: (copy: Buffer) => Buffer) => {
     writeFileSync(join(folder, name), change(Buffer.from(octets)))
     return join(folder, name)
   }
   const flip = (copy: Buffer) => {
-    // In the last block of compressed rows, before what closes it.
-    copy[copy.length - 12]! ^= 0xff
+    copy[half]! ^= 0xff
     return copy
   }
   await withEmpty(async (url) => {
@@ -225,13 +231,10 @@ test.serial('a restore with a wrong key, or of a damaged file, writes nothing', 
       /^zoneplane: no key of KEY_ENCRYPTION_KEYS decrypts the secret of zone \w+\.example\. Set the keys /
     await refuses(file, wrongKey, { KEY_ENCRYPTION_KEYS })
     const failed = /^zoneplane: pg_restore has failed: /
-    // Without its last octets the file may still have all rows.
-    for (const length of [octets.length - 100, octets.length >> 1]) {
-      await refuses(
-        damage(`${length}.dump`, (copy) => copy.subarray(0, length)),
-        failed,
-      )
-    }
+    await refuses(
+      damage('cut.dump', (copy) => copy.subarray(0, half)),
+      failed,
+    )
     await refuses(damage('flipped.dump', flip), failed)
     await refuses(
       damage('text.dump', () => Buffer.from('no dump')),

@@ -1,8 +1,10 @@
 import test from 'ava'
 import { randomBytes } from 'node:crypto'
+import { PassThrough } from 'node:stream'
 import { exchange, plainRequest } from '../support/raw.ts'
 import { addToken } from '../support/tokens.ts'
 import { createApp } from '../../src/app.ts'
+import { createLog } from '../../src/log.ts'
 import { query } from '../../src/store/database.ts'
 import type { Account } from '../support/accounts.ts'
 import { newDomain } from '../support/api.ts'
@@ -183,4 +185,94 @@ test.serial('the log contains no secret, wherever it was sent', async (t) => {
     t.false(log.toLowerCase().includes(canary.toLowerCase()))
     t.false(log.includes(own.backends.pdnsApiKey))
   })
+})
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const PARENT = 'b7ad6b7169203331'
+
+for (const [traceparent, trace] of [
+  [`00-${TRACE}-${PARENT}-01`, TRACE],
+  [`00-${TRACE}-${PARENT}-00`, TRACE],
+  [`cc-${TRACE}-${PARENT}-01-what-comes-later`, TRACE],
+  [`00-${TRACE}-${PARENT}-01-more`, undefined],
+  [`ff-${TRACE}-${PARENT}-01`, undefined],
+  [`00-${'0'.repeat(32)}-${PARENT}-01`, undefined],
+  [`00-${TRACE}-${'0'.repeat(16)}-01`, undefined],
+  [`00-${TRACE.toUpperCase()}-${PARENT}-01`, undefined],
+  [`00-${TRACE}x-${PARENT}-01`, undefined],
+  [`00-${TRACE}`, undefined],
+  ['canary', undefined],
+] as const) {
+  test.serial(`the trace of a request is in its log lines if it is valid: ${traceparent}`, async (t) => {
+    const id = randomBytes(8).toString('hex')
+    const headers = { 'x-request-id': id, traceparent }
+    const answer = await account.api.get('/nothing/', { headers })
+    t.is(answer.headers['x-request-id'], id)
+    const [line, ...more] = await linesOf(id)
+    t.deepEqual(more, [])
+    t.is(line!['trace'], trace)
+    t.is('trace' in line!, trace !== undefined)
+  })
+}
+
+test.serial('as text, a request is one line for people', async (t) => {
+  await withService({ LOG_FORMAT: 'text' }, async (own) => {
+    const { id, tokenId, api } = await own.account()
+    const traceparent = `00-${TRACE}-${PARENT}-01`
+    t.is((await api.get('/domains/absent.test/', { headers: { 'x-request-id': 'told', traceparent } })).status, 404)
+    await eventually(async () => own.logged().includes('request=told'))
+    const [line, ...more] = own
+      .logged()
+      .split('\n')
+      .filter((text) => text.includes('request=told'))
+    t.deepEqual(more, [])
+    const [, rest] = /^\d\d:\d\d:\d\d\.\d{3} (.*)$/.exec(line!) ?? []
+    const expected = `404 GET /api/v1/domains/:name MS ms address=127.0.0.1 account=${id} token=${tokenId} request=told trace=${TRACE}`
+    t.deepEqual(
+      rest!
+        .replace(/ [\d.]+ ms /, ' MS ms ')
+        .split(' ')
+        .sort(),
+      expected.split(' ').sort(),
+    )
+  })
+})
+
+/** What a log writes to a stream. */
+function written(stream: PassThrough, format?: 'json' | 'text'): string {
+  const log = createLog('info', stream, format)
+  log.warn('zone repaired', { zone: 'a.test', rrsets: 'www A, \u001b[2J', attempts: 2, marked: null })
+  log.error('unexpected', { error: 'Error: x\n    at y' })
+  log.info('request', { method: 'GET', status: 204, route: null, ms: 1.5 })
+  return String(stream.read())
+}
+
+test('the log is coloured text at a terminal, and JSON elsewhere; LOG_FORMAT decides otherwise', (t) => {
+  const terminal = () => Object.assign(new PassThrough(), { isTTY: true })
+  const withoutTimes = (text: string) => text.replace(/^\d\d:\d\d:\d\d\.\d{3} /gm, '')
+  const lines = (painted: (colour: number, text: string) => string) =>
+    [
+      `${painted(33, 'warn')} zone repaired zone=a.test rrsets="www A, \\u001b[2J" attempts=2`,
+      `${painted(31, 'error')} unexpected`,
+      'Error: x',
+      '    at y',
+      `${painted(32, '204')} GET - 1.5 ms`,
+      '',
+    ].join('\n')
+  const unpainted = lines((_, text) => text)
+  t.is(
+    withoutTimes(written(terminal())),
+    lines((colour, text) => `\u001b[${colour}m${text}\u001b[0m`),
+  )
+  t.is(withoutTimes(written(new PassThrough(), 'text')), unpainted)
+  for (const text of [written(new PassThrough()), written(terminal(), 'json')]) {
+    const parsed = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line)
+    t.deepEqual(
+      parsed.map(({ message }) => message),
+      ['zone repaired', 'unexpected', 'request'],
+    )
+  }
 })

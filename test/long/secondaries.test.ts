@@ -1,6 +1,9 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { unixTime } from '../../src/time.ts'
+import type { Answer } from '../support/client.ts'
+import { domainOf } from '../support/api.ts'
 import { ask, lookUp } from '../support/dns/dns.ts'
+import { validate } from '../support/dns/validators.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { startSecondary, type SecondaryServer } from '../support/servers/secondaries.ts'
@@ -59,18 +62,40 @@ async function agrees(zone: string): Promise<boolean> {
   })
 }
 
+/** The DS of a domain, which its parent would have. */
+async function dsOf(zone: string): Promise<string[]> {
+  return (await domainOf(service.api, zone)).keys.flatMap(({ ds }) => ds)
+}
+
+/** Asserts that each secondary proves what it answers: the SOA, these names' A records, and that there is no other name. */
+async function areProven(t: ExecutionContext, zone: string, ...names: string[]): Promise<void> {
+  const ds = await dsOf(zone)
+  const questions = [[zone, 'SOA'], ...names.map((name) => [`${name}.${zone}`, 'A'])] as [string, string][]
+  for (const secondary of secondaries) {
+    for (const question of questions) {
+      t.is(
+        await validate(secondary, zone, ds, ...question),
+        'fully validated',
+        `${secondary.kind} ${question.join(' ')}`,
+      )
+    }
+    const denial = await validate(secondary, zone, ds, `nothing.${zone}`, 'A')
+    t.is(denial, 'negative response, fully validated', secondary.kind)
+  }
+}
+
 test.serial('a new domain, a change and a bulk write are served by all when the status says so', async (t) => {
   const zone = 'told.example'
   const path = `/domains/${zone}/rrsets/`
   const many = Array.from({ length: 500 }, (_, i) => ({ ...www('192.0.2.1'), subname: `name-${i}` }))
-  const writes = [
-    () => service.api.post('/domains/', { name: zone }, PATIENT),
-    () => service.api.post(path, www('192.0.2.1'), PATIENT),
-    () => service.api.put(`${path}www/A/`, www('192.0.2.2'), PATIENT),
-    () => service.api.patch(path, many, PATIENT),
-    () => service.api.delete(`${path}www/A/`, PATIENT),
+  const writes: [() => Promise<Answer>, ...names: string[]][] = [
+    [() => service.api.post('/domains/', { name: zone }, PATIENT)],
+    [() => service.api.post(path, www('192.0.2.1'), PATIENT), 'www'],
+    [() => service.api.put(`${path}www/A/`, www('192.0.2.2'), PATIENT), 'www'],
+    [() => service.api.patch(path, many, PATIENT), 'www', 'name-0', 'name-499'],
+    [() => service.api.delete(`${path}www/A/`, PATIENT), 'name-0'],
   ]
-  for (const write of writes) {
+  for (const [write, ...names] of writes) {
     const { text, headers } = await write()
     t.is(headers['zoneplane-publication'], 'INSYNC', text)
     const { version, status, nameservers } = await statusOf(zone)
@@ -80,6 +105,7 @@ test.serial('a new domain, a change and a bulk write are served by all when the 
       Array<number>(5).fill(version),
     )
     t.true(await agrees(zone))
+    await areProven(t, zone, ...names)
   }
   for (const secondary of secondaries) {
     t.deepEqual(await lookUp(secondary, `name-499.${zone}`, 'A'), ['192.0.2.1'])
@@ -87,13 +113,17 @@ test.serial('a new domain, a change and a bulk write are served by all when the 
   }
 })
 
-test.serial('a domain that is deleted and created again is served by all', async (t) => {
+test.serial('a domain that is deleted and created again is served by all, with its new keys', async (t) => {
   const zone = 'again.example'
+  const former: string[] = []
   for (const address of ['192.0.2.1', '192.0.2.2']) {
     t.is((await service.api.post('/domains/', { name: zone })).status, 201)
     const written = await service.api.post(`/domains/${zone}/rrsets/`, www(address), PATIENT)
     t.is(written.headers['zoneplane-publication'], 'INSYNC')
     for (const secondary of secondaries) t.deepEqual(await lookUp(secondary, `www.${zone}`, 'A'), [address])
+    await areProven(t, zone, 'www')
+    for (const ds of former) t.false((await dsOf(zone)).includes(ds))
+    former.push(...(await dsOf(zone)))
     await service.api.delete(`/domains/${zone}/`)
   }
 })

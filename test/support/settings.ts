@@ -6,6 +6,7 @@ export const privateSettings = [
   'DNS_HOST',
   'DNS_PORT',
   'DURABLE',
+  'TRANSFER_ADDRESSES',
   'ZONEPLANE_DATA',
   'ZONEPLANE_INSTALL',
   'ZONEPLANE_SEED',

@@ -105,7 +105,7 @@ function hold(ctx: Context, octets: number): () => void {
   const identity = identityOf(caller)
   const isFull = octets > ANSWER_PIECE ? !answers.hold(identity, 0) : answers.isFull(identity)
   if (isFull) throw new Busy(UNREAD)
-  if (!room.hold(identity, octets)) throw new Throttled(1)
+  if (!room.hold(identity, octets)) throw new Throttled(1, 'bodies')
   return () => {
     room.release(identity, octets)
   }

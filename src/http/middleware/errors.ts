@@ -57,8 +57,10 @@ function answerDetail(ctx: AppContext, status: number, error: unknown): void {
     const cause = error instanceof Busy ? error.detail : 'The DNS backend is currently unavailable.'
     detail = `${cause} ${consequence(ctx, error)}`
     ctx.set('Retry-After', String(system.config.retryAfter))
-  } else if (error instanceof Throttled) ctx.set('Retry-After', String(error.wait))
-  else if (status === 401) ctx.set('WWW-Authenticate', 'Token')
+  } else if (error instanceof Throttled) {
+    system.metrics?.count('zoneplane_throttled_requests_total', { scope: error.scope })
+    ctx.set('Retry-After', String(error.wait))
+  } else if (status === 401) ctx.set('WWW-Authenticate', 'Token')
   if (ctx.state.dyndns === true) answerText(ctx, status, detail)
   else answer(ctx, status, { detail, ...(error instanceof Obstructed && { conflicts: error.conflicts }) })
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type Koa from 'koa'
+import { METHODS } from '../resource.ts'
 import { loggedAddress } from '../client.ts'
 import type { AppContext, State } from '../context.ts'
 
 /**
- * Gives the request an id, and logs one line after the response. The line has no path, query or header, which may
+ * Gives the request an id, takes over that of the trace that it is part of, and logs one line after the response. The line has no path, query or header, which may
  * contain secrets.
  */
 export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void> {
@@ -13,11 +14,13 @@ export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void>
   ctx.set('X-Request-Id', request)
   // Every line that the request causes has its id.
   const { system } = ctx.state
-  ctx.state.system = { ...system, request, log: system.log.child({ request }) }
+  const trace = traceOf(ctx.get('traceparent'))
+  ctx.state.system = { ...system, request, log: system.log.child({ request, ...(trace !== undefined && { trace }) }) }
   const start = performance.now()
   await next()
   // The request may have failed before the route or the actor was set.
   const { route, actor } = ctx.state as Partial<State>
+  measure(ctx, route, start)
   ctx.state.system.log.info('request', {
     address: loggedAddress(ctx),
     method: ctx.method,
@@ -28,3 +31,23 @@ export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void>
     token: actor?.tokenId ?? null,
   })
 }
+
+/** The trace-id of a `traceparent` header (W3C Trace Context §3.2); undefined if the header is absent or invalid. */
+function traceOf(header: string): string | undefined {
+  const [, version, trace, parent, more] =
+    /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}(-.*)?$/.exec(header) ?? []
+  // Versions after the present one, 00, may have more fields.
+  const isVersion = version !== 'ff' && !(version === '00' && more !== undefined)
+  return isVersion && /[^0]/.test(trace ?? '') && /[^0]/.test(parent ?? '') ? trace : undefined
+}
+
+/** Measures the request. Routes are those of the router, and methods those of the API: clients can add no series. */
+function measure(ctx: AppContext, route = 'none', start: number): void {
+  const { metrics } = ctx.state.system
+  if (metrics === undefined) return
+  const method = KNOWN.includes(ctx.method) ? ctx.method : 'other'
+  metrics.count('zoneplane_http_requests_total', { route, method, status: `${Math.floor(ctx.status / 100)}xx` })
+  metrics.time('zoneplane_http_request_duration_seconds', { route, method }, start)
+}
+
+const KNOWN: readonly string[] = [...METHODS, 'HEAD', 'OPTIONS']

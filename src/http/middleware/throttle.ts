@@ -26,6 +26,6 @@ export function throttle(scope: Scope | { reads: Scope; writes: Scope; dryRuns?:
     const { scope, quota, length, remaining, seconds } = verdict.tightest
     ctx.set('RateLimit-Policy', `"${scope}";q=${quota};w=${length}`)
     ctx.set('RateLimit', `"${scope}";r=${remaining};t=${seconds}`)
-    if (verdict.retryAfter !== undefined) throw new Throttled(verdict.retryAfter)
+    if (verdict.retryAfter !== undefined) throw new Throttled(verdict.retryAfter, verdict.exceeded)
   })
 }

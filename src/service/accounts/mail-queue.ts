@@ -30,6 +30,7 @@ async function sendNext(system: System, trx: Db, abort: AbortSignal): Promise<bo
   try {
     await system.mailer.send(mail, abort)
     await mails.remove(trx, mail.id)
+    system.metrics?.count('zoneplane_mails_total', { outcome: 'sent' })
   } catch (error) {
     if (!(error instanceof MailFailure)) throw error
     await postpone(system, trx, mail, error)
@@ -44,11 +45,13 @@ async function postpone(system: System, trx: Db, mail: QueuedMail, failure: Mail
   const now = system.now()
   if (isFinal || Date.parse(now) - Date.parse(created) > MAIL_LIFETIME) {
     await mails.giveUp(trx, id, reason)
+    system.metrics?.count('zoneplane_mails_total', { outcome: 'given_up' })
     system.log.error('mail given up', { mail: id, attempts: attempts + 1, reason })
     return
   }
   const delay = Math.min(MAIL_FIRST_DELAY * 2 ** Math.min(attempts, 20), MAIL_LAST_DELAY)
   await mails.postpone(trx, id, reason, now, delay)
+  system.metrics?.count('zoneplane_mails_total', { outcome: 'postponed' })
   system.log.warn('mail not sent', { mail: id, attempts: attempts + 1, reason })
 }
 

@@ -50,6 +50,6 @@ export function isOutdated(passwordHash: string): boolean {
 }
 
 async function limited<T>(work: () => Promise<T>): Promise<T> {
-  if (limit.pendingCount >= HASHES_WAITING) throw new Throttled(1)
+  if (limit.pendingCount >= HASHES_WAITING) throw new Throttled(1, 'passwords')
   return limit(work)
 }

@@ -173,7 +173,8 @@ export async function add(
   const now = old === undefined ? system.now() : after(old.deleted, system.now())
   const version = nextVersion(system, past.sent + 1)
   const row = { minimumTtl: system.config.minimumTtl, denial: NSEC3, ...old, name, ownerId: accountId, version, now }
-  const domain = await store.insert(trx, row)
+  const isMember = system.config.catalogZones.length > 0
+  const domain = await store.insert(trx, { ...row, isMember })
   if (old !== undefined) await exhume(trx, old.id)
   if (creator.autoPolicy) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)
   const zone = new Zone(publication, domain, authorOf(creator, sourceOf(input, zonefile)), {

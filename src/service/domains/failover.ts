@@ -1,4 +1,5 @@
-import { FAILOVER_PAUSE } from '../../limits.ts'
+import { EXPLORE_PAUSE, FAILOVER_PAUSE } from '../../limits.ts'
+import { formerPrimaries } from '../../store/connections/hosts.ts'
 import { leaveFormer, timelineOf } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import type { System } from '../../system.ts'
@@ -18,15 +19,33 @@ export function keepFollowing(system: System): BackgroundTask {
     if (timeline === undefined) return
     if (last !== undefined && timeline !== last) {
       system.log.warn('a standby has replaced Postgres', { timeline, before: last })
-      leaveFormer([system.db, system.writersDb, system.marksDb, system.countersDb], timeline)
       isDue = true
     }
     last = timeline
+    leaveFormer([system.db, system.writersDb, system.marksDb, system.countersDb], timeline)
     if (!isDue) return
     await auditAll(system)
     isDue = false
   }
   return keepRunning(system, 'the audit after a failover', follow, FAILOVER_PAUSE)
+}
+
+/**
+ * Asks all servers of DATABASE_URL, until stopped, and tells of those that say they are the primary although a standby has
+ * replaced them. This process uses none of them from then on.
+ */
+export function keepExploring(system: System): BackgroundTask {
+  const { databaseUrl } = system.config
+  let told = ''
+  const explore = async () => {
+    const former = databaseUrl === undefined ? [] : await formerPrimaries(databaseUrl)
+    const servers = former.join(', ')
+    if (servers !== '' && servers !== told) {
+      system.log.error('a former primary of Postgres still accepts writes: stop it', { servers })
+    }
+    told = servers
+  }
+  return keepRunning(system, 'the search for former primaries', explore, EXPLORE_PAUSE)
 }
 
 /** Marks the zones that differ; tells of those without a domain, and keeps their serials. */

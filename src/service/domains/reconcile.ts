@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Busy, NameserverFailure } from '../../errors.ts'
+import { Busy, NameserverFailure, Unavailable } from '../../errors.ts'
 import {
   AUDIT_PAUSE,
   AUDIT_TURNS,
@@ -62,12 +62,19 @@ export async function repair(system: System, name: string): Promise<boolean> {
     if (!isAsBefore) await restore(publication, domain, new Claim(system, mark))
     await marks.settle(publication.trx, mark)
     await publication.commit()
+    if (!isAsBefore) system.metrics?.count('zoneplane_repairs_total', {})
     return !isAsBefore
   } catch (error) {
     // While the zone is locked: it takes the claim from whoever has claimed the mark meanwhile.
+    system.metrics?.count('zoneplane_repair_failures_total', { kind: kindOf(error) })
     await marks.keep(system.marksDb, mark, true, (error as Error).message)
     throw error
   }
+}
+
+function kindOf(error: unknown): string {
+  if (error instanceof NameserverFailure) return error.kind
+  return error instanceof Unavailable ? 'postgres' : 'other'
 }
 
 /**
@@ -147,6 +154,7 @@ export async function audit(
     else suspects.push(name)
   }
   const found = await marks.setMany(system.db, suspects)
+  system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'audit' }, found.length)
   await tellLost(system, serials, found)
   return suspects
 }

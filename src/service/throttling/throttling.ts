@@ -22,6 +22,8 @@ export interface Window {
 export interface Verdict {
   /** Seconds to wait; undefined if the request may pass. */
   retryAfter: number | undefined
+  /** A scope whose rate is exceeded. */
+  exceeded: Scope | undefined
   /** The window with the fewest requests left; of several, the longest. */
   tightest: Window
 }
@@ -46,7 +48,8 @@ export async function admit(
     ...count(counters, 'user', dailyRates(system, caller), identity),
   ])
   const [tightest] = windows.toSorted((one, other) => one.remaining - other.remaining || other.length - one.length)
-  return { retryAfter: waitingTime(windows.filter(({ used, quota }) => used > quota)), tightest: tightest! }
+  const exceeded = windows.filter(({ used, quota }) => used > quota)
+  return { retryAfter: waitingTime(exceeded), exceeded: exceeded[0]?.scope, tightest: tightest! }
 }
 
 /** Who sends a password for which account; the account need not exist. */
@@ -87,7 +90,7 @@ export async function comparePassword(
     await Promise.all(count(counters, scope, rates, key))
     return undefined
   })
-  if (accepted !== true && wait !== undefined) throw new Throttled(wait)
+  if (accepted !== true && wait !== undefined) throw new Throttled(wait, scope)
   return accepted === true
 }
 
@@ -117,7 +120,7 @@ export async function limitFailures<T>(
   return system.queues.run(`${scope} ${identity}`, async () => {
     const failures = await Promise.all(read(counters, scope, rates, identity))
     const wait = waitingTime(failures.filter(({ remaining }) => remaining === 0))
-    if (wait !== undefined) throw new Throttled(wait)
+    if (wait !== undefined) throw new Throttled(wait, scope)
     const result = await attempt()
     if (result === undefined) await Promise.all(count(counters, scope, rates, identity))
     return result

@@ -12,6 +12,7 @@ import { policiesOn } from '../tokens/policies.ts'
 import { renew, type Use } from '../tokens/rights.ts'
 import { authorOf, SERVICE, type Source } from './history.ts'
 import { openPublication, type Publication } from './publication.ts'
+import { timed } from './steps.ts'
 import { Zone } from './zone.ts'
 
 /** What a zone is opened for. */
@@ -34,10 +35,10 @@ export async function openZone(
   subnames: string[] | 'all',
   opening: Opening = {},
 ): Promise<Zone> {
-  const publication = await openPublication(system, writer.accountId, {
-    queue: `zone ${domain.name}`,
-    isLarge: subnames === 'all' || subnames.length > SMALL_WRITE,
-  })
+  const isLarge = subnames === 'all' || subnames.length > SMALL_WRITE
+  const publication = await timed(system, 'turn', () =>
+    openPublication(system, writer.accountId, { queue: `zone ${domain.name}`, isLarge }),
+  )
   try {
     const zone = await lockZone(publication, domain.name, subnames, { writer, id: domain.id, opening })
     // The domain may have been deleted meanwhile, and created again by another account.
@@ -70,12 +71,14 @@ export async function lockZone(
   const { system, trx } = publication
   const scope = subnames === 'all' ? undefined : await inSlices(scopeOf(subnames))
   // Sent together. The statements after a lock see the state at the time when the lock is granted.
-  const [renewed, domain, read, known = []] = await Promise.all([
-    visit && renew(system, trx, visit.writer, visit.opening.use ?? 'rrsets'),
-    domains.lock(trx, name, visit?.writer),
-    rrsets.atSubnames(trx, name, scope === undefined ? 'all' : namesOf(scope)),
-    visit && policiesOn(trx, visit.writer, visit.id),
-  ])
+  const [renewed, domain, read, known = []] = await timed(system, 'lock', () =>
+    Promise.all([
+      visit && renew(system, trx, visit.writer, visit.opening.use ?? 'rrsets'),
+      domains.lock(trx, name, visit?.writer),
+      rrsets.atSubnames(trx, name, scope === undefined ? 'all' : namesOf(scope)),
+      visit && policiesOn(trx, visit.writer, visit.id),
+    ]),
+  )
   if (domain === undefined) return undefined
   if (domain.paused) throw new Conflict(`${name} is paused by the operator of this service and cannot be changed now.`)
   if (visit === undefined || renewed === undefined) return new Zone(publication, domain, SERVICE, divided(read, scope))

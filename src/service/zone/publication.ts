@@ -10,6 +10,7 @@ import { unixTime, type Timestamp } from '../../time.ts'
 import { Claim, pushOf } from './claim.ts'
 import { differences, type Difference } from './differences.ts'
 import { keepKeys, openKeys, storeKeys } from './signing-keys.ts'
+import { timed } from './steps.ts'
 
 /** The state of a push. */
 export interface Attempt {
@@ -57,19 +58,24 @@ export class Publication implements AsyncDisposable {
     { version, rrsets, served }: { version: number | null; rrsets: number; served?: number },
     push: (attempt: Attempt) => Promise<T>,
   ): Promise<T> {
-    const [marking, serial] = await Promise.allSettled([
-      marks.set(this.system.marksDb, zone, pushOf(version, rrsets)),
-      served === undefined ? undefined : this.system.nameserver.serial(`${zone}.`),
-    ])
+    const [marking, serial] = await timed(this.system, 'mark', () =>
+      Promise.allSettled([
+        marks.set(this.system.marksDb, zone, pushOf(version, rrsets)),
+        served === undefined ? undefined : this.system.nameserver.serial(`${zone}.`),
+      ]),
+    )
     if (marking.status === 'rejected') throw marking.reason
     const { isNew, ...mark } = marking.value
     const claim = new Claim(this.system, mark)
     const attempt: Attempt = { claim, isDoubtful: !isNew && !mark.settled, begun: !isNew }
     try {
       if (serial.status === 'rejected') throw neverSent(serial.reason)
+      if (isNew && serial.value !== served) {
+        this.system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'write' })
+      }
       attempt.isDoubtful ||= serial.value !== served
       if (!isNew) await (attempt.isDoubtful ? claim.wait() : claim.note(version, rrsets))
-      const result = await push(attempt)
+      const result = await timed(this.system, 'push', () => push(attempt))
       this.#published.push(mark)
       void sendAlong(marks.settle(this.trx, mark))
       return result
@@ -87,7 +93,7 @@ export class Publication implements AsyncDisposable {
   /** @throws Unavailable */
   async commit(): Promise<void> {
     try {
-      await this.#transaction.commit()
+      await timed(this.system, 'commit', () => this.#transaction.commit())
       this.#published = []
       for (const { zone, version } of this.#news) {
         if (version !== undefined) this.system.secondaries.announce(zone, servedSerial(version, this.system.now()))

@@ -19,6 +19,7 @@ import { created, isCut, occlusions } from './occlusion.ts'
 import { deleteLeftovers, equalise, nextVersion, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
 import { openKeys, storeKeys } from './signing-keys.ts'
+import { ended } from './steps.ts'
 
 /**
  * A locked zone. Every change to a zone goes through this class, which stores and publishes it. Changes become final
@@ -38,6 +39,7 @@ export class Zone implements ZoneState, AsyncDisposable {
   readonly #ancestors: RRset[] | undefined
   /** Whether `current` has all RRsets of the zone. */
   readonly #isWhole: boolean
+  readonly #opened = performance.now()
 
   /** @param author of the changes, for the domain's history */
   constructor(
@@ -108,6 +110,7 @@ export class Zone implements ZoneState, AsyncDisposable {
   async #publish(changes: Change[], now: Timestamp): Promise<void> {
     const { domain } = this
     const { system, trx } = this.publication
+    ended(system, 'plan', this.#opened)
     const zone = `${domain.name}.`
     const removed = changes.filter(({ after }) => after === undefined)
     const written = changes.flatMap(({ after }) => after ?? [])

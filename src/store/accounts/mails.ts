@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { maybeOne, query, type Db } from '../database.ts'
+import { maybeOne, one, query, type Db } from '../database.ts'
 
 /** A mail that waits to be sent. */
 export interface QueuedMail {
@@ -26,6 +26,15 @@ export async function queue(
 /** Whether a mail is due. */
 export async function areDue(db: Db, now: Timestamp): Promise<boolean> {
   return (await query(db, 'select from mails where retry_at <= :now limit 1', { now })).length > 0
+}
+
+/** How many mails wait to be sent, and for how many seconds the first of them. */
+export async function state(db: Db): Promise<{ number: number; age: number }> {
+  return one(
+    db,
+    `select count(*) as number, cast(coalesce(extract(epoch from now() - min(created)), 0) as float8) as age
+     from mails where retry_at is not null`,
+  )
 }
 
 /** Locks the mail that has been due longest until the transaction ends; skips mails that others have locked. */

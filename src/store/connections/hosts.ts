@@ -2,6 +2,7 @@ import pg from 'pg'
 import { reasonOf } from '../../errors.ts'
 import { SEARCH_TIME } from '../../limits.ts'
 import { isUnavailable, notPrimary } from './failures.ts'
+import { FormerPrimary, requirePrimary } from './session.ts'
 
 // URLs with several hosts, of which one is the primary. libpq understands them, the driver does not.
 
@@ -35,42 +36,68 @@ export function hostsOf(url: string): [Host, ...Host[]] {
 /** The searches for the primary that run, by URL: connections that begin meanwhile share them. */
 const searches = new Map<string, Promise<Host>>()
 
+/** The URLs whose servers have all been asked. */
+const explored = new Set<string>()
+
 /** The server that is the primary now. @throws an error for which `isUnavailable` holds, or a lasting one */
 async function primaryOf(url: string): Promise<Host> {
   const running = searches.get(url)
   if (running !== undefined) return running
-  const search = ask(hostsOf(url)).finally(() => searches.delete(url))
+  const search = searchPrimary(url).finally(() => searches.delete(url))
   searches.set(url, search)
   return search
 }
 
+async function searchPrimary(url: string): Promise<Host> {
+  const hosts = hostsOf(url)
+  // Several may say that they are the primary. The process learns from their answers which of them is the newest.
+  if (!explored.has(url)) await Promise.allSettled(hosts.map(ask))
+  const primary = await firstPrimary(hosts)
+  explored.add(url)
+  return primary
+}
+
 /** Asks all servers at once, because one that is gone may not even refuse. */
-async function ask(hosts: Host[]): Promise<Host> {
-  const asked = hosts.map(async (each) => {
-    await requirePrimary(each)
-    return each
-  })
-  return Promise.any(asked).catch((error: unknown) => {
+async function firstPrimary(hosts: Host[]): Promise<Host> {
+  return Promise.any(hosts.map(ask)).catch((error: unknown) => {
     const { errors } = error as AggregateError
     // A wrong password, for example, does not mend by itself.
     const lasting = errors.find((each) => !isUnavailable(each)) as Error | undefined
     if (lasting !== undefined) throw lasting
-    const reasons = errors.map((each, i) => `${hosts[i]!.host}:${hosts[i]!.port}: ${reasonOf(each)}`)
+    const reasons = errors.map((each, i) => `${placeOf(hosts[i]!)}: ${reasonOf(each)}`)
     throw notPrimary(`no server is the primary (${reasons.join('; ')})`)
   })
 }
 
-async function requirePrimary({ url }: Host): Promise<void> {
+/**
+ * The servers that say they are the primary, although a standby has replaced them: they are not used. None if the URL names
+ * one server, which may be a balancer: connections learn what is behind it.
+ */
+export async function formerPrimaries(url: string): Promise<string[]> {
+  const hosts = hostsOf(url)
+  if (hosts.length === 1) return []
+  const answers = await Promise.allSettled(hosts.map(ask))
+  const isFormer = (answer: PromiseSettledResult<Host>) =>
+    answer.status === 'rejected' && answer.reason instanceof FormerPrimary
+  return hosts.filter((_, i) => isFormer(answers[i]!)).map(placeOf)
+}
+
+function placeOf({ host, port }: Host): string {
+  return `${host}:${port}`
+}
+
+/** @throws an error for which `isUnavailable` holds if the server is not the primary, or a lasting one */
+async function ask(host: Host): Promise<Host> {
   const client = new pg.Client({
-    connectionString: url,
+    connectionString: host.url,
     connectionTimeoutMillis: SEARCH_TIME,
     query_timeout: SEARCH_TIME,
   })
   client.on('error', () => undefined)
   try {
     await client.connect()
-    const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-    if (rows[0]!.standby) throw notPrimary('it is a standby')
+    await requirePrimary(client)
+    return host
   } finally {
     // Not awaited: a server that hangs would not answer this, either.
     void client.end().catch(() => undefined)

@@ -11,10 +11,25 @@ const SESSION = `
 `
 
 /**
- * The timeline: a number, which is the next one after each promotion of a standby. The names of the files of the log begin
- * with it.
+ * Where a server stands in the history of a database. Its timeline is a number, which is the next one after each promotion
+ * of a standby; the names of the files of the log begin with it. Primary and standbys have the same system identifier.
  */
-const TIMELINE = 'select left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline'
+interface Position {
+  system: string
+  timeline: string
+}
+
+const POSITION = `select cast(system_identifier as text) as system,
+  left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline from pg_control_system()`
+
+/** The newest timeline that this process has seen of each system. */
+const newest = new Map<string, string>()
+
+/** A server that says it is the primary, although a standby has replaced it. */
+export class FormerPrimary extends Error {
+  /** As in `notPrimary`. */
+  readonly code = '25006'
+}
 
 /** The timelines on which connections have begun. */
 const timelines = new WeakMap<object, string>()
@@ -22,23 +37,45 @@ const timelines = new WeakMap<object, string>()
 /** The connections of each pool. */
 const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
 
-/** Prepares a new connection for statements. @throws an error for which `isUnavailable` holds if the server is a standby */
+/** Prepares a new connection for statements. Errors are those of `requirePrimary`. */
 export async function prepareSession(client: pg.ClientBase): Promise<void> {
-  const asked = client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-  const [{ rows }, timeline] = await Promise.all([asked, timelineAt(client), client.query(SESSION)])
-  if (rows[0]!.standby) throw notPrimary('the server is a standby')
-  if (timeline !== undefined) timelines.set(client, timeline)
+  await Promise.all([requirePrimary(client), client.query(SESSION)])
 }
 
-/** The timeline of the server now; undefined if it does not tell, as those that only resemble Postgres. */
-export async function timelineAt(db: pg.Pool | pg.ClientBase): Promise<string | undefined> {
+/**
+ * Makes sure that a new connection leads to the primary, as far as this process knows.
+ * @throws an error for which `isUnavailable` holds if the server is a standby; FormerPrimary
+ */
+export async function requirePrimary(client: pg.ClientBase): Promise<void> {
+  const asked = client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+  const [{ rows }, position] = await Promise.all([asked, positionOf(client)])
+  if (rows[0]!.standby) throw notPrimary('the server is a standby')
+  if (position === undefined) return
+  const { system, timeline } = position
+  const known = newest.get(system)!
+  if (timeline < known) {
+    throw new FormerPrimary(`the server is a former primary: it is on timeline ${timeline}, and ${known} is the newest`)
+  }
+  timelines.set(client, timeline)
+}
+
+/** Undefined if the server does not tell, as a standby, or one that only resembles Postgres. */
+async function positionOf(db: pg.Pool | pg.ClientBase): Promise<Position | undefined> {
   try {
-    const { rows } = await db.query<{ timeline: string }>(TIMELINE)
-    return rows[0]!.timeline
+    const { rows } = await db.query<Position>(POSITION)
+    const { system, timeline } = rows[0]!
+    if (timeline > (newest.get(system) ?? '')) newest.set(system, timeline)
+    return rows[0]
   } catch (error) {
     if (isUnavailable(error)) throw error
     return undefined
   }
+}
+
+/** Asks the server, and returns the newest timeline that this process has seen; undefined if the server does not tell. */
+export async function timelineAt(db: pg.Pool | pg.ClientBase): Promise<string | undefined> {
+  const position = await positionOf(db)
+  return position && newest.get(position.system)
 }
 
 /** Whether two connections see the same history: the server was not replaced by its standby in between. */

@@ -7,15 +7,21 @@ import { eventually } from '../eventually.ts'
 import { newFolder } from './folders.ts'
 import { startProgram } from './programs.ts'
 
-/** A HAProxy with the configuration of docs/deployment.md. */
-export interface Haproxy {
+// HAProxies with the configurations of docs/deployment.md.
+
+/** A running HAProxy. */
+export interface Balancer {
+  /** Waits until it sends requests, or connections, to this server. */
+  sendsTo: (server: string) => Promise<void>
+  stop: () => Promise<void>
+}
+
+/** The one in front of the API processes. */
+export interface Haproxy extends Balancer {
   /** Where clients reach the API, without path. */
   url: string
   /** The certificate that they have to trust. */
   certificate: string
-  /** Waits until it sends requests to this server. */
-  sendsTo(server: string): Promise<void>
-  stop(): Promise<void>
 }
 
 /**
@@ -32,16 +38,36 @@ export async function startHaproxy(network: string): Promise<Haproxy> {
   })
   const certificate = join(folder, 'zoneplane.pem')
   writeFileSync(certificate, key + cert)
+  chmodSync(certificate, 0o600)
+  const text = example('haproxy.cfg', network)
+    .replace('bind :80\n', `bind ${own}:8000\n`)
+    .replace('bind :443 ', `bind ${own}:8443 `)
+    .replace('bind 127.0.0.1:', `bind ${own}:`)
+    .replace('/etc/haproxy/zoneplane.pem', certificate)
+  const balancer = await start(folder, text, 'processes', `http://${own}:8404/;csv`)
+  return { ...balancer, url: `https://${own}:8443`, certificate: cert }
+}
+
+/**
+ * Starts docs/examples/haproxy-postgres.cfg, with other addresses.
+ * @param network the beginning of all addresses: HAProxy has number 20, where it listens on port 5432
+ */
+export async function startPostgresHaproxy(network: string): Promise<Balancer> {
+  const own = `${network}20`
+  const text = example('haproxy-postgres.cfg', network).replaceAll('bind 127.0.0.1:', `bind ${own}:`)
+  return start(newFolder(), text, 'postgres', `http://${own}:8405/;csv`)
+}
+
+async function start(folder: string, text: string, backend: string, statistics: string): Promise<Balancer> {
   const file = join(folder, 'haproxy.cfg')
-  writeFileSync(file, configuration(own, network, certificate))
-  for (const each of [certificate, file]) chmodSync(each, 0o600)
+  writeFileSync(file, text, { mode: 0o600 })
   const { child, ended, output } = startProgram(findProgram('haproxy')!, ['-db', '-f', file], {
     PATH: process.env['PATH'],
   })
   const state = async (server: string) => {
-    const answer = await fetch(`http://${own}:8404/;csv`).catch(() => undefined)
+    const answer = await fetch(statistics).catch(() => undefined)
     const [titles, ...rows] = ((await answer?.text()) ?? '').split('\n').map((line) => line.split(','))
-    const row = rows.find(([proxy, name]) => proxy === 'processes' && name === server)
+    const row = rows.find(([proxy, name]) => proxy === backend && name === server)
     return row?.[titles!.indexOf('status')]
   }
   await eventually(async () => {
@@ -49,8 +75,6 @@ export async function startHaproxy(network: string): Promise<Haproxy> {
     return (await state('BACKEND')) !== undefined
   })
   return {
-    url: `https://${own}:8443`,
-    certificate: cert,
     sendsTo: (server) => eventually(async () => (await state(server)) === 'UP'),
     async stop() {
       child.kill('SIGTERM')
@@ -59,14 +83,8 @@ export async function startHaproxy(network: string): Promise<Haproxy> {
   }
 }
 
-function configuration(own: string, network: string, certificate: string): string {
-  let text = readFileSync(join(projectFolder(), 'docs', 'examples', 'haproxy.cfg'), 'utf8')
-    .replaceAll('10.0.0.', network)
-    .replace('bind :80\n', `bind ${own}:8000\n`)
-    .replace('bind :443 ', `bind ${own}:8443 `)
-    .replace('bind 127.0.0.1:', `bind ${own}:`)
-    .replace('/etc/haproxy/zoneplane.pem', certificate)
+function example(name: string, network: string): string {
+  const text = readFileSync(join(projectFolder(), 'docs', 'examples', name), 'utf8').replaceAll('10.0.0.', network)
   // Only root can become another user.
-  if (process.getuid?.() !== 0) text = text.replace(/^\t(user|group|chroot) .*\n/gm, '')
-  return text
+  return process.getuid?.() === 0 ? text : text.replace(/^\t(user|group|chroot) .*\n/gm, '')
 }

@@ -27,13 +27,16 @@ export const secondValidator: Requirement[] = [
   { what: 'unbound-host', isThere: () => hasAll('unbound-host'), packages: ['unbound-host'] },
 ]
 
-/** For the long tests: nameservers that transfer the zones, the balancer of docs/deployment.md, and a pooler. */
+/** For the long tests: nameservers that transfer the zones, a pooler, Prometheus, and what docs/deployment.md has. */
 export const neighbours: Requirement[] = [
   { what: 'BIND', isThere: () => hasAll('named'), packages: ['bind9'] },
   { what: 'Knot', isThere: () => hasAll('knotd'), packages: ['knot'] },
   { what: 'NSD', isThere: () => hasAll('nsd'), packages: ['nsd'] },
   { what: 'HAProxy', isThere: () => hasAll('haproxy'), packages: ['haproxy'] },
   { what: 'PgBouncer', isThere: () => hasAll('pgbouncer'), packages: ['pgbouncer'] },
+  { what: 'promtool', isThere: () => hasAll('promtool'), packages: ['prometheus'] },
+  { what: 'Patroni', isThere: () => hasAll('patroni'), packages: ['patroni'] },
+  { what: 'etcd', isThere: () => hasAll('etcd'), packages: ['etcd-server'] },
 ]
 
 /** Client programs of other projects, which the tests run against the service. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
@@ -12,6 +12,7 @@ import { migrate } from '../../../src/store/migrate.ts'
 import { eventually } from '../eventually.ts'
 import { newFolder } from './folders.ts'
 import { ownNetwork } from './ports.ts'
+import { childrenOf } from './process-tree.ts'
 
 const account = unprivilegedAccount('postgres')
 
@@ -89,10 +90,22 @@ export class PostgresPair {
     for (const { pid } of senders as { pid: number }[]) process.kill(pid, 'SIGSTOP')
   }
 
-  /** Makes the standby the primary. The former one, which was lost, is not used any more. */
+  /** Makes the standby the primary. Whether the former one runs, nobody asks. */
   async promote(): Promise<void> {
     await run(this.#nodes[1], 'pg_ctl', ['promote', '--wait', '--pgdata', dataOf(this.#nodes[1])])
     this.#nodes.reverse()
+  }
+
+  /** Kills the former primary, and starts it as it was: it accepts writes. */
+  async restartFormer(): Promise<void> {
+    await end(this.#nodes[1])
+    await this.#open(this.#nodes[1])
+  }
+
+  /** The URLs of the primary alone, and of the former one. */
+  get urls(): { primary: string; former: string } {
+    const [primary, former] = this.#nodes.map((node) => urlOf(node)) as [string, string]
+    return { primary, former }
   }
 
   async #open(node: Node): Promise<void> {
@@ -123,7 +136,7 @@ export class PostgresPair {
   }
 
   async #ask(node: Node, sql: string, database = 'zoneplane'): Promise<unknown[]> {
-    const client = new pg.Client(`postgres://zoneplane@${node.address}:5432/${database}?sslmode=disable`)
+    const client = new pg.Client(urlOf(node, database))
     client.on('error', () => undefined)
     await client.connect()
     return client
@@ -148,6 +161,10 @@ async function end({ daemon }: Node): Promise<void> {
   await daemon.exited
 }
 
+function urlOf({ address }: Node, database = 'zoneplane'): string {
+  return `postgres://zoneplane@${address}:5432/${database}?sslmode=disable`
+}
+
 function dataOf({ folder }: Node): string {
   return join(folder, 'data')
 }
@@ -162,18 +179,4 @@ async function run(node: Node, name: string, args: string[]): Promise<void> {
   if (name !== 'pg_ctl') giveTo(account, dataOf(node))
   const command = commandFor(program(name), args, { account, deathSignal: 'SIGKILL' })
   await promisify(execFile)(command.file, command.args, { ...command.as, cwd: '/' })
-}
-
-function childrenOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry) && parentOf(entry) === parent)
-    .map(Number)
-}
-
-function parentOf(pid: string): number | undefined {
-  try {
-    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
-  } catch {
-    return undefined
-  }
 }

@@ -15,6 +15,8 @@ export interface PostgresProxy {
   url: string
   /** Decides what happens at each COMMIT from now on. */
   atCommit(fate: () => CommitFate): void
+  /** Closes all connections, and opens new ones to another server. */
+  leadTo(databaseUrl: string): void
   /** Refuses new connections, or accepts them again; open ones stay. */
   refuse(isRefusing: boolean): void
   /** Closes all connections. */
@@ -26,7 +28,7 @@ export interface PostgresProxy {
 const COMMIT = Buffer.from('\0commit\0')
 
 export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
-  const target = new URL(databaseUrl)
+  let target = new URL(databaseUrl)
   const pairs = new Set<[Socket, Socket]>()
   let decide: () => CommitFate = () => 'pass'
   let isRefusing = false
@@ -72,6 +74,10 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     url,
     atCommit(fate) {
       decide = fate
+    },
+    leadTo(url) {
+      target = new URL(url)
+      cut()
     },
     refuse(now) {
       isRefusing = now

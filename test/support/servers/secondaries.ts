@@ -7,12 +7,18 @@ import { eventually } from '../eventually.ts'
 import { newFolder } from './folders.ts'
 import { startProgram, type Program } from './programs.ts'
 
-/** A nameserver of another project that transfers zones. Its addresses stay when it is started again. */
-export interface SecondaryServer extends Server {
-  kind: Kind
+/** A nameserver of another project. Its address stays when it is started again. */
+export interface RestartableServer extends Server {
+  /** What it has logged since it was started last. */
+  output: () => string
   start(): Promise<void>
   /** Ends it at once, as a power failure would. */
   kill(): Promise<void>
+}
+
+/** One that transfers zones. */
+export interface SecondaryServer extends RestartableServer {
+  kind: Kind
 }
 
 export type Kind = keyof typeof PROGRAMS
@@ -26,10 +32,11 @@ interface Setting {
   control: number
 }
 
-/** For each: its configuration, and how it is started in the foreground. */
-const PROGRAMS = {
+/** For each: its configuration, how it is started in the foreground, and the option that prints its version. */
+export const PROGRAMS = {
   bind: {
     program: 'named',
+    version: '-v',
     configure: ({ folder, primary, zones, port }: Setting) => `
       options {
         directory "${folder}"; pid-file none; session-keyfile "${folder}/session.key"; recursion no; notify no;
@@ -42,6 +49,7 @@ const PROGRAMS = {
   },
   knot: {
     program: 'knotd',
+    version: '-V',
     configure: ({ folder, primary, zones, port }: Setting) => `
 server:
   rundir: ${folder}
@@ -63,6 +71,7 @@ ${zones.map((zone) => `  - domain: ${zone}\n    storage: ${folder}\n    master: 
   },
   nsd: {
     program: 'nsd',
+    version: '-v',
     configure: ({ folder, primary, zones, port }: Setting) => `
 server:
   ip-address: 127.0.0.1
@@ -76,6 +85,7 @@ server:
   xfrdir: "${folder}"
   zonefiles-write: 10
   xfrd-reload-timeout: 0
+  verbosity: 2
   rrl-ratelimit: 0
 remote-control:
   control-enable: no
@@ -93,6 +103,7 @@ ${zones
   },
   powerdns: {
     program: 'pdns_server',
+    version: '--version',
     configure: ({ folder, port, control }: Setting) => `
 launch=lmdb
 lmdb-filename=${folder}/zones
@@ -102,6 +113,7 @@ local-port=${port}
 secondary=yes
 xfr-cycle-interval=60
 trusted-notification-proxy=127.0.0.1
+dname-processing=yes
 api=yes
 api-key=secret
 webserver=yes
@@ -117,17 +129,37 @@ security-poll-suffix=
   },
 } as const
 
-/** Starts a secondary for these zones, whether or not the primary has them yet. */
-export async function startSecondary(kind: Kind, primary: Server, zones: readonly string[]): Promise<SecondaryServer> {
+/**
+ * Starts a secondary for these zones, whether or not the primary has them yet.
+ * @param edit changes its configuration
+ */
+export async function startSecondary(
+  kind: Kind,
+  primary: Server,
+  zones: readonly string[],
+  edit = (configuration: string) => configuration,
+): Promise<SecondaryServer> {
   const folder = newFolder()
   const { program, configure, args } = PROGRAMS[kind]
   const { dns: port, api: control } = await findPorts({ dns: 0, api: 0 }, ['127.0.0.1'])
   const file = join(folder, kind === 'powerdns' ? 'pdns.conf' : 'secondary.conf')
-  writeFileSync(file, configure({ folder, primary, zones, port, control }))
-  const server: Server = { dnsHost: '127.0.0.1', dnsPort: port }
+  writeFileSync(file, edit(configure({ folder, primary, zones, port, control })))
+  const server = { dnsHost: '127.0.0.1', dnsPort: port }
+  const running = await startRestartable(server, findProgram(program)!, args(file, folder), folder)
+  if (kind === 'powerdns') for (const zone of zones) await addZone(control, zone, primary)
+  return { ...running, kind }
+}
+
+/** Starts a nameserver that runs in the foreground, and waits until it answers. */
+export async function startRestartable(
+  server: Server,
+  program: string,
+  args: string[],
+  folder: string,
+): Promise<RestartableServer> {
   let running: Program | undefined
   const start = async () => {
-    running = startProgram(findProgram(program)!, args(file, folder), { PATH: process.env['PATH'] })
+    running = startProgram(program, args, { PATH: process.env['PATH'] }, folder)
     const { output, ended } = running
     const dead = ended.then((code) => {
       throw new Error(`${program} ended with ${code}:\n${output()}`)
@@ -136,10 +168,9 @@ export async function startSecondary(kind: Kind, primary: Server, zones: readonl
     await Promise.race([eventually(() => answers(server)), dead])
   }
   await start()
-  if (kind === 'powerdns') for (const zone of zones) await addZone(control, zone, primary)
   return {
     ...server,
-    kind,
+    output: () => running?.output() ?? '',
     start,
     async kill() {
       running?.child.kill('SIGKILL')

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
 import { serve } from '../../../src/serve.ts'
-import { closeSystem, createSystem, type Backends } from '../../../src/server.ts'
+import { closeSystem, createMetrics, createSystem, type Backends } from '../../../src/server.ts'
 import type { System } from '../../../src/system.ts'
 import { Client } from '../client.ts'
 import { newFolder } from './folders.ts'
@@ -24,6 +24,8 @@ export interface LocalService extends Service {
   system: System
   /** What it has logged so far. */
   logged: () => string
+  /** Where metrics are served, if they are. */
+  metricsPort: number | undefined
   stop: () => Promise<void>
 }
 
@@ -65,13 +67,21 @@ export async function startService(
   const lines: string[] = []
   const stream = new PassThrough().on('data', (line: Buffer) => lines.push(line.toString()))
   const config = readConfig(environmentFor(backends, { ZONEPLANE_DATA: newFolder(), ...environment }))
-  const system = createSystem(config, backends, createLog(config.logLevel, stream))
+  const metrics = await createMetrics(config)
+  const system = createSystem(
+    config,
+    backends,
+    createLog(config.logLevel, stream, config.logFormat),
+    undefined,
+    metrics,
+  )
   await system.nameserver.probe()
   const running = await serve(system)
   return {
     ...serviceAt(`http://127.0.0.1:${running.port}`),
     system,
     logged: () => lines.join(''),
+    metricsPort: running.metricsPort,
     async stop() {
       await running.stop()
       await closeSystem(system)

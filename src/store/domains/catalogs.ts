@@ -1,0 +1,77 @@
+import { one, query, type Db } from '../database.ts'
+
+/** A member of a catalog zone. */
+export interface Member {
+  /** That of the domain. */
+  id: number
+  /** Without final dot. */
+  zone: string
+  /** The name of the catalog zone, without final dot; null: it was never listed. */
+  catalog: string | null
+  /** The domain is deleted. */
+  gone: boolean
+}
+
+const COLUMNS = 'domain_id as id, zone, catalog, gone'
+
+/** Becomes the only publisher until the transaction ends; false if there is another one. */
+export async function lock(trx: Db): Promise<boolean> {
+  const sql = `select pg_try_advisory_xact_lock(hashtextextended('catalog zones', 0)) as locked`
+  return (await one<{ locked: boolean }>(trx, sql)).locked
+}
+
+/** How many members wait to be listed, and to be removed. */
+export async function countWaiting(db: Db): Promise<{ coming: number; leaving: number }> {
+  return one(
+    db,
+    `select count(*) filter (where not gone) as coming, count(*) filter (where gone) as leaving
+     from catalog_members where gone or not listed`,
+  )
+}
+
+/** The members that wait to be listed or removed. */
+export async function waiting(db: Db): Promise<Member[]> {
+  return query(db, `select ${COLUMNS} from catalog_members where gone or not listed order by domain_id`)
+}
+
+/** All members; in linear time. */
+export async function all(db: Db): Promise<Member[]> {
+  return query(db, `select ${COLUMNS} from catalog_members order by domain_id`)
+}
+
+/** How many members each catalog zone has, by its name; in linear time. */
+export async function sizes(db: Db): Promise<Map<string, number>> {
+  const sql = 'select catalog, count(*) as size from catalog_members where listed group by catalog'
+  const rows = await query<{ catalog: string; size: number }>(db, sql)
+  return new Map(rows.map(({ catalog, size }) => [catalog, size]))
+}
+
+/** Makes the members those of the domains, as if each had been created or deleted now; in linear time. */
+export async function equalise(trx: Db): Promise<void> {
+  await query(
+    trx,
+    `insert into catalog_members (domain_id, zone) select id, name from domains
+     where not exists (select from catalog_members where domain_id = domains.id and not gone)
+     on conflict (domain_id) do update set gone = false`,
+  )
+  const sql = `update catalog_members set gone = true
+    where not gone and not exists (select from domains where id = domain_id)`
+  await query(trx, sql)
+}
+
+/** Drops members of deleted domains that no catalog zone has which is published. */
+export async function forget(trx: Db, catalogs: readonly string[]): Promise<void> {
+  const sql = 'delete from catalog_members where gone and (catalog is null or catalog <> all (:catalogs))'
+  await query(trx, sql, { catalogs })
+}
+
+/** Notes what the catalog zone has now. A member that the domain needs again meanwhile stays, to be listed again. */
+export async function note(trx: Db, catalog: string, listed: number[], removed: number[]): Promise<void> {
+  await query(
+    trx,
+    `with gone as (delete from catalog_members where domain_id = any (:removed) and gone)
+     update catalog_members set listed = true, catalog = :catalog
+     where domain_id = any (:listed) and (not listed or catalog is distinct from :catalog)`,
+    { catalog, listed, removed },
+  )
+}

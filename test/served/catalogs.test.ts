@@ -1,0 +1,195 @@
+import test from 'ava'
+import { query } from '../../src/store/database.ts'
+import { commandsOn } from '../support/command-line.ts'
+import { hasMembers, membersOf } from '../support/dns/catalog.ts'
+import { ask } from '../support/dns/dns.ts'
+import { eventually } from '../support/eventually.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
+
+// Catalog zones (RFC 9432), as secondaries transfer them.
+
+const servers = useServers()
+const C1 = 'c1.catalog.example'
+const C2 = 'c2.catalog.example'
+let service: TestProcess
+
+const zoneplane = commandsOn(() => ({
+  ...servers().system,
+  config: { ...servers().system.config, catalogZones: [C1] },
+}))
+
+async function start(CATALOG_ZONE = C1): Promise<void> {
+  await servers().killServices()
+  service = await servers().start({ CATALOG_ZONE, LOG_LEVEL: 'error' })
+}
+
+async function serial(): Promise<number> {
+  const { answers } = await ask(servers().powerDns, C1, 'SOA')
+  return answers[0]?.type === 'SOA' ? answers[0].data.serial! : 0
+}
+
+const idOf = async (zone: string, catalog = C1) => (await membersOf(servers().powerDns, catalog)).get(zone)
+const create = (name: string) => service.api.post('/domains/', { name })
+const remove = (name: string) => service.api.delete(`/domains/${name}/`)
+const has = (zones: string[]) => hasMembers(servers().powerDns, C1, zones)
+const many = (label: string, n: number) => Array.from({ length: n }, (_, i) => `${label}-${i}.example`)
+
+test.serial('a catalog zone that is new lists the domains that are there', async (t) => {
+  await start('')
+  await create('older.example')
+  await start()
+  await has(['older.example'])
+  t.is((await zoneplane('catalog', 'publish'))[0], true)
+})
+
+test.serial('it lists domains when they are created, and not any more when they are deleted', async (t) => {
+  const before = await serial()
+  await create('new.example')
+  await has(['new.example', 'older.example'])
+  t.true((await serial()) > before)
+  await remove('older.example')
+  await has(['new.example'])
+})
+
+test.serial('a domain that is created again has another id; one that is restored its own', async (t) => {
+  const first = await idOf('new.example')
+  await remove('new.example')
+  await create('new.example')
+  await eventually(async () => ![first, undefined].includes(await idOf('new.example')))
+  const second = await idOf('new.example')
+  await remove('new.example')
+  await has([])
+  t.is((await service.api.post('/domains/', { name: 'new.example', restore: true })).status, 201)
+  await has(['new.example'])
+  t.is(await idOf('new.example'), second)
+})
+
+test.serial('its name and those above it belong to the operator', async (t) => {
+  for (const name of [C1, 'catalog.example']) t.is((await create(name)).status, 400)
+})
+
+test.serial('what somebody else has changed in it is put right', async (t) => {
+  const rrset = (name: string, type: string, content: string) => ({
+    ...{ name: `${name}${C1}.`, type, ttl: 0, changetype: 'REPLACE', records: content === '' ? [] : [{ content }] },
+  })
+  const changed = [
+    [rrset('version.', 'TXT', '"3"')],
+    [rrset('999999.zones.', 'PTR', 'foreign.example.')],
+    [...(await membersOf(servers().powerDns, C1)).values()].map((id) => rrset(`${id}.zones.`, 'PTR', '')),
+  ]
+  for (const rrsets of changed) {
+    await servers().pdns('PATCH', `/zones/${C1}.`, { rrsets })
+    await t.throwsAsync(hasMembersNow(['new.example']))
+    t.is((await zoneplane('catalog', 'publish'))[0], true)
+    await hasMembersNow(['new.example'])
+  }
+  await servers().pdns('PUT', `/zones/${C1}.`, { api_rectify: true, soa_edit: '' })
+  t.is((await zoneplane('catalog', 'publish'))[0], true)
+  t.like((await servers().pdns('GET', `/zones/${C1}.`)).json, { api_rectify: false, soa_edit: 'NONE' })
+})
+
+async function hasMembersNow(zones: string[]): Promise<void> {
+  const found = [...(await membersOf(servers().powerDns, C1)).keys()].sort()
+  if (found.join() !== zones.join()) throw new Error(found.join())
+}
+
+test.serial('many members that would leave at once stay until the operator removes them; others come', async (t) => {
+  const names = many('mass', 15)
+  await Promise.all(names.map(create))
+  await has(['new.example', ...names])
+  // Nothing is published while they are deleted.
+  await servers().killServices()
+  service = await servers().start({ LOG_LEVEL: 'error' })
+  await Promise.all(names.slice(0, 11).map(remove))
+  await start()
+  await create('late.example')
+  await has(['new.example', 'late.example', ...names])
+  t.regex(
+    service.output(),
+    /"leaving":11,"level":"error","members":\d+,"message":"many members would leave a catalog zone/,
+  )
+  // A name that is used again is no loss.
+  const before = await idOf('mass-0.example')
+  await create('mass-0.example')
+  await eventually(async () => ![before, undefined].includes(await idOf('mass-0.example')))
+
+  const [succeeded, printed] = await zoneplane('catalog', 'publish')
+  // Ten may leave.
+  t.true(succeeded, printed)
+  await has(['new.example', 'late.example', 'mass-0.example', ...names.slice(11)])
+})
+
+test.serial('without --force, too many stay, and the command fails', async (t) => {
+  await servers().killServices()
+  service = await servers().start({ LOG_LEVEL: 'error' })
+  const before = [...(await membersOf(servers().powerDns, C1)).keys()].sort()
+  const names = many('forced', 12)
+  await start()
+  await Promise.all(names.map(create))
+  await has([...before, ...names])
+  await servers().killServices()
+  service = await servers().start({ LOG_LEVEL: 'error' })
+  await Promise.all(names.map(remove))
+  const [succeeded, printed] = await zoneplane('catalog', 'publish')
+  t.false(succeeded)
+  t.regex(printed, /\b12 *\n.*--force/)
+  await hasMembersNow([...before, ...names].sort())
+  t.true((await zoneplane('catalog', 'publish', '--force'))[0])
+  await hasMembersNow(before)
+})
+
+test.serial('it is made again when PowerDNS has lost it, after the zones', async (t) => {
+  await start()
+  const names = many('kept', 12)
+  await Promise.all(names.map(create))
+  const all = (await query<{ name: string }>(servers().system.db, 'select name from domains')).map(({ name }) => name)
+  await has(all)
+  const before = await serial()
+  await servers().killServices()
+  await servers().powerDns.stop()
+  await servers().restartPowerDns({ empty: true })
+  const [succeeded, printed] = await zoneplane('catalog', 'publish')
+  t.false(succeeded)
+  t.regex(printed, /is missing at PowerDNS, and \d+ of its \d+ zones/)
+  t.is((await servers().pdns('GET', `/zones/${C1}.`)).status, 404)
+  await start()
+  await has(all)
+  t.true((await serial()) > before)
+})
+
+test.serial('one that is emptied while it is published is not taken for what was left', async (t) => {
+  const before = [...(await membersOf(servers().powerDns, C1)).keys()]
+  for (const lose of ['removed', 'emptied']) {
+    await servers().pdns('DELETE', `/zones/${C1}.`)
+    if (lose === 'emptied') {
+      const soa = { name: `${C1}.`, type: 'SOA', ttl: 0, records: [{ content: 'invalid. invalid. 1 60 60 60 0' }] }
+      await servers().pdns('POST', '/zones', { name: `${C1}.`, kind: 'Master', nameservers: [], rrsets: [soa] })
+    }
+    const name = `beside-${lose}.example`
+    before.push(name)
+    t.is((await create(name)).status, 201)
+    // Never with this one alone: secondaries would delete all others.
+    await eventually(async () => ((await idOf(name).catch(() => undefined)) ?? '') !== '')
+    await hasMembersNow([...before].sort())
+  }
+})
+
+test.serial('of several, a domain gets the smallest, and stays there', async (t) => {
+  const before = await membersOf(servers().powerDns, C1)
+  await start(`${C1}, ${C2}`)
+  const names = many('second', before.size)
+  await Promise.all(names.map(create))
+  await hasMembers(servers().powerDns, C2, names)
+  t.deepEqual(await membersOf(servers().powerDns, C1), before)
+  // Used again, the name stays where secondaries may still serve it.
+  const id = await idOf(names[0]!, C2)
+  await remove(names[0]!)
+  await create(names[0]!)
+  await eventually(async () => ![id, undefined].includes(await idOf(names[0]!, C2)))
+  t.deepEqual(await membersOf(servers().powerDns, C1), before)
+})
+
+test.serial('zones at PowerDNS without a domain do not include it', async (t) => {
+  const [, printed] = await zoneplane('adopt', '--all', '--owner', 'nobody@example.test')
+  t.notRegex(printed, new RegExp(C1))
+})
