@@ -1,8 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findProgram } from '../../dev/powerdns-program.ts'
 import { projectFolder } from '../../dev/project.ts'
 import { nameOf } from '../../src/dns/names.ts'
 import { query as sql } from '../../src/store/database.ts'
@@ -11,7 +9,7 @@ import { differences } from '../support/dns/likeness.ts'
 import { delv } from '../support/dns/validators.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
-import { PROGRAMS, startSecondary, type Kind, type SecondaryServer } from '../support/servers/secondaries.ts'
+import { startSecondary, versionOf, type Kind, type SecondaryServer } from '../support/servers/secondaries.ts'
 import { FORBIDDEN, FORMER, OTHERWISE, REFUSED, TRANSFERRED, type Name, type RRset } from './secondary-contents.ts'
 
 // What an RRset does to its zone at the secondaries. Whatever the API accepts is transferred and answered by all of them as
@@ -114,13 +112,6 @@ for (const [label, rrsets] of Object.entries(FORBIDDEN)) {
   test.serial(`${label}: the API refuses it`, async (t) => {
     t.is((await service.api.post(pathOf(label), rrsets)).status, 400)
   })
-}
-
-/** The version of a program. */
-function versionOf(kind: Kind): string {
-  const { program, version } = PROGRAMS[kind]
-  const { stdout, stderr } = spawnSync(findProgram(program)!, [version], { encoding: 'utf8' })
-  return /\d+\.\d+\.\d+/.exec(stdout + stderr)![0]
 }
 
 /** What each logs when it has refused a zone; NSD logs only that it is told of the change. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { postgres, powerDns } from '../../dev/packages.ts'
 import { projectFolder } from '../../dev/project.ts'
-import { dnsTools, secondValidator } from '../support/servers/packages.ts'
+import { dnsTools, nameservers, secondValidator } from '../support/servers/packages.ts'
 import { debian, node, runIn, whyNot, withCopy } from './systems.ts'
 
 // `npm run test:versions` runs the tests that depend on versions on several Debians, and the README's commands on fresh
@@ -48,7 +48,7 @@ const FRESH: Record<string, string> = {
 }
 
 /** What the tests need, and what Node 26 does. */
-const SERVERS = [postgres, powerDns, ...dnsTools, ...secondValidator]
+const SERVERS = [postgres, powerDns, ...dnsTools, ...secondValidator, ...nameservers]
   .flatMap(({ packages }) => packages)
   .concat('pdns-backend-pgsql', 'libatomic1')
 

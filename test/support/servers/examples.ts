@@ -25,6 +25,13 @@ function editKnot(text: string, folder: string): string {
   return text.replaceAll('/var/lib/knot', folder).replace('  user: knot:knot', `  rundir: ${folder}`)
 }
 
+function editNsd(text: string, folder: string): string {
+  const files = ['xfrd.state', 'zone.list'].map((name) => `"${join(folder, name)}"`)
+  const own = ['username: ""', 'database: ""', 'pidfile: ""', `zonesdir: "${folder}"`, `xfrdir: "${folder}"`]
+  const all = [...own, `xfrdfile: ${files[0]}`, `zonelistfile: ${files[1]}`].map((line) => `  ${line}\n`)
+  return `${text.replace('server:\n', `server:\n${all.join('')}`)}\nremote-control:\n  control-enable: no\n`
+}
+
 /** For each file: the end of the server's address, how it is started in the foreground, and which lines are added. */
 const EXAMPLES = {
   'bind-hub.conf': {
@@ -53,17 +60,8 @@ const EXAMPLES = {
     edit: (text: string, folder: string) =>
       `${text.replace('/var/lib/powerdns', folder)}socket-dir=${folder}\nwrite-pid=no\nsecurity-poll-suffix=\n`,
   },
-  'nsd.conf': {
-    program: 'nsd',
-    number: 34,
-    args: (file: string) => ['-d', '-c', file],
-    edit: (text: string, folder: string) => {
-      const files = ['xfrd.state', 'zone.list'].map((name) => `"${join(folder, name)}"`)
-      const own = ['username: ""', 'database: ""', 'pidfile: ""', `zonesdir: "${folder}"`, `xfrdir: "${folder}"`]
-      const all = [...own, `xfrdfile: ${files[0]}`, `zonelistfile: ${files[1]}`].map((line) => `  ${line}\n`)
-      return `${text.replace('server:\n', `server:\n${all.join('')}`)}\nremote-control:\n  control-enable: no\n`
-    },
-  },
+  'catalog-nsd.conf': { program: 'nsd', number: 38, args: (file: string) => ['-d', '-c', file], edit: editNsd },
+  'nsd.conf': { program: 'nsd', number: 34, args: (file: string) => ['-d', '-c', file], edit: editNsd },
 } as const
 
 /** Starts a nameserver with a file of docs/examples. */

@@ -27,11 +27,16 @@ export const secondValidator: Requirement[] = [
   { what: 'unbound-host', isThere: () => hasAll('unbound-host'), packages: ['unbound-host'] },
 ]
 
-/** For the long tests: nameservers that transfer the zones, a pooler, Prometheus, and what docs/deployment.md has. */
-export const neighbours: Requirement[] = [
+/** Nameservers that transfer the zones. */
+export const nameservers: Requirement[] = [
   { what: 'BIND', isThere: () => hasAll('named'), packages: ['bind9'] },
   { what: 'Knot', isThere: () => hasAll('knotd'), packages: ['knot'] },
   { what: 'NSD', isThere: () => hasAll('nsd'), packages: ['nsd'] },
+]
+
+/** For the long tests: other nameservers, a pooler, Prometheus, and what docs/deployment.md has. */
+export const neighbours: Requirement[] = [
+  ...nameservers,
   { what: 'HAProxy', isThere: () => hasAll('haproxy'), packages: ['haproxy'] },
   { what: 'PgBouncer', isThere: () => hasAll('pgbouncer'), packages: ['pgbouncer'] },
   { what: 'promtool', isThere: () => hasAll('promtool'), packages: ['prometheus'] },

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findPorts } from '../../../dev/ports.ts'
@@ -33,7 +34,7 @@ interface Setting {
 }
 
 /** For each: its configuration, how it is started in the foreground, and the option that prints its version. */
-export const PROGRAMS = {
+const PROGRAMS = {
   bind: {
     program: 'named',
     version: '-v',
@@ -128,6 +129,13 @@ security-poll-suffix=
     args: (_file: string, folder: string) => [`--config-dir=${folder}`, '--daemon=no', '--guardian=no'],
   },
 } as const
+
+/** The version of a program. */
+export function versionOf(kind: Kind): string {
+  const { program, version } = PROGRAMS[kind]
+  const { stdout, stderr } = spawnSync(findProgram(program)!, [version], { encoding: 'utf8' })
+  return /\d+\.\d+\.\d+/.exec(stdout + stderr)![0]
+}
 
 /**
  * Starts a secondary for these zones, whether or not the primary has them yet.
