@@ -8,8 +8,8 @@ import {
   textOf,
   unlessNotFound,
 } from '../src/errors.ts'
-import { readDomain } from '../src/http/representations/domain.ts'
-import { readPolicy } from '../src/http/representations/policy.ts'
+import { DOMAIN } from '../src/http/representations/domain.ts'
+import { POLICY } from '../src/http/representations/policy.ts'
 import { readToken } from '../src/http/representations/token.ts'
 import * as accounts from '../src/service/accounts/accounts.ts'
 import * as domains from '../src/service/domains/domains.ts'
@@ -58,7 +58,7 @@ async function applyAccount(system: System, seed: SeedAccount, at: At): Promise<
   const present = new Set((await domains.listAll(system, id)).map(({ name }) => name))
   for (const domain of seed.domains) {
     if (present.has(domain.name)) continue
-    await at(domain, domains.create(system, unrestricted(id), { ...readDomain(domain.body), byOperator: true }))
+    await at(domain, domains.create(system, unrestricted(id), { ...DOMAIN.read(domain.body), byOperator: true }))
   }
   for (const token of seed.tokens) await applyToken(system, id, token, at)
 }
@@ -70,7 +70,7 @@ async function applyToken(system: System, accountId: string, seed: SeedToken, at
     const { settings, problems } = readToken(seed.settings)
     const made = await at(seed, tokens.add(system, trx, accountId, settings, { problems, secret: seed.secret }))
     for (const policy of seed.policies) {
-      const input = readPolicy({ domain: null, subname: null, type: null, ...policy.body })
+      const input = POLICY.read({ domain: null, subname: null, type: null, ...policy.body })
       await at(policy, policies.add(system, trx, unrestricted(accountId), made.token.id, input))
     }
   })

@@ -6,7 +6,7 @@ import { stringify } from '../slices.ts'
 import { answerText } from './answer.ts'
 import { conditions } from './conditional.ts'
 import { parameter, type Context } from './context.ts'
-import { presentChange } from './representations/change.ts'
+import { CHANGE } from './representations/change.ts'
 
 /** Whether the request is a dry run, if its resource has them (contract §15.3). */
 export function isDryRun(ctx: Koa.Context): boolean {
@@ -23,6 +23,6 @@ export function terms(ctx: Koa.Context): Terms {
 
 /** Responds with what a write has changed, or would change. */
 export async function answerChanges(ctx: Context, changes: Change[]): Promise<void> {
-  const presented = await stringify(changes.map(presentChange))
+  const presented = await stringify(changes.map((change) => CHANGE.present(change)))
   answerText(ctx, 200, `{"changes":${presented}}`, 'application/json')
 }

@@ -1,77 +1,99 @@
 import type { Config } from '../../config.ts'
-import type { PasswordReset } from '../../service/accounts/account-changes.ts'
 import { emailProblems, type AccountWithCounts } from '../../service/accounts/accounts.ts'
 import { nameProblems } from '../../service/domains/availability.ts'
-import type { CaptchaAnswer } from '../../service/accounts/captchas.ts'
 import { passwordProblems } from '../../service/accounts/passwords.ts'
-import type { SignUp } from '../../service/accounts/sign-up.ts'
+import { boolean, nonBlankText, ruledText } from '../fields/fields.ts'
+import { COUNT, EMAIL, nullable, TIME, UUID } from '../fields/schema.ts'
+import { form, representation } from '../fields/table.ts'
 import { captchaAnswer } from './captcha.ts'
 import { code } from './totp.ts'
-import { boolean, nonBlankText, readForm, ruledText } from './fields.ts'
+
+/** An account as its owner sees it (contract §11.2). */
+export const ACCOUNT = representation<AccountWithCounts>()(['Account'], {
+  created: { read: TIME, text: 'When it was created.' },
+  domains_under_management: {
+    read: COUNT,
+    text: "The number of its domains, and of others' domains that its override tokens are for.",
+    example: 3,
+  },
+  email: { read: EMAIL, text: 'The address with which its owner logs in.' },
+  id: { read: UUID, text: 'Identifies the account.' },
+  limit_domains: { read: nullable(COUNT), text: 'How many domains it may have; null: any number.', example: 15 },
+  outreach_preference: {
+    write: boolean(),
+    text: 'Whether the operator may write to its owner about more than what is necessary.',
+    example: true,
+  },
+})
 
 const email = ruledText({ trim: true }, emailProblems)
 const password = nonBlankText({ trim: true })
 const newPassword = ruledText({ trim: true }, passwordProblems)
 const domain = ruledText({ trim: false }, nameProblems)
 
+const EMAIL_ROW = { write: email, text: 'The address of the account.', example: 'alice@example.org' }
+const PASSWORD_ROW = { write: password, text: 'The password of the account.', example: 'correct horse battery' }
+const PASSWORD_RULES = 'From 8 to 128 characters.'
+const CODE_ROW = {
+  write: code,
+  text: 'A code of a second factor. Needed if the account has multi-factor authentication enabled.',
+  example: '123456',
+}
+
+type CaptchaRow = { captcha: { write: ReturnType<typeof captchaAnswer>; text: string } }
+
 /** The optional member `captcha`, which is read only if captchas are on. */
-function captcha(config: Config): { captcha: ReturnType<typeof captchaAnswer> } {
-  return (config.captcha ? { captcha: captchaAnswer() } : {}) as { captcha: ReturnType<typeof captchaAnswer> }
+function captcha({ captcha: isOn }: Config, text: string): CaptchaRow {
+  return (isOn ? { captcha: { write: captchaAnswer(), text } } : {}) as CaptchaRow
 }
 
-/** Reads a registration (contract §11.2). */
-export function readSignUp(body: unknown, config: Config): SignUp {
-  const required = { email, password: newPassword.nullable() }
-  const optional = { ...captcha(config), domain, outreach_preference: boolean() }
-  const { outreach_preference: outreachPreference, ...form } = readForm(body, required, optional)
-  return { ...form, ...(outreachPreference !== undefined && { outreachPreference }) }
-}
+const AFTER_FAILURES = 'Needed after too many failed logins of the account.'
+const ALWAYS = 'Needed.'
 
-/** Reads the credentials of an account. */
-export function readCredentials(body: unknown, config: Config) {
-  return readForm(body, { email, password }, captcha(config))
-}
-
-/** Reads the request to change the address (contract §11.2). */
-export function readEmailChange(body: unknown, config: Config) {
-  const required = { email, password, new_email: email }
-  const { new_email: newEmail, ...proof } = readForm(body, required, { code, ...captcha(config) })
-  return { proof, newEmail }
-}
-
-/** Reads the request to delete the account (contract §11.2). */
-export function readDeletion(body: unknown, config: Config) {
-  return readForm(body, { email, password }, { code, ...captcha(config) })
-}
-
-export function readPasswordReset(body: unknown, config: Config): { email: string; captcha?: CaptchaAnswer } {
-  return readForm(body, { email }, captcha(config))
-}
-
-/** Reads the captcha of an activation (contract §11.3). */
-export function readActivation(body: unknown, config: Config): CaptchaAnswer | undefined {
-  return readForm(body, {}, captcha(config)).captcha
-}
-
-/** Reads the input of a password reset (contract §11.3). */
-export function readNewPassword(body: unknown): PasswordReset {
-  const form = readForm(body, { new_password: newPassword }, { revoke_tokens: boolean() })
-  return { newPassword: form.new_password, revokeTokens: form.revoke_tokens ?? false }
-}
-
-export function readAccountChange(body: unknown) {
-  const { outreach_preference: outreachPreference } = readForm(body, {}, { outreach_preference: boolean() })
-  return outreachPreference === undefined ? {} : { outreachPreference }
-}
-
-/** An account as its owner sees it (contract §11.2). */
-export function presentAccount(account: AccountWithCounts) {
+/** The forms of contract §§11.2 and 11.3. */
+export function accountForms(config: Config) {
   return {
-    created: account.created,
-    domains_under_management: account.domainsUnderManagement,
-    email: account.email,
-    id: account.id,
-    limit_domains: account.limitDomains,
-    outreach_preference: account.outreachPreference,
+    signUp: form(
+      'SignUp',
+      {
+        email: EMAIL_ROW,
+        password: {
+          write: newPassword.nullable(),
+          text: `${PASSWORD_RULES} Null: a link in a mail lets the owner set it later.`,
+          example: 'correct horse battery',
+        },
+      },
+      {
+        ...captcha(config, 'Needed here, or at the activation.'),
+        domain: { write: domain, text: 'A domain to create with the account.', example: 'alice.dyn.example.net' },
+        outreach_preference: {
+          write: boolean(),
+          text: 'Whether the operator may write about more than what is necessary.',
+          example: true,
+        },
+      },
+    ),
+    credentials: form('Credentials', { email: EMAIL_ROW, password: PASSWORD_ROW }, captcha(config, AFTER_FAILURES)),
+    emailChange: form(
+      'EmailChange',
+      {
+        email: EMAIL_ROW,
+        password: PASSWORD_ROW,
+        new_email: { write: email, text: 'The new address.', example: 'alice@example.com' },
+      },
+      { code: CODE_ROW, ...captcha(config, AFTER_FAILURES) },
+    ),
+    deletion: form(
+      'AccountDeletion',
+      { email: EMAIL_ROW, password: PASSWORD_ROW },
+      { code: CODE_ROW, ...captcha(config, AFTER_FAILURES) },
+    ),
+    passwordReset: form('PasswordReset', { email: EMAIL_ROW }, captcha(config, ALWAYS)),
+    activation: form('Activation', {}, captcha(config, 'Needed if none was given at the sign-up.')),
+    newPassword: form(
+      'NewPassword',
+      { new_password: { write: newPassword, text: PASSWORD_RULES, example: 'battery staple correct' } },
+      { revoke_tokens: { write: boolean(), text: "Whether to delete the account's API tokens, too.", example: false } },
+    ),
   }
 }

@@ -1,6 +1,8 @@
 import * as yup from 'yup'
 import { CAPTCHA_KINDS, type Captcha, type CaptchaAnswer, type CaptchaKind } from '../../service/accounts/captchas.ts'
-import { NULL, readFields, readForm, text, typeName } from './fields.ts'
+import { NULL, readFields, text, typeName } from '../fields/fields.ts'
+import { oneOf, STRING, UUID, type Component } from '../fields/schema.ts'
+import { representation } from '../fields/table.ts'
 
 const kind = yup
   .mixed((value): value is CaptchaKind => CAPTCHA_KINDS.some((known) => known === value))
@@ -9,14 +11,30 @@ const kind = yup
     return `"${shown}" is not a valid choice.`
   })
   .nonNullable(NULL)
+  .meta({ accepted: oneOf(...CAPTCHA_KINDS), shown: oneOf(...CAPTCHA_KINDS) })
 
-/** Reads the request for a captcha (contract §11.2). */
-export function readCaptchaKind(body: unknown): CaptchaKind | undefined {
-  return readForm(body, {}, { kind }).kind
-}
+/** A captcha to be solved (contract §11.2). */
+export const CAPTCHA = representation<Captcha>()(['Captcha'], {
+  id: { read: UUID, text: 'Identifies the captcha.' },
+  challenge: {
+    read: STRING,
+    text: 'The JSON of a challenge of ALTCHA.',
+    example:
+      '{"parameters":{"algorithm":"PBKDF2/SHA-256","cost":1000,"nonce":"5b1c","salt":"9f2e","keyPrefix":"00"},"signature":"c0ffee"}',
+  },
+  kind: { write: kind, text: 'The kind of the captcha.', example: 'altcha' },
+})
 
-export function presentCaptcha({ id, challenge, kind }: Captcha) {
-  return { id, challenge, kind }
+const solved = { id: text({ trim: true }), solution: text({ trim: true }) }
+
+const ANSWER: Component = {
+  title: 'CaptchaAnswer',
+  type: 'object',
+  properties: {
+    id: { ...UUID, type: 'string', description: 'The `id` of the captcha. It can be used once, within an hour.' },
+    solution: { type: 'string', description: "The payload of ALTCHA's widget: JSON in Base64." },
+  },
+  examples: [{ id: UUID.examples![0], solution: 'eyJjaGFsbGVuZ2UiOnt9LCJzb2x1dGlvbiI6e319' }],
 }
 
 /** The solution to a captcha, as a member of another request (contract §11.2). */
@@ -25,7 +43,7 @@ export function captchaAnswer() {
     .mixed((value): value is CaptchaAnswer => typeName(value) === 'dict')
     .transform((value: unknown) => {
       if (typeName(value) !== 'dict') return value
-      const { id = '', solution = '' } = readFields(value, { id: text({ trim: true }), solution: text({ trim: true }) })
+      const { id = '', solution = '' } = readFields(value, solved)
       return { id, solution }
     })
     .typeError(
@@ -33,4 +51,5 @@ export function captchaAnswer() {
         `Invalid data. Expected a dictionary, but got ${typeName(originalValue)}.`,
     )
     .nonNullable(NULL)
+    .meta({ accepted: ANSWER })
 }

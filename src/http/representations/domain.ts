@@ -1,24 +1,62 @@
-import type { Domain, DomainInput, DomainWithKeys } from '../../service/domains/domains.ts'
-import { boolean, nonBlankText, readFields, text } from './fields.ts'
+import type { Domain, Key } from '../../service/domains/domains.ts'
+import { boolean, nonBlankText, text } from '../fields/fields.ts'
+import { arrayOf, BOOLEAN, nullable, oneOf, ref, STRING, TIME } from '../fields/schema.ts'
+import { representation } from '../fields/table.ts'
 
-const shape = {
-  name: nonBlankText({ trim: false }),
-  // Not trimmed: a leading blank stands for the previous owner name, and errors name line numbers.
-  zonefile: text({ trim: false }),
-  restore: boolean(),
-}
+/** A key that signs a domain (contract §7.1). */
+const KEY = representation<Key>()(['Key'], {
+  dnskey: {
+    read: STRING,
+    text: 'The content of the DNSKEY record.',
+    example: '257 3 13 WFRl60HkCMoj9UJw07bhVvK0bjSCQMWWWmHPwZLcnwvUiAv9PqAxUsFLlMzxwQYmYU6Sf5SEkTHYR2KCtXwYHA==',
+  },
+  ds: {
+    read: arrayOf(STRING),
+    text: 'The contents of DS records for the registry of the parent zone, each of which suffices. Empty for keys that no DS is for.',
+    example: ['6454 13 2 8b2a5b1a2d1c4a8d3b7cf6f0d6a9a6e27b1d1c2e3f4a5b6c7d8e9fa0b1c2d3e4'],
+  },
+  flags: { read: { type: 'integer', deprecated: true }, text: 'The flags in `dnskey`.', example: 257 },
+  keytype: {
+    read: { ...nullable(oneOf('csk', 'ksk', 'zsk')), deprecated: true },
+    text: 'What the key signs; null if the user has added it.',
+    example: 'csk',
+  },
+  managed: {
+    read: BOOLEAN,
+    text: 'Whether the service has made it. Others are DNSKEY records of the user.',
+    example: true,
+  },
+})
 
-/** Reads a new domain (contract §7.2). */
-export function readDomain(body: unknown): DomainInput {
-  return readFields(body, shape)
-}
-
-/** A domain as in lists (contract §7.1). */
-export function presentDomain({ created, published, name, minimumTtl, touched }: Domain) {
-  return { created, published, name, minimum_ttl: minimumTtl, touched }
-}
-
-export function presentDomainWithKeys({ created, published, name, keys, minimumTtl, touched }: DomainWithKeys) {
-  const presented = keys.map(({ dnskey, ds, flags, keytype, managed }) => ({ dnskey, ds, flags, keytype, managed }))
-  return { created, published, name, keys: presented, minimum_ttl: minimumTtl, touched }
-}
+/** A domain; in full with its keys (contract §7.1). */
+export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'DomainWithKeys'], {
+  created: { read: TIME, text: 'When it was created.' },
+  published: { read: TIME, text: 'When its contents last changed in DNS.' },
+  name: {
+    writeOnce: nonBlankText({ trim: false }),
+    text: 'In lower case, without final dot; internationalised names in Punycode.',
+    example: 'example.com',
+  },
+  keys: {
+    detail: arrayOf(ref(KEY.schema)),
+    text: 'The keys that sign it.',
+    from: ({ keys = [] }) => keys.map((key) => KEY.present(key)),
+  },
+  minimum_ttl: {
+    read: { type: 'integer' },
+    text: 'The smallest TTL that its RRsets may have, in seconds.',
+    example: 60,
+  },
+  touched: { read: TIME, text: 'When it or one of its RRsets was last written, even if nothing changed.' },
+  zonefile: {
+    // Not trimmed: a leading blank stands for the previous owner name, and errors name line numbers.
+    writeOnly: text({ trim: false }),
+    text: 'A zone file (RFC 1035 §5) whose records are imported. SOA, NS of the apex and DNSSEC records are ignored.',
+    example: 'www 3600 IN A 192.0.2.1',
+  },
+  restore: {
+    writeOnly: boolean(),
+    text: 'Whether a domain of this name that the account has deleted shall come back, with its RRsets and keys.',
+    example: false,
+  },
+})

@@ -1,20 +1,22 @@
-import type { PolicyInput, StoredPolicy } from '../../service/tokens/token-policies.ts'
-import { boolean, nonBlankText, readFields, text } from './fields.ts'
+import type { StoredPolicy } from '../../service/tokens/token-policies.ts'
+import { boolean, nonBlankText, text } from '../fields/fields.ts'
+import { UUID } from '../fields/schema.ts'
+import { representation } from '../fields/table.ts'
 
-/** `null` matches anything. So does `""` as a domain, because no domain has an empty name. */
-const shape = {
-  domain: text({ trim: true, otherwise: 'Invalid value.' }).nullable(),
-  subname: text({ trim: true }).nullable(),
-  type: nonBlankText({ trim: true }).nullable(),
-  perm_write: boolean(),
-}
+/** No domain has an empty name. */
+const domain = text({ trim: true, otherwise: 'Invalid value.' })
+  .nullable()
+  .transform((name: unknown) => (name === '' ? null : name))
 
-/** Reads a policy (contract §6.1). */
-export function readPolicy(body: unknown): PolicyInput {
-  const { domain, subname, type, perm_write: permWrite, problems } = readFields(body, shape)
-  return { domain: domain === '' ? null : domain, subname, type, permWrite, problems }
-}
-
-export function presentPolicy({ id, domain, subname, type, permWrite }: StoredPolicy) {
-  return { id, domain, subname, type, perm_write: permWrite }
-}
+/** A policy of a token (contract §6.1). */
+export const POLICY = representation<StoredPolicy>()(['Policy'], {
+  id: { read: UUID, text: 'Identifies the policy.' },
+  domain: { write: domain, text: 'The name of a domain, or null: any.', example: 'example.com' },
+  subname: {
+    write: text({ trim: true }).nullable(),
+    text: 'A subname, empty at the apex, or null: any.',
+    example: 'www',
+  },
+  type: { write: nonBlankText({ trim: true }).nullable(), text: 'A record type, or null: any.', example: 'A' },
+  perm_write: { write: boolean(), text: 'Whether the token may write such RRsets.', example: true },
+})

@@ -1,23 +1,45 @@
 import { nameOf } from '../../dns/names.ts'
 import { Invalid } from '../../errors.ts'
-import { COLLECTION_ITEMS } from '../../limits.ts'
+import { COLLECTION_ITEMS, TTL_MAX } from '../../limits.ts'
 import type { ItemInput } from '../../service/zone/bulk.ts'
 import type { Domain } from '../../service/domains/domains.ts'
 import type { RRsetInput } from '../../service/zone/rrset-input.ts'
 import type { RRset } from '../../service/zone/rrsets.ts'
 import { mapInSlices } from '../../slices.ts'
-import { integer, nonBlankText, NULL, readFields, text, texts, typeName } from './fields.ts'
+import { integer, nonBlankText, NULL, text, texts, typeName } from '../fields/fields.ts'
+import { STRING, TIME } from '../fields/schema.ts'
+import { representation } from '../fields/table.ts'
 
-const shape = {
-  subname: text({ trim: true }),
-  type: nonBlankText({ trim: true }),
-  ttl: integer(),
-  records: texts(),
-}
+/** An RRset of a domain (contract §8.1). */
+export const RRSET = representation<RRset, Domain>()(['RRset'], {
+  created: { read: TIME, text: 'When it was created.' },
+  domain: { read: STRING, text: 'The domain.', example: 'example.com', from: (_, { name }) => name },
+  subname: {
+    writeOnce: text({ trim: true }),
+    text: 'The part of the name before the domain, in lower case; empty at the apex.',
+    example: 'www',
+  },
+  name: {
+    read: STRING,
+    text: 'The full name, with final dot.',
+    example: 'www.example.com.',
+    from: ({ subname }, domain) => nameOf(domain, subname),
+  },
+  records: {
+    write: texts(),
+    text:
+      'The contents of the records, in presentation format (RFC 1035 §5.1), with absolute names. Responses have ' +
+      'their canonical forms. In requests that change an RRset, an empty array deletes it.',
+    example: ['192.0.2.1', '192.0.2.2'],
+  },
+  ttl: { write: integer(), text: `In seconds, from the domain's \`minimum_ttl\` to ${TTL_MAX}.`, example: 3600 },
+  type: { writeOnce: nonBlankText({ trim: true }), text: 'The record type, in upper case.', example: 'A' },
+  touched: { read: TIME, text: 'When it was last written, even if nothing changed.' },
+})
 
 /** Reads one RRset (contract §8.1). */
 export function readRRset(body: unknown): RRsetInput {
-  return readPlain(body) ?? readFields(body, shape)
+  return readPlain(body) ?? RRSET.read(body)
 }
 
 /** Reads most RRsets, those with only valid and trimmed members, in a tenth of the time. */
@@ -58,8 +80,4 @@ function readItem(item: unknown): ItemInput {
     else if (typeof value !== 'string') problems[member] = [`Expected a string, but got ${typeName(value)}.`]
   }
   return Object.keys(problems).length > 0 ? { isMalformed: true, problems } : readRRset(item)
-}
-
-export function presentRRset(domain: Domain, { created, subname, records, ttl, type, touched }: RRset) {
-  return { created, domain: domain.name, subname, name: nameOf(domain, subname), records, ttl, type, touched }
 }

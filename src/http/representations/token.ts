@@ -1,49 +1,69 @@
-import type { Token, TokenInput, TokenSettings } from '../../service/tokens/tokens.ts'
-import { duration } from './durations.ts'
-import { boolean, readFields, text } from './fields.ts'
-import { networks } from './networks.ts'
+import { ALLOWED_SUBNETS_MAX } from '../../limits.ts'
+import type { Token, TokenInput } from '../../service/tokens/tokens.ts'
+import { duration } from '../fields/durations.ts'
+import { boolean, text } from '../fields/fields.ts'
+import { networks } from '../fields/networks.ts'
+import { BOOLEAN, EMAIL, nullable, STRING, TIME, UUID } from '../fields/schema.ts'
+import { representation } from '../fields/table.ts'
 
-const shape = {
-  max_age: duration(),
-  max_unused_period: duration(),
-  name: text({ trim: true }),
-  perm_create_domain: boolean(),
-  perm_delete_domain: boolean(),
-  perm_manage_tokens: boolean(),
-  allowed_subnets: networks(),
-  auto_policy: boolean(),
-}
+/** A token; in full with its secret (contract §5.1). */
+export const TOKEN = representation<Token & { secret?: string }>()(['Token', 'NewToken'], {
+  id: { read: UUID, text: 'Identifies the token; it is no secret.' },
+  created: { read: TIME, text: 'When it was created.' },
+  last_used: { read: nullable(TIME), text: 'When a request last authenticated with it.' },
+  owner: { read: EMAIL, text: 'The account that the token belongs to.' },
+  user_override: {
+    read: nullable(EMAIL),
+    text: 'The account that the token acts for, if that is another one. Only the operator can set it.',
+    example: null,
+  },
+  mfa: {
+    read: nullable(BOOLEAN),
+    text: 'Null for an API token. For a login token, whether the second factor was verified.',
+    example: null,
+  },
+  max_age: { write: duration(), text: 'The token is invalid when it is older. Null: never.', example: '365 00:00:00' },
+  max_unused_period: {
+    write: duration(),
+    text: 'The token is invalid when it was not used for longer. Null: never.',
+    example: null,
+  },
+  name: { write: text({ trim: true }), text: 'For people; at most 178 characters.', example: 'home router' },
+  perm_create_domain: { write: boolean(), text: 'Whether it may create domains.', example: true },
+  perm_delete_domain: { write: boolean(), text: 'Whether it may delete domains.', example: false },
+  perm_manage_tokens: {
+    write: boolean(),
+    text: 'Whether it may manage tokens and the account, and so get every other permission.',
+    example: false,
+  },
+  allowed_subnets: {
+    write: networks(),
+    text:
+      `From where it can be used: at most ${ALLOWED_SUBNETS_MAX} addresses and networks. ` +
+      'Addresses become networks in responses.',
+    example: ['198.51.100.0/24', '2001:db8::/32'],
+  },
+  auto_policy: {
+    write: boolean(),
+    text: 'Whether a domain that it creates gets a policy that lets it write there. Its default policy then forbids writing.',
+    example: false,
+  },
+  is_valid: {
+    read: BOOLEAN,
+    text: 'Whether it can be used now, judging by its age and last use.',
+    example: true,
+    from: ({ valid }) => valid,
+  },
+  token: {
+    readOnce: STRING,
+    text: 'The secret, for the `Authorization` header. Its length may change.',
+    example: 'i3QQpBnXLYvMVoxL9bGHPVUGBCiA',
+    from: ({ secret }) => secret,
+  },
+})
 
-/** The setting of each member. */
-const SETTINGS: Record<keyof typeof shape, keyof TokenSettings> = {
-  max_age: 'maxAge',
-  max_unused_period: 'maxUnusedPeriod',
-  name: 'name',
-  perm_create_domain: 'permCreateDomain',
-  perm_delete_domain: 'permDeleteDomain',
-  perm_manage_tokens: 'permManageTokens',
-  allowed_subnets: 'allowedSubnets',
-  auto_policy: 'autoPolicy',
-}
-
-/** Reads the settings that the body mentions (contract §5.1). */
+/** Reads the settings that the body mentions. */
 export function readToken(body: unknown): TokenInput {
-  const { problems, ...values } = readFields(body, shape)
-  const settings = Object.entries(values).map(([name, value]) => [SETTINGS[name as keyof typeof shape], value])
-  return { settings: Object.fromEntries(settings) as Partial<TokenSettings>, problems }
-}
-
-export function presentToken(token: Token) {
-  const { id, created, lastUsed, owner, userOverride, mfa, valid } = token
-  const settings = Object.entries(SETTINGS).map(([name, setting]) => [name, token[setting]] as const)
-  return {
-    ...{ id, created, last_used: lastUsed, owner, user_override: userOverride, mfa },
-    ...Object.fromEntries(settings),
-    is_valid: valid,
-  }
-}
-
-/** A new token with its secret, which no later response contains (contract §5.1). */
-export function presentNewToken(token: Token, secret: string) {
-  return { ...presentToken(token), token: secret }
+  const { problems, ...settings } = TOKEN.read(body)
+  return { settings, problems }
 }

@@ -2,7 +2,9 @@ import { characters } from '../../dns/presentation.ts'
 import { TOTP_DIGITS, TOTP_NAME_LENGTH } from '../../limits.ts'
 import type { Factor, NewFactor } from '../../service/accounts/totp.ts'
 import { base32 } from '../../service/accounts/totp-codes.ts'
-import { readForm, ruledText, text } from './fields.ts'
+import { ruledText, text } from '../fields/fields.ts'
+import { nullable, STRING, TIME, UUID } from '../fields/schema.ts'
+import { form, representation } from '../fields/table.ts'
 
 const name = text({ trim: true }).test(
   'length',
@@ -10,18 +12,44 @@ const name = text({ trim: true }).test(
   (value = '') => characters(value) <= TOTP_NAME_LENGTH,
 )
 
+/** A second factor; in full with its secret. The context is the issuer in the URI (contract §12). */
+export const FACTOR = representation<Factor & Partial<NewFactor>, string>()(['Factor', 'NewFactor'], {
+  id: { read: UUID, text: 'Identifies the factor.' },
+  created: { read: TIME, text: 'When it was created.' },
+  last_used: { read: nullable(TIME), text: 'When one of its codes was last used. Null: it has no effect yet.' },
+  name: {
+    write: name,
+    text: `For people; at most ${TOTP_NAME_LENGTH} characters, and unlike those of other factors of the account.`,
+    example: 'phone',
+  },
+  secret: {
+    readOnce: STRING,
+    text: 'The secret in Base32.',
+    example: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZA',
+    from: ({ secret }) => secret && base32(secret),
+  },
+  uri: {
+    readOnce: STRING,
+    text: 'The secret as a URI for authenticator apps.',
+    example: 'otpauth://totp/dns.example.net:alice@example.org?secret=GEZDGNBVGY3TQOJQ&issuer=dns.example.net',
+    from: ({ secret, email }, issuer) => secret && uri(base32(secret), email!, issuer),
+  },
+})
+
+function uri(secret: string, email: string, host: string): string {
+  const [issuer, account] = [host, email].map((part) => encodeURIComponent(part).replaceAll('%40', '@'))
+  return `otpauth://totp/${issuer}:${account}?secret=${secret}&issuer=${issuer}`
+}
+
 /** A code of a factor, as a member of a request. */
 export const code = ruledText({ trim: true }, codeProblems)
 
-/** Reads a factor (contract §12). */
-export function readFactor(body: unknown): { name?: string } {
-  return readForm(body, {}, { name })
-}
-
-/** Reads a code of a factor (contract §12). */
-export function readCode(body: unknown): { code: string } {
-  return readForm(body, { code })
-}
+/** A code of a factor (contract §12). */
+export const CODE = form(
+  'Code',
+  { code: { write: code, text: `The ${TOTP_DIGITS} digits that the authenticator shows.`, example: '123456' } },
+  {},
+)
 
 function codeProblems(value: string): string[] {
   const length = characters(value)
@@ -30,16 +58,4 @@ function codeProblems(value: string): string[] {
   if (length < TOTP_DIGITS) problems.push(`Ensure this field has at least ${TOTP_DIGITS} characters.`)
   if (!/^[0-9]+$/.test(value)) problems.push('This value does not match the required pattern.')
   return problems
-}
-
-export function presentFactor({ id, created, lastUsed, name }: Factor) {
-  return { id, created, last_used: lastUsed, name }
-}
-
-/** A new factor with its secret, also as a URI for authenticator apps. @param host the issuer in the URI */
-export function presentNewFactor(factor: NewFactor, host: string) {
-  const secret = base32(factor.secret)
-  const [issuer, account] = [host, factor.email].map((part) => encodeURIComponent(part).replaceAll('%40', '@'))
-  const uri = `otpauth://totp/${issuer}:${account}?secret=${secret}&issuer=${issuer}`
-  return { ...presentFactor(factor), secret, uri }
 }

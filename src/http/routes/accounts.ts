@@ -5,8 +5,8 @@ import { refuseIfClosed, signUp } from '../../service/accounts/sign-up.ts'
 import { apiUrl, clientAddress } from '../client.ts'
 import { answer, answerEmpty } from '../answer.ts'
 import { guard, type Context } from '../context.ts'
-import * as account from '../representations/account.ts'
-import { presentNewToken } from '../representations/token.ts'
+import { ACCOUNT, accountForms } from '../representations/account.ts'
+import { TOKEN } from '../representations/token.ts'
 
 /** Requires that registration is open. */
 export const refuseClosedRegistration = guard((ctx) => {
@@ -15,16 +15,16 @@ export const refuseClosedRegistration = guard((ctx) => {
 
 export async function register(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  const isToBeConfirmed = await signUp(system, account.readSignUp(body(), system.config), apiUrl(ctx))
+  const isToBeConfirmed = await signUp(system, accountForms(system.config).signUp.read(body()), apiUrl(ctx))
   answer(ctx, 202, { detail: isToBeConfirmed ? 'Welcome! Please check your mailbox.' : 'Welcome!' })
 }
 
 export async function login(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  const credentials = { ...account.readCredentials(body(), system.config), address: clientAddress(ctx) }
+  const credentials = { ...accountForms(system.config).credentials.read(body()), address: clientAddress(ctx) }
   const { token, secret } = await logins.login(system, credentials)
   ctx.set('Cache-Control', 'no-store')
-  answer(ctx, 200, presentNewToken(token, secret))
+  answer(ctx, 200, TOKEN.presentFull({ ...token, secret }))
 }
 
 export async function logout(ctx: Context): Promise<void> {
@@ -35,32 +35,32 @@ export async function logout(ctx: Context): Promise<void> {
 
 export async function showAccount(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
-  answer(ctx, 200, account.presentAccount(await accounts.show(system, actor)))
+  answer(ctx, 200, ACCOUNT.present(await accounts.show(system, actor)))
 }
 
 export async function changeAccount(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
-  const changed = await accounts.change(system, actor, account.readAccountChange(body()))
-  answer(ctx, 200, account.presentAccount(changed))
+  const changed = await accounts.change(system, actor, ACCOUNT.readForm(body()))
+  answer(ctx, 200, ACCOUNT.present(changed))
 }
 
 export async function requestEmailChange(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  const { proof, newEmail } = account.readEmailChange(body(), system.config)
+  const { newEmail, ...proof } = accountForms(system.config).emailChange.read(body())
   await changes.requestEmailChange(system, { ...proof, address: clientAddress(ctx) }, newEmail, apiUrl(ctx))
   answer(ctx, 202, { detail: 'Please check your mailbox to confirm email address change.' })
 }
 
 export async function requestPasswordReset(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  await changes.requestPasswordReset(system, account.readPasswordReset(body(), system.config), apiUrl(ctx))
+  await changes.requestPasswordReset(system, accountForms(system.config).passwordReset.read(body()), apiUrl(ctx))
   const instructions = 'Please check your mailbox for further password reset instructions.'
   answer(ctx, 202, { detail: `${instructions} If you did not receive an email, please contact support.` })
 }
 
 export async function requestDeletion(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  const proof = { ...account.readDeletion(body(), system.config), address: clientAddress(ctx) }
+  const proof = { ...accountForms(system.config).deletion.read(body()), address: clientAddress(ctx) }
   await changes.requestDeletion(system, proof, apiUrl(ctx))
   answer(ctx, 202, { detail: 'Please check your mailbox for further account deletion instructions.' })
 }

@@ -11,25 +11,25 @@ import { isForm } from '../middleware/body.ts'
 import { errors } from '../middleware/errors.ts'
 import { alert, asksFor, form, outcome, titleOf, type Outcome } from '../html/confirmation.ts'
 import { answerPage, html } from '../html/page.ts'
-import { readActivation, readNewPassword } from '../representations/account.ts'
-import { presentDomain, presentDomainWithKeys } from '../representations/domain.ts'
-import { presentNewToken } from '../representations/token.ts'
+import { accountForms } from '../representations/account.ts'
+import { DOMAIN } from '../representations/domain.ts'
+import { TOKEN } from '../representations/token.ts'
 import { newFactor } from './totp.ts'
 
 /** Carries out each action, and returns the body of the response (contract §11.3). */
 const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> = {
   async 'activate-account'(ctx, code) {
     const { system, body } = ctx.state
-    const captcha = () => readActivation(body(), system.config)
+    const captcha = () => accountForms(system.config).activation.read(body()).captcha
     const { account, domain, token } = await activate(system, code, { captcha, base: apiUrl(ctx) })
     const detail =
       account.passwordHash === null
         ? 'Success! We sent you instructions on how to set your password.'
         : 'Success! Your account has been activated, and you can now log in.'
     if (domain === undefined) return { detail }
-    if (token === undefined) return { detail, domain: presentDomainWithKeys(domain) }
+    if (token === undefined) return { detail, domain: DOMAIN.presentFull(domain) }
     ctx.set('Cache-Control', 'no-store')
-    return { detail, domain: presentDomain(domain), ...presentNewToken(token.token, token.secret) }
+    return { detail, domain: DOMAIN.present(domain), ...TOKEN.presentFull({ ...token.token, secret: token.secret }) }
   },
   async 'change-email'(ctx, code) {
     const email = await changes.changeEmail(ctx.state.system, code)
@@ -37,7 +37,9 @@ const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> 
   },
   async 'reset-password'(ctx, code) {
     const { system, body } = ctx.state
-    await changes.resetPassword(system, { code, address: clientAddress(ctx) }, () => readNewPassword(body()))
+    await changes.resetPassword(system, { code, address: clientAddress(ctx) }, () =>
+      accountForms(system.config).newPassword.read(body()),
+    )
     return { detail: 'Success! Your password has been changed.' }
   },
   async 'delete-account'(ctx, code) {

@@ -4,7 +4,7 @@ import { conditions, setTag } from '../conditional.ts'
 import { answer, answerEmpty } from '../answer.ts'
 import { guard, parameter, type Context } from '../context.ts'
 import { answerList } from '../pagination.ts'
-import { presentDomain, presentDomainWithKeys, readDomain } from '../representations/domain.ts'
+import { DOMAIN } from '../representations/domain.ts'
 
 export async function listDomains(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
@@ -14,7 +14,7 @@ export async function listDomains(ctx: Context): Promise<void> {
     filters: ['owns_qname'],
     page: (cursor) => domains.list(system, actor, { qname, cursor }),
     total: () => domains.count(system, actor),
-    present: presentDomain,
+    present: (domain) => DOMAIN.present(domain),
   })
 }
 
@@ -25,8 +25,8 @@ export const refuseBeyondQuota = guard(async (ctx) => {
 
 export async function createDomain(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
-  const domain = await domains.create(system, actor, readDomain(body()))
-  answer(ctx, 201, presentDomainWithKeys(domain))
+  const domain = await domains.create(system, actor, DOMAIN.read(body()))
+  answer(ctx, 201, DOMAIN.presentFull(domain))
 }
 
 export async function showDomain(ctx: Context): Promise<void> {
@@ -34,7 +34,7 @@ export async function showDomain(ctx: Context): Promise<void> {
   const domain = await domains.get(system, actor, ctx.params['name']!)
   const withKeys = await domains.withKeys(system, domain)
   setTag(ctx, tagOfDomain(domain))
-  answer(ctx, 200, presentDomainWithKeys(withKeys))
+  answer(ctx, 200, DOMAIN.presentFull(withKeys))
 }
 
 export async function deleteDomain(ctx: Context): Promise<void> {

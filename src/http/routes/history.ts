@@ -3,7 +3,7 @@ import { answer } from '../answer.ts'
 import { parameter, type Context } from '../context.ts'
 import { answerChanges, terms } from '../dry-run.ts'
 import { answerList } from '../pagination.ts'
-import { presentEntry, presentEntryWithChanges, readWhen } from '../representations/history.ts'
+import { ENTRY, readWhen } from '../representations/history.ts'
 
 export async function listEntries(ctx: Context): Promise<void> {
   const { system, actor, domain } = ctx.state
@@ -13,13 +13,13 @@ export async function listEntries(ctx: Context): Promise<void> {
     filters: ['subname', 'type'],
     page: (cursor) => history.list(system, actor, domain, filter, cursor),
     total: () => history.count(system, domain, filter),
-    present: presentEntry,
+    present: (entry) => ENTRY.present(entry),
   })
 }
 
 export async function showEntry(ctx: Context): Promise<void> {
   const { system, actor, domain } = ctx.state
-  answer(ctx, 200, presentEntryWithChanges(await history.get(system, actor, domain, ctx.params['id']!)))
+  answer(ctx, 200, ENTRY.presentFull(await history.get(system, actor, domain, ctx.params['id']!)))
 }
 
 export async function undoEntry(ctx: Context): Promise<void> {

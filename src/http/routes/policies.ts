@@ -3,7 +3,7 @@ import * as tokens from '../../service/tokens/tokens.ts'
 import { apiUrl } from '../client.ts'
 import { answer, answerEmpty } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { presentPolicy, readPolicy } from '../representations/policy.ts'
+import { POLICY } from '../representations/policy.ts'
 
 /** The URL of the token's policies (contract §6.2). */
 export async function showPolicies(ctx: Context): Promise<void> {
@@ -15,18 +15,22 @@ export async function showPolicies(ctx: Context): Promise<void> {
 export async function listPolicies(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
   const found = await policies.list(system, actor, ctx.params['id']!)
-  answer(ctx, 200, found.map(presentPolicy))
+  answer(
+    ctx,
+    200,
+    found.map((policy) => POLICY.present(policy)),
+  )
 }
 
 export async function createPolicy(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
-  const policy = await policies.create(system, actor, ctx.params['id']!, () => readPolicy(body()))
-  answer(ctx, 201, presentPolicy(policy))
+  const policy = await policies.create(system, actor, ctx.params['id']!, () => POLICY.read(body()))
+  answer(ctx, 201, POLICY.present(policy))
 }
 
 export async function showPolicy(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
-  answer(ctx, 200, presentPolicy(await policies.get(system, actor, ctx.params['id']!, ctx.params['policy']!)))
+  answer(ctx, 200, POLICY.present(await policies.get(system, actor, ctx.params['id']!, ctx.params['policy']!)))
 }
 
 /** Serves PUT and PATCH. */
@@ -34,8 +38,8 @@ export async function changePolicy(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
   const ids = { tokenId: ctx.params['id']!, id: ctx.params['policy']! }
   const method = ctx.method as 'PUT' | 'PATCH'
-  const policy = await policies.change(system, actor, ids, method, () => readPolicy(body()))
-  answer(ctx, 200, presentPolicy(policy))
+  const policy = await policies.change(system, actor, ids, method, () => POLICY.read(body()))
+  answer(ctx, 200, POLICY.present(policy))
 }
 
 export async function deletePolicy(ctx: Context): Promise<void> {

@@ -4,14 +4,14 @@ import { statusOf, versionOf } from '../../service/domains/publications.ts'
 import { answer } from '../answer.ts'
 import { parameter, type Context } from '../context.ts'
 import { patience } from '../middleware/publication.ts'
+import { PUBLICATION } from '../representations/publication.ts'
 
 export async function showPublication(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state
   const publication = versionOf(domain, integer(ctx, 'version', 'A valid integer is required.'))
   const wait = integer(ctx, 'wait', TOO_LONG) ?? 0
   if (wait > PUBLICATION_WAIT) throw Invalid.field('wait', TOO_LONG)
-  const { version, published, status, nameservers } = await statusOf(system, publication, patience(ctx, wait))
-  answer(ctx, 200, { version, published, status, nameservers })
+  answer(ctx, 200, PUBLICATION.present(await statusOf(system, publication, patience(ctx, wait))))
 }
 
 const TOO_LONG = `Must be a whole number of seconds from 0 to ${PUBLICATION_WAIT}.`

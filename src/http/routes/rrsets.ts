@@ -6,7 +6,7 @@ import { answer, answerEmpty, answerItems } from '../answer.ts'
 import { guard, parameter, type Context } from '../context.ts'
 import { answerChanges, terms } from '../dry-run.ts'
 import { answerList } from '../pagination.ts'
-import { presentRRset, readItems, readRRset } from '../representations/rrset.ts'
+import { readItems, readRRset, RRSET } from '../representations/rrset.ts'
 
 export async function listRRsets(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state
@@ -16,7 +16,7 @@ export async function listRRsets(ctx: Context): Promise<void> {
     filters: ['subname', 'type'],
     page: (cursor) => rrsets.list(system, domain, filter, cursor),
     total: () => rrsets.count(system, domain, filter),
-    present: (rrset) => presentRRset(domain, rrset),
+    present: (rrset) => RRSET.present(rrset, domain),
   })
 }
 
@@ -31,7 +31,7 @@ export async function writeRRsets(ctx: Context): Promise<void> {
     ? await rrsets.create(system, actor, domain, readRRset(json), asked)
     : await rrsets.writeMany(system, actor, domain, method, await readItems(json), asked)
   if (asked.dryRun) return answerChanges(ctx, written.changes)
-  const present = (rrset: rrsets.RRset | undefined) => (rrset === undefined ? [] : presentRRset(domain, rrset))
+  const present = (rrset: rrsets.RRset | undefined) => (rrset === undefined ? [] : RRSET.present(rrset, domain))
   const presented = written.rrsets.flatMap(present)
   if (isOne) answer(ctx, 201, presented[0])
   else await answerItems(ctx, method === 'POST' ? 201 : 200, presented)
@@ -49,7 +49,7 @@ export async function showRRset(ctx: Context): Promise<void> {
 
 function answerRRset(ctx: Context, rrset: rrsets.RRset): void {
   setTag(ctx, tagOf(rrset))
-  answer(ctx, 200, presentRRset(ctx.state.domain, rrset))
+  answer(ctx, 200, RRSET.present(rrset, ctx.state.domain))
 }
 
 /** Serves PUT and PATCH. */

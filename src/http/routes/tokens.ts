@@ -2,7 +2,7 @@ import * as tokens from '../../service/tokens/tokens.ts'
 import { answer, answerEmpty } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { answerList } from '../pagination.ts'
-import { presentNewToken, presentToken, readToken } from '../representations/token.ts'
+import { readToken, TOKEN } from '../representations/token.ts'
 
 export async function listTokens(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
@@ -10,7 +10,7 @@ export async function listTokens(ctx: Context): Promise<void> {
     ids: 'uuids',
     page: (cursor) => tokens.list(system, actor, cursor),
     total: () => tokens.count(system, actor),
-    present: presentToken,
+    present: (token) => TOKEN.present(token),
   })
 }
 
@@ -18,18 +18,18 @@ export async function createToken(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
   const { token, secret } = await tokens.create(system, actor, readToken(body()))
   ctx.set('Cache-Control', 'no-store')
-  answer(ctx, 201, presentNewToken(token, secret))
+  answer(ctx, 201, TOKEN.presentFull({ ...token, secret }))
 }
 
 export async function showToken(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
-  answer(ctx, 200, presentToken(await tokens.get(system, actor, ctx.params['id']!)))
+  answer(ctx, 200, TOKEN.present(await tokens.get(system, actor, ctx.params['id']!)))
 }
 
 export async function changeToken(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
   const token = await tokens.change(system, actor, ctx.params['id']!, () => readToken(body()))
-  answer(ctx, 200, presentToken(token))
+  answer(ctx, 200, TOKEN.present(token))
 }
 
 export async function deleteToken(ctx: Context): Promise<void> {

@@ -3,7 +3,7 @@ import { apiUrl, parsedUrl } from '../client.ts'
 import { answer, answerEmpty } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { answerList } from '../pagination.ts'
-import { presentFactor, presentNewFactor, readCode, readFactor } from '../representations/totp.ts'
+import { CODE, FACTOR } from '../representations/totp.ts'
 
 export async function listFactors(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
@@ -11,13 +11,13 @@ export async function listFactors(ctx: Context): Promise<void> {
     ids: 'uuids',
     page: (cursor) => totp.list(system, actor, cursor),
     total: () => totp.count(system, actor),
-    present: presentFactor,
+    present: (factor) => FACTOR.present(factor, ''),
   })
 }
 
 export async function createFactor(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
-  const factor = await totp.create(system, actor, readFactor(body()), apiUrl(ctx))
+  const factor = await totp.create(system, actor, FACTOR.readForm(body()), apiUrl(ctx))
   if (factor === undefined) {
     answer(ctx, 202, { detail: 'This operation requires confirmation. Please check your mailbox for instructions!' })
   } else answer(ctx, 201, newFactor(ctx, factor))
@@ -26,17 +26,21 @@ export async function createFactor(ctx: Context): Promise<void> {
 /** A new factor with its secret; forbids caches to store the response. */
 export function newFactor(ctx: Context, factor: totp.NewFactor) {
   ctx.set('Cache-Control', 'no-store')
-  return presentNewFactor(factor, parsedUrl(ctx).hostname)
+  return FACTOR.presentFull(factor, parsedUrl(ctx).hostname)
 }
 
 export async function showFactor(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
-  answer(ctx, 200, presentFactor(await totp.get(system, actor, ctx.params['id']!)))
+  answer(ctx, 200, FACTOR.present(await totp.get(system, actor, ctx.params['id']!), ''))
 }
 
 export async function changeFactor(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
-  answer(ctx, 200, presentFactor(await totp.change(system, actor, ctx.params['id']!, () => readFactor(body()))))
+  answer(
+    ctx,
+    200,
+    FACTOR.present(await totp.change(system, actor, ctx.params['id']!, () => FACTOR.readForm(body())), ''),
+  )
 }
 
 export async function deleteFactor(ctx: Context): Promise<void> {
@@ -47,6 +51,6 @@ export async function deleteFactor(ctx: Context): Promise<void> {
 
 export async function verifyCode(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
-  const isFirst = await totp.verify(system, actor, ctx.params['id']!, () => readCode(body()))
+  const isFirst = await totp.verify(system, actor, ctx.params['id']!, () => CODE.read(body()))
   answer(ctx, 200, { detail: isFirst ? 'Your TOTP token has been activated!' : 'The code was correct.' })
 }

@@ -63,7 +63,7 @@ export async function requestPasswordReset(
 /** The new password, and whether to delete the account's API tokens, too. */
 export interface PasswordReset {
   newPassword: string
-  revokeTokens: boolean
+  revokeTokens?: boolean
 }
 
 /**

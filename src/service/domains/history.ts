@@ -17,6 +17,7 @@ import { openZone } from '../zone/opening.ts'
 import { isStorable } from '../zone/rrsets.ts'
 import type { Written, Zone } from '../zone/zone.ts'
 
+export { SOURCES } from '../../store/history.ts'
 export type { Entry, Step }
 
 /** A page of the domain's entries with a change of an RRset that passes the filter, newest first (contract §15.5). */

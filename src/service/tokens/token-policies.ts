@@ -18,10 +18,10 @@ export type { StoredPolicy }
 /** The policy in a request: null matches anything, undefined means that the member is absent. */
 export interface PolicyInput {
   /** The domain's name. */
-  domain: string | null | undefined
-  subname: string | null | undefined
-  type: string | null | undefined
-  permWrite: boolean | undefined
+  domain?: string | null | undefined
+  subname?: string | null | undefined
+  type?: string | null | undefined
+  permWrite?: boolean | undefined
   problems: Problems
 }
 

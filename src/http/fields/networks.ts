@@ -2,10 +2,11 @@ import { inNetwork, parseIPv4, parseNetwork, printIPv4, printIPv6, type Network 
 import { Unreadable } from '../../dns/malformed.ts'
 import { ALLOWED_SUBNETS_MAX } from '../../limits.ts'
 import { array, NULL, type Problem } from './fields.ts'
+import { STRING } from './schema.ts'
 
 /** An array of networks and addresses; all become networks in CIDR notation (contract §5.4). */
 export function networks() {
-  return array(readNetwork, ALLOWED_SUBNETS_MAX)
+  return array(readNetwork, ALLOWED_SUBNETS_MAX, { type: 'string', pattern: String.raw`\d|:` }, STRING)
 }
 
 function readNetwork(item: unknown): string | Problem {

@@ -2,8 +2,18 @@ import * as yup from 'yup'
 import { MAX_RECORDS } from '../../dns/rrset.ts'
 import { Invalid, type Problems } from '../../errors.ts'
 import { INTEGER_TEXT_LENGTH } from '../../limits.ts'
+import { BOOLEAN, STRING, type Component, type JsonSchema } from './schema.ts'
 
-/** The input fields of contract §1.4, as yup schemas. */
+/** The input fields of contract §1.4, as yup schemas. Each carries its JSON schemas. */
+
+declare module 'yup' {
+  interface CustomSchemaMetadata {
+    /** What requests may contain. */
+    accepted?: JsonSchema
+    /** What responses contain; the same, unless it is said. */
+    shown?: JsonSchema
+  }
+}
 
 export const NULL = 'This field may not be null.'
 const BLANK = 'This field may not be blank.'
@@ -17,6 +27,9 @@ function isString(value: unknown): value is string {
 export interface Problem {
   problem: string
 }
+
+/** In requests, numbers become text (contract §1.4). */
+const ACCEPTED_TEXT: JsonSchema = { type: ['string', 'number'] }
 
 /** Text, or a number, which becomes text. */
 export function text({ trim, otherwise = 'Not a valid string.' }: { trim: boolean; otherwise?: string }) {
@@ -32,11 +45,14 @@ export function text({ trim, otherwise = 'Not a valid string.' }: { trim: boolea
       const problem = typeof value === 'string' ? characterProblem(value) : undefined
       return problem === undefined || createError({ message: problem })
     })
+    .meta({ accepted: ACCEPTED_TEXT, shown: STRING })
 }
 
 /** Text that is not empty. */
 export function nonBlankText({ trim }: { trim: boolean }) {
-  return text({ trim }).test('blank', BLANK, (value) => value !== '')
+  return text({ trim })
+    .test('blank', BLANK, (value) => value !== '')
+    .meta({ accepted: { ...ACCEPTED_TEXT, ...(trim ? { pattern: String.raw`\S` } : { minLength: 1 }) } })
 }
 
 /** Text that is not empty, and for which `problems` returns nothing. */
@@ -45,6 +61,20 @@ export function ruledText({ trim }: { trim: boolean }, problems: (text: string) 
     const texts = typeof value === 'string' && value !== '' ? problems(value) : []
     return texts.length === 0 || refusal(path, texts)
   })
+}
+
+const ACCEPTED_BOOLEAN: Component = {
+  title: 'BooleanInput',
+  description: 'A boolean, or a word or number for one.',
+  anyOf: [
+    BOOLEAN,
+    { type: 'integer', enum: [0, 1] },
+    {
+      type: 'string',
+      pattern: String.raw`^\s*([tTyY10fFnN]|[yY][eE][sS]|[tT][rR][uU][eE]|[oO][nN]|[nN][oO]|[fF][aA][lL][sS][eE]|[oO][fF][fF])\s*$`,
+    },
+  ],
+  examples: [true],
 }
 
 const TRUE: unknown[] = [true, 1, 't', 'y', 'yes', 'true', 'on', '1']
@@ -61,6 +91,17 @@ export function boolean() {
     })
     .typeError('Must be a valid boolean.')
     .nonNullable(NULL)
+    .meta({ accepted: ACCEPTED_BOOLEAN, shown: BOOLEAN })
+}
+
+const ACCEPTED_INTEGER: Component = {
+  title: 'IntegerInput',
+  description: 'An integer, also as text.',
+  anyOf: [
+    { type: 'integer' },
+    { type: 'string', pattern: String.raw`^\s*[+-]?\d+(\.0*)?\s*$`, maxLength: INTEGER_TEXT_LENGTH },
+  ],
+  examples: [3600],
 }
 
 /** An integer, also as text or with `.0`. */
@@ -78,6 +119,7 @@ export function integer() {
         : 'A valid integer is required.',
     )
     .nonNullable(NULL)
+    .meta({ accepted: ACCEPTED_INTEGER, shown: { type: 'integer' } })
 }
 
 /** Integers that a double cannot represent exactly become the nearest one that it can; all ranges exclude both. */
@@ -85,8 +127,16 @@ function clamp(value: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value))
 }
 
-/** An array of at most `max` items, each read by `read`; problems name the item's position (contract §1.4). */
-export function array<Item>(read: (item: unknown) => Item | Problem, max: number) {
+/**
+ * An array of at most `max` items, each read by `read`; problems name the item's position (contract §1.4).
+ * @param items what requests contain; `shown`, what responses do
+ */
+export function array<Item>(
+  read: (item: unknown) => Item | Problem,
+  max: number,
+  items: JsonSchema,
+  shown: JsonSchema = items,
+) {
   return yup
     .mixed((value): value is Item[] => Array.isArray(value))
     .transform((value: unknown) => (Array.isArray(value) ? value.slice(0, max + 1).map(read) : value))
@@ -103,11 +153,12 @@ export function array<Item>(read: (item: unknown) => Item | Problem, max: number
       })
       return texts.length === 0 || refusal(path, texts)
     })
+    .meta({ accepted: { type: 'array', items, maxItems: max }, shown: { type: 'array', items: shown } })
 }
 
 /** An array of texts, none of them empty. */
 export function texts() {
-  return array(readItem, MAX_RECORDS)
+  return array(readItem, MAX_RECORDS, { type: 'string', pattern: String.raw`\S` }, STRING)
 }
 
 function readItem(item: unknown): string | Problem {
@@ -142,8 +193,19 @@ export function typeName(value: unknown): string {
   return typeof value === 'string' ? 'str' : 'dict'
 }
 
-type Shape = Record<string, yup.Schema>
-type Values<S extends Shape> = { [Name in keyof S]?: Exclude<yup.InferType<S[Name]>, undefined> }
+/** The name under which the code has a member: `max_age` is `maxAge`. */
+export type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name
+
+export function camelCase(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+export type Shape = Record<string, yup.Schema>
+export type Values<S extends Shape> = {
+  [Name in keyof S as CamelCase<Name>]?: Exclude<yup.InferType<S[Name]>, undefined>
+}
 
 /** Nobody reads the stack traces, and they take ten times as long as all the rest. */
 const OPTIONS = { abortEarly: false, disableStackTrace: true }
@@ -162,7 +224,7 @@ export function readFields<S extends Shape>(body: unknown, shape: S): Values<S> 
   for (const [name, schema] of Object.entries(shape)) {
     if (!Object.hasOwn(body, name)) continue
     try {
-      values[name] = schema.validateSync((body as Record<string, unknown>)[name], OPTIONS)
+      values[camelCase(name)] = schema.validateSync((body as Record<string, unknown>)[name], OPTIONS)
     } catch (error) {
       if (!(error instanceof yup.ValidationError)) throw error
       problems[name] = error.errors
@@ -181,7 +243,7 @@ export function readForm<R extends Shape, O extends Shape>(
   const { problems, ...values } = readFields(body, shape)
   const all: Problems = {}
   for (const name of Object.keys(shape)) {
-    const texts = problems[name] ?? (name in required && !(name in values) ? [REQUIRED] : undefined)
+    const texts = problems[name] ?? (name in required && !(camelCase(name) in values) ? [REQUIRED] : undefined)
     if (texts !== undefined) all[name] = texts
   }
   if (Object.keys(all).length > 0) throw new Invalid(all)

@@ -2,9 +2,24 @@ import * as yup from 'yup'
 import { DURATION_DAYS, DURATION_TEXT_LENGTH } from '../../limits.ts'
 import { toDuration, type Duration } from '../../time.ts'
 import { type Problem } from './fields.ts'
+import type { Component, JsonSchema } from './schema.ts'
 
 const DAY = 86_400_000_000n
 const MAX = BigInt(DURATION_DAYS) * DAY
+
+const ACCEPTED: Component = {
+  title: 'DurationInput',
+  description:
+    'A duration: `[D ]HH:MM:SS[.f]`, `[D ]MM:SS`, `[D ]SS`, `D days, HH:MM:SS`, ISO 8601 such as `P3DT4H5M6S`, or a ' +
+    `number of seconds; at most ${DURATION_DAYS} days.`,
+  type: ['string', 'number'],
+  pattern: String.raw`\d`,
+  maxLength: DURATION_TEXT_LENGTH,
+  minimum: 0,
+  examples: ['7 00:00:00'],
+}
+
+const SHOWN: JsonSchema = { type: 'string', pattern: String.raw`^(\d+ )?\d{2}:\d{2}:\d{2}(\.\d{6})?$` }
 
 /** A duration in any form of contract §5.3, or null. */
 export function duration() {
@@ -13,6 +28,7 @@ export function duration() {
     .transform((value: unknown) => (value === null ? null : readDuration(value)))
     .typeError(({ value }: { value: Problem }) => value.problem)
     .nullable()
+    .meta({ accepted: ACCEPTED, shown: SHOWN })
 }
 
 function readDuration(value: unknown): Duration | Problem {
