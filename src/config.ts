@@ -51,6 +51,8 @@ export interface Config {
   transferKey: { name: string; algorithm: string; secret: string } | undefined
   /** From where the private PowerDNS allows transfers without TSIG. */
   transferAddresses: string[]
+  /** Whether domains may name private, loopback and link-local addresses of secondaries of their own. */
+  privateTransfers: boolean
   /** Names, without final dot, under which every account may register direct children. */
   localPublicSuffixes: string[]
   /** Host names, without final dot, that serve only dynDNS updates; and those that only return the caller's address. */
@@ -138,6 +140,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     catalogZones: setting('CATALOG_ZONE', [], catalogs),
     transferKey: setting('TRANSFER_KEY', undefined, transferKey),
     transferAddresses: setting('TRANSFER_ADDRESSES', ['127.0.0.0/8', '::1/128'], transferAddresses),
+    privateTransfers: setting('PRIVATE_TRANSFERS', false, isOn),
     localPublicSuffixes: setting('LOCAL_PUBLIC_SUFFIXES', [], names),
     updateHosts: setting('UPDATE_HOSTS', [], names),
     checkIpHosts: setting('CHECK_IP_HOSTS', [], names),

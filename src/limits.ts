@@ -11,6 +11,10 @@ export const TOKEN_NAME_LENGTH = 178
 /** Networks from which a token may be used (contract §5.4). */
 export const ALLOWED_SUBNETS_MAX = 256
 
+/** Of each domain: who may transfer its zone, and who is told of changes (contract §15.7). */
+export const TRANSFER_ADDRESSES_MAX = 8
+export const TRANSFER_NOTIFY_MAX = 4
+
 /** Tokens of an account (contract §5.6), counted apart for API tokens and login tokens; and policies of a token (§6.2). */
 export const TOKENS_MAX = 1_000
 export const POLICIES_MAX = 2_000

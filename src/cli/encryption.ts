@@ -8,10 +8,14 @@ export function addEncryption(program: Command, add: AddCommand): void {
     'encrypt-again',
     'encrypt all stored secrets with the first of KEY_ENCRYPTION_KEYS, so that the others can be removed',
     async (system) => {
-      const { factors, keys } = await encryptAgain(system)
+      const { factors, keys, transferKeys } = await encryptAgain(system)
       return {
-        lines: [`second factors: ${factors} secrets encrypted`, `DNSSEC keys: ${keys} encrypted`],
-        json: { factors, keys },
+        lines: [
+          `second factors: ${factors} secrets encrypted`,
+          `DNSSEC keys: ${keys} encrypted`,
+          `transfer keys: ${transferKeys} encrypted`,
+        ],
+        json: { factors, keys, transfer_keys: transferKeys },
       }
     },
   )

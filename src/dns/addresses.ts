@@ -60,6 +60,13 @@ export function parseNetwork(text: string): Network {
   throw new Unreadable(`The length is not a number from 0 to ${bits}.`)
 }
 
+/** Whether two networks have an address in common. */
+export function overlap(one: Network, other: Network): boolean {
+  if (one.octets.length !== other.octets.length) return false
+  const length = Math.min(one.length, other.length)
+  return inNetwork({ ...one, length }) === inNetwork({ octets: other.octets, length })
+}
+
 /** Puts the network's bits in place of the first bits of `address`; without `address`, the host bits become 0. */
 export function inNetwork({ octets, length }: Network, address = '\0'.repeat(octets.length)): string {
   return Array.from(address, (octet, i) => {

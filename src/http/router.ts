@@ -29,6 +29,7 @@ import * as policies from './routes/policies.ts'
 import { showPublication } from './routes/publication.ts'
 import * as rrsets from './routes/rrsets.ts'
 import * as tokens from './routes/tokens.ts'
+import { changeTransfers, showTransfers } from './routes/transfers.ts'
 import * as zonefiles from './routes/zonefiles.ts'
 import * as totp from './routes/totp.ts'
 
@@ -174,6 +175,14 @@ export function createRouter(config: Config): Router<State> {
   resource('/api/v1/domains/:name/publication', [authenticateForDomain, throttle('dns_api_cheap')], {
     GET: [showPublication],
   })
+  resource(
+    '/api/v1/domains/:name/transfers',
+    [authenticateForDomain, throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })],
+    {
+      GET: [showTransfers],
+      PUT: [reportPublication, json, changeTransfers],
+    },
+  )
   resource('/api/v1/domains/:name/history', [authenticateForDomain, throttle('dns_api_cheap')], {
     GET: [history.listEntries],
   })

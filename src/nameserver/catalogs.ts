@@ -1,7 +1,7 @@
 import { answerTime } from '../limits.ts'
 import { ifPresent, zonePath as path, type Api } from './api.ts'
-import type { Catalog, Catalogs } from './nameserver.ts'
-import { idOf, type TransferKey } from './transfer-key.ts'
+import type { Catalog, Catalogs, TransferKey } from './nameserver.ts'
+import { idOf } from './transfers.ts'
 
 /**
  * Our own serials, also at the secondaries; and a change takes no time that grows with the zone. PowerDNS' own catalogs

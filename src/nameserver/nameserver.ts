@@ -16,7 +16,7 @@ export interface PublishedZone {
   /** Whether the zone has a SOA and a key: a half-created or half-deleted zone lacks one of them. */
   complete: boolean
   keys: KeyState[]
-  /** Whether the handling of serials is set as we want. */
+  /** Whether the handling of serials, and who may transfer the zone, are set as we want. */
   configured: boolean
   denial: Denial
   rrsets: PublishedRRset[]
@@ -28,6 +28,26 @@ export interface ZoneUpdate {
   denial: Denial
   version: number
   rrsets: PublishedRRset[]
+}
+
+/** What a zone is created with. */
+export interface NewZone extends ZoneUpdate {
+  transfers?: Transfers | undefined
+}
+
+/** Who may transfer a zone besides those whom the operator allows. Either an address or the key suffices. */
+export interface Transfers {
+  /** Addresses and networks that need no key. */
+  addresses: string[]
+  /** The zone's own key. */
+  key: TransferKey | undefined
+}
+
+/** A TSIG key (RFC 8945): a name without final dot, e.g. `hmac-sha256`, and the secret in base64. */
+export interface TransferKey {
+  name: string
+  algorithm: string
+  secret: string
 }
 
 /**
@@ -124,7 +144,7 @@ export interface Nameserver {
    * @param keys that sign it; none: it gets a new one
    * @returns its published keys, and all with their private halves
    */
-  createZone(contents: ZoneUpdate, keys: SigningKey[], lease: Lease): Promise<{ keys: Key[]; signing: SigningKey[] }>
+  createZone(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<{ keys: Key[]; signing: SigningKey[] }>
   /** Deletes a zone and its keys; resolves also if the zone does not exist. Not atomic. */
   deleteZone(zone: string, lease: Lease): Promise<void>
   /**
@@ -138,8 +158,11 @@ export interface Nameserver {
   /**
    * Makes the zone `configured`, sets `denial` and `rectify`, and signs the zone with a new key if it has none; takes
    * effect with the next publication.
+   * @param transfers undefined: they stay as they are
    */
-  configure(zone: string, denial: Denial, lease: Lease): Promise<void>
+  configure(zone: string, denial: Denial, transfers: Transfers | undefined, lease: Lease): Promise<void>
+  /** Removes a key that no zone has any more. */
+  removeTransferKey(name: string): Promise<void>
   /** The published keys. */
   keys(zone: string): Promise<Key[]>
   /** All keys of the zone, with their private halves. */
@@ -150,8 +173,8 @@ export interface Nameserver {
   serial(zone: string): Promise<number | undefined>
   /** The SOA RRset with the serial that is served for this version. The nameserver increases it when signing again. */
   servedSoa(zone: string, version: number): Promise<PublishedRRset>
-  /** The whole zone; undefined if it does not exist. */
-  read(zone: string): Promise<PublishedZone | undefined>
+  /** The whole zone; undefined if it does not exist. @param transfers what `configured` is about; undefined: any */
+  read(zone: string, transfers?: Transfers): Promise<PublishedZone | undefined>
   /** A zone that somebody may have made; undefined if it does not exist. */
   survey(zone: string): Promise<FoundZone | undefined>
   /** The serials of all zones. Takes time linear in their number: for repair and the operator, never for a request. */

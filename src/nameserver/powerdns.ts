@@ -12,16 +12,19 @@ import type {
   KeyState,
   Lease,
   Nameserver,
+  NewZone,
   PublishedRRset,
   PublishedZone,
   SigningKey,
+  TransferKey,
+  Transfers,
   ZoneUpdate,
 } from './nameserver.ts'
 import { denialOf, isNsec3Label, NARROW, staleNsec3 } from './nsec3.ts'
 import { OLD_SPELLING, SAMPLES, spell, standard } from './spelling.ts'
 import { survey } from './survey.ts'
 import { readTraits, type Traits } from './traits.ts'
-import { ensureKey, idOf, type TransferKey } from './transfer-key.ts'
+import { allow, areSet, ensureKey, idOf, removeKey } from './transfers.ts'
 
 export interface PowerDnsOptions extends ApiOptions {
   /** The SOA's primary name server: an absolute name. */
@@ -79,19 +82,24 @@ export class PowerDns implements Nameserver {
   }
 
   async createZone(
-    contents: ZoneUpdate,
+    contents: NewZone,
     keys: SigningKey[],
     lease: Lease,
   ): Promise<{ keys: Key[]; signing: SigningKey[] }> {
     this.#requireProbe()
-    const { zone, denial, version, rrsets } = contents
+    const { zone, denial, version, rrsets, transfers } = contents
+    if (transfers?.key !== undefined) await ensureKey(this.#api, transfers.key)
     if (keys.length > 0 || rrsets.length > COLLECTION_ITEMS) await this.#build(contents, keys, lease)
-    else
-      await this.#post(zone, { ...this.#settings(denial), dnssec: true }, [this.#soa(zone, version), ...rrsets], lease)
-    const [exported] = await orHalfDone(
-      Promise.all([exportKeys(this.#api, zone), this.#flush(zone)]),
-      ...(['refused', 'absent', 'unreachable'] as const),
-    )
+    else {
+      const settings = { ...this.#settings(denial, transfers), dnssec: true }
+      await this.#post(zone, settings, [this.#soa(zone, version), ...rrsets], lease)
+    }
+    const finishing = Promise.all([
+      exportKeys(this.#api, zone),
+      this.#flush(zone),
+      transfers && allow(this.#api, zone, transfers.addresses, lease),
+    ])
+    const [exported] = await orHalfDone(finishing, 'refused', 'absent', 'unreachable')
     return { keys: publicKeys(exported), signing: signingKeys(exported) }
   }
 
@@ -112,12 +120,12 @@ export class PowerDns implements Nameserver {
    * SOA: nobody sees an incomplete one, or one that is not signed. Only a secondary zone can be created without SOA.
    * @param keys none: PowerDNS makes one
    */
-  async #build({ zone, denial, version, rrsets }: ZoneUpdate, keys: SigningKey[], lease: Lease): Promise<void> {
+  async #build({ zone, denial, version, rrsets, transfers }: NewZone, keys: SigningKey[], lease: Lease): Promise<void> {
     await this.#post(zone, { kind: 'Slave' }, [], lease)
     const building = async () => {
       for (const key of keys) await importKey(this.#api, zone, key, lease)
       // What has no SOA cannot be rectified. A key is made if there is none.
-      const settings = JSON.stringify({ ...this.#settings(denial), dnssec: true, api_rectify: false })
+      const settings = JSON.stringify({ ...this.#settings(denial, transfers), dnssec: true, api_rectify: false })
       await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
       let from = 0
       for (; rrsets.length - from > COLLECTION_ITEMS; from += COLLECTION_ITEMS) {
@@ -183,10 +191,17 @@ export class PowerDns implements Nameserver {
     await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify({ api_rectify: rectify }), lease)
   }
 
-  async configure(zone: string, denial: Denial, lease: Lease): Promise<void> {
+  async configure(zone: string, denial: Denial, transfers: Transfers | undefined, lease: Lease): Promise<void> {
     this.#requireProbe()
-    const settings = JSON.stringify({ ...this.#settings(denial), dnssec: true })
+    if (transfers?.key !== undefined) await ensureKey(this.#api, transfers.key)
+    const settings = JSON.stringify({ ...this.#settings(denial, transfers), dnssec: true })
     await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
+    if (transfers !== undefined) await allow(this.#api, zone, transfers.addresses, lease)
+  }
+
+  async removeTransferKey(name: string): Promise<void> {
+    this.#requireProbe()
+    await removeKey(this.#api, name)
   }
 
   async keys(zone: string): Promise<Key[]> {
@@ -220,7 +235,7 @@ export class PowerDns implements Nameserver {
     return { name: zone, type: 'SOA', ttl: rrset.ttl, records }
   }
 
-  async read(zone: string): Promise<PublishedZone | undefined> {
+  async read(zone: string, transfers?: Transfers): Promise<PublishedZone | undefined> {
     const size = 100_000
     const answer = await ifPresent(this.#api.call('GET', path(zone), answerTime(size)) as Promise<ZoneAnswer>)
     if (answer === undefined) return undefined
@@ -235,7 +250,10 @@ export class PowerDns implements Nameserver {
       // More than one key may be a key rollover by the operator; "incomplete" would delete the zone with its keys.
       complete: hasSoa && answer.dnssec && keys.some(({ active, published }) => active && published) && !repeats(keys),
       keys,
-      configured: answer.soa_edit_api === '' && this.#hasTransferKey(answer),
+      configured:
+        answer.soa_edit_api === '' &&
+        this.#hasTransferKeys(answer, transfers) &&
+        (transfers === undefined || (await areSet(this.#api, zone, transfers))),
       denial: denialOf(answer),
       rrsets: rrsets.filter(({ type }) => type !== 'SOA'),
     }
@@ -335,13 +353,20 @@ export class PowerDns implements Nameserver {
   }
 
   /** A zone's settings at PowerDNS. */
-  #settings(denial: Denial): object {
+  #settings(denial: Denial, transfers: Transfers | undefined): object {
     const settings = { ...SETTINGS, nsec3param: denial.replace(NARROW, ''), nsec3narrow: NARROW.test(denial) }
-    return this.#transferKey === undefined ? settings : { ...settings, master_tsig_key_ids: [idOf(this.#transferKey)] }
+    const keys = this.#transferKeys(transfers)
+    return keys.length === 0 && transfers === undefined ? settings : { ...settings, master_tsig_key_ids: keys }
   }
 
-  #hasTransferKey({ master_tsig_key_ids: ids = [] }: ZoneAnswer): boolean {
-    return this.#transferKey === undefined || ids.includes(idOf(this.#transferKey))
+  /** The ids of the TSIG keys that a zone should have. */
+  #transferKeys(transfers: Transfers | undefined): string[] {
+    return [this.#transferKey, transfers?.key].flatMap((key) => (key === undefined ? [] : [idOf(key)]))
+  }
+
+  #hasTransferKeys({ master_tsig_key_ids: ids = [] }: ZoneAnswer, transfers: Transfers | undefined): boolean {
+    const wanted = this.#transferKeys(transfers)
+    return wanted.every((id) => ids.includes(id)) && (transfers === undefined || ids.length === wanted.length)
   }
 
   #soa(zone: string, version: number): PublishedRRset {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NOTIFY_PAUSES } from '../limits.ts'
+import { Notifier } from './notifier.ts'
 import { Secondary, type Served, type Target } from './secondary.ts'
 
 /** Whoever wants to know whether a secondary, by its name, serves a zone's serial. */
@@ -9,6 +10,7 @@ type Observer = (secondary: string, answer: 'current' | 'behind' | 'none') => vo
 export class Secondaries {
   readonly all: readonly Secondary[]
   readonly #observe: Observer
+  readonly #notifier = new Notifier()
   /** Who is being told of what: for each secondary and zone, how to end that. */
   readonly #telling = new Map<string, AbortController>()
 
@@ -21,8 +23,10 @@ export class Secondaries {
   /**
    * Tells all that the zone has a new serial: at once, and again after each of NOTIFY_PAUSES to those that do not serve it
    * yet, because NOTIFY may get lost. A newer serial takes the place of an older one.
+   * @param others the addresses of servers that the zone's account has named, which are told, too
    */
-  announce(zone: string, serial: number): void {
+  announce(zone: string, serial: number, others: readonly string[]): void {
+    this.#notifier.tell(zone, others)
     for (const secondary of this.all) {
       const key = `${secondary.name} ${zone}`
       this.#telling.get(key)?.abort()
@@ -48,6 +52,7 @@ export class Secondaries {
 
   async close(): Promise<void> {
     for (const ending of this.#telling.values()) ending.abort()
+    this.#notifier.close()
     await Promise.all(this.all.map((secondary) => secondary.close()))
   }
 }

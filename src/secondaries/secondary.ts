@@ -6,6 +6,7 @@ import { isIPv6 } from 'node:net'
 import { RateLimiterMemory, RateLimiterQueue } from 'rate-limiter-flexible'
 import { Busy } from '../errors.ts'
 import { SECONDARY_ANSWER_TIME, SECONDARY_QUESTIONS, SECONDARY_QUESTIONS_WAITING } from '../limits.ts'
+import { notifyMessage } from './notifier.ts'
 
 /** The address of a secondary, and the name that status answers give it. */
 export interface Target {
@@ -20,9 +21,6 @@ export type Served =
   | { serial?: undefined; problem: string }
   /** It has not answered. */
   | undefined
-
-/** NOTIFY (RFC 1996 §3.3), with the flag AA (§3.7). */
-const NOTIFY = (4 << 11) | packet.AUTHORITATIVE_ANSWER
 
 /** A nameserver that transfers our zones. It is asked and told over UDP; sockets are opened when they are needed. */
 export class Secondary {
@@ -43,8 +41,7 @@ export class Secondary {
 
   /** Tells it that the zone has changed (RFC 1996). Its acknowledgement would prove nothing, so nobody waits for it. */
   async notify(zone: string): Promise<void> {
-    const message = { id: randomInt(65_536), flags: NOTIFY, questions: [{ name: zone, type: 'SOA' as const }] }
-    await this.#send(packet.encode({ type: 'query', ...message })).catch(() => undefined)
+    await this.#send(notifyMessage(zone)).catch(() => undefined)
   }
 
   /** Asks for the zone's SOA, twice if need be. @throws Busy */

@@ -3,13 +3,18 @@ import * as keys from '../store/keys.ts'
 import * as factors from '../store/accounts/totp-factors.ts'
 import type { System } from '../system.ts'
 import { decryptSecret, encryptFactorsAgain } from './accounts/second-factor.ts'
+import { encryptTransfersAgain } from './transfers.ts'
 import { encryptKeysAgain, secretOf } from './zone/signing-keys.ts'
 
 // All secrets that the database has encrypted.
 
 /** Encrypts them with the current key of KEY_ENCRYPTION_KEYS, and returns how many there are. @throws Unavailable */
-export async function encryptAgain(system: System): Promise<{ factors: number; keys: number }> {
-  return { factors: await encryptFactorsAgain(system), keys: await encryptKeysAgain(system) }
+export async function encryptAgain(system: System): Promise<Record<'factors' | 'keys' | 'transferKeys', number>> {
+  return {
+    factors: await encryptFactorsAgain(system),
+    keys: await encryptKeysAgain(system),
+    transferKeys: await encryptTransfersAgain(system),
+  }
 }
 
 /**

@@ -32,9 +32,12 @@ const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domain
 export interface LockedDomain extends Domain {
   /** The highest serial that was ever sent for the zone: nothing else may be sent under it. */
   sent: number
+  /** The addresses of servers that its account wants to be told of changes. */
+  notify: string[]
 }
 
-const LOCKED = `${COLUMNS}, greatest(domains.version, (select version from spent where spent.name = domains.name)) as sent`
+const LOCKED = `${COLUMNS}, greatest(domains.version, (select version from spent where spent.name = domains.name)) as sent,
+  coalesce((select notify from transfers where domain_id = domains.id), '{}') as notify`
 
 /** An account, and what determines which of its domains the acting token can see. */
 export interface Viewer {

@@ -9,7 +9,7 @@ export interface Snapshot {
 /** What a reset restores after accounts and zones, in the order of their references. */
 const RESTORED = [
   ...['tokens', 'policies', 'totp_factors', 'confirmations', 'mails', 'captchas'],
-  ...['deleted_domains', 'history'],
+  ...['deleted_domains', 'history', 'transfers'],
 ]
 
 /** The rows of a table in the snapshot `:text`. */
@@ -93,6 +93,25 @@ export async function addDomain(trx: Db, { text }: Snapshot, id: number, version
   )
   const keys = `insert into keys select * from ${rowsOf('keys')} where domain_id = :id on conflict do nothing`
   await query(trx, keys, { text, id })
+  await restoreTransfers(trx, { text }, id)
+}
+
+/** Restores who may transfer a domain's zone; returns whether that was different. */
+export async function restoreTransfers(trx: Db, { text }: Pick<Snapshot, 'text'>, id: number): Promise<boolean> {
+  const changed = await query(
+    trx,
+    `with past as (select * from ${rowsOf('transfers')} where domain_id = :id)
+     insert into transfers select * from past
+       union all select :id, '{}', '{}', null where not exists (select from past)
+         and exists (select from transfers where domain_id = :id)
+     on conflict (domain_id) do update
+       set addresses = excluded.addresses, notify = excluded.notify, secret = excluded.secret
+       where (transfers.addresses, transfers.notify, transfers.secret)
+         is distinct from (excluded.addresses, excluded.notify, excluded.secret)
+     returning domain_id`,
+    { text, id },
+  )
+  return changed.length > 0
 }
 
 /** Restores everything but the accounts and the contents of zones, which are restored before. */

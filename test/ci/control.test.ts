@@ -132,13 +132,14 @@ test.serial('after changes of all kinds, a reset restores database, API and DNS'
     await owner.patch('/domains/d2.seed.test/rrsets/www/A/', { records: ['192.0.2.2', '192.0.2.1'] }),
     await other.delete('/domains/extra.seed.test/'),
     await owner.post('/domains/', { name: 'extra.seed.test' }),
+    await owner.put('/domains/d1.seed.test/transfers/', { addresses: ['192.0.2.7'], notify: [], tsig: true }),
     await owner.post('/auth/tokens/', { name: 'more' }),
     await owner.patch('/auth/account/', { outreach_preference: false }),
     await anonymous.post('/captcha/'),
     await anonymous.post('/auth/account/reset-password/', { email: 'owner@seed.test' }),
     await anonymous.post('//root/ci/accounts/'),
   ].map(({ status }) => status)
-  t.deepEqual(statuses, [201, 201, 200, 200, 200, 204, 201, 201, 200, 201, 400, 201])
+  t.deepEqual(statuses, [201, 201, 200, 200, 200, 204, 201, 200, 201, 200, 201, 400, 201])
   const tokens = (await owner.get('/auth/tokens/')).json as { id: string; name: string }[]
   for (const { id } of tokens.slice(0, 2)) await owner.delete(`/auth/tokens/${id}/`)
   t.notDeepEqual(await stored(), database)

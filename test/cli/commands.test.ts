@@ -307,7 +307,7 @@ test.serial('stored secrets can be encrypted again', async (t) => {
     servers().system.db,
     'select count(*) as keys from keys',
   )
-  const text = `second factors: 1 secrets encrypted\nDNSSEC keys: ${keys} encrypted\n`
+  const text = `second factors: 1 secrets encrypted\nDNSSEC keys: ${keys} encrypted\ntransfer keys: 0 encrypted\n`
   t.deepEqual(await zoneplane('encrypt-again'), [true, text])
   const after = { id: factor, secret: await stored() }
   t.notDeepEqual(after.secret, before.secret)

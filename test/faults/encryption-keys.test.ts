@@ -43,7 +43,7 @@ test.serial('with a wrong key neither the service nor a command starts, and noth
 test.serial('after encrypt-again, the old key is of no more use', async (t) => {
   const before = await stored()
   const { code, output } = await run(`${NEW},${ENCRYPTION_KEY}`, 'encrypt-again')
-  t.is(output, 'second factors: 0 secrets encrypted\nDNSSEC keys: 2 encrypted\n')
+  t.is(output, 'second factors: 0 secrets encrypted\nDNSSEC keys: 2 encrypted\ntransfer keys: 0 encrypted\n')
   t.is(code, 0)
   const after = await stored()
   t.deepEqual(

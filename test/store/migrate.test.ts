@@ -118,10 +118,11 @@ const RELEASED: Record<string, string> = {
   '14_adoption': 'cf5c99f948d37afb9444603999824ca40139f1bfe59cac0799c63adaf08941e0',
   '15_names_below': '96547d83fb465f63d09e63b5ef5827b9ee23a96706093ca90550618296e058cd',
   '16_catalog_members': '113222a6fa5f9880b3e975ef193f17101d7e348e050af28ca40d25cc55f35da8',
+  '17_transfers': '0032864627ca3114b1656f27b858d5ef76b52a22b96219c7f1975635f94f8e66',
 }
 
 /** The newest migration of each released schema. */
-const SCHEMAS = ['11_captchas', '14_adoption', '15_names_below', '16_catalog_members']
+const SCHEMAS = ['11_captchas', '14_adoption', '15_names_below', '16_catalog_members', '17_transfers']
 
 test('a released migration does not change, and new ones come after it', (t) => {
   const folder = join(projectFolder(), 'migrations')

@@ -2,20 +2,43 @@ import { inNetwork, parseIPv4, parseNetwork, printIPv4, printIPv6, type Network 
 import { Unreadable } from '../../dns/malformed.ts'
 import { ALLOWED_SUBNETS_MAX } from '../../limits.ts'
 import { array, NULL, type Problem } from './fields.ts'
-import { STRING } from './schema.ts'
+import { STRING, type JsonSchema } from './schema.ts'
 
 /** An array of networks and addresses; all become networks in CIDR notation (contract §5.4). */
 export function networks() {
-  return array(readNetwork, ALLOWED_SUBNETS_MAX, { type: 'string', pattern: String.raw`\d|:` }, STRING)
+  return array(readNetwork, ALLOWED_SUBNETS_MAX, ACCEPTED, STRING)
 }
 
+/** The same, but an address stays one (contract §15.7). */
+export function transferAddresses(max: number) {
+  return array(readAddress, max, ACCEPTED, STRING)
+}
+
+const ACCEPTED: JsonSchema = { type: 'string', pattern: String.raw`\d|:` }
+
 function readNetwork(item: unknown): string | Problem {
+  const network = parseItem(item)
+  return 'problem' in network ? network : `${printAddress(network)}/${network.length}`
+}
+
+function readAddress(item: unknown): string | Problem {
+  const network = parseItem(item)
+  if ('problem' in network) return network
+  const address = printAddress(network)
+  return network.length === 8 * network.octets.length ? address : `${address}/${network.length}`
+}
+
+/** A network without host bits. */
+function parseItem(item: unknown): Network | Problem {
   if (item === null) return { problem: NULL }
   const network = typeof item === 'string' ? networkOf(item.trim()) : undefined
   if (network === undefined) return { problem: 'Invalid CIDR address.' }
-  const { octets, length } = network
-  if (inNetwork(network) !== octets) return { problem: 'Must be a network address.' }
-  return `${octets.length === 4 ? printIPv4(octets) : printIPv6(octets)}/${length}`
+  return inNetwork(network) === network.octets ? network : { problem: 'Must be a network address.' }
+}
+
+/** The first address of a network. */
+function printAddress({ octets }: Network): string {
+  return octets.length === 4 ? printIPv4(octets) : printIPv6(octets)
 }
 
 /** An IPv4 network may have a netmask instead of a prefix length. */

@@ -63,10 +63,18 @@ function rrsetsOf({ rows }: Snapshot, id: number): RRsetState[] {
   return rows['rrsets']!.filter((row) => row['domain_id'] === id).map((row) => row as unknown as RRsetState)
 }
 
-/** Writes the RRsets of the snapshot, and deletes the others. */
-async function rewrite(system: System, snapshot: Snapshot, { id, name, ownerId }: Difference): Promise<void> {
-  await using zone = await openZone(system, unrestricted(ownerId), { id, name }, 'all', { source: 'operator' })
-  await zone.write(changesTo(rrsetsOf(snapshot, id), zone.current))
+/** Writes the RRsets of the snapshot, and deletes the others; restores who may transfer the zone. */
+async function rewrite(system: System, snapshot: Snapshot, domain: Difference): Promise<void> {
+  const open = () => openZone(system, unrestricted(domain.ownerId), domain, 'all', { source: 'operator' })
+  {
+    await using zone = await open()
+    if (await snapshots.restoreTransfers(zone.publication.trx, snapshot, domain.id)) {
+      await zone.publishAgain()
+      await zone.publication.commit()
+    }
+  }
+  await using zone = await open()
+  await zone.write(changesTo(rrsetsOf(snapshot, domain.id), zone.current))
 }
 
 /** Creates a domain of the snapshot again. */

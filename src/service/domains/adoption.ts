@@ -222,7 +222,7 @@ async function take(publication: Publication, owner: Account, plan: Plan, keepSo
   const { name, found, denial, contents } = plan
   const zone = `${name}.`
   // These settings leave the contents as they are; they sign a zone without keys.
-  await system.nameserver.configure(zone, denial, FREE)
+  await system.nameserver.configure(zone, denial, undefined, FREE)
   const keys = await system.nameserver.signingKeys(zone)
   if ((await system.nameserver.serial(zone)) !== found.serial) {
     throw new Conflict(`Somebody has changed ${name} meanwhile. Try again.`)

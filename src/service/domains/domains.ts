@@ -12,6 +12,7 @@ import * as tokenPolicies from '../../store/policies.ts'
 import { exhume } from '../../store/history.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { RRsetState } from '../../store/rrsets.ts'
+import type { Policy } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import { after, type Timestamp } from '../../time.ts'
 import { hasToken, type Actor, type Writer } from '../tokens/actor.ts'
@@ -262,7 +263,7 @@ export async function remove(system: System, actor: Writer, name: string, condit
     if (domain === undefined && isDomainName(name)) await clearLeftovers(system, name)
     return
   }
-  if (!(await mayWriteAll(zone))) throw new Denied()
+  if (!(await mayWriteAll(zone.publication.trx, zone.domain, zone.policies))) throw new Denied()
   checkConditions(conditions, tagOfDomain(zone.domain))
   // The delegation first, so that it never points to a deleted zone.
   await withdraw(zone.publication, name)
@@ -270,11 +271,14 @@ export async function remove(system: System, actor: Writer, name: string, condit
   await zone.publication.commit()
 }
 
-/** Whether the actor may write every RRset of the domain, and apex NS even if it does not exist (contract §6.5). */
-async function mayWriteAll({ publication, domain, policies }: Zone): Promise<boolean> {
+/**
+ * Whether a token with these policies may write every RRset of the domain, and apex NS even if it does not exist
+ * (contract §6.5).
+ */
+export async function mayWriteAll(db: Db, domain: Domain, policies: Policy[]): Promise<boolean> {
   if (policies.length === 0) return true
   if (policies.some((policy) => policy.domainId === domain.id && !policy.permWrite)) return false
-  const keys = [{ subname: '', type: 'NS' }, ...(await rrsets.list(publication.trx, domain.id))]
+  const keys = [{ subname: '', type: 'NS' }, ...(await rrsets.list(db, domain.id))]
   return keys.every((key) => mayWrite(policies, domain.id, key))
 }
 

@@ -110,7 +110,7 @@ async function publishCatalogs(
   }
   if (serials.length > 0) await spend(trx, serials)
   await transaction.commit()
-  for (const { name, serial } of serials) system.secondaries.announce(name, serial)
+  for (const { name, serial } of serials) system.secondaries.announce(name, serial, [])
   return reports
 }
 

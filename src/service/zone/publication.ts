@@ -3,10 +3,12 @@ import { DAY, WRITERS_PER_ACCOUNT } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
 import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains.ts'
+import { ofDomain as transfersOf } from '../../store/domains/transfers.ts'
 import * as marks from '../../store/marks.ts'
 import type { Mark } from '../../store/marks.ts'
 import type { Published, System } from '../../system.ts'
 import { unixTime, type Timestamp } from '../../time.ts'
+import { openTransfers } from '../transfers.ts'
 import { Claim, pushOf } from './claim.ts'
 import { differences, type Difference } from './differences.ts'
 import { keepKeys, openKeys, storeKeys } from './signing-keys.ts'
@@ -36,7 +38,7 @@ export class Publication implements AsyncDisposable {
   /** The marks of the zones that are published but not committed. */
   #published: Mark[] = []
   /** What is published with the commit. */
-  #news: Published[] = []
+  #news: (Published & { notify: string[] })[] = []
   #failure = 'the transaction was rolled back'
 
   constructor(system: System, transaction: Transaction, leaveQueues: () => void) {
@@ -86,8 +88,8 @@ export class Publication implements AsyncDisposable {
   }
 
   /** Tells what the transaction publishes, for the secondaries and the answer; `version` is undefined for a deletion. */
-  publishes(zone: string, version: number | undefined): void {
-    this.#news.push({ zone, version })
+  publishes({ name, notify }: Pick<LockedDomain, 'name' | 'notify'>, version: number | undefined): void {
+    this.#news.push({ zone: name, version, notify })
   }
 
   /** @throws Unavailable */
@@ -95,8 +97,9 @@ export class Publication implements AsyncDisposable {
     try {
       await timed(this.system, 'commit', () => this.#transaction.commit())
       this.#published = []
-      for (const { zone, version } of this.#news) {
-        if (version !== undefined) this.system.secondaries.announce(zone, servedSerial(version, this.system.now()))
+      for (const { zone, version, notify } of this.#news) {
+        if (version === undefined) continue
+        this.system.secondaries.announce(zone, servedSerial(version, this.system.now()), notify)
       }
       this.system.published?.push(...this.#news)
     } catch (error) {
@@ -185,13 +188,14 @@ export function nextVersion(system: System, sent: number): number {
  * apply an earlier request, its serial will differ from the domain's version and so reveal it.
  */
 export async function equalise(
-  system: System,
+  { system, trx }: Pick<Publication, 'system' | 'trx'>,
   claim: Claim,
   domain: Pick<LockedDomain, 'id' | 'name' | 'denial' | 'version' | 'sent'>,
   desired: PublishedRRset[],
 ): Promise<{ version: number; changes: Difference[] }> {
   const zone = `${domain.name}.`
-  const live = await system.nameserver.read(zone)
+  const transfers = openTransfers(system, domain, await transfersOf(trx, domain.id))
+  const live = await system.nameserver.read(zone, transfers)
   const tried = claim.mark.version ?? 0
   const version = nextVersion(system, Math.max(domain.sent, tried, live?.serial ?? 0))
   // On a connection of its own: if this transaction fails, the keys stay.
@@ -200,7 +204,7 @@ export async function equalise(
   if (live?.complete !== true) {
     await claim.note(version, desired.length)
     if (live !== undefined) await system.nameserver.deleteZone(zone, claim)
-    const update = { zone, denial: domain.denial, version, rrsets: desired }
+    const update = { zone, denial: domain.denial, version, rrsets: desired, transfers }
     const { signing } = await system.nameserver.createZone(update, openKeys(system, domain.name, keys), claim)
     if (keys.length === 0) await storeKeys(system, system.marksDb, domain, signing, { only: true })
     return { version, changes: [] }
@@ -214,7 +218,7 @@ export async function equalise(
   }
   await claim.note(version, changes.length)
   await system.nameserver.addKeys(zone, openKeys(system, domain.name, missing), claim)
-  if (!isConfigured) await system.nameserver.configure(zone, domain.denial, claim)
+  if (!isConfigured) await system.nameserver.configure(zone, domain.denial, transfers, claim)
   const rrsets = changes.map((change) => change.desired)
   await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets }, true, claim)
   return { version, changes }

@@ -6,11 +6,13 @@ import { inSlices, mapInSlices } from '../../slices.ts'
 import { sendAlong, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import type { Domain, LockedDomain } from '../../store/domains.ts'
+import { ofDomain as transfersOf } from '../../store/domains/transfers.ts'
 import { ofDomain as keysOf } from '../../store/keys.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { RRset, RRsetState } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
 import { after, type Timestamp } from '../../time.ts'
+import { keyNameOf, openTransfers } from '../transfers.ts'
 import type { Change, ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
 import { bury, record, type Author, type Step } from './history.ts'
@@ -146,7 +148,7 @@ export class Zone implements ZoneState, AsyncDisposable {
         toPublished(domain, change.after ?? { ...change.before!, records: [] }),
       )
       await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets: states }, rectify, claim)
-      this.publication.publishes(domain.name, version)
+      this.publication.publishes(domain, version)
       attempt.begun = true
       await storing
     })
@@ -165,8 +167,9 @@ export class Zone implements ZoneState, AsyncDisposable {
     const { system, trx } = this.publication
     const { id, version, published: now } = domain
     const steps = written.map((after) => ({ ...after, before: undefined, after }))
-    const [old] = await allOf([
+    const [old, transfers] = await allOf([
       keysOf(trx, id),
+      transfersOf(trx, id),
       rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now }),
       record(system, trx, id, this.author, { version, now }, steps),
     ])
@@ -180,7 +183,8 @@ export class Zone implements ZoneState, AsyncDisposable {
       }
       const { name, denial } = domain
       const desired = await mapInSlices(written, (rrset) => toPublished(domain, rrset))
-      const update = { zone: `${name}.`, denial, version, rrsets: desired }
+      const zone = `${name}.`
+      const update = { zone, denial, version, rrsets: desired, transfers: openTransfers(system, domain, transfers) }
       const creating = system.nameserver.createZone(update, openKeys(system, name, old), claim)
       const { keys, signing } = await creating.catch((error: unknown) => {
         // An earlier creation was applied just now: repair deletes its zone.
@@ -189,7 +193,7 @@ export class Zone implements ZoneState, AsyncDisposable {
         throw error
       })
       attempt.begun = true
-      this.publication.publishes(name, version)
+      this.publication.publishes(domain, version)
       if (old.length === 0) void sendAlong(storeKeys(system, trx, domain, signing, { only: true }))
       return keys
     })
@@ -200,13 +204,26 @@ export class Zone implements ZoneState, AsyncDisposable {
     const { id, name, size, published } = this.domain
     const { system, trx } = this.publication
     const sent = nextVersion(system, this.domain.sent)
+    const transfers = await transfersOf(trx, id)
     await bury(system, trx, id, this.author, { version: sent, now: after(published, system.now()) })
     await domains.remove(trx, { ...this.domain, sent })
     await this.publication.push(name, { version: null, rrsets: size }, async ({ isDoubtful, claim }) => {
       // Not the serial of the earlier push: it would show this deletion as applied.
       if (isDoubtful) await claim.note(nextVersion(system, Math.max(sent, claim.mark.version ?? 0)), size)
       await system.nameserver.deleteZone(`${name}.`, claim)
-      this.publication.publishes(name, undefined)
+      // What no zone has any more is harmless if it stays.
+      if (transfers?.secret) await system.nameserver.removeTransferKey(keyNameOf({ id })).catch(() => undefined)
+      this.publication.publishes(this.domain, undefined)
+    })
+  }
+
+  /** Makes the zone at the nameserver equal to the database, its settings included. @throws Unavailable, NameserverFailure */
+  async publishAgain(): Promise<void> {
+    const { name, sent, size, version: served } = this.domain
+    const version = nextVersion(this.publication.system, sent)
+    await this.publication.push(name, { version, rrsets: size, served }, async (attempt) => {
+      attempt.begun = true
+      await this.publishWhole(attempt.claim)
     })
   }
 
@@ -215,10 +232,15 @@ export class Zone implements ZoneState, AsyncDisposable {
    * differed, each as it was found and as it should be.
    */
   async publishWhole(claim: Claim): Promise<{ version: number; found: Step[] }> {
-    const { system, trx } = this.publication
-    const { version, changes } = await equalise(system, claim, this.domain, await desiredZone(trx, this.domain))
+    const { trx } = this.publication
+    const { version, changes } = await equalise(
+      this.publication,
+      claim,
+      this.domain,
+      await desiredZone(trx, this.domain),
+    )
     await domains.setRepaired(trx, this.domain.id, version)
-    this.publication.publishes(this.domain.name, version)
+    this.publication.publishes(this.domain, version)
     const subnameOf = ({ name }: PublishedRRset) => name.slice(0, -`.${this.domain.name}.`.length)
     const contents = (rrset: PublishedRRset | undefined) => (rrset?.records.length ? rrset : undefined)
     const found = changes.map(({ live, desired }) => {

@@ -173,6 +173,9 @@ const written = (status: number) => ifVisible(({ writes }) => (writes === true ?
 /** A dry run of what the caller may write. */
 const examined = ifVisible(({ writes }) => [writes === true ? 200 : 403, false])
 
+/** What needs the permission to write the whole domain. */
+const whole = ifVisible(({ clears }) => [clears === true ? 200 : 403, false])
+
 const managed =
   (outcome: (caller: Caller) => Outcome) =>
   (caller: Caller): Outcome =>
@@ -284,6 +287,13 @@ const ROWS: Row[] = [
     ...{ mediaType: 'text/dns', expected: examined },
   },
   { method: 'GET', path: `${DOMAINS}/:name/publication`, expected: ifVisible(() => [200, false]) },
+  { method: 'GET', path: `${DOMAINS}/:name/transfers`, expected: whole },
+  {
+    method: 'PUT',
+    path: `${DOMAINS}/:name/transfers`,
+    body: () => ({ addresses: ['192.0.2.7'], notify: [], tsig: true }),
+    expected: whole,
+  },
   { method: 'GET', path: `${DOMAINS}/:name/history`, expected: ifVisible(() => [200, false]) },
   { method: 'GET', path: `${DOMAINS}/:name/history/:id`, idOf: 'entry', expected: ifVisible(() => [200, false]) },
   ...['', '?dry_run=true'].flatMap((query): Row[] => [

@@ -118,9 +118,14 @@ export async function lookUp({ dnsHost, dnsPort }: Server, name: string, type: s
     .sort()
 }
 
-/** Asks for a zone transfer; returns the zone as text. @param key a TSIG key as `dig -y` wants it */
-export async function transfer(server: Server, zone: string, key?: string): Promise<string> {
-  const target = [`@${server.dnsHost}`, '-p', String(server.dnsPort), ...(key === undefined ? [] : ['-y', key])]
+/**
+ * Asks for a zone transfer; returns the zone as text.
+ * @param key a TSIG key as `dig -y` wants it
+ * @param from the address that asks
+ */
+export async function transfer(server: Server, zone: string, key?: string, from = '0.0.0.0'): Promise<string> {
+  const target = [`@${server.dnsHost}`, '-p', String(server.dnsPort), '-b', from]
+  if (key !== undefined) target.push('-y', key)
   const { stdout } = await run('dig', [...target, zone, 'AXFR', '+onesoa', '+nocomments', '+nocmd', '+nostats'], {
     maxBuffer: 2 ** 28,
   })

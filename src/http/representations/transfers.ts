@@ -1,0 +1,62 @@
+import type { Config } from '../../config.ts'
+import { overlap, parseNetwork } from '../../dns/addresses.ts'
+import { Invalid, type Problems } from '../../errors.ts'
+import { TRANSFER_ADDRESSES_MAX, TRANSFER_NOTIFY_MAX } from '../../limits.ts'
+import { addressProblem, type TransferKey, type TransferSettings } from '../../service/domains/transfers.ts'
+import { boolean, readForm } from '../fields/fields.ts'
+import { transferAddresses } from '../fields/networks.ts'
+import { oneOf, ref, STRING } from '../fields/schema.ts'
+import { representation } from '../fields/table.ts'
+
+const KEY = representation<TransferKey>()(['TransferKey'], {
+  name: { read: STRING, text: 'Its name. A zone has only one key at a time.', example: 'domain-17' },
+  algorithm: { read: oneOf('hmac-sha256'), text: 'Its algorithm.', example: 'hmac-sha256' },
+  secret: { read: STRING, text: 'Its secret, in Base64.', example: 'c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U=' },
+})
+
+/** Who may transfer a domain's zone; in full with a new key (contract §15.7). */
+export const TRANSFERS = representation<TransferSettings & { key?: TransferKey }>()(['Transfers', 'NewTransferKey'], {
+  addresses: {
+    write: transferAddresses(TRANSFER_ADDRESSES_MAX),
+    text: `Who may transfer the zone without a key: at most ${TRANSFER_ADDRESSES_MAX} addresses and networks.`,
+    example: ['192.0.2.7', '2001:db8::/64'],
+  },
+  notify: {
+    write: transferAddresses(TRANSFER_NOTIFY_MAX),
+    text: `Who gets a NOTIFY after each change: at most ${TRANSFER_NOTIFY_MAX} addresses, of those in \`addresses\`.`,
+    example: ['192.0.2.7'],
+  },
+  tsig: {
+    write: boolean(),
+    text: 'Whether the zone has a TSIG key, with which anybody may transfer it.',
+    example: true,
+  },
+  key: {
+    readOnce: ref(KEY.schema),
+    text: 'The key, if this request has made it.',
+    from: ({ key }) => KEY.present(key!),
+  },
+})
+
+/** Reads who may transfer a domain's zone: all of it. @throws Invalid */
+export function readTransfers(body: unknown, config: Config): TransferSettings {
+  const { addresses, notify, tsig } = readForm(body, TRANSFERS.shape)
+  const allowed = addresses.map(parseNetwork)
+  const problems: Problems = {
+    addresses: itemProblems(addresses, (text) => addressProblem(config, parseNetwork(text))),
+    notify: itemProblems(notify, (text) => {
+      if (text.includes('/')) return 'Must be one address.'
+      return allowed.some((network) => overlap(network, parseNetwork(text))) ? undefined : 'Must be in addresses.'
+    }),
+  }
+  const some = Object.entries(problems).filter(([, texts]) => texts.length > 0)
+  if (some.length > 0) throw new Invalid(Object.fromEntries(some))
+  return { addresses: [...new Set(addresses)], notify: [...new Set(notify)], tsig }
+}
+
+function itemProblems(items: string[], problemOf: (item: string) => string | undefined): string[] {
+  return items.flatMap((item, i) => {
+    const problem = problemOf(item)
+    return problem === undefined ? [] : [`Item ${i}: ${problem}`]
+  })
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Config } from '../../config.ts'
+import { overlap, parseNetwork, type Network } from '../../dns/addresses.ts'
+import { Denied } from '../../errors.ts'
+import type { TransferKey } from '../../nameserver/nameserver.ts'
+import type { Db } from '../../store/database.ts'
+import type { Domain } from '../../store/domains.ts'
+import * as store from '../../store/domains/transfers.ts'
+import type { StoredTransfers } from '../../store/domains/transfers.ts'
+import type { Policy } from '../../store/tokens.ts'
+import type { System } from '../../system.ts'
+import type { Writer } from '../tokens/actor.ts'
+import { policiesOn } from '../tokens/policies.ts'
+import { encryptSecret, keyNameOf, keyOf } from '../transfers.ts'
+import { openZone } from '../zone/opening.ts'
+import { mayWriteAll } from './domains.ts'
+
+export type { TransferKey }
+
+/** Who may transfer a zone besides those whom the operator allows, as its account says (contract §15.7). */
+export interface TransferSettings {
+  /** Addresses and networks that need no key. */
+  addresses: string[]
+  /** The addresses that are told of changes, which are among these. */
+  notify: string[]
+  /** Whether the zone has a key of its own. */
+  tsig: boolean
+}
+
+// IANA's registries of special-purpose addresses, without those for documentation.
+const networks = (...texts: string[]) => texts.map(parseNetwork)
+const NOT_UNICAST = networks('0.0.0.0/8', '224.0.0.0/3', '::/128', '::ffff:0:0/96', 'ff00::/8')
+const NOT_PUBLIC = networks(
+  ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
+  // All but 2000::/3, and what leads to IPv4 addresses (RFC 3056 §2).
+  ...['::/3', '4000::/2', '8000::/1', '2002::/16'],
+)
+
+/**
+ * Why these addresses cannot be named; undefined: they can. The service sends messages to them: users must not reach by it
+ * what they cannot reach themselves.
+ */
+export function addressProblem({ privateTransfers }: Config, network: Network): string | undefined {
+  if (NOT_UNICAST.some((each) => overlap(each, network))) return 'Must be unicast addresses.'
+  const isPublic = privateTransfers || !NOT_PUBLIC.some((each) => overlap(each, network))
+  return isPublic ? undefined : 'Must be public addresses.'
+}
+
+/** @throws Denied unless the actor may write the whole domain */
+export async function get(system: System, actor: Writer, domain: Domain): Promise<TransferSettings> {
+  await requireAll(system.db, domain, await policiesOn(system.db, actor, domain.id))
+  return settingsOf(await store.ofDomain(system.db, domain.id))
+}
+
+/**
+ * Sets who may transfer the zone. When it resolves, the nameserver knows; it may remember the former settings for a minute.
+ * @returns also the key, if the zone has got one
+ * @throws NotFound, Unauthenticated, Denied, Unavailable, NameserverFailure
+ */
+export async function set(
+  system: System,
+  actor: Writer,
+  { id, name }: Domain,
+  wanted: TransferSettings,
+): Promise<{ settings: TransferSettings; key: TransferKey | undefined }> {
+  await using zone = await openZone(system, actor, { id, name }, [])
+  const { trx } = zone.publication
+  await requireAll(trx, zone.domain, zone.policies)
+  const before = await store.ofDomain(trx, id)
+  if (isDeepStrictEqual(settingsOf(before), wanted)) return { settings: wanted, key: undefined }
+  const had = before?.secret ?? null
+  const made = wanted.tsig && had === null ? randomBytes(32) : undefined
+  const secret = made === undefined ? had : encryptSecret(system, name, made)
+  // If this transaction fails after the nameserver was told, repair must know that the settings are ours.
+  if (before === undefined) await store.putNone(system.marksDb, id)
+  const { addresses, notify } = wanted
+  await store.put(trx, id, { addresses, notify, secret: wanted.tsig ? secret : null })
+  // New servers are told already of this.
+  zone.domain.notify = notify
+  await zone.publishAgain()
+  await zone.publication.commit()
+  // What no zone has any more is harmless if it stays.
+  if (had !== null && !wanted.tsig) await system.nameserver.removeTransferKey(keyNameOf({ id })).catch(() => undefined)
+  return { settings: wanted, key: made && keyOf({ id }, made) }
+}
+
+async function requireAll(db: Db, domain: Domain, policies: Policy[]): Promise<void> {
+  if (!(await mayWriteAll(db, domain, policies))) throw new Denied()
+}
+
+function settingsOf(stored: StoredTransfers | undefined): TransferSettings {
+  const { addresses, notify, secret } = stored ?? { addresses: [], notify: [], secret: null }
+  return { addresses, notify, tsig: secret !== null }
+}
