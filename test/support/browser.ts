@@ -1,0 +1,48 @@
+import test from 'ava'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium, type Browser, type Page } from 'playwright-core'
+
+// Pages in a browser. SCREENSHOTS=<folder> keeps a screenshot of each.
+
+const CHROMIUM = '/usr/bin/chromium'
+export const PHONE = { width: 360, height: 740 }
+
+/** Declares tests with a browser; where none is installed, a test that says so. @param more options of Chromium */
+export function withBrowser(declare: (browser: () => Browser) => void, more: string[] = []): void {
+  if (!existsSync(CHROMIUM)) {
+    test('Chromium (Debian: chromium) is not installed, so the pages are not tested', (t) => {
+      t.log(`not at ${CHROMIUM}`)
+      t.pass()
+    })
+    return
+  }
+  let browser: Browser
+  test.serial.before('a browser', async () => {
+    // Without the browser's own requests to its vendor, which fail on some machines.
+    const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run']
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: [...args, ...more] })
+  })
+  test.after.always('the browser is closed', async () => {
+    await browser.close()
+  })
+  declare(() => browser)
+}
+
+/** Collects requests to origins other than that of `url`, and the browser's warnings that match `words`; both must stay empty. */
+export function watch(page: Page, url: string, words = /./): string[] {
+  const found: string[] = []
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url)) found.push(request.url())
+  })
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type()) && words.test(message.text())) found.push(message.text())
+  })
+  page.on('pageerror', ({ message }) => found.push(message))
+  return found
+}
+
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SCREENSHOTS']
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), caret: 'initial' })
+}
