@@ -27,6 +27,6 @@ export function createApp(system: System): Koa<State> {
   app.use(hostNames)
   app.use(paths)
   if (system.config.ciControl) app.use(apartFromResets)
-  app.use(createRouter(system.config).routes())
+  app.use(createRouter(system.config).router.routes())
   return app
 }

@@ -3,6 +3,7 @@ import type { RouterContext } from '@koa/router'
 import type { Actor } from '../service/tokens/actor.ts'
 import type { Domain } from '../service/domains/domains.ts'
 import type { System } from '../system.ts'
+import type { Effect } from './openapi/effect.ts'
 
 /** What the middleware before a handler has found out about the request. */
 export interface State {
@@ -24,17 +25,21 @@ export interface State {
 }
 
 export type Context = RouterContext<State>
-export type Middleware = Koa.Middleware<State, RouterContext<State>>
+export type Middleware = Koa.Middleware<State, RouterContext<State>> & { effect?: Effect }
 
 /** The context of the middleware outside the router. */
 export type AppContext = Koa.ParameterizedContext<State>
 
-/** Middleware that lets a request pass unless `check` throws. */
-export function guard(check: (ctx: Context) => unknown): Middleware {
-  return async function guard(ctx, next) {
+/** Middleware that lets a request pass unless `check` throws. @param effect what the document says about it */
+export function guard(check: (ctx: Context) => unknown, effect: Effect): Middleware {
+  return withEffect(effect, async function guard(ctx, next) {
     await check(ctx)
     await next()
-  }
+  })
+}
+
+export function withEffect(effect: Effect, middleware: Middleware): Middleware {
+  return Object.assign(middleware, { effect })
 }
 
 /** The query parameters. Of a repeated one, only the last value counts, at its position (contract §1.1). */

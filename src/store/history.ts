@@ -8,7 +8,17 @@ import { page as pageOf, type Cursor, type Page } from './pagination.ts'
 import type { Filter, RRsetKey, RRsetState } from './rrsets.ts'
 
 /** How a change came about (contract §15.5). */
-export const SOURCES = ['api', 'dyndns', 'import', 'zonefile', 'undo', 'restore', 'creation', 'operator', 'repair'] as const
+export const SOURCES = [
+  'api',
+  'dyndns',
+  'import',
+  'zonefile',
+  'undo',
+  'restore',
+  'creation',
+  'operator',
+  'repair',
+] as const
 export type Source = (typeof SOURCES)[number]
 
 /** Who made a change; null: nobody with a token, or with an account. */

@@ -4,14 +4,24 @@ import { authenticate } from '../../service/tokens/authentication.ts'
 import { authorise } from '../../service/tokens/rights.ts'
 import * as dyndns from '../../service/domains/dyndns.ts'
 import { clientAddress } from '../client.ts'
-import { parameters, type Context, type Middleware } from '../context.ts'
+import { parameters, withEffect, type Context } from '../context.ts'
+import type { Effect } from '../openapi/effect.ts'
 import { authorization, presentedSecret } from './authenticate.ts'
+
+const EFFECT: Effect = {
+  security: 'update',
+  errors: {
+    401: ['badauth', 'Invalid token.', 'No username URL parameter provided.', 'No password URL parameter provided.'],
+    403: ['You do not have permission to perform this action.'],
+    503: [],
+  },
+}
 
 /**
  * Requires a token for RRsets, in the `Authorization` header (`Token`, else `Basic`) or else in the query (contract
  * §10.2).
  */
-export const authenticateForUpdate: Middleware = async function authenticateForUpdate(ctx, next) {
+export const authenticateForUpdate = withEffect(EFFECT, async function authenticateForUpdate(ctx, next) {
   const { system } = ctx.state
   const address = clientAddress(ctx)
   const secret = presentedSecret(ctx)
@@ -24,7 +34,7 @@ export const authenticateForUpdate: Middleware = async function authenticateForU
   authorise(ctx.state.actor, 'rrsets')
   // The update finds out if the token may no longer be used.
   await (secret === undefined ? next().catch(dyndns.asBadAuth) : next())
-}
+})
 
 /** The user name and the secret of an `Authorization: Basic` header (RFC 7617); undefined without such a header. */
 function basicCredentials(ctx: Context): { user: string; secret: string } | undefined {

@@ -6,39 +6,62 @@ import { authenticate as authenticateSecret } from '../../service/tokens/authent
 import { authorise, type Use } from '../../service/tokens/rights.ts'
 import { clientAddress } from '../client.ts'
 import { guard, type Context, type Middleware } from '../context.ts'
+import type { Errors } from '../openapi/effect.ts'
+
+const NOT_PROVIDED = 'Authentication credentials were not provided.'
+const AUTHENTICATION: Errors = { 401: [], 503: [] }
+const NOT_PERMITTED = 'You do not have permission to perform this action.'
 
 /** Requires a valid token (contract §3.1); `requires` says what it needs besides. */
-export const authenticate = guard(identify)
+export const authenticate = guard(identify, { security: 'token', errors: AUTHENTICATION })
 
 /** Requires no token, but one that is presented must be valid. */
-export const authenticateIfPresented = guard(async (ctx) => {
-  if (presentedSecret(ctx) !== undefined) await identify(ctx)
-})
+export const authenticateIfPresented = guard(
+  async (ctx) => {
+    if (presentedSecret(ctx) !== undefined) await identify(ctx)
+  },
+  { security: 'optional', errors: AUTHENTICATION },
+)
 
 /** Requires a token for RRsets, and that the domain in the path is visible to it (contract §1.2, step 5). */
-export const authenticateForDomain = guard(async (ctx) => {
-  const { system } = ctx.state
-  const name = ctx.params['name']!
-  const { actor, domain } = await authenticateAndLookUp(system, requiredSecret(ctx), clientAddress(ctx), name)
-  ctx.state.actor = actor
-  authorise(actor, 'rrsets')
-  if (domain === undefined) throw new NotFound()
-  ctx.state.domain = domain
-})
+export const authenticateForDomain = guard(
+  async (ctx) => {
+    const { system } = ctx.state
+    const name = ctx.params['name']!
+    const { actor, domain } = await authenticateAndLookUp(system, requiredSecret(ctx), clientAddress(ctx), name)
+    ctx.state.actor = actor
+    authorise(actor, 'rrsets')
+    if (domain === undefined) throw new NotFound()
+    ctx.state.domain = domain
+  },
+  { security: 'token', errors: { ...AUTHENTICATION, 403: [NOT_PERMITTED], 404: ['Not found.'] } },
+)
 
 /** Requires a token that may use the API so. @param others for these methods instead */
 export function requires(use: Use, others: Partial<Record<string, Use>> = {}): Middleware {
-  return guard(({ method, state: { actor } }) => {
-    authorise(actor, others[method] ?? use)
-  })
+  return guard(
+    ({ method, state: { actor } }) => {
+      authorise(actor, others[method] ?? use)
+    },
+    { errors: { 403: textsOf(use, ...Object.values(others).filter((other) => other !== undefined)) } },
+  )
 }
 
 /** Like `requires`, for `authenticateIfPresented`. */
 export function requiresIfPresented(use: Use): Middleware {
-  return guard((ctx) => {
-    const actor = ctx.state.actor as Actor | undefined
-    if (actor !== undefined) authorise(actor, use)
-  })
+  return guard(
+    (ctx) => {
+      const actor = ctx.state.actor as Actor | undefined
+      if (actor !== undefined) authorise(actor, use)
+    },
+    { errors: { 403: textsOf(use) } },
+  )
+}
+
+/** Why `authorise` refuses. */
+function textsOf(...uses: Use[]): string[] {
+  const isAboutFactors = uses.some((use) => ['factors', 'factorReads', 'codes'].includes(use))
+  return [NOT_PERMITTED, ...(isAboutFactors ? ['Login token required.', 'Multi-factor authentication required.'] : [])]
 }
 
 async function identify(ctx: Context): Promise<void> {
@@ -47,7 +70,7 @@ async function identify(ctx: Context): Promise<void> {
 
 function requiredSecret(ctx: Context): string {
   const secret = presentedSecret(ctx)
-  if (secret === undefined) throw new Unauthenticated('Authentication credentials were not provided.')
+  if (secret === undefined) throw new Unauthenticated(NOT_PROVIDED)
   return secret
 }
 

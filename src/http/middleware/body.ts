@@ -6,8 +6,9 @@ import { ANSWER_PIECE, BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BO
 import { identityOf } from '../../service/throttling/throttling.ts'
 import { inSlices, type Work } from '../../slices.ts'
 import { callerOf } from '../client.ts'
-import type { Context, Middleware } from '../context.ts'
+import { withEffect, type Context, type Middleware } from '../context.ts'
 import { UNREAD } from '../draft.ts'
+import type { Effect } from '../openapi/effect.ts'
 import { Refusal } from '../refusal.ts'
 import { Gathered } from './gathered.ts'
 
@@ -38,7 +39,7 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
     encoding: '',
     parsedMethods: [POST, PUT, PATCH],
   })
-  return async function body(ctx, next) {
+  return withEffect(effectOf(limit, options), async function body(ctx, next) {
     const length = lengthOf(ctx, limit)
     // One that is announced as too large is not read.
     const release = hold(ctx, length > limit ? 0 : length)
@@ -48,7 +49,7 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
     } finally {
       release()
     }
-  }
+  })
 
   async function read(ctx: Context, length: number): Promise<void> {
     const mediaType = ctx.get('Content-Type')
@@ -84,6 +85,19 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
     } finally {
       clearTimeout(timer)
     }
+  }
+}
+
+function effectOf(limit: number, { required = false }: BodyOptions): Effect {
+  return {
+    errors: {
+      400: [...(required ? ['No data provided'] : []), 'JSON parse error - …'],
+      408: [],
+      413: [`The limit is ${limit} octets.`],
+      415: [],
+      429: [],
+      503: [],
+    },
   }
 }
 

@@ -2,13 +2,19 @@ import type Koa from 'koa'
 import { PUBLICATION_WAIT } from '../../limits.ts'
 import { statusOf, type Patience } from '../../service/domains/publications.ts'
 import type { Published } from '../../system.ts'
-import type { Context } from '../context.ts'
+import { withEffect, type Context } from '../context.ts'
+import type { Effect } from '../openapi/effect.ts'
+
+const EFFECT: Effect = {
+  reads: ['Prefer'],
+  tells: ['Zoneplane-Version', 'Preference-Applied', 'Zoneplane-Publication'],
+}
 
 /**
  * Tells which version of its domain a write has published. Holds the answer until that version is served, or as long as
  * the client prefers to wait (contract §15.6; RFC 7240 §4.3).
  */
-export async function reportPublication(ctx: Context, next: Koa.Next): Promise<void> {
+export const reportPublication = withEffect(EFFECT, async function reportPublication(ctx: Context, next: Koa.Next) {
   const published: Published[] = []
   ctx.state.system = { ...ctx.state.system, published }
   await next()
@@ -27,7 +33,7 @@ export async function reportPublication(ctx: Context, next: Koa.Next): Promise<v
   }))
   if (outcome.waited) ctx.set('Preference-Applied', `wait=${wait}`)
   ctx.set('Zoneplane-Publication', outcome.status)
-}
+})
 
 /** How long a request of this client waits: not longer than its connection lasts. */
 export function patience(ctx: Context, wait: number): Patience {

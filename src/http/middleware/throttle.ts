@@ -15,17 +15,20 @@ const PER_DOMAIN: Scope[] = ['dns_api_per_domain_expensive', 'dyndns']
  */
 export function throttle(scope: Scope | { reads: Scope; writes: Scope; dryRuns?: Scope }): Middleware {
   const { reads, writes, dryRuns = writes } = typeof scope === 'string' ? { reads: scope, writes: scope } : scope
-  return guard(async (ctx) => {
-    // Only an earlier guard can have set the domain.
-    const { system, domain } = ctx.state as Pick<State, 'system'> & Partial<State>
-    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD'
-    const chosen = isRead ? reads : isDryRun(ctx) ? dryRuns : writes
-    const bucket = PER_DOMAIN.includes(chosen) ? domain?.name : undefined
-    const verdict = await admit(system, chosen, callerOf(ctx), bucket)
-    if (verdict === undefined) return
-    const { scope, quota, length, remaining, seconds } = verdict.tightest
-    ctx.set('RateLimit-Policy', `"${scope}";q=${quota};w=${length}`)
-    ctx.set('RateLimit', `"${scope}";r=${remaining};t=${seconds}`)
-    if (verdict.retryAfter !== undefined) throw new Throttled(verdict.retryAfter, verdict.exceeded)
-  })
+  return guard(
+    async (ctx) => {
+      // Only an earlier guard can have set the domain.
+      const { system, domain } = ctx.state as Pick<State, 'system'> & Partial<State>
+      const isRead = ctx.method === 'GET' || ctx.method === 'HEAD'
+      const chosen = isRead ? reads : isDryRun(ctx) ? dryRuns : writes
+      const bucket = PER_DOMAIN.includes(chosen) ? domain?.name : undefined
+      const verdict = await admit(system, chosen, callerOf(ctx), bucket)
+      if (verdict === undefined) return
+      const { scope, quota, length, remaining, seconds } = verdict.tightest
+      ctx.set('RateLimit-Policy', `"${scope}";q=${quota};w=${length}`)
+      ctx.set('RateLimit', `"${scope}";r=${remaining};t=${seconds}`)
+      if (verdict.retryAfter !== undefined) throw new Throttled(verdict.retryAfter, verdict.exceeded)
+    },
+    { errors: { 429: [] }, tells: ['RateLimit-Policy', 'RateLimit'] },
+  )
 }

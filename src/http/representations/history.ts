@@ -3,7 +3,21 @@ import { SOURCES, type Entry, type Step, type When } from '../../service/domains
 import { readTime } from '../../time.ts'
 import { CHANGE } from './change.ts'
 import { integer, ruledText } from '../fields/fields.ts'
-import { arrayOf, COUNT, EMAIL, nullable, object, oneOf, ref, STRING, TIME, UUID, VERSION } from '../fields/schema.ts'
+import {
+  arrayOf,
+  COUNT,
+  described,
+  EMAIL,
+  nullable,
+  object,
+  oneOf,
+  ref,
+  STRING,
+  TIME,
+  UUID,
+  VERSION,
+  type Component,
+} from '../fields/schema.ts'
 import { form, representation } from '../fields/table.ts'
 
 /** An entry of a domain's history; in full with its changes (contract §15.5). */
@@ -54,4 +68,19 @@ export function readWhen(body: unknown): When {
   const { at, version } = WHEN.read(body)
   if ((at === undefined) === (version === undefined)) throw Invalid.object('Give either at or version.')
   return version === undefined ? { at: readTime(at!)! } : { version }
+}
+
+/** Why an undo or a restoration is refused: perhaps with the RRsets that are in the way. */
+export const OBSTRUCTED: Component = {
+  title: 'Obstruction',
+  ...object(
+    {
+      detail: described(STRING, 'Why, for people.', 'Later changes are in the way.'),
+      conflicts: described(
+        arrayOf(object({ subname: { ...STRING, examples: ['www'] }, type: { ...STRING, examples: ['A'] } })),
+        'The RRsets that are in the way.',
+      ),
+    },
+    ['conflicts'],
+  ),
 }

@@ -9,9 +9,12 @@ import { ACCOUNT, accountForms } from '../representations/account.ts'
 import { TOKEN } from '../representations/token.ts'
 
 /** Requires that registration is open. */
-export const refuseClosedRegistration = guard((ctx) => {
-  refuseIfClosed(ctx.state.system)
-})
+export const refuseClosedRegistration = guard(
+  (ctx) => {
+    refuseIfClosed(ctx.state.system)
+  },
+  { errors: { 403: ['Registration is closed. Please contact the operator.'] } },
+)
 
 export async function register(ctx: Context): Promise<void> {
   const { system, body } = ctx.state

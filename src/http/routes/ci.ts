@@ -1,13 +1,18 @@
 import { createTestAccount } from '../../service/ci/accounts.ts'
 import * as service from '../../service/ci/reset.ts'
 import { answer, answerEmpty } from '../answer.ts'
-import type { Context } from '../context.ts'
+import { guard, type Context } from '../context.ts'
 import { Refusal } from '../refusal.ts'
 
+const REFUSAL = 'Web pages may not control the service.'
+
 /** A page of any site could send these requests to a service on the developer's machine. */
-export function refusePages(ctx: Context): void {
-  if (ctx.get('Origin') !== '') throw new Refusal(403, 'Web pages may not control the service.')
-}
+export const refusePages = guard(
+  (ctx) => {
+    if (ctx.get('Origin') !== '') throw new Refusal(403, REFUSAL)
+  },
+  { errors: { 403: [REFUSAL] } },
+)
 
 /** Returns to the state in which the service became ready (contract §15.8). */
 export async function reset(ctx: Context): Promise<void> {

@@ -6,7 +6,7 @@ import { activate } from '../../service/accounts/sign-up.ts'
 import * as totp from '../../service/accounts/totp.ts'
 import { answer } from '../answer.ts'
 import { apiUrl, clientAddress, parsedUrl } from '../client.ts'
-import { guard, type Context, type Middleware } from '../context.ts'
+import { guard, withEffect, type Context } from '../context.ts'
 import { isForm } from '../middleware/body.ts'
 import { errors } from '../middleware/errors.ts'
 import { alert, asksFor, form, outcome, titleOf, type Outcome } from '../html/confirmation.ts'
@@ -52,12 +52,15 @@ const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> 
 }
 
 /** Requires an action that exists. */
-export const refuseUnknownAction = guard((ctx) => {
-  if (!Object.hasOwn(ACTIONS, ctx.params['action']!)) throw new NotFound()
-})
+export const refuseUnknownAction = guard(
+  (ctx) => {
+    if (!Object.hasOwn(ACTIONS, ctx.params['action']!)) throw new NotFound()
+  },
+  { errors: { 404: ['Not found.'] } },
+)
 
 /** Responds to a submitted form with a page, which shows what the response to JSON would contain, errors included. */
-export const answerFormWithPage: Middleware = async function answerFormWithPage(ctx, next) {
+export const answerFormWithPage = withEffect({ pages: true }, async function answerFormWithPage(ctx, next) {
   if (ctx.method !== 'POST' || !isForm(ctx.get('Content-Type'))) {
     await next()
     return
@@ -77,7 +80,7 @@ export const answerFormWithPage: Middleware = async function answerFormWithPage(
   const texts = Object.values(problems).flat()
   const content = html`${texts.length > 0 && alert(texts)}${canRetry && form(action, problems, captcha)}`
   answerPage(ctx, titleOf(action), site, content)
-}
+})
 
 /** Shows the form, without looking at the code (contract §11.3). */
 export async function showForm(ctx: Context): Promise<void> {

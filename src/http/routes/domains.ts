@@ -19,9 +19,12 @@ export async function listDomains(ctx: Context): Promise<void> {
 }
 
 /** To create a domain, requires that the account is below its limit (contract §1.2, step 5). */
-export const refuseBeyondQuota = guard(async (ctx) => {
-  if (ctx.method === 'POST') await domains.refuseBeyondQuota(ctx.state.system, ctx.state.actor)
-})
+export const refuseBeyondQuota = guard(
+  async (ctx) => {
+    if (ctx.method === 'POST') await domains.refuseBeyondQuota(ctx.state.system, ctx.state.actor)
+  },
+  { errors: { 403: ['Domain limit exceeded. Please contact support to create additional domains.'] } },
+)
 
 export async function createDomain(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state

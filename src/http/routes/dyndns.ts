@@ -5,13 +5,24 @@ import { guard, parameters, type Context } from '../context.ts'
 import { presentGood, readHosts, readOwnHosts, readUpdates } from '../representations/dyndns.ts'
 
 /** Requires that all hosts to update are in one domain that the token may see (contract §10.3). */
-export const findHosts = guard(async (ctx) => {
-  const { system, actor, user } = ctx.state
-  const query = parameters(ctx)
-  const hosts = readHosts(query, user) ?? [(await dyndns.onlyDomain(system, actor)).name]
-  ctx.state.hosts = hosts
-  ctx.state.domain = await dyndns.domainOf(system, actor, [...hosts, ...readOwnHosts(query)])
-})
+export const findHosts = guard(
+  async (ctx) => {
+    const { system, actor, user } = ctx.state
+    const query = parameters(ctx)
+    const hosts = readHosts(query, user) ?? [(await dyndns.onlyDomain(system, actor)).name]
+    ctx.state.hosts = hosts
+    ctx.state.domain = await dyndns.domainOf(system, actor, [...hosts, ...readOwnHosts(query)])
+  },
+  {
+    errors: {
+      400: [
+        'Cannot update subdomains from more than one domain.',
+        'Request does not properly specify domain for update.',
+      ],
+      404: ['nohost'],
+    },
+  },
+)
 
 export async function update(ctx: Context): Promise<void> {
   const { system, actor, domain, hosts } = ctx.state

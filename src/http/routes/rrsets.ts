@@ -37,10 +37,16 @@ export async function writeRRsets(ctx: Context): Promise<void> {
   else await answerItems(ctx, method === 'POST' ? 201 : 200, presented)
 }
 
+/** Why requests about types that the service manages itself are refused. */
+export const AUTOMATIC = 'You cannot tinker with the SOA RRset.'
+
 /** Requires a type that the service does not manage itself (contract §1.2, step 5). */
-export const refuseAutomaticType = guard((ctx) => {
-  rrsets.refuseAutomatic(ctx.params['type']!)
-})
+export const refuseAutomaticType = guard(
+  (ctx) => {
+    rrsets.refuseAutomatic(ctx.params['type']!)
+  },
+  { errors: { 403: [AUTOMATIC] } },
+)
 
 export async function showRRset(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state

@@ -210,6 +210,8 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/readyz', access: 'open', expected: always(200) },
   { method: 'GET', path: '/nic/checkip.html', access: 'open', expected: always(200) },
   { method: 'GET', path: '/api/v1', access: 'optional', expected: always(200) },
+  { method: 'GET', path: '/api/v1/openapi.json', access: 'open', expected: always(200) },
+  { method: 'GET', path: '/api/v1/openapi.yaml', access: 'open', expected: always(200) },
   { method: 'POST', path: '/api/v1/captcha', access: 'optional', expected: always(201) },
   { method: 'POST', path: '/api/v1/auth', access: 'optional', expected: always(403) },
   { method: 'POST', path: '/api/v1/auth/login', access: 'open', expected: always(400) },
@@ -426,7 +428,7 @@ for (const [name, caller] of Object.entries(CALLERS)) {
 }
 
 test('the matrix covers every endpoint and method', async (t) => {
-  const paths = createRouter(service().system.config).stack.map(({ path }) => String(path))
+  const paths = createRouter(service().system.config).router.stack.map(({ path }) => String(path))
   for (const path of paths) {
     const { headers } = await service().anonymous.send('OPTIONS', `//root${path}`)
     const allowed = String(headers['allow']).split(', ')

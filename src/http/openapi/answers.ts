@@ -1,0 +1,44 @@
+import type { Answer } from '../resource.ts'
+import { arrayOf, described, object, ref, STRING, type Component, type JsonSchema } from '../fields/schema.ts'
+
+/** How rows of the router say what they take and answer. */
+
+export function json(schema: JsonSchema): Record<string, JsonSchema> {
+  return { 'application/json': named(schema) }
+}
+
+/** A response with JSON. */
+export function shows(schema: JsonSchema, ...headers: string[]): Answer {
+  return { content: json(schema), headers }
+}
+
+export function text(example: string, description: string, mediaType = 'text/plain'): Answer {
+  return { content: { [mediaType]: described(STRING, description, example) } }
+}
+
+/** A response with nothing but a sentence. */
+export function says(...sentences: string[]): Answer {
+  return {
+    content: json(
+      object({ detail: described(STRING, sentences.map((each) => `\`${each}\``).join(' or '), sentences[0]) }),
+    ),
+  }
+}
+
+export const NOTHING: Answer = {}
+
+/** A list that is paged: what it shows, with its filters (contract §4). */
+export function pages(schema: Component, ...filters: string[]) {
+  const limit =
+    'Pagination required. You can query up to 500 items at a time (501 total). Please use the `first` page link (see Link header).'
+  return {
+    query: ['cursor', ...filters],
+    answers: { 200: shows(arrayOf(ref(schema)), 'Link') },
+    errors: { 400: [limit], 404: ['Invalid cursor'] },
+  }
+}
+
+/** A schema as others contain it: by its name, if it has one. */
+export function named(schema: JsonSchema): JsonSchema {
+  return typeof schema['title'] === 'string' ? ref(schema as Component) : schema
+}

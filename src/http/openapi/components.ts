@@ -1,0 +1,130 @@
+import { described, object, ref, STRING, type Component, type JsonSchema } from '../fields/schema.ts'
+import { REFUSALS } from './errors.ts'
+import { REQUEST_HEADERS, RESPONSE_HEADERS } from './headers.ts'
+import { PATH_PARAMETERS, QUERY_PARAMETERS } from './parameters.ts'
+import { exampleOf } from './examples.ts'
+
+/** A part of the document. */
+export type Json = Record<string, unknown>
+
+export const ERROR: Component = {
+  title: 'Error',
+  ...object({ detail: described(STRING, 'What is wrong, for people. Programs may compare it, too.', 'Not found.') }),
+}
+
+/** The form of the bodies of errors: JSON, text lines (dynDNS), or JSON and pages (submitted forms). */
+export type Form = 'json' | 'text' | 'page'
+const SUFFIXES: Record<Form, string> = { json: '', text: 'AsText', page: 'OrPage' }
+
+const PARAMETERS = {
+  path: PATH_PARAMETERS,
+  query: QUERY_PARAMETERS,
+  header: REQUEST_HEADERS,
+}
+
+/** The named parts of the document, which others refer to. Has those that something has referred to. */
+export class Components {
+  readonly schemas: Record<string, Json> = {}
+  readonly parameters: Record<string, Json> = {}
+  readonly headers: Record<string, Json> = {}
+  readonly responses: Record<string, Json> = {}
+  readonly #seen = new Map<string, Component>()
+  readonly #common: readonly string[]
+
+  /** @param common the headers that every response has; of errors, too */
+  constructor(common: readonly string[]) {
+    this.#common = common
+  }
+
+  /** The schema with references in place of those that have names. */
+  schema(schema: JsonSchema): Json {
+    const { $ref, properties, items, anyOf, ...rest } = schema
+    return {
+      ...($ref !== undefined && { $ref: this.#named($ref) }),
+      ...rest,
+      ...(properties !== undefined && {
+        properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, this.schema(each)])),
+      }),
+      ...(items !== undefined && { items: this.schema(items) }),
+      ...(anyOf !== undefined && { anyOf: anyOf.map((each) => this.schema(each)) }),
+    }
+  }
+
+  /** @throws Error if another component has the same name */
+  #named(component: Component): string {
+    const { title } = component
+    const known = this.#seen.get(title)
+    if (known === undefined) {
+      this.#seen.set(title, component)
+      this.schemas[title] = this.schema(component)
+    } else if (known !== component && JSON.stringify(this.schema(component)) !== JSON.stringify(this.schemas[title])) {
+      throw new Error(`There are two schemas ${title}.`)
+    }
+    return `#/components/schemas/${title}`
+  }
+
+  parameter(where: keyof typeof PARAMETERS, name: string): Json {
+    const key = `${where}.${name}`
+    const { schema, ...rest } = PARAMETERS[where][name]!
+    this.parameters[key] ??= {
+      name,
+      in: where,
+      ...(where === 'path' && { required: true }),
+      ...rest,
+      schema: this.schema(schema),
+    }
+    return { $ref: `#/components/parameters/${key}` }
+  }
+
+  /** The headers of a response, besides those that every response has. */
+  headersOf(names: readonly string[]): Json {
+    return Object.fromEntries(
+      [...this.#common, ...names].map((key) => {
+        const { name = key, ...header } = RESPONSE_HEADERS[key]!
+        this.headers[key] ??= header
+        return [name, { $ref: `#/components/headers/${key}` }]
+      }),
+    )
+  }
+
+  /** The bodies of one kind of response, each with an example. */
+  content(content: Record<string, JsonSchema>): Json {
+    return Object.fromEntries(
+      Object.entries(content).map(([mediaType, schema]) => [
+        mediaType,
+        { schema: this.schema(schema), example: exampleOf(schema) },
+      ]),
+    )
+  }
+
+  /** A response to a request that is refused. @param texts the details that it may have, besides the usual one */
+  refusal(status: number, form: Form, texts: readonly string[]): Json {
+    const { name, text } = REFUSALS[status]!
+    const key = name + SUFFIXES[form]
+    this.responses[key] ??= this.refusalWith(status, form, ref(ERROR))
+    return { $ref: `#/components/responses/${key}`, ...(texts.length > 0 && { description: withTexts(text, texts) }) }
+  }
+
+  /** The same, with a schema and headers of its own. */
+  refusalWith(status: number, form: Form, schema: JsonSchema, { texts = [], headers = [] }: Details = {}): Json {
+    const { text, detail, headers: own = [] } = REFUSALS[status]!
+    const content = {
+      ...(form === 'text'
+        ? { 'text/plain': { schema: { type: 'string' }, example: detail } }
+        : { 'application/json': { schema: this.schema(schema), example: { detail } } }),
+      ...(form === 'page' && { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } }),
+    }
+    const pageHeaders = form === 'page' ? ['Content-Security-Policy', 'Referrer-Policy', 'Cache-ControlOfPage'] : []
+    const names = ['AllowIfRouted', 'RateLimit-Policy', 'RateLimit', ...own, ...pageHeaders, ...headers]
+    return { description: withTexts(text, texts), headers: this.headersOf(names), content }
+  }
+}
+
+interface Details {
+  texts?: readonly string[]
+  headers?: readonly string[]
+}
+
+function withTexts(text: string, texts: readonly string[]): string {
+  return texts.length === 0 ? text : `${text}\n\n${texts.map((each) => `- \`\` ${each} \`\``).join('\n')}`
+}

@@ -1,0 +1,222 @@
+import type { Config } from '../../config.ts'
+import type { Middleware } from '../context.ts'
+import { arrayOf, object, ref, type Component, type JsonSchema } from '../fields/schema.ts'
+import { hasHead, METHODS, type Answer, type Group, type Method, type Operation, type Resource } from '../resource.ts'
+import { Components, ERROR, type Form, type Json } from './components.ts'
+import { merged, type Effect } from './effect.ts'
+import { INTRODUCTION, SECURITY_SCHEMES } from './introduction.ts'
+import { REFUSALS } from './errors.ts'
+
+/** The OpenAPI document of the API as these settings make it. */
+export function describeApi(groups: readonly Group[], config: Config): Json {
+  const hasHttps = config.publicUrl?.startsWith('https:') === true
+  const components = new Components([
+    'X-Request-Id',
+    'Vary',
+    'X-Content-Type-Options',
+    ...(hasHttps ? ['Strict-Transport-Security'] : []),
+    'Access-Control-Allow-Origin',
+    'Access-Control-Expose-Headers',
+  ])
+  const paths = groups.flatMap(({ tag, resources }) =>
+    resources.map((resource) => [
+      resource.path.replaceAll(/:(\w+)/g, '{$1}'),
+      describeResource(components, tag, resource),
+    ]),
+  )
+  const { schemas, parameters, headers, responses } = components
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Zoneplane',
+      version: '1',
+      summary: 'Hosting of DNS zones.',
+      description: INTRODUCTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: config.publicUrl ?? '/' }],
+    tags: groups.map(({ tag, text }) => ({ name: tag, description: text })),
+    paths: Object.fromEntries(paths) as Json,
+    components: { schemas, parameters, headers, responses, securitySchemes: SECURITY_SCHEMES },
+  }
+}
+
+function describeResource(components: Components, tag: string, resource: Resource): Json {
+  const operations = METHODS.flatMap((method) => {
+    const operation = resource.methods[method]
+    if (operation === undefined) return []
+    const described = describeOperation(components, tag, resource, method, operation)
+    const head = method === 'GET' && hasHead(resource) ? [['head', withoutBodies(described)]] : []
+    return [[method.toLowerCase(), described], ...head]
+  })
+  const names = Array.from(resource.path.matchAll(/:(\w+)/g), ([, name]) => name!)
+  return {
+    parameters: [
+      ...names.map((name) => components.parameter('path', name)),
+      components.parameter('header', 'X-Request-Id'),
+      components.parameter('header', 'traceparent'),
+    ],
+    ...(Object.fromEntries(operations) as Json),
+    options: describeOptions(components, tag, resource),
+  }
+}
+
+function describeOperation(
+  components: Components,
+  tag: string,
+  resource: Resource,
+  method: Method,
+  operation: Operation,
+): Json {
+  const { id, summary, description, query = [], takes, answers, chain } = operation
+  const isWrite = method !== 'GET'
+  const effects = [...resource.guards, ...chain].flatMap(({ effect }: Middleware) => effect ?? [])
+  if (isWrite) effects.push({ reads: ['If-Match', 'If-None-Match'], errors: { 412: [] } })
+  const reads = effects.flatMap((effect) => effect.reads ?? [])
+  const successes = Object.entries(answers).map(([status, answer]) => [
+    status,
+    describeAnswer(components, Number(status), answer, effects),
+  ])
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security: SECURITY[effects.map(({ security }) => security).find((each) => each !== undefined) ?? 'none'],
+    parameters: [
+      ...query.map((name) => components.parameter('query', name)),
+      ...reads.map((name) => components.parameter('header', name)),
+    ],
+    ...(takes !== undefined && { requestBody: { required: true, content: components.content(takes) } }),
+    responses: {
+      ...(Object.fromEntries(successes) as Json),
+      ...refusals(components, resource, operation, effects),
+    },
+  }
+}
+
+const SECURITY: Record<NonNullable<Effect['security']> | 'none', Record<string, string[]>[]> = {
+  token: [{ token: [] }],
+  optional: [{}, { token: [] }],
+  update: [{ token: [] }, { basic: [] }, { username: [], password: [] }],
+  none: [],
+}
+
+function describeAnswer(components: Components, status: number, answer: Answer, effects: Effect[]): Json {
+  const { text, content, headers = [] } = answer
+  const tells = effects.flatMap((effect) => effect.tells ?? [])
+  const own = status < 300 ? ['Allow', 'Cache-Control'] : ['AllowIfRouted', ...(REFUSALS[status]?.headers ?? [])]
+  return {
+    description: text ?? PHRASES[status]!,
+    headers: components.headersOf([...own, ...tells, ...headers]),
+    ...(content !== undefined && { content: components.content(content) }),
+  }
+}
+
+const PHRASES: Record<number, string> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Accepted.',
+  204: 'Done.',
+  304: 'It has not changed.',
+}
+
+/** The responses to requests that are refused, by the middleware or the handler. */
+function refusals(components: Components, resource: Resource, operation: Operation, effects: Effect[]): Json {
+  const form = resource.dyndns === true ? 'text' : effects.some(({ pages }) => pages) ? 'page' : 'json'
+  const all = merged([{ 400: [], 500: [] }, ...effects.map(({ errors }) => errors), operation.errors])
+  const described = Object.entries(all)
+    .map(([status, texts]) => [Number(status), texts] as const)
+    .filter(([status]) => !(status in operation.answers))
+    .map(([status, texts]) => {
+      const others = texts.filter((text) => text !== REFUSALS[status]!.detail)
+      return [
+        status,
+        status === 400 ? problems(components, form, operation, others) : components.refusal(status, form, others),
+      ]
+    })
+  return Object.fromEntries(described) as Json
+}
+
+/** The response 400, which names the members with problems. */
+function problems(components: Components, form: Form, operation: Operation, texts: string[]): Json {
+  const { takes = {}, problems: more = [], answers } = operation
+  const inputs = Object.values(takes)
+  const names = [...new Set([...inputs.flatMap(membersOf), ...more])]
+  const isListed = Object.values(answers).some(({ headers }) => headers?.includes('Link'))
+  const headers = isListed ? ['Link'] : []
+  if (form === 'text' || (names.length === 0 && texts.length === 0)) return components.refusal(400, form, texts)
+  const one = {
+    ...object(Object.fromEntries([...names, 'non_field_errors'].map((name) => [name, ref(TEXTS)])), [
+      ...names,
+      'non_field_errors',
+    ]),
+  }
+  const isBulk = inputs.some((schema) => schema.type === 'array' || schema.anyOf?.some(({ type }) => type === 'array'))
+  const forms = [ref(ERROR), one, ...(isBulk ? [arrayOf(one)] : [])]
+  return components.refusalWith(400, form, { anyOf: forms }, { texts, headers })
+}
+
+const TEXTS: Component = {
+  title: 'Texts',
+  description: 'What is wrong with a member; as `non_field_errors`, with the object as a whole.',
+  type: 'array',
+  items: { type: 'string' },
+  minItems: 1,
+  examples: [['This field is required.']],
+}
+
+/** The names of the members of objects that a request may have. */
+function membersOf(schema: JsonSchema): string[] {
+  return [
+    ...Object.keys(schema.properties ?? {}),
+    ...[schema.$ref, schema.items, ...(schema.anyOf ?? [])].flatMap((inner) =>
+      inner === undefined ? [] : membersOf(inner),
+    ),
+  ]
+}
+
+/** HEAD is GET without the body. */
+function withoutBodies(get: Json): Json {
+  const { operationId, summary, responses } = get as { operationId: string; summary: string; responses: Json }
+  const headers = Object.entries(responses as Record<string, Json>).map(([status, response]) => [
+    status,
+    without('content', response),
+  ])
+  return {
+    ...without('description', get),
+    operationId: `${operationId}Head`,
+    summary: `${summary}: headers only`,
+    responses: Object.fromEntries(headers) as Json,
+  }
+}
+
+function without(name: string, { ...parts }: Json): Json {
+  // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- of a copy
+  delete parts[name]
+  return parts
+}
+
+function describeOptions(components: Components, tag: string, resource: Resource): Json {
+  const [operation] = Object.values(resource.methods)
+  components.responses['Options'] ??= {
+    description: '`Allow` has the methods of the resource.',
+    headers: components.headersOf([
+      'Allow',
+      'Cache-Control',
+      'Access-Control-Allow-Headers',
+      'Access-Control-Allow-Methods',
+      'Access-Control-Max-Age',
+    ]),
+  }
+  return {
+    operationId: `${operation!.id}Options`,
+    tags: [tag],
+    summary: 'Tell the methods of the resource',
+    security: [],
+    responses: {
+      200: { $ref: '#/components/responses/Options' },
+      400: components.refusal(400, resource.dyndns === true ? 'text' : 'json', []),
+    },
+  }
+}

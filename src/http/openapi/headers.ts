@@ -1,0 +1,162 @@
+import type { JsonSchema } from '../fields/schema.ts'
+
+/** A header of requests or responses, as the document describes it. */
+export interface Header {
+  description: string
+  schema: JsonSchema
+  required?: boolean
+  example?: unknown
+}
+
+const TEXT = { type: 'string' }
+const INTEGER = { type: 'integer', minimum: 1 }
+
+/** Headers of requests that handlers and middleware look at. */
+export const REQUEST_HEADERS: Record<string, Header> = {
+  'If-Match': {
+    description:
+      'The write is made only if one of these tags is the present one: of the RRset in the path, else of the domain. ' +
+      '`*`: only if it exists. Resources without tags accept only `*`.',
+    schema: TEXT,
+    example: '"5d0c4a1f"',
+  },
+  'If-None-Match': {
+    description:
+      'With `*`, the write is made only if what it addresses does not exist; with a list of tags, only if none of them ' +
+      'is the present one. Resources without tags ignore it.',
+    schema: TEXT,
+    example: '*',
+  },
+  Prefer: {
+    description:
+      '`wait=10` (RFC 7240): holds the response to a write until all name servers serve it, or for so many seconds, 30 ' +
+      'at most. The write is done before.',
+    schema: TEXT,
+    example: 'wait=10',
+  },
+  'X-Request-Id': {
+    description: 'Taken over for the response, the log and the history, if it is up to 128 of `A-Z a-z 0-9 . _ -`.',
+    schema: TEXT,
+    example: 'deploy-42',
+  },
+  traceparent: {
+    description: 'The trace that the request is part of (W3C Trace Context). Its id is logged.',
+    schema: TEXT,
+    example: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  },
+}
+
+/** Headers of responses, by the name of their component; `name` is that of the header, if it is another one. */
+export const RESPONSE_HEADERS: Record<string, Header & { name?: string }> = {
+  'X-Request-Id': {
+    description: 'Identifies the request, also in the log and the history.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+    required: true,
+    example: 'deploy-42',
+  },
+  Vary: { description: 'Always `origin`.', schema: { type: 'string', enum: ['origin'] }, required: true },
+  'X-Content-Type-Options': {
+    description: 'Always `nosniff`.',
+    schema: { type: 'string', enum: ['nosniff'] },
+    required: true,
+  },
+  'Strict-Transport-Security': {
+    description: 'Browsers shall use HTTPS.',
+    schema: TEXT,
+    required: true,
+    example: 'max-age=31536000; includeSubDomains; preload',
+  },
+  'Access-Control-Allow-Origin': {
+    description: 'If the request has an `Origin`: pages of every origin may read the response.',
+    schema: { type: 'string', enum: ['*'] },
+  },
+  'Access-Control-Expose-Headers': {
+    description: 'If the request has an `Origin`: the headers that pages may read.',
+    schema: TEXT,
+    example: 'Link, Retry-After, ETag',
+  },
+  'Access-Control-Allow-Headers': {
+    description: 'If the request has an `Origin`: the headers that pages may send.',
+    schema: TEXT,
+    example: 'accept, authorization, content-type',
+  },
+  'Access-Control-Allow-Methods': {
+    description: 'If the request has an `Origin`: the methods that pages may use.',
+    schema: TEXT,
+    example: 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
+  },
+  'Access-Control-Max-Age': {
+    description: 'If the request has an `Origin`: how many seconds this holds.',
+    schema: { type: 'integer' },
+    example: 86400,
+  },
+  Allow: { description: 'The methods of the resource.', schema: TEXT, required: true, example: 'GET, HEAD, OPTIONS' },
+  AllowIfRouted: {
+    name: 'Allow',
+    description: 'The methods of the resource, if there is one.',
+    schema: TEXT,
+    example: 'GET, HEAD, OPTIONS',
+  },
+  'Cache-Control': {
+    description: '`no-store` if the body has a secret.',
+    schema: { type: 'string', enum: ['no-cache', 'no-store'] },
+    required: true,
+  },
+  'Cache-ControlOfPage': {
+    name: 'Cache-Control',
+    description: 'Of pages: their URL has a code, so they are not stored.',
+    schema: { type: 'string', enum: ['no-store'] },
+  },
+  'WWW-Authenticate': {
+    description: 'The scheme that `Authorization` needs.',
+    schema: { type: 'string', enum: ['Token'] },
+    required: true,
+  },
+  'Retry-After': { description: 'Seconds after which to retry.', schema: INTEGER, required: true, example: 47 },
+  RateLimit: {
+    description:
+      'The tightest window of the rates that the request counts for: the requests left, and the seconds until there are ' +
+      'more. Absent if throttling is off.',
+    schema: TEXT,
+    example: '"dns_api_cheap";r=487;t=12',
+  },
+  'RateLimit-Policy': {
+    description: 'The quota and the seconds of that window. Absent if throttling is off.',
+    schema: TEXT,
+    example: '"dns_api_cheap";q=500;w=60',
+  },
+  ETag: {
+    description: 'The tag of the present state, for `If-Match`.',
+    schema: { type: 'string', pattern: '^"[^"]*"$' },
+    required: true,
+    example: '"5d0c4a1f"',
+  },
+  ETagOfWrite: {
+    name: 'ETag',
+    description: 'The tag of the present state, for `If-Match`; absent from dry runs.',
+    schema: { type: 'string', pattern: '^"[^"]*"$' },
+    example: '"5d0c4a1f"',
+  },
+  Link: {
+    description:
+      'In lists that are paged, the URLs of the first, the previous and the next page (RFC 8288), as far as there are any.',
+    schema: TEXT,
+    example: '<https://dns.example.net/api/v1/domains/?cursor=>; rel="first"',
+  },
+  'Zoneplane-Version': {
+    description: 'The version of the domain that the write has published; absent if it has published none.',
+    schema: { type: 'integer' },
+    example: 1795297087,
+  },
+  'Preference-Applied': {
+    description: 'If the response was held because of `Prefer`.',
+    schema: TEXT,
+    example: 'wait=10',
+  },
+  'Zoneplane-Publication': {
+    description: 'With `Prefer: wait`: whether all name servers that can be reached serve the version.',
+    schema: { type: 'string', enum: ['INSYNC', 'PENDING'] },
+  },
+  'Content-Security-Policy': { description: 'What the page may load.', schema: TEXT, example: "default-src 'none'" },
+  'Referrer-Policy': { description: 'Links do not reveal the URL of the page.', schema: TEXT, example: 'no-referrer' },
+}

@@ -1,0 +1,100 @@
+import type { JsonSchema } from '../fields/schema.ts'
+import { VERSION } from '../fields/schema.ts'
+
+interface Parameter {
+  description: string
+  schema: JsonSchema
+  example?: unknown
+  allowEmptyValue?: boolean
+}
+
+const TEXT = { type: 'string' }
+
+/** The parameters in paths. Malformed ones address nothing, so any text is allowed. */
+export const PATH_PARAMETERS: Record<string, Parameter> = {
+  name: {
+    description: 'The name of a domain, in lower case, without final dot.',
+    schema: TEXT,
+    example: 'example.com',
+  },
+  subname: {
+    description: 'The subname of the RRset; `@` is the apex. One `@` or `...` at its end is ignored.',
+    schema: TEXT,
+    example: 'www',
+  },
+  type: { description: 'The type of the RRset, in upper case.', schema: TEXT, example: 'A' },
+  id: {
+    description: 'The `id` of the object.',
+    schema: TEXT,
+    example: '5f6c1b2e-9a8d-4c3b-b7e0-1d2f3a4b5c6d',
+  },
+  policy: {
+    description: 'The `id` of the policy.',
+    schema: TEXT,
+    example: '0b7c2a4e-6d1f-4e8a-9c3b-2a1d5e6f7081',
+  },
+  action: {
+    description: 'What the link is for.',
+    schema: {
+      type: 'string',
+      enum: ['activate-account', 'change-email', 'reset-password', 'delete-account', 'create-totp'],
+    },
+    example: 'activate-account',
+  },
+  code: { description: 'The code in the link.', schema: TEXT, example: 'pnLKo8W2bC5yVfQqJmHt' },
+}
+
+const ADDRESSES =
+  'Addresses or one network, separated by commas. Empty: delete; `preserve`: leave as they are. With a network, only the ' +
+  'network part of the present addresses changes.'
+
+/** The query parameters that operations name. Others are ignored. */
+export const QUERY_PARAMETERS: Record<string, Parameter> = {
+  cursor: {
+    description: 'Which page of a list to show: empty for the first; others have it in their `Link`.',
+    schema: TEXT,
+    example: '',
+    allowEmptyValue: true,
+  },
+  owns_qname: {
+    description: 'Shows only the domain to which this name belongs, if there is one.',
+    schema: TEXT,
+    example: '_acme-challenge.www.example.com',
+  },
+  subname: {
+    description: 'Shows only those of this subname; empty: of the apex.',
+    schema: TEXT,
+    example: 'www',
+    allowEmptyValue: true,
+  },
+  type: { description: 'Shows only those of this type.', schema: TEXT, example: 'A' },
+  dry_run: {
+    description: 'With `true`, everything is examined and nothing is written; the response shows what would change.',
+    schema: { type: 'string', enum: ['true', 'false'] },
+    example: 'false',
+  },
+  version: { description: 'A version of the domain; without it, the latest.', schema: VERSION, example: 1795297087 },
+  wait: {
+    description: 'How many seconds to wait until the status is INSYNC.',
+    schema: { type: 'integer', minimum: 0, maximum: 30 },
+    example: 10,
+  },
+  hostname: {
+    description: 'The names to update, separated by commas.',
+    schema: TEXT,
+    example: 'home.example.com',
+    allowEmptyValue: true,
+  },
+  host_id: { description: 'The same, for clients that call it so.', schema: TEXT, example: 'home.example.com' },
+  myip: {
+    description: `Addresses of both families. ${ADDRESSES}`,
+    schema: TEXT,
+    example: '192.0.2.7',
+    allowEmptyValue: true,
+  },
+  myipv4: { description: ADDRESSES, schema: TEXT, example: '192.0.2.7', allowEmptyValue: true },
+  ip: { description: ADDRESSES, schema: TEXT, example: '192.0.2.7', allowEmptyValue: true },
+  ipv4: { description: ADDRESSES, schema: TEXT, example: '192.0.2.7', allowEmptyValue: true },
+  myipv6: { description: ADDRESSES, schema: TEXT, example: '2001:db8::7', allowEmptyValue: true },
+  ipv6: { description: ADDRESSES, schema: TEXT, example: '2001:db8::7', allowEmptyValue: true },
+}

@@ -1,0 +1,100 @@
+import test from 'ava'
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { parse } from 'yaml'
+import { projectFolder } from '../../dev/project.ts'
+import { readConfig } from '../../src/config.ts'
+import { createRouter } from '../../src/http/router.ts'
+import { useService } from '../support/harness.ts'
+import { newFolder } from '../support/servers/folders.ts'
+
+// The document of contract §15.2.
+
+const service = useService()
+
+interface Document {
+  openapi: string
+  paths: Record<string, Record<string, { operationId?: string }>>
+}
+
+function documentOf(settings: Record<string, string>): Document {
+  return createRouter(readConfig(settings)).document as unknown as Document
+}
+
+test('the document is served to everyone, as JSON and as YAML', async (t) => {
+  const json = await service().anonymous.get('/openapi.json')
+  t.deepEqual([json.status, json.headers['content-type']], [200, 'application/json'])
+  t.is((json.json as Document).openapi, '3.1.1')
+  const yaml = await service().anonymous.get('/openapi.yaml/')
+  t.deepEqual([yaml.status, yaml.headers['content-type']], [200, 'application/yaml'])
+  t.deepEqual(parse(yaml.text), json.json)
+})
+
+for (const path of ['/openapi.json', '/openapi.yaml']) {
+  test(`${path} is not sent again to a client that has it`, async (t) => {
+    const { headers } = await service().anonymous.get(path)
+    const tag = String(headers['etag'])
+    for (const condition of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+      const again = await service().anonymous.get(path, { headers: { 'if-none-match': condition } })
+      t.deepEqual([again.status, again.text, again.headers['etag']], [304, '', tag], condition)
+    }
+    const other = await service().anonymous.get(path, { headers: { 'if-none-match': '"other"' } })
+    t.is(other.status, 200)
+  })
+}
+
+test('it has every path, and only the methods that the path has', async (t) => {
+  const { router } = createRouter(readConfig({ CAPTCHA: 'on', CI_CONTROL: 'on' }))
+  const { paths } = documentOf({ CAPTCHA: 'on', CI_CONTROL: 'on' })
+  t.deepEqual(
+    Object.keys(paths).map((path) => path.replace(/(.)\/$/, '$1').replaceAll(/{(\w+)}/g, ':$1')),
+    router.stack.map(({ path }) => String(path)),
+  )
+  for (const path of Object.keys(documentOf({}).paths)) {
+    const { headers } = await service().anonymous.send('OPTIONS', `//root${path}`)
+    t.deepEqual(
+      Object.keys(documentOf({}).paths[path]!)
+        .filter((key) => key !== 'parameters')
+        .map((method) => method.toUpperCase())
+        .sort(),
+      String(headers['allow']).split(', ').sort(),
+      path,
+    )
+  }
+})
+
+test('it has what the settings switch on, and no more', (t) => {
+  for (const [setting, path] of [
+    ['CAPTCHA', '/api/v1/captcha/'],
+    ['CI_CONTROL', '/ci/reset/'],
+  ] as const) {
+    t.true(path in documentOf({ [setting]: 'on' }).paths)
+    t.false(path in documentOf({}).paths)
+  }
+})
+
+test('its names of operations are unique', (t) => {
+  const { paths } = documentOf({ CAPTCHA: 'on', CI_CONTROL: 'on' })
+  const ids = Object.values(paths).flatMap((path) =>
+    Object.values(path).flatMap(({ operationId }) => operationId ?? []),
+  )
+  t.is(new Set(ids).size, ids.length)
+})
+
+for (const settings of [{}, { CAPTCHA: 'on', CI_CONTROL: 'on', PUBLIC_URL: 'https://dns.example.net' }]) {
+  test(`Redocly finds nothing to complain about with ${JSON.stringify(settings)}`, async (t) => {
+    const file = join(newFolder(), 'openapi.json')
+    writeFileSync(file, JSON.stringify(documentOf(settings)))
+    const cli = join(projectFolder(), 'node_modules/@redocly/cli/bin/cli.js')
+    const config = join(projectFolder(), 'redocly.yaml')
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [cli, 'lint', file, '--format=json', '--config', config],
+      { env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+    )
+    const { totals } = JSON.parse(stdout) as { totals: Record<string, number> }
+    t.deepEqual(totals, { errors: 0, warnings: 0, ignored: 0 })
+  })
+}
