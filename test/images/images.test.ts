@@ -90,6 +90,9 @@ withImages('the first account, domain and RRset are made as the documents say, a
   const rrset = { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] }
   const answer = await client.post('/domains/example.com/rrsets/', rrset)
   t.is(answer.status, 201, answer.text)
+  for (const name of ['', 'swagger-ui-bundle.js', 'swagger-ui.css']) {
+    t.is((await client.get(`//root/api/v1/docs/${name}`)).status, 200, name)
+  }
   for (const transport of ['+notcp', '+tcp']) {
     const outside = await published(transport, 'www.example.com', 'A')
     t.true(isServed(outside, 'www.example.com', '192.0.2.1'), outside)

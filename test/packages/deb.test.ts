@@ -74,6 +74,8 @@ withPackage('the Debian package has the program, what it needs to run, and no te
     'usr/lib/zoneplane/build/migrations/01_accounts.js',
     'usr/lib/zoneplane/pdns/pdns.conf',
     'usr/lib/zoneplane/node_modules/koa/package.json',
+    'usr/lib/zoneplane/node_modules/@fastify/swagger-ui/static/swagger-ui-bundle.js',
+    'usr/lib/zoneplane/node_modules/@fastify/swagger-ui/static/swagger-ui.css',
   ]) {
     t.true(files.includes(` ./${path}\n`), path)
   }

@@ -48,8 +48,9 @@ test('the packed package prints its version, serves with private servers, and wi
 
   const { child, ended, output } = startProgram(program, ['start'], env, folder)
   await eventually(async () => apiUrl(output()) !== undefined, 120_000)
-  const { status } = await fetch(new URL('/readyz', apiUrl(output())))
-  t.is(status, 200)
+  for (const path of ['/readyz', '/api/v1/docs/', '/api/v1/docs/swagger-ui-bundle.js', '/api/v1/docs/swagger-ui.css']) {
+    t.is((await fetch(new URL(path, apiUrl(output())))).status, 200, path)
+  }
   t.true(existsSync(join(folder, '.zoneplane', 'token')))
   child.kill('SIGTERM')
   t.is(await ended, 0)

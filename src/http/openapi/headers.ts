@@ -107,6 +107,17 @@ export const RESPONSE_HEADERS: Record<string, Header & { name?: string }> = {
     description: 'Of pages: their URL has a code, so they are not stored.',
     schema: { type: 'string', enum: ['no-store'] },
   },
+  'Cache-ControlOfAsset': {
+    name: 'Cache-Control',
+    description: 'The page names the version of the asset, which never changes.',
+    schema: { type: 'string', enum: ['public, max-age=31536000, immutable'] },
+    required: true,
+  },
+  'Content-Encoding': {
+    description: 'How the body is compressed.',
+    schema: { type: 'string', enum: ['gzip'] },
+    required: true,
+  },
   'WWW-Authenticate': {
     description: 'The scheme that `Authorization` needs.',
     schema: { type: 'string', enum: ['Token'] },

@@ -41,6 +41,11 @@ export const PATH_PARAMETERS: Record<string, Parameter> = {
     },
     example: 'activate-account',
   },
+  asset: {
+    description: 'The name of a file that the page of the documentation consists of.',
+    schema: { type: 'string', enum: ['swagger-ui-bundle.js', 'swagger-ui.css'] },
+    example: 'swagger-ui.css',
+  },
   code: { description: 'The code in the link.', schema: TEXT, example: 'pnLKo8W2bC5yVfQqJmHt' },
 }
 

@@ -1,6 +1,7 @@
 import type { Middleware } from '../context.ts'
 import { described, STRING } from '../fields/schema.ts'
 import { json } from '../openapi/answers.ts'
+import { showAsset, showDocs } from '../openapi/docs.ts'
 import type { Resource } from '../resource.ts'
 
 /** The documents about the API (contract §15.2). @param show answers with one of them */
@@ -43,6 +44,46 @@ export function documents(show: (format: 'json' | 'yaml') => Middleware): Resour
           },
           errors: { 503: [] },
           chain: [show('yaml')],
+        },
+      },
+    },
+    {
+      path: '/api/v1/docs/',
+      guards: [],
+      methods: {
+        GET: {
+          id: 'showDocs',
+          summary: 'Show this document as a page',
+          description: 'The page can send requests, too, with a token that is typed there.',
+          answers: {
+            200: {
+              content: { 'text/html': described(STRING, 'A page for browsers.', '<!doctype html>…') },
+              headers: ['Content-Security-Policy', 'Referrer-Policy'],
+            },
+          },
+          chain: [showDocs],
+        },
+      },
+    },
+    {
+      path: '/api/v1/docs/:asset',
+      guards: [],
+      methods: {
+        GET: {
+          id: 'showDocsAsset',
+          summary: 'Show a part of the page',
+          description: 'Compressed by gzip, whatever the request accepts.',
+          answers: {
+            200: {
+              content: {
+                'text/javascript': described(STRING, 'The program of the page.', 'SwaggerUIBundle = …'),
+                'text/css': described(STRING, 'The style of the page.', '.swagger-ui { … }'),
+              },
+              headers: ['Content-Encoding', 'Cache-ControlOfAsset'],
+            },
+          },
+          errors: { 404: [] },
+          chain: [showAsset],
         },
       },
     },

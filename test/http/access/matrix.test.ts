@@ -212,6 +212,8 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/api/v1', access: 'optional', expected: always(200) },
   { method: 'GET', path: '/api/v1/openapi.json', access: 'open', expected: always(200) },
   { method: 'GET', path: '/api/v1/openapi.yaml', access: 'open', expected: always(200) },
+  { method: 'GET', path: '/api/v1/docs', access: 'open', expected: always(200) },
+  { method: 'GET', path: '/api/v1/docs/:asset', access: 'open', expected: always(200) },
   { method: 'POST', path: '/api/v1/captcha', access: 'optional', expected: always(201) },
   { method: 'POST', path: '/api/v1/auth', access: 'optional', expected: always(403) },
   { method: 'POST', path: '/api/v1/auth/login', access: 'open', expected: always(400) },
@@ -389,7 +391,7 @@ function send(site: Site, row: Row, caller: Caller, secret: string | undefined):
       subname: 'www',
       type: 'A',
     },
-    ...{ action: 'activate-account', code: 'unknown' },
+    ...{ action: 'activate-account', code: 'unknown', asset: 'swagger-ui.css' },
   }
   const target = path.replace(/:(\w+)/g, (_, name: string) => parameters[name]!)
   const update = path.endsWith('/update') ? `?hostname=www.${site.domain}&myip=192.0.2.77&myipv6=preserve` : ''

@@ -140,6 +140,8 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['nobody', 'GET', '//root/nic/checkip.html', 200, null],
   ['token', 'GET', '/openapi.json', 200, null],
   ['token', 'GET', '/openapi.yaml', 200, null],
+  ['token', 'GET', '/docs/', 200, null],
+  ['token', 'GET', '/docs/swagger-ui.css', 200, null],
   ['token', 'GET', '//root/healthz', 200, null],
   ['token', 'GET', '//root/readyz', 200, null],
 ]

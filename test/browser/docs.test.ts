@@ -1,0 +1,90 @@
+import test from 'ava'
+import type { Browser, Page } from 'playwright-core'
+import { freshName } from '../support/api.ts'
+import { PHONE, screenshot, watch, withBrowser } from '../support/browser.ts'
+import { useService } from '../support/harness.ts'
+
+// The page that shows the OpenAPI document, in a browser.
+
+const service = useService()
+
+withBrowser(declare)
+
+function declare(browser: () => Browser): void {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    test.serial(
+      `a person sets the token, sends a request and sees its answer: ${colorScheme}, on a phone`,
+      async (t) => {
+        const { secret, api } = await service().account()
+        const name = freshName()
+        const page = await browser().newPage({ viewport: PHONE, colorScheme })
+        const found = await open(page)
+        t.is(await ground(page), colorScheme)
+        await page.getByRole('textbox', { name: 'Token' }).fill(secret)
+        const operation = operationOf(page, 'createDomain')
+        await operation.locator('.opblock-summary-control').click()
+        await operation.locator('textarea').fill(JSON.stringify({ name }))
+        await operation.getByRole('button', { name: 'Execute' }).click()
+        const answer = operation.locator('.live-responses-table')
+        await answer.getByText('201').first().waitFor()
+        t.regex(await answer.innerText(), new RegExp(`"name": "${name}"`))
+        t.is((await api.get(`/domains/${name}/`)).status, 200)
+        t.is(await page.evaluate('document.documentElement.scrollWidth'), PHONE.width)
+        await screenshot(page, `docs-${colorScheme}`)
+        t.deepEqual(found, [])
+        await page.close()
+      },
+    )
+  }
+
+  test.serial('a person does so with the keyboard, and sees where they are', async (t) => {
+    const { secret } = await service().account()
+    const page = await browser().newPage()
+    const found = await open(page)
+    const operation = operationOf(page, 'showAccount')
+    for (const [selector, key] of [
+      ['#token', secret],
+      [`#${await operation.getAttribute('id')} .opblock-summary-control`, 'Enter'],
+      [`#${await operation.getAttribute('id')} .execute`, 'Enter'],
+    ] as const) {
+      t.true(await tabTo(page, selector), selector)
+      t.not(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'none', selector)
+      if (key === 'Enter') await page.keyboard.press(key)
+      else await page.keyboard.type(key)
+    }
+    await operation.locator('.live-responses-table').getByText('limit_domains').first().waitFor()
+    t.deepEqual(found, [])
+    await page.close()
+  })
+}
+
+/** Opens the page, and waits until it shows the document. Returns what `watch` finds. */
+async function open(page: Page): Promise<string[]> {
+  const url = new URL('/api/v1/docs/', service().url)
+  const found = watch(page, url.origin)
+  await page.goto(url.href)
+  await page.locator('.opblock').first().waitFor()
+  return found
+}
+
+/** The part of the page about an operation, by its id in the document. */
+function operationOf(page: Page, id: string) {
+  return page.locator(`.opblock[id$="-${id}"]`)
+}
+
+/** Whether the page has dark text on light ground, or the other way round. */
+async function ground(page: Page): Promise<string> {
+  return page.evaluate(`
+    const sum = (color) => color.match(/[0-9]+/g).slice(0, 3).reduce((total, part) => total + Number(part), 0)
+    const text = document.querySelector('.opblock-tag')
+    sum(getComputedStyle(text).color) < sum(getComputedStyle(document.body).backgroundColor) ? 'light' : 'dark'`)
+}
+
+/** Presses the tabulator until an element that matches has the focus; whether one gets it. */
+async function tabTo(page: Page, selector: string): Promise<boolean> {
+  for (let i = 0; i < 200; i++) {
+    await page.keyboard.press('Tab')
+    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return true
+  }
+  return false
+}
