@@ -2,8 +2,7 @@ import js from '@eslint/js'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  // Without its generated types, the client in TypeScript cannot be checked.
-  { ignores: ['**/build/', 'node_modules/', '.zoneplane/', 'clients/typescript/'] },
+  { ignores: ['**/build/', 'node_modules/', '.zoneplane/'] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {

@@ -6,6 +6,7 @@ import { bulk } from './bulk.ts'
 import { ciStart } from './ci-start.ts'
 import { headings } from './support/measure.ts'
 import { neighbours } from './neighbours.ts'
+import { nsec, nsecSettings } from './nsec.ts'
 import { oneRRset } from './one-rrset.ts'
 import { domainCreation } from './domain-creation.ts'
 import { history } from './history.ts'
@@ -31,6 +32,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   records,
   bulk,
   size,
+  nsec,
   memory,
   metrics,
   zonefile,
@@ -52,6 +54,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
 const SETTINGS: Record<string, Record<string, string>> = {
   accounts: accountSettings,
   'login-attack': loginAttackSettings,
+  nsec: nsecSettings,
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHES)

@@ -28,7 +28,8 @@ export async function size(setup: Setup): Promise<void> {
   }
 }
 
-async function fill(setup: Setup, rrsets: number): Promise<void> {
+/** Makes two zones of so many RRsets, ours and one of PowerDNS alone. */
+export async function fill(setup: Setup, rrsets: number): Promise<void> {
   await setup.api('POST', '/domains/', { name: zone(rrsets) })
   await setup.raw('POST', '/zones?rrsets=false', rawZone(rrsets))
   // From 1, because the apex NS RRset counts.

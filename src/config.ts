@@ -53,6 +53,8 @@ export interface Config {
   transferAddresses: string[]
   /** Whether domains may name private, loopback and link-local addresses of secondaries of their own. */
   privateTransfers: boolean
+  /** How the zones of new domains deny what does not exist. */
+  denial: (typeof DENIALS)[number]
   /** Names, without final dot, under which every account may register direct children. */
   localPublicSuffixes: string[]
   /** Host names, without final dot, that serve only dynDNS updates; and those that only return the caller's address. */
@@ -93,6 +95,7 @@ export class ConfigError extends Error {}
 const LOG_LEVELS = ['error', 'warn', 'info', 'debug']
 const LOG_ADDRESSES = ['full', 'prefix', 'none'] as const
 const LOG_FORMATS = ['json', 'text'] as const
+const DENIALS = ['nsec', 'nsec3'] as const
 const STORES = ['memory', 'postgres'] as const
 const KEY_NAME = /^(?=.{1,253}\.?$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.?$/
 const HOST_NAME = /^(?=.{1,253}\.?$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.?$/
@@ -141,6 +144,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     transferKey: setting('TRANSFER_KEY', undefined, transferKey),
     transferAddresses: setting('TRANSFER_ADDRESSES', ['127.0.0.0/8', '::1/128'], transferAddresses),
     privateTransfers: setting('PRIVATE_TRANSFERS', false, isOn),
+    denial: setting<Config['denial']>('DENIAL', 'nsec3', oneOf(DENIALS)),
     localPublicSuffixes: setting('LOCAL_PUBLIC_SUFFIXES', [], names),
     updateHosts: setting('UPDATE_HOSTS', [], names),
     checkIpHosts: setting('CHECK_IP_HOSTS', [], names),

@@ -41,7 +41,7 @@ export function addAdopt(program: Command, add: AddCommand): void {
     .option('--clamp-ttl', 'raise and lower TTLs that the API does not accept', false)
     .option('--drop-disabled', 'leave disabled records out', false)
     .option('--allow-public-suffix', 'also names that no account can register', false)
-    .option('--nsec3', 'zones with NSEC, or other parameters of NSEC3, get those of new domains', false)
+    .option('--nsec3', 'zones with NSEC, or with other parameters of NSEC3, get NSEC3 1 0 0 -', false)
     .option('--keep-soa', 'leave the SOA as it is until the first change', false)
     .option('--apply', 'do it', false)
   add(

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander'
+import { Argument, Option, type Command } from 'commander'
 import { TTL_MAX } from '../limits.ts'
 import * as accounts from '../service/accounts/accounts.ts'
 import * as domains from '../service/domains/domains.ts'
@@ -11,7 +11,7 @@ import { numberOr, shortTime, table, timestamp, type AddCommand } from './comman
 export function addDomain(program: Command, add: AddCommand): void {
   const group = program
     .command('domain')
-    .description('create, list, pause and resume domains, and set their minimum TTL')
+    .description('create, list, pause and resume domains, set their minimum TTL and their denial')
   add(group, 'list [email]', 'list all domains, or those of one account', async (system, email?: string) => {
     const owner = email === undefined ? undefined : await accounts.withEmail(system, email)
     const all = await domains.listAll(system, owner?.id)
@@ -51,6 +51,16 @@ export function addDomain(program: Command, add: AddCommand): void {
       return { lines: [`${name}: minimum TTL ${seconds}`], json: { name, minimum_ttl: seconds } }
     },
   ).argument('<seconds>', '', numberOr(undefined, 1, TTL_MAX))
+  add(
+    group,
+    'set-denial <name>',
+    'set how the zone denies what does not exist: with NSEC or with NSEC3',
+    async (system, name: string, denial: keyof typeof domains.DENIALS) => {
+      await domains.setDenial(system, name, denial)
+      return { lines: [`${name}: ${denial}`], json: { name, denial } }
+    },
+    { nameserver: true },
+  ).addArgument(new Argument('<denial>').choices(Object.keys(domains.DENIALS)))
   add(
     group,
     'pause <name>',

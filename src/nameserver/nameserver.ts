@@ -56,8 +56,14 @@ export interface TransferKey {
  */
 export type Denial = string
 
+/** NSEC (RFC 4034 §4). */
+export const NSEC: Denial = ''
+
 /** NSEC3 without salt and extra iterations (RFC 9276 §3.1), and not narrow, so that the zone can be transferred. */
 export const NSEC3: Denial = '1 0 0 -'
+
+/** The denials of zones that we make, by their names for the operator. */
+export const DENIALS = { nsec: NSEC, nsec3: NSEC3 }
 
 /** A zone as somebody has made it, with all that an adoption must know. */
 export interface FoundZone {

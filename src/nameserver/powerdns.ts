@@ -5,6 +5,7 @@ import { mapInSlices, stringify } from '../slices.ts'
 import { Api, ifPresent, zonePath as path, type ApiOptions, type Load } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
 import { exportKeys, importKey, listKeys, publicKeys, signingKeys, stateOf } from './cryptokeys.ts'
+import { NSEC } from './nameserver.ts'
 import type {
   Denial,
   FoundZone,
@@ -182,7 +183,10 @@ export class PowerDns implements Nameserver {
     time = answerTime(rrsets.length),
   ): Promise<void> {
     const removed = rrsets.filter(isRemoval).map(({ name }) => name)
-    const replacements = await this.#replacements(rrsets, rectify ? staleNsec3(zone, denial, removed) : [])
+    const replacements = await this.#replacements(
+      rrsets,
+      rectify || denial === NSEC ? staleNsec3(zone, denial, removed) : [],
+    )
     await this.#api.call('PATCH', path(zone), time, `{"rrsets":${replacements}}`, lease)
   }
 

@@ -261,6 +261,10 @@ export async function setMinimumTtl(db: Db, name: string, seconds: number): Prom
   return (await query(db, sql, { name, seconds })).length > 0
 }
 
+export async function setDenial(trx: Db, id: number, denial: string): Promise<void> {
+  await query(trx, 'update domains set denial = :denial where id = :id', { id, denial })
+}
+
 /** Sets whether the domain is paused. */
 export async function setPaused(trx: Db, id: number, paused: boolean): Promise<void> {
   await query(trx, 'update domains set paused = :paused where id = :id', { id, paused })

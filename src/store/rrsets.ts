@@ -50,12 +50,7 @@ export async function cuts(db: Db, domainId: number): Promise<RRsetKey[]> {
  * those in `removed`.
  */
 export async function belowCuts(db: Db, domainId: number, added: RRsetKey[], removed: RRsetKey[]): Promise<RRsetKey[]> {
-  const ranges = added.map(({ subname, type }) => {
-    const reversed = Array.from(subname).reverse().join('')
-    // Of the characters in names, `*` is the first and `z` the last; `/` comes after the dot.
-    const [low, high] = subname === '' ? ['*', '{'] : [`${reversed}.`, `${reversed}/`]
-    return { all: type === 'DNAME', low, high }
-  })
+  const ranges = added.map(({ subname, type }) => ({ all: type === 'DNAME', ...rangeBelow(subname) }))
   return query(
     db,
     `select below.subname, below.type
@@ -70,6 +65,40 @@ export async function belowCuts(db: Db, domainId: number, added: RRsetKey[], rem
      ) as below`,
     { domainId, ranges: await stringify(ranges), removed: await keysJson(removed) },
   )
+}
+
+/**
+ * Whether there are empty non-terminals that come or go with these subnames: one of them has names below it, or one of the
+ * ancestors has no RRsets.
+ */
+export async function haveNonTerminals(
+  db: Db,
+  domainId: number,
+  subnames: string[],
+  ancestors: string[],
+): Promise<boolean> {
+  const { found } = await one<{ found: boolean }>(
+    db,
+    `select (select count(distinct subname) from rrsets where domain_id = :domainId and subname = any (:ancestors)) < :count
+       or exists (
+         select from json_to_recordset(:ranges) as name (low text, high text)
+         cross join lateral (
+           select from rrsets
+           where domain_id = :domainId
+             and reverse(subname) collate "C" >= name.low and reverse(subname) collate "C" < name.high
+           limit 1
+         ) as below
+       ) as found`,
+    { domainId, ancestors, count: ancestors.length, ranges: JSON.stringify(subnames.map(rangeBelow)) },
+  )
+  return found
+}
+
+/** Between what the reversed subnames below a name are. */
+function rangeBelow(subname: string): { low: string; high: string } {
+  const reversed = Array.from(subname).reverse().join('')
+  // Of the characters in names, `*` is the first and `z` the last; `/` comes after the dot.
+  return subname === '' ? { low: '*', high: '{' } : { low: `${reversed}.`, high: `${reversed}/` }
 }
 
 /** The subname and type that an RRset must have. */

@@ -221,6 +221,10 @@ test.serial('a new minimum TTL of a domain applies to later writes', async (t) =
     false,
     'zoneplane: There is no domain absent.example.\n',
   ])
+  t.deepEqual(await zoneplane('domain', 'set-denial', 'absent.example', 'nsec'), [
+    false,
+    'zoneplane: There is no domain absent.example.\n',
+  ])
   const [, printed] = await zoneplane('domain', 'list')
   t.regex(printed, /^NAME +ACCOUNT +MINIMUM TTL +CREATED$/m)
   t.regex(printed, /^ttl\.example +\S+@example\.test +5 +20/m)
@@ -248,6 +252,10 @@ for (const [args, problem] of [
   [
     ['domain', 'set-minimum-ttl', 'ttl.example', '0'],
     "command-argument value '0' is invalid for argument 'seconds'. It must be a whole number from 1 to 86400.\n",
+  ],
+  [
+    ['domain', 'set-denial', 'ttl.example', 'nsec5'],
+    "command-argument value 'nsec5' is invalid for argument 'denial'. Allowed choices are nsec, nsec3.\n",
   ],
 ] as const) {
   test.serial(`a usage error is reported, and nothing done: ${args.join(' ')}`, async (t) => {

@@ -2,7 +2,7 @@ import pLimit from 'p-limit'
 import { lowerCase } from '../../dns/names.ts'
 import { Conflict, reasonOf } from '../../errors.ts'
 import { PROGRESS_PAUSE, SERIAL_MAX } from '../../limits.ts'
-import { NSEC3, type FoundZone, type Lease, type SigningKey } from '../../nameserver/nameserver.ts'
+import { DENIALS, NSEC3, type FoundZone, type Lease, type SigningKey } from '../../nameserver/nameserver.ts'
 import { inSlices } from '../../slices.ts'
 import * as accounts from '../../store/accounts.ts'
 import type { Account } from '../../store/accounts.ts'
@@ -27,7 +27,7 @@ export interface AdoptionRequest extends AdoptionOptions {
   ownerOf: (field: string) => string
   /** Whether the name may be a public suffix, or another one that no account can register. */
   allowPublicSuffix: boolean
-  /** Whether it gets the denial of new domains; else a signed zone keeps its own. */
+  /** Whether a signed zone gets NSEC3; else it keeps its denial. */
   nsec3: boolean
   /** Whether the SOA stays until the first change. */
   keepSoa: boolean
@@ -164,7 +164,8 @@ async function nameObstacles(
 
 async function planOf(system: System, name: string, found: FoundZone, request: AdoptionRequest): Promise<Plan> {
   const keys = await system.nameserver.signingKeys(`${name}.`)
-  const denial = keys.length === 0 || request.nsec3 ? NSEC3 : found.denial
+  const own = request.nsec3 ? NSEC3 : found.denial
+  const denial = keys.length === 0 ? DENIALS[system.config.denial] : own
   const state = {
     domain: prospective(system, name),
     current: [],

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../../config.ts'
 import { isDomainName, lowerCase, withAncestors } from '../../dns/names.ts'
 import { Denied, found, Invalid, NameserverFailure, NotFound, unlessNotFound, type Problems } from '../../errors.ts'
-import { NSEC3 } from '../../nameserver/nameserver.ts'
+import { DENIALS } from '../../nameserver/nameserver.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH, NAME_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import type { Db } from '../../store/database.ts'
@@ -31,9 +31,10 @@ import { nextVersion, openPublication, type Publication } from '../zone/publicat
 import { clearLeftovers } from './reconcile.ts'
 import * as zonefiles from './zonefiles.ts'
 import type { ZoneFile } from './zonefiles.ts'
-import { openZone } from '../zone/opening.ts'
+import { lockZone, openZone } from '../zone/opening.ts'
 import { Zone } from '../zone/zone.ts'
 
+export { DENIALS }
 export type { Domain, Key, OwnedDomain }
 
 export type DomainWithKeys = Domain & { keys: Key[] }
@@ -173,7 +174,15 @@ export async function add(
   const old = input.restore === true ? await deletedDomain(trx, name, accountId, input.at) : undefined
   const now = old === undefined ? system.now() : after(old.deleted, system.now())
   const version = nextVersion(system, past.sent + 1)
-  const row = { minimumTtl: system.config.minimumTtl, denial: NSEC3, ...old, name, ownerId: accountId, version, now }
+  const row = {
+    minimumTtl: system.config.minimumTtl,
+    denial: DENIALS[system.config.denial],
+    ...old,
+    name,
+    ownerId: accountId,
+    version,
+    now,
+  }
   const isMember = system.config.catalogZones.length > 0
   const domain = await store.insert(trx, { ...row, isMember })
   if (old !== undefined) await exhume(trx, old.id)
@@ -290,6 +299,22 @@ export async function listAll(system: System, accountId?: string): Promise<Owned
 /** Sets the minimum TTL of future writes to a domain; existing TTLs stay (contract §15.2). @throws NotFound */
 export async function setMinimumTtl(system: System, name: string, seconds: number): Promise<void> {
   if (!(await store.setMinimumTtl(system.db, name, seconds))) throw noDomain(name)
+}
+
+/**
+ * Sets how the zone of a domain denies what does not exist, and publishes all of it.
+ * @throws NotFound, Unavailable, NameserverFailure; Conflict if the domain is paused
+ */
+export async function setDenial(system: System, name: string, kind: keyof typeof DENIALS): Promise<void> {
+  await using publication = await openPublication(system, 'operator', { queue: `zone ${name}` })
+  const zone = await lockZone(publication, name, [])
+  if (zone === undefined) throw noDomain(name)
+  const denial = DENIALS[kind]
+  if (zone.domain.denial === denial) return
+  await store.setDenial(publication.trx, zone.domain.id, denial)
+  zone.domain.denial = denial
+  await zone.publishAgain()
+  await publication.commit()
 }
 
 /** Locks a domain that the operator names, until the transaction ends. @throws NotFound, Unavailable */

@@ -6,18 +6,46 @@ import type { Change } from './changes.ts'
 /** Types that affect which names are authoritative. */
 const STRUCTURAL = ['NS', 'DS', 'DNAME']
 
-/**
- * Whether PowerDNS must rectify the zone for these changes (powerdns.md §1.3): names, delegations, DS or DNAME appear
- * or disappear, or an RRset is written at or below a delegation. PowerDNS treats such an RRset as authoritative and
- * signs it until the zone is rectified. With LMDB, other changes never need it.
- * @param current the RRsets at the subnames of the changes and at their ancestors
- */
-export function* needsRectification(current: RRset[], changes: Change[]): Work<boolean> {
+/** What of a zone's structure changes, for which PowerDNS may have to rectify it (powerdns.md §1.3). */
+export interface StructuralChanges {
+  /**
+   * Whether delegations, DS or DNAME appear or disappear, or an RRset is written at or below a delegation. PowerDNS treats
+   * such an RRset as authoritative and signs it until the zone is rectified.
+   */
+  cuts: boolean
+  /** The subnames that appear or disappear. With LMDB, all other changes never need it. */
+  names: string[]
+}
+
+/** @param current the RRsets at the subnames of the changes and at their ancestors */
+export function* structuralChanges(current: RRset[], changes: Change[]): Work<StructuralChanges> {
   const before = new Map<string, Set<string>>()
   for (const { subname, type } of current) {
     before.set(subname, (before.get(subname) ?? new Set()).add(type))
     yield
   }
+  const after = yield* typesAfter(before, changes)
+  const names: string[] = []
+  for (const [subname, types] of after) {
+    const former = before.get(subname)
+    if (structuralTypes(subname, types) !== structuralTypes(subname, former)) return { cuts: true, names }
+    if (types.size > 0 !== (former !== undefined && former.size > 0)) names.push(subname)
+    yield
+  }
+  const delegations = new Set([...before, ...after].flatMap(([name, types]) => (types.has('NS') ? [name] : [])))
+  delegations.delete('')
+  if (delegations.size === 0) return { cuts: false, names }
+  for (const { subname, type, after: rrset } of changes) {
+    // A DS at a delegation is authoritative: it belongs to the parent zone.
+    if (rrset !== undefined && type !== 'DS' && withAncestors(subname).some((name) => delegations.has(name)))
+      return { cuts: true, names }
+    yield
+  }
+  return { cuts: false, names }
+}
+
+/** The types of each name that gains or loses some. */
+function* typesAfter(before: Map<string, Set<string>>, changes: Change[]): Work<Map<string, Set<string>>> {
   const after = new Map<string, Set<string>>()
   for (const { subname, type, before: old, after: rrset } of changes) {
     // Most changes replace an RRset, so the types of the name stay.
@@ -29,24 +57,10 @@ export function* needsRectification(current: RRset[], changes: Change[]): Work<b
     }
     yield
   }
-  for (const [subname, types] of after) {
-    if (structuralTypes(subname, types) !== structuralTypes(subname, before.get(subname))) return true
-    yield
-  }
-  const delegations = new Set([...before, ...after].flatMap(([name, types]) => (types.has('NS') ? [name] : [])))
-  delegations.delete('')
-  if (delegations.size === 0) return false
-  for (const { subname, type, after: rrset } of changes) {
-    // A DS at a delegation is authoritative: it belongs to the parent zone.
-    if (rrset !== undefined && type !== 'DS' && withAncestors(subname).some((name) => delegations.has(name)))
-      return true
-    yield
-  }
-  return false
+  return after
 }
 
-/** The part of a name's types that the NSEC3 chain and the signatures depend on. NS at the apex is not a delegation. */
+/** The part of a name's types that denials and signatures depend on. NS at the apex is not a delegation. */
 function structuralTypes(subname: string, types: ReadonlySet<string> = new Set()): string {
-  const structural = STRUCTURAL.filter((type) => types.has(type) && !(type === 'NS' && subname === ''))
-  return [types.size > 0, ...structural].join()
+  return STRUCTURAL.filter((type) => types.has(type) && !(type === 'NS' && subname === '')).join()
 }

@@ -1,7 +1,7 @@
-import { nameOf } from '../../dns/names.ts'
+import { nameOf, withAncestors } from '../../dns/names.ts'
 import { limitExceeded, NameserverFailure, Occluded } from '../../errors.ts'
-import { RRSETS_MAX, SMALL_ZONE } from '../../limits.ts'
-import type { Key, PublishedRRset } from '../../nameserver/nameserver.ts'
+import { ANCESTORS, RRSETS_MAX, SMALL_ZONE } from '../../limits.ts'
+import { NSEC, type Key, type PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices, mapInSlices } from '../../slices.ts'
 import { sendAlong, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
@@ -19,7 +19,7 @@ import { bury, record, type Author, type Step } from './history.ts'
 import { localParent } from './local-suffixes.ts'
 import { created, isCut, occlusions } from './occlusion.ts'
 import { deleteLeftovers, equalise, nextVersion, type Publication } from './publication.ts'
-import { needsRectification } from './rectification.ts'
+import { structuralChanges } from './rectification.ts'
 import { openKeys, storeKeys } from './signing-keys.ts'
 import { ended } from './steps.ts'
 
@@ -118,11 +118,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     const written = changes.flatMap(({ after }) => after ?? [])
     const growth = growthOf(changes)
     const version = nextVersion(system, domain.sent)
-    const rectify =
-      system.nameserver.alwaysRectify ||
-      domain.size + growth <= SMALL_ZONE ||
-      this.#ancestors === undefined ||
-      (await inSlices(needsRectification([...this.current, ...this.#ancestors], changes)))
+    const rectify = await this.#needsRectification(changes)
 
     const storing = sendAlong(
       allOf([
@@ -154,6 +150,22 @@ export class Zone implements ZoneState, AsyncDisposable {
     })
     // Even if the push fails, storing must end before the transaction: else its statements would follow the rollback.
     await push.finally(() => storing.catch(() => undefined))
+  }
+
+  /**
+   * Whether PowerDNS must rectify the zone, whose names do not change yet. With NSEC it need not for names that appear or
+   * disappear, unless empty non-terminals do so with them (powerdns.md §1.3).
+   */
+  async #needsRectification(changes: Change[]): Promise<boolean> {
+    const { system, trx } = this.publication
+    const { id, size, denial } = this.domain
+    if (system.nameserver.alwaysRectify || size + growthOf(changes) <= SMALL_ZONE) return true
+    if (this.#ancestors === undefined) return true
+    const { cuts, names } = await inSlices(structuralChanges([...this.current, ...this.#ancestors], changes))
+    if (cuts || names.length === 0 || denial !== NSEC) return cuts || names.length > 0
+    const above = new Set(names.flatMap((name) => withAncestors(name).slice(1)))
+    if (names.length + above.size > ANCESTORS || names.some((name) => above.has(name))) return true
+    return rrsets.haveNonTerminals(trx, id, names, [...above])
   }
 
   /**

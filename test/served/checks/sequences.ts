@@ -47,7 +47,7 @@ export async function changeAtRandom(t: ExecutionContext, service: TestService, 
   const everything = [...SUBNAMES, ...NEVER_WRITTEN, ''].map((subname) => zone.at(subname))
   for (let i = 0; i < sequence.steps; i++) {
     const step = choose(zone, random, i % 2 === 0)
-    const needed = needsRectify(zone, step)
+    const needed = needsRectify(zone, step, service.system.config.denial === 'nsec' ? 'NSEC' : 'NSEC3')
     rectified()
     await apply(zone, step)
     const always = zone.model.all().length <= SMALL_ZONE || service.system.nameserver.alwaysRectify
@@ -88,10 +88,29 @@ interface Setting {
   api_rectify: boolean
 }
 
-/** Whether a step changes names, delegations or the NSEC3 chain, or writes an RRset below a delegation. */
-function needsRectify(zone: Zone, step: Step): boolean {
+/**
+ * Whether a step changes delegations, names, with NSEC those that empty non-terminals depend on, or writes an RRset below
+ * a delegation.
+ */
+function needsRectify(zone: Zone, step: Step, proof: 'NSEC' | 'NSEC3'): boolean {
   const belowCut = zone.model.cutAbove(zone.at(step.subname)) !== undefined
-  return isStructural(zone, step) || (belowCut && step.records.length > 0 && step.type !== 'DS')
+  const isWritten = belowCut && step.records.length > 0 && step.type !== 'DS'
+  if (isWritten || isCut(step)) return isWritten || isStructural(zone, step)
+  return isStructural(zone, step) && (proof === 'NSEC3' || isAmongNonTerminals(zone, step.subname))
+}
+
+/** Whether a name has names below it, or an ancestor without RRsets. */
+function isAmongNonTerminals(zone: Zone, subname: string): boolean {
+  const name = zone.at(subname)
+  const above = ancestors(name, zone.at('')).slice(1)
+  return (
+    above.some((ancestor) => ancestor !== zone.at('') && zone.model.at(ancestor).length === 0) ||
+    zone.model.all().some((rrset) => rrset.name.endsWith(`.${name}`))
+  )
+}
+
+function isCut({ subname, type }: Step): boolean {
+  return (type === 'NS' && subname !== '') || type === 'DS'
 }
 
 /** Adds `size` RRsets that do not change, two per name, some at deep names; returns the subnames. */
@@ -170,13 +189,14 @@ function couldLoop(zone: Zone, from: string, to: string): boolean {
 }
 
 /** Whether a step creates or deletes a name, a delegation or a DS. */
-function isStructural(zone: Zone, { subname, type, records }: Step): boolean {
+function isStructural(zone: Zone, step: Step): boolean {
+  const { subname, type, records } = step
   const types = zone.model.at(zone.at(subname)).map((rrset) => rrset.type)
   const isCreated = !types.includes(type) && records.length > 0
   const isDeleted = types.includes(type) && records.length === 0
   if (!isCreated && !isDeleted) return false
   if (isCreated ? types.length === 0 : types.length === 1) return true
-  return (type === 'NS' && subname !== '') || type === 'DS'
+  return isCut(step)
 }
 
 async function apply(zone: Zone, { subname, type, records, ttl }: Step): Promise<void> {

@@ -14,17 +14,19 @@ export interface Reply {
 const CHAIN = 8
 
 /**
- * Predicts the replies for a zone by RFC 1034 §4.3.2, RFC 4592 and RFC 5155 §7.2, signed with NSEC3 without opt-out. As
- * simple as possible, because tests rely on it: names have no escapes, and DNAME is not supported.
+ * Predicts the replies for a zone by RFC 1034 §4.3.2, RFC 4592, RFC 4035 §3.1.3 and RFC 5155 §7.2, signed with NSEC or with
+ * NSEC3 without opt-out. As simple as possible, because tests rely on it: names have no escapes, and DNAME is not supported.
  */
 export class ZoneModel {
   readonly #apex: string
+  readonly #proof: 'NSEC' | 'NSEC3'
   /** By absolute name, then type. */
   readonly #names = new Map<string, Map<string, ServedRRset>>()
 
   /** @param zone without final dot */
-  constructor(zone: string) {
+  constructor(zone: string, proof: 'NSEC' | 'NSEC3' = 'NSEC3') {
     this.#apex = `${zone}.`
+    this.#proof = proof
   }
 
   put(rrset: ServedRRset): void {
@@ -68,13 +70,13 @@ export class ZoneModel {
     const cut = this.cutAbove(name)
     if (cut !== undefined && !(cut === name && type === 'DS')) {
       const referral = this.get(cut, 'NS')!
-      const proof = this.get(cut, 'DS') === undefined ? 'NSEC3' : 'DS'
+      const proof = this.get(cut, 'DS') === undefined ? this.#proof : 'DS'
       return { rcode: 'NOERROR', answers: [], referral, authority: ['NS', proof].sort() }
     }
     const source = this.#source(name)
     if (source === undefined) return this.#denial('NXDOMAIN')
-    // An NSEC3 record proves that no name matches better than the wildcard.
-    const expansion = source === name ? [] : ['NSEC3']
+    // A record of this type proves that no name matches better than the wildcard.
+    const expansion = source === name ? [] : [this.#proof]
     const alias = type === 'CNAME' ? undefined : this.get(source, 'CNAME')
     const found = alias ?? this.get(source, type)
     if (found === undefined) return this.#denial('NOERROR')
@@ -92,7 +94,7 @@ export class ZoneModel {
   }
 
   #denial(rcode: string): Reply {
-    return { rcode, answers: [], referral: undefined, authority: ['NSEC3', 'SOA'] }
+    return { rcode, answers: [], referral: undefined, authority: [this.#proof, 'SOA'] }
   }
 
   /** The name whose RRsets answer for this one: itself, or a wildcard; undefined if there is neither. */
@@ -139,8 +141,9 @@ export function badlySigned(message: Message, model: ZoneModel): string[] {
   const bare = referral === undefined ? [] : [`${referral.name} NS`]
   const missing = unsigned([...message.answers, ...message.authorities]).filter((key) => !bare.includes(key))
   const signatures = [...message.authorities, ...message.additionals].filter(({ type }) => type === 'RRSIG')
+  // At a delegation, DS and NSEC belong to the zone.
   const surplus = signatures.filter(
-    ({ name, rdata }) => model.cutAbove(name) !== undefined && !rdata.startsWith('\0\x2b'),
+    ({ name, rdata }) => model.cutAbove(name) !== undefined && !/^\0[\x2b\x2f]/.test(rdata),
   )
   return [...missing, ...surplus.map(({ name }) => `${name} is signed`)]
 }

@@ -26,7 +26,7 @@ export class Zone {
   private constructor(service: TestService, api: Client, name: string, ds: string[]) {
     this.name = name
     this.ds = ds
-    this.model = new ZoneModel(name)
+    this.model = new ZoneModel(name, service.system.config.denial === 'nsec' ? 'NSEC' : 'NSEC3')
     this.#service = service
     this.#api = api
     const records = [...service.system.config.nameServers]
