@@ -35,14 +35,21 @@ export async function showAsset(ctx: Context): Promise<void> {
   const name = ctx.params['asset']!
   const mediaType = ASSETS.get(name)
   if (mediaType === undefined) throw new NotFound()
-  if (!compressed.has(name)) compressed.set(name, compress(require.resolve(`${PACKAGE}/static/${name}`)))
+  const body = await compress(name)
   ctx.set('Content-Encoding', 'gzip')
   // The page's links name the version.
   ctx.set('Cache-Control', 'public, max-age=31536000, immutable')
   using draft = new Draft(ctx)
-  draft.send(200, mediaType, [await compressed.get(name)!])
+  draft.send(200, mediaType, [body])
 }
 
-async function compress(file: string): Promise<Buffer> {
-  return promisify(gzip)(await readFile(file), { level: 9 })
+function compress(name: string): Promise<Buffer> {
+  let body = compressed.get(name)
+  if (body === undefined) {
+    body = readFile(require.resolve(`${PACKAGE}/static/${name}`)).then((text) => promisify(gzip)(text, { level: 9 }))
+    // The next request tries again.
+    body.catch(() => compressed.delete(name))
+    compressed.set(name, body)
+  }
+  return body
 }
