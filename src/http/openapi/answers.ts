@@ -1,3 +1,4 @@
+import { PAGE_SIZE } from '../../limits.ts'
 import type { Answer } from '../resource.ts'
 import { arrayOf, described, object, ref, STRING, type Component, type JsonSchema } from '../fields/schema.ts'
 
@@ -30,7 +31,8 @@ export const NOTHING: Answer = {}
 /** A list that is paged: what it shows, with its filters (contract §4). */
 export function pages(schema: Component, ...filters: string[]) {
   const limit =
-    'Pagination required. You can query up to 500 items at a time (501 total). Please use the `first` page link (see Link header).'
+    `Pagination required. You can query up to ${PAGE_SIZE} items at a time (${PAGE_SIZE + 1} total). ` +
+    'Please use the `first` page link (see Link header).'
   return {
     query: ['cursor', ...filters],
     answers: { 200: shows(arrayOf(ref(schema)), 'Link') },

@@ -1,6 +1,6 @@
 import { described, object, ref, STRING, type Component, type JsonSchema } from '../fields/schema.ts'
 import { REFUSALS } from './errors.ts'
-import { REQUEST_HEADERS, RESPONSE_HEADERS } from './headers.ts'
+import { REQUEST_HEADERS, RESPONSE_HEADERS, type Header } from './headers.ts'
 import { PATH_PARAMETERS, QUERY_PARAMETERS } from './parameters.ts'
 import { exampleOf } from './examples.ts'
 
@@ -65,9 +65,9 @@ export class Components {
 
   parameter(where: keyof typeof PARAMETERS, name: string): Json {
     const key = `${where}.${name}`
-    const { schema, ...rest } = PARAMETERS[where][name]!
+    const { schema, name: ownName = name, ...rest } = PARAMETERS[where][name] as Header & { name?: string }
     this.parameters[key] ??= {
-      name,
+      name: ownName,
       in: where,
       ...(where === 'path' && { required: true }),
       ...rest,
@@ -106,12 +106,17 @@ export class Components {
   }
 
   /** The same, with a schema and headers of its own. */
-  refusalWith(status: number, form: Form, schema: JsonSchema, { texts = [], headers = [] }: Details = {}): Json {
+  refusalWith(
+    status: number,
+    form: Form,
+    schema: JsonSchema,
+    { texts = [], headers = [], example }: Details = {},
+  ): Json {
     const { text, detail, headers: own = [] } = REFUSALS[status]!
     const content = {
       ...(form === 'text'
         ? { 'text/plain': { schema: { type: 'string' }, example: detail } }
-        : { 'application/json': { schema: this.schema(schema), example: { detail } } }),
+        : { 'application/json': { schema: this.schema(schema), example: example ?? { detail } } }),
       ...(form === 'page' && { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } }),
     }
     const pageHeaders = form === 'page' ? ['Content-Security-Policy', 'Referrer-Policy', 'Cache-ControlOfPage'] : []
@@ -122,6 +127,7 @@ export class Components {
 
 interface Details {
   texts?: readonly string[]
+  example?: unknown
   headers?: readonly string[]
 }
 

@@ -71,7 +71,7 @@ function describeOperation(
   const { id, summary, description, query = [], takes, answers, chain } = operation
   const isWrite = method !== 'GET'
   const effects = [...resource.guards, ...chain].flatMap(({ effect }: Middleware) => effect ?? [])
-  if (isWrite) effects.push({ reads: ['If-Match', 'If-None-Match'], errors: { 412: [] } })
+  if (isWrite) effects.push(resource.conditional === true ? CONDITIONAL : UNCONDITIONAL)
   const reads = effects.flatMap((effect) => effect.reads ?? [])
   const successes = Object.entries(answers).map(([status, answer]) => [
     status,
@@ -87,12 +87,26 @@ function describeOperation(
       ...query.map((name) => components.parameter('query', name)),
       ...reads.map((name) => components.parameter('header', name)),
     ],
-    ...(takes !== undefined && { requestBody: { required: true, content: components.content(takes) } }),
+    ...(takes !== undefined && {
+      requestBody: { required: Object.values(takes).some(needsBody), content: components.content(takes) },
+    }),
     responses: {
       ...(Object.fromEntries(successes) as Json),
       ...refusals(components, resource, operation, effects),
     },
   }
+}
+
+/** What conditions on tags do to writes (contract §15.1). */
+const CONDITIONAL: Effect = { reads: ['If-Match', 'If-None-Match'], errors: { 412: [] } }
+/** A client that sends a tag all the same must not believe that it was compared. */
+const UNCONDITIONAL: Effect = { errors: { 412: [] } }
+
+/** Whether an empty body, which counts as `{}`, is refused. */
+function needsBody(schema: JsonSchema): boolean {
+  const { required = [], anyOf = [], type, $ref } = schema
+  if ($ref !== undefined) return needsBody($ref)
+  return anyOf.length > 0 ? anyOf.every(needsBody) : type !== 'object' || required.length > 0
 }
 
 const SECURITY: Record<NonNullable<Effect['security']> | 'none', Record<string, string[]>[]> = {
@@ -124,7 +138,9 @@ const PHRASES: Record<number, string> = {
 /** The responses to requests that are refused, by the middleware or the handler. */
 function refusals(components: Components, resource: Resource, operation: Operation, effects: Effect[]): Json {
   const form = resource.dyndns === true ? 'text' : effects.some(({ pages }) => pages) ? 'page' : 'json'
-  const all = merged([{ 400: [], 500: [] }, ...effects.map(({ errors }) => errors), operation.errors])
+  // A path parameter may contain what no path may, such as an encoded slash.
+  const usual = { 400: [], 431: [], 500: [], ...(resource.path.includes(':') && { 404: [] }) }
+  const all = merged([usual, ...effects.map(({ errors }) => errors), operation.errors])
   const described = Object.entries(all)
     .map(([status, texts]) => [Number(status), texts] as const)
     .filter(([status]) => !(status in operation.answers))
@@ -143,18 +159,21 @@ function problems(components: Components, form: Form, operation: Operation, text
   const { takes = {}, problems: more = [], answers } = operation
   const inputs = Object.values(takes)
   const names = [...new Set([...inputs.flatMap(membersOf), ...more])]
-  const isListed = Object.values(answers).some(({ headers }) => headers?.includes('Link'))
-  const headers = isListed ? ['Link'] : []
+  const isPaged = answers[200]?.headers?.includes('Link') === true
   if (form === 'text' || (names.length === 0 && texts.length === 0)) return components.refusal(400, form, texts)
-  const one = {
-    ...object(Object.fromEntries([...names, 'non_field_errors'].map((name) => [name, ref(TEXTS)])), [
-      ...names,
-      'non_field_errors',
-    ]),
-  }
+  const all = [...names, 'non_field_errors']
+  const one = object(Object.fromEntries(all.map((name) => [name, ref(TEXTS)])), all)
   const isBulk = inputs.some((schema) => schema.type === 'array' || schema.anyOf?.some(({ type }) => type === 'array'))
-  const forms = [ref(ERROR), one, ...(isBulk ? [arrayOf(one)] : [])]
-  return components.refusalWith(400, form, { anyOf: forms }, { texts, headers })
+  const schema = { anyOf: [ref(ERROR), one, ...(isBulk ? [arrayOf(one)] : [])] }
+  return components.refusalWith(400, form, schema, {
+    texts,
+    headers: isPaged ? ['Link'] : [],
+    example: isPaged ? { detail: texts[0] } : exampleOfProblems(names, texts),
+  })
+}
+
+function exampleOfProblems([name]: string[], [text]: string[]): unknown {
+  return name === undefined ? { non_field_errors: [text] } : { [name]: ['This field may not be null.'] }
 }
 
 const TEXTS: Component = {
@@ -202,7 +221,8 @@ function describeOptions(components: Components, tag: string, resource: Resource
   components.responses['Options'] ??= {
     description: '`Allow` has the methods of the resource.',
     headers: components.headersOf([
-      'Allow',
+      // Preflights are answered before the resource is looked for.
+      'AllowIfRouted',
       'Cache-Control',
       'Access-Control-Allow-Headers',
       'Access-Control-Allow-Methods',

@@ -43,7 +43,7 @@ export const REFUSALS: Record<number, Refused> = {
   },
   412: {
     name: 'PreconditionFailed',
-    text: 'The condition in `If-Match` or `If-None-Match` does not hold. Nothing was changed.',
+    text: 'The condition in `If-Match` or `If-None-Match` does not hold, or the object has no tags. Nothing was changed.',
     detail: 'Precondition failed.',
   },
   413: { name: 'PayloadTooLarge', text: 'The body is too large.', detail: 'Payload too large.' },
@@ -57,6 +57,11 @@ export const REFUSALS: Record<number, Refused> = {
     text: 'There were too many requests. This one was not carried out, so it can be sent again.',
     detail: 'Request was throttled. Expected available in 47 seconds.',
     headers: ['Retry-After'],
+  },
+  431: {
+    name: 'RequestHeaderFieldsTooLarge',
+    text: 'The header of the request is too large.',
+    detail: 'Request header too large.',
   },
   500: { name: 'InternalServerError', text: 'An unexpected failure.', detail: 'Internal Server Error.' },
   503: {

@@ -1,3 +1,4 @@
+import { PUBLICATION_WAIT } from '../../limits.ts'
 import type { JsonSchema } from '../fields/schema.ts'
 
 /** A header of requests or responses, as the document describes it. */
@@ -11,26 +12,32 @@ export interface Header {
 const TEXT = { type: 'string' }
 const INTEGER = { type: 'integer', minimum: 1 }
 
-/** Headers of requests that handlers and middleware look at. */
-export const REQUEST_HEADERS: Record<string, Header> = {
+/** Headers of requests that handlers and middleware look at, named as those of responses are. */
+export const REQUEST_HEADERS: Record<string, Header & { name?: string }> = {
   'If-Match': {
     description:
       'The write is made only if one of these tags is the present one: of the RRset in the path, else of the domain. ' +
-      '`*`: only if it exists. Resources without tags accept only `*`.',
+      '`*`: only if it exists.',
     schema: TEXT,
     example: '"5d0c4a1f"',
   },
   'If-None-Match': {
     description:
       'With `*`, the write is made only if what it addresses does not exist; with a list of tags, only if none of them ' +
-      'is the present one. Resources without tags ignore it.',
+      'is the present one.',
     schema: TEXT,
     example: '*',
   },
+  IfNoneMatchOfRead: {
+    name: 'If-None-Match',
+    description: 'With the tag of the present state, the response is 304, without the body.',
+    schema: TEXT,
+    example: '"5d0c4a1f"',
+  },
   Prefer: {
     description:
-      '`wait=10` (RFC 7240): holds the response to a write until all name servers serve it, or for so many seconds, 30 ' +
-      'at most. The write is done before.',
+      '`wait=10` (RFC 7240): holds the response to a write until all name servers serve it, or for so many seconds, ' +
+      `${PUBLICATION_WAIT} at most. The write is done before.`,
     schema: TEXT,
     example: 'wait=10',
   },

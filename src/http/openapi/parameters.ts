@@ -1,5 +1,6 @@
-import type { JsonSchema } from '../fields/schema.ts'
-import { VERSION } from '../fields/schema.ts'
+import { PUBLICATION_WAIT } from '../../limits.ts'
+import { ACTIONS } from '../../service/accounts/confirmations.ts'
+import { VERSION, type JsonSchema } from '../fields/schema.ts'
 
 interface Parameter {
   description: string
@@ -34,16 +35,13 @@ export const PATH_PARAMETERS: Record<string, Parameter> = {
     example: '0b7c2a4e-6d1f-4e8a-9c3b-2a1d5e6f7081',
   },
   action: {
-    description: 'What the link is for.',
-    schema: {
-      type: 'string',
-      enum: ['activate-account', 'change-email', 'reset-password', 'delete-account', 'create-totp'],
-    },
+    description: `What the link is for: ${ACTIONS.map((action) => `\`${action}\``).join(', ')}.`,
+    schema: TEXT,
     example: 'activate-account',
   },
   asset: {
     description: 'The name of a file that the page of the documentation consists of.',
-    schema: { type: 'string', enum: ['swagger-ui-bundle.js', 'swagger-ui.css'] },
+    schema: TEXT,
     example: 'swagger-ui.css',
   },
   code: { description: 'The code in the link.', schema: TEXT, example: 'pnLKo8W2bC5yVfQqJmHt' },
@@ -81,7 +79,7 @@ export const QUERY_PARAMETERS: Record<string, Parameter> = {
   version: { description: 'A version of the domain; without it, the latest.', schema: VERSION, example: 1795297087 },
   wait: {
     description: 'How many seconds to wait until the status is INSYNC.',
-    schema: { type: 'integer', minimum: 0, maximum: 30 },
+    schema: { type: 'integer', minimum: 0, maximum: PUBLICATION_WAIT },
     example: 10,
   },
   hostname: {

@@ -1,4 +1,4 @@
-import type { Middleware } from '../context.ts'
+import { withEffect, type Middleware } from '../context.ts'
 import { answerFixed, fixed, type Fixed } from '../fixed.ts'
 
 /** Serves a document in the forms in which it is asked for. Each is made once. */
@@ -12,8 +12,8 @@ export function showDocument(document: () => unknown): (format: 'json' | 'yaml')
   }
   return function show(format) {
     let printed: Promise<Fixed> | undefined
-    return async function showDocument(ctx) {
+    return withEffect({ reads: ['IfNoneMatchOfRead'] }, async function showDocument(ctx) {
       answerFixed(ctx, await (printed ??= print[format]()))
-    }
+    })
   }
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts'
-import { BODY_FORM } from '../../limits.ts'
+import { BODY_FORM, FACTORS_MAX, TOKENS_MAX } from '../../limits.ts'
 import { described, object, ref, STRING } from '../fields/schema.ts'
 import { authenticate, authenticateIfPresented, requires, requiresIfPresented } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
@@ -59,7 +59,9 @@ export function accountGroup(config: Config): Group {
               'hour. If the account has multi-factor authentication enabled, a code must be verified next.',
             takes: json(forms.credentials.schema),
             answers: { 200: shows(TOKEN.full) },
-            errors: { 403: [...WRONG_PASSWORD[403], 'Limit exceeded: an account can have at most 1000 login tokens.'] },
+            errors: {
+              403: [...WRONG_PASSWORD[403], `Limit exceeded: an account can have at most ${TOKENS_MAX} login tokens.`],
+            },
             chain: [passive, json64, accounts.login],
           },
         },
@@ -260,7 +262,7 @@ export const FACTORS: Group = {
           },
           errors: {
             400: ['An authentication factor with this name already exists.'],
-            403: ['Limit exceeded: an account can have at most 20 TOTP factors.'],
+            403: [`Limit exceeded: an account can have at most ${FACTORS_MAX} TOTP factors.`],
           },
           chain: [json64, totp.createFactor],
         },

@@ -1,8 +1,10 @@
 import type { Middleware } from '../context.ts'
-import { described, STRING } from '../fields/schema.ts'
+import { described, STRING, type JsonSchema } from '../fields/schema.ts'
 import { json } from '../openapi/answers.ts'
 import { showAsset, showDocs } from '../openapi/docs.ts'
 import type { Resource } from '../resource.ts'
+
+const DOCUMENT: JsonSchema = { type: 'object', examples: [{ openapi: '3.1.1' }] }
 
 /** The documents about the API (contract §15.2). @param show answers with one of them */
 export function documents(show: (format: 'json' | 'yaml') => Middleware): Resource[] {
@@ -19,7 +21,7 @@ export function documents(show: (format: 'json' | 'yaml') => Middleware): Resour
           summary: 'Show this document',
           description,
           answers: {
-            200: { content: json({ type: 'object', examples: [{ openapi: '3.1.1' }] }), headers: ['ETag'] },
+            200: { content: json(DOCUMENT), headers: ['ETag'] },
             304: { headers: ['ETag'] },
           },
           errors: { 503: [] },
@@ -37,7 +39,7 @@ export function documents(show: (format: 'json' | 'yaml') => Middleware): Resour
           description,
           answers: {
             200: {
-              content: { 'application/yaml': described(STRING, 'The same as YAML.', 'openapi: 3.1.1') },
+              content: { 'application/yaml': DOCUMENT },
               headers: ['ETag'],
             },
             304: { headers: ['ETag'] },

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts'
-import { BODY_COLLECTION, BODY_FORM, BODY_RESOURCE } from '../../limits.ts'
+import { BODY_COLLECTION, BODY_FORM, BODY_RESOURCE, RRSETS_MAX } from '../../limits.ts'
 import { arrayOf, ref } from '../fields/schema.ts'
 import { authenticate, authenticateForDomain, requires } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
@@ -34,7 +34,7 @@ const WHOLE_DOMAIN = 'The token must be allowed to write all RRsets of the domai
 const NOT_FOUND = { 404: ['Not found.'] }
 /** Why writes of RRsets are refused. */
 const WRITE_ERRORS = { 403: ['Insufficient token permissions.'], 409: [PAUSED], 503: [] }
-const LIMIT = 'Limit exceeded: a domain can have at most 250000 RRsets.'
+const LIMIT = `Limit exceeded: a domain can have at most ${RRSETS_MAX} RRsets.`
 const ZONE_FILE_EXAMPLE = 'www.example.com.\t3600\tIN\tA\t192.0.2.1'
 
 /** Domains (contract §7). */
@@ -272,6 +272,7 @@ export const RRSETS: Group = {
           summary: 'Delete an RRset',
           description: 'Also if there is no such RRset.',
           answers: { 200: { ...shows(dryRun), text: 'Of a dry run.' }, 204: NOTHING },
+          problems: ['dry_run', 'type'],
           chain: [reportPublication, rrsets.deleteRRset],
         },
       },

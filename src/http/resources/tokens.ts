@@ -1,4 +1,4 @@
-import { BODY_RESOURCE } from '../../limits.ts'
+import { BODY_RESOURCE, POLICIES_MAX, TOKENS_MAX } from '../../limits.ts'
 import { arrayOf, ref } from '../fields/schema.ts'
 import { authenticate, requires } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
@@ -45,7 +45,7 @@ export const TOKENS: Group = {
           description: 'The response is the only one that has the secret.',
           takes: tokenInput,
           answers: { 201: shows(TOKEN.full) },
-          errors: { 403: ['Limit exceeded: an account can have at most 1000 tokens.'] },
+          errors: { 403: [`Limit exceeded: an account can have at most ${TOKENS_MAX} tokens.`] },
           chain: [resourceJson, tokens.createToken],
         },
       },
@@ -144,7 +144,7 @@ export const POLICIES: Group = {
             ...NOT_FOUND,
             ...DUPLICATE,
             400: RULES,
-            403: [...NOT_YOURS[403], 'Limit exceeded: a token can have at most 2000 policies.'],
+            403: [...NOT_YOURS[403], `Limit exceeded: a token can have at most ${POLICIES_MAX} policies.`],
           },
           chain: [resourceJson, policies.createPolicy],
         },

@@ -30,6 +30,7 @@ export interface Parameters {
   'create-totp': { name: string }
 }
 
+export { ACTIONS } from '../../store/accounts/confirmations.ts'
 export type { Action }
 
 /** In seconds. */

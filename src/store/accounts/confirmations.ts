@@ -1,8 +1,9 @@
 import type { Timestamp } from '../../time.ts'
 import { maybeOne, query, type Db } from '../database.ts'
 
-/** An action that a link in a mail confirms (contract §11.3). */
-export type Action = 'activate-account' | 'change-email' | 'reset-password' | 'delete-account' | 'create-totp'
+/** The actions that links in mails confirm (contract §11.3). */
+export const ACTIONS = ['activate-account', 'change-email', 'reset-password', 'delete-account', 'create-totp'] as const
+export type Action = (typeof ACTIONS)[number]
 
 /** The action that the code in a mail confirms. */
 export interface Confirmation {
