@@ -7,10 +7,12 @@ import { parse } from 'yaml'
 import { projectFolder } from '../../dev/project.ts'
 import { readConfig } from '../../src/config.ts'
 import { createRouter } from '../../src/http/router.ts'
+import { newDomain, shared } from '../support/api.ts'
+import { checkExchange, type Exchange } from '../support/description.ts'
 import { useService } from '../support/harness.ts'
 import { newFolder } from '../support/servers/folders.ts'
 
-// The document of contract §15.2.
+// The document of contract §15.2. That it is true, all other tests examine (support/description.ts).
 
 const service = useService()
 
@@ -96,5 +98,48 @@ for (const settings of [{}, { CAPTCHA: 'on', CI_CONTROL: 'on', PUBLIC_URL: 'http
     )
     const { totals } = JSON.parse(stdout) as { totals: Record<string, number> }
     t.deepEqual(totals, { errors: 0, warnings: 0, ignored: 0 })
+  })
+}
+
+const DOMAIN = {
+  created: '2026-01-31T12:00:00.000000Z',
+  published: '2026-01-31T12:00:00.000000Z',
+  name: 'example.com',
+  minimum_ttl: 60,
+  touched: '2026-01-31T12:00:00.000000Z',
+}
+
+/** A list with a domain, as the document describes it. */
+const good = shared(async (): Promise<Exchange> => {
+  const { api } = await service().account()
+  await newDomain(api)
+  const { status, headers, text } = await api.get('/domains/')
+  return { method: 'GET', target: '/api/v1/domains/', requestHeaders: {}, sent: undefined, status, headers, text }
+})
+
+const TAMPERINGS: [title: string, exchange: Partial<Exchange>, headers?: Exchange['headers']][] = [
+  ['another status', { status: 203 }],
+  ['an error that the operation does not have', { status: 409, text: '{"detail":"Not found."}' }],
+  ['another member', { text: JSON.stringify([{ ...DOMAIN, owner: 'me' }]) }],
+  ['a missing member', { text: JSON.stringify([{ ...DOMAIN, touched: undefined }]) }],
+  ['a member of another type', { text: JSON.stringify([{ ...DOMAIN, minimum_ttl: '60' }]) }],
+  ['another media type', {}, { 'content-type': 'text/plain' }],
+  ['another header', {}, { 'x-powered-by': 'Zoneplane' }],
+  ['a missing header', {}, { allow: undefined }],
+  ['a header with another value', {}, { vary: '*' }],
+  ['a path that is not described', { target: '/api/v1/zones/' }],
+  ['a method that is not described', { method: 'PUT' }],
+  ['a success of a request that is not described', { method: 'POST', sent: '{"name":null}', status: 201 }],
+]
+
+for (const [title, tampered, others] of TAMPERINGS) {
+  test(`the tests' client notices ${title}`, async (t) => {
+    const exchange = await good()
+    const { url } = service()
+    await t.notThrowsAsync(checkExchange(url, exchange))
+    const changed = { ...exchange, headers: { ...exchange.headers, ...others }, ...tampered }
+    await t.throwsAsync(checkExchange(url, changed), {
+      message: /not as the document describes/,
+    })
   })
 }

@@ -1,4 +1,5 @@
 import { request } from 'undici'
+import { checkExchange } from './description.ts'
 
 export interface Answer {
   status: number
@@ -14,7 +15,7 @@ export interface Options {
   body?: string | Buffer
 }
 
-/** An HTTP client of the API, with or without a token. */
+/** An HTTP client of the API, with or without a token. It compares every answer with the OpenAPI document. */
 export class Client {
   readonly url: string
   readonly #authorization: Record<string, string>
@@ -28,12 +29,20 @@ export class Client {
   async send(method: string, path: string, json?: unknown, { headers = {}, body }: Options = {}): Promise<Answer> {
     const content = body ?? (json === undefined ? undefined : JSON.stringify(json))
     const type = content === undefined || body !== undefined ? {} : { 'content-type': 'application/json' }
-    const answer = await request(this.url + (path.startsWith('//root') ? path.slice(6) : `/api/v1${path}`), {
-      method: method,
-      headers: { ...type, ...this.#authorization, ...headers },
-      body: content ?? null,
-    })
+    const target = path.startsWith('//root') ? path.slice(6) : `/api/v1${path}`
+    const requestHeaders = { ...type, ...this.#authorization, ...headers }
+    const answer = await request(this.url + target, { method, headers: requestHeaders, body: content ?? null })
     const text = await answer.body.text()
+    const { statusCode: status, headers: answerHeaders } = answer
+    await checkExchange(this.url, {
+      method,
+      target,
+      requestHeaders,
+      sent: content,
+      status,
+      headers: answerHeaders,
+      text,
+    })
     return { status: answer.statusCode, headers: answer.headers, text, json: parse(text) }
   }
 

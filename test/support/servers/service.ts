@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
-import { readConfig } from '../../../src/config.ts'
+import { readConfig, type Config } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
 import { serve } from '../../../src/serve.ts'
 import { closeSystem, createMetrics, createSystem, type Backends } from '../../../src/server.ts'
 import type { System } from '../../../src/system.ts'
 import { Client } from '../client.ts'
+import { describeService } from '../description.ts'
 import { newFolder } from './folders.ts'
 import { startOurs } from './programs.ts'
 
@@ -78,7 +79,7 @@ export async function startService(
   await system.nameserver.probe()
   const running = await serve(system)
   return {
-    ...serviceAt(`http://127.0.0.1:${running.port}`),
+    ...serviceAt(`http://127.0.0.1:${running.port}`, config),
     system,
     logged: () => lines.join(''),
     metricsPort: running.metricsPort,
@@ -106,7 +107,7 @@ export async function startServiceProcess(
     })
   })
   return {
-    ...serviceAt(url),
+    ...serviceAt(url, readConfig(env)),
     pid: child.pid!,
     output,
     signal: (signal) => {
@@ -125,6 +126,7 @@ export function apiUrl(output: string): string | undefined {
   return /API {4}(http:\/\/\S+)\/api\/v1\//.exec(output)?.[1]
 }
 
-function serviceAt(url: string): Service {
+function serviceAt(url: string, config: Config): Service {
+  describeService(url, config)
   return { url, anonymous: new Client(url), clientOf: (secret) => new Client(url, secret) }
 }
