@@ -143,3 +143,35 @@ for (const [title, tampered, others] of TAMPERINGS) {
     })
   })
 }
+
+/** The members of representations in their order, as the contract has them. */
+const MEMBERS: Record<string, string> = {
+  Token:
+    'id created last_used owner user_override mfa max_age max_unused_period name perm_create_domain perm_delete_domain ' +
+    'perm_manage_tokens allowed_subnets auto_policy is_valid',
+  Policy: 'id domain subname type perm_write',
+  Domain: 'created published name minimum_ttl touched',
+  DomainWithKeys: 'created published name keys minimum_ttl touched',
+  Key: 'dnskey ds flags keytype managed',
+  RRset: 'created domain subname name records ttl type touched',
+  Change: 'subname type before after',
+  Entry: 'id created version source owner token request_id count',
+  EntryWithChanges: 'id created version source owner token request_id count changes',
+  PublicationStatus: 'version published status nameservers',
+  NameserverStatus: 'name status version detail',
+  Account: 'created domains_under_management email id limit_domains outreach_preference',
+  Factor: 'id created last_used name',
+  NewFactor: 'id created last_used name secret uri',
+  Captcha: 'id challenge kind',
+  Transfers: 'addresses notify tsig',
+  TransferKey: 'name algorithm secret',
+}
+
+test('the representations have the members of the contract', (t) => {
+  const { components } = createRouter(readConfig({ CAPTCHA: 'on' })).document as {
+    components: { schemas: Record<string, { properties: object }> }
+  }
+  for (const [name, members] of Object.entries(MEMBERS)) {
+    t.is(Object.keys(components.schemas[name]!.properties).join(' '), members, name)
+  }
+})
