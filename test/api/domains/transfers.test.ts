@@ -152,9 +152,9 @@ test('secrets are encrypted again with a new key, also of deleted domains', asyn
   for (const name of names) await api.put(`/domains/${name}/transfers/`, { ...NONE, tsig: true })
   await api.delete(`/domains/${names[1]!}/`)
   const secrets = async () =>
-    (await query<{ text: string | null }>(service().system.db, 'select cast(secret as text) as text from transfers')).map(
-      ({ text }) => text,
-    )
+    (
+      await query<{ text: string | null }>(service().system.db, 'select cast(secret as text) as text from transfers')
+    ).map(({ text }) => text)
   const before = await secrets()
   const [succeeded, printed] = await commandsOn(() => service().system)('encrypt-again')
   t.true(succeeded, printed)
