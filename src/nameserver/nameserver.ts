@@ -167,6 +167,8 @@ export interface Nameserver {
    * @param transfers undefined: they stay as they are
    */
   configure(zone: string, denial: Denial, transfers: Transfers | undefined, lease: Lease): Promise<void>
+  /** Sets who may transfer the zone, at once. Not atomic. */
+  setTransfers(zone: string, transfers: Transfers, lease: Lease): Promise<void>
   /** Removes a key that no zone has any more. */
   removeTransferKey(name: string): Promise<void>
   /** The published keys. */

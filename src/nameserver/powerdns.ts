@@ -203,6 +203,14 @@ export class PowerDns implements Nameserver {
     if (transfers !== undefined) await allow(this.#api, zone, transfers.addresses, lease)
   }
 
+  async setTransfers(zone: string, transfers: Transfers, lease: Lease): Promise<void> {
+    this.#requireProbe()
+    if (transfers.key !== undefined) await ensureKey(this.#api, transfers.key)
+    const settings = JSON.stringify({ master_tsig_key_ids: this.#transferKeys(transfers) })
+    await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
+    await allow(this.#api, zone, transfers.addresses, lease)
+  }
+
   async removeTransferKey(name: string): Promise<void> {
     this.#requireProbe()
     await removeKey(this.#api, name)

@@ -8,14 +8,12 @@ import { decrypt, encrypt } from './encryption.ts'
 
 // Who may transfer zones, as their accounts have said, and the secrets of the zones' own keys.
 
-/** What the nameserver is to be told; undefined: nothing. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
+/** What the nameserver is to be told. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
 export function openTransfers(
   system: System,
   domain: Pick<Domain, 'id' | 'name'>,
-  stored: StoredTransfers | undefined,
-): Transfers | undefined {
-  if (stored === undefined) return undefined
-  const { addresses, secret } = stored
+  { addresses, secret }: StoredTransfers,
+): Transfers {
   return { addresses, key: secret === null ? undefined : keyOf(domain, decrypt(system, secret, ownerOf(domain.name))) }
 }
 

@@ -48,7 +48,7 @@ export interface Difference {
   kind: 'added' | 'removed' | 'changed'
 }
 
-/** The domains that were added, removed, or whose zones were changed since the snapshot. */
+/** The domains that were added, removed, or whose zones, or who may transfer them, were changed since the snapshot. */
 export async function differences(db: Db, { text }: Snapshot): Promise<Difference[]> {
   return query(
     db,
@@ -56,7 +56,10 @@ export async function differences(db: Db, { text }: Snapshot): Promise<Differenc
        coalesce(now.owner_id, past.owner_id) as "ownerId",
        case when past.id is null then 'added' when now.id is null then 'removed' else 'changed' end as kind
      from domains now full join ${rowsOf('domains')} past using (id)
-     where now.version is distinct from past.version order by id`,
+     where now.version is distinct from past.version
+       or (select (addresses, notify, secret) from transfers where domain_id = now.id)
+         is distinct from (select (addresses, notify, secret) from ${rowsOf('transfers')} where domain_id = past.id)
+     order by id`,
     { text },
   )
 }

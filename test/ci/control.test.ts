@@ -152,6 +152,10 @@ test.serial('after changes of all kinds, a reset restores database, API and DNS'
   const [, , rcode] = ((await inDns(ALL)) as string[][]).find(([name]) => name === 'new.example')!
   t.is(rcode, 'REFUSED')
   t.is(((await stored())['marks'] as []).length, 0)
+  const { PDNS_API_URL, PDNS_API_KEY } = recallServers(folder)!
+  const settings = `${PDNS_API_URL}/api/v1/servers/localhost/zones/d1.seed.test./metadata/ALLOW-AXFR-FROM`
+  const answer = await fetch(settings, { headers: { 'x-api-key': PDNS_API_KEY! } })
+  t.like(await answer.json(), { metadata: [] })
 })
 
 test.serial('a reset never lets the serial of a zone go back', async (t) => {

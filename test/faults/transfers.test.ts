@@ -17,7 +17,6 @@ const STEPS: [what: string, isStep: (call: Call) => boolean, isGrant: boolean][]
     return [
       [`${what} the key`, ({ method, path }) => method === 'PUT' && /^\/zones\/[^/]+$/.test(path), isGrant],
       [`${what} the addresses`, ({ method, path }) => method === 'PUT' && path.includes('/metadata/'), isGrant],
-      [`${what}, and publishes`, ({ method }) => method === 'PATCH', isGrant],
     ]
   }),
   ['removes the key', ({ method, path }) => method === 'DELETE' && path.startsWith('/tsigkeys/'), false],

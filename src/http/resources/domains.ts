@@ -122,7 +122,7 @@ export function domainGroup(config: Config): Group {
             takes: json(TRANSFERS.input('TransfersInput', ['addresses', 'notify', 'tsig'])),
             answers: { 200: shows({ anyOf: [ref(TRANSFERS.schema), ref(TRANSFERS.full)] }) },
             errors: { 409: [PAUSED], 503: [] },
-            chain: [reportPublication, body(BODY_FORM), changeTransfers],
+            chain: [body(BODY_FORM), changeTransfers],
           },
         },
       },

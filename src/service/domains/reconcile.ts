@@ -200,7 +200,8 @@ async function contentsDiffer(system: System, name: string): Promise<boolean> {
 
 /** Whether the zone at the nameserver differs from the database. */
 async function differs(system: System, domain: Domain): Promise<boolean> {
-  const transfers = openTransfers(system, domain, await transfersOf(system.db, domain.id))
+  const stored = await transfersOf(system.db, domain.id)
+  const transfers = stored && openTransfers(system, domain, stored)
   const live = await system.nameserver.read(`${domain.name}.`, transfers)
   if (live?.complete !== true || !live.configured || live.serial !== domain.version) return true
   if (live.rectify !== domain.rectify || live.denial !== domain.denial) return true

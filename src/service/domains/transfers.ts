@@ -12,7 +12,7 @@ import type { Policy } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Writer } from '../tokens/actor.ts'
 import { policiesOn } from '../tokens/policies.ts'
-import { encryptSecret, keyNameOf, keyOf } from '../transfers.ts'
+import { encryptSecret, keyNameOf, keyOf, openTransfers } from '../transfers.ts'
 import { openZone } from '../zone/opening.ts'
 import { mayWriteAll } from './domains.ts'
 
@@ -75,10 +75,11 @@ export async function set(
   // If this transaction fails after the nameserver was told, repair must know that the settings are ours.
   if (before === undefined) await store.putNone(system.marksDb, id)
   const { addresses, notify } = wanted
-  await store.put(trx, id, { addresses, notify, secret: wanted.tsig ? secret : null })
+  const after = { addresses, notify, secret: wanted.tsig ? secret : null }
+  await store.put(trx, id, after)
   // New servers are told already of this.
   zone.domain.notify = notify
-  await zone.publishAgain()
+  await zone.publishTransfers(openTransfers(system, { id, name }, after))
   await zone.publication.commit()
   // What no zone has any more is harmless if it stays.
   if (had !== null && !wanted.tsig) await system.nameserver.removeTransferKey(keyNameOf({ id })).catch(() => undefined)

@@ -194,7 +194,8 @@ export async function equalise(
   desired: PublishedRRset[],
 ): Promise<{ version: number; changes: Difference[] }> {
   const zone = `${domain.name}.`
-  const transfers = openTransfers(system, domain, await transfersOf(trx, domain.id))
+  const stored = await transfersOf(trx, domain.id)
+  const transfers = stored && openTransfers(system, domain, stored)
   const live = await system.nameserver.read(zone, transfers)
   const tried = claim.mark.version ?? 0
   const version = nextVersion(system, Math.max(domain.sent, tried, live?.serial ?? 0))

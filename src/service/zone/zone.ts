@@ -1,7 +1,7 @@
 import { nameOf, withAncestors } from '../../dns/names.ts'
 import { limitExceeded, NameserverFailure, Occluded } from '../../errors.ts'
 import { ANCESTORS, RRSETS_MAX, SMALL_ZONE } from '../../limits.ts'
-import { NSEC, type Key, type PublishedRRset } from '../../nameserver/nameserver.ts'
+import { NSEC, type Key, type PublishedRRset, type Transfers } from '../../nameserver/nameserver.ts'
 import { inSlices, mapInSlices } from '../../slices.ts'
 import { sendAlong, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
@@ -195,8 +195,8 @@ export class Zone implements ZoneState, AsyncDisposable {
       }
       const { name, denial } = domain
       const desired = await mapInSlices(written, (rrset) => toPublished(domain, rrset))
-      const zone = `${name}.`
-      const update = { zone, denial, version, rrsets: desired, transfers: openTransfers(system, domain, transfers) }
+      const given = transfers && openTransfers(system, domain, transfers)
+      const update = { zone: `${name}.`, denial, version, rrsets: desired, transfers: given }
       const creating = system.nameserver.createZone(update, openKeys(system, name, old), claim)
       const { keys, signing } = await creating.catch((error: unknown) => {
         // An earlier creation was applied just now: repair deletes its zone.
@@ -226,6 +226,20 @@ export class Zone implements ZoneState, AsyncDisposable {
       // What no zone has any more is harmless if it stays.
       if (transfers?.secret) await system.nameserver.removeTransferKey(keyNameOf({ id })).catch(() => undefined)
       this.publication.publishes(this.domain, undefined)
+    })
+  }
+
+  /** Tells the nameserver who may transfer the zone. Its contents stay, and so its version. @throws Unavailable, NameserverFailure */
+  async publishTransfers(transfers: Transfers): Promise<void> {
+    const { name, sent, version: served } = this.domain
+    const { system } = this.publication
+    await this.publication.push(name, { version: nextVersion(system, sent), rrsets: 0, served }, async (attempt) => {
+      attempt.begun = true
+      if (attempt.isDoubtful) await this.publishWhole(attempt.claim)
+      else {
+        await system.nameserver.setTransfers(`${name}.`, transfers, attempt.claim)
+        this.publication.publishes(this.domain, served)
+      }
     })
   }
 

@@ -64,14 +64,34 @@ test('a key is shown once, when it is made; one that comes later is another', as
   for (const secret of [key.secret, again.key.secret]) t.false(service().logged().includes(secret))
 })
 
-test('a change is published as a new version, of the same contents; what changes nothing is not', async (t) => {
+test('a change is no change of the contents: the version stays, and PowerDNS rectifies nothing', async (t) => {
   const { api } = await account()
   const name = await newDomain(api)
   const [before, entries] = [await domainOf(api, name), await entriesOf(api, name)]
-  const changed = succeeded(await api.put(`/domains/${name}/transfers/`, SOME), 200)
-  t.regex(String(changed.headers['zoneplane-version']), /^\d+$/)
-  const idle = succeeded(await api.put(`/domains/${name}/transfers/`, SOME), 200)
-  t.is(idle.headers['zoneplane-version'], undefined)
+  const seen = service().proxy.calls.length
+  succeeded(await api.put(`/domains/${name}/transfers/`, { ...SOME, tsig: true }), 200)
+  const calls = service()
+    .proxy.calls.slice(seen)
+    .map(({ method, path }) => `${method} ${path.replace(/domain-\d+/, 'KEY')}`)
+  const path = `/zones/${name}.`
+  t.deepEqual(
+    calls.filter((call) => call.includes(path) || call.includes('tsigkeys')),
+    [
+      `GET ${path}?rrsets=false`,
+      'GET /tsigkeys/KEY.',
+      'POST /tsigkeys',
+      `PUT ${path}`,
+      `PUT ${path}/metadata/ALLOW-AXFR-FROM`,
+    ],
+  )
+  const told = service().proxy.calls.length
+  succeeded(await api.put(`/domains/${name}/transfers/`, { ...SOME, tsig: true }), 200)
+  t.is(
+    service()
+      .proxy.calls.slice(told)
+      .filter((call) => call.path.includes(path)).length,
+    0,
+  )
   t.deepEqual(await domainOf(api, name), before)
   t.deepEqual(await entriesOf(api, name), entries)
 })
