@@ -70,19 +70,11 @@ test('a change is no change of the contents: the version stays, and PowerDNS rec
   const [before, entries] = [await domainOf(api, name), await entriesOf(api, name)]
   const seen = service().proxy.calls.length
   succeeded(await api.put(`/domains/${name}/transfers/`, { ...SOME, tsig: true }), 200)
-  const calls = service()
-    .proxy.calls.slice(seen)
-    .map(({ method, path }) => `${method} ${path.replace(/domain-\d+/, 'KEY')}`)
   const path = `/zones/${name}.`
+  const calls = service().proxy.calls.slice(seen)
   t.deepEqual(
-    calls.filter((call) => call.includes(path) || call.includes('tsigkeys')),
-    [
-      `GET ${path}?rrsets=false`,
-      'GET /tsigkeys/KEY.',
-      'POST /tsigkeys',
-      `PUT ${path}`,
-      `PUT ${path}/metadata/ALLOW-AXFR-FROM`,
-    ],
+    calls.filter((call) => call.path.startsWith(path)).map((call) => `${call.method} ${call.path}`),
+    [`GET ${path}?rrsets=false`, `PUT ${path}`, `PUT ${path}/metadata/ALLOW-AXFR-FROM`],
   )
   const told = service().proxy.calls.length
   succeeded(await api.put(`/domains/${name}/transfers/`, { ...SOME, tsig: true }), 200)
