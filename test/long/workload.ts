@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer, Client } from '../support/client.ts'
+import { Mismatch } from '../support/description.ts'
 import { eventually } from '../support/eventually.ts'
 
 /** A domain and its state: the one acknowledged last, and one that a write without answer may have produced. */
@@ -44,7 +45,8 @@ export function createWorkload(prefix: string, writers: number, creators: number
     let answer: Answer
     try {
       answer = await send(api, actor, next)
-    } catch {
+    } catch (error) {
+      if (error instanceof Mismatch) throw error
       return false
     }
     const { status, text } = answer
