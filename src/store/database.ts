@@ -298,6 +298,15 @@ export async function transaction<T>(pool: pg.Pool, work: (trx: pg.PoolClient) =
 }
 
 /**
+ * Commits nothing, but durably: a synchronous standby confirms it, if there is one. What is acknowledged because there is
+ * nothing to do calls this, for on a former primary there may be nothing to do when there is on the new one.
+ * @throws Unavailable
+ */
+export async function confirmPrimary(db: Db): Promise<void> {
+  await query(db, `select pg_logical_emit_message(true, 'zoneplane', '')`)
+}
+
+/**
  * Lets the caller await a statement later or never, without an unhandled rejection. The last statement of a transaction
  * need not be awaited: if it fails, the commit fails, too.
  */

@@ -70,3 +70,21 @@ test.serial('the command line works with the same URL, backup included', async (
   }
   t.true(existsSync(file))
 })
+
+test.serial(
+  'while the standby confirms nothing, no write is acknowledged, not even one that has nothing to do',
+  async (t) => {
+    await postgres.holdUpStandby()
+    t.is((await service.api.get('/domains/')).status, 200)
+    const absent = 'a0000000-0000-4000-8000-000000000000'
+    const [token] = (await service.api.get('/auth/tokens/')).json as { id: string }[]
+    for (const path of [
+      '/domains/absent.example/',
+      `/auth/tokens/${absent}/`,
+      `/auth/tokens/${token!.id}/policies/rrsets/${absent}/`,
+    ]) {
+      const answer = service.api.delete(path).catch(() => undefined)
+      t.is(await Promise.race([answer, sleep(3_000, 'none')]), 'none', path)
+    }
+  },
+)

@@ -3,7 +3,7 @@ import { found, limitExceeded, NotFound, Unauthenticated } from '../../errors.ts
 import { FACTORS_MAX, TOTP_SECRET_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import type { Account } from '../../store/accounts.ts'
-import type { Db } from '../../store/database.ts'
+import { confirmPrimary, type Db } from '../../store/database.ts'
 import * as tokens from '../../store/tokens.ts'
 import * as store from '../../store/accounts/totp-factors.ts'
 import type { Factor } from '../../store/accounts/totp-factors.ts'
@@ -115,6 +115,7 @@ export async function remove(system: System, actor: Actor, id: string): Promise<
     return true
   })
   if (wasUsed) record(system, 'factor_deleted', { account: actor.accountId, factor: id, by: actor.tokenId })
+  else await confirmPrimary(system.db)
 }
 
 /**

@@ -5,7 +5,7 @@ import { Denied, found, Invalid, NameserverFailure, NotFound, unlessNotFound, ty
 import { DENIALS } from '../../nameserver/nameserver.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH, NAME_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
-import type { Db } from '../../store/database.ts'
+import { confirmPrimary, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains.ts'
 import type { Domain, LockedDomain, OwnedDomain, Viewer } from '../../store/domains.ts'
 import * as tokenPolicies from '../../store/policies.ts'
@@ -270,6 +270,7 @@ export async function remove(system: System, actor: Writer, name: string, condit
   if (zone === undefined) {
     checkConditions(conditions, undefined)
     if (domain === undefined && isDomainName(name)) await clearLeftovers(system, name)
+    await confirmPrimary(system.db)
     return
   }
   if (!(await mayWriteAll(zone.publication.trx, zone.domain, zone.policies))) throw new Denied()

@@ -2,7 +2,7 @@ import { typeSyntaxProblems } from '../../dns/types.ts'
 import { Conflict, found, Invalid, limitExceeded, unlessNotFound, type Problems } from '../../errors.ts'
 import { isDomainName, subnameProblems } from '../../dns/names.ts'
 import { POLICIES_MAX } from '../../limits.ts'
-import type { Db } from '../../store/database.ts'
+import { confirmPrimary, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import * as store from '../../store/policies.ts'
 import { isDefault, type StoredPolicy } from '../../store/policies.ts'
@@ -112,7 +112,7 @@ export async function remove(system: System, actor: Actor, tokenId: string, id: 
     await store.remove(trx, id)
     return true
   }).catch(unlessNotFound)
-  if (existed !== true) return
+  if (existed !== true) return confirmPrimary(system.db)
   record(system, 'policy_deleted', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
 }
 

@@ -1,7 +1,7 @@
 import { characters } from '../../dns/presentation.ts'
 import { Denied, found, Invalid, limitExceeded, NotFound, type Problems } from '../../errors.ts'
 import { TOKEN_NAME_LENGTH, TOKENS_MAX } from '../../limits.ts'
-import { transaction, type Db } from '../../store/database.ts'
+import { confirmPrimary, transaction, type Db } from '../../store/database.ts'
 import * as policies from '../../store/policies.ts'
 import * as store from '../../store/tokens.ts'
 import type { Token, TokenSettings } from '../../store/tokens.ts'
@@ -134,6 +134,7 @@ export async function remove(system: System, actor: Actor, id: string): Promise<
   const changed = await holder(system, actor, id)
   const existed = await withRights(system, actor, 'tokens', changed, (trx) => store.removeFrom(trx, id, accountId))
   if (existed) record(system, 'token_deleted', { account: accountId, token: id, by })
+  else await confirmPrimary(system.db)
 }
 
 /**
