@@ -196,19 +196,19 @@ export class PowerDns implements Nameserver {
   }
 
   async configure(zone: string, denial: Denial, transfers: Transfers | undefined, lease: Lease): Promise<void> {
-    this.#requireProbe()
-    if (transfers?.key !== undefined) await ensureKey(this.#api, transfers.key)
-    const settings = JSON.stringify({ ...this.#settings(denial, transfers), dnssec: true })
-    await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
-    if (transfers !== undefined) await allow(this.#api, zone, transfers.addresses, lease)
+    await this.#set(zone, { ...this.#settings(denial, transfers), dnssec: true }, transfers, lease)
   }
 
   async setTransfers(zone: string, transfers: Transfers, lease: Lease): Promise<void> {
+    await this.#set(zone, { master_tsig_key_ids: this.#transferKeys(transfers) }, transfers, lease)
+  }
+
+  /** Changes settings of a zone, which name the key of these transfers, and the addresses. */
+  async #set(zone: string, settings: object, transfers: Transfers | undefined, lease: Lease): Promise<void> {
     this.#requireProbe()
-    if (transfers.key !== undefined) await ensureKey(this.#api, transfers.key)
-    const settings = JSON.stringify({ master_tsig_key_ids: this.#transferKeys(transfers) })
-    await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
-    await allow(this.#api, zone, transfers.addresses, lease)
+    if (transfers?.key !== undefined) await ensureKey(this.#api, transfers.key)
+    await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify(settings), lease)
+    if (transfers !== undefined) await allow(this.#api, zone, transfers.addresses, lease)
   }
 
   async removeTransferKey(name: string): Promise<void> {

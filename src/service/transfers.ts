@@ -1,5 +1,5 @@
 import type { TransferKey, Transfers } from '../nameserver/nameserver.ts'
-import { transaction } from '../store/database.ts'
+import { transaction, type Db } from '../store/database.ts'
 import type { Domain } from '../store/domains.ts'
 import * as store from '../store/domains/transfers.ts'
 import type { StoredTransfers } from '../store/domains/transfers.ts'
@@ -7,6 +7,16 @@ import type { System } from '../system.ts'
 import { decrypt, encrypt } from './encryption.ts'
 
 // Who may transfer zones, as their accounts have said, and the secrets of the zones' own keys.
+
+/** What the nameserver is to be told of a domain; undefined: nothing. @throws Unavailable */
+export async function transfersOf(
+  system: System,
+  db: Db,
+  domain: Pick<Domain, 'id' | 'name'>,
+): Promise<Transfers | undefined> {
+  const stored = await store.ofDomain(db, domain.id)
+  return stored && openTransfers(system, domain, stored)
+}
 
 /** What the nameserver is to be told. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
 export function openTransfers(

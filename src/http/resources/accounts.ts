@@ -234,6 +234,14 @@ function confirmation(config: Config): Resource {
 const managingFactors = [authenticate, requires('factors', { GET: 'factorReads', HEAD: 'factorReads' }), passive]
 const factorInput = json(FACTOR.input('FactorInput'))
 
+const factorChange = {
+  summary: 'Rename a second factor',
+  takes: factorInput,
+  answers: { 200: shows(FACTOR.schema) },
+  errors: NOT_FOUND,
+  chain: [json64, totp.changeFactor],
+}
+
 /** Second factors (contract §12). */
 export const FACTORS: Group = {
   tag: 'Multi-factor authentication',
@@ -279,22 +287,8 @@ export const FACTORS: Group = {
           errors: NOT_FOUND,
           chain: [totp.showFactor],
         },
-        PUT: {
-          id: 'replaceFactor',
-          summary: 'Rename a second factor',
-          takes: factorInput,
-          answers: { 200: shows(FACTOR.schema) },
-          errors: NOT_FOUND,
-          chain: [json64, totp.changeFactor],
-        },
-        PATCH: {
-          id: 'changeFactor',
-          summary: 'Rename a second factor',
-          takes: factorInput,
-          answers: { 200: shows(FACTOR.schema) },
-          errors: NOT_FOUND,
-          chain: [json64, totp.changeFactor],
-        },
+        PUT: { id: 'replaceFactor', ...factorChange },
+        PATCH: { id: 'changeFactor', ...factorChange },
         DELETE: {
           id: 'deleteFactor',
           summary: 'Delete a second factor',

@@ -20,6 +20,15 @@ const NOT_YOURS = { 403: ['You do not have permission to perform this action.'] 
 const tokenInput = json(TOKEN.input('TokenInput'))
 const BOTH_CHANGE = 'Changes only the members that the body has; PUT and PATCH are the same.'
 
+const tokenChange = {
+  summary: 'Change a token',
+  description: BOTH_CHANGE,
+  takes: tokenInput,
+  answers: { 200: shows(TOKEN.schema) },
+  errors: { ...NOT_FOUND, ...NOT_YOURS },
+  chain: [resourceJson, tokens.changeToken],
+}
+
 /** Tokens (contract §5). */
 export const TOKENS: Group = {
   tag: 'Tokens',
@@ -61,24 +70,8 @@ export const TOKENS: Group = {
           errors: NOT_FOUND,
           chain: [tokens.showToken],
         },
-        PUT: {
-          id: 'replaceToken',
-          summary: 'Change a token',
-          description: BOTH_CHANGE,
-          takes: tokenInput,
-          answers: { 200: shows(TOKEN.schema) },
-          errors: { ...NOT_FOUND, ...NOT_YOURS },
-          chain: [resourceJson, tokens.changeToken],
-        },
-        PATCH: {
-          id: 'changeToken',
-          summary: 'Change a token',
-          description: BOTH_CHANGE,
-          takes: tokenInput,
-          answers: { 200: shows(TOKEN.schema) },
-          errors: { ...NOT_FOUND, ...NOT_YOURS },
-          chain: [resourceJson, tokens.changeToken],
-        },
+        PUT: { id: 'replaceToken', ...tokenChange },
+        PATCH: { id: 'changeToken', ...tokenChange },
         DELETE: {
           id: 'deleteToken',
           summary: 'Delete a token',

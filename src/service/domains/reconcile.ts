@@ -13,7 +13,6 @@ import {
 } from '../../limits.ts'
 import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
-import { ofDomain as transfersOf } from '../../store/domains/transfers.ts'
 import * as keys from '../../store/keys.ts'
 import * as marks from '../../store/marks.ts'
 import type { Mark } from '../../store/marks.ts'
@@ -24,7 +23,7 @@ import { registrable } from './availability.ts'
 import { differences } from '../zone/differences.ts'
 import { Claim } from '../zone/claim.ts'
 import { deleteLeftovers, openPublication, type Publication } from '../zone/publication.ts'
-import { openTransfers } from '../transfers.ts'
+import { transfersOf } from '../transfers.ts'
 import { runPeriodically, type BackgroundTask } from '../background.ts'
 import { untilProbed } from '../probing.ts'
 import { record, REPAIR } from '../zone/history.ts'
@@ -200,8 +199,7 @@ async function contentsDiffer(system: System, name: string): Promise<boolean> {
 
 /** Whether the zone at the nameserver differs from the database. */
 async function differs(system: System, domain: Domain): Promise<boolean> {
-  const stored = await transfersOf(system.db, domain.id)
-  const transfers = stored && openTransfers(system, domain, stored)
+  const transfers = await transfersOf(system, system.db, domain)
   const live = await system.nameserver.read(`${domain.name}.`, transfers)
   if (live?.complete !== true || !live.configured || live.serial !== domain.version) return true
   if (live.rectify !== domain.rectify || live.denial !== domain.denial) return true

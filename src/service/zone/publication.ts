@@ -3,12 +3,11 @@ import { DAY, WRITERS_PER_ACCOUNT } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
 import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains.ts'
-import { ofDomain as transfersOf } from '../../store/domains/transfers.ts'
 import * as marks from '../../store/marks.ts'
 import type { Mark } from '../../store/marks.ts'
 import type { Published, System } from '../../system.ts'
 import { unixTime, type Timestamp } from '../../time.ts'
-import { openTransfers } from '../transfers.ts'
+import { transfersOf } from '../transfers.ts'
 import { Claim, pushOf } from './claim.ts'
 import { differences, type Difference } from './differences.ts'
 import { keepKeys, openKeys, storeKeys } from './signing-keys.ts'
@@ -194,8 +193,7 @@ export async function equalise(
   desired: PublishedRRset[],
 ): Promise<{ version: number; changes: Difference[] }> {
   const zone = `${domain.name}.`
-  const stored = await transfersOf(trx, domain.id)
-  const transfers = stored && openTransfers(system, domain, stored)
+  const transfers = await transfersOf(system, trx, domain)
   const live = await system.nameserver.read(zone, transfers)
   const tried = claim.mark.version ?? 0
   const version = nextVersion(system, Math.max(domain.sent, tried, live?.serial ?? 0))

@@ -6,13 +6,13 @@ import { inSlices, mapInSlices } from '../../slices.ts'
 import { sendAlong, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import type { Domain, LockedDomain } from '../../store/domains.ts'
-import { ofDomain as transfersOf } from '../../store/domains/transfers.ts'
+import { ofDomain as storedTransfers } from '../../store/domains/transfers.ts'
 import { ofDomain as keysOf } from '../../store/keys.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { RRset, RRsetState } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
 import { after, type Timestamp } from '../../time.ts'
-import { keyNameOf, openTransfers } from '../transfers.ts'
+import { keyNameOf, transfersOf } from '../transfers.ts'
 import type { Change, ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
 import { bury, record, type Author, type Step } from './history.ts'
@@ -181,7 +181,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     const steps = written.map((after) => ({ ...after, before: undefined, after }))
     const [old, transfers] = await allOf([
       keysOf(trx, id),
-      transfersOf(trx, id),
+      transfersOf(system, trx, domain),
       rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now }),
       record(system, trx, id, this.author, { version, now }, steps),
     ])
@@ -195,8 +195,7 @@ export class Zone implements ZoneState, AsyncDisposable {
       }
       const { name, denial } = domain
       const desired = await mapInSlices(written, (rrset) => toPublished(domain, rrset))
-      const given = transfers && openTransfers(system, domain, transfers)
-      const update = { zone: `${name}.`, denial, version, rrsets: desired, transfers: given }
+      const update = { zone: `${name}.`, denial, version, rrsets: desired, transfers }
       const creating = system.nameserver.createZone(update, openKeys(system, name, old), claim)
       const { keys, signing } = await creating.catch((error: unknown) => {
         // An earlier creation was applied just now: repair deletes its zone.
@@ -216,7 +215,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     const { id, name, size, published } = this.domain
     const { system, trx } = this.publication
     const sent = nextVersion(system, this.domain.sent)
-    const transfers = await transfersOf(trx, id)
+    const transfers = await storedTransfers(trx, id)
     await bury(system, trx, id, this.author, { version: sent, now: after(published, system.now()) })
     await domains.remove(trx, { ...this.domain, sent })
     await this.publication.push(name, { version: null, rrsets: size }, async ({ isDoubtful, claim }) => {
