@@ -1,12 +1,11 @@
 import test from 'ava'
-import pg from 'pg'
 import { formerPrimaries } from '../../src/store/connections/hosts.ts'
 import { newDomain, rrset, succeeded } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
-import { PostgresPair } from '../support/servers/postgres-pair.ts'
+import { askPostgres, PostgresPair } from '../support/servers/postgres-pair.ts'
 import { startPostgresProxy } from '../support/servers/postgres-proxy.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
@@ -55,12 +54,12 @@ test.serial('new connections of a process never lead to the former primary, whic
   succeeded(await service.api.post(path, rrset()), 201)
   for (let i = 0; i < 20; i++) {
     if (i % 5 === 0) await postgres.restartFormer()
-    await ask(postgres.urls.primary, TERMINATE)
+    await askPostgres(postgres.urls.primary, TERMINATE)
     const records = [`192.0.2.${i}`]
     await eventually(async () => (await service.api.put(`${path}www/A/`, rrset({ records }))).status === 200)
-    t.deepEqual(await ask(postgres.urls.primary, `select from rrsets where records = '{192.0.2.${i}}'`), [{}])
+    t.deepEqual(await askPostgres(postgres.urls.primary, `select from rrsets where records = '{192.0.2.${i}}'`), [{}])
   }
-  t.deepEqual(await ask(postgres.urls.former, `select from domains where name = 'connections.example'`), [])
+  t.deepEqual(await askPostgres(postgres.urls.former, `select from domains where name = 'connections.example'`), [])
   t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })
 
@@ -82,16 +81,6 @@ test.serial('behind one address, the former primary is refused, and the log says
 async function createsAtPrimary(api: Client, name: string): Promise<void> {
   await eventually(async () => (await api.post('/domains/', { name })).status === 201)
   const sql = `select from domains where name = '${name}'`
-  if ((await ask(postgres.urls.primary, sql)).length !== 1) throw new Error(`${name} is not at the primary`)
-  if ((await ask(postgres.urls.former, sql)).length !== 0) throw new Error(`${name} is at the former primary`)
-}
-
-async function ask(url: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client(url)
-  client.on('error', () => undefined)
-  await client.connect()
-  return client
-    .query(sql)
-    .then(({ rows }) => rows as unknown[])
-    .finally(() => client.end())
+  if ((await askPostgres(postgres.urls.primary, sql)).length !== 1) throw new Error(`${name} is not at the primary`)
+  if ((await askPostgres(postgres.urls.former, sql)).length !== 0) throw new Error(`${name} is at the former primary`)
 }

@@ -47,7 +47,7 @@ export async function changeAtRandom(t: ExecutionContext, service: TestService, 
   const everything = [...SUBNAMES, ...NEVER_WRITTEN, ''].map((subname) => zone.at(subname))
   for (let i = 0; i < sequence.steps; i++) {
     const step = choose(zone, random, i % 2 === 0)
-    const needed = needsRectify(zone, step, service.system.config.denial === 'nsec' ? 'NSEC' : 'NSEC3')
+    const needed = needsRectify(zone, step)
     rectified()
     await apply(zone, step)
     const always = zone.model.all().length <= SMALL_ZONE || service.system.nameserver.alwaysRectify
@@ -92,11 +92,11 @@ interface Setting {
  * Whether a step changes delegations, names, with NSEC those that empty non-terminals depend on, or writes an RRset below
  * a delegation.
  */
-function needsRectify(zone: Zone, step: Step, proof: 'NSEC' | 'NSEC3'): boolean {
+function needsRectify(zone: Zone, step: Step): boolean {
   const belowCut = zone.model.cutAbove(zone.at(step.subname)) !== undefined
   const isWritten = belowCut && step.records.length > 0 && step.type !== 'DS'
   if (isWritten || isCut(step)) return isWritten || isStructural(zone, step)
-  return isStructural(zone, step) && (proof === 'NSEC3' || isAmongNonTerminals(zone, step.subname))
+  return isStructural(zone, step) && (zone.model.proof === 'NSEC3' || isAmongNonTerminals(zone, step.subname))
 }
 
 /** Whether a name has names below it, or an ancestor without RRsets. */

@@ -19,14 +19,15 @@ const CHAIN = 8
  */
 export class ZoneModel {
   readonly #apex: string
-  readonly #proof: 'NSEC' | 'NSEC3'
+  /** The type of the records that prove denials. */
+  readonly proof: 'NSEC' | 'NSEC3'
   /** By absolute name, then type. */
   readonly #names = new Map<string, Map<string, ServedRRset>>()
 
   /** @param zone without final dot */
   constructor(zone: string, proof: 'NSEC' | 'NSEC3' = 'NSEC3') {
     this.#apex = `${zone}.`
-    this.#proof = proof
+    this.proof = proof
   }
 
   put(rrset: ServedRRset): void {
@@ -70,13 +71,13 @@ export class ZoneModel {
     const cut = this.cutAbove(name)
     if (cut !== undefined && !(cut === name && type === 'DS')) {
       const referral = this.get(cut, 'NS')!
-      const proof = this.get(cut, 'DS') === undefined ? this.#proof : 'DS'
+      const proof = this.get(cut, 'DS') === undefined ? this.proof : 'DS'
       return { rcode: 'NOERROR', answers: [], referral, authority: ['NS', proof].sort() }
     }
     const source = this.#source(name)
     if (source === undefined) return this.#denial('NXDOMAIN')
     // A record of this type proves that no name matches better than the wildcard.
-    const expansion = source === name ? [] : [this.#proof]
+    const expansion = source === name ? [] : [this.proof]
     const alias = type === 'CNAME' ? undefined : this.get(source, 'CNAME')
     const found = alias ?? this.get(source, type)
     if (found === undefined) return this.#denial('NOERROR')
@@ -94,7 +95,7 @@ export class ZoneModel {
   }
 
   #denial(rcode: string): Reply {
-    return { rcode, answers: [], referral: undefined, authority: [this.#proof, 'SOA'] }
+    return { rcode, answers: [], referral: undefined, authority: [this.proof, 'SOA'] }
   }
 
   /** The name whose RRsets answer for this one: itself, or a wildcard; undefined if there is neither. */

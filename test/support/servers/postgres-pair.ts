@@ -136,13 +136,7 @@ export class PostgresPair {
   }
 
   async #ask(node: Node, sql: string, database = 'zoneplane'): Promise<unknown[]> {
-    const client = new pg.Client(urlOf(node, database))
-    client.on('error', () => undefined)
-    await client.connect()
-    return client
-      .query(sql)
-      .then(({ rows }) => rows as unknown[])
-      .finally(() => client.end())
+    return askPostgres(urlOf(node, database), sql)
   }
 
   /** Stops both. */
@@ -179,4 +173,15 @@ async function run(node: Node, name: string, args: string[]): Promise<void> {
   if (name !== 'pg_ctl') giveTo(account, dataOf(node))
   const command = commandFor(program(name), args, { account, deathSignal: 'SIGKILL' })
   await promisify(execFile)(command.file, command.args, { ...command.as, cwd: '/' })
+}
+
+/** The rows of a statement, on a connection of its own. */
+export async function askPostgres(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client(url)
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
+    .query(sql)
+    .then(({ rows }) => rows as unknown[])
+    .finally(() => client.end())
 }
