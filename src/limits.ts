@@ -247,6 +247,15 @@ export const HEARTBEAT_PAUSE = 5_000
 /** Milliseconds for which a worker relies on a claim that it has confirmed. */
 export const CLAIM_LIFETIME = 1_000
 
+/**
+ * Milliseconds after a crash of Postgres in which PowerDNS may still apply a request whose mark was lost. Only marks of
+ * small writes are committed without a flush.
+ */
+export const DOUBT_TIME = CLAIM_LIFETIME + answerTime(SMALL_WRITE)
+
+/** Seconds by which the clocks of processes and Postgres may differ. */
+export const CLOCK_SKEW = 60
+
 /** How many marked zones are repaired in parallel, and the milliseconds between two searches for due repairs. */
 export const RECONCILERS = 4
 export const RECONCILE_PAUSE = 1_000

@@ -6,7 +6,7 @@ import { HEARTBEAT_PAUSE, QUEUE_TIMEOUT } from '../limits.ts'
 import { toDuration, type Duration, type Timestamp } from '../time.ts'
 import { isUnavailable } from './connections/failures.ts'
 import { connector } from './connections/hosts.ts'
-import { breakOthers, haveSameTimeline, observe, prepareSession, timelineAt } from './connections/session.ts'
+import { breakOthers, observe, prepareSession, timelineAt } from './connections/session.ts'
 import { tellFailure } from './connections/watching.ts'
 import { violationError } from './constraints.ts'
 
@@ -196,8 +196,8 @@ const HEARTBEAT = { name: 'heartbeat', text: 'select' }
 export class Transaction implements AsyncDisposable {
   readonly db: pg.PoolClient
   readonly #pool: pg.Pool
-  /** The number under which Postgres remembers the outcome. */
-  readonly #id: Promise<{ id: string }>
+  /** The number under which Postgres remembers the outcome, and its present life. */
+  readonly #identity: Promise<Identity>
   readonly #heartbeat: NodeJS.Timeout
   #isOpen = true
 
@@ -206,7 +206,7 @@ export class Transaction implements AsyncDisposable {
     this.db = db
     // Not awaited, so that they are sent with the first statement.
     void sendAlong(db.query(BEGIN))
-    this.#id = sendAlong(one<{ id: string }>(db, 'select pg_current_xact_id() as id'))
+    this.#identity = sendAlong(one<Identity>(db, IDENTITY))
     this.#heartbeat = setInterval(() => void sendAlong(db.query(HEARTBEAT)), HEARTBEAT_PAUSE)
   }
 
@@ -231,16 +231,21 @@ export class Transaction implements AsyncDisposable {
 
   /**
    * Asks Postgres, on another connection, for the outcome.
-   * @throws OutcomeUnknown if Postgres stays away, or a standby has replaced it, which may give the number again
+   * @throws OutcomeUnknown if Postgres stays away; or if it has crashed, or a standby has replaced it, and it may have given
+   *   the number to another transaction
    */
   async #isCommitted(): Promise<boolean> {
-    const { id } = await this.#id
+    const { id, incarnation } = await this.#identity
     const end = performance.now() + QUEUE_TIMEOUT
     let failure: unknown
     while (performance.now() < end) {
       try {
-        const status = await together(this.#pool, (db) => this.#status(db, id))
+        const { status, present } = await one<Outcome>(this.#pool, STATUS, { id, incarnation })
+        const isKnown = incarnation !== null
+        if (status === 'committed' && !(isKnown && present === incarnation))
+          throw new OutcomeUnknown('Postgres crashed, or a standby has replaced it, during a commit')
         if (status !== 'in progress') return status === 'committed'
+        if (isKnown && present !== incarnation) return false
         // Postgres has not noticed that the connection broke. It commits or rolls back before the session ends.
         await query(this.#pool, TERMINATE, { id })
       } catch (error) {
@@ -250,11 +255,6 @@ export class Transaction implements AsyncDisposable {
       await sleep(STATUS_PAUSE)
     }
     throw new OutcomeUnknown('the outcome of a commit is unknown', { cause: failure })
-  }
-
-  async #status(db: pg.PoolClient, id: string): Promise<string | null> {
-    if (!haveSameTimeline(db, this.db)) throw new OutcomeUnknown('a standby has replaced Postgres during a commit')
-    return (await one<{ status: string | null }>(db, STATUS, { id })).status
   }
 
   #end(): void {
@@ -273,11 +273,31 @@ export class Transaction implements AsyncDisposable {
   }
 }
 
+interface Identity {
+  id: string
+  /** Null just after a crash (connections/incarnations.ts). */
+  incarnation: string | null
+}
+
+/** What Postgres says of a transaction, and its present life. */
+interface Outcome {
+  status: string | null
+  present: string | null
+}
+
+const IDENTITY = 'select pg_current_xact_id() as id, (select id from incarnations) as incarnation'
+
 /**
  * A commit that waits for synchronous standbys, and whose session ends meanwhile, counts as committed before they have it.
- * So this writes something, too: its own commit is acknowledged only when they have all before it.
+ * So this writes something, too: its own commit is acknowledged only when they have all before it. After a crash Postgres
+ * may not have given the number yet: then the transaction was lost.
  */
-const STATUS = `select pg_xact_status(cast(:id as xid8)) as status from pg_logical_emit_message(true, 'zoneplane', '')`
+const STATUS = `select (select id from incarnations) as present, case
+    when cast(:incarnation as uuid) is not null
+      and (select id from incarnations) is distinct from cast(:incarnation as uuid)
+      and cast(:id as xid8) >= pg_snapshot_xmax(pg_current_snapshot()) then null
+    else pg_xact_status(cast(:id as xid8)) end as status
+  from pg_logical_emit_message(true, 'zoneplane', '')`
 const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and backend_xid = xid(cast(:id as xid8))`
 

@@ -1,6 +1,7 @@
 import { SERIAL_LIFETIME, SERIAL_MAX } from '../limits.ts'
 import type { Timestamp } from '../time.ts'
 import type { Pool } from 'pg'
+import { lostSerial } from './connections/incarnations.ts'
 import { maybeOne, one, query, type Db } from './database.ts'
 import { page as pageOf, type Cursor, type Page } from './pagination.ts'
 
@@ -30,13 +31,15 @@ const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domain
 
 /** A domain that the transaction has locked for writing. */
 export interface LockedDomain extends Domain {
-  /** The highest serial that was ever sent for the zone: nothing else may be sent under it. */
+  /** The highest serial that was ever sent for the zone, or a higher one: nothing else may be sent under it. */
   sent: number
   /** The addresses of servers that its account wants to be told of changes. */
   notify: string[]
 }
 
-const LOCKED = `${COLUMNS}, greatest(domains.version, (select version from spent where spent.name = domains.name)) as sent,
+const KNOWN = 'greatest(domains.version, (select version from spent where spent.name = domains.name))'
+
+const LOCKED = `${COLUMNS}, greatest(${KNOWN}, ${lostSerial(KNOWN)}) as sent,
   coalesce((select notify from transfers where domain_id = domains.id), '{}') as notify`
 
 /** An account, and what determines which of its domains the acting token can see. */

@@ -1,6 +1,7 @@
 import { Unavailable } from '../errors.ts'
 import { CLAIM_LIFETIME } from '../limits.ts'
 import type { Timestamp } from '../time.ts'
+import { DOUBTFUL_UNTIL } from './connections/incarnations.ts'
 import { maybeOne, one, query, type Db } from './database.ts'
 
 /** What is sent under a mark. */
@@ -20,7 +21,7 @@ export interface Mark extends Push {
   /** The lowest serial that was sent since the zone is marked. */
   first: number | null
   /**
-   * A new number for each worker that starts on the zone. A worker may lose its lock without noticing (its connection
+   * A random number for each worker that starts on the zone. A worker may lose its lock without noticing (its connection
    * breaks), so only the last one to claim the mark may delete or update it.
    */
   claim: number
@@ -41,21 +42,30 @@ const COLUMNS = `marks.zone, marks.claim, marks.since, marks.version, marks.firs
  * A new claim. From now on the earlier worker sends nothing: it relies on its claim for CLAIM_LIFETIME, and gives up an
  * open request at its time limit.
  */
-const CLAIMED = `claim = default, watch_until = greatest(marks.watch_until, case when marks.grace > 0 then
-  clock_timestamp() + (marks.time_limit + ${CLAIM_LIFETIME}) * interval '1 millisecond' end)`
+const CLAIMED = `claim = default, watch_until = greatest(marks.watch_until, ${DOUBTFUL_UNTIL}, case when marks.grace > 0
+  then clock_timestamp() + (marks.time_limit + ${CLAIM_LIFETIME}) * interval '1 millisecond' end)`
 
 /**
  * Marks a zone, or claims its existing mark; `isNew` distinguishes the two. Call it outside of transactions, so that
- * the mark is committed when this resolves.
+ * the mark is committed when this resolves. After a crash of Postgres the zone is watched for what was sent before.
+ * @param options.flushed whether the mark must survive a crash of Postgres. Else its commit waits neither for the disk; but
+ *   it does for synchronous standbys, which keep a former primary from publishing
  */
-export async function set(db: Db, zone: string, push: Push): Promise<Mark & { isNew: boolean }> {
+export async function set(
+  db: Db,
+  zone: string,
+  push: Push,
+  { flushed }: { flushed: boolean } = { flushed: true },
+): Promise<Mark & { isNew: boolean }> {
   return one(
     db,
-    `insert into marks (zone, since, version, first, grace, time_limit, retry_at)
-     values (:zone, now(), :version, :version, :grace, :timeLimit, now() + interval '1 second')
+    `insert into marks (zone, since, version, first, grace, time_limit, retry_at, watch_until)
+     select :zone, now(), :version, :version, :grace, :timeLimit, now() + interval '1 second', ${DOUBTFUL_UNTIL}
+     from set_config('synchronous_commit', case when :flushed or current_setting('synchronous_standby_names') <> ''
+       then 'on' else 'off' end, true)
      on conflict (zone) do update set ${CLAIMED}
      returning ${COLUMNS}, since = now() as "isNew"`,
-    { zone, ...push },
+    { zone, ...push, flushed },
   )
 }
 

@@ -11,7 +11,7 @@ import { PostgresPair } from '../support/servers/postgres-pair.ts'
 let postgres: PostgresPair
 const servers = useServers(undefined, async () => (postgres = await PostgresPair.start({ isSynchronous: false })))
 
-const LOST = 'Postgres has lost acknowledged changes'
+const LOST = 'Postgres has lost changes'
 
 test.serial(
   'after a failover that loses acknowledged changes, the log says so once, and DNS is repaired',

@@ -119,10 +119,18 @@ const RELEASED: Record<string, string> = {
   '15_names_below': '96547d83fb465f63d09e63b5ef5827b9ee23a96706093ca90550618296e058cd',
   '16_catalog_members': '113222a6fa5f9880b3e975ef193f17101d7e348e050af28ca40d25cc55f35da8',
   '17_transfers': '0032864627ca3114b1656f27b858d5ef76b52a22b96219c7f1975635f94f8e66',
+  '18_incarnations': '8e67ef704024f32b93d73f8001d7a8b73c4a0ce4f1d0eb5dd109ddc22bc8f770',
 }
 
 /** The newest migration of each released schema. */
-const SCHEMAS = ['11_captchas', '14_adoption', '15_names_below', '16_catalog_members', '17_transfers']
+const SCHEMAS = [
+  '11_captchas',
+  '14_adoption',
+  '15_names_below',
+  '16_catalog_members',
+  '17_transfers',
+  '18_incarnations',
+]
 
 test('a released migration does not change, and new ones come after it', (t) => {
   const folder = join(projectFolder(), 'migrations')

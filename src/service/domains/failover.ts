@@ -1,5 +1,6 @@
 import { EXPLORE_PAUSE, FAILOVER_PAUSE } from '../../limits.ts'
 import { formerPrimaries } from '../../store/connections/hosts.ts'
+import { present, type Incarnation } from '../../store/connections/incarnations.ts'
 import { leaveFormer, timelineOf } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import type { System } from '../../system.ts'
@@ -8,26 +9,35 @@ import { strangers } from './adoption.ts'
 import { audit, named } from './reconcile.ts'
 
 /**
- * Notices, until stopped, that a standby has replaced Postgres: leaves the former server, and makes DNS what the new one
- * says, because it may lack what was committed last.
+ * Notices, until stopped, that Postgres has crashed, or that a standby has replaced it: leaves the former server, and makes
+ * DNS what the present one says, because it may lack what was committed last, and marks. It does so again when no request
+ * can arrive any more whose mark was lost.
  */
 export function keepFollowing(system: System): BackgroundTask {
-  let last: string | undefined
+  let before: string | undefined
+  let last: Incarnation | undefined
   let isDue = false
   const follow = async () => {
     const timeline = await timelineOf(system.countersDb).catch(() => undefined)
-    if (timeline === undefined) return
-    if (last !== undefined && timeline !== last) {
-      system.log.warn('a standby has replaced Postgres', { timeline, before: last })
+    if (timeline !== undefined) {
+      if (before !== undefined && timeline !== before)
+        system.log.warn('a standby has replaced Postgres', { timeline, before })
+      before = timeline
+      leaveFormer([system.db, system.writersDb, system.marksDb, system.countersDb], timeline)
+    }
+    const incarnation = await present(system.countersDb).catch(() => undefined)
+    if (incarnation === undefined) return
+    if (last !== undefined && incarnation.id !== last.id) {
+      system.log.warn('Postgres has crashed, or a standby has replaced it: all zones are compared')
       isDue = true
     }
-    last = timeline
-    leaveFormer([system.db, system.writersDb, system.marksDb, system.countersDb], timeline)
+    isDue ||= last?.isDoubtful === true && !incarnation.isDoubtful
+    last = incarnation
     if (!isDue) return
     await auditAll(system)
     isDue = false
   }
-  return keepRunning(system, 'the audit after a failover', follow, FAILOVER_PAUSE)
+  return keepRunning(system, 'the audit after a crash of Postgres', follow, FAILOVER_PAUSE)
 }
 
 /**

@@ -167,13 +167,10 @@ export async function audit(
 async function tellLost(system: System, serials: Map<string, number>, found: string[]): Promise<void> {
   const ahead = (await domains.sent(system.db, found)).filter(({ name, sent }) => serials.get(`${name}.`)! > sent)
   if (ahead.length === 0) return
-  system.log.error(
-    'Postgres has lost acknowledged changes, or others have changed zones: DNS is made what Postgres says',
-    {
-      count: ahead.length,
-      zones: named(ahead.map(({ name }) => name)),
-    },
-  )
+  system.log.error('Postgres has lost changes, or others have changed zones: DNS is made what Postgres says', {
+    count: ahead.length,
+    zones: named(ahead.map(({ name }) => name)),
+  })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { NameserverFailure } from '../../errors.ts'
-import { DAY, WRITERS_PER_ACCOUNT } from '../../limits.ts'
+import { DAY, SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
 import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains.ts'
@@ -51,17 +51,24 @@ export class Publication implements AsyncDisposable {
    * Runs `push` under the zone's mark. The caller holds the zone's lock until the end of the transaction.
    * @param version the SOA serial that is sent; null for a deletion
    * @param rrsets how many RRsets are sent
+   * @param isAtomic one request is sent, whose serial shows whether it was applied. Then a crash of Postgres may lose the
+   *   mark, if it is a small one (architecture.md)
    * @param served the serial that the nameserver should have now. Another one means that a late request was applied, or
    *   somebody else changed the zone; the push would hide that. undefined: any
    */
   async push<T>(
     zone: string,
-    { version, rrsets, served }: { version: number | null; rrsets: number; served?: number },
+    {
+      version,
+      rrsets,
+      served,
+      isAtomic = false,
+    }: { version: number | null; rrsets: number; served?: number; isAtomic?: boolean },
     push: (attempt: Attempt) => Promise<T>,
   ): Promise<T> {
     const [marking, serial] = await timed(this.system, 'mark', () =>
       Promise.allSettled([
-        marks.set(this.system.marksDb, zone, pushOf(version, rrsets)),
+        marks.set(this.system.marksDb, zone, pushOf(version, rrsets), { flushed: !isAtomic || rrsets > SMALL_WRITE }),
         served === undefined ? undefined : this.system.nameserver.serial(`${zone}.`),
       ]),
     )

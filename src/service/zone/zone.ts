@@ -126,7 +126,8 @@ export class Zone implements ZoneState, AsyncDisposable {
         record(system, trx, domain.id, this.author, { version, now }, changes),
       ]),
     )
-    const sent = { version, rrsets: changes.length, served: domain.version }
+    const isAtomic = rectify === domain.rectify
+    const sent = { version, rrsets: changes.length, served: domain.version, isAtomic }
     const push = this.publication.push(domain.name, sent, async (attempt) => {
       const { claim } = attempt
       if (attempt.isDoubtful) {

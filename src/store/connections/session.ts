@@ -78,11 +78,6 @@ export async function timelineAt(db: pg.Pool | pg.ClientBase): Promise<string | 
   return position && newest.get(position.system)
 }
 
-/** Whether two connections see the same history: the server was not replaced by its standby in between. */
-export function haveSameTimeline(one: object, other: object): boolean {
-  return timelines.get(one) === timelines.get(other)
-}
-
 /** Keeps count of a pool's connections. */
 export function observe(pool: pg.Pool): void {
   const clients = new Set<pg.PoolClient>()
