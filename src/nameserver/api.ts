@@ -144,9 +144,12 @@ export async function ifPresent<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The path of a call without what names a zone, a key or a setting, and without the query. */
+/** The path of a call without what names a zone, a key or a setting; of the query, only that it names a zone. */
 function templateOf(path: string): string {
-  return path.replace(/\?.*$/, '').replace(/(?<=\/(?:zones|cryptokeys|tsigkeys|metadata|config)\/)[^/]+/g, ':id')
+  return path
+    .replace(/\?zone=.*$/, '?zone=:id')
+    .replace(/\?(?!zone=).*$/, '')
+    .replace(/(?<=\/(?:zones|cryptokeys|tsigkeys|metadata|config)\/)[^/]+/g, ':id')
 }
 
 /** Tells when a request has got its connection: undici begins it just before it sends. */

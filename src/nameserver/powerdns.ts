@@ -231,8 +231,9 @@ export class PowerDns implements Nameserver {
   }
 
   async serial(zone: string): Promise<number | undefined> {
-    const answer = this.#api.call('GET', `${path(zone)}?rrsets=false`, answerTime(0)) as Promise<ZoneAnswer>
-    return (await ifPresent(answer))?.serial
+    // In the list, because there PowerDNS need not look at keys and settings.
+    const answer = await this.#api.call('GET', `/zones?zone=${encodeURIComponent(zone)}&dnssec=false`, answerTime(0))
+    return (answer as { serial: number }[])[0]?.serial
   }
 
   async servedSoa(zone: string, version: number): Promise<PublishedRRset> {

@@ -56,7 +56,7 @@ for (const [how, fate] of Object.entries(fates)) {
     const name = `asked-${fate === 'cut' ? 'cut' : 'failure'}.example`
     const foreign = await makeForeignZone(name)
     servers()
-      .proxy.stop(({ path }) => path === `/zones/${name}.?rrsets=false`)
+      .proxy.stop(({ path }) => path === `/zones?zone=${name}.&dnssec=false`)
       .release(fate)
     t.is((await create(name)).status, 503)
     t.deepEqual(await query(servers().system.db, 'select from marks where zone = :name and not settled', { name }), [])

@@ -19,7 +19,7 @@ const rrset = (address: string, subname = 'www') => ({ subname, type: 'A', ttl: 
 const isPatch = ({ method }: Call) => method === 'PATCH'
 const isCreation = ({ method }: Call) => method === 'POST'
 /** The question for the zone's serial, before its change is sent. */
-const isQuestion = ({ method, path }: Call) => method === 'GET' && path.endsWith('?rrsets=false')
+const isQuestion = ({ method, path }: Call) => method === 'GET' && path.startsWith('/zones?zone=')
 
 async function twoServices(name: string) {
   const services = [await servers().start(), await servers().start()] as const
