@@ -1,10 +1,10 @@
 import test from 'ava'
-import { transfer, verifyTransfer, verifyZone } from '../support/dns/dns.ts'
+import { transfer, verifyByBind, verifyTransfer, verifyZone } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import { useService, type TestService } from '../support/harness.ts'
 import { Zone } from '../support/dns/zone.ts'
 
-// The other tests rely on these validators (delv and ldns-verify-zone), so they must reject invalid data.
+// The other tests rely on these validators (delv, ldns-verify-zone and dnssec-verify), so they must reject invalid data.
 
 const service = useService({ THROTTLE: 'off' })
 const ELSEWHERE = `1 13 2 ${'ab'.repeat(32)}`
@@ -97,6 +97,7 @@ test('a transferred zone is rejected if a record is changed, missing or added', 
   await zone.put('alias', 'CNAME', ['host.axfr.test.'])
   const text = await transfer(service().powerDns, 'axfr.test')
   await verifyZone(text, 'axfr.test', zone.ds)
+  await verifyByBind(text, 'axfr.test')
   const line = (pattern: RegExp) => text.split('\n').find((row) => pattern.test(row))!
   const corrupted: [string, string][] = [
     ['an address', text.replace('192.0.2.1', '192.0.2.2')],
@@ -109,6 +110,7 @@ test('a transferred zone is rejected if a record is changed, missing or added', 
   for (const [what, other] of corrupted) {
     t.not(other, text, what)
     await t.throwsAsync(verifyZone(other, 'axfr.test'), undefined, what)
+    await t.throwsAsync(verifyByBind(other, 'axfr.test'), undefined, what)
   }
 })
 

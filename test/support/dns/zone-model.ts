@@ -15,7 +15,8 @@ const CHAIN = 8
 
 /**
  * Predicts the replies for a zone by RFC 1034 §4.3.2, RFC 4592, RFC 4035 §3.1.3 and RFC 5155 §7.2, signed with NSEC or with
- * NSEC3 without opt-out. As simple as possible, because tests rely on it: names have no escapes, and DNAME is not supported.
+ * NSEC3 without opt-out. As simple as possible, because tests rely on it: names have no escapes, and the targets of DNAMEs
+ * (RFC 6672) are not in the zone.
  */
 export class ZoneModel {
   readonly #apex: string
@@ -60,6 +61,12 @@ export class ZoneModel {
       .find((ancestor) => this.#delegates(ancestor))
   }
 
+  /** The DNAME above a name; the one at the name itself does not answer for it. */
+  redirection(name: string): ServedRRset | undefined {
+    const [, ...above] = ancestors(name, this.#apex)
+    return above.map((ancestor) => this.get(ancestor, 'DNAME')).find((found) => found !== undefined)
+  }
+
   /** Whether a name above this one has a DS and no delegation; BIND's validator then expects a delegation. */
   isBelowStrayDs(name: string): boolean {
     return ancestors(name, this.#apex)
@@ -73,6 +80,12 @@ export class ZoneModel {
       const referral = this.get(cut, 'NS')!
       const proof = this.get(cut, 'DS') === undefined ? this.proof : 'DS'
       return { rcode: 'NOERROR', answers: [], referral, authority: ['NS', proof].sort() }
+    }
+    const redirection = this.redirection(name)
+    if (redirection !== undefined) {
+      const target = name.slice(0, -redirection.name.length) + redirection.records[0]!
+      const alias = { name, type: 'CNAME', ttl: redirection.ttl, records: [target] }
+      return { rcode: 'NOERROR', answers: [redirection, alias], referral: undefined, authority: [] }
     }
     const source = this.#source(name)
     if (source === undefined) return this.#denial('NXDOMAIN')
@@ -136,10 +149,15 @@ export function replyOf(message: Message): Reply {
   return { rcode: message.rcode, answers: rrsetsOf(message.answers), referral, authority: types }
 }
 
-/** RRsets without signature, and signatures of delegations and glue, which must have none (RFC 4035 §2.2). */
+/**
+ * RRsets without signature, and signatures of delegations and glue, which must have none (RFC 4035 §2.2). The CNAME that
+ * a DNAME makes has none either (RFC 6672 §5.3.1).
+ */
 export function badlySigned(message: Message, model: ZoneModel): string[] {
   const { referral } = replyOf(message)
   const bare = referral === undefined ? [] : [`${referral.name} NS`]
+  const made = message.answers.filter(({ name }) => model.redirection(name) !== undefined)
+  bare.push(...made.map(({ name, type }) => `${name} ${type}`))
   const missing = unsigned([...message.answers, ...message.authorities]).filter((key) => !bare.includes(key))
   const signatures = [...message.authorities, ...message.additionals].filter(({ type }) => type === 'RRSIG')
   // At a delegation, DS and NSEC belong to the zone.
@@ -156,6 +174,10 @@ export function badlySigned(message: Message, model: ZoneModel): string[] {
 export function verdictOf({ answers, referral, authority }: Reply, type: string): string | undefined {
   if (referral !== undefined) return undefined
   if (answers.length === 0) return 'negative response, fully validated'
-  const leaves = answers.every((rrset) => rrset.type === 'CNAME') && !authority.includes('SOA')
-  return leaves && type !== 'CNAME' ? undefined : 'fully validated'
+  const leaves = answers.every((rrset) => rrset.type !== type && isAlias(rrset)) && !authority.includes('SOA')
+  return leaves ? undefined : 'fully validated'
+}
+
+function isAlias({ type }: ServedRRset): boolean {
+  return type === 'CNAME' || type === 'DNAME'
 }

@@ -1,6 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import { query as sql } from '../../../src/store/database.ts'
 import type { Answer, Client } from '../client.ts'
+import type { Server } from './dns.ts'
 import { validate } from './validators.ts'
 import type { TestService } from '../harness.ts'
 import { folded, isMixed, query, servedSerial, sorted, transferred, type ServedRRset } from './wire.ts'
@@ -13,6 +14,9 @@ interface DomainBody {
   keys: { ds: string[] }[]
 }
 
+/** What serves the zones of a test, and the settings that they are made with. */
+export type Host = Pick<TestService, 'system' | 'powerDns'>
+
 /** A domain that a test writes through the API, and a model of what DNS must then serve. */
 export class Zone {
   /** Without final dot. */
@@ -20,10 +24,10 @@ export class Zone {
   /** As the API returned it. */
   readonly ds: string[]
   readonly model: ZoneModel
-  readonly #service: TestService
+  readonly #service: Host
   readonly #api: Client
 
-  private constructor(service: TestService, api: Client, name: string, ds: string[]) {
+  private constructor(service: Host, api: Client, name: string, ds: string[]) {
     this.name = name
     this.ds = ds
     this.model = new ZoneModel(name, service.system.config.denial === 'nsec' ? 'NSEC' : 'NSEC3')
@@ -33,7 +37,7 @@ export class Zone {
     this.model.put({ name: `${name}.`, type: 'NS', ttl: 3600, records })
   }
 
-  static async create(service: TestService, api: Client, name: string): Promise<Zone> {
+  static async create(service: Host, api: Client, name: string): Promise<Zone> {
     const { status, text, json } = await api.post('/domains/', { name })
     if (status !== 201) throw new Error(`${name}: ${status} ${text}`)
     return new Zone(service, api, name, (json as DomainBody).keys[0]!.ds)
@@ -83,8 +87,9 @@ export class Zone {
   /**
    * Asserts that a validating resolver accepts the answers. For a referral it must accept the proof that a DS exists, or
    * that none does.
+   * @param server which serves the zone; without it, the primary
    */
-  async validates(t: ExecutionContext, questions: Question[]): Promise<void> {
+  async validates(t: ExecutionContext, questions: Question[], server?: Server): Promise<void> {
     for (const [name, type] of questions) {
       const cut = this.model.cutAbove(name)
       const question: Question = cut === undefined ? [name, type] : [cut, 'DS']
@@ -92,7 +97,7 @@ export class Zone {
       const expected = verdictOf(reply, question[1])
       const targets = reply.answers.flatMap(({ type, records }) => (type === 'CNAME' ? records : []))
       if (expected === undefined || [question[0], ...targets].some((name) => this.model.isBelowStrayDs(name))) continue
-      const verdict = await validate(this.#service.powerDns, this.name, this.ds, ...question)
+      const verdict = await validate(server ?? this.#service.powerDns, this.name, this.ds, ...question)
       t.is(verdict, expected, question.join(' '))
     }
   }
@@ -115,7 +120,7 @@ function comparable<R extends { answers: ServedRRset[]; referral: ServedRRset | 
  * domain's version as SOA serial; each serves that serial plus the weeks since the epoch (its setting INCREMENT-WEEKS);
  * and a transfer returns the database's RRsets.
  */
-export async function isConsistent(t: ExecutionContext, { system, powerDns }: TestService): Promise<void> {
+export async function isConsistent(t: ExecutionContext, { system, powerDns }: Host): Promise<void> {
   t.deepEqual(await sql(system.db, 'select zone from marks where not settled'), [])
   const domains = await sql<{ name: string; version: number }>(system.db, 'select name, version from domains')
   const versions = Object.fromEntries(domains.map(({ name, version }) => [name, version]))

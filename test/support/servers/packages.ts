@@ -7,8 +7,8 @@ import { hasBackend } from '../../../dev/powerdns-program.ts'
 export const dnsTools: Requirement[] = [
   { what: 'dig and delv', isThere: () => hasAll('dig', 'delv'), packages: ['bind9-dnsutils'] },
   {
-    what: 'named-compilezone and dnssec-dsfromkey',
-    isThere: () => hasAll('named-compilezone', 'dnssec-dsfromkey'),
+    what: 'named-compilezone, dnssec-dsfromkey and dnssec-verify',
+    isThere: () => hasAll('named-compilezone', 'dnssec-dsfromkey', 'dnssec-verify'),
     packages: ['bind9-utils'],
   },
   {
