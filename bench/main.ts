@@ -9,6 +9,7 @@ import { neighbours } from './neighbours.ts'
 import { nsec, nsecSettings } from './nsec.ts'
 import { oneRRset } from './one-rrset.ts'
 import { domainCreation } from './domain-creation.ts'
+import { domains } from './domains.ts'
 import { history } from './history.ts'
 import { loginAttack, loginAttackSettings } from './login-attack.ts'
 import { memory } from './memory.ts'
@@ -35,6 +36,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   nsec,
   memory,
   metrics,
+  domains,
   zonefile,
   adoption,
   paging,

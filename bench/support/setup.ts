@@ -28,6 +28,8 @@ export interface Service {
   url: string
   pid: number
   inside: () => Promise<Inside>
+  /** Ends it; all that are left end with the bench. */
+  stop: () => Promise<void>
 }
 
 /** A service and its PowerDNS. */
@@ -49,17 +51,34 @@ export interface Setup extends Service {
 /**
  * Runs `work` with private servers and a service in its own process, and removes them afterwards.
  * @param settings of the service, in addition to those of every bench
+ * @param fill runs before, on the same data: its servers need not be durable, so it can store much
  */
 export async function withSetup(
   work: (setup: Setup) => Promise<void>,
   settings: Record<string, string> = {},
+  fill?: (setup: Setup) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'zoneplane-bench-'))
   // The servers may run as other users.
   chmodSync(folder, 0o711)
+  try {
+    if (fill !== undefined) await inFolder(folder, fill, settings, false)
+    await inFolder(folder, work, settings, true)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function inFolder(
+  folder: string,
+  work: (setup: Setup) => Promise<void>,
+  settings: Record<string, string>,
+  durable: boolean,
+): Promise<void> {
   const stack = await startStack(folder, {
     postgres: true,
     powerDns: { dnsPort: 0 },
+    durable,
     progress: () => undefined,
   })
   const backends = {
@@ -76,8 +95,8 @@ export async function withSetup(
       ZONEPLANE_DATA: data,
       ZONEPLANE_TOKEN: TOKEN,
     }
-    const { service, stop } = await startService(environmentFor(backends, { ...common, ...environment }), `${data}.log`)
-    stops.push(stop)
+    const service = await startService(environmentFor(backends, { ...common, ...environment }), `${data}.log`)
+    stops.push(service.stop)
     return service
   }
   const theirs = new Pool(backends.pdnsApiUrl, { connections: 8, pipelining: 1 })
@@ -97,14 +116,10 @@ export async function withSetup(
     await theirs.close()
     await Promise.all(stops.map((stop) => stop()))
     await stack.stop()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 
-async function startService(
-  env: NodeJS.ProcessEnv,
-  log: string,
-): Promise<{ service: Service; stop: () => Promise<void> }> {
+async function startService(env: NodeJS.ProcessEnv, log: string): Promise<Service> {
   const child = spawn(
     process.execPath,
     ['--import', pathToFileURL(build('bench/support/inside.js')).href, build('src/cli.js'), 'start'],
@@ -119,7 +134,7 @@ async function startService(
     const url = await baseUrl(child.stdout!)
     const pool = new Pool(url, { connections: 8, pipelining: 1 })
     const headers = { 'content-type': 'application/json', authorization: `Token ${TOKEN}` }
-    const service: Service = {
+    return {
       api: (method, path, body) => send(pool, method, `/api/v1${path}`, headers, body),
       send: async (method, path, text, secret = TOKEN) => {
         const authorization = `Token ${secret}`
@@ -147,11 +162,8 @@ async function startService(
         const [report] = (await once(child, 'message')) as [Inside]
         return report
       },
-    }
-    return {
-      service,
       async stop() {
-        await pool.close()
+        if (!pool.closed) await pool.close()
         await stop()
       },
     }

@@ -22,9 +22,8 @@ export function rawName(id: Id): string {
   return `raw${id}.test.`
 }
 
-/** The request that creates this zone, with the settings of our zones. */
-export function rawZone(id: Id) {
-  const name = rawName(id)
+/** The request that creates this zone, with the settings of our zones. @param name another one for it */
+export function rawZone(id: Id, name = rawName(id)) {
   return {
     name,
     kind: 'Master',
@@ -60,6 +59,7 @@ export async function rawPatch(
   return raw('PATCH', `/zones/${name}`, { rrsets: [soa(name, serial++), ...rrsets] })
 }
 
-function soa(name: string, version: number) {
+/** The SOA of a zone with this serial. */
+export function soa(name: string, version: number) {
   return rawRRset(name, 'SOA', `ns1.bench.test. hostmaster.${name} ${version} 86400 7200 3600000 3600`)
 }

@@ -1,0 +1,43 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { readConfig } from '../../src/config.ts'
+import { AUDIT_TURNS } from '../../src/limits.ts'
+import { createLog } from '../../src/log.ts'
+import { closeSystem, createSystem } from '../../src/server.ts'
+import { audit } from '../../src/service/domains/reconcile.ts'
+import { resident } from '../../test/support/servers/resident.ts'
+
+// A process that compares all zones several times, as a service does every ten minutes, and then the contents of those of
+// one turn. After each it prints what that cost.
+
+const SERIALS = 10
+
+/** What a comparison cost: times in milliseconds, memory in KiB. */
+export interface Audit {
+  took: number
+  /** The longest time for which the event loop was blocked. */
+  blocked: number
+  resident: number
+  /** The most that the process has had so far. */
+  peak: number
+}
+
+const config = readConfig(process.env)
+const backends = { databaseUrl: config.databaseUrl!, pdnsApiUrl: config.pdnsApiUrl!, pdnsApiKey: config.pdnsApiKey! }
+const system = createSystem(config, backends, createLog('error'))
+const delay = monitorEventLoopDelay({ resolution: 1 })
+delay.enable()
+
+async function measured(contents: boolean | ((id: number) => boolean)): Promise<void> {
+  delay.reset()
+  const start = performance.now()
+  const suspects = await audit(system, { contents })
+  const took = performance.now() - start
+  if (suspects.length > 0) throw new Error(`${suspects.length} zones differ, such as ${suspects[0]}`)
+  const [now, peak] = [resident(process.pid, 'VmRSS'), resident(process.pid, 'VmHWM')]
+  console.log(JSON.stringify({ took, blocked: delay.max / 1e6, resident: now, peak } satisfies Audit))
+}
+
+await system.nameserver.probe()
+for (let i = 0; i < SERIALS; i++) await measured(false)
+await measured((id) => id % AUDIT_TURNS === 0)
+await closeSystem(system)
