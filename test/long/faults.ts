@@ -1,40 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TestProcess, TestServers } from '../support/harness.ts'
+import type { TestServers } from '../support/harness.ts'
 import type { Random } from '../support/random.ts'
-import { startPostgresProxy, type CommitFate, type PostgresProxy } from '../support/servers/postgres-proxy.ts'
+import type { CommitFate } from '../support/servers/postgres-proxy.ts'
 import type { Fate } from '../support/servers/proxy.ts'
-
-/** A process of the service behind a proxy of Postgres of its own. */
-export interface Worker {
-  service: TestProcess
-  postgres: PostgresProxy
-  /** Kills the process and starts another one. */
-  restart(): Promise<void>
-}
-
-export async function startWorker(servers: TestServers): Promise<Worker> {
-  const postgres = await startPostgresProxy(servers.backends.databaseUrl)
-  // PowerDNS stalls with more than ten connections in total.
-  const start = () => servers.start({ DATABASE_URL: postgres.url, PDNS_CONNECTIONS: '4', LOG_LEVEL: 'error' })
-  const worker: Worker = {
-    service: await start(),
-    postgres,
-    async restart() {
-      await worker.service.kill()
-      // A start fails while another fault keeps the backends away.
-      for (let left = 20; ; left--) {
-        try {
-          worker.service = await start()
-          return
-        } catch (error) {
-          if (left === 1) throw error
-          await sleep(200)
-        }
-      }
-    },
-  }
-  return worker
-}
+import type { Worker } from '../support/workers.ts'
 
 /** Something that fails, and works again when `strike` resolves. */
 export interface Fault {
@@ -44,19 +13,30 @@ export interface Fault {
 
 const COMMITS: CommitFate[] = ['cut', 'forget', 'swallow']
 
+/** Where faults strike. */
+export interface Scene {
+  servers: TestServers
+  workers: Worker[]
+  /** How many requests the clients will send at least. */
+  requests: number
+  clients: Clients
+}
+
+/** The clients, whom a fault may hold up. */
+export interface Clients {
+  /** How many requests they have sent so far, and how many are not answered yet. */
+  sent: number
+  running: number
+  /** How many more requests they may begin. */
+  places: number
+}
+
 /**
  * Three faults, which strike while clients send requests: of PowerDNS or of the way to it, of a process of the service,
  * and of the connections of a process to Postgres.
- * @param requests how many the clients will send at least
- * @param sent how many they have sent so far
  */
-export function drawFaults(
-  random: Random,
-  servers: TestServers,
-  workers: Worker[],
-  requests: number,
-  sent: () => number,
-): Fault[] {
+export function drawFaults(random: Random, scene: Scene): Fault[] {
+  const { servers, workers } = scene
   const duration = 200 + random.below(random.of([500, 2_500]))
   const first = random.below(workers.length)
   const second = random.below(workers.length)
@@ -67,17 +47,19 @@ export function drawFaults(
     ofService(workers[first]!, first, duration),
     ofPostgres(workers[second]!, second, long, random),
   ]
-  return chosen.map((kinds) => {
-    const { what, strike } = random.of(kinds)
-    const moment = random.below(requests)
-    return {
-      what: `after ${moment} requests ${what}`,
-      strike: async () => {
-        while (sent() < moment) await sleep(5)
-        await strike()
-      },
-    }
-  })
+  return chosen.map((kinds) => atSomeMoment(random, scene, random.of(kinds)))
+}
+
+/** A fault that waits for its moment: when the clients have sent so many requests. */
+export function atSomeMoment(random: Random, { requests, clients }: Scene, { what, strike }: Fault): Fault {
+  const moment = random.below(requests)
+  return {
+    what: `after ${moment} requests ${what}`,
+    strike: async () => {
+      while (clients.sent < moment) await sleep(5)
+      await strike()
+    },
+  }
 }
 
 function ofService(worker: Worker, i: number, duration: number): Fault[] {

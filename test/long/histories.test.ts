@@ -2,8 +2,8 @@ import test from 'ava'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
 import { SEED } from '../support/random.ts'
-import { startWorker, type Worker } from './faults.ts'
-import { runBatch, type Counts } from './histories.ts'
+import { startWorker, type Worker } from '../support/workers.ts'
+import { addTo, runBatch, type Counts } from './histories.ts'
 
 // Clients write to a domain at the same time, through two services, while these, PowerDNS and the connections between them
 // are killed, stopped and cut. Each history is judged by what its clients and an observer were told (history.ts). The
@@ -33,8 +33,7 @@ for (let first = 0; first < HISTORIES; first += BATCH) {
       t.timeout(600_000)
       const batch = { seed: SEED + first / BATCH, size, prefix: `batch-${first / BATCH}` }
       const { failures, counts } = await runBatch(servers(), workers, batch)
-      for (const [what, number] of Object.entries(counts))
-        total[what as keyof Counts] = (total[what as keyof Counts] ?? 0) + number
+      addTo(total, counts)
       t.is(failures.length, 0, failures.slice(0, 3).join('\n\n'))
     },
   )

@@ -8,7 +8,8 @@ import { eventually } from '../support/eventually.ts'
 import type { TestServers } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
 import type { Call } from '../support/servers/proxy.ts'
-import { drawFaults, type Worker } from './faults.ts'
+import type { Worker } from '../support/workers.ts'
+import { drawFaults, type Clients, type Fault, type Scene } from './faults.ts'
 import {
   BOUND,
   describe,
@@ -41,23 +42,44 @@ interface Actors {
   values: number
 }
 
+/** How far the clients and observers of some histories are. */
+interface Phase extends Clients {
+  isOver: boolean
+}
+
+/** Histories that run at the same time. */
+export interface Batch {
+  seed: number
+  size: number
+  /** Of the domains' names. */
+  prefix: string
+  /** The faults that they share; without it, those of `drawFaults`. */
+  draw?: (random: Random, scene: Scene) => Fault[]
+  /** Called when the domains exist, before the first request. */
+  ready?: () => Promise<void>
+  /** As in History. */
+  bound?: number
+  /** What must not be in a history; without it, `violations`. */
+  judge?: (history: History) => string[]
+}
+
 /**
  * Some histories at the same time, with faults of the servers that they share. The seed determines all choices, though
  * not which request meets which fault.
- * @param prefix of the domains' names
  * @returns what must not be, with all that led to it
  */
 export async function runBatch(
   servers: TestServers,
   workers: Worker[],
-  { seed, size, prefix }: { seed: number; size: number; prefix: string },
+  { seed, size, prefix, draw = drawFaults, ready, bound = BOUND, judge = violations }: Batch,
 ): Promise<{ failures: string[]; counts: Counts }> {
   const random = new Random(seed)
-  const phase = { sent: 0, isOver: false }
-  const faults = drawFaults(random, servers, workers, size * CLIENTS * REQUESTS, () => phase.sent)
+  const phase: Phase = { sent: 0, running: 0, places: Infinity, isOver: false }
+  const faults = draw(random, { servers, workers, requests: size * CLIENTS * REQUESTS, clients: phase })
   const all = await Promise.all(
     Array.from({ length: size }, (_, i) => newActors(servers, random.of(workers), `${prefix}-${i}.example`)),
   )
+  await ready?.()
   servers.proxy.calls.length = 0
   const observing = all.map((actors) => observe(servers, workers, actors, phase))
   const writing = all.flatMap((actors) =>
@@ -67,15 +89,15 @@ export async function runBatch(
   )
   await Promise.all([...writing, ...faults.map(({ strike }) => strike())])
   const healed = performance.now()
-  const differences = await settle(servers, all)
+  const differences = await settle(servers, all, bound)
   const settled = performance.now()
   phase.isOver = true
   await Promise.all(observing)
   await Promise.all(all.map((actors) => lookAtAll(servers, workers, actors)))
 
   const histories = all.map(({ domain, events }, i): History & { domain: string; found: string[] } => {
-    const history = { events: [...events, ...pushesTo(domain, servers.proxy.calls)], healed, settled }
-    return { domain, ...history, found: [...differences[i]!, ...violations(history)] }
+    const history = { events: [...events, ...pushesTo(domain, servers.proxy.calls)], healed, settled, bound }
+    return { domain, ...history, found: [...differences[i]!, ...judge(history)] }
   })
   const failures = histories
     .filter(({ found }) => found.length > 0)
@@ -112,14 +134,19 @@ interface Request {
 }
 
 /** A client that sends a few requests, one after the other. */
-async function act(workers: Worker[], actors: Actors, phase: { sent: number }, random: Random): Promise<void> {
+async function act(workers: Worker[], actors: Actors, phase: Phase, random: Random): Promise<void> {
   for (let left = REQUESTS + random.below(4); left > 0; left--) {
     phase.sent++
     await sleep(random.below(40))
+    while (phase.places < 1) await sleep(5)
+    phase.places--
+    phase.running++
     const { service } = random.of(workers)
     const api = new Client(service.url, actors.secret)
     const request = await choose(random, actors, api)
-    if (request !== undefined && ['failed', 'unknown'].includes(await send(api, actors, request))) await sleep(200)
+    const outcome = request && (await send(api, actors, request))
+    phase.running--
+    if (outcome === 'failed' || outcome === 'unknown') await sleep(200)
   }
 }
 
@@ -290,13 +317,13 @@ async function lookAtSerial({ powerDns }: TestServers, { domain, events }: Actor
 }
 
 /** Waits until all zones are repaired. Returns, for each, the differences that are left. */
-async function settle(servers: TestServers, all: Actors[]): Promise<string[][]> {
-  await eventually(() => Promise.resolve(servers.proxy.open() === 0), BOUND)
+async function settle(servers: TestServers, all: Actors[], bound: number): Promise<string[][]> {
+  await eventually(() => Promise.resolve(servers.proxy.open() === 0), bound)
   await eventually(
     async () => (await query(servers.system.db, 'select from marks where not settled')).length === 0,
     60_000,
   )
-  const end = Date.now() + BOUND
+  const end = Date.now() + bound
   const differences: string[][] = []
   for (const { domain } of all) {
     let found = await discrepanciesOf(servers, domain)
@@ -317,6 +344,12 @@ function pushesTo(domain: string, calls: Call[]): Event[] {
     const serial = Number(rrsets.find(({ type }) => type === 'SOA')!.records[0]!.content.split(' ')[2])
     return [{ kind: 'push' as const, from, to, serial }]
   })
+}
+
+/** Adds what happened to a sum. */
+export function addTo(total: Partial<Counts>, counts: Counts): void {
+  for (const [what, number] of Object.entries(counts) as [keyof Counts, number][])
+    total[what] = (total[what] ?? 0) + number
 }
 
 function count(histories: History[]): Counts {

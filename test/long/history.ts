@@ -66,6 +66,8 @@ export interface History {
   healed: number
   /** When all repairs were done. */
   settled: number
+  /** Another one than BOUND. */
+  bound?: number
 }
 
 /**
@@ -78,13 +80,17 @@ export const BOUND = 30_000
 /** What the history shows that must not be, in words. */
 export function violations(history: History): string[] {
   const { events } = history
+  return [...unexpectedAnswers(events), ...wrongReads(events), ...wrongLooks(history), ...serialsBack(history)]
+}
+
+/** What must not be even if Postgres has lost acknowledged changes, as an asynchronous standby may. */
+export function violationsDespiteLoss({ events }: History): string[] {
+  return [...unexpectedAnswers(events), ...refusedReads(events)]
+}
+
+function unexpectedAnswers(events: Event[]): string[] {
   const unexpected = events.filter((event) => event.kind === 'write' && event.outcome === 'unexpected')
-  return [
-    ...unexpected.map((event) => `unexpected answer: ${describe(event)}`),
-    ...wrongReads(events),
-    ...wrongLooks(history),
-    ...serialsBack(history),
-  ]
+  return unexpected.map((event) => `unexpected answer: ${describe(event)}`)
 }
 
 /** One line about an event. */
@@ -114,18 +120,24 @@ function writesOf(events: Event[]): Write[] {
  * requests in which each takes effect at one moment between its sending and its answer, and the answers are true.
  */
 function wrongReads(events: Event[]): string[] {
+  const found = refusedReads(events)
+  if (found.length > 0) return found
+  const reads = events.filter((event) => event.kind === 'read')
+  const misfit = unexplained([...writesOf(events).filter(({ outcome }) => isPossible(outcome)), ...reads])
+  return misfit === undefined ? [] : [`no order of the requests explains: ${describe(misfit)}`]
+}
+
+/** Reads whose values nobody may see. */
+function refusedReads(events: Event[]): string[] {
   const reads = events.filter((event) => event.kind === 'read')
   const writes = writesOf(events)
-  const found = reads.flatMap((read) => {
+  return reads.flatMap((read) => {
     const foreign = Object.entries(read.seen).filter(
       ([what, value]) =>
         value !== NONE && !writes.some(({ sets, outcome }) => sets[what] === value && isPossible(outcome)),
     )
     return foreign.length === 0 ? [] : [`${print(Object.fromEntries(foreign))} was refused: ${describe(read)}`]
   })
-  if (found.length > 0) return found
-  const misfit = unexplained([...writes.filter(({ outcome }) => isPossible(outcome)), ...reads])
-  return misfit === undefined ? [] : [`no order of the requests explains: ${describe(misfit)}`]
 }
 
 function isPossible(outcome: Outcome): boolean {
@@ -193,6 +205,7 @@ function carryOut(request: Write | Read, state: Values): Values | undefined {
 function wrongLooks(history: History): string[] {
   const looks = history.events.filter((event) => event.kind === 'look')
   const writes = writesOf(history.events)
+  const { bound = BOUND } = history
   const isExcused = excuse(history)
   const pushes = history.events.filter((event) => event.kind === 'push')
   /** When a look certainly tells of all names: PowerDNS empties its cache of answers at the end of a change. */
@@ -213,7 +226,7 @@ function wrongLooks(history: History): string[] {
     if (sources.length === 0 && !isInitial) return 'was refused, or never sent'
     if (isExcused(look)) return undefined
     const isOver = (write: Write) =>
-      write.outcome === 'failed' && look.from > Math.min(history.settled, Math.max(write.to, history.healed) + BOUND)
+      write.outcome === 'failed' && look.from > Math.min(history.settled, Math.max(write.to, history.healed) + bound)
     const later = (source: Write | undefined) =>
       writes.find(
         (write) =>
@@ -261,10 +274,10 @@ function serialsBack(history: History): string[] {
  * Whether DNS may show an earlier state for now: PowerDNS has applied, or may have applied, a change after a later one. A
  * change is later if its serial is higher: each worker gets a new one under the zone's lock.
  */
-function excuse({ events, healed, settled }: History): (span: Span) => boolean {
+function excuse({ events, healed, settled, bound = BOUND }: History): (span: Span) => boolean {
   const late = latePushes(events)
   return ({ from, to }) =>
-    from < settled && late.some((push) => push.from < to && from < Math.max(healed, push.to) + BOUND)
+    from < settled && late.some((push) => push.from < to && from < Math.max(healed, push.to) + bound)
 }
 
 /** The changes that PowerDNS applied, or may have applied, after a later one. */

@@ -1,0 +1,349 @@
+import test, { type ExecutionContext } from 'ava'
+import { isDeepStrictEqual } from 'node:util'
+import { query } from '../../src/store/database.ts'
+import { newDomain, rrset, succeeded } from '../support/api.ts'
+import type { Answer, Client } from '../support/client.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { eventually } from '../support/eventually.ts'
+import { useServers } from '../support/harness.ts'
+import { endDoubt, markedZones } from '../support/marks.ts'
+import { FORGETFUL, PostgresServer, type Blow } from '../support/servers/postgres-server.ts'
+import type { Call, Stopped } from '../support/servers/proxy.ts'
+import { startWorker, type Worker } from '../support/workers.ts'
+
+// Postgres crashes at each step of a write (architecture.md, "The mark before the push"), and loses what was committed
+// without waiting for the disk: the mark of a small write.
+
+let postgres: PostgresServer
+const servers = useServers(undefined, async () => (postgres = await PostgresServer.start(FORGETFUL)))
+let first: Worker
+let second: Worker
+
+test.serial.before('two services are started', async () => {
+  first = await startWorker(servers(), { LOG_LEVEL: 'warn' })
+  second = await startWorker(servers(), { LOG_LEVEL: 'warn' })
+})
+
+test.afterEach.always(() => {
+  for (const { postgres } of [first, second]) {
+    postgres.refuse(false)
+    postgres.atCommit(() => 'pass')
+  }
+})
+
+test.after.always(async () => {
+  await servers().killServices()
+  await Promise.all([first.postgres.close(), second.postgres.close()])
+})
+
+/** A kind of write, and how it begins and ends. */
+interface Kind {
+  what: string
+  /** Whether a crash loses its mark. */
+  isLost: boolean
+  prepare: (api: Client, name: string) => Promise<unknown>
+  send: (api: Client, name: string) => Promise<Answer>
+  /** What a later write of another process does, which must succeed. */
+  overtake: (api: Client, name: string) => Promise<Answer>
+  /** The request to PowerDNS at which Postgres crashes. */
+  isPush: (call: Call) => boolean
+  state: (api: Client, name: string) => Promise<unknown>
+  /** The same at PowerDNS, if `discrepancies` does not compare it. */
+  served?: (name: string) => Promise<unknown>
+}
+
+const ADDRESS = '192.0.2.2'
+const records = [ADDRESS]
+const www = (api: Client, name: string, address: string) =>
+  api.put(`/domains/${name}/rrsets/www/A/`, rrset({ records: [address] }))
+const makeDomain = async (api: Client, name: string) => {
+  await newDomain(api, name)
+  succeeded(await api.post(`/domains/${name}/rrsets/`, rrset({ records: ['192.0.2.1'] })), 201)
+}
+const contents = async (api: Client, name: string) => {
+  const { status, json } = await api.get(`/domains/${name}/rrsets/?type=A`)
+  return status === 200 ? (json as { records: string[] }[]).map((each) => each.records[0]).sort() : status
+}
+const transfers = (address: string) => ({ addresses: [address], notify: [], tsig: false })
+
+const KINDS: Kind[] = [
+  {
+    what: 'a small write',
+    isLost: true,
+    prepare: makeDomain,
+    send: (api, name) => www(api, name, ADDRESS),
+    overtake: (api, name) => www(api, name, '192.0.2.3'),
+    isPush: ({ method }) => method === 'PATCH',
+    state: contents,
+  },
+  {
+    what: 'a write of many RRsets',
+    isLost: false,
+    prepare: makeDomain,
+    send: (api, name) => {
+      const many = Array.from({ length: 250 }, (_, i) => rrset({ subname: `n${i}`, records }))
+      return api.patch(`/domains/${name}/rrsets/`, many)
+    },
+    overtake: (api, name) => www(api, name, '192.0.2.3'),
+    isPush: ({ method }) => method === 'PATCH',
+    state: contents,
+  },
+  {
+    what: 'a creation',
+    isLost: false,
+    prepare: () => Promise.resolve(),
+    send: (api, name) => api.post('/domains/', { name }),
+    overtake: (api, name) => api.post('/domains/', { name }),
+    isPush: ({ method, path }) => method === 'POST' && path.startsWith('/zones'),
+    state: contents,
+  },
+  {
+    what: 'a deletion',
+    isLost: false,
+    prepare: makeDomain,
+    send: (api, name) => api.delete(`/domains/${name}/`),
+    overtake: (api, name) => www(api, name, '192.0.2.3'),
+    isPush: ({ method }) => method === 'DELETE',
+    state: contents,
+  },
+  {
+    what: 'a change of transfers',
+    isLost: false,
+    prepare: makeDomain,
+    send: (api, name) => api.put(`/domains/${name}/transfers/`, transfers(ADDRESS)),
+    overtake: (api, name) => api.put(`/domains/${name}/transfers/`, transfers('192.0.2.3')),
+    isPush: ({ method, path }) => method === 'PUT' && path.includes('/metadata/'),
+    state: async (api, name) => {
+      return ((await api.get(`/domains/${name}/transfers/`)).json as { addresses: string[] }).addresses
+    },
+    served: async (name) => {
+      const { json } = await servers().pdns('GET', `/zones/${name}./metadata/ALLOW-AXFR-FROM`)
+      return (json as { metadata?: string[] }).metadata ?? []
+    },
+  },
+]
+
+/** A write that is held back on its way to PowerDNS. */
+interface Held {
+  name: string
+  kind: Kind
+  before: unknown
+  push: Stopped
+  call: Call
+  /** Undefined if the service was killed. */
+  answering: Promise<Answer | undefined>
+  /** Ready before the write begins: a second after it repair notices its mark, which writes the log. */
+  blow: Blow
+}
+
+let crashes = 0
+
+/** Both ways to crash, in turns. */
+async function ready(): Promise<Blow> {
+  return ++crashes % 2 === 0 ? postgres.readyToShutDown(0) : postgres.readyToKillSession(([pid]) => pid!)
+}
+
+/** Lets Postgres crash, out of the services' reach. Returns the zones whose marks are left. */
+async function crash({ blow }: { blow: Blow }): Promise<string[]> {
+  for (const worker of [first, second]) worker.postgres.refuse(true)
+  blow.strike()
+  await blow.recovered()
+  return markedZones(servers())
+}
+
+/** Lets the services reach Postgres again. */
+async function reconnect(): Promise<void> {
+  for (const worker of [first, second]) worker.postgres.refuse(false)
+  await eventually(async () => (await second.service.api.get('/domains/')).status === 200)
+}
+
+async function hold(kind: Kind): Promise<Held> {
+  await endDoubt(servers())
+  await eventually(async () => (await first.service.api.get('/domains/')).status === 200)
+  const name = await prepared(kind)
+  const before = await kind.state(second.service.api, name)
+  const blow = await ready()
+  const push = servers().proxy.stop(kind.isPush)
+  const answering = kind.send(first.service.api, name).catch(() => undefined)
+  return { name, kind, before, push, call: await push.arrived, answering, blow }
+}
+
+let names = 0
+
+async function prepared({ prepare }: Kind): Promise<string> {
+  const name = `crash-${++names}.example`
+  await prepare(second.service.api, name)
+  return name
+}
+
+/** What must be so after each crash, whatever the answer. */
+async function allIsWell(t: ExecutionContext, { name, kind, before, answering }: Held): Promise<void> {
+  const answer = await answering
+  const { api } = second.service
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+  const state = await kind.state(api, name)
+  const { served } = kind
+  // What no serial tells is found when the time is over in which late requests arrive.
+  if (served !== undefined) await eventually(async () => isDeepStrictEqual(await served(name), state), 30_000)
+  if (answer === undefined) return
+  if (answer.status >= 300) t.is(answer.status, 503, answer.text)
+  if (answer.status < 300) t.notDeepEqual(state, before)
+  else if (!answer.text.includes('unknown')) t.deepEqual(state, before)
+}
+
+/** The serial that a change brings. */
+function serialIn({ body }: Call): number {
+  const { rrsets } = JSON.parse(body) as { rrsets: { type: string; records: { content: string }[] }[] }
+  return Number(rrsets.find(({ type }) => type === 'SOA')!.records[0]!.content.split(' ')[2])
+}
+
+/** Waits until PowerDNS has answered a request. */
+async function applied(call: Call): Promise<void> {
+  await eventually(() => call.status !== undefined)
+}
+
+for (const kind of KINDS) {
+  const { what, isLost } = kind
+  const isMarked = (t: ExecutionContext, { name }: Held, marked: string[]) => {
+    t.is(marked.includes(name), !isLost, marked.join())
+  }
+
+  test.serial(`${what}: crash before PowerDNS gets it, which it never does`, async (t) => {
+    const held = await hold(kind)
+    isMarked(t, held, await crash(held))
+    await reconnect()
+    held.push.release('cut')
+    await allIsWell(t, held)
+  })
+
+  test.serial(`${what}: crash before PowerDNS gets it`, async (t) => {
+    const held = await hold(kind)
+    isMarked(t, held, await crash(held))
+    await reconnect()
+    held.push.release('pass')
+    await applied(held.call)
+    await allIsWell(t, held)
+  })
+
+  test.serial(`${what}: crash before PowerDNS gets it, which answers while Postgres is away`, async (t) => {
+    const held = await hold(kind)
+    isMarked(t, held, await crash(held))
+    held.push.release('pass')
+    await applied(held.call)
+    await reconnect()
+    await allIsWell(t, held)
+  })
+
+  test.serial(`${what}: crash, the service is killed, and PowerDNS gets it after another write`, async (t) => {
+    const held = await hold(kind)
+    t.teardown(() => first.restart())
+    await first.service.kill()
+    isMarked(t, held, await crash(held))
+    await reconnect()
+    const answer = await kind.overtake(second.service.api, held.name)
+    t.true(answer.status < 300, answer.text)
+    const state = await kind.state(second.service.api, held.name)
+    held.push.release('pass')
+    await applied(held.call)
+    await allIsWell(t, held)
+    t.deepEqual(await kind.state(second.service.api, held.name), state)
+  })
+
+  test.serial(`${what}: crash after PowerDNS has applied it, and the service is killed`, async (t) => {
+    const held = await hold(kind)
+    const { method, path, body } = held.call
+    const { status } = await servers().pdns(method, path, body === '' ? undefined : JSON.parse(body))
+    t.true(status < 300)
+    t.teardown(() => first.restart())
+    await first.service.kill()
+    isMarked(t, held, await crash(held))
+    await reconnect()
+    held.push.release('cut')
+    await allIsWell(t, held)
+    t.deepEqual(await kind.state(second.service.api, held.name), held.before)
+  })
+
+  test.serial(`${what}: crash instead of the commit`, async (t) => {
+    const held = await hold(kind)
+    await crashAtCommit(held, () => {
+      held.push.release('pass')
+    })
+    await reconnect()
+    await allIsWell(t, held)
+    t.deepEqual(await kind.state(second.service.api, held.name), held.before)
+  })
+
+  test.serial(`${what}: crash after the commit, before the answer to it`, async (t) => {
+    const held = await hold(kind)
+    first.postgres.atCommit(() => {
+      for (const worker of [first, second]) worker.postgres.refuse(true)
+      return 'swallow'
+    })
+    held.push.release('pass')
+    await eventually(async () => {
+      const sql = 'select from marks where zone = :name and not settled'
+      return (await query(servers().system.db, sql, { name: held.name })).length === 0
+    })
+    await crash(held)
+    await reconnect()
+    await allIsWell(t, held)
+    t.notDeepEqual(await kind.state(second.service.api, held.name), held.before)
+  })
+}
+
+test.serial('a lost serial is not used again, although the versions of the zone are ahead of the clock', async (t) => {
+  const [small] = KINDS as [Kind]
+  const ahead = { ...small, prepare: prepareAhead }
+  const held = await hold(ahead)
+  t.teardown(() => first.restart())
+  await first.service.kill()
+  t.false((await crash(held)).includes(held.name))
+  await reconnect()
+  const later = servers().proxy.stop(small.isPush)
+  const answering = www(second.service.api, held.name, '192.0.2.3')
+  t.true(serialIn(await later.arrived) > serialIn(held.call))
+  later.release('pass')
+  t.is((await answering).status, 200)
+  held.push.release('pass')
+  await applied(held.call)
+  await allIsWell(t, held)
+  t.deepEqual(await contents(second.service.api, held.name), ['192.0.2.3'])
+})
+
+/** Makes a domain that has had many writes: its versions are ahead of UNIX time. */
+async function prepareAhead(api: Client, name: string): Promise<void> {
+  await makeDomain(api, name)
+  await query(servers().system.db, 'update domains set version = version + 1000000 where name = :name', { name })
+  succeeded(await www(api, name, '192.0.2.1'), 200)
+  succeeded(await www(api, name, '192.0.2.10'), 200)
+}
+
+test.serial('what was lost is not acknowledged, although another transaction has its number', async (t) => {
+  const tokens = async () => ((await second.service.api.get('/auth/tokens/')).json as unknown[]).length
+  const before = await tokens()
+  let answering: Promise<Answer> | undefined
+  await crashAtCommit({ blow: await ready() }, () => {
+    answering = first.service.api.post('/auth/tokens/', { name: 'lost' })
+  })
+  for (let i = 0; i < 200; i++) await query(servers().system.db, 'select pg_current_xact_id()')
+  await reconnect()
+  const answer = await answering!
+  t.is(answer.status, 503, answer.text)
+  t.is(await tokens(), before)
+})
+
+/** Lets Postgres crash when a write of the first service commits, which it does not carry out. */
+async function crashAtCommit({ blow }: { blow: Blow }, begin: () => void): Promise<void> {
+  const struck = new Promise<void>((resolve) => {
+    first.postgres.atCommit(() => {
+      for (const worker of [first, second]) worker.postgres.refuse(true)
+      blow.strike()
+      resolve()
+      return 'forget'
+    })
+  })
+  begin()
+  await struck
+  first.postgres.atCommit(() => 'pass')
+  await blow.recovered()
+}

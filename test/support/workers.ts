@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TestProcess, TestServers } from './harness.ts'
+import { startPostgresProxy, type PostgresProxy } from './servers/postgres-proxy.ts'
+
+/** A process of the service behind a proxy of Postgres of its own. */
+export interface Worker {
+  service: TestProcess
+  postgres: PostgresProxy
+  /** Kills the process and starts another one. */
+  restart(): Promise<void>
+}
+
+/** @param environment its DATABASE_URL is where the proxy leads */
+export async function startWorker(servers: TestServers, environment: Record<string, string> = {}): Promise<Worker> {
+  const postgres = await startPostgresProxy(environment['DATABASE_URL'] ?? servers.backends.databaseUrl)
+  // PowerDNS stalls with more than ten connections in total.
+  const settings = { PDNS_CONNECTIONS: '4', LOG_LEVEL: 'error', ...environment, DATABASE_URL: postgres.url }
+  const start = () => servers.start(settings)
+  const worker: Worker = {
+    service: await start(),
+    postgres,
+    async restart() {
+      await worker.service.kill()
+      // A start fails while another fault keeps the backends away.
+      for (let left = 20; ; left--) {
+        try {
+          worker.service = await start()
+          return
+        } catch (error) {
+          if (left === 1) throw error
+          await sleep(200)
+        }
+      }
+    },
+  }
+  return worker
+}
