@@ -126,6 +126,10 @@ export class Zone implements ZoneState, AsyncDisposable {
         record(system, trx, domain.id, this.author, { version, now }, changes),
       ]),
     )
+    // While the zone is being marked.
+    const states = mapInSlices(changes, (change) =>
+      toPublished(domain, change.after ?? { ...change.before!, records: [] }),
+    )
     const isAtomic = rectify === domain.rectify
     const sent = { version, rrsets: changes.length, served: domain.version, isAtomic }
     const push = this.publication.push(domain.name, sent, async (attempt) => {
@@ -141,10 +145,8 @@ export class Zone implements ZoneState, AsyncDisposable {
         attempt.begun = true
       }
       // Storing continues meanwhile. The database accepts whatever the plan accepted; if it fails, the mark stays.
-      const states = await mapInSlices(changes, (change) =>
-        toPublished(domain, change.after ?? { ...change.before!, records: [] }),
-      )
-      await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets: states }, rectify, claim)
+      const update = { zone, denial: domain.denial, version, rrsets: await states }
+      await system.nameserver.publish(update, rectify, claim)
       this.publication.publishes(domain, version)
       attempt.begun = true
       await storing
