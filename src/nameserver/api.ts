@@ -45,7 +45,7 @@ export class Api {
     const url = new URL(options.url)
     this.#pool = new Pool(url.origin, { connections: options.connections, pipelining: 1 })
     this.#observer = options.observer
-    this.#requests = options.observer === undefined ? this.#pool : this.#pool.compose(noticeStart(options.observer))
+    this.#requests = this.#pool.compose(atStart(options.observer))
     this.#key = options.key
     this.#path = `${url.pathname.replace(/\/+$/, '')}/api/v1/servers/localhost`
   }
@@ -53,7 +53,7 @@ export class Api {
   /**
    * @param limit milliseconds in total: waiting for a connection, sending, receiving
    * @param body JSON
-   * @param lease confirmed when a connection is free, just before anything is sent
+   * @param lease fresh, or confirmed, when a connection is open, just before anything is sent
    * @returns the answer's parsed JSON; undefined if the answer is empty
    * @throws NameserverFailure; the lease's error if it has ended
    */
@@ -87,7 +87,7 @@ export class Api {
     if (body !== undefined && Buffer.byteLength(body) > MAX_BODY) {
       throw new NameserverFailure('refused', `it is more than PowerDNS takes in one request (${MAX_BODY} octets)`)
     }
-    const { status, text } = await this.#request({
+    const request = {
       method,
       path: this.#path + path,
       headers: {
@@ -97,11 +97,11 @@ export class Api {
           'content-length': String(Buffer.byteLength(body)),
         }),
       },
-      body: lease === undefined ? (body ?? null) : Readable.from(underLease(lease, body)),
       signal: AbortSignal.timeout(limit),
       headersTimeout: 0,
       bodyTimeout: 0,
-    })
+    }
+    const { status, text } = await this.#request(request, body ?? null, lease)
     if (status >= 200 && status < 300) return text === '' ? undefined : parse(text)
     const message = errorMessage(status, text)
     throw new NameserverFailure(kindOf(status), message, { rrset: refusedRRset(message) })
@@ -117,9 +117,16 @@ export class Api {
     await this.#pool.destroy()
   }
 
-  async #request(options: Dispatcher.RequestOptions): Promise<{ status: number; text: string }> {
+  async #send(options: Leased): Promise<Dispatcher.ResponseData> {
+    return this.#requests.request(options)
+  }
+
+  async #request(options: Request, body: string | null, lease?: Lease): Promise<{ status: number; text: string }> {
     try {
-      const answer = await this.#requests.request(options)
+      const answer = await this.#send({ ...options, body, lease }).catch((error: unknown) => {
+        if (!(error instanceof StaleLease)) throw error
+        return this.#send({ ...options, body: Readable.from(underLease(lease!, body)) })
+      })
       return { status: answer.statusCode, text: await answer.body.text() }
     } catch (error) {
       if (error instanceof Unavailable) throw error
@@ -152,14 +159,27 @@ function templateOf(path: string): string {
     .replace(/(?<=\/(?:zones|cryptokeys|tsigkeys|metadata|config)\/)[^/]+/g, ':id')
 }
 
-/** Tells when a request has got its connection: undici begins it just before it sends. */
-function noticeStart(observer: Observer): Dispatcher.DispatcherComposeInterceptor {
+/** A request without its body. */
+type Request = Omit<Dispatcher.RequestOptions, 'body'>
+
+interface Leased extends Request {
+  body: string | Readable | null
+  /** If it is not fresh when a connection is open, nothing is sent, and the request fails with StaleLease. */
+  lease?: Lease | undefined
+}
+
+class StaleLease extends Error {}
+
+/** Tells when a request has got its connection, and looks at its lease: undici begins it just before it sends. */
+function atStart(observer: Observer | undefined): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
+    const { lease } = options as { lease?: Lease }
     const start = performance.now()
     return dispatch(options, {
-      onRequestStart(...args) {
-        observer.waited(start)
-        handler.onRequestStart?.(...args)
+      onRequestStart(controller, context) {
+        observer?.waited(start)
+        handler.onRequestStart?.(controller, context)
+        if (lease?.isFresh === false) controller.abort(new StaleLease())
       },
       onResponseStart: (...args) => handler.onResponseStart?.(...args),
       onResponseData: (...args) => handler.onResponseData?.(...args),
@@ -169,10 +189,10 @@ function noticeStart(observer: Observer): Dispatcher.DispatcherComposeIntercepto
   }
 }
 
-/** The body of a request. Undici asks for it when a connection is open, and sends nothing before, not even headers. */
-async function* underLease(lease: Lease, body = ''): AsyncGenerator<string> {
+/** The body of a request whose lease must be confirmed, for which undici asks when a connection is open, before it sends. */
+async function* underLease(lease: Lease, body: string | null): AsyncGenerator<string> {
   await lease.confirm()
-  if (body !== '') yield body
+  if (body !== null) yield body
 }
 
 /** Errors before a connection exists: nothing was sent. */

@@ -20,14 +20,18 @@ export class Claim implements Lease {
     this.mark = mark
   }
 
-  /** @throws Unavailable if the claim was confirmed more than CLAIM_LIFETIME ago, and another worker has one now */
-  async confirm(): Promise<void> {
+  /** Whether the claim was confirmed within CLAIM_LIFETIME. */
+  get isFresh(): boolean {
     const { steady, wall } = now()
-    const isFresh =
-      steady - this.#confirmed.steady < CLAIM_LIFETIME && Math.abs(wall - this.#confirmed.wall) < CLAIM_LIFETIME
-    if (isFresh) return
+    return steady - this.#confirmed.steady < CLAIM_LIFETIME && Math.abs(wall - this.#confirmed.wall) < CLAIM_LIFETIME
+  }
+
+  /** @throws Unavailable if the claim is not fresh, and another worker has one now */
+  async confirm(): Promise<void> {
+    if (this.isFresh) return
+    const asked = now()
     await marks.confirm(this.#system.marksDb, this.mark)
-    this.#confirmed = { steady, wall }
+    this.#confirmed = asked
   }
 
   /** Records in the mark what is sent next. @throws Unavailable if another worker has claimed the mark */
