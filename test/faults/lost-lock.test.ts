@@ -1,5 +1,7 @@
 import test from 'ava'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { CLAIM_LIFETIME } from '../../src/limits.ts'
 import { query } from '../../src/store/database.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
@@ -79,6 +81,33 @@ test.serial('a write that lost its lock does not delete the mark of another writ
   t.is((await taking).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.like((await second.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
+})
+
+test.serial('a write that stood still before its push, and lost its lock meanwhile, sends nothing', async (t) => {
+  const [first, second] = await Promise.all([servers().start(), servers().start()])
+  const name = 'still.example'
+  await first.api.post('/domains/', { name })
+  await first.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  const question = servers().proxy.stop(({ path }) => path.startsWith(`/zones?zone=${name}.`))
+  const seen = servers().proxy.calls.length
+  const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
+  await question.arrived
+  await eventually(async () => !(await isUnmarked(name)))
+  first.signal('SIGSTOP')
+  question.release('pass')
+  await breakTransaction()
+  t.is((await second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
+  await sleep(CLAIM_LIFETIME)
+  first.signal('SIGCONT')
+  t.is((await answering).status, 503)
+  const pushes = servers()
+    .proxy.calls.slice(seen)
+    .filter(({ method }) => method === 'PATCH')
+  t.deepEqual(
+    pushes.filter(({ body }) => body.includes('192.0.2.2')),
+    [],
+  )
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
 test.serial('a deletion that lost its lock during the push is answered 503, and the zone is restored', async (t) => {

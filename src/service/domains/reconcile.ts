@@ -21,7 +21,7 @@ import type { System } from '../../system.ts'
 import { after, unixTime } from '../../time.ts'
 import { registrable } from './availability.ts'
 import { differences } from '../zone/differences.ts'
-import { Claim } from '../zone/claim.ts'
+import { Claim, moment } from '../zone/claim.ts'
 import { deleteLeftovers, openPublication, type Publication } from '../zone/publication.ts'
 import { transfersOf } from '../transfers.ts'
 import { runPeriodically, type BackgroundTask } from '../background.ts'
@@ -56,11 +56,12 @@ export async function repair(system: System, name: string): Promise<boolean> {
   await using publication = await openPublication(system, 'repair')
   const domain = await lockIfFree(publication.trx, name)
   if (domain === 'busy' || domain?.paused === true) return false
+  const asked = moment()
   const mark = await marks.claim(system.marksDb, name)
   if (mark === undefined) return false
   try {
     const isAsBefore = mark.settled && mark.isWatched && (await isServed(system, name, domain))
-    if (!isAsBefore) await restore(publication, domain, new Claim(system, mark))
+    if (!isAsBefore) await restore(publication, domain, new Claim(system, mark, asked))
     await marks.settle(publication.trx, mark)
     await publication.commit()
     if (!isAsBefore) system.metrics?.count('zoneplane_repairs_total', {})

@@ -12,24 +12,26 @@ import type { System } from '../../system.ts'
 export class Claim implements Lease {
   readonly mark: Mark
   readonly #system: System
-  /** When the claim was made or confirmed. A process may stand still for long, and its clock may jump. */
-  #confirmed = now()
+  /** When the database was asked that has confirmed the claim last. */
+  #confirmed: Moment
 
-  constructor(system: System, mark: Mark) {
+  /** @param asked when the database was asked for the claim */
+  constructor(system: System, mark: Mark, asked: Moment) {
     this.#system = system
     this.mark = mark
+    this.#confirmed = asked
   }
 
   /** Whether the claim was confirmed within CLAIM_LIFETIME. */
   get isFresh(): boolean {
-    const { steady, wall } = now()
+    const { steady, wall } = moment()
     return steady - this.#confirmed.steady < CLAIM_LIFETIME && Math.abs(wall - this.#confirmed.wall) < CLAIM_LIFETIME
   }
 
   /** @throws Unavailable if the claim is not fresh, and another worker has one now */
   async confirm(): Promise<void> {
     if (this.isFresh) return
-    const asked = now()
+    const asked = moment()
     await marks.confirm(this.#system.marksDb, this.mark)
     this.#confirmed = asked
   }
@@ -56,7 +58,15 @@ export function pushOf(version: number | null, rrsets: number): Push {
   return { version, grace: graceTime(request), timeLimit: answerTime(request) }
 }
 
-/** The steady clock stands still while a machine is paused; the wall clock may be set. Both in milliseconds. */
-function now(): { steady: number; wall: number } {
+/**
+ * A time of this process, by two clocks, in milliseconds: a process may stand still for long. The steady clock stands still
+ * while a machine is paused; the wall clock may be set.
+ */
+export interface Moment {
+  steady: number
+  wall: number
+}
+
+export function moment(): Moment {
   return { steady: performance.now(), wall: Date.now() }
 }

@@ -8,7 +8,7 @@ import type { Mark } from '../../store/marks.ts'
 import type { Published, System } from '../../system.ts'
 import { unixTime, type Timestamp } from '../../time.ts'
 import { transfersOf } from '../transfers.ts'
-import { Claim, pushOf } from './claim.ts'
+import { Claim, moment, pushOf } from './claim.ts'
 import { differences, type Difference } from './differences.ts'
 import { keepKeys, openKeys, storeKeys } from './signing-keys.ts'
 import { timed } from './steps.ts'
@@ -66,6 +66,7 @@ export class Publication implements AsyncDisposable {
     }: { version: number | null; rrsets: number; served?: number; isAtomic?: boolean },
     push: (attempt: Attempt) => Promise<T>,
   ): Promise<T> {
+    const asked = moment()
     const [marking, serial] = await timed(this.system, 'mark', () =>
       Promise.allSettled([
         marks.set(this.system.marksDb, zone, pushOf(version, rrsets), { flushed: !isAtomic || rrsets > SMALL_WRITE }),
@@ -74,7 +75,7 @@ export class Publication implements AsyncDisposable {
     )
     if (marking.status === 'rejected') throw marking.reason
     const { isNew, ...mark } = marking.value
-    const claim = new Claim(this.system, mark)
+    const claim = new Claim(this.system, mark, asked)
     const attempt: Attempt = { claim, isDoubtful: !isNew && !mark.settled, begun: !isNew }
     try {
       if (serial.status === 'rejected') throw neverSent(serial.reason)
