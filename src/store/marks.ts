@@ -48,8 +48,9 @@ const CLAIMED = `claim = default, watch_until = greatest(marks.watch_until, ${DO
 /**
  * Marks a zone, or claims its existing mark; `isNew` distinguishes the two. Call it outside of transactions, so that
  * the mark is committed when this resolves. After a crash of Postgres the zone is watched for what was sent before.
- * @param options.flushed whether the mark must survive a crash of Postgres. Else its commit waits neither for the disk; but
- *   it does for synchronous standbys, which keep a former primary from publishing
+ * @param options.flushed whether the mark must survive a crash of Postgres. Else its commit does not wait for the disk;
+ *   unless there are synchronous standbys, which keep a former primary from publishing, or Postgres has crashed just now:
+ *   then a second mark could be lost, and its serial given again
  */
 export async function set(
   db: Db,
@@ -61,8 +62,8 @@ export async function set(
     db,
     `insert into marks (zone, since, version, first, grace, time_limit, retry_at, watch_until)
      select :zone, now(), :version, :version, :grace, :timeLimit, now() + interval '1 second', ${DOUBTFUL_UNTIL}
-     from set_config('synchronous_commit', case when :flushed or current_setting('synchronous_standby_names') <> ''
-       then 'on' else 'off' end, true)
+     from set_config('synchronous_commit', case when :flushed or ${DOUBTFUL_UNTIL} > clock_timestamp()
+       or current_setting('synchronous_standby_names') <> '' then 'on' else 'off' end, true)
      on conflict (zone) do update set ${CLAIMED}
      returning ${COLUMNS}, since = now() as "isNew"`,
     { zone, ...push, flushed },

@@ -310,6 +310,39 @@ test.serial('a lost serial is not used again, although the versions of the zone 
   t.deepEqual(await contents(second.service.api, held.name), ['192.0.2.3'])
 })
 
+test.serial('if Postgres crashes twice, no serial is used twice', async (t) => {
+  const [small] = KINDS as [Kind]
+  const name = await prepared(small)
+  await query(servers().system.db, 'update domains set version = version + 1000000 where name = :name', { name })
+  succeeded(await www(second.service.api, name, '192.0.2.10'), 200)
+  const held: { push: Stopped; call: Call }[] = []
+  await endDoubt(servers())
+  // The second crash follows soon.
+  for (const address of ['192.0.2.11', '192.0.2.12']) {
+    const blow = await ready()
+    const push = servers().proxy.stop(small.isPush)
+    const answering = www(first.service.api, name, address).catch(() => undefined)
+    held.push({ push, call: await push.arrived })
+    await first.service.kill()
+    await crash({ blow })
+    await reconnect()
+    await answering
+    await first.restart()
+  }
+  const push = servers().proxy.stop(small.isPush)
+  const answering = www(second.service.api, name, '192.0.2.13')
+  const serials = [...held.map(({ call }) => serialIn(call)), serialIn(await push.arrived)]
+  push.release('pass')
+  t.is((await answering).status, 200)
+  t.deepEqual(serials, [...new Set(serials)].sort())
+  for (const { push, call } of held) {
+    push.release('pass')
+    await applied(call)
+  }
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+  t.deepEqual(await contents(second.service.api, name), ['192.0.2.13'])
+})
+
 /** Makes a domain that has had many writes: its versions are ahead of UNIX time. */
 async function prepareAhead(api: Client, name: string): Promise<void> {
   await makeDomain(api, name)
