@@ -29,12 +29,17 @@ export async function atSubnames(
   domainName: string,
   names: { subnames: string[]; ancestors: string[] } | 'all',
 ): Promise<RRset[]> {
-  const condition =
-    names === 'all' ? '' : `and (subname = any (:subnames) or (subname = any (:ancestors) and type in ('NS', 'DNAME')))`
+  const ofDomain = 'rrsets.domain_id = (select id from domains where name = :domainName)'
+  if (names === 'all') return query<RRset>(db, `select ${COLUMNS} from rrsets where ${ofDomain}`, { domainName })
+  // A join, because Postgres would compare each RRset with each element of an array in turn.
   return query<RRset>(
     db,
-    `select ${COLUMNS} from rrsets where domain_id = (select id from domains where name = :domainName) ${condition}`,
-    names === 'all' ? { domainName } : { domainName, ...names },
+    `select ${COLUMNS}
+     from (select unnest(cast(:subnames as text[])), false union all select unnest(cast(:ancestors as text[])), true)
+       as asked (subname, "onlyCuts")
+     join rrsets on ${ofDomain} and rrsets.subname = asked.subname
+       and (not asked."onlyCuts" or rrsets.type in ('NS', 'DNAME'))`,
+    { domainName, ...names },
   )
 }
 
