@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Conflict, reasonOf, StartError } from '../errors.ts'
-import { query, transaction } from '../store/database.ts'
+import { query, transaction, type Db } from '../store/database.ts'
 import * as domains from '../store/domains.ts'
 import { dump, exportSnapshot, load, otherSessions, readDump, tables, type Counts } from '../store/dump.ts'
 import type { OwnedKey } from '../store/keys.ts'
@@ -45,11 +45,12 @@ export async function backUp(system: System, file: string, signal: AbortSignal):
   const part = `${file}.${process.pid}.part`
   const handle = await open(part, 'wx', 0o600).catch(refused)
   try {
-    const expected = await transaction(system.db, async (trx) => {
+    const save = async (trx: Db) => {
       const { snapshot, counts } = await exportSnapshot(trx, await tables(trx))
       await dump(trx, system.config.databaseUrl!, { file: handle.fd, snapshot, leftOut: LEFT_OUT, signal })
       return counts
-    })
+    }
+    const expected = await transaction(system.db, save, { anySchema: true })
     await handle.sync()
     const { size } = await handle.stat()
     const contents = await examine(system, part, signal)
@@ -134,7 +135,7 @@ export async function restoreDatabase(system: System, file: string): Promise<Con
     throw new StartError(`${file}: ${reasonOf(error)}`)
   })
   requireDecryptionOf(system, contents.keys, contents.factor)
-  await transaction(system.db, async (trx) => {
+  const fill = async (trx: Db) => {
     // A service that starts now waits for this lock.
     await lockSchema(trx)
     const [table] = await tables(trx)
@@ -149,7 +150,8 @@ export async function restoreDatabase(system: System, file: string): Promise<Con
     }
     await load(trx, url, file)
     await domains.skipSerials(trx)
-  })
+  }
+  await transaction(system.db, fill, { anySchema: true })
   await migrate(url)
   // Otherwise Postgres would have no statistics at first.
   await query(system.db, 'analyze')

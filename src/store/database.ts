@@ -201,12 +201,12 @@ export class Transaction implements AsyncDisposable {
   readonly #heartbeat: NodeJS.Timeout
   #isOpen = true
 
-  constructor(pool: pg.Pool, db: pg.PoolClient) {
+  constructor(pool: pg.Pool, db: pg.PoolClient, { anySchema }: Schema) {
     this.#pool = pool
     this.db = db
     // Not awaited, so that they are sent with the first statement.
     void sendAlong(db.query(BEGIN))
-    this.#identity = sendAlong(one<Identity>(db, IDENTITY))
+    this.#identity = sendAlong(one<Identity>(db, identity(anySchema)))
     this.#heartbeat = setInterval(() => void sendAlong(db.query(HEARTBEAT)), HEARTBEAT_PAUSE)
   }
 
@@ -275,7 +275,7 @@ export class Transaction implements AsyncDisposable {
 
 interface Identity {
   id: string
-  /** Null just after a crash (connections/incarnations.ts). */
+  /** Null just after a crash (connections/incarnations.ts), and with any schema. */
   incarnation: string | null
 }
 
@@ -285,7 +285,14 @@ interface Outcome {
   present: string | null
 }
 
-const IDENTITY = 'select pg_current_xact_id() as id, (select id from incarnations) as incarnation'
+interface Schema {
+  /** The database may have an older schema than ours, or none. Then the outcome of a broken commit may stay unknown. */
+  anySchema: boolean
+}
+
+function identity(anySchema: boolean): string {
+  return `select pg_current_xact_id() as id, ${anySchema ? 'null' : '(select id from incarnations)'} as incarnation`
+}
 
 /**
  * A commit that waits for synchronous standbys, and whose session ends meanwhile, counts as committed before they have it.
@@ -305,13 +312,17 @@ const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
 const STATUS_PAUSE = 50
 
 /** @throws Unavailable if there is no connection */
-export async function begin(pool: pg.Pool): Promise<Transaction> {
-  return new Transaction(pool, await connect(pool))
+export async function begin(pool: pg.Pool, schema: Schema = { anySchema: false }): Promise<Transaction> {
+  return new Transaction(pool, await connect(pool), schema)
 }
 
 /** Runs `work` in a transaction: commits if it resolves, else rolls back. Errors are those of `query`. */
-export async function transaction<T>(pool: pg.Pool, work: (trx: pg.PoolClient) => Promise<T>): Promise<T> {
-  await using trx = await begin(pool)
+export async function transaction<T>(
+  pool: pg.Pool,
+  work: (trx: pg.PoolClient) => Promise<T>,
+  schema?: Schema,
+): Promise<T> {
+  await using trx = await begin(pool, schema)
   const result = await work(trx.db)
   await trx.commit()
   return result

@@ -3,7 +3,8 @@ import pg from 'pg'
 type Query = (this: pg.Client, ...args: unknown[]) => unknown
 
 /** The queries of the background loops, and those that writes add which take longer than a second. */
-const TIMED = /from (marks|mails)\s+where retry_at|^select from marks where zone|^select$|pg_walfile_name/
+const TIMED =
+  /from (marks|mails)\s+where retry_at|^select from marks where zone|^select$|pg_walfile_name|from incarnations$/
 
 /** The SQL statements that this process sends while `work` runs, without those that depend on time. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
