@@ -25,6 +25,8 @@ test.serial.before('two services are started', async () => {
 })
 
 test.afterEach.always(() => {
+  // What a failed test left would keep its zone marked.
+  for (const { release } of pushes.splice(0)) release('cut')
   for (const { postgres } of [first, second]) {
     postgres.refuse(false)
     postgres.atCommit(() => 'pass')
@@ -136,6 +138,15 @@ interface Held {
   blow: Blow
 }
 
+const pushes: Stopped[] = []
+
+/** Holds back the next request that matches, until the test ends at the latest. */
+function holdBack(isPush: Kind['isPush']): Stopped {
+  const push = servers().proxy.stop(isPush)
+  pushes.push(push)
+  return push
+}
+
 let crashes = 0
 
 /** Both ways to crash, in turns. */
@@ -163,7 +174,7 @@ async function hold(kind: Kind): Promise<Held> {
   const name = await prepared(kind)
   const before = await kind.state(second.service.api, name)
   const blow = await ready()
-  const push = servers().proxy.stop(kind.isPush)
+  const push = holdBack(kind.isPush)
   const answering = kind.send(first.service.api, name).catch(() => undefined)
   return { name, kind, before, push, call: await push.arrived, answering, blow }
 }
@@ -202,11 +213,16 @@ async function applied(call: Call): Promise<void> {
   await eventually(() => call.status !== undefined)
 }
 
+let lost = 0
+
+/** A mark that may be lost is saved all the same if any process has waited for the disk since. */
+function isMarked(t: ExecutionContext, { name, kind }: Held, marked: string[]): void {
+  if (!marked.includes(name)) lost++
+  t.true(kind.isLost || marked.includes(name), marked.join())
+}
+
 for (const kind of KINDS) {
-  const { what, isLost } = kind
-  const isMarked = (t: ExecutionContext, { name }: Held, marked: string[]) => {
-    t.is(marked.includes(name), !isLost, marked.join())
-  }
+  const { what } = kind
 
   test.serial(`${what}: crash before PowerDNS gets it, which it never does`, async (t) => {
     const held = await hold(kind)
@@ -297,9 +313,9 @@ test.serial('a lost serial is not used again, although the versions of the zone 
   const held = await hold(ahead)
   t.teardown(() => first.restart())
   await first.service.kill()
-  t.false((await crash(held)).includes(held.name))
+  isMarked(t, held, await crash(held))
   await reconnect()
-  const later = servers().proxy.stop(small.isPush)
+  const later = holdBack(small.isPush)
   const answering = www(second.service.api, held.name, '192.0.2.3')
   t.true(serialIn(await later.arrived) > serialIn(held.call))
   later.release('pass')
@@ -318,7 +334,7 @@ test.serial('if Postgres crashes twice, no serial is used twice', async (t) => {
   // The second crash follows soon.
   for (const address of ['192.0.2.11', '192.0.2.12']) {
     const blow = await ready()
-    const push = servers().proxy.stop(small.isPush)
+    const push = holdBack(small.isPush)
     const answering = www(first.service.api, name, address).catch(() => undefined)
     held.push({ push, call: await push.arrived })
     await first.service.kill()
@@ -327,7 +343,7 @@ test.serial('if Postgres crashes twice, no serial is used twice', async (t) => {
     await answering
     await first.restart()
   }
-  const push = servers().proxy.stop(small.isPush)
+  const push = holdBack(small.isPush)
   const answering = www(second.service.api, name, '192.0.2.13')
   const serials = [...held.map(({ call }) => serialIn(call)), serialIn(await push.arrived)]
   push.release('pass')
@@ -348,6 +364,10 @@ async function prepareAhead(api: Client, name: string): Promise<void> {
   succeeded(await www(api, name, '192.0.2.1'), 200)
   succeeded(await www(api, name, '192.0.2.10'), 200)
 }
+
+test.serial('crashes have lost marks of small writes', (t) => {
+  t.true(lost > 0)
+})
 
 test.serial('what was lost is not acknowledged, although another transaction has its number', async (t) => {
   const tokens = async () => ((await second.service.api.get('/auth/tokens/')).json as unknown[]).length
