@@ -24,6 +24,8 @@ RUN mkdir /etc/postgresql-common \
     postgresql-17 pdns-server pdns-backend-lmdb tini \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /zoneplane
+# Less memory for new objects: it is collected more often, and the start takes as long.
+ENV NODE_OPTIONS=--max-semi-space-size=2
 ENV NODE_ENV=production NODE_COMPILE_CACHE=/zoneplane/compiled ZONEPLANE_DATA=/data ZONEPLANE_INSTALL=no \
   HOST=0.0.0.0 PORT=8080 DNS_HOST=0.0.0.0 DNS_PORT=5300
 COPY --from=build /zoneplane/package.json ./

@@ -26,12 +26,8 @@ export interface PostgresOptions {
 
 // Postgres' shutdown modes: smart (SIGTERM) would wait for clients; fast disconnects them and shuts down cleanly;
 // immediate (SIGQUIT) aborts, and the next start recovers.
-const fast: Ending = [
+const ending: Ending = [
   ['SIGINT', 30_000],
-  ['SIGQUIT', 5000],
-  ['SIGKILL', 5000],
-]
-const immediate: Ending = [
   ['SIGQUIT', 5000],
   ['SIGKILL', 5000],
 ]
@@ -59,7 +55,6 @@ export async function startPostgres(folder: string, options: PostgresOptions): P
   giveTo(account, data)
   const socket = openSocketFolder(folder, account)
   progress('Postgres: starting')
-  const ending = durable ? fast : immediate
   const daemon = await startWithDatabase(folder, socket, () => {
     const program = join(programs.folder, 'postgres')
     const started = startDaemon(program, settings(data, socket, durable), { ...run, folder, ending })
@@ -111,11 +106,7 @@ async function startWithDatabase(folder: string, socket: string, start: () => Da
   const until = Date.now() + 120_000
   for (;;) {
     const daemon = start()
-    const client = await connect(daemon, socket, until)
-    if (client) {
-      await createDatabase(client).finally(() => client.end())
-      return daemon
-    }
+    if (await hasDatabase(daemon, socket, until)) return daemon
     await daemon.stop()
     const log = readLog(folder, 8)
     // The workers of a killed postmaster need a moment to exit.
@@ -126,23 +117,35 @@ async function startWithDatabase(folder: string, socket: string, start: () => Da
   }
 }
 
-/** Connects as soon as Postgres accepts it (it may have to recover first); undefined if it has exited or never does. */
-async function connect(daemon: Daemon, socket: string, until: number): Promise<pg.Client | undefined> {
+/**
+ * Connects to the database `zoneplane` as soon as Postgres accepts it (it may have to recover first), and creates it if it
+ * does not exist; false if Postgres has exited or never accepts it.
+ */
+async function hasDatabase(daemon: Daemon, socket: string, until: number): Promise<boolean> {
   while (daemon.isRunning() && Date.now() < until) {
-    const client = new pg.Client({ connectionString: urlOf(socket, 'postgres'), connectionTimeoutMillis: 10_000 })
     try {
-      await client.connect()
-      return client
-    } catch {
-      await sleep(20)
+      await ask(socket, 'zoneplane', 'select')
+      return true
+    } catch (error) {
+      if ((error as pg.DatabaseError).code === NO_DATABASE)
+        await ask(socket, 'template1', 'create database zoneplane template template0')
+      else await sleep(20)
     }
   }
-  return undefined
+  return false
 }
 
-async function createDatabase(client: pg.Client): Promise<void> {
-  const { rowCount } = await client.query(`select from pg_database where datname = 'zoneplane'`)
-  if (rowCount === 0) await client.query('create database zoneplane template template0')
+/** Postgres' code for a database that does not exist. */
+const NO_DATABASE = '3D000'
+
+async function ask(socket: string, database: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: urlOf(socket, database), connectionTimeoutMillis: 10_000 })
+  try {
+    await client.connect()
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
 }
 
 /** Sets everything that `pg` would otherwise take from PG… variables; "localhost" only makes the URL valid. */
@@ -158,12 +161,12 @@ function versionOf(data: string): number | undefined {
 
 /** Ends a Postgres that an earlier start in this folder left behind. */
 async function endLeftOver(folder: string): Promise<void> {
-  await endOrphan(folder, fast)
+  await endOrphan(folder, ending)
   const pidFile = join(folder, 'data', 'postmaster.pid')
   const pid = existsSync(pidFile) ? parseInt(readFileSync(pidFile, 'utf8'), 10) : NaN
   const running = Number.isNaN(pid) ? undefined : identify(pid)
   if (!running) return
-  if (worksIn(pid, join(folder, 'data'))) await end(running, fast)
+  if (worksIn(pid, join(folder, 'data'))) await end(running, ending)
   // The id belongs to another program now, which Postgres would take for a running postmaster.
   else rmSync(pidFile)
 }

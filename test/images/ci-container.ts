@@ -38,17 +38,31 @@ export async function start(ports: Ports): Promise<void> {
   )
 }
 
+/** Milliseconds between two looks, which are part of the time that is measured. */
+const PAUSE = 5
+
 /** Waits until the API says that it is ready, and DNS answers with a signature. */
 export async function ready(ports: Ports): Promise<void> {
   const client = new Client(`http://127.0.0.1:${ports.api}`)
-  await eventually(async () => {
-    const answer = await client.get('//root/readyz').catch(() => undefined)
-    return answer?.status === 200
-  }, PATIENCE)
+  await eventually(
+    async () => {
+      const answer = await client.get('//root/readyz').catch(() => undefined)
+      return answer?.status === 200
+    },
+    PATIENCE,
+    PAUSE,
+  )
   const isSigned = async () => {
     const server = { dnsHost: '127.0.0.1', dnsPort: ports.dns }
     const answer = await ask(server, 'example.test', 'SOA').catch(() => undefined)
     return answer?.answers.some(({ type }) => type === 'RRSIG') === true
   }
-  await eventually(isSigned, PATIENCE)
+  await eventually(isSigned, PATIENCE, PAUSE)
+}
+
+/** The memory of all processes in MiB: each page divided by the number of those who share it (PSS). */
+export async function memory(): Promise<number> {
+  const rollups = await podman('exec', 'ci', 'sh', '-c', 'cat /proc/[0-9]*/smaps_rollup')
+  const sizes = [...rollups.matchAll(/^Pss:\s+(\d+) kB/gm)].map(([, size]) => Number(size))
+  return Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024)
 }

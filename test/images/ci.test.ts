@@ -2,9 +2,8 @@ import test from 'ava'
 import { findPorts, HOST } from '../../dev/ports.ts'
 import { Client } from '../support/client.ts'
 import { dig, isServed } from './answers.ts'
-import { ready, start, TOKEN } from './ci-container.ts'
+import { memory, ready, start, TOKEN } from './ci-container.ts'
 import { hasCiImage } from './compose.ts'
-import { podman } from './podman.ts'
 import { clear, healthy, stop } from './services.ts'
 
 const withImage = process.env['TEST_IMAGES'] === 'on' && hasCiImage() ? test.serial : test.serial.skip
@@ -25,9 +24,6 @@ withImage('the image for CI serves as any user without privileges, from a root t
   }
   const served = await dig(['@127.0.0.1', '-p', String(ports.dns), 'www.example.test', 'A'])
   t.true(isServed(served, 'www.example.test', '192.0.2.1'), served)
-
-  const rollups = await podman('exec', 'ci', 'sh', '-c', 'cat /proc/[0-9]*/smaps_rollup')
-  const pss = [...rollups.matchAll(/^Pss:\s+(\d+) kB/gm)].reduce((sum, [, size]) => sum + Number(size), 0)
-  t.log(`${Math.round(pss / 1024)} MiB (PSS)`)
+  t.log(`${await memory()} MiB (PSS)`)
   t.is(await stop('ci'), 0)
 })

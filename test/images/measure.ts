@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { findPorts, HOST } from '../../dev/ports.ts'
-import { ready, start } from './ci-container.ts'
+import { memory, ready, start } from './ci-container.ts'
 import { CI_IMAGE } from './compose.ts'
 import { podman } from './podman.ts'
 import { clear } from './services.ts'
 
-// `npm run test:images -- --measure`: how soon the image for CI is ready, beside a container that does nothing.
+// `npm run test:images -- --measure`: how soon the image for CI is ready, beside a container that does nothing, and its
+// memory at rest.
 
 const ROUNDS = 12
 
@@ -21,6 +23,10 @@ await measure('the image for CI, until it is ready', async () => {
   await start(ports)
   await ready(ports)
 })
+await start(ports)
+await ready(ports)
+await sleep(15_000)
+console.log(`memory at rest: ${await memory()} MiB (PSS)`)
 await clear()
 
 async function measure(what: string, work: () => Promise<void>): Promise<void> {
