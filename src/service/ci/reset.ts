@@ -1,5 +1,5 @@
 import { Unavailable } from '../../errors.ts'
-import { REQUESTS_MAX } from '../../limits.ts'
+import { REQUESTS_MAX, SMALL_WRITE } from '../../limits.ts'
 import { transaction } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import type { RRsetState } from '../../store/rrsets.ts'
@@ -65,16 +65,18 @@ function rrsetsOf({ rows }: Snapshot, id: number): RRsetState[] {
 
 /** Writes the RRsets of the snapshot, and deletes the others; restores who may transfer the zone. */
 async function rewrite(system: System, snapshot: Snapshot, domain: Difference): Promise<void> {
-  const open = () => openZone(system, unrestricted(domain.ownerId), domain, 'all', { source: 'operator' })
+  const desired = rrsetsOf(snapshot, domain.id)
   {
-    await using zone = await open()
-    if (await snapshots.restoreTransfers(zone.publication.trx, snapshot, domain.id)) {
-      await zone.publishAgain()
-      await zone.publication.commit()
+    const opening = { source: 'operator', isLarge: desired.length > SMALL_WRITE } as const
+    await using zone = await openZone(system, unrestricted(domain.ownerId), domain, 'all', opening)
+    if (!(await snapshots.restoreTransfers(zone.publication.trx, snapshot, domain.id))) {
+      await zone.write(changesTo(desired, zone.current))
+      return
     }
+    await zone.publishAgain()
+    await zone.publication.commit()
   }
-  await using zone = await open()
-  await zone.write(changesTo(rrsetsOf(snapshot, domain.id), zone.current))
+  await rewrite(system, snapshot, domain)
 }
 
 /** Creates a domain of the snapshot again. */

@@ -21,6 +21,8 @@ export interface Opening {
   dryRun?: boolean
   /** For the domain's history; default: `api`. */
   source?: Source
+  /** Whether it costs much time of the processors; default: if it is about many subnames, or all. */
+  isLarge?: boolean
 }
 
 /**
@@ -35,7 +37,7 @@ export async function openZone(
   subnames: string[] | 'all',
   opening: Opening = {},
 ): Promise<Zone> {
-  const isLarge = subnames === 'all' || subnames.length > SMALL_WRITE
+  const { isLarge = subnames === 'all' || subnames.length > SMALL_WRITE } = opening
   const publication = await timed(system, 'turn', () =>
     openPublication(system, writer.accountId, { queue: `zone ${domain.name}`, isLarge }),
   )
