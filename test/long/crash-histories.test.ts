@@ -72,7 +72,7 @@ test.serial('the histories had writes of all outcomes, and crashes that lost mar
   t.true(done > HISTORIES && refused > HISTORIES / 2 && looks > 10 * HISTORIES)
   if (HISTORIES >= 200) {
     t.true(failed > HISTORIES / 4 && unknown > HISTORIES / 10 && late > 0)
-    t.true(ofCrashes.lost > HISTORIES / 40)
+    t.true(ofCrashes.lost > HISTORIES / 160)
   }
 })
 

@@ -33,11 +33,25 @@ export function keepFollowing(system: System): BackgroundTask {
     }
     isDue ||= last?.isDoubtful === true && !incarnation.isDoubtful
     last = incarnation
-    if (!isDue) return
-    await auditAll(system)
-    isDue = false
   }
-  return keepRunning(system, 'the audit after a crash of Postgres', follow, FAILOVER_PAUSE)
+  const compare = async () => {
+    if (!isDue) return
+    isDue = false
+    await auditAll(system).catch((error: unknown) => {
+      isDue = true
+      throw error
+    })
+  }
+  // Side by side: a comparison may hang on a connection to the former server until that is left.
+  const tasks = [
+    keepRunning(system, 'the search for the present life of Postgres', follow, FAILOVER_PAUSE),
+    keepRunning(system, 'the audit after a crash of Postgres', compare, FAILOVER_PAUSE),
+  ]
+  return {
+    async stop() {
+      await Promise.all(tasks.map((task) => task.stop()))
+    },
+  }
 }
 
 /**
