@@ -1,4 +1,4 @@
-import { EXPLORE_PAUSE, FAILOVER_PAUSE } from '../../limits.ts'
+import { COMPARISON_PAUSE, EXPLORE_PAUSE, FAILOVER_PAUSE } from '../../limits.ts'
 import { formerPrimaries } from '../../store/connections/hosts.ts'
 import { present, type Incarnation } from '../../store/connections/incarnations.ts'
 import { leaveFormer, timelineOf } from '../../store/database.ts'
@@ -45,7 +45,7 @@ export function keepFollowing(system: System): BackgroundTask {
   // Side by side: a comparison may hang on a connection to the former server until that is left.
   const tasks = [
     keepRunning(system, 'the search for the present life of Postgres', follow, FAILOVER_PAUSE),
-    keepRunning(system, 'the audit after a crash of Postgres', compare, FAILOVER_PAUSE),
+    keepRunning(system, 'the audit after a crash of Postgres', compare, COMPARISON_PAUSE),
   ]
   return {
     async stop() {
