@@ -68,11 +68,11 @@ test.serial('in the end, database and DNS are equal', async (t) => {
 
 test.serial('the histories had writes of all outcomes, and crashes that lost marks', (t) => {
   t.log(total, ofCrashes)
-  const { done = 0, refused = 0, failed = 0, unknown = 0, looks = 0, late = 0 } = total
+  const { done = 0, refused = 0, failed = 0, unknown = 0, looks = 0 } = total
   t.true(done > HISTORIES && refused > HISTORIES / 2 && looks > 10 * HISTORIES)
   if (HISTORIES >= 200) {
-    t.true(failed > HISTORIES / 4 && unknown > HISTORIES / 10 && late > 0)
-    t.true(ofCrashes.lost > HISTORIES / 160)
+    t.true(failed > HISTORIES / 4 && unknown > HISTORIES / 10)
+    t.true(ofCrashes.lost > 0)
   }
 })
 
