@@ -342,10 +342,10 @@ export const SHARING_PATIENCE = 500
  */
 export const SEARCH_TIME = 2_000
 export const FAILOVER_PAUSE = 1_000
+export const EXPLORE_PAUSE = 5_000
 
 /** Milliseconds between two looks in this process whether it shall compare all zones. */
 export const COMPARISON_PAUSE = 100
-export const EXPLORE_PAUSE = 5_000
 
 /** Milliseconds after which failed background work is retried, and a start that waits for Postgres. */
 export const RECOVERY_PAUSE = 1_000
