@@ -5,12 +5,13 @@ import { fromHex, toHex } from './octets.ts'
 /** Reads an IPv4 address into its 4 octets: four decimals, no leading zeros, no short forms. */
 export function parseIPv4(text: string): string {
   if (!isIPv4(text)) throw new Unreadable('Text input is malformed.')
-  return String.fromCharCode(...text.split('.').map(Number))
+  const [a, b, c, d] = text.split('.')
+  return String.fromCharCode(Number(a), Number(b), Number(c), Number(d))
 }
 
 /** Prints 4 octets as an IPv4 address. */
 export function printIPv4(wire: string): string {
-  return Array.from(wire, (octet) => octet.charCodeAt(0)).join('.')
+  return `${wire.charCodeAt(0)}.${wire.charCodeAt(1)}.${wire.charCodeAt(2)}.${wire.charCodeAt(3)}`
 }
 
 /** Reads an IPv6 address (RFC 4291 §2.2, a dotted tail included) into its 16 octets. Zone ids are refused. */

@@ -120,6 +120,7 @@ const RELEASED: Record<string, string> = {
   '16_catalog_members': '113222a6fa5f9880b3e975ef193f17101d7e348e050af28ca40d25cc55f35da8',
   '17_transfers': '0032864627ca3114b1656f27b858d5ef76b52a22b96219c7f1975635f94f8e66',
   '18_incarnations': '8e67ef704024f32b93d73f8001d7a8b73c4a0ce4f1d0eb5dd109ddc22bc8f770',
+  '19_rrsets_at_once': '197baac8bafa0e4e5b0cf0a916b6e3fd742795f6683e550f29a577c171f2aea2',
 }
 
 /** The newest migration of each released schema. */
@@ -130,6 +131,7 @@ const SCHEMAS = [
   '16_catalog_members',
   '17_transfers',
   '18_incarnations',
+  '19_rrsets_at_once',
 ]
 
 test('a released migration does not change, and new ones come after it', (t) => {
