@@ -346,6 +346,12 @@ export function sendAlong<T>(statement: Promise<T>): Promise<T> {
   return statement
 }
 
+/** Like Promise.all, but waits for all, also if one fails. If several fail, the error is that of the first in the list. */
+export async function allOf<T extends unknown[]>(work: [...T]): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(work)
+  return Promise.all(work)
+}
+
 /** The service's error for an error of Postgres or the pool; unexpected errors are returned unchanged. */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error

@@ -144,8 +144,15 @@ export async function sent(db: Db, names: string[]): Promise<{ name: string; sen
   return names.length === 0 ? [] : query(db, sql, { names })
 }
 
-/** The highest serial that was ever sent for a zone that has no domain now, else 0; and whether the zone is marked. */
-export async function past(db: Db, name: string): Promise<{ sent: number; marked: boolean }> {
+/** What is left of the zone of a name that has no domain now. */
+export interface Past {
+  /** The highest serial that was ever sent for it, else 0. */
+  sent: number
+  marked: boolean
+}
+
+/** The past of a name that has no domain now. */
+export async function past(db: Db, name: string): Promise<Past> {
   return one(
     db,
     `select coalesce(greatest(

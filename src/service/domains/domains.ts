@@ -5,9 +5,9 @@ import { Denied, found, Invalid, NameserverFailure, NotFound, unlessNotFound, ty
 import { DENIALS } from '../../nameserver/nameserver.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH, NAME_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
-import { confirmPrimary, type Db } from '../../store/database.ts'
+import { allOf, confirmPrimary, sendAlong, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains.ts'
-import type { Domain, LockedDomain, OwnedDomain, Viewer } from '../../store/domains.ts'
+import type { Domain, LockedDomain, OwnedDomain, Past, Viewer } from '../../store/domains.ts'
 import * as tokenPolicies from '../../store/policies.ts'
 import { exhume } from '../../store/history.ts'
 import * as rrsets from '../../store/rrsets.ts'
@@ -70,16 +70,14 @@ export async function authenticateAndLookUp(
   address: string,
   name: string,
 ): Promise<{ actor: Actor; domain: Domain | undefined }> {
-  const [actor, domain] = await Promise.allSettled([
+  const [actor, domain] = await allOf([
     authenticate(system, secret, address),
     isDomainName(name) ? store.find(system.db, name) : undefined,
   ])
-  if (actor.status === 'rejected') throw actor.reason
-  if (domain.status === 'rejected') throw domain.reason
-  const own = domain.value?.ownerId === actor.value.accountId ? domain.value : undefined
+  const own = domain?.ownerId === actor.accountId ? domain : undefined
   // What a confined actor may see depends on its policies, so this takes a second query.
-  const visible = own && store.isConfined(actor.value) ? await store.find(system.db, name, actor.value) : own
-  return { actor: actor.value, domain: visible }
+  const visible = own && store.isConfined(actor) ? await store.find(system.db, name, actor) : own
+  return { actor, domain: visible }
 }
 
 export async function withKeys(system: System, domain: Domain): Promise<DomainWithKeys> {
@@ -130,6 +128,11 @@ export async function refuseBeyondQuota({ db }: { db: Db }, { accountId }: Pick<
   throw new Denied('Domain limit exceeded. Please contact support to create additional domains.')
 }
 
+/** Refuses like `refuseBeyondQuota`, and counts simultaneous requests of the account one after the other. */
+async function takeRoom(trx: Db, accountId: string): Promise<void> {
+  await allOf([accounts.lockQuota(trx, accountId), refuseBeyondQuota({ db: trx }, { accountId })])
+}
+
 /**
  * Creates a domain with its apex NS RRset, the imported RRsets and its signed zone; all or nothing (contract §7.4).
  * @throws Unauthenticated, Denied, Invalid, Unavailable, NameserverFailure
@@ -162,15 +165,15 @@ export async function add(
   zonefile: ZoneFile = [],
 ): Promise<DomainWithKeys> {
   const { system, trx } = publication
-  const creator = await renew(system, trx, writer, 'domainCreation')
-  const { accountId } = creator
-  await accounts.lockQuota(trx, accountId)
-  // Checked again, under the lock: simultaneous requests of the account are counted one after the other.
-  await refuseBeyondQuota({ db: trx }, creator)
-  const name = await availableName(system, trx, accountId, input)
-  const past = await store.past(trx, name)
-  // A zone without a mark was created by somebody else. Must be checked before we set a mark.
-  if (!past.marked && (await system.nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
+  const { accountId } = writer
+  // Sent together. The statements after a lock see the state at the time when the lock is granted.
+  const [creator, , { name, past }] = await allOf([
+    renew(system, trx, writer, 'domainCreation'),
+    takeRoom(trx, accountId),
+    availableName(system, trx, accountId, input),
+  ])
+  // The domain is stored meanwhile.
+  const checked = past.marked ? undefined : sendAlong(requireAbsent(system, name))
   const old = input.restore === true ? await deletedDomain(trx, name, accountId, input.at) : undefined
   const now = old === undefined ? system.now() : after(old.deleted, system.now())
   const version = nextVersion(system, past.sent + 1)
@@ -191,8 +194,8 @@ export async function add(
     policies: await policiesOn(trx, creator, domain.id),
   })
   const written = await firstRRsets(zone, zonefile, old)
-  const keys = await zone.create(written).catch((error: unknown) => {
-    // Somebody else has created the zone since the check above.
+  const keys = await zone.create(written, checked).catch((error: unknown) => {
+    // Somebody else has created the zone since PowerDNS was asked.
     if (error instanceof NameserverFailure && error.kind === 'conflict') throw disallowed()
     throw written.length > 1 ? zonefiles.orRefused(error) : error
   })
@@ -217,22 +220,34 @@ async function firstRRsets(zone: Zone, zonefile: ZoneFile, old: Deleted | undefi
   return old.rrsets
 }
 
-/** The name of a new domain, available to this account until the transaction ends (contract §7.3). */
+/**
+ * The name of a new domain, available to this account until the transaction ends (contract §7.3), and what was sent for its
+ * zone in the past.
+ */
 async function availableName(
   system: System,
   trx: Db,
   accountId: string,
   { name, problems, byOperator = false }: NameInput,
-): Promise<string> {
+): Promise<{ name: string; past: Past }> {
   if (name === undefined) throw new Invalid({ name: ['This field is required.'], ...problems })
   const texts = [...availability.nameProblems(name), ...delegationProblems(system, name)]
   if (texts.length > 0) throw new Invalid({ name: texts, ...problems })
-  await store.lockCreation(trx, availability.registrable(name))
-  if ((await store.find(trx, name)) !== undefined) throw new Invalid({ name: [EXISTS], ...problems })
+  const [, present, isFreeNow, past] = await Promise.all([
+    store.lockCreation(trx, availability.registrable(name)),
+    store.find(trx, name),
+    isFree(system.config, trx, accountId, name),
+    store.past(trx, name),
+  ])
+  if (present !== undefined) throw new Invalid({ name: [EXISTS], ...problems })
   if (Object.keys(problems).length > 0) throw new Invalid(problems)
-  if (!byOperator && availability.isReserved(name, system.config)) throw disallowed()
-  if (!(await isFree(system.config, trx, accountId, name))) throw disallowed()
-  return name
+  if (!isFreeNow || (!byOperator && availability.isReserved(name, system.config))) throw disallowed()
+  return { name, past }
+}
+
+/** @throws Invalid if the nameserver has the zone: without a mark, somebody else has made it */
+async function requireAbsent(system: System, name: string): Promise<void> {
+  if ((await system.nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
 }
 
 const EXISTS = 'domain with this name already exists.'

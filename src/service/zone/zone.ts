@@ -3,7 +3,7 @@ import { limitExceeded, NameserverFailure, Occluded } from '../../errors.ts'
 import { ANCESTORS, RRSETS_MAX, SMALL_ZONE } from '../../limits.ts'
 import { NSEC, type Key, type PublishedRRset, type Transfers } from '../../nameserver/nameserver.ts'
 import { inSlices, mapInSlices } from '../../slices.ts'
-import { sendAlong, type Db } from '../../store/database.ts'
+import { allOf, sendAlong, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import type { Domain, LockedDomain } from '../../store/domains.ts'
 import { ofDomain as storedTransfers } from '../../store/domains/transfers.ts'
@@ -18,7 +18,7 @@ import type { Claim } from './claim.ts'
 import { bury, record, type Author, type Step } from './history.ts'
 import { localParent } from './local-suffixes.ts'
 import { created, isCut, occlusions } from './occlusion.ts'
-import { deleteLeftovers, equalise, nextVersion, type Publication } from './publication.ts'
+import { deleteLeftovers, equalise, nextVersion, type Attempt, type Publication } from './publication.ts'
 import { structuralChanges } from './rectification.ts'
 import { openKeys, storeKeys } from './signing-keys.ts'
 import { ended } from './steps.ts'
@@ -174,22 +174,26 @@ export class Zone implements ZoneState, AsyncDisposable {
   /**
    * Stores the first RRsets of a new domain, or of one that comes back, creates its zone, and stores its keys. One that
    * comes back has the keys that it had.
+   * @param checked rejects if somebody else has created the zone; it is marked only after that is known
    * @returns the published keys
-   * @throws Unavailable, NameserverFailure of kind "conflict" if somebody else has created the zone
+   * @throws Unavailable, NameserverFailure of kind "conflict" if somebody else creates the zone meanwhile
    */
-  async create(written: RRsetState[]): Promise<Key[]> {
+  async create(written: RRsetState[], checked?: Promise<void>): Promise<Key[]> {
     const { domain } = this
     const { system, trx } = this.publication
     const { id, version, published: now } = domain
     const steps = written.map((after) => ({ ...after, before: undefined, after }))
-    const [old, transfers] = await allOf([
-      keysOf(trx, id),
-      transfersOf(system, trx, domain),
-      rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now }),
-      record(system, trx, id, this.author, { version, now }, steps),
-    ])
-    return this.publication.push(domain.name, { version, rrsets: written.length }, async (attempt) => {
+    const storing = sendAlong(
+      allOf([
+        keysOf(trx, id),
+        transfersOf(system, trx, domain),
+        rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now }),
+        record(system, trx, id, this.author, { version, now }, steps),
+      ]),
+    )
+    const publish = async (attempt: Attempt) => {
       const { claim } = attempt
+      const [old, transfers] = await storing
       // The name was marked before: an earlier creation may have left a zone.
       if (attempt.begun) {
         if (!(await deleteLeftovers(system, claim)))
@@ -210,7 +214,14 @@ export class Zone implements ZoneState, AsyncDisposable {
       this.publication.publishes(domain, version)
       if (old.length === 0) void sendAlong(storeKeys(system, trx, domain, signing, { only: true }))
       return keys
-    })
+    }
+    try {
+      await checked
+      return await this.publication.push(domain.name, { version, rrsets: written.length }, publish)
+    } finally {
+      // Storing must end before the transaction: else its statements would follow the rollback.
+      await storing.catch(() => undefined)
+    }
   }
 
   /** Deletes the domain and its zone; they can be restored. @throws Unavailable, NameserverFailure */
@@ -289,12 +300,6 @@ export interface Written {
   changes: Change[]
   /** The RRset that each change of the request leaves, undefined where it leaves none; of a dry run, nothing. */
   rrsets: (RRset | undefined)[]
-}
-
-/** Like Promise.all, but if one fails, waits for the others. */
-async function allOf<T extends Promise<unknown>[]>(work: [...T]): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
-  await Promise.allSettled(work)
-  return Promise.all(work)
 }
 
 /** How many RRsets a domain gains; negative if it loses some. */
