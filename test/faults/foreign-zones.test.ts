@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
@@ -64,6 +65,18 @@ for (const [how, fate] of Object.entries(fates)) {
     t.deepEqual(await zoneAtPowerDns(name), foreign)
   })
 }
+
+test.serial('nothing is marked before PowerDNS has said whether it has the zone', async (t) => {
+  const name = 'unknown.example'
+  const stopped = servers().proxy.stop(({ path }) => path === `/zones?zone=${name}.&dnssec=false`)
+  const answering = create(name)
+  await stopped.arrived
+  // Longer than storing the domain takes.
+  await sleep(500)
+  t.deepEqual(await query(servers().system.db, 'select from marks where zone = :name', { name }), [])
+  stopped.release('pass')
+  t.is((await answering).status, 201)
+})
 
 test.serial('a zone that somebody else makes during the creation is left alone, and the answer is 400', async (t) => {
   const name = 'between.example'
