@@ -272,6 +272,9 @@ export const PROGRESS_PAUSE = 2_000
 /** Milliseconds after each NOTIFY, until a secondary is asked whether it serves the zone, and else is told again. */
 export const NOTIFY_PAUSES = [1_000, 3_000, 10_000, 30_000]
 
+/** Milliseconds in which PowerDNS has to answer the question for a zone's SOA; after that, its API is asked. */
+export const DNS_ANSWER_TIME = 100
+
 /** Milliseconds in which a secondary has to answer; questions to each per second, and those that may wait for that. */
 export const SECONDARY_ANSWER_TIME = 400
 export const SECONDARY_QUESTIONS = 100

@@ -161,6 +161,8 @@ export interface Nameserver {
    * @param rectify the value that setRectify set last; it must be true if names disappear
    */
   publish(changes: ZoneUpdate, rectify: boolean, lease: Lease): Promise<void>
+  /** Like `publish`, but sends nothing yet: the returned function does, at once if there is one batch. */
+  prepare(changes: ZoneUpdate, rectify: boolean): Promise<(lease: Lease) => Promise<void>>
   /** Sets whether each publication rectifies the zone (DNSSEC order, delegations), in time linear in its size. */
   setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void>
   /**
@@ -181,6 +183,8 @@ export interface Nameserver {
   addKeys(zone: string, keys: SigningKey[], lease: Lease): Promise<void>
   /** The zone's SOA serial as we set it, 0 if it has no SOA; undefined if the zone does not exist. */
   serial(zone: string): Promise<number | undefined>
+  /** Whether the zone has this SOA serial, as we set it. Costs less than `serial` if it has. */
+  hasSerial(zone: string, serial: number): Promise<boolean>
   /** The SOA RRset with the serial that is served for this version. The nameserver increases it when signing again. */
   servedSoa(zone: string, version: number): Promise<PublishedRRset>
   /** The whole zone; undefined if it does not exist. @param transfers what `configured` is about; undefined: any */

@@ -1,7 +1,10 @@
+import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, reasonOf, type FailureKind } from '../errors.ts'
-import { answerTime, COLLECTION_ITEMS } from '../limits.ts'
+import { answerTime, COLLECTION_ITEMS, DNS_ANSWER_TIME } from '../limits.ts'
 import { mapInSlices, stringify } from '../slices.ts'
+import type { DnsClient, Endpoint } from '../wire/client.ts'
+import { currentTime } from '../time.ts'
 import { Api, ifPresent, zonePath as path, type ApiOptions, type Load } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
 import { exportKeys, importKey, listKeys, publicKeys, signingKeys, stateOf } from './cryptokeys.ts'
@@ -22,6 +25,8 @@ import type {
   ZoneUpdate,
 } from './nameserver.ts'
 import { denialOf, isNsec3Label, NARROW, staleNsec3 } from './nsec3.ts'
+import { firstThatServes } from './own-dns.ts'
+import { servedSerial } from './served-serial.ts'
 import { OLD_SPELLING, SAMPLES, spell, standard } from './spelling.ts'
 import { survey } from './survey.ts'
 import { readTraits, type Traits } from './traits.ts'
@@ -69,14 +74,18 @@ interface ZoneAnswer {
 export class PowerDns implements Nameserver {
   readonly catalogs: PowerDnsCatalogs
   readonly #api: Api
+  readonly #url: string
   readonly #primary: string
   readonly #transferKey: TransferKey | undefined
   #spelling = OLD_SPELLING
   #traits: Traits | undefined
+  /** Where PowerDNS answers queries, from what it has now; undefined: not known. */
+  #dns: DnsClient | undefined
   #problem: string | undefined = 'PowerDNS was not probed'
 
   constructor(options: PowerDnsOptions) {
     this.#api = new Api(options)
+    this.#url = options.url
     this.#primary = options.primary
     this.#transferKey = options.transferKey
     this.catalogs = new PowerDnsCatalogs(this.#api, options.transferKey)
@@ -130,13 +139,15 @@ export class PowerDns implements Nameserver {
       await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
       let from = 0
       for (; rrsets.length - from > COLLECTION_ITEMS; from += COLLECTION_ITEMS) {
-        await this.#patch({ zone, denial, rrsets: rrsets.slice(from, from + COLLECTION_ITEMS) }, false, lease)
+        const patch = await this.#patch({ zone, denial, rrsets: rrsets.slice(from, from + COLLECTION_ITEMS) }, false)
+        await patch(lease)
       }
       // Each of these may rectify the whole zone, which takes long with an SQL backend.
       const time = answerTime(rrsets.length)
       await this.#api.call('PUT', path(zone), time, JSON.stringify({ api_rectify: true }), lease)
       const last = [...rrsets.slice(from), this.#soa(zone, version)]
-      await this.#patch({ zone, denial, rrsets: last }, true, lease, time)
+      const patch = await this.#patch({ zone, denial, rrsets: last }, true, time)
+      await patch(lease)
     }
     await orHalfDone(building(), 'refused', 'absent', 'unreachable')
   }
@@ -164,30 +175,48 @@ export class PowerDns implements Nameserver {
     }
   }
 
-  async publish({ zone, denial, version, rrsets }: ZoneUpdate, rectify: boolean, lease: Lease): Promise<void> {
+  async publish(update: ZoneUpdate, rectify: boolean, lease: Lease): Promise<void> {
+    const publish = await this.prepare(update, rectify)
+    await publish(lease)
+  }
+
+  async prepare(
+    { zone, denial, version, rrsets }: ZoneUpdate,
+    rectify: boolean,
+  ): Promise<(lease: Lease) => Promise<void>> {
     this.#requireProbe()
     // PowerDNS applies the changes in order and checks each against those before it, so removals come first.
     const ordered = [...rrsets.filter(isRemoval), ...rrsets.filter((rrset) => !isRemoval(rrset))]
-    for (let from = 0; from === 0 || from < ordered.length; from += COLLECTION_ITEMS) {
+    const prepareFrom = async (from: number) => {
       const batch = ordered.slice(from, from + COLLECTION_ITEMS)
       if (from + COLLECTION_ITEMS >= ordered.length) batch.push(this.#soa(zone, version))
-      const sent = this.#patch({ zone, denial, rrsets: batch }, rectify, lease)
-      await (from === 0 ? sent : orHalfDone(sent, 'refused', 'absent', 'unreachable'))
+      return this.#patch({ zone, denial, rrsets: batch }, rectify)
+    }
+    const first = await prepareFrom(0)
+    return async (lease) => {
+      await first(lease)
+      for (let from = COLLECTION_ITEMS; from < ordered.length; from += COLLECTION_ITEMS) {
+        const next = await prepareFrom(from)
+        await orHalfDone(next(lease), 'refused', 'absent', 'unreachable')
+      }
     }
   }
 
+  /** Prepares a PATCH; the returned function sends it. */
   async #patch(
     { zone, denial, rrsets }: Omit<ZoneUpdate, 'version'>,
     rectify: boolean,
-    lease: Lease,
     time = answerTime(rrsets.length),
-  ): Promise<void> {
+  ): Promise<(lease: Lease) => Promise<void>> {
     const removed = rrsets.filter(isRemoval).map(({ name }) => name)
     const replacements = await this.#replacements(
       rrsets,
       rectify || denial === NSEC ? staleNsec3(zone, denial, removed) : [],
     )
-    await this.#api.call('PATCH', path(zone), time, `{"rrsets":${replacements}}`, lease)
+    const body = `{"rrsets":${replacements}}`
+    return async (lease) => {
+      await this.#api.call('PATCH', path(zone), time, body, lease)
+    }
   }
 
   async setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void> {
@@ -234,6 +263,12 @@ export class PowerDns implements Nameserver {
     // In the list, because there PowerDNS need not look at keys and settings.
     const answer = await this.#api.call('GET', `/zones?zone=${encodeURIComponent(zone)}&dnssec=false`, answerTime(0))
     return (answer as { serial: number }[])[0]?.serial
+  }
+
+  async hasSerial(zone: string, serial: number): Promise<boolean> {
+    const served = await this.#dns?.ask(zone.slice(0, -1), DNS_ANSWER_TIME)
+    if (served?.serial === servedSerial(serial, currentTime())) return true
+    return (await this.serial(zone)) === serial
   }
 
   async servedSoa(zone: string, version: number): Promise<PublishedRRset> {
@@ -289,7 +324,7 @@ export class PowerDns implements Nameserver {
   async probe(): Promise<string[]> {
     try {
       // First, because it changes nothing: a PowerDNS that fails gets no scratch zone.
-      this.#traits = await readTraits(this.#api)
+      this.#traits = await readTraits(this.#api, this.#url)
       const [keepsEscapes, exactAngles, namesMore] = await Promise.all([
         this.#accepts(SAMPLES.keepsEscapes),
         this.#accepts(SAMPLES.exactAngles),
@@ -297,6 +332,7 @@ export class PowerDns implements Nameserver {
       ])
       this.#spelling = { keepsEscapes, exactAngles, namesMore }
       if (this.#transferKey !== undefined) await ensureKey(this.#api, this.#transferKey)
+      this.#dns = await this.#findDns(this.#traits.endpoints)
       this.#problem = undefined
       return this.#traits.warnings
     } catch (error) {
@@ -326,27 +362,56 @@ export class PowerDns implements Nameserver {
 
   /** Whether PowerDNS accepts this content, as it is, in a scratch zone. */
   async #accepts([type, content]: [type: string, content: string]): Promise<boolean> {
+    try {
+      return await this.#inScratchZone(type.toLowerCase(), 1, [{ type, content }], () => Promise.resolve(true))
+    } catch (error) {
+      if (error instanceof NameserverFailure && error.kind === 'refused') return false
+      throw error
+    }
+  }
+
+  /** Which of these endpoints answers with the serial that a scratch zone has just got: it is this PowerDNS, and nobody else. */
+  async #findDns(endpoints: Endpoint[]): Promise<DnsClient | undefined> {
+    for (let left = PROBES; left > 0 && endpoints.length > 0; left--) {
+      const serial = randomInt(1, 2 ** 31)
+      const { dns, isOurs } = await this.#inScratchZone('dns', serial, [], async (zone) => ({
+        dns: await firstThatServes(endpoints, zone, servedSerial(serial, currentTime())),
+        isOurs: (await this.serial(zone)) === serial,
+      }))
+      // Another process that probes at the same time may have deleted the zone before the question.
+      if (dns !== undefined || isOurs) return dns
+    }
+    return undefined
+  }
+
+  /** Runs `work` while PowerDNS has a zone of this serial, with one record at its apex for each of `records`. */
+  async #inScratchZone<T>(
+    purpose: string,
+    serial: number,
+    records: { type: string; content: string }[],
+    work: (zone: string) => Promise<T>,
+  ): Promise<T> {
     // The same name in all processes, so that each probe deletes what an earlier one has left that did not end.
-    const zone = `probe-${type.toLowerCase()}.zoneplane.invalid.`
-    const soa = this.#soa(zone, 1)
-    const rrsets = [soa, { ...soa, type, records: [content] }].map(({ records, ...rrset }) => ({
-      ...rrset,
-      records: records.map((text) => ({ content: text, disabled: false })),
-    }))
-    const body = JSON.stringify({ name: zone, kind: 'Native', nameservers: [], rrsets })
+    const zone = `probe-${purpose}.zoneplane.invalid.`
+    const soa = this.#soa(zone, serial)
+    const rrsets = [soa, ...records.map(({ type, content }) => ({ ...soa, type, records: [content] }))].map(
+      ({ records, ...rrset }) => ({ ...rrset, records: records.map((content) => ({ content, disabled: false })) }),
+    )
+    const body = JSON.stringify({ name: zone, kind: 'Native', nameservers: [], soa_edit_api: '', rrsets })
     for (let left = PROBES; ; left--) {
       await this.#delete(zone)
       try {
         await this.#api.call('POST', '/zones?rrsets=false', answerTime(0), body)
-        await this.#delete(zone)
-        return true
+        break
       } catch (error) {
         if (!(error instanceof NameserverFailure)) throw error
-        if (error.kind === 'refused') return false
         // Another process probes at the same time.
         if (error.kind !== 'conflict' || left === 1) throw error
       }
     }
+    const result = await work(zone)
+    await this.#delete(zone)
+    return result
   }
 
   get load(): Load {
@@ -354,7 +419,7 @@ export class PowerDns implements Nameserver {
   }
 
   async close(): Promise<void> {
-    await this.#api.close()
+    await Promise.all([this.#api.close(), this.#dns?.close()])
   }
 
   /**

@@ -1,5 +1,7 @@
 import { answerTime } from '../limits.ts'
+import type { Endpoint } from '../wire/client.ts'
 import type { Api } from './api.ts'
+import { endpointsOf } from './own-dns.ts'
 
 /** What the version and the settings of a PowerDNS mean for us. */
 export interface Traits {
@@ -7,6 +9,8 @@ export interface Traits {
   confusesHashes: boolean
   /** It stores an RRset that changes without what rectifying has noted of it (powerdns.md §1.3). */
   forgetsOrder: boolean
+  /** Where it may answer queries, from what it has now. */
+  endpoints: Endpoint[]
   /** What the operator should change. */
   warnings: string[]
 }
@@ -14,8 +18,8 @@ export interface Traits {
 const NO_DNAME =
   'without the setting dname-processing=yes, it denies the names below a DNAME, with proofs that resolvers refuse'
 
-/** Reads version and settings. @throws NameserverFailure */
-export async function readTraits(api: Api): Promise<Traits> {
+/** Reads version and settings. @param url of the API @throws NameserverFailure */
+export async function readTraits(api: Api, url: string): Promise<Traits> {
   const { version } = (await api.call('GET', '', answerTime(0))) as { version: string }
   const settings = (await api.call('GET', '/config', answerTime(0))) as { name: string; value: string }[]
   const valueOf = (setting: string) => settings.find(({ name }) => name === setting)?.value ?? ''
@@ -25,6 +29,7 @@ export async function readTraits(api: Api): Promise<Traits> {
       .split(',')
       .every((backend) => /^\s*lmdb(:|\s*$)/.test(backend)),
     confusesHashes: /^[1-4]\./.test(version) && valueOf('launch').includes('lmdb'),
+    endpoints: await endpointsOf(valueOf, url),
     warnings: ['no', 'off'].includes(valueOf('dname-processing')) ? [NO_DNAME] : [],
   }
 }

@@ -1,24 +1,10 @@
-import packet from 'dns-packet'
-import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NOTIFY_PAUSES } from '../limits.ts'
-
-/** NOTIFY (RFC 1996 §3.3), with the flag AA (§3.7). */
-const NOTIFY = (4 << 11) | packet.AUTHORITATIVE_ANSWER
+import { notifyMessage } from '../wire/notify.ts'
 
 const PORT = 53
-
-/** A NOTIFY for a zone: a name without final dot. */
-export function notifyMessage(zone: string): Buffer {
-  return packet.encode({
-    type: 'query',
-    id: randomInt(65_536),
-    flags: NOTIFY,
-    questions: [{ name: zone, type: 'SOA' }],
-  })
-}
 
 /**
  * Tells servers that users have named. Nobody knows what they are, so they are asked nothing: each gets as many messages as

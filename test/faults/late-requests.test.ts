@@ -2,9 +2,10 @@ import test, { type ExecutionContext } from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IDLE_TIMEOUT } from '../../src/limits.ts'
 import { query } from '../../src/store/database.ts'
+import { startWithCaches } from '../support/caches.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
-import { useServers } from '../support/harness.ts'
+import { useServers, type TestProcess } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
 import { breakTransactions } from '../support/transactions.ts'
 
@@ -18,11 +19,11 @@ test.afterEach.always(() => servers().killServices())
 const rrset = (address: string, subname = 'www') => ({ subname, type: 'A', ttl: 300, records: [address] })
 const isPatch = ({ method }: Call) => method === 'PATCH'
 const isCreation = ({ method }: Call) => method === 'POST'
-/** The question for the zone's serial, before its change is sent. */
+/** The question for the zone's serial, before its change is sent, by a service that asks the API. */
 const isQuestion = ({ method, path }: Call) => method === 'GET' && path.startsWith('/zones?zone=')
 
-async function twoServices(name: string) {
-  const services = [await servers().start(), await servers().start()] as const
+async function twoServices(name: string, start: () => Promise<TestProcess> = () => servers().start()) {
+  const services = [await start(), await servers().start()] as const
   await services[1].api.post('/domains/', { name })
   await services[1].api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
   return services
@@ -117,7 +118,7 @@ test.serial('a write does not hide a change that was applied unseen: it publishe
 
 test.serial('a process that stood still sends nothing after another has taken over', async (t) => {
   const name = 'stood-still.example'
-  const [first, second] = await twoServices(name)
+  const [first, second] = await twoServices(name, () => startWithCaches(servers()))
   const question = servers().proxy.stop(isQuestion)
   const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
   await question.arrived

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Invalid, NameserverFailure } from '../../errors.ts'
 import { PUBLICATION_PAUSES, SECONDARY_ANSWER_TIME, SWEEP_BATCH } from '../../limits.ts'
+import { servedSerial } from '../../nameserver/served-serial.ts'
 import * as domains from '../../store/domains.ts'
 import type { Domain } from '../../store/domains.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
-import { servedSerial } from '../zone/publication.ts'
 
 /** Whether a nameserver serves a version of a domain (contract §15.6). */
 export interface NameserverStatus {

@@ -4,7 +4,7 @@ import * as domains from '../../store/domains.ts'
 import type { System } from '../../system.ts'
 import { fromMicroseconds, microseconds } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../background.ts'
-import { servedSerial } from '../zone/publication.ts'
+import { servedSerial } from '../../nameserver/served-serial.ts'
 
 /**
  * Tells secondaries that serve an old version of a zone to transfer it, one zone every SWEEP_PAUSE: those that were away,

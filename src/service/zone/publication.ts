@@ -1,12 +1,13 @@
 import { NameserverFailure } from '../../errors.ts'
-import { DAY, SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../limits.ts'
+import { SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
+import { servedSerial } from '../../nameserver/served-serial.ts'
 import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains.ts'
 import * as marks from '../../store/marks.ts'
 import type { Mark } from '../../store/marks.ts'
 import type { Published, System } from '../../system.ts'
-import { unixTime, type Timestamp } from '../../time.ts'
+import { unixTime } from '../../time.ts'
 import { transfersOf } from '../transfers.ts'
 import { Claim, moment, pushOf } from './claim.ts'
 import { differences, type Difference } from './differences.ts'
@@ -67,10 +68,10 @@ export class Publication implements AsyncDisposable {
     push: (attempt: Attempt) => Promise<T>,
   ): Promise<T> {
     const asked = moment()
-    const [marking, serial] = await timed(this.system, 'mark', () =>
+    const [marking, question] = await timed(this.system, 'mark', () =>
       Promise.allSettled([
         marks.set(this.system.marksDb, zone, pushOf(version, rrsets), { flushed: !isAtomic || rrsets > SMALL_WRITE }),
-        served === undefined ? undefined : this.system.nameserver.serial(`${zone}.`),
+        served === undefined ? true : this.system.nameserver.hasSerial(`${zone}.`, served),
       ]),
     )
     if (marking.status === 'rejected') throw marking.reason
@@ -78,11 +79,10 @@ export class Publication implements AsyncDisposable {
     const claim = new Claim(this.system, mark, asked)
     const attempt: Attempt = { claim, isDoubtful: !isNew && !mark.settled, begun: !isNew }
     try {
-      if (serial.status === 'rejected') throw neverSent(serial.reason)
-      if (isNew && serial.value !== served) {
-        this.system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'write' })
-      }
-      attempt.isDoubtful ||= serial.value !== served
+      if (question.status === 'rejected') throw neverSent(question.reason)
+      const isAsBefore = question.value
+      if (isNew && !isAsBefore) this.system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'write' })
+      attempt.isDoubtful ||= !isAsBefore
       if (!isNew) await (attempt.isDoubtful ? claim.wait() : claim.note(version, rrsets))
       const result = await timed(this.system, 'push', () => push(attempt))
       this.#published.push(mark)
@@ -173,14 +173,6 @@ async function settleOrKeep(system: System, { claim: { mark }, begun }: Attempt,
   // If the nameserver answered, no request of ours is in flight.
   const grace = kind === 'unknown' ? mark.grace : 0
   await marks.keep(system.marksDb, { ...mark, grace }, false, (error as Error).message)
-}
-
-/**
- * The serial that PowerDNS serves for a version that was published then: it adds the weeks since 1970, so that secondaries
- * fetch new signatures (powerdns.md §0).
- */
-export function servedSerial(version: number, published: Timestamp): number {
-  return version + Math.floor(unixTime(published) / (7 * DAY))
 }
 
 /** The version after all that were sent for a zone: UNIX time, or the next number if that is higher (powerdns.md §0). */

@@ -102,14 +102,19 @@ export class Zone implements ZoneState, AsyncDisposable {
     const now = after(this.domain.published, system.now())
     const effective = changes.filter(({ isEffective }) => isEffective)
     const idle = changes.filter(({ isEffective, after }) => !isEffective && after !== undefined)
-    await rrsets.touch(trx, this.domain.id, idle, now)
-    if (effective.length > 0) await this.#publish(effective, now)
-    else if (touch || idle.length > 0) await domains.touch(trx, this.domain.id, now)
+    if (effective.length > 0) await this.#publish(effective, idle, now)
+    else {
+      const isTouched = touch || idle.length > 0
+      await allOf([rrsets.touch(trx, this.domain.id, idle, now), isTouched && domains.touch(trx, this.domain.id, now)])
+    }
     return changes.map((change) => rrsetAfter(change, now))
   }
 
-  /** Stores effective changes and sends them to the nameserver, at the same time. */
-  async #publish(changes: Change[], now: Timestamp): Promise<void> {
+  /**
+   * Sends effective changes to the nameserver, and stores them while it applies them.
+   * @param idle changes without effect, whose time is stored
+   */
+  async #publish(changes: Change[], idle: Change[], now: Timestamp): Promise<void> {
     const { domain } = this
     const { system, trx } = this.publication
     ended(system, 'plan', this.#opened)
@@ -120,39 +125,53 @@ export class Zone implements ZoneState, AsyncDisposable {
     const version = nextVersion(system, domain.sent)
     const rectify = await this.#needsRectification(changes)
 
-    const storing = sendAlong(
-      allOf([
-        rrsets.apply(trx, domain.id, { removed, written, growth, version, rectify, now }),
-        record(system, trx, domain.id, this.author, { version, now }, changes),
-      ]),
-    )
-    // While the zone is being marked.
-    const states = mapInSlices(changes, (change) =>
-      toPublished(domain, change.after ?? { ...change.before!, records: [] }),
-    )
+    let storing: Promise<unknown> | undefined
+    const store = () =>
+      (storing ??= sendAlong(
+        allOf([
+          rrsets.touch(trx, domain.id, idle, now),
+          rrsets.apply(trx, domain.id, { removed, written, growth, version, rectify, now }),
+          record(system, trx, domain.id, this.author, { version, now }, changes),
+        ]),
+      ))
     const isAtomic = rectify === domain.rectify
     const sent = { version, rrsets: changes.length, served: domain.version, isAtomic }
     const push = this.publication.push(domain.name, sent, async (attempt) => {
       const { claim } = attempt
       if (attempt.isDoubtful) {
-        await storing
+        await store()
         attempt.begun = true
         await this.publishWhole(claim)
         return
       }
       if (rectify !== domain.rectify) {
-        await system.nameserver.setRectify(zone, rectify, claim)
+        const setting = system.nameserver.setRectify(zone, rectify, claim)
+        void store()
+        await setting
         attempt.begun = true
       }
-      // Storing continues meanwhile. The database accepts whatever the plan accepted; if it fails, the mark stays.
-      const update = { zone, denial: domain.denial, version, rrsets: await states }
-      await system.nameserver.publish(update, rectify, claim)
+      const publish = await prepared
+      const publishing = publish(claim)
+      // The database accepts whatever the plan accepted; if it fails, the mark stays.
+      void store()
+      await publishing
       this.publication.publishes(domain, version)
       attempt.begun = true
-      await storing
+      await store()
     })
+    // While the zone is being marked.
+    const prepared = sendAlong(this.#prepare(changes, version, rectify))
     // Even if the push fails, storing must end before the transaction: else its statements would follow the rollback.
-    await push.finally(() => storing.catch(() => undefined))
+    await push.finally(() => storing?.catch(() => undefined))
+  }
+
+  async #prepare(changes: Change[], version: number, rectify: boolean): Promise<(lease: Claim) => Promise<void>> {
+    const { domain, publication } = this
+    const states = await mapInSlices(changes, (change) =>
+      toPublished(domain, change.after ?? { ...change.before!, records: [] }),
+    )
+    const update = { zone: `${domain.name}.`, denial: domain.denial, version, rrsets: states }
+    return publication.system.nameserver.prepare(update, rectify)
   }
 
   /**

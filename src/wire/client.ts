@@ -1,0 +1,134 @@
+import packet, { type DecodedPacket } from 'dns-packet'
+import { randomInt } from 'node:crypto'
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { isIPv6 } from 'node:net'
+
+/** Where a nameserver answers queries. */
+export interface Endpoint {
+  address: string
+  port: number
+}
+
+/** What a nameserver answers about a zone; without a serial, `problem` says what it answers instead. */
+export type Served =
+  | { serial: number; problem?: undefined }
+  | { serial?: undefined; problem: string }
+  /** It has not answered. */
+  | undefined
+
+/** A nameserver that is asked for SOA records, and sent messages, over UDP. Its socket is opened when it is needed. */
+export class DnsClient {
+  readonly #endpoint: Endpoint
+  #socket: Promise<Socket> | undefined
+  /** Who waits for an answer, by the question's id. */
+  readonly #waiting = new Map<number, (answer: DecodedPacket | undefined) => void>()
+
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint
+  }
+
+  /**
+   * Asks once for a zone's SOA. Never rejects.
+   * @param zone without final dot
+   * @param time milliseconds in which the answer must come
+   */
+  async ask(zone: string, time: number): Promise<Served> {
+    let id = randomInt(65_536)
+    while (this.#waiting.has(id)) id = randomInt(65_536)
+    const question = packet.encode({
+      type: 'query',
+      id,
+      questions: [{ name: zone, type: 'SOA' }],
+      additionals: [
+        {
+          type: 'OPT',
+          name: '.',
+          udpPayloadSize: 1232,
+          extendedRcode: 0,
+          ednsVersion: 0,
+          flags: 0,
+          flag_do: false,
+          options: [],
+        },
+      ],
+    })
+    const { promise, resolve } = withResolvers<DecodedPacket | undefined>()
+    const timer = setTimeout(resolve, time, undefined)
+    this.#waiting.set(id, (answer) => {
+      const [asked] = answer?.questions ?? []
+      if (answer === undefined || (asked?.name.toLowerCase() === zone && asked.type === 'SOA')) resolve(answer)
+    })
+    try {
+      await this.send(question)
+      const answer = await promise
+      return answer && servedBy(answer)
+    } catch {
+      return undefined
+    } finally {
+      clearTimeout(timer)
+      this.#waiting.delete(id)
+    }
+  }
+
+  /** Resolves when the message is sent. */
+  async send(message: Buffer): Promise<void> {
+    this.#socket ??= this.#open()
+    const socket = await this.#socket
+    await new Promise<void>((resolve, reject) => {
+      socket.send(message, (error) => {
+        if (error) reject(error)
+        else resolve()
+      })
+    })
+  }
+
+  /** A connected socket: the system passes on only what comes from the nameserver, and tells if nobody listens there. */
+  async #open(): Promise<Socket> {
+    const socket = createSocket(isIPv6(this.#endpoint.address) ? 'udp6' : 'udp4').unref()
+    socket.on('message', (octets) => {
+      const answer = decoded(octets)
+      if (answer?.type === 'response' && answer.id !== undefined) this.#waiting.get(answer.id)?.(answer)
+    })
+    socket.on('error', () => {
+      for (const resolve of this.#waiting.values()) resolve(undefined)
+    })
+    socket.connect(this.#endpoint.port, this.#endpoint.address)
+    try {
+      await once(socket, 'connect')
+    } catch (error) {
+      this.#socket = undefined
+      socket.close()
+      throw error
+    }
+    return socket
+  }
+
+  async close(): Promise<void> {
+    const socket = await this.#socket?.catch(() => undefined)
+    socket?.close()
+  }
+}
+
+function decoded(octets: Buffer): DecodedPacket | undefined {
+  try {
+    return packet.decode(octets)
+  } catch {
+    return undefined
+  }
+}
+
+function servedBy({ rcode, flag_aa: isAuthoritative, answers = [] }: DecodedPacket & { rcode?: string }): Served {
+  if (rcode !== 'NOERROR') return { problem: `answers ${rcode ?? 'an error'}` }
+  const soa = answers.find(({ type }) => type === 'SOA')
+  if (soa?.type !== 'SOA') return { problem: 'does not serve the zone' }
+  if (!isAuthoritative) return { problem: 'is not authoritative for the zone' }
+  return { serial: soa.data.serial ?? 0 }
+}
+
+/** Promise.withResolvers, which Node 20 lacks. */
+function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve!: (value: T) => void
+  const promise = new Promise<T>((done) => (resolve = done))
+  return { promise, resolve }
+}
