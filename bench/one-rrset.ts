@@ -7,7 +7,10 @@ const ROUNDS = 3
 const PARALLEL = 8
 const PARALLEL_ROUNDS = 15
 
-/** Changing the content of one RRset, with consecutive and with parallel requests. */
+/**
+ * Changing the content of one RRset, with consecutive and with parallel requests; beside it a change without effect, which
+ * costs all but what is stored and published.
+ */
 export async function oneRRset(setup: Setup): Promise<void> {
   await prepare(setup)
   await oneAtATime(setup)
@@ -32,23 +35,32 @@ function change({ api }: Setup, worker = 0): Task {
   return (i) => api('PATCH', `/domains/${zone(worker)}/rrsets/host1/A/`, { records: [address(i + 1)] })
 }
 
+/** Asks for the contents that the RRset has. */
+function noChange({ api }: Setup, worker = 0): Task {
+  return () => api('PATCH', `/domains/${zone(worker)}/rrsets/host2/A/`, { records: [address(0)] })
+}
+
 function rawChange(setup: Setup, worker = 0): Task {
   return (i) => rawPatch(setup, worker, [rawRRset(`host1.${rawName(worker)}`, 'A', address(i + 1))])
 }
 
 async function oneAtATime(setup: Setup): Promise<void> {
-  const [ours, theirs] = await alternating(RUNS * ROUNDS, change(setup), rawChange(setup))
+  const [ours, theirs, idle] = await alternating(RUNS * ROUNDS, change(setup), rawChange(setup), noChange(setup))
   compare('one-RRset change, p50', 'ms', percentile(ours!, 0.5), percentile(theirs!, 0.5))
   compare('one-RRset change, p99', 'ms', percentile(ours!, 0.99), percentile(theirs!, 0.99))
+  compare('one without effect, p50', 'ms', percentile(idle!, 0.5), percentile(theirs!, 0.5))
 }
 
 async function parallel(setup: Setup): Promise<void> {
   let ours = 0
   let theirs = 0
+  let idle = 0
   // Short alternating rounds, because the speed of a machine varies.
   for (let round = 0; round < PARALLEL_ROUNDS; round++) {
     theirs += await throughput(RUNS / 2, PARALLEL, (worker, i) => rawChange(setup, worker)(i + round))
     ours += await throughput(RUNS / 2, PARALLEL, (worker, i) => change(setup, worker)(i + round))
+    idle += await throughput(RUNS / 2, PARALLEL, (worker, i) => noChange(setup, worker)(i))
   }
   compare(`one-RRset change, ${PARALLEL} at a time`, '/s', ours / PARALLEL_ROUNDS, theirs / PARALLEL_ROUNDS)
+  compare(`one without effect, ${PARALLEL} at a time`, '/s', idle / PARALLEL_ROUNDS, theirs / PARALLEL_ROUNDS)
 }

@@ -1,7 +1,6 @@
 import test from 'ava'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { endpointsOf } from '../../src/nameserver/own-dns.ts'
 import { PowerDns } from '../../src/nameserver/powerdns.ts'
 import { newDomain, succeeded } from '../support/api.ts'
@@ -67,7 +66,7 @@ async function relay(): Promise<{ socket: Socket; endpoint: string; mute: () => 
   await once(socket, 'listening')
   return {
     socket,
-    endpoint: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
+    endpoint: `127.0.0.1:${socket.address().port}`,
     mute: () => (isMute = true),
   }
 }
