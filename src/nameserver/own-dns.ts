@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { DNS_ANSWER_TIME } from '../limits.ts'
-import { DnsClient, type Endpoint } from '../wire/client.ts'
+import type { Endpoint } from '../wire/client.ts'
 
 /**
  * Where PowerDNS may answer queries, by its settings: each of its addresses, and that of its API, where an address stands
@@ -32,17 +31,4 @@ async function addressOf(url: string): Promise<string> {
 function endpointOf(text: string, port: number): Endpoint {
   const [, bracketed, plain, own] = /^(?:\[(.*)\]|([\d.]+))(?::(\d+))?$/.exec(text) ?? []
   return { address: bracketed ?? plain ?? text, port: own === undefined ? port : Number(own) }
-}
-
-/** The first of these that serves the zone with this serial; undefined: none does. @param zone absolute */
-export async function firstThatServes(
-  endpoints: Endpoint[],
-  zone: string,
-  serial: number,
-): Promise<DnsClient | undefined> {
-  const clients = endpoints.map((endpoint) => new DnsClient(endpoint))
-  const served = await Promise.all(clients.map((client) => client.ask(zone.slice(0, -1), DNS_ANSWER_TIME)))
-  const first = clients.find((_, i) => served[i]?.serial === serial)
-  await Promise.all(clients.filter((client) => client !== first).map((client) => client.close()))
-  return first
 }

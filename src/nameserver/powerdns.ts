@@ -1,10 +1,9 @@
-import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, reasonOf, type FailureKind } from '../errors.ts'
 import { answerTime, COLLECTION_ITEMS, DNS_ANSWER_TIME } from '../limits.ts'
 import { mapInSlices, stringify } from '../slices.ts'
-import type { DnsClient, Endpoint } from '../wire/client.ts'
 import { currentTime } from '../time.ts'
+import type { DnsClient } from '../wire/client.ts'
 import { Api, ifPresent, zonePath as path, type ApiOptions, type Load } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
 import { exportKeys, importKey, listKeys, publicKeys, signingKeys, stateOf } from './cryptokeys.ts'
@@ -25,7 +24,7 @@ import type {
   ZoneUpdate,
 } from './nameserver.ts'
 import { denialOf, isNsec3Label, NARROW, staleNsec3 } from './nsec3.ts'
-import { firstThatServes } from './own-dns.ts'
+import { ScratchZones } from './scratch-zones.ts'
 import { servedSerial } from './served-serial.ts'
 import { OLD_SPELLING, SAMPLES, spell, standard } from './spelling.ts'
 import { survey } from './survey.ts'
@@ -53,9 +52,6 @@ const NSEC3_LABEL =
 
 /** How many times a deletion is tried. */
 const DELETIONS = 5
-
-/** How many times a probe is tried while other processes probe. */
-const PROBES = 5
 
 interface ZoneAnswer {
   serial: number
@@ -325,14 +321,19 @@ export class PowerDns implements Nameserver {
     try {
       // First, because it changes nothing: a PowerDNS that fails gets no scratch zone.
       this.#traits = await readTraits(this.#api, this.#url)
+      const scratch = new ScratchZones(this.#api, {
+        soa: (zone, serial) => this.#soa(zone, serial),
+        serial: (zone) => this.serial(zone),
+        remove: (zone) => this.#delete(zone),
+      })
       const [keepsEscapes, exactAngles, namesMore] = await Promise.all([
-        this.#accepts(SAMPLES.keepsEscapes),
-        this.#accepts(SAMPLES.exactAngles),
-        this.#accepts(SAMPLES.namesMore),
+        scratch.accepts(SAMPLES.keepsEscapes),
+        scratch.accepts(SAMPLES.exactAngles),
+        scratch.accepts(SAMPLES.namesMore),
       ])
       this.#spelling = { keepsEscapes, exactAngles, namesMore }
       if (this.#transferKey !== undefined) await ensureKey(this.#api, this.#transferKey)
-      this.#dns = await this.#findDns(this.#traits.endpoints)
+      this.#dns = await scratch.servedAt(this.#traits.endpoints)
       this.#problem = undefined
       return this.#traits.warnings
     } catch (error) {
@@ -358,60 +359,6 @@ export class PowerDns implements Nameserver {
     if (!isNsec3Label(label)) return undefined
     this.#requireProbe()
     return this.#traits?.confusesHashes === true ? NSEC3_LABEL : undefined
-  }
-
-  /** Whether PowerDNS accepts this content, as it is, in a scratch zone. */
-  async #accepts([type, content]: [type: string, content: string]): Promise<boolean> {
-    try {
-      return await this.#inScratchZone(type.toLowerCase(), 1, [{ type, content }], () => Promise.resolve(true))
-    } catch (error) {
-      if (error instanceof NameserverFailure && error.kind === 'refused') return false
-      throw error
-    }
-  }
-
-  /** Which of these endpoints answers with the serial that a scratch zone has just got: it is this PowerDNS, and nobody else. */
-  async #findDns(endpoints: Endpoint[]): Promise<DnsClient | undefined> {
-    for (let left = PROBES; left > 0 && endpoints.length > 0; left--) {
-      const serial = randomInt(1, 2 ** 31)
-      const { dns, isOurs } = await this.#inScratchZone('dns', serial, [], async (zone) => ({
-        dns: await firstThatServes(endpoints, zone, servedSerial(serial, currentTime())),
-        isOurs: (await this.serial(zone)) === serial,
-      }))
-      // Another process that probes at the same time may have deleted the zone before the question.
-      if (dns !== undefined || isOurs) return dns
-    }
-    return undefined
-  }
-
-  /** Runs `work` while PowerDNS has a zone of this serial, with one record at its apex for each of `records`. */
-  async #inScratchZone<T>(
-    purpose: string,
-    serial: number,
-    records: { type: string; content: string }[],
-    work: (zone: string) => Promise<T>,
-  ): Promise<T> {
-    // The same name in all processes, so that each probe deletes what an earlier one has left that did not end.
-    const zone = `probe-${purpose}.zoneplane.invalid.`
-    const soa = this.#soa(zone, serial)
-    const rrsets = [soa, ...records.map(({ type, content }) => ({ ...soa, type, records: [content] }))].map(
-      ({ records, ...rrset }) => ({ ...rrset, records: records.map((content) => ({ content, disabled: false })) }),
-    )
-    const body = JSON.stringify({ name: zone, kind: 'Native', nameservers: [], soa_edit_api: '', rrsets })
-    for (let left = PROBES; ; left--) {
-      await this.#delete(zone)
-      try {
-        await this.#api.call('POST', '/zones?rrsets=false', answerTime(0), body)
-        break
-      } catch (error) {
-        if (!(error instanceof NameserverFailure)) throw error
-        // Another process probes at the same time.
-        if (error.kind !== 'conflict' || left === 1) throw error
-      }
-    }
-    const result = await work(zone)
-    await this.#delete(zone)
-    return result
   }
 
   get load(): Load {
