@@ -30,8 +30,12 @@ function* mapping<A, B>(items: readonly A[], map: (item: A) => B): Work<B[]> {
   return mapped
 }
 
-/** The JSON of an array, made in slices. One call for many items is much faster than one for each. */
-export async function stringify(items: readonly unknown[]): Promise<string> {
-  const chunks = Array.from({ length: Math.ceil(items.length / 100) }, (_, i) => items.slice(100 * i, 100 * (i + 1)))
-  return `[${(await mapInSlices(chunks, (chunk) => JSON.stringify(chunk).slice(1, -1))).join()}]`
+/**
+ * The JSON of an array, made in slices. One call for many items is much faster than one for each.
+ * @param shown what of an item is in the JSON; default: all
+ */
+export async function stringify<T>(items: readonly T[], shown: (item: T) => unknown = (item) => item): Promise<string> {
+  const starts = Array.from({ length: Math.ceil(items.length / 100) }, (_, i) => 100 * i)
+  const json = await mapInSlices(starts, (at) => JSON.stringify(items.slice(at, at + 100).map(shown)).slice(1, -1))
+  return `[${json.join()}]`
 }

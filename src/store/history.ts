@@ -79,9 +79,12 @@ export interface Occasion extends Author {
 
 /** Adds an entry with at least one change to a domain's history. */
 export async function add(trx: Db, domainId: number, occasion: Occasion, steps: Step[]): Promise<void> {
-  const changes = await stringify(
-    steps.map(({ subname, type, before, after }) => [subname, type, compact(before), compact(after)]),
-  )
+  const changes = await stringify(steps, ({ subname, type, before, after }): CompactStep => [
+    subname,
+    type,
+    compact(before),
+    compact(after),
+  ])
   await query(
     trx,
     `insert into history (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes)

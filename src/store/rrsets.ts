@@ -202,7 +202,7 @@ export async function apply(trx: Db, domainId: number, outcome: Outcome): Promis
          do update set ttl = excluded.ttl, records = excluded.records, touched = excluded.touched`,
       {
         ...{ domainId, ...state, growth: from === 0 ? growth : 0 },
-        batch: await stringify(batch.map(({ subname, type, ttl, records }) => ({ subname, type, ttl, records }))),
+        batch: await stringify(batch, ({ subname, type, ttl, records }) => ({ subname, type, ttl, records })),
       },
     )
   }
@@ -220,5 +220,5 @@ export async function touch(trx: Db, domainId: number, keys: RRsetKey[], now: Ti
 }
 
 async function keysJson(keys: RRsetKey[]): Promise<string> {
-  return stringify(keys.map(({ subname, type }) => ({ subname, type })))
+  return stringify(keys, ({ subname, type }) => ({ subname, type }))
 }
