@@ -5,7 +5,7 @@ import { Denied, found, Invalid, NameserverFailure, NotFound, unlessNotFound, ty
 import { DENIALS } from '../../nameserver/nameserver.ts'
 import { APEX_NS_TTL, DOMAIN_NAME_LENGTH, NAME_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
-import { allOf, confirmPrimary, sendAlong, together, type Db } from '../../store/database.ts'
+import { allOf, confirmPrimary, sendAlong, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains.ts'
 import type { Domain, LockedDomain, OwnedDomain, Past, Viewer } from '../../store/domains.ts'
 import * as tokenPolicies from '../../store/policies.ts'
@@ -70,9 +70,10 @@ export async function authenticateAndLookUp(
   address: string,
   name: string,
 ): Promise<{ actor: Actor; domain: Domain | undefined }> {
-  const [actor, domain] = await together(system.db, (db) =>
-    allOf([authenticate(system, secret, address, db), isDomainName(name) ? store.find(db, name) : undefined]),
-  )
+  const [actor, domain] = await allOf([
+    authenticate(system, secret, address),
+    isDomainName(name) ? store.find(system.db, name) : undefined,
+  ])
   const own = domain?.ownerId === actor.accountId ? domain : undefined
   // What a confined actor may see depends on its policies, so this takes a second query.
   const visible = own && store.isConfined(actor) ? await store.find(system.db, name, actor) : own

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { Unauthenticated } from '../../errors.ts'
-import type { Db } from '../../store/database.ts'
 import * as tokens from '../../store/tokens.ts'
 import type { PresentedToken } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
@@ -17,15 +16,10 @@ export function hashSecret(secret: string): Buffer {
  * after the other.
  * @throws Unauthenticated
  */
-export async function authenticate(
-  system: System,
-  secret: string,
-  address: string,
-  db: Db = system.db,
-): Promise<Actor> {
+export async function authenticate(system: System, secret: string, address: string): Promise<Actor> {
   const hash = hashSecret(secret)
   const key = `${hash.toString('base64')} ${address}`
-  const token = await system.presented.run(key, () => tokens.present(db, hash, address, system.now()))
+  const token = await system.presented.run(key, () => tokens.present(system.db, hash, address, system.now()))
   return actorOf(token, address)
 }
 
