@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NOTIFY_PAUSES } from '../limits.ts'
-import { Notifier } from './notifier.ts'
 import type { Served } from '../wire/client.ts'
+import { Notifier } from './notifier.ts'
 import { Secondary, type Target } from './secondary.ts'
 
 /** Whoever wants to know whether a secondary, by its name, serves a zone's serial. */
