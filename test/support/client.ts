@@ -15,7 +15,10 @@ export interface Options {
   body?: string | Buffer
 }
 
-/** An HTTP client of the API, with or without a token. It compares every answer with the OpenAPI document. */
+/**
+ * An HTTP client of the API, with or without a token. It compares every answer with the OpenAPI document. Errors name the
+ * request.
+ */
 export class Client {
   readonly url: string
   readonly #authorization: Record<string, string>
@@ -31,9 +34,12 @@ export class Client {
     const type = content === undefined || body !== undefined ? {} : { 'content-type': 'application/json' }
     const target = path.startsWith('//root') ? path.slice(6) : `/api/v1${path}`
     const requestHeaders = { ...type, ...this.#authorization, ...headers }
-    const answer = await request(this.url + target, { method, headers: requestHeaders, body: content ?? null })
-    const text = await answer.body.text()
-    const { statusCode: status, headers: answerHeaders } = answer
+    const requested = request(this.url + target, { method, headers: requestHeaders, body: content ?? null })
+    const received = requested.then(async (answer) => ({ ...answer, text: await answer.body.text() }))
+    const answer = await received.catch((error: unknown) => {
+      throw Object.assign(error as Error, { message: `${method} ${target}: ${(error as Error).message}` })
+    })
+    const { statusCode: status, headers: answerHeaders, text } = answer
     await checkExchange(this.url, {
       method,
       target,
@@ -43,7 +49,7 @@ export class Client {
       headers: answerHeaders,
       text,
     })
-    return { status: answer.statusCode, headers: answer.headers, text, json: parse(text) }
+    return { status, headers: answerHeaders, text, json: parse(text) }
   }
 
   get(path: string, options?: Options): Promise<Answer> {

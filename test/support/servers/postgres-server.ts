@@ -229,11 +229,15 @@ async function connect(url: string): Promise<pg.Client> {
   return client
 }
 
-/** The rows of a statement, on a connection of its own. */
+/** The rows of a statement, on a connection of its own. Errors name the server and the statement. */
 export async function askPostgres(url: string, sql: string): Promise<unknown[]> {
-  const client = await connect(url)
-  return client
-    .query(sql)
-    .then(({ rows }) => rows as unknown[])
-    .finally(() => client.end())
+  let client: pg.Client | undefined
+  try {
+    client = await connect(url)
+    return (await client.query(sql)).rows as unknown[]
+  } catch (error) {
+    throw new Error(`${new URL(url).host}: ${sql}: ${(error as Error).message}`, { cause: error })
+  } finally {
+    await client?.end()
+  }
 }
