@@ -127,6 +127,8 @@ export function connector(url: string): { connectionString: string; Client?: new
     }
 
     async #connect(): Promise<pg.Client> {
+      // The pool listens a moment after the session has begun, which may have ended by then.
+      this.on('error', () => undefined)
       const { host, port } = await primaryOf(url)
       Object.assign(this, { host, port: Number(port) })
       return super.connect()
