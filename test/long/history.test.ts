@@ -154,6 +154,14 @@ const right: [what: string, events: Event[]][] = [
     [write(0, 10, A('1'), 'unknown'), read(20, 30, A(NONE)), read(40, 50, A('1'))],
   ],
   ['an unknown write had no effect', [...overwriting, write(25, 35, A('3'), 'unknown'), read(40, 50, A('2'))]],
+  [
+    'a change of an RRset relies on an unknown creation that nobody saw',
+    [
+      write(0, 10, A('1'), 'unknown'),
+      write(20, 30, { 'a ttl': '60' }, 'done', A(SOME)),
+      read(40, 50, { 'a ttl': '60' }),
+    ],
+  ],
   ['an unknown deletion is seen', [write(0, 10, A('1')), write(20, 30, A(NONE), 'unknown'), read(40, 50, A(NONE))]],
   ['a write on condition of the present value succeeds', [...overwriting, write(40, 50, A('3'), 'done', A('2'))]],
   ['DNS shows either of two concurrent writes', [...concurrent, look(20, 30, A('1'))]],

@@ -149,14 +149,12 @@ function isPossible(outcome: Outcome): boolean {
  * unknown outcome may be left out, and may take effect at any time after their sending.
  */
 function unexplained(requests: (Write | Read)[]): Write | Read | undefined {
-  const relied = new Set(
-    requests.flatMap((request) => Object.values(request.kind === 'read' ? request.seen : request.needs)),
-  )
+  const relied = requests.flatMap((request) => Object.entries(request.kind === 'read' ? request.seen : request.needs))
   // An unknown write of values that nobody saw or relied on explains nothing.
+  const isReliedOn = ([what, value]: [string, string]) =>
+    value === NONE || relied.some(([which, needed]) => needed === value || (needed === SOME && which === what))
   const relevant = requests.filter(
-    (request) =>
-      !isOptional(request) ||
-      Object.values((request as Write).sets).some((value) => value === NONE || relied.has(value)),
+    (request) => !isOptional(request) || Object.entries((request as Write).sets).some(isReliedOn),
   )
   const tried = new Set<string>()
   let fewest = Infinity
