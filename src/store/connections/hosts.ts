@@ -118,20 +118,13 @@ export function connector(url: string): { connectionString: string; Client?: new
     override connect(): Promise<pg.Client>
     override connect(callback: (error: Error | null) => void): void
     override connect(callback?: (error: Error | null) => void): unknown {
-      const connecting = this.#connect()
-      if (callback === undefined) return connecting
-      connecting.then(() => {
-        callback(null)
+      const finding = primaryOf(url).then(({ host, port }) => Object.assign(this, { host, port: Number(port) }))
+      if (callback === undefined) return finding.then(() => super.connect())
+      // The driver calls the pool back in the moment in which the session begins: then the pool hears of its end, too.
+      finding.then(() => {
+        super.connect(callback)
       }, callback)
       return undefined
-    }
-
-    async #connect(): Promise<pg.Client> {
-      // The pool listens a moment after the session has begun, which may have ended by then.
-      this.on('error', () => undefined)
-      const { host, port } = await primaryOf(url)
-      Object.assign(this, { host, port: Number(port) })
-      return super.connect()
     }
   }
 

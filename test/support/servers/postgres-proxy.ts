@@ -90,8 +90,8 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     atCommit(fate) {
       decide = fate
     },
-    atStart(decide) {
-      isTerminated = decide
+    atStart(isNow) {
+      isTerminated = isNow
     },
     leadTo(url) {
       target = new URL(url)
