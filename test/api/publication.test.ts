@@ -7,7 +7,7 @@ import { unixTime } from '../../src/time.ts'
 import type { Account } from '../support/accounts.ts'
 import { newDomain } from '../support/api.ts'
 import { commandsOn } from '../support/command-line.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyHas } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import { startServers, type Servers } from '../support/servers/servers.ts'
 import { startService, type LocalService } from '../support/servers/service.ts'
@@ -178,7 +178,7 @@ test.serial('a write waits as the client prefers, after its commit', async (t) =
 
   const waiting = write('192.0.2.3', 'wait=99')
   // The change is there while the answer waits.
-  await eventually(async () => (await api.get(`/domains/${name}/rrsets/www/A/`)).text.includes('192.0.2.3'))
+  await eventuallyHas(async () => (await api.get(`/domains/${name}/rrsets/www/A/`)).text, '192.0.2.3')
   const { version, published } = await statusOf(name)
   await serve(name, version + weeks(published))
   const served = await waiting

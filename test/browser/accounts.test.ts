@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { succeeded } from '../support/api.ts'
 import { PHONE, screenshot, watch, withBrowser } from '../support/browser.ts'
 import { Client } from '../support/client.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useService, withService } from '../support/harness.ts'
 import * as people from '../support/people.ts'
 import { accountOf, canLogIn, freshEmail, PASSWORD } from '../support/people.ts'
@@ -49,7 +49,7 @@ function declare(browser: () => Browser): void {
       await service().anonymous.post('/auth/account/delete/', { email, password: 'another password' })
       // There is also a notice that the password was changed, which has no link, and may arrive before or after.
       const links = () => people.linksTo(service(), email)
-      await eventually(async () => links().length === 3)
+      await eventuallyIs(() => links().length, 3)
       await open(page, links().at(-1)!.url, 'Delete your account')
       await screenshot(page, 'delete')
       await page.getByRole('button', { name: 'Delete account for good' }).click()

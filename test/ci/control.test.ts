@@ -37,7 +37,7 @@ test.before('a service with a seed', async () => {
     THROTTLE_STORE: 'postgres',
     LOCAL_PUBLIC_SUFFIXES: 'd2.seed.test',
   })
-  await eventually(() => apiUrl(service.output()) !== undefined, 100_000)
+  await eventually(() => apiUrl(service.output()))
   anonymous = new Client(apiUrl(service.output())!)
   owner = new Client(anonymous.url, 'token-of-the-owner')
 })
@@ -232,7 +232,7 @@ test.serial('`zoneplane --ci` keeps its data in a folder that is deleted at the 
     PORT: '0',
     DNS_PORT: '0',
   })
-  await eventually(() => apiUrl(output()) !== undefined, 100_000)
+  await eventually(() => apiUrl(output()))
   t.is(readdirSync(TMPDIR).length, 1)
   const { status } = await new Client(apiUrl(output())!).post('//root/ci/accounts')
   t.is(status, 201)

@@ -2,7 +2,7 @@ import test from 'ava'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { takeLock, waitForLock, type Lock } from '../../dev/lock.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startProgram } from '../support/servers/programs.ts'
 
@@ -31,7 +31,7 @@ test('a lock has one holder until it is released', (t) => {
 test('the lock of a process that was killed can be taken', async (t) => {
   const file = join(newFolder(), 'lock')
   const { child, ended, output } = startProgram(process.execPath, ['--eval', HOLDER, file], {})
-  await eventually(async () => Promise.resolve(output() === 'taken\n'))
+  await eventuallyIs(output, 'taken\n')
   t.deepEqual(takeLock(file), { pid: child.pid })
   child.kill('SIGKILL')
   await ended
@@ -45,11 +45,11 @@ asRoot('a process of another container, where process ids are others, does not g
   const file = join(newFolder(), 'lock')
   const args = ['--pid', '--fork', '--kill-child', '--mount-proc', process.execPath, '--eval', HOLDER, file]
   const first = startProgram('unshare', args, { PATH: process.env['PATH'] })
-  await eventually(async () => Promise.resolve(first.output() === 'taken\n'))
+  await eventuallyIs(() => first.output(), 'taken\n')
   t.is(readFileSync(file, 'utf8'), '1')
   t.deepEqual(takeLock(file), { pid: 1 })
   const second = startProgram('unshare', args, { PATH: process.env['PATH'] })
-  await eventually(async () => Promise.resolve(second.output() === 'refused\n'))
+  await eventuallyIs(() => second.output(), 'refused\n')
   for (const { child, ended } of [first, second]) {
     child.kill('SIGKILL')
     await ended

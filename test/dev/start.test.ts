@@ -7,7 +7,7 @@ import { projectFolder } from '../../dev/project.ts'
 import { recallServers, rememberServers } from '../../src/data-folder.ts'
 import { openDatabase, query } from '../../src/store/database.ts'
 import { ask } from '../support/dns/dns.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { processes } from './processes.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startOurs, startProgram } from '../support/servers/programs.ts'
@@ -27,7 +27,7 @@ test.serial(
     const file = join(folder, 'key-encryption-key')
     const start = async (...args: string[]) => {
       const { child, ended, output } = startOurs(['start', ...args], privately(folder))
-      await eventually(async () => apiUrl(output()) !== undefined, 100_000)
+      await eventually(() => apiUrl(output()))
       const key = readFileSync(file, 'utf8')
       child.kill('SIGTERM')
       t.is(await ended, 0)
@@ -45,7 +45,7 @@ test.serial(
 test.serial('if a private server ends by itself, the service stops, says which, and exits with code 1', async (t) => {
   const folder = newFolder()
   const { ended, output } = startOurs(['start'], privately(folder))
-  await eventually(async () => apiUrl(output()) !== undefined, 100_000)
+  await eventually(() => apiUrl(output()))
   process.kill(processes(folder)[1]!.pid, 'SIGKILL')
   t.is(await ended, 1)
   t.regex(output(), /^zoneplane: PowerDNS has ended by itself: stopping$/m)
@@ -59,7 +59,7 @@ for (const [what, env, shown] of [
   test.serial(`without a terminal, the log has no token ${what}, but says where it is`, async (t) => {
     const folder = newFolder()
     const { child, ended, output } = startOurs(['start'], { ...privately(folder), ...env })
-    await eventually(async () => apiUrl(output()) !== undefined, 100_000)
+    await eventually(() => apiUrl(output()))
     child.kill('SIGTERM')
     t.is(await ended, 0)
     t.regex(output(), shown)
@@ -91,7 +91,7 @@ test.serial(
   async (t) => {
     const folder = newFolder()
     const { child, ended, output } = startOurs(['start'], privately(folder))
-    await eventually(async () => apiUrl(output()) !== undefined, 100_000)
+    await eventually(() => apiUrl(output()))
     t.is(statSync(join(folder, 'running.json')).mode & 0o777, 0o600)
     const env = { PATH: process.env['PATH'], ZONEPLANE_DATA: folder }
     const list = startOurs(['account', 'list', '--json'], env)
@@ -128,7 +128,7 @@ test.serial('servers of the environment are used, not those of a running service
 test.serial('the private PowerDNS answers on all addresses of DNS_HOST', async (t) => {
   const env = { ...privately(newFolder()), DNS_HOST: '127.0.0.2, 127.0.0.3' }
   const { child, ended, output } = startOurs(['start'], env)
-  await eventually(async () => apiUrl(output()) !== undefined, 100_000)
+  await eventually(() => apiUrl(output()))
   const [, host, port] = /^ {2}DNS {4}(\S+) port (\d+)$/m.exec(output())!
   t.is(host, '127.0.0.2')
   for (const dnsHost of ['127.0.0.2', '127.0.0.3']) {
@@ -159,9 +159,9 @@ test.serial('if nobody reads the output any more, the service stops cleanly', as
 test.serial('a second Ctrl-C does not disturb the orderly stop', async (t) => {
   const folder = newFolder()
   const { child, ended, output } = startOurs(['start'], privately(folder))
-  await eventually(async () => apiUrl(output()) !== undefined, 100_000)
+  await eventually(() => apiUrl(output()))
   child.kill('SIGINT')
-  await eventually(() => output().includes('SIGINT: stopping'))
+  await eventuallyHas(output, 'SIGINT: stopping')
   child.kill('SIGINT')
   t.is(await ended, 0)
   t.deepEqual(processes(folder), [undefined, undefined])
@@ -176,7 +176,7 @@ test.serial('if npm is killed, the service and its private servers stop', async 
     ['-c', `sh -c '${command}' "$0" "$1"; true`, process.execPath, join(projectFolder(), 'build', 'src', 'cli.js')],
     { ...privately(folder), npm_lifecycle_event: 'start' },
   )
-  await eventually(async () => apiUrl(parent.output()) !== undefined, 100_000)
+  await eventually(() => apiUrl(parent.output()))
   parent.child.kill('SIGKILL')
   await parent.ended
   t.regex(parent.output(), /^zoneplane: npm has ended: stopping$/m)
@@ -192,7 +192,7 @@ for (const [durable, fsync] of [
     async (t) => {
       const folder = newFolder()
       const { child, ended, output } = startOurs(['start'], { ...privately(folder), DURABLE: durable })
-      await eventually(async () => apiUrl(output()) !== undefined, 100_000)
+      await eventually(() => apiUrl(output()))
       const db = openDatabase(recallServers(folder)!['DATABASE_URL']!, 1)
       t.deepEqual(await query(db, 'show fsync'), [{ fsync }])
       await db.end()

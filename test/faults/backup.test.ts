@@ -4,7 +4,7 @@ import test from 'ava'
 import { openDatabase, query } from '../../src/store/database.ts'
 import { dump, tables } from '../../src/store/dump.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { createDatabase } from '../support/servers/databases.ts'
 import { newFolder } from '../support/servers/folders.ts'
@@ -49,7 +49,7 @@ test.serial('a backup that is stopped leaves no file; while it runs, nobody sees
     const backup = start(['backup', file], { DATABASE_URL: url.href })
     const isWaiting = `select from pg_stat_activity where application_name = 'pg_dump' and wait_event_type = 'Lock'
       and datname = current_database()`
-    await eventually(async () => (await query(servers().system.db, isWaiting)).length > 0)
+    await eventually(async () => (await query(servers().system.db, isWaiting)).length)
     t.is(commandLines(url.pathname).filter((line) => line.includes('pg_dump')).length, 1)
     t.deepEqual(commandLines('the-password'), [])
     t.is(readdirSync(folder).length, 1)
@@ -93,7 +93,7 @@ test.serial(
       while ((await restoring()) === 0) t.is(killed.child.exitCode, null)
       killed.child.kill('SIGKILL')
       t.is(await killed.ended, null)
-      await eventually(async () => (await restoring()) === 0)
+      await eventuallyIs(restoring, 0)
       t.deepEqual(await tables(db), [])
       await db.end()
       const again = start(['restore', file], { DATABASE_URL: url })

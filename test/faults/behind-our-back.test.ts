@@ -5,7 +5,7 @@ import { AUDIT_PAUSE, AUDIT_TURNS } from '../../src/limits.ts'
 import { currentTime, fromMicroseconds, microseconds } from '../../src/time.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { entriesOf } from '../support/history.ts'
 import { startOurs } from '../support/servers/programs.ts'
@@ -216,7 +216,7 @@ test.serial('at start the service repairs the zones whose serials differ', async
   await servers().pdns('DELETE', `/zones/${name}.`)
   t.is(dataOf(await ask(servers().powerDns, `www.${name}`, 'A'), 'A').length, 0)
   service = await servers().start()
-  await eventually(async () => service.output().includes(`"zone":"${name}"`))
+  await eventuallyHas(() => service.output(), `"zone":"${name}"`)
   t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })
 

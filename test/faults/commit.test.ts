@@ -1,6 +1,6 @@
 import test from 'ava'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { startPostgresProxy, type CommitFate, type PostgresProxy } from '../support/servers/postgres-proxy.ts'
 
@@ -101,7 +101,7 @@ test.serial('if Postgres stays away, the answer says that the outcome is unknown
   t.truthy(answer.headers['retry-after'])
   proxy.refuse(false)
   proxy.atCommit(() => 'pass')
-  await eventually(async () => (await service.api.get(`/domains/${name}/rrsets/www/A/`)).status === 200)
+  await eventuallyIs(async () => (await service.api.get(`/domains/${name}/rrsets/www/A/`)).status, 200)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 

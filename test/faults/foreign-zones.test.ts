@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import type { Fate } from '../support/servers/proxy.ts'
 
@@ -36,9 +36,10 @@ async function makeForeignZone(name: string): Promise<unknown> {
 const zoneAtPowerDns = async (name: string) => (await servers().pdns('GET', `/zones/${name}.`)).json
 
 async function waitUntilUnmarked(zone: string): Promise<void> {
-  await eventually(
+  await eventuallyIs(
     async () =>
-      (await query(servers().system.db, 'select from marks where zone = :zone and not settled', { zone })).length === 0,
+      (await query(servers().system.db, 'select from marks where zone = :zone and not settled', { zone })).length,
+    0,
   )
 }
 

@@ -3,7 +3,7 @@ import test from 'ava'
 import { reconcileAll } from '../../src/service/domains/reconcile.ts'
 import * as marks from '../../src/store/marks.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
 // Zones as PowerDNS leaves them if it is killed during a creation or deletion (powerdns.md §6.2), made here by hand.
@@ -125,7 +125,7 @@ test.serial('a creation waits until the repair of an earlier one can no longer d
     return 'pass'
   })
   t.is((await service.api.post('/domains/', { name })).status, 503)
-  await eventually(async () => Promise.resolve(isDeleted))
+  await eventually(() => isDeleted)
   t.is((await service.api.post('/domains/', { name })).status, 201)
   await sleep(1000)
   proxy.heal()
@@ -147,7 +147,7 @@ for (const fate of ['pass', 'cut'] as const) {
       const stopped = proxy.stop(isCreation)
       const answering = service.api.post('/domains/', { name })
       await stopped.arrived
-      await eventually(async () => (await servers().pdns('GET', path(name))).status === 200)
+      await eventuallyIs(async () => (await servers().pdns('GET', path(name))).status, 200)
       stopped.release(fate)
       t.is((await answering).status, 503)
       t.deepEqual(await discrepanciesOf(servers(), name), [])

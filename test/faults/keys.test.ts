@@ -9,7 +9,7 @@ import { query } from '../../src/store/database.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { validate } from '../support/dns/validators.ts'
 import { servedSerial } from '../support/dns/wire.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
 // The keys that sign a zone are in the database, so no fault changes the DS at the parent.
@@ -185,7 +185,7 @@ test.serial('a service stores them at its start', async (t) => {
   await query(servers().system.db, 'delete from keys')
   service = await servers().start({ LOG_LEVEL: 'debug' })
   const missing = 'select from domains where not exists (select from keys where domain_id = id)'
-  await eventually(async () => (await query(servers().system.db, missing)).length === 0)
+  await eventuallyIs(async () => (await query(servers().system.db, missing)).length, 0)
   t.deepEqual(await query(servers().system.db, 'select from marks where not settled'), [])
 })
 

@@ -4,7 +4,7 @@ import { IDLE_TIMEOUT } from '../../src/limits.ts'
 import { query } from '../../src/store/database.ts'
 import { startWithCaches } from '../support/caches.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
 import { breakTransactions } from '../support/transactions.ts'
@@ -54,7 +54,7 @@ async function served(name: string): Promise<string | undefined> {
 
 /** The status of PowerDNS' answer to a call, once it has applied it. */
 async function statusOf(call: Call): Promise<number | undefined> {
-  await eventually(async () => Promise.resolve(call.status !== undefined))
+  await eventually(() => call.status)
   return call.status
 }
 
@@ -64,9 +64,9 @@ test.serial('a change that arrives after a later write is found and undone withi
   t.deepEqual(await marksOf(name), [{ settled: true }])
   push.release('pass')
   t.is(await statusOf(late), 204)
-  await eventually(async () => (await served(name)) === '192.0.2.3', 5_000)
+  await eventuallyIs(() => served(name), '192.0.2.3')
   t.deepEqual(await discrepanciesOf(servers(), name), [])
-  await eventually(async () => (await marksOf(name)).length === 0, 30_000)
+  await eventuallyIs(async () => (await marksOf(name)).length, 0)
 })
 
 test.serial('writes while late requests are expected send only their changes', async (t) => {
@@ -94,10 +94,10 @@ test.serial('a creation that arrives after its repair leaves no zone', async (t)
   const late = await push.arrived
   await first.kill()
   await answering
-  await eventually(async () => (await marksOf(name))[0]?.settled === true, 15_000)
+  await eventuallyIs(async () => (await marksOf(name))[0]?.settled, true)
   push.release('pass')
   t.is(await statusOf(late), 201)
-  await eventually(async () => (await servers().pdns('GET', `/zones/${name}.`)).status === 404)
+  await eventuallyIs(async () => (await servers().pdns('GET', `/zones/${name}.`)).status, 404)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
@@ -144,7 +144,7 @@ test.serial('a process that stands still loses the zone to others after IDLE_TIM
   first.signal('SIGSTOP')
   const write = () => second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))
   t.is((await write()).status, 503)
-  await eventually(async () => (await write()).status === 200, 2 * IDLE_TIMEOUT)
+  await eventuallyIs(async () => (await write()).status, 200)
   push.release('cut')
   first.signal('SIGCONT')
   t.is((await answering).status, 503)

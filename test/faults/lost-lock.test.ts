@@ -5,7 +5,7 @@ import { CLAIM_LIFETIME } from '../../src/limits.ts'
 import { query } from '../../src/store/database.ts'
 import { startWithCaches } from '../support/caches.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { breakTransactions } from '../support/transactions.ts'
 
@@ -143,9 +143,9 @@ test.serial('if the mark cannot be set, the whole write is rolled back', async (
       `select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
        and starts_with(query, 'insert into marks')`,
     )
-  await eventually(async () => (await marking()).length === 1)
+  await eventuallyIs(async () => (await marking()).length, 1)
   for (const { pid } of await marking()) await query(servers().system.db, 'select pg_terminate_backend(:pid)', { pid })
-  await eventually(async () => (await marking()).length === 0)
+  await eventuallyIs(async () => (await marking()).length, 0)
   await other.query('rollback')
   await other.end()
   t.is((await answering).status, 503)
@@ -177,7 +177,7 @@ test.serial(
         `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
        and starts_with(query, 'insert into marks')`,
       )
-    await eventually(async () => (await keeping()).length === 1)
+    await eventuallyIs(async () => (await keeping()).length, 1)
     await t.throwsAsync(other.query('select from domains where name = $1 for update nowait', [name]), {
       message: /could not obtain lock/,
     })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { query } from '../../src/store/database.ts'
 import * as mails from '../../src/store/accounts/mails.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { useServers } from '../support/harness.ts'
 import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
@@ -64,7 +64,7 @@ test.serial('mails queued while the mail server is down arrive later, across res
   const back = await startMailServer(down.port)
   await makeDue()
   const services = await Promise.all([servers().start(environment), servers().start(environment)])
-  await eventually(async () => (await waiting()) === 0)
+  await eventuallyIs(waiting, 0)
   t.deepEqual(recipients(back), all.sort())
   for (const { mail } of back.received) t.is(mail.text, TEXT)
   for (const { output } of [first, ...services]) {
@@ -103,7 +103,7 @@ test.serial(
     t.is(await waiting(), 1)
     gate()
     await servers().start(environment)
-    await eventually(async () => (await waiting()) === 0)
+    await eventuallyIs(waiting, 0)
     t.deepEqual([...new Set(recipients(slow))], all)
     t.is(new Set(slow.received.map(({ mail }) => mail.messageId)).size, 1)
     await servers().killServices()
@@ -139,7 +139,7 @@ test.serial('smtps:// sends mail and password over TLS, to a server with a trust
     NODE_EXTRA_CA_CERTS: authorities,
   })
   const all = await queueMails(1)
-  await eventually(async () => (await waiting()) === 0)
+  await eventuallyIs(waiting, 0)
   t.deepEqual(logins, ['dns@example.net pass:word'])
   t.deepEqual(recipients(server), all)
   t.true(server.received[0]!.encrypted)
@@ -158,6 +158,6 @@ test.serial('without a mail server the service writes mails to files, and logs t
     .filter((text) => text.includes('"mails go to"'))
   t.like(JSON.parse(line!), { destination: join(data, 'mails') })
   await queueMails(3)
-  await eventually(async () => (await waiting()) === 0)
+  await eventuallyIs(waiting, 0)
   await servers().killServices()
 })

@@ -5,7 +5,7 @@ import { begin, one, query } from '../../src/store/database.ts'
 import * as marks from '../../src/store/marks.ts'
 import { succeeded } from '../support/api.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 
 // architecture.md, "The mark before the push".
@@ -110,7 +110,7 @@ test.serial('a repair that fails is recorded and retried, and does not delay oth
   servers().proxy.fail(({ path }) => (path.includes('hopeless') ? { refuse: 500 } : 'pass'))
   await mark(names, '0')
   await eventually(async () => (await markOf(names[0]!))!.attempts >= 2)
-  await eventually(async () => (await marks.list(servers().system.db, names)).length === 1)
+  await eventuallyIs(async () => (await marks.list(servers().system.db, names)).length, 1)
   t.is((await markOf(names[0]!))?.lastError, 'injected')
   servers().proxy.heal()
   await marks.hasten(servers().system.db)
@@ -140,7 +140,7 @@ test.serial('a repair that hangs does not delay other repairs', async (t) => {
   await mark(names.slice(0, 1), '0')
   await stopped.arrived
   await mark(names.slice(1), '0')
-  await eventually(async () => (await marks.list(servers().system.db)).length === 1)
+  await eventuallyIs(async () => (await marks.list(servers().system.db)).length, 1)
   t.is((await marks.list(servers().system.db))[0]!.zone, names[0]!)
   stopped.release('pass')
   t.deepEqual(await discrepanciesOf(servers(), names[0]!), [])
@@ -157,7 +157,7 @@ test.serial('marked zones that others have locked do not delay the repair of ano
   await other.query('select from domains where name = any ($1) for no key update', [busy])
   await mark(busy, '-1 hour')
   await mark(names.slice(0, 1), '0')
-  await eventually(async () => (await markOf(names[0]!)) === undefined)
+  await eventuallyIs(() => markOf(names[0]!), undefined)
   t.is((await marks.list(servers().system.db)).length, busy.length)
   await other.query('rollback')
   await other.end()
@@ -211,7 +211,7 @@ test.serial('a push that PowerDNS applies after the grace period is found within
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.is((await write(name, '192.0.2.3')).status, 200)
   apply()
-  await eventually(() => late.status !== undefined)
+  await eventually(() => late.status)
   t.is(late.status, 204)
   await eventually(async () => (await serialOf(name)) !== version)
   t.deepEqual(await discrepanciesOf(servers(), name), [])

@@ -4,7 +4,7 @@ import { query } from '../../src/store/database.ts'
 import { newDomain, rrset, succeeded } from '../support/api.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { endDoubt, markedZones } from '../support/marks.ts'
 import { FORGETFUL, PostgresServer, type Blow } from '../support/servers/postgres-server.ts'
@@ -165,12 +165,12 @@ async function crash({ blow }: { blow: Blow }): Promise<string[]> {
 /** Lets the services reach Postgres again. */
 async function reconnect(): Promise<void> {
   for (const worker of [first, second]) worker.postgres.refuse(false)
-  await eventually(async () => (await second.service.api.get('/domains/')).status === 200)
+  await eventuallyIs(async () => (await second.service.api.get('/domains/')).status, 200)
 }
 
 async function hold(kind: Kind): Promise<Held> {
   await endDoubt(servers())
-  await eventually(async () => (await first.service.api.get('/domains/')).status === 200)
+  await eventuallyIs(async () => (await first.service.api.get('/domains/')).status, 200)
   const name = await prepared(kind)
   const before = await kind.state(second.service.api, name)
   const blow = await ready()
@@ -195,7 +195,7 @@ async function allIsWell(t: ExecutionContext, { name, kind, before, answering }:
   const state = await kind.state(api, name)
   const { served } = kind
   // What no serial tells is found when the time is over in which late requests arrive.
-  if (served !== undefined) await eventually(async () => isDeepStrictEqual(await served(name), state), 30_000)
+  if (served !== undefined) await eventually(async () => isDeepStrictEqual(await served(name), state))
   if (answer === undefined) return
   if (answer.status >= 300) t.is(answer.status, 503, answer.text)
   if (answer.status < 300) t.notDeepEqual(state, before)
@@ -210,7 +210,7 @@ function serialIn({ body }: Call): number {
 
 /** Waits until PowerDNS has answered a request. */
 async function applied(call: Call): Promise<void> {
-  await eventually(() => call.status !== undefined)
+  await eventually(() => call.status)
 }
 
 let lost = 0

@@ -4,7 +4,7 @@ import { SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../src/limits.ts'
 import { createAccount } from '../support/accounts.ts'
 import { succeeded } from '../support/api.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 
@@ -117,7 +117,7 @@ for (const [what, count, atOnce] of [
     const writing = names.map(async (name) => {
       answered.push((await api.post(`/domains/${name}/rrsets/`, rrsets)).status)
     })
-    await eventually(() => proxy.calls.filter(isBusy).length === atOnce)
+    await eventuallyIs(() => proxy.calls.filter(isBusy).length, atOnce)
     t.is((await other.post(`/domains/other-${count}.example/rrsets/`, rrset('192.0.2.1'))).status, 201)
     t.deepEqual(answered, [])
     t.is(proxy.calls.filter(isBusy).length, atOnce)

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { Pool } from 'undici'
 import { newDomain, rrset } from '../support/api.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyHas } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 
 const servers = useServers()
@@ -13,7 +13,7 @@ test.serial('during SHUTDOWN_DELAY, the readiness is 503 and everything else is 
   const name = await newDomain(service.api)
   t.is((await service.anonymous.get('//root/readyz')).status, 200)
   service.signal('SIGTERM')
-  await eventually(() => service.output().includes('SIGTERM: stopping'))
+  await eventuallyHas(() => service.output(), 'SIGTERM: stopping')
   const ready = await service.anonymous.get('//root/readyz')
   t.deepEqual([ready.status, ready.text], [503, '{"status":"stopping"}'])
   t.is(ready.headers['retry-after'], '5')
@@ -31,7 +31,7 @@ test.serial('during SHUTDOWN_DELAY, the readiness is 503 and everything else is 
 test.serial('a second signal ends SHUTDOWN_DELAY', async (t) => {
   const service = await servers().start({ SHUTDOWN_DELAY: '40' })
   service.signal('SIGTERM')
-  await eventually(() => service.output().includes('SIGTERM: stopping'))
+  await eventuallyHas(() => service.output(), 'SIGTERM: stopping')
   t.is((await service.anonymous.get('//root/healthz')).status, 200)
   const start = performance.now()
   service.signal('SIGTERM')

@@ -9,7 +9,7 @@ import { openDatabase, query } from '../../src/store/database.ts'
 import { succeeded } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startGate } from '../support/servers/gate.ts'
@@ -102,10 +102,10 @@ for (const what of ['refuses connections', 'is starting']) {
     if (what === 'is starting') await once(starting.listen(Number(port), '127.0.0.1'), 'listening')
     const env = environmentFor(servers().backends, { DATABASE_URL: gate.url, ...PATIENT })
     const { child, ended, output } = startOurs(['start'], env)
-    await eventually(() => output().includes(`"waiting for Postgres at 127.0.0.1:${port}/`))
+    await eventuallyHas(output, `"waiting for Postgres at 127.0.0.1:${port}/`)
     if (what === 'is starting') await once(starting.close(), 'close')
     await gate.open()
-    await eventually(() => apiUrl(output()) !== undefined)
+    await eventually(() => apiUrl(output()))
     t.is(output().split('waiting for Postgres').length, 2)
     child.kill()
     t.is(await ended, 0)
@@ -116,7 +116,7 @@ for (const what of ['refuses connections', 'is starting']) {
 test.serial('SIGTERM ends a service that waits for Postgres, with exit code 0', async (t) => {
   const env = { DATABASE_URL: `postgres://user@127.0.0.1:${await freePort()}/db`, ...PATIENT }
   const { child, ended, output } = startOurs(['start'], environmentFor(servers().backends, env))
-  await eventually(() => output().includes('waiting for Postgres'))
+  await eventuallyHas(output, 'waiting for Postgres')
   child.kill()
   t.is(await ended, 0)
   t.regex(output(), /^zoneplane: SIGTERM: stopping$/m)
@@ -160,7 +160,7 @@ test.serial('without PowerDNS the service starts, reads work, and writes are 503
   t.regex(output(), /"demo domain not created/)
 
   await restartPowerDns()
-  await eventually(async () => (await powerDnsIs(anonymous)) === 'ok')
+  await eventuallyIs(() => powerDnsIs(anonymous), 'ok')
   t.is((await api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))).status, 200)
   t.is((await api.post('/domains/', { name: 'another.example' })).status, 201)
   t.is((await api.delete('/domains/another.example/')).status, 204)
@@ -204,7 +204,7 @@ test.serial('what the service must ask PowerDNS at its start, writes wait for, a
     [],
   )
   proxy.heal()
-  await eventually(async () => (await powerDnsIs(anonymous)) === 'ok')
+  await eventuallyIs(() => powerDnsIs(anonymous), 'ok')
   t.is((await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))).status, 201)
   t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })

@@ -8,7 +8,7 @@ import { createLog } from '../../src/log.ts'
 import { query } from '../../src/store/database.ts'
 import type { Account } from '../support/accounts.ts'
 import { newDomain } from '../support/api.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyHas } from '../support/eventually.ts'
 import { useService, withService, type TestService } from '../support/harness.ts'
 
 // One structured line per request, and no secrets in the log.
@@ -27,7 +27,7 @@ type Line = Record<string, unknown>
 
 /** The log lines of a request. */
 async function linesOf(request: string, { logged }: TestService = service()): Promise<Line[]> {
-  await eventually(async () => logged().includes(`"${request}"`))
+  await eventuallyHas(logged, `"${request}"`)
   const lines = logged().trim().split('\n')
   return lines.map((line) => JSON.parse(line) as Line).filter((line) => line['request'] === request)
 }
@@ -220,7 +220,7 @@ test.serial('as text, a request is one line for people', async (t) => {
     const { id, tokenId, api } = await own.account()
     const traceparent = `00-${TRACE}-${PARENT}-01`
     t.is((await api.get('/domains/absent.test/', { headers: { 'x-request-id': 'told', traceparent } })).status, 404)
-    await eventually(async () => own.logged().includes('request=told'))
+    await eventuallyHas(() => own.logged(), 'request=told')
     const [line, ...more] = own
       .logged()
       .split('\n')

@@ -4,7 +4,6 @@ import { eventually } from '../support/eventually.ts'
 import { ask } from '../support/dns/dns.ts'
 import { CI_IMAGE } from './compose.ts'
 import { podman } from './podman.ts'
-import { PATIENCE } from './services.ts'
 
 export const TOKEN = 'ci-token-of-the-tests'
 
@@ -38,26 +37,19 @@ export async function start(ports: Ports): Promise<void> {
   )
 }
 
-/** Milliseconds between two looks, which are part of the time that is measured. */
-const PAUSE = 5
-
 /** Waits until the API says that it is ready, and DNS answers with a signature. */
 export async function ready(ports: Ports): Promise<void> {
   const client = new Client(`http://127.0.0.1:${ports.api}`)
-  await eventually(
-    async () => {
-      const answer = await client.get('//root/readyz').catch(() => undefined)
-      return answer?.status === 200
-    },
-    PATIENCE,
-    PAUSE,
-  )
+  await eventually(async () => {
+    const answer = await client.get('//root/readyz').catch(() => undefined)
+    return answer?.status === 200
+  })
   const isSigned = async () => {
     const server = { dnsHost: '127.0.0.1', dnsPort: ports.dns }
     const answer = await ask(server, 'example.test', 'SOA').catch(() => undefined)
     return answer?.answers.some(({ type }) => type === 'RRSIG') === true
   }
-  await eventually(isSigned, PATIENCE, PAUSE)
+  await eventually(isSigned)
 }
 
 /** The memory of all processes in MiB: each page divided by the number of those who share it (PSS). */

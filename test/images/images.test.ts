@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { findPorts, HOST } from '../../dev/ports.ts'
 import { projectFolder } from '../../dev/project.ts'
 import { Client } from '../support/client.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { dig, isServed } from './answers.ts'
 import { inNetwork, podman } from './podman.ts'
-import { addressOf, clear, healthy, names, PATIENCE, runOnce, start, stop, type Name } from './services.ts'
+import { addressOf, clear, healthy, names, runOnce, start, stop, type Name } from './services.ts'
 
 const environment: Record<string, string> = {
   POSTGRES_PASSWORD: 'the-password',
@@ -139,17 +139,17 @@ withImages('while PowerDNS is away reads are answered, and writes again when it 
   const refused = await client.post('/domains/', { name: 'refused.example' })
   t.is(refused.status, 503, refused.text)
   await podman('start', 'powerdns')
-  await eventually(async () => (await client.post('/domains/', { name: 'accepted.example' })).status === 201, PATIENCE)
+  await eventuallyIs(async () => (await client.post('/domains/', { name: 'accepted.example' })).status, 201)
   await checkWrite(t)
 })
 
 withImages('the API starts and answers reads while PowerDNS is away', async (t) => {
   await stop('powerdns')
   await podman('restart', 'api')
-  await eventually(async () => (await reads()) === 200, PATIENCE)
+  await eventuallyIs(reads, 200)
   t.is((await client.delete('/domains/accepted.example/')).status, 503)
   await podman('start', 'powerdns')
-  await eventually(async () => (await client.delete('/domains/accepted.example/')).status === 204, PATIENCE)
+  await eventuallyIs(async () => (await client.delete('/domains/accepted.example/')).status, 204)
 })
 
 withImages(
@@ -172,7 +172,7 @@ withImages('a PowerDNS that is killed starts again by itself', async (t) => {
   const pids = 'for each in /proc/[0-9]*; do if grep -q pdns_server $each/comm; then kill -9 ${each#/proc/}; fi; done'
   // The shell ends with the container, perhaps before the loop does.
   await podman('exec', 'powerdns', 'sh', '-c', pids).catch(() => undefined)
-  await eventually(async () => (await podman('inspect', '--format={{.RestartCount}}', 'powerdns')) === '1', PATIENCE)
+  await eventuallyIs(() => podman('inspect', '--format={{.RestartCount}}', 'powerdns'), '1')
   await healthy('powerdns')
   await checkWrite(t)
 })
@@ -237,8 +237,5 @@ withImages('a database of an earlier version is brought up to date, and its zone
   await healthy('api')
   t.is(await applied(), String(files.length))
   t.regex(await podman('exec', 'api', 'zoneplane', 'account', 'list'), /old@example\.net/)
-  await eventually(
-    async () => isServed(await published('www.old.example', 'A'), 'www.old.example', '192.0.2.77'),
-    PATIENCE,
-  )
+  await eventually(async () => isServed(await published('www.old.example', 'A'), 'www.old.example', '192.0.2.77'))
 })

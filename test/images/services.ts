@@ -47,12 +47,9 @@ async function create(
   await podman('create', '--replace', ...options, ...more, imageOf(name, service), ...command)
 }
 
-/** Milliseconds for what takes seconds: a machine that also builds images may be busy. */
-export const PATIENCE = 180_000
-
 /** Waits until the container's health check says that the service works. */
 export async function healthy(name: string): Promise<void> {
-  await eventually(() => isHealthy(name), PATIENCE)
+  await eventually(() => isHealthy(name))
 }
 
 async function isHealthy(name: string): Promise<boolean> {

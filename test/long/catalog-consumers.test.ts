@@ -1,7 +1,7 @@
 import test from 'ava'
 import { randomBytes } from 'node:crypto'
 import { ask, lookUp, type Server } from '../support/dns/dns.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { startExample } from '../support/servers/examples.ts'
 import { freePort } from '../support/servers/ports.ts'
@@ -60,7 +60,7 @@ async function serves(server: Server, zone: string): Promise<boolean> {
 async function allServe(zones: string[], expected = true): Promise<void> {
   for (const secondary of secondaries) {
     for (const zone of zones) {
-      await eventually(async () => (await serves(secondary, zone)) === expected, 40_000).catch((error: unknown) => {
+      await eventuallyIs(() => serves(secondary, zone), expected).catch((error: unknown) => {
         throw new Error(`${zone} at ${secondary.kind}: ${secondary.output().slice(-2_000)}`, { cause: error })
       })
     }
@@ -89,7 +89,7 @@ test.serial('a domain that is created again at once is served with its new keys'
     await eventually(async () => {
       const [dnskey = ''] = await lookUp(secondary, 'again.example', 'DNSKEY').catch(() => [])
       return dnskey.replaceAll(' ', '').endsWith(key!.replaceAll(' ', ''))
-    }, 40_000)
+    })
     t.deepEqual(await lookUp(secondary, 'www.again.example', 'A'), ['192.0.2.2'], secondary.kind)
   }
 })
@@ -100,7 +100,7 @@ test.serial('a secondary that was down learns of new domains after its return by
     await down.kill()
     t.is((await create(name)).status, 201)
     await down.start()
-    await eventually(() => serves(down, name), 90_000)
+    await eventually(() => serves(down, name))
   }
 })
 

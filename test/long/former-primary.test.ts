@@ -3,7 +3,7 @@ import { formerPrimaries } from '../../src/store/connections/hosts.ts'
 import { newDomain, rrset, succeeded } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { PostgresPair } from '../support/servers/postgres-pair.ts'
 import { askPostgres } from '../support/servers/postgres-server.ts'
@@ -27,8 +27,8 @@ test.serial(
     await newDomain(service.api, 'before.example')
     await postgres.awaitStandby()
     await postgres.promote()
-    await eventually(() => service.output().includes('a standby has replaced Postgres'))
-    await eventually(() => service.output().includes('a former primary of Postgres still accepts writes'))
+    await eventuallyHas(() => service.output(), 'a standby has replaced Postgres')
+    await eventuallyHas(() => service.output(), 'a former primary of Postgres still accepts writes')
     const { host } = new URL(postgres.urls.former)
     t.true(service.output().includes(`"servers":"${host}"`))
     await createsAtPrimary(service.api, 'after.example')
@@ -57,7 +57,7 @@ test.serial('new connections of a process never lead to the former primary, whic
     if (i % 5 === 0) await postgres.restartFormer()
     await askPostgres(postgres.urls.primary, TERMINATE)
     const records = [`192.0.2.${i}`]
-    await eventually(async () => (await service.api.put(`${path}www/A/`, rrset({ records }))).status === 200)
+    await eventuallyIs(async () => (await service.api.put(`${path}www/A/`, rrset({ records }))).status, 200)
     t.deepEqual(await askPostgres(postgres.urls.primary, `select from rrsets where records = '{192.0.2.${i}}'`), [{}])
   }
   t.deepEqual(await askPostgres(postgres.urls.former, `select from domains where name = 'connections.example'`), [])
@@ -70,17 +70,17 @@ test.serial('behind one address, the former primary is refused, and the log says
   const { api, output } = await servers().start({ DATABASE_URL: proxy.url })
   await createsAtPrimary(api, 'address.example')
   proxy.leadTo(postgres.urls.former)
-  await eventually(() => output().includes('the server is a former primary: it is on timeline 00000001, and 00000002'))
+  await eventuallyHas(output, 'the server is a former primary: it is on timeline 00000001, and 00000002')
   t.is((await api.get('/domains/')).status, 503)
   t.is((await api.post('/domains/', { name: 'refused.example' })).status, 503)
   proxy.leadTo(postgres.urls.primary)
-  await eventually(async () => (await api.get('/domains/')).status === 200)
+  await eventuallyIs(async () => (await api.get('/domains/')).status, 200)
   await createsAtPrimary(api, 'again.example')
 })
 
 /** Creates a domain, which is then in the database of the primary, and not in that of the former one. */
 async function createsAtPrimary(api: Client, name: string): Promise<void> {
-  await eventually(async () => (await api.post('/domains/', { name })).status === 201)
+  await eventuallyIs(async () => (await api.post('/domains/', { name })).status, 201)
   const sql = `select from domains where name = '${name}'`
   if ((await askPostgres(postgres.urls.primary, sql)).length !== 1) throw new Error(`${name} is not at the primary`)
   if ((await askPostgres(postgres.urls.former, sql)).length !== 0) throw new Error(`${name} is at the former primary`)

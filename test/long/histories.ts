@@ -4,7 +4,7 @@ import { createAccount } from '../support/accounts.ts'
 import { Client, type Answer } from '../support/client.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { ask } from '../support/dns/dns.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import type { TestServers } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
 import type { Call } from '../support/servers/proxy.ts'
@@ -318,11 +318,8 @@ async function lookAtSerial({ powerDns }: TestServers, { domain, events }: Actor
 
 /** Waits until all zones are repaired. Returns, for each, the differences that are left. */
 async function settle(servers: TestServers, all: Actors[], bound: number): Promise<string[][]> {
-  await eventually(() => Promise.resolve(servers.proxy.open() === 0), bound)
-  await eventually(
-    async () => (await query(servers.system.db, 'select from marks where not settled')).length === 0,
-    60_000,
-  )
+  await eventuallyIs(() => servers.proxy.open(), 0)
+  await eventuallyIs(async () => (await query(servers.system.db, 'select from marks where not settled')).length, 0)
   const end = Date.now() + bound
   const differences: string[][] = []
   for (const { domain } of all) {

@@ -6,7 +6,7 @@ import { domainOf, succeeded } from '../support/api.ts'
 import { lookUp, type Server } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import { servedSerial } from '../support/dns/wire.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { startExample } from '../support/servers/examples.ts'
 import { freePort } from '../support/servers/ports.ts'
@@ -114,7 +114,7 @@ test.serial('a restart of PowerDNS, whose new signatures differ, harms nothing',
   await answer(t, [hub, knot, nsd], '192.0.2.2')
   t.is((await service.api.put(RRSETS, [www('192.0.2.3')])).status, 503)
   await servers().restartPowerDns()
-  await eventually(async () => (await service.api.put(RRSETS, [www('192.0.2.3')])).status === 200)
+  await eventuallyIs(async () => (await service.api.put(RRSETS, [www('192.0.2.3')])).status, 200)
   t.deepEqual(await statuses('?wait=30'), { ns1: 'INSYNC', ns2: 'INSYNC', ns3: 'INSYNC' })
   await answer(t, [hub, knot, nsd], '192.0.2.3')
 })
@@ -151,7 +151,7 @@ test.serial('all three are restarted while PowerDNS is down, and answer', async 
     await server.start()
   }
   for (const server of [hub, knot, nsd]) {
-    await eventually(async () => (await lookUp(server, `www.${ZONE}`, 'A')).join() === '192.0.2.6')
+    await eventuallyIs(async () => (await lookUp(server, `www.${ZONE}`, 'A')).join(), '192.0.2.6')
   }
   await answer(t, [hub, knot, nsd], '192.0.2.6')
 })

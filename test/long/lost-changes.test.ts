@@ -2,7 +2,7 @@ import test from 'ava'
 import { newDomain, rrset, succeeded } from '../support/api.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { PostgresPair } from '../support/servers/postgres-pair.ts'
 
@@ -37,7 +37,7 @@ test.serial(
     await postgres.promote()
     const output = () => services.map((each) => each.output()).join('')
     await eventually(() => services.every((each) => each.output().includes('a standby has replaced Postgres')))
-    await eventually(() => output().includes(LOST))
+    await eventuallyHas(output, LOST)
     t.deepEqual(await discrepanciesInTheEnd(servers(), ['created.example']), [])
     t.deepEqual(dataOf(await ask(servers().powerDns, 'www.changed.example', 'A'), 'A'), ['192.0.2.1'])
     t.true((await serialOf('changed.example')) > before)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { markedZones } from '../support/marks.ts'
 import type { Random } from '../support/random.ts'
 import type { PostgresPair } from '../support/servers/postgres-pair.ts'
@@ -141,7 +141,7 @@ async function strike(
 ): Promise<void> {
   // Commits save the marks before them. So at first all requests end, and then only a few begin.
   clients.places = 0
-  await eventually(() => clients.running === 0, 2_000).catch(() => undefined)
+  await Promise.race([eventuallyIs(() => clients.running, 0), sleep(2_000)])
   const blow = await crash.ready()
   const stops = fates.map(() => servers.proxy.stop(({ method }) => method === 'PATCH'))
   const arrived = new Map<Stopped, Call>()

@@ -4,7 +4,7 @@ import type { Answer } from '../support/client.ts'
 import { domainOf } from '../support/api.ts'
 import { ask, lookUp } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { startSecondary, type SecondaryServer } from '../support/servers/secondaries.ts'
 
@@ -142,7 +142,7 @@ test.serial('a secondary that is down does not count, and catches up after its r
       { status: 'UNREACHABLE', version: null },
     )
     await down.start()
-    await eventually(async () => (await lookUp(down, `www.${zone}`, 'A')).join() === address)
+    await eventuallyIs(async () => (await lookUp(down, `www.${zone}`, 'A')).join(), address)
     t.like(await statusOf(zone, '?wait=30'), { status: 'INSYNC' })
   }
 })

@@ -7,7 +7,7 @@ import { query as sql } from '../../src/store/database.ts'
 import { domainOf, succeeded } from '../support/api.ts'
 import { differences } from '../support/dns/likeness.ts'
 import { delv } from '../support/dns/validators.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { startSecondary, versionOf, type Kind, type SecondaryServer } from '../support/servers/secondaries.ts'
 import { FORBIDDEN, FORMER, OTHERWISE, REFUSED, TRANSFERRED, type Name, type RRset } from './secondary-contents.ts'
@@ -136,7 +136,7 @@ for (const [label, { rrsets, by, otherwise, only }] of Object.entries(REFUSED)) 
       return lines.some((line) => line.includes(zoneOf(label)) && REFUSALS[name].test(line))
     }
     await eventually(() => refusing.every(hasRefused))
-    await eventually(async () => Object.keys(await statusOf(label)).length === refusing.length)
+    await eventuallyIs(async () => Object.keys(await statusOf(label)).length, refusing.length)
     const expected = refusing.map((name) => [name, ['serves an older version', version]])
     t.deepEqual(await statusOf(label), Object.fromEntries(expected))
     await answerAlike(t, label, rrsets, { but: otherwise, refusing })
@@ -181,7 +181,7 @@ test.serial('an NS and DS below a delegation, of a former version: denials of Po
 
 test.serial('a name below a DNAME, of a former version: Knot refuses the zone', async (t) => {
   await makeFormer('former-dname', FORMER['former-dname'])
-  await eventually(async () => Object.keys(await statusOf('former-dname')).join() === 'knot')
+  await eventuallyIs(async () => Object.keys(await statusOf('former-dname')).join(), 'knot')
   t.regex(secondaries.get('knot')!.output(), /node a\.former-dname\.example\., child record exists under DNAME/)
 })
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { domainOf, succeeded } from '../support/api.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { startExample } from '../support/servers/examples.ts'
 import { freePort } from '../support/servers/ports.ts'
@@ -77,7 +77,7 @@ for (const [file, number] of SECONDARIES) {
     t.deepEqual(await statuses(), { ns1: 'INSYNC', ns2: 'UNREACHABLE' })
     t.true(await answers(servers().powerDns, '192.0.2.2'))
     await secondary.start()
-    await eventually(async () => (await statuses())['ns2'] === 'INSYNC', 60_000)
+    await eventuallyIs(async () => (await statuses())['ns2'], 'INSYNC')
     t.true(await answers(secondary, '192.0.2.2'))
   })
 
@@ -86,7 +86,7 @@ for (const [file, number] of SECONDARIES) {
     t.true(await answers(secondary, '192.0.2.2'))
     t.is((await change('192.0.2.3')).status, 503)
     await servers().restartPowerDns()
-    await eventually(async () => (await change('192.0.2.3')).status === 200, 60_000)
+    await eventuallyIs(async () => (await change('192.0.2.3')).status, 200)
     t.deepEqual(await statuses(), { ns1: 'INSYNC', ns2: 'INSYNC' })
     t.true(await answers(secondary, '192.0.2.3'))
     succeeded(await service.api.delete(`/domains/${ZONE}/`), 204)

@@ -129,6 +129,6 @@ async function lookInTheEnd(api: Client, actor: Actor): Promise<string> {
   await eventually(async () => {
     state = await look(api, actor)
     return !state.startsWith('503 ')
-  }, 60_000)
+  })
   return state
 }

@@ -17,7 +17,7 @@ import { latestMigration } from '../../src/store/migrate.ts'
 import { estimates } from '../../src/store/snapshots.ts'
 import type { Account } from '../support/accounts.ts'
 import { newDomain, succeeded } from '../support/api.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useService, withService } from '../support/harness.ts'
 import { statementsOf } from '../support/statements.ts'
 import { exchange, plainRequest } from '../support/raw.ts'
@@ -96,7 +96,7 @@ test.serial('calls of PowerDNS that are open, and that wait for a connection, ar
   const answering = account.api.post(`/domains/${name}/rrsets/`, rrset('open'))
   await stopped.arrived
   // Another call may be about to get its connection.
-  await eventually(async () => (await scrape(service())).get('zoneplane_powerdns_calls{state="waiting"}') === 0)
+  await eventuallyIs(async () => (await scrape(service())).get('zoneplane_powerdns_calls{state="waiting"}'), 0)
   const during = await scrape(service())
   t.true(during.get('zoneplane_powerdns_calls{state="open"}')! >= 1)
   // The transaction waits for PowerDNS.

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { projectFolder } from '../../dev/project.ts'
 import { useService } from '../support/harness.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { scrapedText } from './scrape.ts'
 
 // docs/monitoring: a dashboard and alerts, for what a process really tells.
@@ -49,7 +49,7 @@ test('every metric of the dashboard and of the alerts is in a scrape', async (t)
 
 test('every label that they select has a value in a scrape', async (t) => {
   // Postgres and PowerDNS have been asked.
-  await eventually(async () => (await scrapedText(service())).includes('zoneplane_backend_up{'))
+  await eventuallyHas(() => scrapedText(service()), 'zoneplane_backend_up{')
   const text = await scrapedText(service())
   for (const [title, expression] of expressions) {
     for (const [, name, label] of expression.matchAll(/(zoneplane_\w+)\{(\w+)=~?"/g)) {

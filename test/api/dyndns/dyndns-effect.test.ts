@@ -2,7 +2,7 @@ import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { begin, one, query, type Db } from '../../../src/store/database.ts'
 import type { Account } from '../../support/accounts.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, eventuallyIs } from '../../support/eventually.ts'
 import { hold, plainRequest } from '../../support/raw.ts'
 import type { Call } from '../../support/servers/proxy.ts'
 import {
@@ -246,7 +246,7 @@ test.serial('a client that is gone is known by the address that it had', async (
   await using trx = await begin(service().system.db)
   await query(trx.db, 'select from tokens where id = :tokenId for update', { tokenId })
   const { socket } = await hold(service().url, update)
-  await eventually(async () => (await waitingForLocks(trx.db)) === 1)
+  await eventuallyIs(() => waitingForLocks(trx.db), 1)
   socket.resetAndDestroy()
   // Until the service has noticed it.
   await sleep(200)

@@ -6,7 +6,7 @@ import * as tokens from '../../../src/store/tokens.ts'
 import { newDomain, newRRset, rrset, succeeded } from '../../support/api.ts'
 import type { Client } from '../../support/client.ts'
 import { basic, update } from '../../support/dyndns.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, eventuallyIs } from '../../support/eventually.ts'
 import { useService, type TestService } from '../../support/harness.ts'
 import { person, resetLink, type Person } from '../../support/people.ts'
 import { hold, plainRequest, type RawAnswer } from '../../support/raw.ts'
@@ -315,9 +315,9 @@ test('while the deletion of a token waits, the token begins no other write', asy
   const second = await newDomain(site.manager)
   const { write, release } = await beginWrite(site)
   const deletion = site.manager.delete(`/auth/tokens/${site.used.id}/`)
-  await eventually(async () => (await waiting()) === 1)
+  await eventuallyIs(waiting, 1)
   const later = site.used.api.post(`/domains/${second}/rrsets/`, rrset())
-  await eventually(async () => (await waiting()) === 2)
+  await eventuallyIs(waiting, 2)
   release('pass')
   t.deepEqual([(await write).status, (await deletion).status, (await later).status], [200, 204, 401])
 })

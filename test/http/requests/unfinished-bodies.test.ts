@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Account } from '../../support/accounts.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventuallyIs } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
 import { hold, plainRequest, type Held, type RawAnswer } from '../../support/raw.ts'
 
@@ -53,7 +53,7 @@ test.serial('an address has unfinished bodies of 1 MiB at most, and others are n
   t.is(await statusOfLogin('127.0.0.2'), 429)
   t.is(await statusOfLogin('127.0.0.3'), 403)
   for (const { socket } of held) socket.destroy()
-  await eventually(async () => (await statusOfLogin('127.0.0.2')) === 403)
+  await eventuallyIs(() => statusOfLogin('127.0.0.2'), 403)
 })
 
 test.serial('addresses have unfinished bodies of 32 MiB at most together', async (t) => {
@@ -62,7 +62,7 @@ test.serial('addresses have unfinished bodies of 32 MiB at most together', async
   t.is(await statusOfLogin('127.0.2.1'), 429)
   t.is((await account.api.post('/domains/', {})).status, 400)
   for (const { socket } of held) socket.destroy()
-  await eventually(async () => (await statusOfLogin('127.0.2.1')) === 403)
+  await eventuallyIs(() => statusOfLogin('127.0.2.1'), 403)
 })
 
 test.serial(
@@ -73,7 +73,7 @@ test.serial(
     t.is((await account.api.get('/domains/')).status, 200)
     t.is((await other.api.post('/domains/', {})).status, 400)
     for (const { socket } of held) socket.destroy()
-    await eventually(async () => (await account.api.post('/domains/', {})).status === 400)
+    await eventuallyIs(async () => (await account.api.post('/domains/', {})).status, 400)
   },
 )
 

@@ -1,6 +1,6 @@
 import { query } from '../../../src/store/database.ts'
 import { ask, dataOf } from './dns.ts'
-import { eventually } from '../eventually.ts'
+import { eventually, eventuallyIs } from '../eventually.ts'
 import type { TestServers } from '../harness.ts'
 
 interface PdnsZone {
@@ -43,9 +43,10 @@ export async function discrepancies(servers: TestServers, foreign: string[] = []
 
 /** Like `discrepancies`, for one zone, after waiting for its repair. */
 export async function discrepanciesOf(servers: TestServers, name: string): Promise<string[]> {
-  await eventually(
+  await eventuallyIs(
     async () =>
-      (await query(servers.system.db, 'select from marks where zone = :name and not settled', { name })).length === 0,
+      (await query(servers.system.db, 'select from marks where zone = :name and not settled', { name })).length,
+    0,
   )
   const [domain] = await domainsOf(servers, name)
   if (domain !== undefined) return inZone(servers, domain)
@@ -59,17 +60,14 @@ export async function discrepanciesOf(servers: TestServers, name: string): Promi
  * takes seconds.
  */
 export async function discrepanciesInTheEnd(servers: TestServers, foreign: string[] = []): Promise<string[]> {
-  await eventually(() => servers.proxy.open() === 0)
-  await eventually(
-    async () => (await query(servers.system.db, 'select from marks where not settled')).length === 0,
-    60_000,
-  )
+  await eventuallyIs(() => servers.proxy.open(), 0)
+  await eventuallyIs(async () => (await query(servers.system.db, 'select from marks where not settled')).length, 0)
   const found: { differences: string[] } = { differences: [] }
   const areEqual = async () => {
     found.differences = await discrepancies(servers, foreign)
     return found.differences.length === 0
   }
-  await eventually(areEqual, 40_000).catch(() => undefined)
+  await eventually(areEqual).catch(() => undefined)
   return found.differences
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { findProgram } from '../../../dev/powerdns-program.ts'
 import { projectFolder } from '../../../dev/project.ts'
-import { eventually } from '../eventually.ts'
+import { eventually, eventuallyIs } from '../eventually.ts'
 import { newFolder } from './folders.ts'
 import { startProgram } from './programs.ts'
 
@@ -75,7 +75,7 @@ async function start(folder: string, text: string, backend: string, statistics: 
     return (await state('BACKEND')) !== undefined
   })
   return {
-    sendsTo: (server) => eventually(async () => (await state(server)) === 'UP'),
+    sendsTo: (server) => eventuallyIs(() => state(server), 'UP'),
     async stop() {
       child.kill('SIGTERM')
       await ended

@@ -35,7 +35,6 @@ interface Status {
 }
 
 const account = unprivilegedAccount('postgres')
-const WAIT = 120_000
 
 /** Three machines as docs/deployment.md describes them, with other addresses, folders and passwords. */
 export class PatroniCluster implements Database {
@@ -85,7 +84,7 @@ export class PatroniCluster implements Database {
         ({ name }, i) => states[i]?.role === 'master' && states[i].state === 'running' && !others.includes(name),
       )
       return found !== undefined
-    }, WAIT)
+    })
     return found!.name
   }
 
@@ -103,7 +102,7 @@ export class PatroniCluster implements Database {
         all.every((each) => each?.state === 'running' && each.timeline === leader?.timeline) &&
         all.some((each) => each?.sync_standby === true)
       )
-    }, WAIT).catch((error: unknown) => {
+    }).catch((error: unknown) => {
       throw new Error(this.#members.map(({ patroni }) => logOf(patroni.folder)).join('\n'), { cause: error })
     })
   }

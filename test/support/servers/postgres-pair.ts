@@ -1,5 +1,5 @@
 import { send } from '../../../dev/running.ts'
-import { eventually } from '../eventually.ts'
+import { eventuallyIs } from '../eventually.ts'
 import { ownNetwork } from './ports.ts'
 import { PostgresServer, type Blow } from './postgres-server.ts'
 
@@ -42,7 +42,7 @@ export class PostgresPair {
     await primary.ask('select pg_reload_conf()')
     const state = this.#isSynchronous ? 'sync' : 'async'
     const sql = `select from pg_stat_replication where state = 'streaming' and sync_state = '${state}'`
-    await eventually(async () => (await primary.ask(sql)).length === 1)
+    await eventuallyIs(async () => (await primary.ask(sql)).length, 1)
   }
 
   /** Kills the primary; or lets it hang, with all its connections, as if its machine were cut off. */
@@ -71,7 +71,7 @@ export class PostgresPair {
   /** Waits until the standby has all that was committed. */
   async awaitStandby(): Promise<void> {
     const sql = 'select from pg_stat_replication where flush_lsn >= pg_current_wal_flush_lsn()'
-    await eventually(async () => (await this.#servers[0].ask(sql)).length === 1)
+    await eventuallyIs(async () => (await this.#servers[0].ask(sql)).length, 1)
   }
 
   /** Keeps the standby from getting what is committed from now on. */

@@ -100,7 +100,7 @@ export class PostgresServer {
   }
 
   async #accepting(): Promise<void> {
-    await eventually(() => this.ask('select', 'postgres').then(Boolean, () => false), 60_000)
+    await eventually(() => this.ask('select', 'postgres').then(Boolean, () => false))
   }
 
   /** Makes it a standby of another server, with a copy of all data. */
