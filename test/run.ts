@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { pbkdf2Sync, randomInt } from 'node:crypto'
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { constants, tmpdir } from 'node:os'
+import { randomInt } from 'node:crypto'
+import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { availableParallelism, constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { commandFor } from '../dev/account.ts'
 import { ensureInstalled, postgres, powerDns } from '../dev/packages.ts'
 import { startPostgres } from '../dev/postgres.ts'
@@ -12,20 +13,22 @@ import { SetupError } from '../dev/setup-error.ts'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
+import { filesOf, PARTS, type Suite } from './runner/files.ts'
+import { costs, endHanging, folderOf, LOGS, processorTime } from './runner/progress.ts'
+import { Report } from './runner/report.ts'
 import { removeInstanceFolders } from './support/servers/folders.ts'
-import { clientTools, dnsTools, neighbours, secondValidator } from './support/servers/packages.ts'
+import { browser, clientTools, dnsTools, neighbours, packaging, secondValidator } from './support/servers/packages.ts'
 
-// The test command: starts a Postgres in a temporary folder, runs AVA, and removes both. Arguments are passed to AVA;
-// `--long` as the first selects the long tests, `--clients` those with client programs of other projects.
+// The test command: starts a Postgres in a temporary folder, runs AVA, reports, and removes both. The first argument can name
+// a suite: `--ci`, `--clients`, `--deep`. Others are pieces of the names of test files, parts of the deep suite, or options
+// of AVA.
 
 const PREFIX = 'zoneplane-test-'
-/** Seconds without any result, after which the tests fail, on a machine that has nothing else to do. */
-const TIMEOUT = 120
-const TESTS = 'build/test'
-/** The options, and the folders whose tests run only with them. */
-const OPTIONAL: Record<string, string> = { '--long': `${TESTS}/long/`, '--clients': `${TESTS}/clients/` }
-/** The folder of tests that have a command of their own, test/images/run.ts. */
-const IMAGES = `${TESTS}/images/`
+/** Seconds in which a test of each running file must end; in the deep suite, some take as long as a part. */
+const PATIENCE: Record<Suite, number> = { short: 300, ci: 300, clients: 600, deep: 1800 }
+/** Files at a time, for each core: they wait for servers and for each other. In the deep suite, they use what there is. */
+const FILES_PER_CORE: Record<Suite, number> = { short: 2, ci: 2, clients: 1, deep: 1 }
+const SLOWEST = 10
 
 let interruptedBy: NodeJS.Signals | undefined
 let ava: ChildProcess | undefined
@@ -37,39 +40,61 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
+const [first = '', ...rest] = process.argv.slice(2)
+const suites: Record<string, Suite> = { '--ci': 'ci', '--clients': 'clients', '--deep': 'deep' }
+const suite = suites[first] ?? 'short'
+const args = suite === 'short' ? process.argv.slice(2) : rest
+const isOption = (arg: string) => arg.startsWith('-')
+
 try {
-  process.exitCode = await test(process.argv.slice(2))
+  process.exitCode = await test(
+    filesOf(
+      suite,
+      args.filter((arg) => !isOption(arg)),
+    ),
+    args.filter(isOption),
+  )
 } catch (error) {
   console.error(error instanceof SetupError || error instanceof ConfigError ? error.message : error)
   process.exitCode = 1
 }
 if (interruptedBy) process.exitCode = 128 + constants.signals[interruptedBy]
 
-/** Runs the tests with their own Postgres and folders; resolves with AVA's exit code. */
-async function test(args: string[]): Promise<number> {
+/** Runs the tests with their own Postgres and folders; resolves with the exit code. */
+async function test(files: string[], options: string[]): Promise<number> {
+  if (files.length === 0) {
+    throw new SetupError(`No test file has such a name. Parts of the deep suite: ${Object.keys(PARTS).join(', ')}`)
+  }
   await removeLeftOvers()
-  const more = { '--clients': clientTools, '--long': neighbours }[args[0] ?? ''] ?? []
-  const { install } = readConfig(process.env)
-  await ensureInstalled([postgres, powerDns, ...dnsTools, ...more], { wanted: secondValidator, install, progress })
+  await install(files)
   const folder = makeFolder()
+  const logs = join(tmpdir(), `${PREFIX}logs-${process.pid}`)
+  const seed = process.env['TEST_SEED'] ?? String(randomInt(2 ** 31))
+  const report = new Report(files)
+  const begin = performance.now()
   try {
     const server = await startPostgres(join(folder, 'postgres'), { durable: false, progress })
     const url = databaseUrl(server.url, 'postgres')
     await makeTemplate(url)
     if (interruptedBy) return 1
-    const seed = process.env['TEST_SEED'] ?? String(randomInt(2 ** 31))
     progress(`TEST_SEED=${seed}`)
-    const code = await runAva(args, {
+    const code = await runAva(files, options, report, {
       TEST_POSTGRES_URL: url,
-      TEST_FOLDER: folder,
+      TEST_FOLDER: join(folder, 'files'),
       TEST_SEED: seed,
-      TEST_SLOWNESS: String(slowness()),
       TMPDIR: join(folder, 'tmp'),
+      ...(suite === 'ci' && { TEST_REQUIRE_ALL: '1' }),
+      ...(suite === 'deep' && { TEST_DEPTH: 'full' }),
     })
-    if (code !== 0) progress(`failed; TEST_SEED=${seed} makes the same random choices again`)
+    tellCosts(join(folder, 'files'))
+    for (const file of report.failedFiles().map(folderOf)) {
+      const kept = join(folder, 'files', file, LOGS)
+      if (existsSync(kept)) cpSync(kept, join(logs, file), { recursive: true })
+    }
     return code
   } finally {
     await removeFolder(folder)
+    tellResult(report, seed, logs, (performance.now() - begin) / 1000)
   }
 }
 
@@ -77,11 +102,14 @@ function progress(text: string): void {
   console.log(`test: ${text}`)
 }
 
-/** How many times as long as usual this machine takes for a piece of work, from 1 to 5: it is slow, or busy. */
-function slowness(): number {
-  const start = performance.now()
-  pbkdf2Sync('password', 'salt', 1_000_000, 32, 'sha256')
-  return Math.min(5, Math.max(1, (performance.now() - start) / 500))
+async function install(files: string[]): Promise<void> {
+  const more = [
+    ...(files.some((file) => file.includes('/clients/')) ? clientTools : []),
+    ...(files.some((file) => file.includes('/deep/')) ? neighbours : []),
+    ...(suite === 'ci' ? [...browser, ...packaging] : []),
+  ]
+  const { install } = readConfig(process.env)
+  await ensureInstalled([postgres, powerDns, ...dnsTools, ...more], { wanted: secondValidator, install, progress })
 }
 
 /** A folder that records this process, and that the users of the servers may traverse. */
@@ -89,7 +117,7 @@ function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
   remember(join(folder, 'process'), identify(process.pid)!)
   chmodSync(folder, 0o711)
-  mkdirSync(join(folder, 'tmp'), { mode: 0o711 })
+  for (const name of ['tmp', 'files']) mkdirSync(join(folder, name), { mode: 0o711 })
   return folder
 }
 
@@ -122,22 +150,16 @@ function databaseUrl(url: string, database: string): string {
   return other.href
 }
 
-/** The files to run; AVA's own patterns cannot say "all but these" on the command line. */
-function selection(project: string, args: string[]): string[] {
-  const folder = args[0] === undefined ? undefined : OPTIONAL[args[0]]
-  if (args.length > 0 && folder === undefined) return args
-  const all = readdirSync(join(project, TESTS), { recursive: true, encoding: 'utf8' })
-  const tests = all.filter((file) => file.endsWith('.test.js')).map((file) => `${TESTS}/${file}`)
-  const folderOf = (file: string) => [...Object.values(OPTIONAL), IMAGES].find((each) => file.startsWith(each))
-  return [...tests.filter((file) => folderOf(file) === folder).sort(), ...args.slice(1)]
-}
-
-async function runAva(args: string[], environment: Record<string, string>): Promise<number> {
+async function runAva(
+  files: string[],
+  options: string[],
+  report: Report,
+  environment: Record<string, string>,
+): Promise<number> {
   const project = projectFolder()
   const cli = join(project, 'node_modules', 'ava', 'entrypoints', 'cli.mjs')
-  const timeout = `--timeout=${Math.ceil(TIMEOUT * Number(environment['TEST_SLOWNESS']))}s`
-  const options = args.some((arg) => arg.startsWith('--timeout')) ? [] : [timeout]
-  const command = commandFor(process.execPath, [cli, ...options, ...selection(project, args)], {
+  const concurrency = `--concurrency=${FILES_PER_CORE[suite] * availableParallelism()}`
+  const command = commandFor(process.execPath, [cli, '--tap', concurrency, ...options, ...files], {
     account: undefined,
     deathSignal: 'SIGKILL',
   })
@@ -145,14 +167,51 @@ async function runAva(args: string[], environment: Record<string, string>): Prom
   ava = spawn(command.file, command.args, {
     cwd: project,
     detached: true,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...environment },
   })
-  const code = await new Promise<number | null>((resolve, reject) => {
-    ava!.once('exit', resolve).once('error', reject)
+  const lines = createInterface({ input: ava.stdout! }).on('line', (line) => {
+    const shown = report.read(line)
+    if (shown !== undefined) console.log(shown)
   })
+  const lastResult = (file: string) => report.lastResult(file)
+  const patience = Number(process.env['TEST_PATIENCE'] ?? PATIENCE[suite])
+  const stopWatching = endHanging(environment['TEST_FOLDER']!, files, patience, lastResult)
+  const code = await new Promise<number | null>((resolve, reject) => {
+    ava!.once('close', resolve).once('error', reject)
+  })
+  stopWatching()
+  lines.close()
   killGroup(ava)
   return code ?? 1
+}
+
+function tellCosts(folder: string): void {
+  const all = costs(folder)
+  if (all.length === 1) return
+  progress(`the slowest of ${all.length} files, in seconds:`)
+  for (const { file, wall, own, children } of all.slice(0, SLOWEST)) {
+    const [total, cpu] = [wall, own + children].map((seconds) => seconds.toFixed(1).padStart(6))
+    console.log(`${total}, of the processors ${cpu}: ${file}`)
+  }
+}
+
+function tellResult(report: Report, seed: string, logs: string, seconds: number): void {
+  const { passed, failures, skipped } = report
+  for (const title of skipped) progress(`skipped: ${title}`)
+  const { children } = processorTime() ?? {}
+  const cost = children === undefined ? '' : `, ${Math.round(children)} s of the processors`
+  progress(`${Math.round(seconds)} s${cost}; TEST_SEED=${seed} makes the same random choices again`)
+  const script = suite === 'deep' ? 'run test:deep' : 'test'
+  const set = ['HISTORIES', 'FUZZ_RUNS', 'TEST_BACKEND'].filter((name) => process.env[name] !== undefined)
+  const given = set.map((name) => `${name}=${process.env[name]!} `).join('')
+  if (failures.length > 0) {
+    console.log(report.summary((file) => `${given}TEST_SEED=${seed} npm ${script} -- ${file}`))
+    if (existsSync(logs)) console.log(`servers' logs: ${logs}/ (${readdirSync(logs).join(', ')})`)
+  }
+  const counts = [`${passed} passed`, `${failures.length} failed`]
+  if (skipped.length > 0) counts.push(`${skipped.length} skipped`)
+  console.log(counts.join(', '))
 }
 
 /** Lets AVA report pending tests and exit; kills it after five seconds. */

@@ -27,6 +27,19 @@ export const secondValidator: Requirement[] = [
   { what: 'unbound-host', isThere: () => hasAll('unbound-host'), packages: ['unbound-host'] },
 ]
 
+/** The browser of the tests of pages. */
+export const browser: Requirement[] = [
+  { what: 'Chromium', isThere: () => existsSync(CHROMIUM), packages: ['chromium'] },
+]
+
+export const CHROMIUM = '/usr/bin/chromium'
+
+/** What checks the Debian package. */
+export const packaging: Requirement[] = [
+  { what: 'dpkg-deb', isThere: () => hasAll('dpkg-deb'), packages: ['dpkg'] },
+  { what: 'systemd-analyze', isThere: () => hasAll('systemd-analyze'), packages: ['systemd'] },
+]
+
 /** Nameservers that transfer the zones. */
 export const nameservers: Requirement[] = [
   { what: 'BIND', isThere: () => hasAll('named'), packages: ['bind9'] },

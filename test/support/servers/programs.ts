@@ -1,9 +1,10 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { commandFor } from '../../../dev/account.ts'
 import { projectFolder } from '../../../dev/project.ts'
+import { noteLog } from './logs.ts'
 
 export interface Program {
   child: ChildProcessByStdio<null, Readable, Readable>
@@ -18,6 +19,7 @@ export function startProgram(file: string, args: string[], env: NodeJS.ProcessEn
   const command = commandFor(file, args, { account: undefined, deathSignal: 'SIGKILL' })
   const child = spawn(command.file, command.args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
+  noteLog(basename(file), () => output)
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
   return { child, output: () => output, ended: once(child, 'close').then(([code]) => code as number | null) }
 }

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { commandFor, unprivilegedAccount } from '../../../dev/account.ts'
+import { readLog } from '../../../dev/daemon.ts'
 import { removeInstanceFolder } from '../../../dev/instance-folder.ts'
 import { startPowerDns, type PowerDns } from '../../../dev/powerdns.ts'
 import { findProgram } from '../../../dev/powerdns-program.ts'
@@ -11,6 +12,7 @@ import { parse } from '../client.ts'
 import { makeBackend, type Backend } from './backends.ts'
 import { createDatabase, type Database } from './databases.ts'
 import { newFolder } from './folders.ts'
+import { noteLog } from './logs.ts'
 import { startProxy, type Proxy } from './proxy.ts'
 
 /** The servers that a service needs: a PowerDNS, a proxy in front of its API, and a database. */
@@ -39,6 +41,8 @@ export async function startServers(kind?: Backend, makeDatabase?: () => Promise<
     startPowerDns(folder, { ...given, backend, durable: false, progress: () => undefined })
   const [powerDns, database] = await Promise.all([start({ dnsPort: 0 }), (makeDatabase ?? createDatabase)()])
   const proxy = await startProxy(powerDns.apiUrl)
+  let log: string | undefined
+  noteLog('powerdns', () => log ?? readLog(folder))
   return {
     backends: { databaseUrl: database.url, pdnsApiUrl: proxy.url, pdnsApiKey: powerDns.apiKey },
     proxy,
@@ -69,6 +73,7 @@ export async function startServers(kind?: Backend, makeDatabase?: () => Promise<
     async close() {
       await proxy.close()
       await powerDns.stop()
+      log = readLog(folder)
       await removeInstanceFolder(folder)
       await database.drop()
     },

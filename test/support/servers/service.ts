@@ -8,6 +8,7 @@ import type { System } from '../../../src/system.ts'
 import { Client } from '../client.ts'
 import { describeService } from '../description.ts'
 import { newFolder } from './folders.ts'
+import { noteLog } from './logs.ts'
 import { startOurs } from './programs.ts'
 
 /** A running service. */
@@ -67,6 +68,7 @@ export async function startService(
 ): Promise<LocalService> {
   const lines: string[] = []
   const stream = new PassThrough().on('data', (line: Buffer) => lines.push(line.toString()))
+  noteLog('service', () => lines.join(''))
   const config = readConfig(environmentFor(backends, { ZONEPLANE_DATA: newFolder(), ...environment }))
   const metrics = await createMetrics(config)
   const system = createSystem(
