@@ -360,7 +360,7 @@ export const PROBE_LAST_PAUSE = 10_000
 /** Milliseconds between two readings of what the metrics tell of Postgres and PowerDNS. */
 export const MEASURING_PAUSE = 15_000
 
-/** How many mails are sent in parallel, and the milliseconds between two searches for due mails. */
+/** How many mails are sent in parallel, and the milliseconds between two searches for retries and other processes' mails. */
 export const MAIL_SENDERS = 2
 export const MAIL_PAUSE = 1_000
 

@@ -20,6 +20,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import type { Observer } from './nameserver/api.ts'
 import { PowerDns } from './nameserver/powerdns.ts'
 import { Secondaries } from './secondaries/secondaries.ts'
+import { Bell } from './service/background.ts'
 import { createCounters } from './service/throttling/counters.ts'
 import { Room } from './service/throttling/room.ts'
 import { watch } from './service/measuring.ts'
@@ -76,6 +77,7 @@ export function createSystem(
       metrics?.count('zoneplane_secondary_answers_total', { secondary, answer })
     }),
     mailer: createMailer(config),
+    mailBell: new Bell(),
     counters: createCounters(config, countersDb, log),
     queues: new Queues(),
     presented: new Shared(),

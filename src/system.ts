@@ -6,6 +6,7 @@ import type { Mailer } from './mail/mailer.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
 import type { Secondaries } from './secondaries/secondaries.ts'
+import type { Bell } from './service/background.ts'
 import type { Queues } from './service/queues.ts'
 import type { Shared } from './service/shared.ts'
 import type { Room } from './service/throttling/room.ts'
@@ -36,6 +37,8 @@ export interface System {
   /** The nameservers that transfer the zones. */
   secondaries: Secondaries
   mailer: Mailer
+  /** Rings when a mail was queued in this process. */
+  mailBell: Bell
   /** The counters of requests; undefined: throttling is off. */
   counters: RateLimiterAbstract | undefined
   /** The queues of this process: one per zone for writers, and others. */

@@ -7,9 +7,25 @@ export interface BackgroundTask {
   stop(): Promise<void>
 }
 
+/** Wakes loops of this process that pause. */
+export class Bell {
+  #next = new AbortController()
+
+  /** Aborts when the bell rings next. */
+  get next(): AbortSignal {
+    return this.#next.signal
+  }
+
+  ring(): void {
+    this.#next.abort()
+    this.#next = new AbortController()
+  }
+}
+
 /**
  * Repeats `work` with pauses until `signal` aborts. After a failure it logs the reason and pauses for RECOVERY_PAUSE.
  * @param pause milliseconds
+ * @param bell ends a pause; also the next one, if it rings while `work` runs. Whoever aborts `signal` rings it, too
  */
 export async function runPeriodically(
   system: System,
@@ -17,8 +33,10 @@ export async function runPeriodically(
   work: () => Promise<unknown>,
   pause: number,
   signal: AbortSignal,
+  bell?: Bell,
 ): Promise<void> {
   while (!signal.aborted) {
+    const waking = bell?.next ?? signal
     const next = await work().then(
       () => pause,
       (error: unknown) => {
@@ -26,7 +44,7 @@ export async function runPeriodically(
         return RECOVERY_PAUSE
       },
     )
-    await sleep(next, undefined, { signal }).catch(() => undefined)
+    await sleep(next, undefined, { signal: waking }).catch(() => undefined)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Db } from '../store/database.ts'
+import { onceCommitted, type Db } from '../store/database.ts'
 import * as store from '../store/accounts/mails.ts'
 import type { System } from '../system.ts'
 import { isWithinRates } from './throttling/throttling.ts'
@@ -24,7 +24,7 @@ export interface Envelope {
 }
 
 /**
- * Queues a mail, which is sent if this transaction commits.
+ * Queues a mail, which is sent once this transaction commits.
  * @returns false if the recipient has got too many of this kind (contract §14, `mail`); then the log has it instead
  */
 export async function send(
@@ -38,5 +38,8 @@ export async function send(
     return false
   }
   await store.queue(trx, { to, ...text, now: system.now() })
+  onceCommitted(trx, () => {
+    system.mailBell.ring()
+  })
   return true
 }

@@ -184,6 +184,14 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   })
 }
 
+/** What follows a commit on each connection. */
+const sequels = new WeakMap<Db, () => void>()
+
+/** Calls `sequel` once the transaction is known to be committed, and only then; a second call replaces the first. */
+export function onceCommitted(trx: Db, sequel: () => void): void {
+  sequels.set(trx, sequel)
+}
+
 /** Prepared statements, because only these are sent together with others. */
 const BEGIN = { name: 'begin', text: 'begin' }
 const COMMIT = { name: 'commit', text: 'commit' }
@@ -215,7 +223,7 @@ export class Transaction implements AsyncDisposable {
    * @throws Unavailable, then nothing was stored; OutcomeUnknown; the error of a violated constraint (constraints.ts)
    */
   async commit(): Promise<void> {
-    this.#end()
+    const sequel = this.#end()
     try {
       const { command } = await this.db.query(COMMIT)
       if (command !== 'COMMIT') throw new Error('a statement failed unnoticed, so the transaction was rolled back')
@@ -223,10 +231,11 @@ export class Transaction implements AsyncDisposable {
       this.db.release(true)
       tellFailure(this.db, error)
       const failure = translate(error)
-      if (failure instanceof Unavailable && (await this.#isCommitted())) return
+      if (failure instanceof Unavailable && (await this.#isCommitted())) return sequel?.()
       throw failure
     }
     this.db.release()
+    sequel?.()
   }
 
   /**
@@ -257,9 +266,13 @@ export class Transaction implements AsyncDisposable {
     throw new OutcomeUnknown('the outcome of a commit is unknown', { cause: failure })
   }
 
-  #end(): void {
+  /** Returns what `onceCommitted` got. */
+  #end(): (() => void) | undefined {
     this.#isOpen = false
     clearInterval(this.#heartbeat)
+    const sequel = sequels.get(this.db)
+    sequels.delete(this.db)
+    return sequel
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,11 +5,14 @@ import { PassThrough } from 'node:stream'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { closeSystem, createSystem } from '../../src/server.ts'
-import { sendDue } from '../../src/service/accounts/mail-queue.ts'
-import { query, transaction } from '../../src/store/database.ts'
+import { keepSending, sendDue } from '../../src/service/accounts/mail-queue.ts'
+import { send } from '../../src/service/mails.ts'
+import { Bell, runPeriodically } from '../../src/service/background.ts'
+import { query, transaction, type Db } from '../../src/store/database.ts'
 import * as mails from '../../src/store/accounts/mails.ts'
 import type { System } from '../../src/system.ts'
 import type { Timestamp } from '../../src/time.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
 import { lettersTo } from '../support/mails.ts'
@@ -173,6 +176,47 @@ test.serial('a mail that is not due yet waits, and does not delay others', async
   now = later(1)
   await sendDue(system)
   t.deepEqual(arrived(), ['two@example.test', 'one@example.test'])
+})
+
+/** A pause that no test survives. */
+const ENDLESS = 2 ** 31 - 1
+
+test.serial(
+  'the commit that queues a mail has it sent at once, however long the pause; a rollback does not',
+  async (t) => {
+    let looks = 0
+    const running = keepSending({ ...system, now: () => (looks++, now) }, ENDLESS)
+    const queueOnce = (trx: Db, to: string) =>
+      send(system, trx, { to, accountId: '1', kind: 'test' }, { subject: 'A subject', text: TEXT })
+    try {
+      // Both senders have looked once.
+      await eventuallyIs(() => looks, 2)
+      const error = new Error('changed my mind')
+      const failed = transaction(system.db, async (trx) => {
+        await queueOnce(trx, 'one@example.test')
+        throw error
+      })
+      t.is(await t.throwsAsync(failed), error)
+      await transaction(system.db, async () => undefined)
+      t.is(looks, 2)
+      await transaction(system.db, (trx) => queueOnce(trx, 'two@example.test'))
+      await eventuallyIs(arrived, ['two@example.test'])
+    } finally {
+      await running.stop()
+    }
+  },
+)
+
+test('what rings the bell while a loop is at work ends its next pause', async (t) => {
+  const bell = new Bell()
+  const stopping = new AbortController()
+  let runs = 0
+  const work = async () => {
+    if (++runs === 2) stopping.abort()
+    bell.ring()
+  }
+  await runPeriodically(system, 'work', work, ENDLESS, stopping.signal, bell)
+  t.is(runs, 2)
 })
 
 for (const [reply, isFinal] of [

@@ -55,18 +55,22 @@ async function postpone(system: System, trx: Db, mail: QueuedMail, failure: Mail
   system.log.warn('mail not sent', { mail: id, attempts: attempts + 1, reason })
 }
 
-/** Sends mails as they become due. `stop` waits up to STOP_TIME for the mails that are being sent, then aborts them. */
-export function keepSending(system: System): BackgroundTask {
+/**
+ * Sends mails as they become due: those that this process queues at once, others after `pause` at the latest. `stop` waits
+ * up to STOP_TIME for the mails that are being sent, then aborts them.
+ */
+export function keepSending(system: System, pause = MAIL_PAUSE): BackgroundTask {
   const stopping = new AbortController()
   const abort = new AbortController()
   const send = () => sendDue(system, stopping.signal, abort.signal)
   const loops = Array.from({ length: MAIL_SENDERS }, () =>
-    runPeriodically(system, 'sending mail', send, MAIL_PAUSE, stopping.signal),
+    runPeriodically(system, 'sending mail', send, pause, stopping.signal, system.mailBell),
   )
   system.log.info('mails go to', { destination: system.mailer.destination })
   return {
     async stop() {
       stopping.abort()
+      system.mailBell.ring()
       const timer = setTimeout(() => {
         abort.abort()
       }, STOP_TIME)
