@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { query } from '../../src/store/database.ts'
 import type { System } from '../../src/system.ts'
-import { eventually } from './eventually.ts'
+import { eventually, eventuallyIs } from './eventually.ts'
 
 /** A mail as it was written to a file. */
 export interface Letter {
@@ -17,6 +18,12 @@ export function lettersTo(system: System, address: string): Letter[] {
   return readFolder(system.mailer.destination)
     .map(parseLetter)
     .filter(({ to }) => to === address)
+}
+
+/** The mails to an address, oldest first, when none of those that answered requests have caused waits to be sent. */
+export async function allLettersTo(system: System, address: string): Promise<Letter[]> {
+  await eventuallyIs(() => query(system.db, 'select subject from mails where recipient = :address', { address }), [])
+  return lettersTo(system, address)
 }
 
 /** The latest mail to an address, once `count` have arrived. */

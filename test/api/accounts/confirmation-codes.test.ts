@@ -86,9 +86,9 @@ for (const action of ACTIONS) {
     t.is(await accounts(), after)
   })
 
-  test(`${action}: of 20 simultaneous uses of a code, one succeeds`, async (t) => {
+  test(`${action}: of ten simultaneous uses of a code, one succeeds`, async (t) => {
     const { link } = await linkFor(action)
-    const answers = await Promise.all(Array.from({ length: 20 }, () => post(link.path)))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(link.path)))
     t.is(answers.filter(([status]) => status === 200).length, 1)
     const refused = action === 'delete-account' ? [400, NO_USER] : [409, OVERTAKEN]
     for (const answer of answers.filter(([status]) => status !== 200)) t.deepEqual(answer, refused)
@@ -171,17 +171,18 @@ test('using one of two links to reset the password voids the other, even within 
   const instant = now()
   system.now = () => instant
   const someone = await person(service())
-  const links = [await people.resetLink(service(), someone), await people.resetLink(service(), someone, 2)]
+  for (const count of [1, 2]) await people.resetLink(service(), someone, count)
+  const links = people.linksTo(service(), someone.email)
   const answers = [await post(links[0]!.path), await post(links[1]!.path)]
   system.now = now
   t.is(answers[0]![0], 200)
   t.deepEqual(answers[1], [409, OVERTAKEN])
 })
 
-test('of 20 different links of one account used at once, one succeeds', async (t) => {
+test('of eight different links of one account used at once, one succeeds', async (t) => {
   const someone = await person(service())
   const links: Link[] = []
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < 4; i++) {
     links.push(
       await people.resetLink(service(), someone, 2 * i + 1),
       await people.deletionLink(service(), someone, 2 * i + 2),
