@@ -1,5 +1,6 @@
 import test from 'ava'
 import { one } from '../../src/store/database.ts'
+import { commandsOn } from '../support/command-line.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { useServers } from '../support/harness.ts'
@@ -12,69 +13,71 @@ import { environmentFor } from '../support/servers/service.ts'
 
 const servers = useServers()
 
-const steps: [what: string, call: (call: Call, zone: string) => boolean][] = [
-  ['reads the zone', ({ method, path }, zone) => method === 'GET' && path === zone],
-  ['sets the zone up', ({ method, path }, zone) => method === 'PUT' && path === zone],
-  ['reads the keys', ({ path }, zone) => path.startsWith(`${zone}/cryptokeys/`)],
-  ['publishes the zone', ({ method, path }, zone) => method === 'PATCH' && path === zone],
-]
-const fates: [when: string, fate: Fate][] = [
-  ['before PowerDNS gets the call', 'cut'],
-  ['while PowerDNS carries the call out', 'swallow'],
-  ['before PowerDNS begins to carry the call out', { late: 1000 }],
+/** A question may be lost or answered: PowerDNS is the same afterwards. */
+const QUESTION: Fate[] = ['cut']
+/** Before PowerDNS gets the call, while it carries it out, and before it begins to. */
+const CHANGE: Fate[] = ['cut', 'swallow', { late: 1000 }]
+
+const steps: [what: string, call: (call: Call, zone: string) => boolean, fates: Fate[]][] = [
+  ['reads the zone', ({ method, path }, zone) => method === 'GET' && path === zone, QUESTION],
+  ['sets the zone up', ({ method, path }, zone) => method === 'PUT' && path === zone, CHANGE],
+  ['reads the keys', ({ path }, zone) => path.startsWith(`${zone}/cryptokeys/`), QUESTION],
+  ['publishes the zone', ({ method, path }, zone) => method === 'PATCH' && path === zone, CHANGE],
 ]
 
 const record = (name: string, type: string, content: string) => {
   return { name, type, ttl: 300, records: [{ content, disabled: false }] }
 }
 
-steps.forEach(([what, call], step) => {
-  fates.forEach(([when, fate], round) => {
-    test.serial(
-      `if an adoption is killed when it ${what}, ${when}, nothing is lost, and it can be repeated`,
-      async (t) => {
-        const name = `step-${step}-${round}.example`
-        const { status } = await servers().pdns('POST', '/zones', {
-          ...{ name: `${name}.`, kind: 'Native', nameservers: [], dnssec: true, nsec3param: '1 0 0 -' },
-          rrsets: [
-            record(`${name}.`, 'SOA', 'ns1.old.example. dns.old.example. 7 10800 3600 604800 900'),
-            record(`${name}.`, 'NS', 'ns1.old.example.'),
-            record(`www.${name}.`, 'A', '192.0.2.1'),
-          ],
-        })
-        t.is(status, 201)
-        const dnskey = await lookUp(servers().powerDns, name, 'DNSKEY')
-        const isAnswered = async () => {
-          t.deepEqual(await lookUp(servers().powerDns, `www.${name}`, 'A'), ['192.0.2.1'])
-          t.deepEqual(await lookUp(servers().powerDns, name, 'DNSKEY'), dnskey)
-        }
-        const { email } = await one<{ email: string }>(
-          servers().system.db,
-          'select email from accounts where id = :id',
-          { id: servers().owner.id },
-        )
-        const adopt = () =>
-          startOurs(['adopt', name, '--account', email, '--apply', '--json'], environmentFor(servers().backends))
+async function makeZone(name: string): Promise<void> {
+  const { status } = await servers().pdns('POST', '/zones', {
+    ...{ name: `${name}.`, kind: 'Native', nameservers: [], dnssec: true, nsec3param: '1 0 0 -' },
+    rrsets: [
+      record(`${name}.`, 'SOA', 'ns1.old.example. dns.old.example. 7 10800 3600 604800 900'),
+      record(`${name}.`, 'NS', 'ns1.old.example.'),
+      record(`www.${name}.`, 'A', '192.0.2.1'),
+    ],
+  })
+  if (status !== 201) throw new Error(`PowerDNS answered ${status}`)
+}
 
-        const stopped = servers().proxy.stop((sent) => call(sent, `/zones/${name}.`))
-        const { child, ended } = adopt()
-        await stopped.arrived
-        await isAnswered()
-        child.kill('SIGKILL')
-        await ended
-        stopped.release(fate)
-        await isAnswered()
+const run = commandsOn(() => servers().system)
 
-        const { ended: code, output } = adopt()
-        const isDone = (await code) === 0
-        t.true(isDone || output().includes('it is a domain already'), output())
-        const service = await servers().start()
-        t.deepEqual(await discrepanciesInTheEnd(servers()), [])
-        await isAnswered()
-        t.is((await service.api.patch(`/domains/${name}/rrsets/www/A/`, { records: ['192.0.2.2'] })).status, 200)
-        t.deepEqual(await lookUp(servers().powerDns, `www.${name}`, 'A'), ['192.0.2.2'])
-        await servers().killServices()
-      },
-    )
+steps.forEach(([what, call, fates], step) => {
+  test.serial(`if an adoption is killed when it ${what}, nothing is lost, and it can be repeated`, async (t) => {
+    const names = fates.map((_, i) => `step-${step}-${i}.example`)
+    for (const name of names) await makeZone(name)
+    const dnskeys = await Promise.all(names.map((name) => lookUp(servers().powerDns, name, 'DNSKEY')))
+    const areAnswered = async () => {
+      for (const [i, name] of names.entries()) {
+        t.deepEqual(await lookUp(servers().powerDns, `www.${name}`, 'A'), ['192.0.2.1'])
+        t.deepEqual(await lookUp(servers().powerDns, name, 'DNSKEY'), dnskeys[i])
+      }
+    }
+    const sql = 'select email from accounts where id = :id'
+    const { email } = await one<{ email: string }>(servers().system.db, sql, { id: servers().owner.id })
+    const options = ['--account', email, '--apply', '--json']
+
+    const stops = names.map((name) => servers().proxy.stop((sent) => call(sent, `/zones/${name}.`)))
+    const { child, ended } = startOurs(['adopt', ...names, ...options], environmentFor(servers().backends))
+    await Promise.all(stops.map(({ arrived }) => arrived))
+    await areAnswered()
+    child.kill('SIGKILL')
+    await ended
+    for (const [i, { release }] of stops.entries()) release(fates[i]!)
+    await areAnswered()
+
+    for (const name of names) {
+      const [isDone, output] = await run('adopt', name, ...options)
+      t.true(isDone || output.includes('it is a domain already'), output)
+    }
+    const service = await servers().serve()
+    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+    await areAnswered()
+    for (const name of names) {
+      t.is((await service.api.patch(`/domains/${name}/rrsets/www/A/`, { records: ['192.0.2.2'] })).status, 200)
+      t.deepEqual(await lookUp(servers().powerDns, `www.${name}`, 'A'), ['192.0.2.2'])
+    }
+    await service.stop()
   })
 })

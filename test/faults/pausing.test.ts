@@ -2,6 +2,7 @@ import test from 'ava'
 import { pause } from '../../src/service/domains/pausing.ts'
 import { one, query, transaction } from '../../src/store/database.ts'
 import * as domains from '../../src/store/domains.ts'
+import { commandsOn } from '../support/command-line.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { eventually } from '../support/eventually.ts'
@@ -27,20 +28,25 @@ const steps: [what: string, call: (call: Call, zone: string) => boolean, fates: 
   ],
 ]
 
-const domain = (...args: string[]) => startOurs(['domain', ...args], environmentFor(servers().backends))
+/** Begins a command in a process of its own, which is killed. */
+const begin = (...args: string[]) => startOurs(['domain', ...args], environmentFor(servers().backends))
+
+const run = commandsOn(() => servers().system)
 
 const isPaused = async (name: string) =>
   (await one<{ paused: boolean }>(servers().system.db, 'select paused from domains where name = :name', { name }))
     .paused
 
-/** Makes a domain; no service runs afterwards. */
-async function make(name: string): Promise<void> {
-  const service = await servers().start()
-  await service.api.post('/domains/', { name })
-  const rrset = { subname: 'www', type: 'A', ttl: 60, records: [ADDRESS.ours] }
-  const { status } = await service.api.post(`/domains/${name}/rrsets/`, rrset)
-  if (status !== 201) throw new Error(`${name}: ${status}`)
-  await servers().killServices()
+/** Makes domains; no service runs afterwards. */
+async function make(names: string[]): Promise<void> {
+  const { api, stop } = await servers().serve()
+  for (const name of names) {
+    await api.post('/domains/', { name })
+    const rrset = { subname: 'www', type: 'A', ttl: 60, records: [ADDRESS.ours] }
+    const { status } = await api.post(`/domains/${name}/rrsets/`, rrset)
+    if (status !== 201) throw new Error(`${name}: ${status}`)
+  }
+  await stop()
 }
 
 async function changeAtPowerDns(name: string): Promise<void> {
@@ -52,45 +58,47 @@ async function changeAtPowerDns(name: string): Promise<void> {
 
 for (const side of ['ours', 'theirs'] as const) {
   for (const [step, [what, call, fates]] of steps.entries()) {
-    for (const [round, fate] of fates.entries()) {
-      const when = typeof fate === 'string' ? fate : 'late'
-      test.serial(`--${side}: killed when it ${what} (${when}), a resumption can be repeated`, async (t) => {
-        const name = `${side}-${step}-${round}.example`
-        await make(name)
+    test.serial(`--${side}: if it is killed when it ${what}, a resumption can be repeated`, async (t) => {
+      const names = fates.map((_, i) => `${side}-${step}-${i}.example`)
+      await make(names)
+      for (const name of names) {
         await pause(servers().system, name)
         await changeAtPowerDns(name)
-        const stopped = servers().proxy.stop((sent) => call(sent, `/zones/${name}.`))
-        const { child, ended } = domain('resume', name, `--${side}`)
-        await stopped.arrived
-        child.kill('SIGKILL')
-        await ended
-        stopped.release(fate)
+      }
+      const stops = names.map((name) => servers().proxy.stop((sent) => call(sent, `/zones/${name}.`)))
+      const resuming = names.map((name) => begin('resume', name, `--${side}`))
+      await Promise.all(stops.map(({ arrived }) => arrived))
+      for (const { child } of resuming) child.kill('SIGKILL')
+      await Promise.all(resuming.map(({ ended }) => ended))
+      for (const [i, { release }] of stops.entries()) release(fates[i]!)
 
+      for (const name of names) {
         const isStill = await isPaused(name)
         // With --ours, the repair publishes the zone, after the commit.
         t.is(isStill, side === 'theirs' || what !== 'publishes the zone')
         if (isStill) t.deepEqual(await lookUp(servers().powerDns, `www.${name}`, 'A'), [ADDRESS.theirs])
-        const again = domain('resume', name, `--${side}`)
-        const code = await again.ended
-        t.true(isStill ? code === 0 : again.output().includes(`${name} is not paused.`), again.output())
+        const [isDone, output] = await run('domain', 'resume', name, `--${side}`)
+        t.true(isStill ? isDone : output.includes(`${name} is not paused.`), output)
+      }
 
-        const service = await servers().start()
-        t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+      const service = await servers().serve()
+      t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+      for (const name of names) {
         t.deepEqual(await lookUp(servers().powerDns, `www.${name}`, 'A'), [ADDRESS[side]])
         t.is((await service.api.delete(`/domains/${name}/rrsets/www/A/`)).status, 204)
-        await servers().killServices()
-      })
-    }
+      }
+      await service.stop()
+    })
   }
 }
 
 test.serial('a pause that is killed while it waits for a write changes nothing, and can be repeated', async (t) => {
   const name = 'pause.example'
-  await make(name)
+  await make([name])
   const { db } = servers().system
   await transaction(db, async (writer) => {
     await domains.lock(writer, name)
-    const { child, ended } = domain('pause', name)
+    const { child, ended } = begin('pause', name)
     const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
     await eventually(async () => (await query(db, waiting)).length)
     child.kill('SIGKILL')
@@ -98,8 +106,8 @@ test.serial('a pause that is killed while it waits for a write changes nothing, 
   })
   t.false(await isPaused(name))
 
-  t.is(await domain('pause', name).ended, 0)
+  t.true((await run('domain', 'pause', name))[0])
   t.true(await isPaused(name))
-  t.is(await domain('resume', name).ended, 0)
+  t.true((await run('domain', 'resume', name))[0])
   t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })

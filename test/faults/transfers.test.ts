@@ -1,8 +1,10 @@
 import test from 'ava'
+import { one } from '../../src/store/database.ts'
+import { createAccount, type Account } from '../support/accounts.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { newDomain, succeeded } from '../support/api.ts'
 import { useServers } from '../support/harness.ts'
-import type { Call, Fate } from '../support/servers/proxy.ts'
+import type { Call, Fate, Stopped } from '../support/servers/proxy.ts'
 
 // A service is killed while it tells PowerDNS who may transfer a zone. Afterwards PowerDNS says what the API says.
 
@@ -10,16 +12,24 @@ const servers = useServers()
 const NONE = { addresses: [], notify: [], tsig: false }
 const SOME = { addresses: ['192.0.2.7', '2001:db8::/64'], notify: [], tsig: true }
 
-const STEPS: [what: string, isStep: (call: Call) => boolean, isGrant: boolean][] = [
-  ['makes the key', ({ method, path }) => method === 'POST' && path === '/tsigkeys', true],
+const STEPS: [what: string, isStep: (call: Call, name: string, id: number) => boolean, isGrant: boolean][] = [
+  [
+    'makes the key',
+    ({ method, path, body }, _, id) => method === 'POST' && path === '/tsigkeys' && body.includes(`"domain-${id}"`),
+    true,
+  ],
   ...[true, false].flatMap((isGrant): typeof STEPS => {
     const what = isGrant ? 'grants' : 'withdraws'
     return [
-      [`${what} the key`, ({ method, path }) => method === 'PUT' && /^\/zones\/[^/]+$/.test(path), isGrant],
-      [`${what} the addresses`, ({ method, path }) => method === 'PUT' && path.includes('/metadata/'), isGrant],
+      [`${what} the key`, ({ method, path }, name) => method === 'PUT' && path === `/zones/${name}.`, isGrant],
+      [
+        `${what} the addresses`,
+        ({ method, path }, name) => method === 'PUT' && path.startsWith(`/zones/${name}./metadata/`),
+        isGrant,
+      ],
     ]
   }),
-  ['removes the key', ({ method, path }) => method === 'DELETE' && path.startsWith('/tsigkeys/'), false],
+  ['removes the key', ({ method, path }, _, id) => method === 'DELETE' && path === `/tsigkeys/domain-${id}.`, false],
 ]
 
 interface Settings {
@@ -37,26 +47,38 @@ async function settingsAt(name: string): Promise<Settings> {
   return { addresses: allowed.metadata ?? [], tsig: key !== undefined && keys.some(({ id }) => id === key) }
 }
 
-for (const [what, isStep, isGrant] of STEPS) {
-  for (const fate of ['cut', 'pass'] satisfies Fate[]) {
-    test.serial(`killed when it ${what}, which is ${fate === 'cut' ? 'lost' : 'carried out'}`, async (t) => {
-      const before = await servers().start()
-      const name = await newDomain(before.api)
+for (const fate of ['cut', 'pass'] satisfies Fate[]) {
+  const becomes = fate === 'cut' ? 'lost' : 'carried out'
+
+  test.serial(`killed when it ${STEPS.map(([what]) => what).join(', ')}, which is ${becomes}`, async (t) => {
+    const victim = await servers().start()
+    const writes: { name: string; path: string; account: Account; stopped: Stopped; isGrant: boolean }[] = []
+    for (const [, isStep, isGrant] of STEPS) {
+      // An account may write only so many zones at once.
+      const account = await createAccount(servers().system, victim.url)
+      const name = await newDomain(account.api)
       const path = `/domains/${name}/transfers/`
-      if (!isGrant) succeeded(await before.api.put(path, SOME), 200)
+      if (!isGrant) succeeded(await account.api.put(path, SOME), 200)
+      const { id } = await one<{ id: number }>(servers().system.db, 'select id from domains where name = :name', {
+        name,
+      })
+      const stopped = servers().proxy.stop((call) => isStep(call, name, id))
+      writes.push({ name, path, account, stopped, isGrant })
+    }
+    const answers = writes.map(({ account, path, isGrant }) =>
+      account.api.put(path, isGrant ? SOME : NONE).catch(() => undefined),
+    )
+    await Promise.all(writes.map(({ stopped }) => stopped.arrived))
+    await victim.kill()
+    for (const { stopped } of writes) stopped.release(fate)
+    t.deepEqual(new Set(await Promise.all(answers)), new Set([undefined]))
 
-      const stopped = servers().proxy.stop(isStep)
-      const answered = before.api.put(path, isGrant ? SOME : NONE).catch(() => undefined)
-      await stopped.arrived
-      await before.kill()
-      stopped.release(fate)
-      await answered
-
-      const after = await servers().start()
-      t.deepEqual(await discrepanciesInTheEnd(servers()), [])
-      const { addresses, tsig } = succeeded(await after.api.get(path), 200).json as Settings
+    const after = await servers().serve()
+    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+    for (const { name, path, account } of writes) {
+      const { addresses, tsig } = succeeded(await after.clientOf(account.secret).get(path), 200).json as Settings
       t.deepEqual(await settingsAt(name), { addresses, tsig })
-      await servers().killServices()
-    })
-  }
+    }
+    await after.stop()
+  })
 }

@@ -22,16 +22,22 @@ export interface TestService extends Servers, LocalService {
   account(options?: AccountOptions): Promise<Account>
 }
 
-/** Servers for services that run as separate processes and are killed. */
+/** Servers for services that come and go: in this process, or as processes that are killed. */
 export interface TestServers extends Servers {
   /** A system on the same database and PowerDNS, without the proxy, for calls of our functions. It runs no service. */
   system: System
   /** The account of the services' clients. */
   owner: Account
+  /** Starts a service in this process, which costs a tenth of what `start` costs. */
+  serve(environment?: Record<string, string>): Promise<OwnService>
+  /** Starts a service in a process of its own, for tests that kill it or send it signals. */
   start(environment?: Record<string, string>): Promise<TestProcess>
-  /** Kills all services. */
+  /** Kills all processes of the service, and stops the services in this process. */
   killServices(): Promise<void>
 }
+
+/** A service in this process, and a client with the token of `owner`. */
+export type OwnService = LocalService & { api: Client }
 
 /** A service in a process of its own, and a client with the token of `owner`. */
 export type TestProcess = ServiceProcess & { api: Client }
@@ -100,13 +106,29 @@ async function startTestServers(backend?: Backend, makeDatabase?: () => Promise<
   await system.nameserver.probe()
   const owner = await createAccount(system, '')
   const services: ServiceProcess[] = []
+  const local: LocalService[] = []
   const killServices = async () => {
-    await Promise.all(services.splice(0).map((service) => service.kill()))
+    await Promise.all([
+      ...services.splice(0).map((service) => service.kill()),
+      ...local.splice(0).map((service) => service.stop()),
+    ])
   }
   return {
     ...servers,
     system,
     owner,
+    async serve(environment) {
+      const service = await startService(servers.backends, environment)
+      local.push(service)
+      return {
+        ...service,
+        api: service.clientOf(owner.secret),
+        async stop() {
+          if (local.includes(service)) local.splice(local.indexOf(service), 1)
+          await service.stop()
+        },
+      }
+    },
     async start(environment) {
       const service = await startServiceProcess(servers.backends, environment)
       services.push(service)
@@ -114,6 +136,7 @@ async function startTestServers(backend?: Backend, makeDatabase?: () => Promise<
     },
     killServices,
     async close() {
+      servers.proxy.heal()
       await killServices()
       await closeSystem(system)
       await servers.close()
