@@ -4,7 +4,7 @@ import { useService } from '../support/harness.ts'
 
 const service = useService()
 
-/** AGREEMENT_RECORDS=100000 npm run test:long -- build/test/long/agreement.test.js */
+/** AGREEMENT_RECORDS=100000 npm test -- build/test/deep/agreement.test.js */
 const records = Number(process.env['AGREEMENT_RECORDS'] ?? 6000)
 
 test('random records of every type are served as they were accepted', async (t) => {
