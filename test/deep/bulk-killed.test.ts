@@ -1,6 +1,7 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newDomain, succeeded, type ShownRRset } from '../support/api.ts'
+import { depth } from '../support/depth.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
@@ -9,7 +10,7 @@ import { useServers, type TestProcess } from '../support/harness.ts'
 
 const servers = useServers()
 const SIZE = 1000
-const KILLS = 30
+const KILLS = depth(6, 30)
 let service: TestProcess
 let domain: string
 let address = 1

@@ -2,7 +2,9 @@ import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../../src/store/database.ts'
 import { commandsOn } from '../support/command-line.ts'
+import { depth } from '../support/depth.ts'
 import { hasMembers, membersOf } from '../support/dns/catalog.ts'
+import { eventually } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
 import { Random, SEED } from '../support/random.ts'
 
@@ -10,8 +12,8 @@ import { Random, SEED } from '../support/random.ts'
 
 const servers = useServers()
 const CATALOG = 'catalog.example'
-const ROUNDS = 20
-const CHANGES = 500
+const ROUNDS = depth(1, 20)
+const CHANGES = depth(150, 500)
 const CLIENTS = 6
 const kept = Array.from({ length: 60 }, (_, i) => `kept-${i}.example`)
 const randoms = Array.from({ length: CLIENTS }, (_, client) => new Random(SEED + client))
@@ -42,8 +44,8 @@ for (let round = 1; round <= ROUNDS; round++) {
       }
     }
     const kill = async () => {
-      while (changes < CHANGES / 2) await sleep(1)
-      await sleep(randoms[0]!.below(200))
+      const enough = CHANGES / 2 + randoms[0]!.below(CHANGES / 4)
+      await eventually(() => changes >= enough)
       await service.kill()
       await start()
       killed = true

@@ -2,6 +2,7 @@ import test from 'ava'
 import { formerPrimaries } from '../../src/store/connections/hosts.ts'
 import { newDomain, rrset, succeeded } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
+import { depth } from '../support/depth.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type TestProcess } from '../support/harness.ts'
@@ -39,7 +40,7 @@ test.serial(
 )
 
 test.serial('a new process, and a command, use the newer one of the two', async (t) => {
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < depth(1, 5); i++) {
     const process = await servers().start()
     await createsAtPrimary(process.api, `new-${i}.example`)
     await process.kill()
@@ -53,7 +54,7 @@ test.serial('new connections of a process never lead to the former primary, whic
   await createsAtPrimary(service.api, 'connections.example')
   const path = '/domains/connections.example/rrsets/'
   succeeded(await service.api.post(path, rrset()), 201)
-  for (let i = 0; i < 20; i++) {
+  for (let i = 0; i < depth(6, 20); i++) {
     if (i % 5 === 0) await postgres.restartFormer()
     await askPostgres(postgres.urls.primary, TERMINATE)
     const records = [`192.0.2.${i}`]

@@ -103,7 +103,7 @@ export async function runBatch(
     .filter(({ found }) => found.length > 0)
     .map(({ domain, events, found }) => {
       const lines = events.sort((a, b) => a.from - b.from).map(describe)
-      const replay = `${domain}: TEST_SEED=${seed} HISTORIES=${size} makes the same choices again`
+      const replay = `${domain}: TEST_SEED=${seed} HISTORIES=${size} PROMOTIONS=1 makes the same choices again`
       const phases = `healed at ${healed.toFixed(1)}, settled at ${settled.toFixed(1)}`
       // What was found comes last: a log may be cut to its end.
       return [...lines, phases, ...faults.map(({ what }) => what), ...found, replay].join('\n')
@@ -344,13 +344,17 @@ function pushesTo(domain: string, calls: Call[]): Event[] {
 }
 
 /** Adds what happened to a sum. */
-export function addTo(total: Partial<Counts>, counts: Counts): void {
-  for (const [what, number] of Object.entries(counts) as [keyof Counts, number][])
-    total[what] = (total[what] ?? 0) + number
+export function addTo(total: Counts, counts: Counts): void {
+  for (const [what, number] of Object.entries(counts) as [keyof Counts, number][]) total[what] += number
+}
+
+/** Nothing happened so far. */
+export function noCounts(): Counts {
+  return { done: 0, refused: 0, failed: 0, unknown: 0, unexpected: 0, reads: 0, looks: 0, late: 0 }
 }
 
 function count(histories: History[]): Counts {
-  const counts: Counts = { done: 0, refused: 0, failed: 0, unknown: 0, unexpected: 0, reads: 0, looks: 0, late: 0 }
+  const counts = noCounts()
   for (const { events } of histories) {
     for (const event of events) {
       if (event.kind === 'write') counts[event.outcome]++

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventuallyIs } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { markedZones } from '../support/marks.ts'
 import type { Random } from '../support/random.ts'
 import type { PostgresPair } from '../support/servers/postgres-pair.ts'
@@ -154,6 +154,7 @@ async function strike(
   clients.places = begun
   // The clients may have sent all that they had.
   await Promise.race([...stops.map((stop) => stop.arrived), sleep(1_000)])
+  await eventually(() => arrived.size > 0 || clients.running === 0)
   await sleep(delay)
   blow.strike()
   // Nobody stores a mark again before it is clear which were lost.

@@ -7,40 +7,43 @@ import { PostgresServer, type Blow } from './postgres-server.ts'
 export class PostgresPair {
   /** The database `zoneplane`, with our tables. */
   readonly url: string
-  readonly #isSynchronous: boolean
   /** The primary first. */
   readonly #servers: [PostgresServer, PostgresServer]
 
-  private constructor(servers: [PostgresServer, PostgresServer], isSynchronous: boolean) {
-    this.#isSynchronous = isSynchronous
+  /** Whether the primary waits for its standby at each commit. */
+  #isSynchronous = false
+
+  private constructor(servers: [PostgresServer, PostgresServer]) {
     this.#servers = servers
     const hosts = servers.map(({ address }) => `${address}:5432`).join()
     this.url = `postgres://zoneplane@${hosts}/zoneplane?target_session_attrs=read-write&sslmode=disable`
   }
 
-  /** @param options.settings of both servers, besides those that all have */
-  static async start({
-    isSynchronous,
-    settings,
-  }: {
-    isSynchronous: boolean
-    settings?: Record<string, string>
-  }): Promise<PostgresPair> {
-    const network = ownNetwork()
-    const primary = await PostgresServer.start(settings, `${network}1`)
-    const pair = new PostgresPair([primary, new PostgresServer(`${network}2`, settings)], isSynchronous)
-    await pair.addStandby()
+  static async start({ isSynchronous }: { isSynchronous: boolean }): Promise<PostgresPair> {
+    const pair = await PostgresPair.alone()
+    await pair.addStandby(isSynchronous)
     return pair
   }
 
+  /**
+   * A primary whose standby is added later.
+   * @param settings of both servers, besides those that all have
+   */
+  static async alone(settings?: Record<string, string>): Promise<PostgresPair> {
+    const network = ownNetwork()
+    const primary = await PostgresServer.start(settings, `${network}1`)
+    return new PostgresPair([primary, new PostgresServer(`${network}2`, settings)])
+  }
+
   /** Makes the second server a standby of the first, with a copy of all data. */
-  async addStandby(): Promise<void> {
+  async addStandby(isSynchronous = this.#isSynchronous): Promise<void> {
+    this.#isSynchronous = isSynchronous
     const [primary, standby] = this.#servers
     await standby.follow(primary)
     // As Patroni does: only where there is a standby, so that a server that was promoted need not wait for one.
-    if (this.#isSynchronous) await primary.ask(`alter system set synchronous_standby_names = '*'`)
+    if (isSynchronous) await primary.ask(`alter system set synchronous_standby_names = '*'`)
     await primary.ask('select pg_reload_conf()')
-    const state = this.#isSynchronous ? 'sync' : 'async'
+    const state = isSynchronous ? 'sync' : 'async'
     const sql = `select from pg_stat_replication where state = 'streaming' and sync_state = '${state}'`
     await eventuallyIs(async () => (await primary.ask(sql)).length, 1)
   }
@@ -78,6 +81,16 @@ export class PostgresPair {
   async holdUpStandby(): Promise<void> {
     const senders = await this.#servers[0].ask('select pid from pg_stat_replication')
     for (const { pid } of senders as { pid: number }[]) process.kill(pid, 'SIGSTOP')
+  }
+
+  /** Waits until so many commits wait for the standby to confirm them. */
+  async awaitUnconfirmed(count: number): Promise<void> {
+    const sql = `select from pg_stat_activity where wait_event = 'SyncRep'`
+    await eventuallyIs(async () => (await this.primary.ask(sql)).length >= count, true)
+  }
+
+  get primary(): PostgresServer {
+    return this.#servers[0]
   }
 
   /** Makes the standby the primary. Whether the former one runs, nobody asks. */
