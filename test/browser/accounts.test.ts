@@ -1,10 +1,11 @@
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import type { Browser, Page } from 'playwright-core'
 import { succeeded } from '../support/api.ts'
 import { PHONE, screenshot, watch, withBrowser } from '../support/browser.ts'
 import { Client } from '../support/client.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useService, withService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
 import * as people from '../support/people.ts'
 import { accountOf, canLogIn, freshEmail, PASSWORD } from '../support/people.ts'
 
@@ -19,10 +20,10 @@ const service = useService({ REGISTRATION: 'open' })
 
 withBrowser(declare, [`--host-resolver-rules=MAP ${ELSEWHERE} 127.0.0.1`])
 
-function declare(browser: () => Browser): void {
+function declare(test: Declare, browser: () => Browser): void {
   for (const javaScriptEnabled of [true, false]) {
     const how = javaScriptEnabled ? '' : ', without scripts'
-    test.serial(`a person signs up, activates, resets the password, and deletes the account${how}`, async (t) => {
+    test(`a person signs up, activates, resets the password, and deletes the account${how}`, async (t) => {
       const context = await browser().newContext({ viewport: PHONE, javaScriptEnabled })
       const page = await context.newPage()
       const foreign = watch(page, service().url)
@@ -62,7 +63,7 @@ function declare(browser: () => Browser): void {
     })
   }
 
-  test.serial('the page shows problems, and the form again if the person can correct them', async (t) => {
+  test('the page shows problems, and the form again if the person can correct them', async (t) => {
     const page = await browser().newPage({ viewport: PHONE, javaScriptEnabled: false })
     const someone = await people.person(service())
     const { url } = await people.resetLink(service(), someone)
@@ -86,7 +87,7 @@ function declare(browser: () => Browser): void {
     await page.close()
   })
 
-  test.serial('a domain given at sign-up is created once the person presses the button', async (t) => {
+  test('a domain given at sign-up is created once the person presses the button', async (t) => {
     const page = await browser().newPage({ viewport: PHONE, colorScheme: 'dark' })
     const domain = `${freshEmail().split('@')[0]}.test`
     const { url } = await people.activationLink(service(), { domain })
@@ -99,7 +100,7 @@ function declare(browser: () => Browser): void {
     await page.close()
   })
 
-  test.serial('if a captcha is required, the browser solves it, and another one after a wrong solution', async (t) => {
+  test('if a captcha is required, the browser solves it, and another one after a wrong solution', async (t) => {
     await withService(WITH_CAPTCHA, async (own) => {
       const page = await browser().newPage({ viewport: PHONE })
       const violations = watch(page, own.url, /Content Security Policy/)
@@ -133,7 +134,7 @@ function declare(browser: () => Browser): void {
     })
   })
 
-  test.serial('if a browser cannot solve a captcha, the page explains why', async (t) => {
+  test('if a browser cannot solve a captcha, the page explains why', async (t) => {
     await withService(WITH_CAPTCHA, async (own) => {
       for (const javaScriptEnabled of [true, false]) {
         const page = await browser().newPage({ viewport: PHONE, javaScriptEnabled })
@@ -149,7 +150,7 @@ function declare(browser: () => Browser): void {
     })
   })
 
-  test.serial('a new factor shows its secret once', async (t) => {
+  test('a new factor shows its secret once', async (t) => {
     const page = await browser().newPage({ viewport: PHONE })
     const { email, credentials } = await people.person(service())
     const { token } = succeeded(await service().anonymous.post('/auth/login/', credentials), 200).json as {
@@ -165,7 +166,7 @@ function declare(browser: () => Browser): void {
     await page.close()
   })
 
-  test.serial('a person that gets a domain for dynamic DNS is shown its token', async (t) => {
+  test('a person that gets a domain for dynamic DNS is shown its token', async (t) => {
     await withService({ REGISTRATION: 'open', LOCAL_PUBLIC_SUFFIXES: 'dyn.test' }, async (own) => {
       const page = await browser().newPage({ viewport: PHONE })
       const { url } = await people.activationLink(own, { domain: 'home.dyn.test' })
@@ -178,7 +179,7 @@ function declare(browser: () => Browser): void {
     })
   })
 
-  test.serial('a person confirms the new address on a page', async (t) => {
+  test('a person confirms the new address on a page', async (t) => {
     const page = await browser().newPage({ viewport: PHONE })
     const [someone, newEmail] = [await people.person(service()), freshEmail()]
     await open(page, (await people.emailChangeLink(service(), someone, newEmail)).url, 'Change your e-mail address')

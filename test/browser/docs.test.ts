@@ -1,8 +1,8 @@
-import test from 'ava'
 import type { Browser, Page } from 'playwright-core'
 import { freshName } from '../support/api.ts'
 import { PHONE, screenshot, watch, withBrowser } from '../support/browser.ts'
 import { useService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
 
 // The page that shows the OpenAPI document, in a browser.
 
@@ -10,34 +10,31 @@ const service = useService()
 
 withBrowser(declare)
 
-function declare(browser: () => Browser): void {
+function declare(test: Declare, browser: () => Browser): void {
   for (const colorScheme of ['light', 'dark'] as const) {
-    test.serial(
-      `a person sets the token, sends a request and sees its answer: ${colorScheme}, on a phone`,
-      async (t) => {
-        const { secret, api } = await service().account()
-        const name = freshName()
-        const page = await browser().newPage({ viewport: PHONE, colorScheme })
-        const found = await open(page)
-        t.is(await ground(page), colorScheme)
-        await page.getByRole('textbox', { name: 'Token' }).fill(secret)
-        const operation = operationOf(page, 'createDomain')
-        await operation.locator('.opblock-summary-control').click()
-        await operation.locator('textarea').fill(JSON.stringify({ name }))
-        await operation.getByRole('button', { name: 'Execute' }).click()
-        const answer = operation.locator('.live-responses-table')
-        await answer.getByText('201').first().waitFor()
-        t.regex(await answer.innerText(), new RegExp(`"name": "${name}"`))
-        t.is((await api.get(`/domains/${name}/`)).status, 200)
-        t.is(await page.evaluate('document.documentElement.scrollWidth'), PHONE.width)
-        await screenshot(page, `docs-${colorScheme}`)
-        t.deepEqual(found, [])
-        await page.close()
-      },
-    )
+    test(`a person sets the token, sends a request and sees its answer: ${colorScheme}, on a phone`, async (t) => {
+      const { secret, api } = await service().account()
+      const name = freshName()
+      const page = await browser().newPage({ viewport: PHONE, colorScheme })
+      const found = await open(page)
+      t.is(await ground(page), colorScheme)
+      await page.getByRole('textbox', { name: 'Token' }).fill(secret)
+      const operation = operationOf(page, 'createDomain')
+      await operation.locator('.opblock-summary-control').click()
+      await operation.locator('textarea').fill(JSON.stringify({ name }))
+      await operation.getByRole('button', { name: 'Execute' }).click()
+      const answer = operation.locator('.live-responses-table')
+      await answer.getByText('201').first().waitFor()
+      t.regex(await answer.innerText(), new RegExp(`"name": "${name}"`))
+      t.is((await api.get(`/domains/${name}/`)).status, 200)
+      t.is(await page.evaluate('document.documentElement.scrollWidth'), PHONE.width)
+      await screenshot(page, `docs-${colorScheme}`)
+      t.deepEqual(found, [])
+      await page.close()
+    })
   }
 
-  test.serial('a person does so with the keyboard, and sees where they are', async (t) => {
+  test('a person does so with the keyboard, and sees where they are', async (t) => {
     const { secret } = await service().account()
     const page = await browser().newPage()
     const found = await open(page)

@@ -1,42 +1,32 @@
 import test, { type ExecutionContext } from 'ava'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { projectFolder } from '../../dev/project.ts'
+import { shared } from '../support/api.ts'
+import { needs } from '../support/needs.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { privateSettings, settings } from '../support/settings.ts'
 
 const project = projectFolder()
 
-/** Makes the Debian package of the project as it is built, and returns its file; undefined where there is no dpkg. */
-function make(): string | undefined {
-  if (spawnSync('dpkg-deb', ['--version']).status !== 0) return undefined
+const isInstalled = (program: string) => spawnSync(program, ['--version']).status === 0
+const withDpkg = needs(isInstalled('dpkg-deb') ? undefined : 'dpkg-deb is not installed', test.serial)
+const withSystemd = needs(isInstalled('systemd-analyze') ? undefined : 'systemd-analyze is not installed')
+
+/** Makes the Debian package of the project as it is built, and returns its file. */
+const make = shared(async () => {
   const folder = newFolder()
-  execFileSync(process.execPath, [join(project, 'deb', 'build.mjs'), folder], { stdio: 'pipe' })
+  // What is in it does not depend on how small it is.
+  const env = { ...process.env, DPKG_DEB_COMPRESSOR_TYPE: 'gzip', DPKG_DEB_COMPRESSOR_LEVEL: '1' }
+  await promisify(execFile)(process.execPath, [join(project, 'deb', 'build.mjs'), folder], { env })
   return join(folder, readdirSync(folder)[0]!)
-}
-
-const file = make()
-
-/** Runs a test of the package; without dpkg it says so. */
-function withPackage(title: string, check: (t: ExecutionContext, file: string) => void): void {
-  test(title, (t) => {
-    if (file !== undefined) check(t, file)
-    else {
-      t.log('not checked: dpkg-deb is not installed')
-      t.pass()
-    }
-  })
-}
+})
 
 /** Checks the unit with a command of systemd-analyze. */
 function analyze(t: ExecutionContext, ...args: string[]): void {
-  if (spawnSync('systemd-analyze', ['--version']).status !== 0) {
-    t.log('not checked: systemd-analyze is not installed')
-    t.pass()
-    return
-  }
   const unit = join(newFolder(), 'zoneplane.service')
   // The Node of the Debian package may not be there.
   const text = readFileSync(join(project, 'deb', 'zoneplane.service'), 'utf8')
@@ -45,11 +35,11 @@ function analyze(t: ExecutionContext, ...args: string[]): void {
   t.deepEqual({ status, stderr }, { status: 0, stderr: '' }, stdout)
 }
 
-test('systemd accepts every line of the unit', (t) => {
+withSystemd('systemd accepts every line of the unit', (t) => {
   analyze(t, 'verify', '--man=no', '--generators=no')
 })
 
-test('the unit gives the service few rights: the exposure that systemd counts is below 2.5', (t) => {
+withSystemd('the unit gives the service few rights: the exposure that systemd counts is below 2.5', (t) => {
   analyze(t, 'security', '--offline=true', '--no-pager', '--threshold=25')
 })
 
@@ -65,7 +55,8 @@ test('the settings of the unit are all those of a service without private server
   t.deepEqual(named.sort(), [...wanted].sort())
 })
 
-withPackage('the Debian package has the program, what it needs to run, and no tests', (t, file) => {
+withDpkg('the Debian package has the program, what it needs to run, and no tests', async (t) => {
+  const file = await make()
   const files = execFileSync('dpkg-deb', ['--contents', file], { encoding: 'utf8', maxBuffer: 2 ** 26 })
   for (const path of [
     'usr/bin/zoneplane',
@@ -94,10 +85,10 @@ withPackage('the Debian package has the program, what it needs to run, and no te
   }
 })
 
-withPackage('the manual page of the Debian package has the help of commands and of the commands in them', (t, file) => {
-  const folder = newFolder()
-  execFileSync('dpkg-deb', ['--extract', file, folder])
-  const page = gunzipSync(readFileSync(join(folder, 'usr/share/man/man1/zoneplane.1.gz'))).toString()
+withDpkg('the manual page of the Debian package has the help of commands and of the commands in them', async (t) => {
+  const tar = execFileSync('dpkg-deb', ['--fsys-tarfile', await make()], { maxBuffer: 2 ** 28 })
+  const file = './usr/share/man/man1/zoneplane.1.gz'
+  const page = gunzipSync(execFileSync('tar', ['--extract', '--to-stdout', file], { input: tar })).toString()
   const commands = ['start', 'account', 'account create', 'token bind', 'domain list', 'migrate', 'encrypt-again']
   for (const name of commands) t.true(page.includes(`.SS zoneplane ${name.replaceAll('-', '\\-')}\n`), name)
 })

@@ -2,31 +2,27 @@ import test from 'ava'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
+import { needs, type Declare } from './needs.ts'
 
 // Pages in a browser. SCREENSHOTS=<folder> keeps a screenshot of each.
 
 const CHROMIUM = '/usr/bin/chromium'
 export const PHONE = { width: 360, height: 740 }
 
-/** Declares tests with a browser; where none is installed, a test that says so. @param more options of Chromium */
-export function withBrowser(declare: (browser: () => Browser) => void, more: string[] = []): void {
-  if (!existsSync(CHROMIUM)) {
-    test('Chromium (Debian: chromium) is not installed, so the pages are not tested', (t) => {
-      t.log(`not at ${CHROMIUM}`)
-      t.pass()
-    })
-    return
-  }
-  let browser: Browser
+/** Declares tests with a browser; where none is installed, they are skipped. @param more options of Chromium */
+export function withBrowser(declare: (test: Declare, browser: () => Browser) => void, more: string[] = []): void {
+  const missing = existsSync(CHROMIUM) ? undefined : `Chromium (Debian: chromium) is not at ${CHROMIUM}`
+  let browser: Browser | undefined
   test.serial.before('a browser', async () => {
+    if (missing !== undefined) return
     // Without the browser's own requests to its vendor, which fail on some machines.
     const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run']
     browser = await chromium.launch({ executablePath: CHROMIUM, args: [...args, ...more] })
   })
   test.after.always('the browser is closed', async () => {
-    await browser.close()
+    await browser?.close()
   })
-  declare(() => browser)
+  declare(needs(missing, test.serial), () => browser!)
 }
 
 /** Collects requests to origins other than that of `url`, and the browser's warnings that match `words`; both must stay empty. */

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 
-type Declare = (title: string, check: (t: ExecutionContext) => unknown) => void
+/** What declares a test, such as `test` and `test.serial`. */
+export type Declare = (title: string, check: (t: ExecutionContext) => unknown) => void
 
 /**
  * Declares tests that need something of the machine, such as a program. Where it is missing they are skipped, and their

@@ -1,5 +1,4 @@
 import { query } from '../../../src/store/database.ts'
-import type { Account } from '../../support/accounts.ts'
 import { newDomain } from '../../support/api.ts'
 import { useService } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/raw.ts'
@@ -12,14 +11,12 @@ const service = useService({ LOG_LEVEL: 'debug' })
 
 const CANARY = 'CanaryCanaryCanaryCanary1234'
 
-let account: Account
 let domain: string
 
-test('an account whose token is the canary', async (t) => {
-  account = await service().account()
-  domain = await newDomain(account.api)
-  await addToken(service(), account.id, { secret: CANARY, permManageTokens: true })
-  t.pass()
+test.before('an account whose token is the canary', async () => {
+  const { id, api } = await service().account()
+  domain = await newDomain(api)
+  await addToken(service(), id, { secret: CANARY, permManageTokens: true })
 })
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
