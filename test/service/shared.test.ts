@@ -1,6 +1,6 @@
 import test from 'ava'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Shared } from '../../src/service/shared.ts'
+import { eventually } from '../support/eventually.ts'
 
 interface Run {
   end: () => void
@@ -23,8 +23,7 @@ class Runs {
 
   /** The run with this number, once it has begun. */
   async nth(number: number): Promise<Run> {
-    while (this.begun.length < number) await sleep(10)
-    return this.begun[number - 1]!
+    return (await eventually(() => this.begun[number - 1]))!
   }
 }
 
