@@ -17,9 +17,9 @@ const servers = useServers()
 let folder: string
 
 test.before('a service made domains', async () => {
-  const service = await servers().start()
+  const service = await servers().serve()
   for (const name of ['a.example', 'b.example']) await service.api.post('/domains/', { name })
-  await service.kill()
+  await service.stop()
   folder = newFolder()
 })
 

@@ -6,7 +6,7 @@ import { currentTime, fromMicroseconds, microseconds } from '../../src/time.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually, eventuallyHas } from '../support/eventually.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { useServers, type OwnService } from '../support/harness.ts'
 import { entriesOf } from '../support/history.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
@@ -14,10 +14,10 @@ import { environmentFor } from '../support/servers/service.ts'
 // Somebody changes one of our zones directly at PowerDNS.
 
 const servers = useServers()
-let service: TestProcess
+let service: OwnService
 
 test.serial.before('a service is started', async () => {
-  service = await servers().start()
+  service = await servers().serve()
 })
 
 const rrset = (subname: string, ...records: string[]) => ({ subname, type: 'A', ttl: 300, records })
@@ -186,7 +186,7 @@ test.serial(
     t.deepEqual(found.flat().sort(), names)
     t.true(found.every((some) => some.length <= 2))
     await eventually(() =>
-      names.every((name) => new RegExp(`"rrsets":"www A",.*"zone":"${name}"`).test(service.output())),
+      names.every((name) => new RegExp(`"rrsets":"www A",.*"zone":"${name}"`).test(service.logged())),
     )
     t.deepEqual(await discrepanciesInTheEnd(servers()), [])
     const [entry] = await entriesOf(service.api, names[0]!)
@@ -211,12 +211,12 @@ test.serial('a domain whose zone was deleted at PowerDNS can be deleted', async 
 })
 
 test.serial('at start the service repairs the zones whose serials differ', async (t) => {
-  await service.kill()
+  await service.stop()
   const name = 'unchanged.example'
   await servers().pdns('DELETE', `/zones/${name}.`)
   t.is(dataOf(await ask(servers().powerDns, `www.${name}`, 'A'), 'A').length, 0)
-  service = await servers().start()
-  await eventuallyHas(() => service.output(), `"zone":"${name}"`)
+  service = await servers().serve()
+  await eventuallyHas(() => service.logged(), `"zone":"${name}"`)
   t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })
 

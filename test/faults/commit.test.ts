@@ -1,18 +1,18 @@
 import test from 'ava'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { useServers, type OwnService } from '../support/harness.ts'
 import { startPostgresProxy, type CommitFate, type PostgresProxy } from '../support/servers/postgres-proxy.ts'
 
 // The connection to Postgres breaks while a write commits (architecture.md, "The mark before the push").
 
 const servers = useServers()
 let proxy: PostgresProxy
-let service: TestProcess
+let service: OwnService
 
 test.serial.before('a service is started behind a proxy of Postgres', async () => {
   proxy = await startPostgresProxy(servers().backends.databaseUrl)
-  service = await servers().start({ DATABASE_URL: proxy.url })
+  service = await servers().serve({ DATABASE_URL: proxy.url })
 })
 
 test.afterEach.always(() => {

@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
+import { readConfig } from '../../src/config.ts'
+import { StartError } from '../../src/errors.ts'
+import { createLog } from '../../src/log.ts'
+import { closeSystem, createSystem, prepare, requireNameserver } from '../../src/server.ts'
 import { reconcileAll } from '../../src/service/domains/reconcile.ts'
 import { query } from '../../src/store/database.ts'
+import { commandsOn } from '../support/command-line.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
@@ -18,12 +23,26 @@ async function run(keys: string, ...args: string[]): Promise<{ code: number | nu
   return { code: await ended, output: output() }
 }
 
+/** Runs a command in this process. @throws StartError if the keys do not fit */
+async function runHere(keys: string, ...args: string[]): Promise<[boolean, string]> {
+  const { backends } = servers()
+  const config = readConfig(environmentFor(backends, { KEY_ENCRYPTION_KEYS: keys }))
+  const system = createSystem(config, backends, createLog('error'))
+  try {
+    await prepare(system, backends)
+    await requireNameserver(system, backends)
+    return await commandsOn(() => system)(...args)
+  } finally {
+    await closeSystem(system)
+  }
+}
+
 const stored = () => query<{ dnskey: string; secret: Buffer }>(servers().system.db, 'select * from keys order by 1, 2')
 
 test.serial('with a wrong key neither the service nor a command starts, and nothing is lost', async (t) => {
-  const service = await servers().start()
+  const service = await servers().serve()
   for (const name of ['a.example', 'b.example']) t.is((await service.api.post('/domains/', { name })).status, 201)
-  await service.kill()
+  await service.stop()
   const before = await stored()
   const text =
     'zoneplane: no key of KEY_ENCRYPTION_KEYS decrypts the secret of zone a.example. Set the keys with which this ' +
@@ -35,16 +54,16 @@ test.serial('with a wrong key neither the service nor a command starts, and noth
     t.true(output.endsWith(text), output)
   }
   t.deepEqual(await stored(), before)
-  t.is((await servers().start()).output().includes('error'), false)
+  t.is((await servers().serve()).logged().includes('error'), false)
   t.deepEqual(await discrepancies(servers()), [])
   await servers().killServices()
 })
 
 test.serial('after encrypt-again, the old key is of no more use', async (t) => {
   const before = await stored()
-  const { code, output } = await run(`${NEW},${ENCRYPTION_KEY}`, 'encrypt-again')
+  const [succeeded, output] = await runHere(`${NEW},${ENCRYPTION_KEY}`, 'encrypt-again')
   t.is(output, 'second factors: 0 secrets encrypted\nDNSSEC keys: 2 encrypted\ntransfer keys: 0 encrypted\n')
-  t.is(code, 0)
+  t.true(succeeded)
   const after = await stored()
   t.deepEqual(
     after.map(({ dnskey }) => dnskey),
@@ -52,8 +71,8 @@ test.serial('after encrypt-again, the old key is of no more use', async (t) => {
   )
   for (const [i, { secret }] of after.entries()) t.notDeepEqual(secret, before[i]!.secret)
   await servers().pdns('DELETE', '/zones/a.example.')
-  t.is((await run(ENCRYPTION_KEY, 'reconcile')).code, 1)
-  t.deepEqual(await run(NEW, 'reconcile'), { code: 0, output: 'a.example: repaired\n' })
+  await t.throwsAsync(runHere(ENCRYPTION_KEY, 'reconcile'), { instanceOf: StartError })
+  t.deepEqual(await runHere(NEW, 'reconcile'), [true, 'a.example: repaired\n'])
   const [key] = (await servers().pdns('GET', '/zones/a.example./cryptokeys')).json as { dnskey: string }[]
   t.true(before.some(({ dnskey }) => dnskey === key!.dnskey))
   t.deepEqual(await discrepancies(servers()), [])
@@ -62,7 +81,7 @@ test.serial('after encrypt-again, the old key is of no more use', async (t) => {
 test.serial(
   'a key that was moved to another domain is of no use, and the zone is not made with a new one',
   async (t) => {
-    await run(`${ENCRYPTION_KEY},${NEW}`, 'encrypt-again')
+    t.true((await runHere(`${ENCRYPTION_KEY},${NEW}`, 'encrypt-again'))[0])
     await query(
       servers().system.db,
       `update keys set secret = (select secret from keys where domain_id = (select id from domains where name = 'b.example'))
@@ -86,10 +105,10 @@ test.serial('with the key lost, PowerDNS still has the keys of the zones, which 
   t.is(before.length, 1)
   await query(db, 'delete from keys')
   const newest = randomBytes(32).toString('base64')
-  t.deepEqual(await run(newest, 'reconcile'), { code: 0, output: 'All zones are as the database says.\n' })
+  t.deepEqual(await runHere(newest, 'reconcile'), [true, 'All zones are as the database says.\n'])
   t.deepEqual(
     (await stored()).map(({ dnskey }) => dnskey),
     before.map(({ dnskey }) => dnskey),
   )
-  t.is((await run(newest, 'migrate')).code, 0)
+  t.true((await runHere(newest, 'migrate'))[0])
 })

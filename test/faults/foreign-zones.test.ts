@@ -1,19 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
+import { createAccount } from '../support/accounts.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { useServers, type OwnService } from '../support/harness.ts'
 import type { Fate } from '../support/servers/proxy.ts'
 
 // If somebody else made a zone at PowerDNS, the domain cannot be created, and the service never changes the zone,
 // whatever fails meanwhile (contract §7.3).
 
 const servers = useServers()
-let service: TestProcess
+let service: OwnService
 
 test.serial.before('a service is started', async () => {
-  service = await servers().start()
+  service = await servers().serve()
 })
 
 const CONFLICT = '{"name":["This domain name conflicts with an existing domain, or is disallowed by policy."]}'
@@ -72,8 +72,9 @@ test.serial('nothing is marked before PowerDNS has said whether it has the zone'
   const stopped = servers().proxy.stop(({ path }) => path === `/zones?zone=${name}.&dnssec=false`)
   const answering = create(name)
   await stopped.arrived
-  // Longer than storing the domain takes.
-  await sleep(500)
+  // Meanwhile another creation, which begins later, is marked, published and answered.
+  const { api } = await createAccount(servers().system, service.url)
+  t.is((await api.post('/domains/', { name: 'known.example' })).status, 201)
   t.deepEqual(await query(servers().system.db, 'select from marks where zone = :name', { name }), [])
   stopped.release('pass')
   t.is((await answering).status, 201)
@@ -124,14 +125,16 @@ for (const [how, fate] of Object.entries(fates)) {
 
 test.serial('a zone that somebody else makes after the creating service was killed is left alone', async (t) => {
   const name = 'dead.example'
+  await service.stop()
+  const victim = await servers().start()
   const stopped = servers().proxy.stop(({ method }) => method === 'POST')
-  const answering = create(name).catch(() => undefined)
+  const answering = victim.api.post('/domains/', { name }).catch(() => undefined)
   await stopped.arrived
-  await service.kill()
+  await victim.kill()
   await answering
   stopped.release('cut')
   const foreign = await makeForeignZone(name)
-  service = await servers().start()
+  service = await servers().serve()
   await waitUntilUnmarked(name)
   t.deepEqual(await zoneAtPowerDns(name), foreign)
   t.is((await create(name)).text, CONFLICT)

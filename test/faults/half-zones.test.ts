@@ -1,18 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import { reconcileAll } from '../../src/service/domains/reconcile.ts'
 import * as marks from '../../src/store/marks.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { useServers, type OwnService } from '../support/harness.ts'
 
 // Zones as PowerDNS leaves them if it is killed during a creation or deletion (powerdns.md §6.2), made here by hand.
 
 const servers = useServers()
-let service: TestProcess
+let service: OwnService
 
 test.serial.before('a service is started', async () => {
-  service = await servers().start()
+  service = await servers().serve()
 })
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
@@ -127,7 +126,7 @@ test.serial('a creation waits until the repair of an earlier one can no longer d
   t.is((await service.api.post('/domains/', { name })).status, 503)
   await eventually(() => isDeleted)
   t.is((await service.api.post('/domains/', { name })).status, 201)
-  await sleep(1000)
+  await eventuallyIs(() => proxy.open(), 0)
   proxy.heal()
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
@@ -142,11 +141,13 @@ for (const fate of ['pass', 'cut'] as const) {
       const { proxy } = servers()
       const isCreation = ({ method, body }: { method: string; body: string }) =>
         method === 'POST' && body.includes(`"${name}.`)
-      proxy.stop(isCreation).release({ abandoned: 4000 })
+      let apply = () => {}
+      proxy.stop(isCreation).release({ abandoned: new Promise<void>((resolve) => (apply = resolve)) })
       t.is((await service.api.post('/domains/', { name })).status, 503)
       const stopped = proxy.stop(isCreation)
       const answering = service.api.post('/domains/', { name })
       await stopped.arrived
+      apply()
       await eventuallyIs(async () => (await servers().pdns('GET', path(name))).status, 200)
       stopped.release(fate)
       t.is((await answering).status, 503)

@@ -1,9 +1,10 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../../src/store/database.ts'
+import { createAccount } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { useServers, type OwnService } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // A domain created from a zone file exists with all its RRsets or not at all (contract §§7.4, 7.7), whatever happens
@@ -14,11 +15,11 @@ const RRSETS = 500
 const ZONE_FILE = Array.from({ length: RRSETS }, (_, i) => `h${i} 300 TXT ${i}\n`).join('')
 const NOTHING_CHANGED = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'
 
-let service: TestProcess
+let service: OwnService
 let number = 0
 
 test.serial.before('a service is started', async () => {
-  service = await servers().start()
+  service = await servers().serve()
 })
 
 const freshName = () => `import-${number++}.example`
@@ -106,23 +107,32 @@ for (const [when, which, after] of kills) {
   })
 }
 
-for (const [which, matches] of Object.entries(CALLS)) {
-  for (const then of ['cut', 'swallow'] as const) {
-    const what = then === 'cut' ? 'never reaches PowerDNS' : 'PowerDNS applies'
-    test.serial(`if the service is killed during a call (${which}) that ${what}, nothing remains`, async (t) => {
+for (const then of ['cut', 'swallow'] as const) {
+  const what = then === 'cut' ? 'never reaches PowerDNS' : 'PowerDNS applies'
+
+  test.serial(`if the service is killed during any of the calls, which ${what}, nothing remains`, async (t) => {
+    await service.stop()
+    const victim = await servers().start()
+    const imports = Object.values(CALLS).map((matches) => {
       const name = freshName()
-      const stopped = servers().proxy.stop((call) => matches(call, name))
-      const answering: Promise<Answer | Error> = create(name).catch((error: unknown) => error as Error)
-      await stopped.arrived
-      await service.kill()
-      stopped.release(then)
-      t.true((await answering) instanceof Error)
-      service = await servers().start()
+      return { name, stopped: servers().proxy.stop((call) => matches(call, name)) }
+    })
+    const answers = imports.map(async ({ name }): Promise<Answer | Error> => {
+      // An account creates one domain at a time.
+      const { api } = await createAccount(servers().system, victim.url)
+      return api.post('/domains/', { name, zonefile: ZONE_FILE }).catch((error: unknown) => error as Error)
+    })
+    await Promise.all(imports.map(({ stopped }) => stopped.arrived))
+    await victim.kill()
+    for (const { stopped } of imports) stopped.release(then)
+    for (const answer of await Promise.all(answers)) t.true(answer instanceof Error)
+    service = await servers().serve()
+    for (const { name } of imports) {
       t.deepEqual(await discrepanciesOf(servers(), name), [])
       t.is(await sizeOf(name), null)
       t.is((await create(name)).status, 201)
       t.is(await sizeOf(name), RRSETS + 1)
       t.deepEqual(await discrepanciesOf(servers(), name), [])
-    })
-  }
+    }
+  })
 }

@@ -4,7 +4,7 @@ import { newReservedDomain, succeeded } from '../support/api.ts'
 import type { Client } from '../support/client.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { useServers, type OwnService } from '../support/harness.ts'
 import type { Fate } from '../support/servers/proxy.ts'
 
 // A domain below a local public suffix is created and deleted together with its delegation in the suffix's zone
@@ -13,11 +13,11 @@ import type { Fate } from '../support/servers/proxy.ts'
 const SUFFIX = 'dyn.hosted.test'
 
 const servers = useServers()
-let service: TestProcess
+let service: OwnService
 let child: Client
 
 test.serial.before('a service is started that hosts a local public suffix', async () => {
-  service = await servers().start({ LOCAL_PUBLIC_SUFFIXES: SUFFIX })
+  service = await servers().serve({ LOCAL_PUBLIC_SUFFIXES: SUFFIX })
   const config = { ...servers().system.config, localPublicSuffixes: [SUFFIX] }
   await newReservedDomain({ system: { ...servers().system, config } }, servers().owner.id, SUFFIX)
   child = (await createAccount(servers().system, service.url)).api

@@ -6,15 +6,16 @@ import * as marks from '../../src/store/marks.ts'
 import { succeeded } from '../support/api.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { useServers, type OwnService } from '../support/harness.ts'
+import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // architecture.md, "The mark before the push".
 
 const servers = useServers()
-let service: TestProcess
+let service: OwnService
 
 test.serial.before('a service is started', async () => {
-  service = await servers().start()
+  service = await servers().serve()
 })
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
@@ -136,13 +137,23 @@ test.serial('a repair that hangs does not delay other repairs', async (t) => {
     await makeDomain(name)
     await spoil(name)
   }
-  const stopped = servers().proxy.stop(({ path }) => path.startsWith('/zones/hanging.example.'))
+  let release = () => {}
+  const released = new Promise<Fate>((resolve) => {
+    release = () => {
+      resolve('pass')
+    }
+  })
+  const isHanging = ({ path }: Call) => path.startsWith('/zones/hanging.example.')
+  servers().proxy.calls.length = 0
+  servers().proxy.fail((call) => (isHanging(call) ? released : 'pass'))
   await mark(names.slice(0, 1), '0')
-  await stopped.arrived
+  await eventually(() => servers().proxy.calls.some(isHanging))
   await mark(names.slice(1), '0')
   await eventuallyIs(async () => (await marks.list(servers().system.db)).length, 1)
   t.is((await marks.list(servers().system.db))[0]!.zone, names[0]!)
-  stopped.release('pass')
+  release()
+  servers().proxy.heal()
+  await marks.hasten(servers().system.db)
   t.deepEqual(await discrepanciesOf(servers(), names[0]!), [])
   t.deepEqual(await discrepancies(servers()), [])
 })
@@ -170,7 +181,7 @@ test.serial('two concurrent runs of `reconcile` repair each zone once', async (t
     await makeDomain(name)
     await spoil(name)
   }
-  await service.kill()
+  await service.stop()
   await mark(names, '0')
   const repaired = await Promise.all([reconcile(servers().system), reconcile(servers().system)])
   t.is(repaired[0] + repaired[1], names.length)
@@ -179,7 +190,7 @@ test.serial('two concurrent runs of `reconcile` repair each zone once', async (t
 
 test.serial('a repaired zone gets a serial above that of the failed push', async (t) => {
   const name = 'tried.example'
-  service = await servers().start()
+  service = await servers().serve()
   await makeDomain(name)
   const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
   const answering = write(name, '192.0.2.2')

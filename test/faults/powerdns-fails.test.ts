@@ -5,16 +5,16 @@ import { createAccount } from '../support/accounts.ts'
 import { succeeded } from '../support/api.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { useServers, type OwnService } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // Contract §2.3: however a call to PowerDNS fails, the write succeeds, or is answered 503 and changes nothing.
 
 const servers = useServers()
-let service: TestProcess
+let service: OwnService
 
 test.serial.before('a service is started', async () => {
-  service = await servers().start()
+  service = await servers().serve()
 })
 
 const NOTHING_CHANGED = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'

@@ -21,7 +21,7 @@ async function losePowerDns(): Promise<void> {
 }
 
 test.serial.before('there are zones', async () => {
-  const service = await servers().start()
+  const service = await servers().serve()
   for (const name of ZONES) {
     const { json } = await service.api.post('/domains/', { name })
     ds.set(
@@ -30,7 +30,7 @@ test.serial.before('there are zones', async () => {
     )
     await service.api.post(`/domains/${name}/rrsets/`, { subname: 'www', type: 'A', ttl: 300, records: ['192.0.2.1'] })
   }
-  await service.kill()
+  await service.stop()
 })
 
 test.serial('with nothing lost, rebuild changes nothing', async (t) => {

@@ -2,17 +2,17 @@ import test from 'ava'
 import { createAccount } from '../support/accounts.ts'
 import { patiently } from '../support/api.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { useServers, type OwnService, type TestProcess } from '../support/harness.ts'
 
 // Two services on one database and one PowerDNS.
 
 const servers = useServers()
-let services: [TestProcess, TestProcess]
+let services: [TestProcess, OwnService]
 
 test.serial.before('two services are started', async () => {
   // PowerDNS stalls with more than ten connections in total.
   const environment = { PDNS_CONNECTIONS: '4' }
-  services = await Promise.all([servers().start(environment), servers().start(environment)])
+  services = await Promise.all([servers().start(environment), servers().serve(environment)])
 })
 
 const rrset = (subname: string, ...records: string[]) => ({ subname, type: 'A', ttl: 300, records })

@@ -117,8 +117,14 @@ async function startTestServers(backend?: Backend, makeDatabase?: () => Promise<
     ...servers,
     system,
     owner,
-    async serve(environment) {
-      const service = await startService(servers.backends, environment)
+    async serve(environment = {}) {
+      const { backends } = servers
+      const own = {
+        databaseUrl: environment['DATABASE_URL'] ?? backends.databaseUrl,
+        pdnsApiUrl: environment['PDNS_API_URL'] ?? backends.pdnsApiUrl,
+        pdnsApiKey: backends.pdnsApiKey,
+      }
+      const service = await startService(own, environment)
       local.push(service)
       return {
         ...service,
