@@ -36,7 +36,7 @@ const BATCH = 20
 
 /** How many histories a kind has; HISTORIES chooses another number, and PROMOTIONS how often a standby is promoted. */
 const histories = (full: number) => Number(process.env['HISTORIES'] ?? depth(2 * BATCH, full))
-const promotions = (full: number) => BATCH * Number(process.env['PROMOTIONS'] ?? depth(2, full))
+const promotions = (full: number) => BATCH * Number(process.env['PROMOTIONS'] ?? depth(1, full))
 
 /** What differs between histories. */
 interface Kind {
@@ -157,7 +157,7 @@ test.serial('what no standby confirms does not reach PowerDNS', async (t) => {
   let isAnswered = false
   const answering = api.post(`/domains/${name}/rrsets/`, rrset()).finally(() => (isAnswered = true))
   answering.catch(() => undefined)
-  await pair.awaitUnconfirmed(1)
+  await pair.awaitUnconfirmed()
   t.is((await api.get(`/domains/${name}/rrsets/`)).status, 200)
   t.false(isAnswered)
   t.deepEqual(

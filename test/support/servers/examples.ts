@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { findProgram } from '../../../dev/powerdns-program.ts'
 import { projectFolder } from '../../../dev/project.ts'
 import { newFolder } from './folders.ts'
 import { startRestartable, type RestartableServer } from './secondaries.ts'
+import { installed } from './programs.ts'
 
 /** Where the nameservers of the files are in a test: at 127.0.0.1, with these ports, by the last number of their address. */
 export interface Places {
@@ -82,7 +82,7 @@ export async function startExample(name: keyof typeof EXAMPLES, places: Places):
   writeFileSync(file, edit(text, folder))
   chmodSync(file, 0o600)
   if (name === 'catalog-powerdns.conf') await consume(folder, portOf('10.0.0.31'))
-  return startRestartable({ dnsHost: HOST, dnsPort: own }, findProgram(program)!, args(file), folder)
+  return startRestartable({ dnsHost: HOST, dnsPort: own }, installed(program), args(file), folder)
 }
 
 /** Runs the commands that the file names. */

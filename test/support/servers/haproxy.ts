@@ -1,11 +1,10 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
-import { findProgram } from '../../../dev/powerdns-program.ts'
 import { projectFolder } from '../../../dev/project.ts'
 import { eventually, eventuallyIs } from '../eventually.ts'
 import { newFolder } from './folders.ts'
-import { startProgram } from './programs.ts'
+import { installed, startProgram } from './programs.ts'
 
 // HAProxies with the configurations of docs/deployment.md.
 
@@ -61,7 +60,7 @@ export async function startPostgresHaproxy(network: string): Promise<Balancer> {
 async function start(folder: string, text: string, backend: string, statistics: string): Promise<Balancer> {
   const file = join(folder, 'haproxy.cfg')
   writeFileSync(file, text, { mode: 0o600 })
-  const { child, ended, output } = startProgram(findProgram('haproxy')!, ['-db', '-f', file], {
+  const { child, ended, output } = startProgram(installed('haproxy'), ['-db', '-f', file], {
     PATH: process.env['PATH'],
   })
   const state = async (server: string) => {

@@ -47,7 +47,7 @@ export const nameservers: Requirement[] = [
   { what: 'NSD', isThere: () => hasAll('nsd'), packages: ['nsd'] },
 ]
 
-/** For the long tests: other nameservers, a pooler, Prometheus, and what docs/deployment.md has. */
+/** For the deep tests: other nameservers, a pooler, Prometheus, and what docs/deployment.md has. */
 export const neighbours: Requirement[] = [
   ...nameservers,
   { what: 'HAProxy', isThere: () => hasAll('haproxy'), packages: ['haproxy'] },

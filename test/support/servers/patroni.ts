@@ -6,7 +6,6 @@ import { unprivilegedAccount } from '../../../dev/account.ts'
 import { startDaemon, type Daemon } from '../../../dev/daemon.ts'
 import { giveTo, openInstanceFolder, removeInstanceFolder } from '../../../dev/instance-folder.ts'
 import { findPostgres } from '../../../dev/postgres-programs.ts'
-import { findProgram } from '../../../dev/powerdns-program.ts'
 import { projectFolder } from '../../../dev/project.ts'
 import { send } from '../../../dev/running.ts'
 import { migrate } from '../../../src/store/migrate.ts'
@@ -14,6 +13,7 @@ import { eventually } from '../eventually.ts'
 import type { Database } from './databases.ts'
 import { newFolder } from './folders.ts'
 import { childrenOf } from './process-tree.ts'
+import { installed } from './programs.ts'
 
 /** What becomes of a machine. */
 export type Loss = 'killed' | 'hanging' | 'without Patroni'
@@ -145,7 +145,7 @@ export class PatroniCluster implements Database {
       )
       .replace('/var/lib/etcd/zoneplane', join(data, 'zoneplane'))
     const assignments = settings.split('\n').filter((line) => line.startsWith('ETCD_'))
-    etcd.daemon = startDaemon('/usr/bin/env', [...assignments, findProgram('etcd')!], {
+    etcd.daemon = startDaemon('/usr/bin/env', [...assignments, installed('etcd')], {
       account,
       deathSignal: 'SIGKILL',
       folder: etcd.folder,
@@ -167,7 +167,7 @@ export class PatroniCluster implements Database {
       .replace(/PASSWORD-OF-[A-Z-]+/g, (what) => this.#password(what))
     const file = join(place, 'config.yml')
     writeFileSync(file, text)
-    patroni.daemon = startDaemon(findProgram('patroni')!, [file], {
+    patroni.daemon = startDaemon(installed('patroni'), [file], {
       account,
       // Then it stops Postgres, too.
       deathSignal: 'SIGTERM',

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { unprivilegedAccount } from '../../../dev/account.ts'
 import { startDaemon } from '../../../dev/daemon.ts'
 import { openInstanceFolder, removeInstanceFolder } from '../../../dev/instance-folder.ts'
-import { findProgram } from '../../../dev/powerdns-program.ts'
 import type { Database } from './databases.ts'
 import { newFolder } from './folders.ts'
 import { freePort } from './ports.ts'
+import { installed } from './programs.ts'
 
 /** A PgBouncer before the database at `url`, whose server listens on a socket in a folder. */
 export async function startPgbouncer(url: string, mode: 'session' | 'transaction' | 'statement'): Promise<Database> {
@@ -31,7 +31,7 @@ pool_mode = ${mode}
 default_pool_size = 60
 `,
   )
-  const daemon = startDaemon(findProgram('pgbouncer')!, [file], {
+  const daemon = startDaemon(installed('pgbouncer'), [file], {
     // Postgres' socket is for its user.
     account: unprivilegedAccount('postgres'),
     deathSignal: 'SIGKILL',

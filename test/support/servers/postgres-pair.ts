@@ -1,5 +1,5 @@
 import { send } from '../../../dev/running.ts'
-import { eventuallyIs } from '../eventually.ts'
+import { eventually, eventuallyIs } from '../eventually.ts'
 import { ownNetwork } from './ports.ts'
 import { PostgresServer, type Blow } from './postgres-server.ts'
 
@@ -79,14 +79,26 @@ export class PostgresPair {
 
   /** Keeps the standby from getting what is committed from now on. */
   async holdUpStandby(): Promise<void> {
-    const senders = await this.#servers[0].ask('select pid from pg_stat_replication')
-    for (const { pid } of senders as { pid: number }[]) process.kill(pid, 'SIGSTOP')
+    await this.#signalSenders('SIGSTOP')
   }
 
-  /** Waits until so many commits wait for the standby to confirm them. */
-  async awaitUnconfirmed(count: number): Promise<void> {
-    const sql = `select from pg_stat_activity where wait_event = 'SyncRep'`
-    await eventuallyIs(async () => (await this.primary.ask(sql)).length >= count, true)
+  /** Lets it get all that again. */
+  async letStandbyGoOn(): Promise<void> {
+    await this.#signalSenders('SIGCONT')
+  }
+
+  async #signalSenders(signal: NodeJS.Signals): Promise<void> {
+    const senders = (await this.primary.ask('select pid from pg_stat_replication')) as { pid: number }[]
+    for (const { pid } of senders) process.kill(pid, signal)
+  }
+
+  /** Waits until a commit waits for the standby to confirm it. */
+  async awaitUnconfirmed(): Promise<void> {
+    const sql = `select query, wait_event from pg_stat_activity where backend_type = 'client backend'`
+    await eventually(
+      () => this.primary.ask(sql) as Promise<{ wait_event: string | null }[]>,
+      (sessions) => sessions.some((session) => session.wait_event === 'SyncRep'),
+    )
   }
 
   get primary(): PostgresServer {

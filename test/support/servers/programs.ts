@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { commandFor } from '../../../dev/account.ts'
+import { findProgram } from '../../../dev/powerdns-program.ts'
 import { projectFolder } from '../../../dev/project.ts'
 import { noteLog } from './logs.ts'
 
@@ -12,6 +13,13 @@ export interface Program {
   output: () => string
   /** Resolves with its exit code, null if it was killed. */
   ended: Promise<number | null>
+}
+
+/** The path of a program of another project. @throws if it is not installed */
+export function installed(name: string): string {
+  const found = findProgram(name)
+  if (found === undefined) throw new Error(`${name} is not installed`)
+  return found
 }
 
 /** Starts a program with this environment and no other; it ends when this process does. */

@@ -2,11 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findPorts } from '../../../dev/ports.ts'
-import { findProgram } from '../../../dev/powerdns-program.ts'
 import { ask, type Server } from '../dns/dns.ts'
 import { eventually } from '../eventually.ts'
 import { newFolder } from './folders.ts'
-import { startProgram, type Program } from './programs.ts'
+import { installed, startProgram, type Program } from './programs.ts'
 
 /** A nameserver of another project. Its address stays when it is started again. */
 export interface RestartableServer extends Server {
@@ -133,7 +132,7 @@ security-poll-suffix=
 /** The version of a program. */
 export function versionOf(kind: Kind): string {
   const { program, version } = PROGRAMS[kind]
-  const { stdout, stderr } = spawnSync(findProgram(program)!, [version], { encoding: 'utf8' })
+  const { stdout, stderr } = spawnSync(installed(program), [version], { encoding: 'utf8' })
   return /\d+\.\d+\.\d+/.exec(stdout + stderr)![0]
 }
 
@@ -153,7 +152,7 @@ export async function startSecondary(
   const file = join(folder, kind === 'powerdns' ? 'pdns.conf' : 'secondary.conf')
   writeFileSync(file, edit(configure({ folder, primary, zones, port, control })))
   const server = { dnsHost: '127.0.0.1', dnsPort: port }
-  const running = await startRestartable(server, findProgram(program)!, args(file, folder), folder)
+  const running = await startRestartable(server, installed(program), args(file, folder), folder)
   if (kind === 'powerdns') for (const zone of zones) await addZone(control, zone, primary)
   return { ...running, kind }
 }
