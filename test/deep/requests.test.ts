@@ -2,16 +2,17 @@ import test from 'ava'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { newDomain, newRRset } from '../support/api.ts'
+import { depth } from '../support/depth.ts'
 import { useService } from '../support/harness.ts'
 import { person, resetLink } from '../support/people.ts'
 import { Random } from '../support/random.ts'
-import { hold, type RawAnswer } from '../support/raw.ts'
+import { exchange, hold, type RawAnswer } from '../support/raw.ts'
 import { startService } from '../support/servers/service.ts'
-import { mutated, templates, type World } from './requests.ts'
+import { MISTAKEN, mutated, templates, unchanged, type World } from './requests.ts'
 
 // Requests that were valid before a few octets of them were changed: never 5xx, but for 503 with Retry-After.
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 100_000)
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? depth(2_000, 100_000))
 const ROUND = 1_000
 const CLIENTS = 32
 
@@ -30,10 +31,10 @@ const SETTINGS = {
 const random = new Random()
 
 /** What the requests of a round refer to, as they delete their own accounts, tokens and domains. */
-async function newWorld(round: number): Promise<World> {
+async function newWorld(name: string): Promise<World> {
   const account = await service().account()
   const someone = await person(service())
-  const domain = await newDomain(account.api, `d${round}.test`)
+  const domain = await newDomain(account.api, `${name}.test`)
   await newRRset(account.api, domain)
   const { id } = (await account.api.post('/auth/tokens/', { name: 'other' })).json as { id: string }
   const { path } = await resetLink(service(), someone)
@@ -60,22 +61,29 @@ async function answerTo(url: string, octets: string): Promise<RawAnswer> {
 }
 
 test.serial(`no request is answered 5xx, and memory does not grow: ${RUNS} requests`, async (t) => {
-  t.timeout(3_600_000)
   const { backends, system } = service()
   const attacked = await startService(backends, { ...SETTINGS, ZONEPLANE_DATA: system.config.dataFolder })
   t.teardown(attacked.stop)
   const failures: string[] = []
   const statuses = new Map<number, number>()
+  const judge = (octets: string, { status, headers }: RawAnswer) => {
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    const isDocumented = status < 500 || (status === 503 && Number(headers['retry-after']) > 0)
+    if (!isDocumented) failures.push(`${status} ${JSON.stringify(octets)}`)
+  }
+  // Unchanged, one after the other, they get answers of every status that is no accident.
+  for (const template of [...templates(await newWorld('first')), ...MISTAKEN]) {
+    const octets = unchanged(template)
+    judge(octets, await exchange(attacked.url, octets))
+  }
+  const first = new Set(statuses.keys())
   let warm: number | undefined
   for (let round = 0; round < RUNS / ROUND; round++) {
-    const valid = templates(await newWorld(round))
+    const valid = templates(await newWorld(`d${round}`))
     const requests = Array.from({ length: ROUND }, () => mutated(random, valid))
     const send = async () => {
       for (let octets = requests.pop(); octets !== undefined; octets = requests.pop()) {
-        const { status, headers } = await answerTo(attacked.url, octets)
-        statuses.set(status, (statuses.get(status) ?? 0) + 1)
-        const isDocumented = status < 500 || (status === 503 && Number(headers['retry-after']) > 0)
-        if (!isDocumented) failures.push(`${status} ${JSON.stringify(octets)}`)
+        judge(octets, await answerTo(attacked.url, octets))
       }
     }
     await Promise.all(Array.from({ length: CLIENTS }, send))
@@ -84,7 +92,10 @@ test.serial(`no request is answered 5xx, and memory does not grow: ${RUNS} reque
   t.log(Object.fromEntries(statuses))
   t.deepEqual(failures, [])
   t.is(attacked.logged(), '')
-  t.true([200, 201, 202, 204, 400, 401, 403, 404, 405, 412, 415].every((status) => statuses.has(status)))
+  t.deepEqual(
+    [200, 201, 202, 204, 400, 401, 403, 404, 405, 412, 415].filter((status) => !first.has(status)),
+    [],
+  )
   const grown = heapInUse() - warm!
   t.true(grown < 20, `${grown} MiB`)
 })

@@ -103,6 +103,13 @@ export function templates(world: World): Template[] {
   })
 }
 
+/** Requests whose mistake the service tells at once: unlike the others, each has one that random changes seldom make. */
+export const MISTAKEN: Template[] = [
+  { method: 'DELETE', target: '/api/v1/auth/', headers: {}, body: undefined },
+  { method: 'POST', target: '/api/v1/auth/login/', headers: { 'Content-Type': 'text/plain' }, body: 'x' },
+  { method: 'POST', target: '/api/v1/auth/login/', headers: {}, body: '{' },
+]
+
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY', 'CONNECT']
 
 /** Values of JSON, as text, that programs stumble over. */
@@ -193,16 +200,33 @@ const HEADERS = [
   ],
 ]
 
+/** A request as text. */
+interface Parts {
+  method: string
+  target: string
+  headers: string[]
+  body: string
+}
+
+function partsOf({ method, target, headers, body }: Template): Parts {
+  const lines = ['Host: api.test', 'Connection: close', ...Object.entries(headers).map((pair) => pair.join(': '))]
+  const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)
+  if (text !== '' && !('Content-Type' in headers)) lines.push('Content-Type: application/json')
+  return { method, target, headers: lines, body: text }
+}
+
+/** The octets (as Latin-1) of a request as it is. */
+export function unchanged(template: Template): string {
+  const { method, target, headers, body } = partsOf(template)
+  const octets = Buffer.from(body).toString('latin1')
+  const length = octets === '' ? [] : [`Content-Length: ${octets.length}`]
+  return [`${method} ${target} HTTP/1.1`, ...headers, ...length, '', octets].join('\r\n')
+}
+
 /** The octets (as Latin-1) of one of the requests, with up to four changes. */
 export function mutated(random: Random, valid: Template[]): string {
-  const { method, target, headers, body } = random.of(valid)
-  const parts = {
-    method: random.below(12) === 0 ? random.of(METHODS) : method,
-    target,
-    headers: ['Host: api.test', 'Connection: close', ...Object.entries(headers).map((pair) => pair.join(': '))],
-    body: body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body),
-  }
-  if (parts.body !== '' && !('Content-Type' in headers)) parts.headers.push('Content-Type: application/json')
+  const parts = partsOf(random.of(valid))
+  if (random.below(12) === 0) parts.method = random.of(METHODS)
   for (let left = random.below(5); left > 0; left--) {
     const kind = random.below(6)
     if (kind === 0) parts.target = spliced(random, parts.target, random.of(PIECES))
