@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { SMALL_ZONE } from '../../src/limits.ts'
 import { around, ChangingZone, SUBNAMES, TYPES, type Changed } from '../served/checks/sequences.ts'
 import { succeeded } from '../support/api.ts'
+import { depth } from '../support/depth.ts'
 import { transfer, verifyByBind, verifyZone, type Server } from '../support/dns/dns.ts'
 import { differences } from '../support/dns/likeness.ts'
 import { sorted, transferred } from '../support/dns/wire.ts'
@@ -15,7 +16,7 @@ import { startSecondary, type Kind, type SecondaryServer } from '../support/serv
 const NAME = 'changing.test'
 /** RRsets that stay. */
 const STABLE = SMALL_ZONE + 50
-const ROUNDS = 20
+const ROUNDS = depth(1, 20)
 const CHANGES = 55
 
 const servers = useServers()
@@ -140,9 +141,10 @@ test.serial('at the end no mark remains, and DNS equals the database, serials in
   await isConsistent(t, host)
 })
 
-test.serial('there were at least 1,000 changes, some of each kind', (t) => {
+test.serial('there were changes, and of 1,000 some of each kind', (t) => {
   t.log(Object.fromEntries(counts))
-  t.true(counts.get('all')! >= 1_000)
+  t.is(counts.get('all'), ROUNDS * CHANGES)
+  if (ROUNDS * CHANGES < 1_000) return
   t.deepEqual(
     [...counts].filter(([, number]) => number < 10),
     [],

@@ -1,13 +1,13 @@
 import test from 'ava'
 import { randomBytes } from 'node:crypto'
-import { ask, lookUp, type Server } from '../support/dns/dns.ts'
-import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
-import { startExample } from '../support/servers/examples.ts'
-import { freePort } from '../support/servers/ports.ts'
-import { startOurs } from '../support/servers/programs.ts'
-import { environmentFor } from '../support/servers/service.ts'
-import { versionOf, type RestartableServer } from '../support/servers/secondaries.ts'
+import { ask, lookUp, type Server } from '../../support/dns/dns.ts'
+import { eventually, eventuallyIs } from '../../support/eventually.ts'
+import { useServers, type TestProcess } from '../../support/harness.ts'
+import { startExample } from '../../support/servers/examples.ts'
+import { freePort } from '../../support/servers/ports.ts'
+import { startOurs } from '../../support/servers/programs.ts'
+import { environmentFor } from '../../support/servers/service.ts'
+import { versionOf, type RestartableServer } from '../../support/servers/secondaries.ts'
 
 // BIND, Knot, PowerDNS and NSD serve what the catalog zone lists (RFC 9432), with the files of docs/examples. They are told of
 // nothing else: no zone is configured at any of them.

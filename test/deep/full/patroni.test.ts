@@ -3,18 +3,18 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, setGlobalDispatcher } from 'undici'
-import { EXPLORE_PAUSE } from '../../src/limits.ts'
-import { Client } from '../support/client.ts'
-import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
-import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
-import { newFolder } from '../support/servers/folders.ts'
-import { startHaproxy, startPostgresHaproxy, type Balancer, type Haproxy } from '../support/servers/haproxy.ts'
-import { PatroniCluster, type Loss } from '../support/servers/patroni.ts'
-import { ownNetwork } from '../support/servers/ports.ts'
-import { startOurs } from '../support/servers/programs.ts'
-import { environmentFor } from '../support/servers/service.ts'
-import { createWorkload } from './workload.ts'
+import { EXPLORE_PAUSE } from '../../../src/limits.ts'
+import { Client } from '../../support/client.ts'
+import { discrepanciesInTheEnd } from '../../support/dns/discrepancies.ts'
+import { eventually, eventuallyIs } from '../../support/eventually.ts'
+import { useServers, type TestProcess } from '../../support/harness.ts'
+import { newFolder } from '../../support/servers/folders.ts'
+import { startHaproxy, startPostgresHaproxy, type Balancer, type Haproxy } from '../../support/servers/haproxy.ts'
+import { PatroniCluster, type Loss } from '../../support/servers/patroni.ts'
+import { ownNetwork } from '../../support/servers/ports.ts'
+import { startOurs } from '../../support/servers/programs.ts'
+import { environmentFor } from '../../support/servers/service.ts'
+import { createWorkload } from '../workload.ts'
 
 // Postgres with Patroni, and two API processes behind HAProxy, as docs/deployment.md describes them.
 
@@ -49,7 +49,7 @@ for (const [place, url] of PLACES) {
     await ofPostgres.sendsTo(await cluster.leader())
     processes = [await start(1, url()), await start(2, url())]
     await Promise.all([haproxy.sendsTo('api1'), haproxy.sendsTo('api2')])
-    t.pass()
+    for (const process of processes) t.is((await process.api.get('/domains/')).status, 200)
   })
 
   for (const [i, how] of LOSSES.entries()) {

@@ -1,10 +1,10 @@
 import test from 'ava'
-import { newDomain, rrset } from '../support/api.ts'
-import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
-import { useServers } from '../support/harness.ts'
-import { startPgbouncer } from '../support/servers/pgbouncer.ts'
-import { startOurs } from '../support/servers/programs.ts'
-import { environmentFor } from '../support/servers/service.ts'
+import { newDomain, rrset } from '../../support/api.ts'
+import { discrepanciesInTheEnd } from '../../support/dns/discrepancies.ts'
+import { useServers } from '../../support/harness.ts'
+import { startPgbouncer } from '../../support/servers/pgbouncer.ts'
+import { startOurs } from '../../support/servers/programs.ts'
+import { environmentFor } from '../../support/servers/service.ts'
 
 const servers = useServers()
 

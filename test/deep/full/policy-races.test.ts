@@ -1,6 +1,6 @@
-import { useService } from '../support/harness.ts'
-import { policyRaces } from '../support/policy-races.ts'
-import { test } from '../support/serial.ts'
+import { useService } from '../../support/harness.ts'
+import { policyRaces } from '../../support/policy-races.ts'
+import { test } from '../../support/serial.ts'
 
 const service = useService()
 

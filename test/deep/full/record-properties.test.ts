@@ -1,5 +1,5 @@
 import test from 'ava'
-import { PROPERTIES } from '../dns/properties.ts'
+import { PROPERTIES } from '../../dns/properties.ts'
 
 for (const [sentence, check] of PROPERTIES) {
   test(`with 30,000 random inputs: ${sentence}`, (t) => {

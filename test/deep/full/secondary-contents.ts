@@ -1,6 +1,6 @@
-import { TYPES } from '../../src/dns/types.ts'
-import { EXAMPLES } from '../dns/examples/index.ts'
-import type { Kind } from '../support/servers/secondaries.ts'
+import { TYPES } from '../../../src/dns/types.ts'
+import { EXAMPLES } from '../../dns/examples/index.ts'
+import type { Kind } from '../../support/servers/secondaries.ts'
 
 // Contents of zones, and what secondaries make of them. Zones are given by the label before `.example`.
 

@@ -1,11 +1,12 @@
 import test from 'ava'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { query } from '../../src/store/database.ts'
-import { createAccount, type Account } from '../support/accounts.ts'
-import { newDomain } from '../support/api.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
-import { hold, plainRequest } from '../support/raw.ts'
-import { resident } from '../support/servers/resident.ts'
+import { query } from '../../../src/store/database.ts'
+import { createAccount, type Account } from '../../support/accounts.ts'
+import { newDomain } from '../../support/api.ts'
+import { useServers, type TestProcess } from '../../support/harness.ts'
+import { hold, plainRequest } from '../../support/raw.ts'
+import { resident } from '../../support/servers/resident.ts'
 
 // Contract §1.5: answers that clients do not read.
 
@@ -37,7 +38,6 @@ async function largeDomain(): Promise<{ account: Account; domain: string }> {
 }
 
 test.serial('40 unread pages of 31 MB keep the process below 600 MiB, and end after 30 seconds', async (t) => {
-  t.timeout(300_000)
   const large = [await largeDomain(), await largeDomain(), await largeDomain(), await largeDomain()]
   const other = await newDomain(service.api)
   const held = await Promise.all(
@@ -49,13 +49,14 @@ test.serial('40 unread pages of 31 MB keep the process below 600 MiB, and end af
       return { socket, answer }
     }),
   )
-  for (let i = 0; i < 10; i++) {
+  const ports = new Set(held.map(({ socket }) => socket.localPort!))
+  let i = 0
+  do {
     t.is((await service.api.get('/domains/')).status, 200)
-    const rrset = { subname: 'www', type: 'A', ttl: 60, records: [`192.0.2.${i}`] }
+    const rrset = { subname: 'www', type: 'A', ttl: 60, records: [`192.0.2.${++i % 256}`] }
     t.is((await service.api.put(`/domains/${other}/rrsets/`, [rrset])).status, 200)
     await sleep(1_000)
-  }
-  await sleep(60_000)
+  } while (openConnections(service.url).some((port) => ports.has(port)))
   for (const { socket } of held) socket.resume()
   const answers = await Promise.all(held.map(({ answer }) => answer))
   const unread = answers.filter(({ status }) => status === 200)
@@ -70,3 +71,13 @@ test.serial('40 unread pages of 31 MB keep the process below 600 MiB, and end af
   t.log(`${Math.round(peak)} MiB`, answers.map(({ status }) => status).join())
   t.true(peak < 600, `${peak} MiB`)
 })
+
+/** The ports of the clients whose connections the service has not closed: the clients themselves do not read. */
+function openConnections(url: string): number[] {
+  const port = Number(new URL(url).port)
+  const [, ...lines] = readFileSync('/proc/net/tcp', 'utf8').trim().split('\n')
+  const portOf = (address: string) => Number.parseInt(address.split(':')[1]!, 16)
+  const rows = lines.map((line) => line.trim().split(/\s+/))
+  const open = rows.filter(([, local, , state]) => state === '01' && portOf(local!) === port)
+  return open.map(([, , remote]) => portOf(remote!))
+}

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import type { ExecutionContext } from 'ava'
 import { newDomain, type ShownRRset } from '../../support/api.ts'
+import type { Client } from '../../support/client.ts'
 import { lookUp } from '../../support/dns/dns.ts'
-import { discrepanciesOf } from '../../support/dns/discrepancies.ts'
-import type { TestProcess, TestServers } from '../../support/harness.ts'
+import { discrepanciesOf, type Inspected } from '../../support/dns/discrepancies.ts'
 
 /** An item of a request; undefined members are not sent. */
 interface Item {
@@ -118,8 +118,8 @@ function isWrong(state: State, method: Request['method'], items: Item[], item: I
 /** Sends random sequences of requests; compares statuses, errors and RRsets with the model, and at the end DNS, too. */
 export async function compareToModel(
   t: ExecutionContext,
-  servers: TestServers,
-  { api }: TestProcess,
+  servers: Inspected,
+  { api }: { api: Client },
   numRuns: number,
 ): Promise<void> {
   let zones = 0

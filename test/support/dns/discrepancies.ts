@@ -41,8 +41,11 @@ export async function discrepancies(servers: TestServers, foreign: string[] = []
   return found
 }
 
+/** What tells whether they differ. */
+export type Inspected = Pick<TestServers, 'system' | 'pdns' | 'powerDns'>
+
 /** Like `discrepancies`, for one zone, after waiting for its repair. */
-export async function discrepanciesOf(servers: TestServers, name: string): Promise<string[]> {
+export async function discrepanciesOf(servers: Inspected, name: string): Promise<string[]> {
   await eventuallyIs(
     async () =>
       (await query(servers.system.db, 'select from marks where zone = :name and not settled', { name })).length,
@@ -71,7 +74,7 @@ export async function discrepanciesInTheEnd(servers: TestServers, foreign: strin
   return found.differences
 }
 
-function domainsOf(servers: TestServers, name: string | null = null): Promise<Row[]> {
+function domainsOf(servers: Inspected, name: string | null = null): Promise<Row[]> {
   return query<Row>(
     servers.system.db,
     `select name, version, rectify, denial, (
@@ -82,7 +85,7 @@ function domainsOf(servers: TestServers, name: string | null = null): Promise<Ro
   )
 }
 
-async function inZone(servers: TestServers, { name, version, rectify, denial, rrsets }: Row): Promise<string[]> {
+async function inZone(servers: Inspected, { name, version, rectify, denial, rrsets }: Row): Promise<string[]> {
   const { status, json } = await servers.pdns('GET', `/zones/${name}.`)
   if (status !== 200) return [`${name} is not at PowerDNS: ${status}`]
   const zone = json as PdnsZone
