@@ -11,7 +11,7 @@ import { startWorker, type Worker } from '../support/workers.ts'
 import { drawFaults } from './faults.ts'
 import { addTo, noCounts, runBatch, type Batch, type Counts } from './histories.ts'
 import { violationsDespiteLoss } from './history.ts'
-import { CRASH_BOUND, crashesOf, drawCrashes, failoversOf, type CrashCounts } from './postgres-crashes.ts'
+import { crashesOf, drawCrashes, failoversOf, type CrashCounts } from './postgres-crashes.ts'
 
 // Clients write to a domain at the same time, through two services, while these, PowerDNS, Postgres and the connections
 // between them are killed, stopped and cut. Each history is judged by what its clients and an observer were told
@@ -68,7 +68,6 @@ const KINDS: Kind[] = [
     promise: PROMISE,
     count: histories(320),
     options: (seed, crashes) => ({
-      bound: CRASH_BOUND,
       draw(random, scene) {
         const number = random.of([1, 1, 2])
         const drawn = Array.from({ length: number }, () => random.of(crashesOf(pair.primary, random)))
@@ -115,7 +114,6 @@ const KINDS: Kind[] = [
 
 function promotion(crashes: CrashCounts): Partial<Batch> {
   return {
-    bound: CRASH_BOUND,
     draw: (random, scene) => [drawCrashes(random, scene, [random.of(failoversOf(pair, random, workers))], crashes)],
   }
 }

@@ -44,6 +44,8 @@ interface Actors {
 
 /** How far the clients and observers of some histories are. */
 interface Phase extends Clients {
+  /** All requests are answered, and the faults are over: only repairs still change something. */
+  isHealed: boolean
   isOver: boolean
 }
 
@@ -57,8 +59,6 @@ export interface Batch {
   draw?: (random: Random, scene: Scene) => Fault[]
   /** Called when the domains exist, before the first request. */
   ready?: () => Promise<void>
-  /** As in History. */
-  bound?: number
   /** What must not be in a history; without it, `violations`. */
   judge?: (history: History) => string[]
 }
@@ -71,10 +71,10 @@ export interface Batch {
 export async function runBatch(
   servers: TestServers,
   workers: Worker[],
-  { seed, size, prefix, draw = drawFaults, ready, bound = BOUND, judge = violations }: Batch,
+  { seed, size, prefix, draw = drawFaults, ready, judge = violations }: Batch,
 ): Promise<{ failures: string[]; counts: Counts }> {
   const random = new Random(seed)
-  const phase: Phase = { sent: 0, running: 0, places: Infinity, isOver: false }
+  const phase: Phase = { sent: 0, running: 0, places: Infinity, isHealed: false, isOver: false }
   const faults = draw(random, { servers, workers, requests: size * CLIENTS * REQUESTS, clients: phase })
   const all = await Promise.all(
     Array.from({ length: size }, (_, i) => newActors(servers, random.of(workers), `${prefix}-${i}.example`)),
@@ -89,14 +89,15 @@ export async function runBatch(
   )
   await Promise.all([...writing, ...faults.map(({ strike }) => strike())])
   const healed = performance.now()
-  const differences = await settle(servers, all, bound)
+  phase.isHealed = true
+  const differences = await settle(servers, all)
   const settled = performance.now()
   phase.isOver = true
   await Promise.all(observing)
   await Promise.all(all.map((actors) => lookAtAll(servers, workers, actors)))
 
   const histories = all.map(({ domain, events }, i): History & { domain: string; found: string[] } => {
-    const history = { events: [...events, ...pushesTo(domain, servers.proxy.calls)], healed, settled, bound }
+    const history = { events: [...events, ...pushesTo(domain, servers.proxy.calls)], healed, settled }
     return { domain, ...history, found: [...differences[i]!, ...judge(history)] }
   })
   const failures = histories
@@ -246,22 +247,17 @@ function outcomeOf({ status, text }: Answer, statuses: number[]): Outcome {
   return status < 300 ? 'done' : 'refused'
 }
 
-/** Asks the services, and more often DNS, again and again. */
-async function observe(
-  servers: TestServers,
-  workers: Worker[],
-  actors: Actors,
-  phase: { isOver: boolean },
-): Promise<void> {
-  const again = async (pause: number, look: (turn: number) => Promise<boolean>) => {
+/** Asks the services, and more often DNS, again and again; less often once little changes any more. */
+async function observe(servers: TestServers, workers: Worker[], actors: Actors, phase: Phase): Promise<void> {
+  const again = async (pause: number, later: number, look: (turn: number) => Promise<boolean>) => {
     for (let turn = 0; !phase.isOver; turn++) {
       await look(turn)
-      await sleep(pause)
+      await sleep(phase.isHealed ? later : pause)
     }
   }
   await Promise.all([
-    again(250, (turn) => readAll(workers[turn % workers.length]!, actors)),
-    again(70, (turn) =>
+    again(250, 1_000, (turn) => readAll(workers[turn % workers.length]!, actors)),
+    again(70, 140, (turn) =>
       turn % 2 === 0 ? lookAtSerial(servers, actors) : lookAt(servers, actors, SUBNAMES[turn % SUBNAMES.length]!),
     ),
   ])
@@ -317,14 +313,14 @@ async function lookAtSerial({ powerDns }: TestServers, { domain, events }: Actor
 }
 
 /** Waits until all zones are repaired. Returns, for each, the differences that are left. */
-async function settle(servers: TestServers, all: Actors[], bound: number): Promise<string[][]> {
+async function settle(servers: TestServers, all: Actors[]): Promise<string[][]> {
   await eventuallyIs(() => servers.proxy.open(), 0)
   await eventuallyIs(async () => (await query(servers.system.db, 'select from marks where not settled')).length, 0)
-  const end = Date.now() + bound
+  const end = performance.now() + BOUND
   const differences: string[][] = []
   for (const { domain } of all) {
     let found = await discrepanciesOf(servers, domain)
-    while (found.length > 0 && Date.now() < end) {
+    while (found.length > 0 && performance.now() < end) {
       await sleep(200)
       found = await discrepanciesOf(servers, domain)
     }

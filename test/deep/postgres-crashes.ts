@@ -7,16 +7,8 @@ import type { Blow, PostgresServer } from '../support/servers/postgres-server.ts
 import type { Call, Fate, Stopped } from '../support/servers/proxy.ts'
 import type { Worker } from '../support/workers.ts'
 import { atSomeMoment, type Fault, type Scene } from './faults.ts'
-import { BOUND } from './history.ts'
 
 // Postgres crashes while requests to PowerDNS are open whose marks it may lose.
-
-/**
- * What the documents promise after a crash takes up to 4 s longer than without (BOUND). A request whose mark was lost can
- * arrive in the 13 s from when a process has noticed the crash, which takes a second. If a write hides it, the contents
- * are compared at the end of that time; else all serials are, within another second.
- */
-export const CRASH_BOUND = BOUND + 4_000
 
 /** What happened in the crashes of some histories. */
 export interface CrashCounts {
