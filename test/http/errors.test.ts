@@ -73,7 +73,7 @@ for (const [what, fate] of [
     ]
     const withKeys = await account.api.get(`/domains/${domain}/`)
     const head = await account.api.send('HEAD', `/domains/${domain}/`)
-    const ready = await readiness(service().anonymous)
+    const ready = await readiness(service(), service().anonymous)
     const alive = await service().anonymous.get('//root/healthz')
     service().proxy.heal()
     for (const { status, text } of reads) t.is(status, 200, text)
@@ -160,7 +160,7 @@ test.serial('when migrations are missing, the service is not ready', async (t) =
   const rename = (from: string, to: string) =>
     query(service().system.db, 'update knex_migrations set name = :to where name = :from', { from, to })
   await rename('01_accounts', '01_others')
-  const { status, text, headers } = await readiness(service().anonymous)
+  const { status, text, headers } = await readiness(service(), service().anonymous)
   await rename('01_others', '01_accounts')
   const checks = '{"database":"ok","migrations":"unavailable","powerdns":"ok"}'
   t.deepEqual([status, text], [503, `{"status":"unavailable","checks":${checks}}`])
@@ -194,7 +194,7 @@ test.serial('without Postgres, requests are 503; they work again when it is back
     t.is((await anonymous.get('/domains/')).status, 401)
     t.is((await anonymous.get('/nothing/')).status, 404)
     t.is((await anonymous.get('//root/healthz')).status, 200)
-    const ready = await readiness(anonymous)
+    const ready = await readiness(service(), anonymous)
     const checks = '{"database":"unavailable","migrations":"unavailable","powerdns":"ok"}'
     t.deepEqual([ready.status, ready.text], [503, `{"status":"unavailable","checks":${checks}}`])
     t.is(ready.headers['retry-after'], '7')
@@ -202,7 +202,7 @@ test.serial('without Postgres, requests are 503; they work again when it is back
     await gate.open()
     t.is(await stored(), before)
     t.is((await api.patch(rrsets('www/A/'), { ttl: 778 })).status, 200)
-    t.is((await readiness(anonymous)).status, 200)
+    t.is((await readiness(service(), anonymous)).status, 200)
   } finally {
     await stop()
     await gate.shut()

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { HEALTH_TIME } from '../../src/limits.ts'
 import { create } from '../../src/service/domains/domains.ts'
 import { unrestricted } from '../../src/service/tokens/actor.ts'
 import { query } from '../../src/store/database.ts'
 import type { Answer, Client } from './client.ts'
+import { eventually } from './eventually.ts'
 import type { TestService } from './harness.ts'
 
 let names = 0
@@ -92,10 +91,14 @@ export function succeeded(answer: Answer, status: number): Answer {
   return answer
 }
 
-/** The answer of the readiness endpoint to a check that begins now, not to one that others share. */
-export async function readiness(api: Client): Promise<Answer> {
-  await sleep(HEALTH_TIME + 50)
-  return api.get('//root/readyz')
+/** The answer of the readiness endpoint to a check that begins after this call, which PowerDNS shows, not to an earlier one. */
+export async function readiness({ proxy }: Pick<TestService, 'proxy'>, api: Client): Promise<Answer> {
+  const answer = await eventually(async () => {
+    const before = proxy.calls.length
+    const answer = await api.get('//root/readyz')
+    return proxy.calls.slice(before).some(({ path }) => path === '') ? answer : undefined
+  })
+  return answer!
 }
 
 /** Sets the minimum TTL of a domain, as only the operator can. */
