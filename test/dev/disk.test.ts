@@ -1,36 +1,37 @@
-import test from 'ava'
-import { once } from 'node:events'
-import { EventEmitter } from 'node:events'
+import test, { type ExecutionContext } from 'ava'
 import { statfs } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { mock } from 'node:test'
 import { watchDisk } from '../../dev/disk.ts'
+import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
 
-test('a disk that is getting full is warned of once, with its free octets', async (t) => {
-  const folder = newFolder()
-  const warnings = new EventEmitter()
-  const { blocks, bsize } = await statfs(folder)
-  const warned = once(warnings, 'warning')
-  let count = 0
-  const stop = watchDisk(
-    folder,
-    (free) => {
-      count++
-      warnings.emit('warning', free)
-    },
-    Infinity,
-    1,
-  )
-  const [free] = (await warned) as [number]
-  t.true(free > 0 && free <= blocks * bsize)
-  await sleep(50)
+const INTERVAL = 60_000
+
+const isLooking = () => process.getActiveResourcesInfo().includes('FSReqPromise')
+
+/** The warnings of a watcher that has looked four times. */
+async function warningsOf(t: ExecutionContext, folder: string, low: number): Promise<number[]> {
+  const warnings: number[] = []
+  mock.timers.enable({ apis: ['setInterval'] })
+  const stop = watchDisk(folder, (free) => warnings.push(free), low, INTERVAL)
+  for (let looks = 1; looks <= 4; looks++) {
+    t.true(isLooking())
+    await eventually(() => !isLooking())
+    if (looks < 4) mock.timers.tick(INTERVAL)
+  }
   stop()
-  t.is(count, 1)
+  mock.timers.reset()
+  return warnings
+}
+
+test.serial('a disk that is getting full is warned of once, with its free octets', async (t) => {
+  const folder = newFolder()
+  const { blocks, bsize } = await statfs(folder)
+  const [free, ...more] = await warningsOf(t, folder, Infinity)
+  t.true(free! > 0 && free! <= blocks * bsize)
+  t.deepEqual(more, [])
 })
 
-test('a disk with room is not warned of', async (t) => {
-  const stop = watchDisk(newFolder(), () => t.fail(), 0, 1)
-  await sleep(50)
-  stop()
-  t.pass()
+test.serial('a disk with room is not warned of', async (t) => {
+  t.deepEqual(await warningsOf(t, newFolder(), 0), [])
 })

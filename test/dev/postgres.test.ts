@@ -21,8 +21,10 @@ async function ask(postgres: Postgres, sql: string): Promise<unknown[]> {
   }
 }
 
+/** Where the tests that need no folder of their own work, one after the other. */
+const folder = newFolder()
+
 test.serial('data survives a restart', async (t) => {
-  const folder = newFolder()
   const first = await startPostgres(folder, { ...options, durable: true })
   await ask(first, 'create table kept as select 1 as one')
   await first.stop()
@@ -33,26 +35,22 @@ test.serial('data survives a restart', async (t) => {
   await second.stop()
 })
 
-test.serial('a durable Postgres has the settings with which commits survive a power failure', async (t) => {
-  const postgres = await startPostgres(newFolder(), { ...options, durable: true })
-  const sql = `select setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')`
-  t.deepEqual(await ask(postgres, sql), [{ setting: 'on' }, { setting: 'on' }, { setting: 'on' }])
-  await postgres.stop()
-})
-
-test.serial('a killed Postgres starts again with its data', async (t) => {
-  const folder = newFolder()
-  const first = await startPostgres(folder, { ...options, durable: true })
-  await ask(first, 'create table kept as select 1 as one')
-  process.kill(first.pid, 'SIGKILL')
-  await first.exited
-  const second = await startPostgres(folder, options)
-  t.deepEqual(await ask(second, 'select * from kept'), [{ one: 1 }])
-  await second.stop()
-})
+test.serial(
+  'a durable Postgres commits so that a power failure takes nothing; killed, it has its data again',
+  async (t) => {
+    const first = await startPostgres(folder, { ...options, durable: true })
+    const sql = `select setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')`
+    t.deepEqual(await ask(first, sql), [{ setting: 'on' }, { setting: 'on' }, { setting: 'on' }])
+    await ask(first, 'create table kept_too as select 2 as two')
+    process.kill(first.pid, 'SIGKILL')
+    await first.exited
+    const second = await startPostgres(folder, options)
+    t.deepEqual(await ask(second, 'select * from kept, kept_too'), [{ one: 1, two: 2 }])
+    await second.stop()
+  },
+)
 
 test.serial('the next start ends a Postgres that was left running', async (t) => {
-  const folder = newFolder()
   const first = await startPostgres(folder, options)
   // The second start finds the first one by Postgres' PID file alone, the third finds the second by ours.
   rmSync(join(folder, 'process'))
@@ -65,8 +63,6 @@ test.serial('the next start ends a Postgres that was left running', async (t) =>
 })
 
 test.serial('another process that got the PID of a dead Postgres is not ended', async (t) => {
-  const folder = newFolder()
-  await (await startPostgres(folder, options)).stop()
   const other = spawn('sleep', ['1000'])
   writeFileSync(join(folder, 'data', 'postmaster.pid'), `${other.pid!}\n${join(folder, 'data')}\n`)
   remember(join(folder, 'process'), { pid: other.pid!, started: 'another time' })

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -20,8 +20,10 @@ async function zones(stack: Stack): Promise<unknown[]> {
   return (await response.json()) as unknown[]
 }
 
+/** Where the tests that need no folder of their own work, one after the other. */
+const folder = newFolder()
+
 test.serial('Postgres and PowerDNS both start and both stop', async (t) => {
-  const folder = newFolder()
   const stack = await startStack(folder, options)
   const [postgres, pdns] = processes(folder)
   t.truthy(postgres)
@@ -45,20 +47,21 @@ test.serial('the servers can enter a data folder that is made under a strict uma
 })
 
 test.serial('a server that the caller does not ask for is not started', async (t) => {
-  const folder = newFolder()
-  const stack = await startStack(folder, { ...options, postgres: false })
-  t.is(stack.databaseUrl, undefined)
-  t.false(existsSync(join(folder, 'postgres')))
-  await stack.stop()
   const other = newFolder()
-  const postgres = await startStack(other, { ...options, powerDns: undefined })
+  const stack = await startStack(other, { ...options, postgres: false })
+  t.is(stack.databaseUrl, undefined)
+  t.false(existsSync(join(other, 'postgres')))
+  await stack.stop()
+  const another = newFolder()
+  // Quicker than a database of its own.
+  execFileSync('cp', ['--archive', join(folder, 'postgres'), another])
+  const postgres = await startStack(another, { ...options, powerDns: undefined })
   t.like(postgres, { pdnsApiUrl: undefined, dnsPort: undefined })
-  t.deepEqual(readdirSync(other).sort(), ['lock', 'postgres'])
+  t.deepEqual(readdirSync(another).sort(), ['lock', 'postgres'])
   await postgres.stop()
 })
 
 test.serial('a second stack on the same folder is refused, and the first one keeps running', async (t) => {
-  const folder = newFolder()
   const stack = await startStack(folder, options)
   await t.throwsAsync(startStack(folder, options), { instanceOf: SetupError, message: /is in use by process \d+/ })
   t.deepEqual(await zones(stack), [])
@@ -66,7 +69,6 @@ test.serial('a second stack on the same folder is refused, and the first one kee
 })
 
 test.serial('if one server cannot start, the other one is stopped', async (t) => {
-  const folder = newFolder()
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const taken = { ...powerDns, dnsPort: (server.address() as AddressInfo).port }
@@ -80,7 +82,6 @@ test.serial('if one server cannot start, the other one is stopped', async (t) =>
 })
 
 test.serial('if a server ends by itself, the stack reports it', async (t) => {
-  const folder = newFolder()
   const stack = await startStack(folder, options)
   process.kill(processes(folder)[1]!.pid, 'SIGKILL')
   t.is(await stack.broken, 'PowerDNS has ended by itself')
@@ -88,7 +89,6 @@ test.serial('if a server ends by itself, the stack reports it', async (t) => {
 })
 
 test.serial('`fresh` deletes what Zoneplane made, and nothing else', async (t) => {
-  const folder = newFolder()
   writeFileSync(join(folder, 'token'), 'kept')
   const first = await startStack(folder, options)
   await fetch(`${first.pdnsApiUrl!}/api/v1/servers/localhost/zones`, {
@@ -119,7 +119,6 @@ test.serial('a folder that cannot be created is an error', async (t) => {
 })
 
 test.serial('if the starting process is killed, its servers end, and the folder can be used again', async (t) => {
-  const folder = newFolder()
   const starter = spawn(process.execPath, [join(import.meta.dirname, 'starter.js'), folder])
   await once(starter.stdout, 'data')
   const [postgres, pdns] = processes(folder)
