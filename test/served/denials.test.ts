@@ -3,6 +3,7 @@ import { SMALL_ZONE } from '../../src/limits.ts'
 import { verifyTransfer } from '../support/dns/dns.ts'
 import { useService } from '../support/harness.ts'
 import { isConsistent, Zone, type Question } from '../support/dns/zone.ts'
+import { changeAtRandom } from './checks/sequences.ts'
 
 const service = useService({ THROTTLE: 'off' })
 
@@ -45,7 +46,7 @@ for (const [kind, fillers] of [
   let zone: Zone
   test.serial.before(`a ${kind} zone`, async () => {
     zone = await Zone.create(service(), (await service().account()).api, `${kind}.test`)
-    for (let i = 0; i < fillers; i++) await zone.put(`f${i}`, 'A', [A])
+    await zone.fill(Array.from({ length: fillers }, (_, i) => ({ subname: `f${i}`, type: 'A', records: [A] })))
   })
 
   for (const [i, [what, writes, asked]] of CASES.entries()) {
@@ -69,6 +70,18 @@ for (const [kind, fillers] of [
     await t.notThrowsAsync(verifyTransfer(service().powerDns, zone.name, zone.ds))
   })
 }
+
+test.serial('answers and denials of a small zone are correct and validate after every random change', async (t) => {
+  await changeAtRandom(t, service(), { zone: 'random-small.test', size: 0, steps: 20, validated: 2 })
+})
+
+test.serial('the same holds for a large zone, which is not rectified when only contents change', async (t) => {
+  await changeAtRandom(t, service(), { zone: 'random-large.test', size: SMALL_ZONE + 20, steps: 16, validated: 2 })
+})
+
+test.serial('the same holds for a zone that grows and shrinks across the limit between small and large', async (t) => {
+  await changeAtRandom(t, service(), { zone: 'between.test', size: SMALL_ZONE - 4, steps: 20, validated: 2 })
+})
 
 test.serial('at the end no mark remains, and DNS equals the database, serials included', async (t) => {
   await isConsistent(t, service())

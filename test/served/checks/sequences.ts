@@ -189,10 +189,10 @@ function isCut({ subname, type }: Step): boolean {
 async function fill(zone: Zone, size: number): Promise<string[]> {
   const subnames = Array.from({ length: Math.ceil(size / 2) }, (_, i) => `f${i}${i % 5 === 0 ? `.e${i % 3}.deep` : ''}`)
   const all = subnames.flatMap((subname) => [
-    [subname, 'A', '192.0.2.9'] as const,
-    [subname, 'TXT', '"filler"'] as const,
+    { subname, type: 'A', records: ['192.0.2.9'] },
+    { subname, type: 'TXT', records: ['"filler"'] },
   ])
-  for (const [subname, type, record] of all.slice(0, size)) await zone.put(subname, type, [record])
+  await zone.fill(all.slice(0, size))
   return subnames
 }
 

@@ -1,10 +1,11 @@
 import packet, { type Answer as RR } from 'dns-packet'
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
+import ipaddr from 'ipaddr.js'
+import { createSocket, type Socket } from 'node:dgram'
 import { execFile } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { REGISTRY } from '../../../src/dns/registry.ts'
 import { newFolder } from '../servers/folders.ts'
@@ -71,19 +72,33 @@ function codeOf(type: string): string {
   return number === undefined ? type : `UNKNOWN_${number}`
 }
 
+/** The socket of all questions of this process; a new one for each would cost more than PowerDNS' answer. */
+let socket: Socket | undefined
+const awaited = new Map<number, (answer: Buffer) => void>()
+
+/** Milliseconds after which a question that has no answer is sent again: the server may just be starting. */
+const PAUSES = [100, 200, 400, 800, 1_500, 3_000, 5_000, 5_000]
+
 async function overUdp({ dnsHost, dnsPort }: Server, query: Buffer): Promise<Buffer> {
-  const socket = createSocket('udp4')
+  socket ??= createSocket('udp4')
+    .on('message', (answer) => awaited.get(answer.readUInt16BE(0))?.(answer))
+    .unref()
+  const id = query.readUInt16BE(0)
+  const arrived = new Promise<Buffer>((resolve) => awaited.set(id, resolve))
   try {
-    for (let attempt = 0; attempt < 5; attempt++) {
+    for (const pause of PAUSES) {
       socket.send(query, dnsPort, dnsHost)
-      const [answer] = (await once(socket, 'message', { signal: AbortSignal.timeout(3000) }).catch(() => [])) as [
-        Buffer?,
-      ]
-      if (answer !== undefined && answer.readUInt16BE(0) === query.readUInt16BE(0)) return answer
+      const timer = new AbortController()
+      const answer = await Promise.race([
+        arrived,
+        sleep(pause, undefined, { signal: timer.signal }).catch(() => undefined),
+      ])
+      timer.abort()
+      if (answer !== undefined) return answer
     }
     throw new Error(`no answer from ${dnsHost}:${dnsPort}`)
   } finally {
-    socket.close()
+    awaited.delete(id)
   }
 }
 
@@ -110,12 +125,25 @@ export function dataOf(answer: DnsAnswer, type: string): unknown[] {
 }
 
 /** The records in a nameserver's answer, as dig prints them, sorted; without DNSSEC records. */
-export async function lookUp({ dnsHost, dnsPort }: Server, name: string, type: string): Promise<string[]> {
+export async function lookUp(server: Server, name: string, type: string): Promise<string[]> {
+  if (type === 'A' || type === 'AAAA') {
+    const answer = packet.decode(await exchange(server, name, type, { dnssec: false })).answers ?? []
+    const texts = answer.flatMap((record) =>
+      record.type === 'A' || record.type === 'AAAA' ? [printed(record.data)] : [],
+    )
+    // To print the others is left to dig, which takes longer.
+    if (texts.length === answer.length) return texts.sort()
+  }
+  const { dnsHost, dnsPort } = server
   const { stdout } = await run('dig', [`@${dnsHost}`, '-p', String(dnsPort), '+short', '+tcp', '+noedns', name, type])
   return stdout
     .split('\n')
     .filter((line) => line !== '')
     .sort()
+}
+
+function printed(address: string): string {
+  return address.includes(':') ? ipaddr.IPv6.parse(address).toRFC5952String() : address
 }
 
 /**

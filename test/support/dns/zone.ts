@@ -10,6 +10,9 @@ import { badlySigned, replyOf, verdictOf, ZoneModel } from './zone-model.ts'
 /** A question to DNS: an absolute name and a type. */
 export type Question = [name: string, type: string]
 
+/** The number of questions that wait for their answers at once. */
+const AT_ONCE = 16
+
 interface DomainBody {
   keys: { ds: string[] }[]
 }
@@ -60,6 +63,15 @@ export class Zone {
     return answer
   }
 
+  /** Creates RRsets with one request; their records must be canonical. */
+  async fill(rrsets: { subname: string; type: string; records: string[] }[], ttl = 60): Promise<void> {
+    if (rrsets.length === 0) return
+    const body = rrsets.map((rrset) => ({ ...rrset, ttl }))
+    const { status, text } = await this.#api.post(`/domains/${this.name}/rrsets/`, body)
+    if (status !== 201) throw new Error(`${this.name}: ${text}`)
+    for (const { subname, type, records } of rrsets) this.model.put({ name: this.at(subname), type, ttl, records })
+  }
+
   async remove(subname: string, type: string): Promise<Answer> {
     const answer = await this.#api.delete(this.#path(subname, type))
     if (answer.status !== 204) throw new Error(`${this.at(subname)} ${type}: ${answer.text}`)
@@ -73,15 +85,19 @@ export class Zone {
 
   /** Asserts that DNS answers these questions as the model does, with a signature wherever there must be one. */
   async answers(t: ExecutionContext, questions: Question[]): Promise<void> {
-    for (const [name, type] of questions) {
-      const expected = comparable(this.model.reply(name, type))
-      const message = await query(this.#service.powerDns, name, type)
-      t.deepEqual(comparable(replyOf(message)), expected, `${name} ${type}`)
-      t.deepEqual(badlySigned(message, this.model), [], `${name} ${type}`)
-      const plain = await query(this.#service.powerDns, name, type, { dnssec: false })
-      t.deepEqual(plain.rcode, expected.rcode, `${name} ${type} without signatures`)
-      t.deepEqual(comparable(replyOf(plain)).answers, expected.answers, `${name} ${type} without signatures`)
+    for (let at = 0; at < questions.length; at += AT_ONCE) {
+      await Promise.all(questions.slice(at, at + AT_ONCE).map((question) => this.#answers(t, ...question)))
     }
+  }
+
+  async #answers(t: ExecutionContext, name: string, type: string): Promise<void> {
+    const expected = comparable(this.model.reply(name, type))
+    const message = await query(this.#service.powerDns, name, type)
+    t.deepEqual(comparable(replyOf(message)), expected, `${name} ${type}`)
+    t.deepEqual(badlySigned(message, this.model), [], `${name} ${type}`)
+    const plain = await query(this.#service.powerDns, name, type, { dnssec: false })
+    t.deepEqual(plain.rcode, expected.rcode, `${name} ${type} without signatures`)
+    t.deepEqual(comparable(replyOf(plain)).answers, expected.answers, `${name} ${type} without signatures`)
   }
 
   /**
@@ -129,12 +145,18 @@ export async function isConsistent(t: ExecutionContext, { system, powerDns }: Ho
   })
   const zones = (await response.json()) as { name: string; serial: number }[]
   t.deepEqual(Object.fromEntries(zones.map(({ name, serial }) => [name.slice(0, -1), serial])), versions)
-  const weeks = Math.floor(Date.now() / (7 * 86_400_000))
   for (const { name, version } of domains) {
-    t.is(await servedSerial(powerDns, name), version + weeks, name)
+    // A week may end between the answer and a look at the clock.
+    const before = weeksSinceEpoch()
+    const serial = await servedSerial(powerDns, name)
+    t.true([before, weeksSinceEpoch()].includes(serial - version), `${name}: ${serial} of version ${version}`)
     const own = (await stored(system.db, name)).filter((rrset) => !isMixed(name, rrset.name, rrset.type))
     t.deepEqual(transferable(await transferred(powerDns, name)), transferable(own))
   }
+}
+
+function weeksSinceEpoch(): number {
+  return Math.floor(Date.now() / (7 * 86_400_000))
 }
 
 /** RRsets for comparison; PowerDNS transfers CDS and CDNSKEY with its own TTL, at every name. */
