@@ -20,7 +20,16 @@ const ONLY_DEEP = /^deep\/full\//
  * The parts of the deep suite. Each takes less than half an hour on two cores. CONTRIBUTING.md says after which changes a
  * part must be run.
  */
-export const PARTS: Record<string, RegExp> = {}
+export const PARTS: Record<string, RegExp> = {
+  histories: /^deep\/(histories|history|killed)\b/,
+  'write-path': /^deep\/(bulk-killed|import-killed|stop|catalog-histories|full\/policy-races)\b/,
+  failover: /^deep\/(failover|former-primary|lost-changes|full\/(pgbouncer|rolling-restart))\b/,
+  patroni: /^deep\/full\/patroni\b/,
+  secondaries: /^deep\/(secondaries|full\/(secondary-contents|catalog-consumers|hub|two-nameservers))\b/,
+  served: /^deep\/(nsec-changes|full\/served)\b/,
+  records: /^deep\/full\/record-properties\b/,
+  limits: /^deep\/(requests|alerts|full\/(unread-answers|unfinished-logins))\b/,
+}
 
 /** The suites: which files run, and whether they try all that they can. */
 export type Suite = 'short' | 'ci' | 'clients' | 'deep'
