@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { COLLECTION_ITEMS } from '../../../src/limits.ts'
 import { freshName, newDomain, newReservedDomain, newRRset, setMinimumTtl, succeeded } from '../../support/api.ts'
 import type { Client } from '../../support/client.ts'
+import { depth } from '../../support/depth.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { contentsOf } from '../../support/history.ts'
@@ -202,7 +203,6 @@ test('a zone file with more RRsets than one request to PowerDNS takes is publish
   for (const i of [0, COLLECTION_ITEMS, count - 1]) {
     t.deepEqual(await lookUp(service().powerDns, `h${i}.${domain}`, 'A'), ['192.0.2.1'])
   }
-  t.deepEqual((await put(api, domain, lines)).json, { changes: [] })
   const { json: undone } = await put(api, domain, 'www 3600 A 192.0.2.1\n')
   t.is((undone as { changes: unknown[] }).changes.length, count + 1)
   t.deepEqual(await lookUp(service().powerDns, `h1.${domain}`, 'A'), [])
@@ -246,6 +246,6 @@ test('after any zone file, the domain has exactly its RRsets, and the export put
       )
       t.deepEqual((await put(api, domain, await exported(api, domain))).json, { changes: [] })
     }),
-    { numRuns: 60, seed: SEED },
+    { numRuns: depth(20, 60), seed: SEED },
   )
 })

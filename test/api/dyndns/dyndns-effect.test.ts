@@ -1,5 +1,6 @@
 import test from 'ava'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
 import { begin, one, query, type Db } from '../../../src/store/database.ts'
 import type { Account } from '../../support/accounts.ts'
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
@@ -245,11 +246,14 @@ test.serial('a client that is gone is known by the address that it had', async (
   const update = plainRequest(`GET /update?hostname=gone.${domain}`, [`Authorization: Token ${secret}`])
   await using trx = await begin(service().system.db)
   await query(trx.db, 'select from tokens where id = :tokenId for update', { tokenId })
+  const sockets: Socket[] = []
+  const note = (message: unknown) => void sockets.push((message as { socket: Socket }).socket)
+  subscribe('http.server.request.start', note)
   const { socket } = await hold(service().url, update)
   await eventuallyIs(() => waitingForLocks(trx.db), 1)
+  unsubscribe('http.server.request.start', note)
   socket.resetAndDestroy()
-  // Until the service has noticed it.
-  await sleep(200)
+  await eventuallyIs(() => sockets.map(({ destroyed }) => destroyed), [true])
   await trx.commit()
   await eventually(async () => (await addresses(api, domain, 'gone')) !== ' ')
   t.is(await addresses(api, domain, 'gone'), '127.0.0.1 ')

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { begin, query } from '../../../src/store/database.ts'
 import { freshName, newDomain, newRRset, rrset, succeeded, type RRsetBody, type ShownRRset } from '../../support/api.ts'
 import type { Answer, Client } from '../../support/client.ts'
+import { depth } from '../../support/depth.ts'
 import { told, update } from '../../support/dyndns.ts'
 import { useService } from '../../support/harness.ts'
 import { contentsOf, entriesOf, restore, undo } from '../../support/history.ts'
@@ -48,21 +49,13 @@ function text(domain: string, below: string, cut: string): string {
 
 const problem = (...texts: string[]) => ({ non_field_errors: texts })
 
+/** Examples; the property below compares many more with a model. */
 const REFUSED: [present: string, added: string, below: string, cut: string][] = [
   ['a NS', 'b.a NS', 'b.a NS', 'a NS'],
   ['a NS', 'b.a DS', 'b.a DS', 'a NS'],
-  ['a NS', 'c.b.a DS', 'c.b.a DS', 'a NS'],
-  ['a NS', '*.a NS', '*.a NS', 'a NS'],
-  ['b.a NS', 'a NS', 'b.a NS', 'a NS'],
-  ['c.b.a DS', 'a NS', 'c.b.a DS', 'a NS'],
   ['ba NS, b.a A, c.b.a DS', 'a NS', 'c.b.a DS', 'a NS'],
-  ['a DNAME', 'b.a A', 'b.a A', 'a DNAME'],
   ['a DNAME', 'c.b.a TXT', 'c.b.a TXT', 'a DNAME'],
-  ['a DNAME', '*.a A', '*.a A', 'a DNAME'],
-  ['a DNAME', 'b.a NS', 'b.a NS', 'a DNAME'],
   ['b.a A', 'a DNAME', 'b.a A', 'a DNAME'],
-  ['*.a TXT', 'a DNAME', '*.a TXT', 'a DNAME'],
-  ['a DNAME', 'b.a DNAME', 'b.a DNAME', 'a DNAME'],
   ['@ DNAME', 'a A', 'a A', '@ DNAME'],
   ['a A', '@ DNAME', 'a A', '@ DNAME'],
   ['* A', '@ DNAME', '* A', '@ DNAME'],
@@ -89,23 +82,13 @@ for (const [present, added, below, cut] of REFUSED) {
 
 const ACCEPTED: [present: string, added: string][] = [
   ['a NS', 'b.a A'],
-  ['a NS', 'b.a AAAA'],
-  ['a NS', 'b.a TXT'],
   ['a NS', 'b.a DNAME'],
   ['a NS', 'a DS'],
-  ['a NS', 'a TXT'],
   ['b.a A, b.a TXT', 'a NS'],
-  ['b.a NS', 'c.a NS'],
-  ['a NS', 'ba NS'],
-  ['ba DS', 'a NS'],
   ['a NS', '* NS'],
   ['a A', '* NS'],
-  ['', '*.a NS'],
   ['a DNAME', 'a A'],
   ['a DNAME', 'ba A'],
-  ['ba A', 'a DNAME'],
-  ['', '@ DNAME'],
-  ['@ TXT', '@ DNAME'],
   ['@ DNAME', '@ A'],
 ]
 
@@ -261,14 +244,8 @@ test('only a new delegation or DNAME takes one more statement, however many ther
 test('names below a name are found by an index, so the time does not depend on the size of the zone', async (t) => {
   const { domain } = await zone('b.a TXT')
   await using trx = await begin(service().system.db)
-  // Of a small table, Postgres may choose any index, or none. Rolled back at the end.
-  await query(
-    trx.db,
-    `insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
-     select id, 'n' || n, 'A', 60, '{192.0.2.1}', now(), now() from domains, generate_series(1, 5000) n where name = :domain`,
-    { domain },
-  )
-  await query(trx.db, 'analyze rrsets')
+  // Postgres may choose any plan for a small table. Without sorting, only an index in this order remains.
+  await query(trx.db, 'set local enable_sort = off')
   const plan = await query<{ 'QUERY PLAN': string }>(
     trx.db,
     `explain select from rrsets where domain_id = (select id from domains where name = :domain)
@@ -321,13 +298,13 @@ test('a bulk write is refused exactly if it would occlude, after any others', as
       t.deepEqual(shown.map(({ subname, type }) => `${subname} ${type}`).sort(), present.sort())
       succeeded(await api.delete(`/domains/${domain}/`), 204)
     }),
-    { numRuns: 40, seed: SEED },
+    { numRuns: depth(12, 40), seed: SEED },
   )
 })
 
 test('a new delegation in a domain of many names is refused for the one below it', async (t) => {
   const { api, domain, path } = await zone('')
-  const many = Array.from({ length: 500 }, (_, i) => rrset({ subname: `n${i}.a` }))
+  const many = Array.from({ length: 100 }, (_, i) => rrset({ subname: `n${i}.a` }))
   succeeded(await api.post(path, [...many, item('n7.b.a NS')]), 201)
   await newRRset(api, domain, { subname: 'b', type: 'NS', records: ['ns.example.'] })
   t.like(await api.post(path, item('a NS')), { json: problem(text(domain, 'n7.b.a NS', 'a NS')) })
