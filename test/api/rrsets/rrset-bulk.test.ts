@@ -5,6 +5,7 @@ import {
   newDomain,
   newRRset,
   rrset,
+  shared,
   succeeded,
   type RRsetBody,
   type ShownRRset,
@@ -197,16 +198,22 @@ const WRONG: [title: string, methods: Method[], items: unknown[], problems: obje
   ],
 ]
 
+/** A zone that no test changes. */
+const untouched = shared(async () => {
+  const { api } = await service().account()
+  const domain = await newDomain(api)
+  const path = `/domains/${domain}/rrsets/`
+  succeeded(
+    await api.post(path, [rrset({ subname: 'old' }), txt({ subname: 'old' }), cname({ subname: 'alias' })]),
+    201,
+  )
+  return { api, domain, path }
+})
+
 for (const [title, methods, items, problems] of WRONG) {
   for (const method of methods) {
     test(`${method} reports the problems of each item and changes nothing: ${title}`, async (t) => {
-      const { api } = await service().account()
-      const domain = await newDomain(api)
-      const path = `/domains/${domain}/rrsets/`
-      succeeded(
-        await api.post(path, [rrset({ subname: 'old' }), txt({ subname: 'old' }), cname({ subname: 'alias' })]),
-        201,
-      )
+      const { api, domain, path } = await untouched()
       const before = [(await api.get(path)).json, await domainOf(api, domain)]
       const calls = callsFor(service(), domain)
       const answer = await api.send(method, path, items)
@@ -229,8 +236,7 @@ const BODIES: [body: string | undefined, PUT: string, POST: string][] = [
 
 for (const [body, put, post] of BODIES) {
   test(`the collection refuses a body that is not a list: ${body ?? 'none'}`, async (t) => {
-    const { api } = await service().account()
-    const path = `/domains/${await newDomain(api)}/rrsets/`
+    const { api, path } = await untouched()
     const options = { headers: { 'content-type': 'application/json' }, body: body ?? '' }
     for (const method of ['PUT', 'PATCH'] as const) {
       const answer = await api.send(method, path, undefined, options)
@@ -259,8 +265,7 @@ for (const text of [
   '[NaN]',
 ]) {
   test(`invalid JSON is reported as a parse error: ${text}`, async (t) => {
-    const { api } = await service().account()
-    const path = `/domains/${await newDomain(api)}/rrsets/`
+    const { api, path } = await untouched()
     // Also if the body is long enough to be read in pieces.
     const long = text.replace('[', `[${`{"type":"A","comment":"${'x'.repeat(1000)}]["},`.repeat(100)}`)
     for (const body of [text, text === '[,1]' ? text : long]) {

@@ -159,14 +159,8 @@ for (const method of ['PUT', 'PATCH']) {
 
 const UNIQUE: [type: string, records: string[], duplicate: boolean][] = [
   ['A', ['192.0.2.1', '192.0.2.1'], true],
-  ['AAAA', ['2001:db8::1', '2001:0DB8:0::1'], true],
   ['MX', ['10 a.test.', '010 A.TEST.'], true],
-  ['MX', ['10 a.test.', '20 a.test.'], false],
-  ['NS', ['a.test.', 'A.test.'], true],
-  ['PTR', ['a.test.', '\\097.test.'], true],
-  ['SRV', ['1 2 3 a.test.', '1 2 3 A.test.'], true],
   ['TXT', ['"a"', '"\\097"'], true],
-  ['TXT', ['"a"', '"A"'], false],
   ['TXT', ['"ab"', '"a" "b"'], false],
   ['CAA', ['0 issue "a.test"', '0 ISSUE "a.test"'], false],
   ['CAA', ['0 issue "a.test"', '00 issue a.test'], true],
