@@ -29,81 +29,25 @@ async function nameWith(present: string): Promise<string> {
 
 const BOTH = '192.0.2.200,192.0.2.201 2001:db8::200,2001:db8::201'
 
-/** Query (for a name with the addresses `BOTH`), the caller's address, and the name's addresses afterwards. */
+/**
+ * Query (for a name with the addresses `BOTH`), the caller's address, and the name's addresses afterwards: examples, as
+ * test/http/requests/dyndns-properties.test.ts compares random queries with a model.
+ */
 for (const [query, address, outcome] of [
-  // The caller's address.
   ['', '192.0.2.1', '192.0.2.1 '],
-  ['', '2001:db8::1', ' 2001:db8::1'],
-  ['', '::ffff:192.0.2.1', '192.0.2.1 '],
   ['', '::ffff:c000:201', '192.0.2.1 '],
-  // The order of parameters.
-  ['myip=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
   ['myip=192.0.2.2', '2001:db8::1', '192.0.2.2 2001:db8::1'],
   ['myip=2001:db8::2', '192.0.2.1', '192.0.2.1 2001:db8::2'],
-  ['myip=2001:db8::2', '2001:db8::1', ' 2001:db8::2'],
-  ['myip=192.0.2.2,2001:db8::2', '192.0.2.1', '192.0.2.2 2001:db8::2'],
-  ['myipv4=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
-  ['ip=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
-  ['ipv4=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
-  ['myipv6=2001:db8::2', '192.0.2.1', '192.0.2.1 2001:db8::2'],
-  ['ipv6=2001:db8::2', '192.0.2.1', '192.0.2.1 2001:db8::2'],
-  ['ip=2001:db8::2', '192.0.2.1', '192.0.2.1 2001:db8::2'],
   ['ipv4=192.0.2.5&ip=192.0.2.4&myipv4=192.0.2.3&myip=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
-  ['ipv4=192.0.2.5&ip=192.0.2.4&myipv4=192.0.2.3', '192.0.2.1', '192.0.2.3 '],
-  ['ipv4=192.0.2.5&ip=192.0.2.4', '192.0.2.1', '192.0.2.4 '],
   ['ip=::5&myip=::4&ipv6=::3&myipv6=::2', '::1', ' ::2'],
-  ['ip=::5&myip=::4&ipv6=::3', '::1', ' ::3'],
-  ['ip=::5&myip=::4', '::1', ' ::4'],
-  ['myip=192.0.2.2&ip=::5', '::1', '192.0.2.2 ::5'],
-  ['myip=::4&ip=192.0.2.5', '192.0.2.1', '192.0.2.5 ::4'],
-  ['myip=192.0.2.2&myip=192.0.2.3', '192.0.2.1', '192.0.2.3 '],
-  // A parameter of the other family is ignored.
   ['myipv4=::2', '192.0.2.1', '192.0.2.1 '],
-  ['myipv6=192.0.2.2', '2001:db8::1', ' 2001:db8::1'],
-  ['ipv4=2001:db8::2', '192.0.2.1', '192.0.2.1 '],
-  // A value without dot and colon is ignored.
-  ['myip=nonsense', '192.0.2.1', '192.0.2.1 '],
   ['myip=nonsense,192.0.2.2', '192.0.2.1', '192.0.2.2 '],
-  // Several addresses, in any spelling.
-  ['myip=192.0.2.2,192.0.2.3', '192.0.2.1', '192.0.2.2,192.0.2.3 '],
-  ['myip=+192.0.2.2+,+192.0.2.3+', '192.0.2.1', '192.0.2.2,192.0.2.3 '],
-  ['myip=192.0.2.2,192.0.2.2', '192.0.2.1', '192.0.2.2 '],
   ['myipv6=2001:DB8:0::0002,::3', '192.0.2.1', '192.0.2.1 2001:db8::2,::3'],
-  ['myipv6=%3A%3Affff%3A192.0.2.2', '192.0.2.1', '192.0.2.1 ::ffff:c000:202'],
-  ['myip=::ffff:192.0.2.2', '192.0.2.1', '192.0.2.1 ::ffff:c000:202'],
-  // Empty values delete.
   ['myip=', '192.0.2.1', ' '],
-  ['myip=', '2001:db8::1', ' '],
-  ['myip=,,', '192.0.2.1', ' '],
-  ['myip=+', '192.0.2.1', ' '],
-  ['myipv4=', '192.0.2.1', ' '],
-  ['myipv4=', '2001:db8::1', ' 2001:db8::1'],
-  ['myipv6=', '192.0.2.1', '192.0.2.1 '],
   ['myip=192.0.2.2&myipv6=', '2001:db8::1', '192.0.2.2 '],
-  ['myipv6=&myip=192.0.2.2,::2', '2001:db8::1', '192.0.2.2 '],
-  ['ipv4=&ip=192.0.2.2', '192.0.2.1', '192.0.2.2 '],
-  // `preserve` keeps the addresses.
-  ['myip=preserve', '192.0.2.1', BOTH],
-  ['myip=preserve,preserve', '192.0.2.1', BOTH],
-  ['myipv4=preserve', '2001:db8::1', '192.0.2.200,192.0.2.201 2001:db8::1'],
-  ['myipv6=preserve', '192.0.2.1', '192.0.2.1 2001:db8::200,2001:db8::201'],
-  ['myip=192.0.2.2&myipv6=preserve', '192.0.2.1', '192.0.2.2 2001:db8::200,2001:db8::201'],
   ['myip=192.0.2.2,preserve&myipv6=preserve&myip=preserve', '192.0.2.1', BOTH],
-  ['myip=Preserve', '192.0.2.1', '192.0.2.1 '],
-  // Networks.
-  ['myipv4=10.1.2.3/8', '2001:db8::1', '10.0.2.200,10.0.2.201 2001:db8::1'],
   ['myip=10.1.2.3/24', '192.0.2.1', '10.1.2.200,10.1.2.201 '],
-  ['myip=10.1.2.3/31', '192.0.2.1', '10.1.2.2,10.1.2.3 '],
-  ['myip=10.1.2.3/30', '192.0.2.1', '10.1.2.0,10.1.2.1 '],
-  ['myip=10.1.2.3/32', '192.0.2.1', '10.1.2.3 '],
-  ['myip=10.1.2.3/0', '192.0.2.1', '192.0.2.200,192.0.2.201 '],
-  ['myipv6=2001:db8:1:2:3::/64', '192.0.2.1', '192.0.2.1 2001:db8:1:2::200,2001:db8:1:2::201'],
-  ['myipv6=2001:db8:1:2fff::/52', '192.0.2.1', '192.0.2.1 2001:db8:1:2000::200,2001:db8:1:2000::201'],
-  ['myipv6=fd00::1/127', '192.0.2.1', '192.0.2.1 fd00::,fd00::1'],
-  ['myipv6=fd00::1/128', '192.0.2.1', '192.0.2.1 fd00::1'],
-  ['myipv6=::/0', '192.0.2.1', '192.0.2.1 2001:db8::200,2001:db8::201'],
   ['myip=10.0.0.0/8,fd00::/64', '192.0.2.1', '10.0.2.200,10.0.2.201 fd00::200,fd00::201'],
-  ['myipv6=::ffff:10.0.0.0/104', '192.0.2.1', '192.0.2.1 ::ffff:a00:200,::ffff:a00:201'],
 ] as const) {
   test.serial(`from ${address}: ${query}`, async (t) => {
     const subname = await nameWith(BOTH)
@@ -158,39 +102,15 @@ const AAAA = 'Record content for type AAAA malformed: Text input is malformed.'
 /** Refused queries and their error texts. */
 for (const [query, text] of [
   ['myip=192.0.2.2,preserve', `IP parameter "myip" ${MIXED}`],
-  ['myip=192.0.2.2,', `IP parameter "myip" ${MIXED}`],
-  ['myip=,preserve', `IP parameter "myip" ${MIXED}`],
-  ['myip=::2,preserve', `IP parameter "myip" ${MIXED}`],
-  ['myipv4=192.0.2.2,preserve', `IP parameter "myipv4" ${MIXED}`],
-  ['ipv4=192.0.2.2,', `IP parameter "ipv4" ${MIXED}`],
-  ['ip=192.0.2.0/24,preserve', `IP parameter "ip" ${MIXED}`],
   ['myipv6=::2,preserve', `IP parameter "myipv6" ${MIXED}`],
-  ['ipv6=,::2', `IP parameter "ipv6" ${MIXED}`],
   ['myip=192.0.2.0/24,192.0.2.2', `IP parameter "myip" ${SEVERAL}`],
-  ['myip=192.0.2.0/24,10.0.0.0/8', `IP parameter "myip" ${SEVERAL}`],
-  ['myipv6=::/64,::2', `IP parameter "myipv6" ${SEVERAL}`],
   ['myip=192.0.2.0/33', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
-  ['myip=192.0.2.0/', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
-  ['myip=192.0.2.0/-1', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
   ['myip=192.0.2.0/024', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
-  ['myip=192.0.2.0/8/8', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
-  ['myip=1.2.3.4/64', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
-  ['myip=10.0.0.0/255.0.0.0', 'IP parameter "myip" is an invalid subnet: The length is not a number from 0 to 32.'],
   ['myipv6=::/129', 'IP parameter "myipv6" is an invalid subnet: The length is not a number from 0 to 128.'],
   ['myip=192.0.2/24', 'IP parameter "myip" is an invalid subnet: Text input is malformed.'],
-  ['myip=./24', 'IP parameter "myip" is an invalid subnet: Text input is malformed.'],
-  ['myipv6=:/64', 'IP parameter "myipv6" is an invalid subnet: Text input is malformed.'],
   ['myip=10.2.3.4asdf', A],
-  ['myip=192.0.2.256', A],
-  ['myip=192.0.2.2,1.2.3', A],
-  ['myip=127.1', A],
-  ['myip=.', A],
   ['myip=1.2.3.4%0A', undefined],
   ['myip=1.2.3.4%005', 'Record content for type A malformed: Null characters are not allowed.'],
-  ['myipv6=::1::', AAAA],
-  ['myipv6=:', AAAA],
-  ['myipv6=fe80::1%25eth0', AAAA],
-  ['myipv6=%5B::1%5D', AAAA],
   ['myip=x.y,x:y', `${A}\n${AAAA}`],
   ['myipv6=::2,::0:2', 'Duplicate: records must be semantically unique'],
   ['myip=%C3%BC.', A],
@@ -207,27 +127,17 @@ for (const [query, text] of [
 /** Parameters for single names; `a` and `b` have the addresses BOTH. What each has afterwards. */
 for (const [query, a, b] of [
   ['hostname=A&myip=192.0.2.2&myipv6:B=::2', '192.0.2.2 ', '192.0.2.200,192.0.2.201 ::2'],
-  ['hostname=A&myip=192.0.2.2&myipv4:B=192.0.2.3', '192.0.2.2 ', `192.0.2.3 ${BOTH.split(' ')[1]}`],
   ['hostname=A&myip=192.0.2.2&myipv4:B=192.0.2.3&myipv6:B=', '192.0.2.2 ', '192.0.2.3 '],
-  ['hostname=A,B&myip=192.0.2.2&myipv4:B=192.0.2.3', '192.0.2.2 ', '192.0.2.3 '],
   ['hostname=A,B&myip=192.0.2.2&myipv6:B=::3', '192.0.2.2 ', '192.0.2.2 ::3'],
   ['hostname=A,B&myip=192.0.2.2&myipv6:A,B=::3', '192.0.2.2 ::3', '192.0.2.2 ::3'],
   ['myipv6:B=::3&hostname=A,B&myip=192.0.2.2', '192.0.2.2 ', '192.0.2.2 ::3'],
-  ['hostname=A&myip=192.0.2.2&myipv6:B=fd00::/64', '192.0.2.2 ', '192.0.2.200,192.0.2.201 fd00::200,fd00::201'],
   [
     'hostname=A&myip=192.0.2.2&myipv4:+b+,+B+=192.0.2.3,192.0.2.4',
     '192.0.2.2 ',
     `192.0.2.3,192.0.2.4 ${BOTH.split(' ')[1]}`,
   ],
   ['hostname=A&myip=192.0.2.2&myipv4:B=preserve&myipv6:B=preserve', '192.0.2.2 ', BOTH],
-  ['hostname=A,B&myip=192.0.2.2,::2&myipv4:B=::3', '192.0.2.2 ::2', '192.0.2.200,192.0.2.201 ::2'],
-  ['hostname=A,B&myip=192.0.2.2,::2&myipv6:B=192.0.2.3', '192.0.2.2 ::2', '192.0.2.2 2001:db8::200,2001:db8::201'],
   ['hostname=A,B&myip=192.0.2.2&myipv4:B=nonsense', '192.0.2.2 ', '192.0.2.200,192.0.2.201 '],
-  [
-    'hostname=A&myip=192.0.2.2&myipv4:A,B=192.0.2.3&myipv4:B=192.0.2.4',
-    '192.0.2.3 ',
-    `192.0.2.4 ${BOTH.split(' ')[1]}`,
-  ],
   [
     'hostname=A&myip=192.0.2.2&myipv4:B=192.0.2.4&myipv4:A,B=192.0.2.3',
     '192.0.2.3 ',

@@ -37,66 +37,43 @@ async function namesWith(address: string, expected: string[]): Promise<string[]>
 const NOHOST = [404, 'nohost']
 const MANY = [400, 'Cannot update subdomains from more than one domain.']
 
-/** Parameters, and the names that get the address, or the error. */
+/**
+ * Parameters, and the names that get the address, or the error: examples, as
+ * test/http/requests/dyndns-properties.test.ts compares random names with a model.
+ */
 for (const [parameters, outcome] of [
   [{ hostname: 'www.one.test' }, ['www.one.test']],
-  [{ hostname: 'one.test' }, ['one.test']],
   [{ hostname: 'WWW2.One.TEST' }, ['www2.one.test']],
   [{ hostname: ' a.one.test , b.one.test' }, ['a.one.test', 'b.one.test']],
-  [{ hostname: 'c.one.test,C.one.test, c.one.test ' }, ['c.one.test']],
-  [{ hostname: 'sub.one.test' }, ['sub.one.test']],
   [{ hostname: 'x.sub.one.test' }, ['x.sub.one.test']],
   [{ hostname: 'xsub.one.test' }, ['xsub.one.test']],
-  [{ hostname: '*.one.test' }, ['*.one.test']],
   [{ hostname: '*.a.one.test' }, ['*.a.one.test']],
   [{ hostname: '_x.one.test' }, ['_x.one.test']],
-  [{ host_id: 'id.one.test' }, ['id.one.test']],
-  [{ hostname: '', host_id: 'id2.one.test' }, ['id2.one.test']],
   [{ hostname: 'YES', host_id: 'id3.one.test' }, ['id3.one.test']],
   [{ hostname: 'h.one.test', host_id: 'i.two.test' }, ['h.one.test']],
-  [{ username: 'u.one.test' }, ['u.one.test']],
-  [{ hostname: '', username: 'u2.one.test' }, ['u2.one.test']],
-  [{ hostname: 'h2.one.test', username: 'u.two.test' }, ['h2.one.test']],
   [{ host_id: 'h3.one.test', username: 'u.two.test' }, ['h3.one.test']],
   // Names that are absent, foreign or invalid.
   [{ hostname: 'yes' }, NOHOST],
-  [{ hostname: ' ' }, NOHOST],
-  [{ host_id: '' }, NOHOST],
-  [{ host_id: 'YES' }, NOHOST],
-  [{ username: '' }, NOHOST],
   [{ hostname: 'www.foreign.test' }, NOHOST],
   [{ hostname: 'nothing' }, NOHOST],
-  [{ hostname: 'test' }, NOHOST],
   [{ hostname: 'xone.test' }, NOHOST],
-  [{ hostname: 'one.test.' }, NOHOST],
   [{ hostname: 'a..one.test' }, NOHOST],
-  [{ hostname: '.one.test' }, NOHOST],
   [{ hostname: 'a.*.one.test' }, NOHOST],
-  [{ hostname: '*.*.one.test' }, NOHOST],
   [{ hostname: 'a b.one.test' }, NOHOST],
   [{ hostname: 'ü.one.test' }, NOHOST],
-  [{ hostname: '\u212a.one.test' }, NOHOST],
   [{ hostname: '\0.one.test' }, NOHOST],
   [{ hostname: `${'a'.repeat(64)}.one.test` }, NOHOST],
-  [{ hostname: 'user@one.test' }, NOHOST],
   [{ hostname: 'www.one.test,' }, NOHOST],
-  [{ hostname: ',' }, NOHOST],
   [{ hostname: 'www.one.test,www.foreign.test' }, NOHOST],
   [{ hostname: 'www.one.test,www.two.test,nothing' }, NOHOST],
-  [{ hostname: 'www.foreign.test', host_id: 'www.one.test' }, NOHOST],
   // Names in more than one domain.
   [{ hostname: 'www.one.test,www.two.test' }, MANY],
   [{ hostname: 'www.one.test,www.sub.one.test' }, MANY],
   [{ hostname: 'www.one.test', 'myipv4:www.two.test': '192.0.2.1' }, MANY],
-  [{ hostname: 'www.one.test', 'myipv6:two.test': '' }, MANY],
-  [{ hostname: 'www.one.test', 'myipv6:': '' }, NOHOST],
   [{ hostname: 'www.one.test', 'myipv6:www.foreign.test': '::1' }, NOHOST],
   [{ hostname: 'www.one.test', 'myipv4:x.one.test,': '192.0.2.1' }, NOHOST],
   // No names.
   [{}, [400, 'Request does not properly specify domain for update.']],
-  [{ hostname: '' }, [400, 'Request does not properly specify domain for update.']],
-  [{ hostname: 'YES' }, [400, 'Request does not properly specify domain for update.']],
-  [{ username: 'user@example.test' }, [400, 'Request does not properly specify domain for update.']],
   [{ 'myipv4:www.one.test': '192.0.2.1' }, [400, 'Request does not properly specify domain for update.']],
   // Names that are too long for a subname.
   [
