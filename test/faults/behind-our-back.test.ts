@@ -3,13 +3,12 @@ import { audit, auditByTurns, reconcileAll } from '../../src/service/domains/rec
 import { query } from '../../src/store/database.ts'
 import { AUDIT_PAUSE, AUDIT_TURNS } from '../../src/limits.ts'
 import { currentTime, fromMicroseconds, microseconds } from '../../src/time.ts'
+import { commandsOn } from '../support/command-line.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import { entriesOf } from '../support/history.ts'
-import { startOurs } from '../support/servers/programs.ts'
-import { environmentFor } from '../support/servers/service.ts'
 
 // Somebody changes one of our zones directly at PowerDNS.
 
@@ -223,17 +222,11 @@ test.serial('at start the service repairs the zones whose serials differ', async
 test.serial(
   '`zoneplane reconcile` lists the zones that it repaired; only with --contents it compares contents',
   async (t) => {
-    const env = environmentFor(servers().backends, { LOG_LEVEL: 'error' })
-    const first = startOurs(['reconcile', '--contents'], env)
-    t.is(await first.ended, 0)
-    t.is(first.output(), 'All zones are as the database says.\n')
+    const run = commandsOn(() => servers().system)
+    t.deepEqual(await run('reconcile', '--contents'), [true, 'All zones are as the database says.\n'])
     await patch('unchanged.example.', replacement('www.unchanged.example.', 'A', 300, '192.0.2.9'))
-    const second = startOurs(['reconcile'], env)
-    t.is(await second.ended, 0)
-    t.is(second.output(), 'All zones are as the database says.\n')
-    const third = startOurs(['reconcile', '--contents'], env)
-    t.is(await third.ended, 0)
-    t.is(third.output(), 'unchanged.example: repaired\n')
+    t.deepEqual(await run('reconcile'), [true, 'All zones are as the database says.\n'])
+    t.deepEqual(await run('reconcile', '--contents'), [true, 'unchanged.example: repaired\n'])
     t.deepEqual(await discrepancies(servers()), [])
   },
 )

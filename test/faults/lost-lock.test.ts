@@ -6,7 +6,7 @@ import { query } from '../../src/store/database.ts'
 import { startWithCaches } from '../support/caches.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useServers } from '../support/harness.ts'
+import { useServers, type OwnService } from '../support/harness.ts'
 import { breakTransactions } from '../support/transactions.ts'
 
 // The transaction's connection to Postgres breaks during the push, which releases the domain's lock without the process
@@ -14,7 +14,13 @@ import { breakTransactions } from '../support/transactions.ts'
 
 const servers = useServers()
 
-test.afterEach.always(() => servers().killServices())
+let first: OwnService
+let second: OwnService
+
+test.serial.before('two services are started', async () => {
+  first = await servers().serve()
+  second = await servers().serve()
+})
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
 
@@ -30,7 +36,7 @@ async function isUnmarked(zone: string): Promise<boolean> {
 }
 
 test.serial('a creation that lost its lock during the push is answered 503 and leaves no zone', async (t) => {
-  const { api } = await servers().start()
+  const { api } = first
   const name = 'lost-creation.example'
   const push = servers().proxy.stop(({ method }) => method === 'POST')
   const answering = api.post('/domains/', { name })
@@ -45,7 +51,6 @@ test.serial('a creation that lost its lock during the push is answered 503 and l
 })
 
 test.serial('a write that lost its lock during the push is answered 503, and a later write prevails', async (t) => {
-  const [first, second] = await Promise.all([servers().start(), servers().start()])
   const name = 'lost-write.example'
   await first.api.post('/domains/', { name })
   await first.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
@@ -62,7 +67,6 @@ test.serial('a write that lost its lock during the push is answered 503, and a l
 })
 
 test.serial('a write that lost its lock does not delete the mark of another write', async (t) => {
-  const [first, second] = await Promise.all([servers().start(), servers().start()])
   const name = 'claimed.example'
   await first.api.post('/domains/', { name })
   await first.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
@@ -85,21 +89,22 @@ test.serial('a write that lost its lock does not delete the mark of another writ
 })
 
 test.serial('a write that stood still before its push, and lost its lock meanwhile, sends nothing', async (t) => {
-  const [first, second] = [await startWithCaches(servers()), await servers().start()]
+  const still = await startWithCaches(servers())
   const name = 'still.example'
-  await first.api.post('/domains/', { name })
-  await first.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  await second.api.post('/domains/', { name })
+  await second.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
   const question = servers().proxy.stop(({ path }) => path.startsWith(`/zones?zone=${name}.`))
   const seen = servers().proxy.calls.length
-  const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
+  const answering = still.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
   await question.arrived
   await eventually(async () => !(await isUnmarked(name)))
-  first.signal('SIGSTOP')
+  still.signal('SIGSTOP')
   question.release('pass')
   await breakTransaction()
   t.is((await second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
+  // The process must stand still for longer than it relies on its claim.
   await sleep(CLAIM_LIFETIME)
-  first.signal('SIGCONT')
+  still.signal('SIGCONT')
   t.is((await answering).status, 503)
   const pushes = servers()
     .proxy.calls.slice(seen)
@@ -109,10 +114,11 @@ test.serial('a write that stood still before its push, and lost its lock meanwhi
     [],
   )
   t.deepEqual(await discrepanciesOf(servers(), name), [])
+  await still.kill()
 })
 
 test.serial('a deletion that lost its lock during the push is answered 503, and the zone is restored', async (t) => {
-  const { api } = await servers().start()
+  const { api } = first
   const name = 'lost-deletion.example'
   await api.post('/domains/', { name })
   await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
@@ -128,7 +134,7 @@ test.serial('a deletion that lost its lock during the push is answered 503, and 
 })
 
 test.serial('if the mark cannot be set, the whole write is rolled back', async (t) => {
-  const { api } = await servers().start()
+  const { api } = first
   const name = 'unmarkable.example'
   await api.post('/domains/', { name })
   await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
@@ -156,7 +162,7 @@ test.serial('if the mark cannot be set, the whole write is rolled back', async (
 test.serial(
   'a repair that fails keeps the mark before it releases the lock, so that no write loses its claim',
   async (t) => {
-    const { api } = await servers().start()
+    const { api } = first
     const name = 'unrepaired.example'
     await api.post('/domains/', { name })
     const isPatch = ({ method }: { method: string }) => method === 'PATCH'

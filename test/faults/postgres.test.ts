@@ -1,13 +1,14 @@
 import test from 'ava'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { removeInstanceFolder } from '../../dev/instance-folder.ts'
 import { startPostgres } from '../../dev/postgres.ts'
+import { WRITERS_PER_ACCOUNT } from '../../src/limits.ts'
 import { query } from '../../src/store/database.ts'
-import type { Answer } from '../support/client.ts'
+import type { Answer, Client } from '../support/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { useServers, type OwnService } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
 import { breakTransactions } from '../support/transactions.ts'
 
@@ -27,33 +28,50 @@ const rrset = (subname: string, number: number) => ({
   records: [`198.51.${Math.floor(number / 250)}.${number % 250}`],
 })
 
-/** Writes to an RRset of each domain while `goOn()`; returns what was acknowledged last, and unexpected answers. */
-async function keepWriting(service: TestProcess, names: string[], goOn: () => boolean) {
-  const wrong: string[] = []
-  const acknowledged = new Map<string, string>()
-  let successes = 0
-  let failures = 0
+/** Answers to writes that go on. */
+interface Writing {
+  /** Those that nobody should get. */
+  wrong: string[]
+  /** What was acknowledged last, by domain. */
+  acknowledged: Map<string, string>
+  successes: number
+  failures: number
+  stop(): Promise<void>
+}
+
+/** Writes to an RRset of each domain until it is stopped. */
+function keepWriting(api: Client, names: string[]): Writing {
+  let goOn = true
+  const writing: Writing = {
+    ...{ wrong: [], acknowledged: new Map(), successes: 0, failures: 0 },
+    async stop() {
+      goOn = false
+      await ended
+    },
+  }
   const isGood = ({ status, text, headers }: Answer, success: number) => {
-    if (status === success) return ++successes > 0
-    failures++
-    if (status !== 503 || !UNAVAILABLE.test(text) || headers['retry-after'] !== '5') wrong.push(`${status} ${text}`)
+    if (status === success) return ++writing.successes > 0
+    writing.failures++
+    if (status !== 503 || !UNAVAILABLE.test(text) || headers['retry-after'] !== '5') {
+      writing.wrong.push(`${status} ${text}`)
+    }
     return false
   }
-  await Promise.all(
+  const ended = Promise.all(
     names.map(async (name) => {
-      for (let i = 0; goOn(); i++) {
+      for (let i = 0; goOn; i++) {
         const path = `/domains/${name}/rrsets/www/A/`
         const { records } = rrset('www', i)
-        if (isGood(await service.api.put(path, rrset('www', i)), 200)) acknowledged.set(name, records[0]!)
-        else acknowledged.delete(name)
-        isGood(await service.api.get(path), 200)
+        if (isGood(await api.put(path, rrset('www', i)), 200)) writing.acknowledged.set(name, records[0]!)
+        else writing.acknowledged.delete(name)
+        isGood(await api.get(path), 200)
       }
     }),
   )
-  return { wrong, acknowledged, successes, failures }
+  return writing
 }
 
-async function makeDomains(service: TestProcess, names: string[]): Promise<void> {
+async function makeDomains(service: OwnService, names: string[]): Promise<void> {
   for (const name of names) {
     await service.api.post('/domains/', { name })
     await service.api.post(`/domains/${name}/rrsets/`, rrset('www', 0))
@@ -63,21 +81,24 @@ async function makeDomains(service: TestProcess, names: string[]): Promise<void>
 test.serial(
   'if Postgres closes connections during writes, answers are 503 and no acknowledged write is lost',
   async (t) => {
-    const service = await servers().start()
-    const names = Array.from({ length: 6 }, (_, i) => `closed-${i}.example`)
+    const service = await servers().serve()
+    const names = Array.from({ length: WRITERS_PER_ACCOUNT }, (_, i) => `closed-${i}.example`)
     await makeDomains(service, names)
     const random = new Random()
-    let rounds = 0
-    const writing = keepWriting(service, names, () => rounds < 30)
-    for (; rounds < 30; rounds++) {
+    const writing = keepWriting(service.api, names)
+    const answered = () => writing.successes + writing.failures
+    for (let rounds = 0; rounds < 30; rounds++) {
       await query(
         servers().system.db,
         `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid() and random() < 0.5`,
       )
-      await sleep(random.below(60))
+      const enough = answered() + random.below(20)
+      await eventually(() => answered() >= enough)
     }
-    const { wrong, acknowledged } = await writing
+    await writing.stop()
+    const { wrong, acknowledged, successes, failures } = writing
+    t.true(successes > 0 && failures > 0, `${successes} succeeded, ${failures} failed`)
     t.deepEqual(wrong, [])
     t.deepEqual(await discrepanciesInTheEnd(servers()), [])
     for (const [name, record] of acknowledged) {
@@ -88,7 +109,7 @@ test.serial(
 )
 
 test.serial('if the commit fails after the push, the answer is 503 and repair restores the zone', async (t) => {
-  const service = await servers().start()
+  const service = await servers().serve()
   const name = 'commit.example'
   await makeDomains(service, [name])
   for (let i = 0; i < 3; i++) {
@@ -113,9 +134,8 @@ test.serial('while Postgres is down, requests are answered 503; when it is back,
     const api = service.clientOf(token)
     const path = '/domains/example.test/rrsets/'
     t.is((await api.post(path, rrset('www', 0))).status, 201)
-    let goOn = true
-    const writing = keepWriting({ ...service, api }, ['example.test'], () => goOn)
-    await sleep(200)
+    const writing = keepWriting(api, ['example.test'])
+    await eventually(() => writing.successes > 0)
     await postgres.stop()
     const answer = await api.get(path)
     t.is(answer.status, 503)
@@ -128,11 +148,10 @@ test.serial('while Postgres is down, requests are answered 503; when it is back,
       '{"status":"unavailable","checks":{"database":"unavailable","migrations":"unavailable","powerdns":"ok"}}',
     )
     t.is(ready.headers['retry-after'], '5')
+    await eventually(() => writing.failures > 0)
     postgres = await open()
-    goOn = false
-    const { wrong, successes, failures } = await writing
-    t.deepEqual(wrong, [])
-    t.true(successes > 0 && failures > 0, `${successes} succeeded, ${failures} failed`)
+    await writing.stop()
+    t.deepEqual(writing.wrong, [])
     t.is((await api.put(`${path}www/A/`, rrset('www', 1))).status, 200)
     t.is((await api.put(`${path}www/A/`, rrset('www', 2))).status, 200)
   } finally {
