@@ -12,25 +12,33 @@ import { closeSystem, createSystem } from '../../src/server.ts'
 import { openDatabase, query } from '../../src/store/database.ts'
 import { tables } from '../../src/store/dump.ts'
 import type { System } from '../../src/system.ts'
+import type { Client } from '../support/client.ts'
+import { runWith } from '../support/command-line.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { validate } from '../support/dns/validators.ts'
 import { servedSerial } from '../support/dns/wire.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { useServers } from '../support/harness.ts'
 import { createDatabase } from '../support/servers/databases.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startOurs } from '../support/servers/programs.ts'
-import { environmentFor, startServiceProcess } from '../support/servers/service.ts'
+import { environmentFor, startService, type LocalService } from '../support/servers/service.ts'
 
 // `zoneplane backup` and `zoneplane restore`.
 
 const servers = useServers()
-let service: TestProcess
+let service: LocalService
+let api: Client
 let folder: string
 let file: string
 const ds = new Map<string, string[]>()
 
-/** The exit code of a command on a database, and all that it printed. */
-async function zoneplane(args: string[], more: Record<string, string> = {}): Promise<[number | null, string]> {
+/** Runs a command on a database, and resolves to whether it succeeded, and to what it printed. */
+async function zoneplane(args: string[], more: Record<string, string> = {}): Promise<[boolean, string]> {
+  return runWith(environmentFor(servers().backends, { LOG_LEVEL: 'error', ...more }), ...args)
+}
+
+/** Runs the program, which also tells its progress. */
+async function program(args: string[], more: Record<string, string>): Promise<[number | null, string]> {
   const { ended, output } = startOurs(args, environmentFor(servers().backends, { LOG_LEVEL: 'error', ...more }))
   return [await ended, output()]
 }
@@ -56,12 +64,12 @@ async function isEmpty(url: string): Promise<boolean> {
 const address = (content: string) => [{ subname: 'www', type: 'A', ttl: 300, records: [content] }]
 
 async function makeDomain(name: string): Promise<void> {
-  const { json } = await service.api.post('/domains/', { name })
+  const { json } = await api.post('/domains/', { name })
   ds.set(
     name,
     (json as { keys: { ds: string[] }[] }).keys.flatMap((key) => key.ds),
   )
-  await service.api.put(`/domains/${name}/rrsets/`, address('192.0.2.1'))
+  await api.put(`/domains/${name}/rrsets/`, address('192.0.2.1'))
 }
 
 /** The names of all migrations, the latest first. */
@@ -74,7 +82,8 @@ const isBelieved = async (name: string) =>
   (await validate(servers().powerDns, name, ds.get(name)!, `www.${name}`, 'A')) === 'fully validated'
 
 test.serial.before('there are domains', async () => {
-  service = await servers().start()
+  service = await startService(servers().backends)
+  api = service.clientOf(servers().owner.secret)
   folder = newFolder()
   file = join(folder, 'a.dump')
   // The key of a domain that is deleted later is the oldest one.
@@ -83,7 +92,7 @@ test.serial.before('there are domains', async () => {
 
 test.serial('a backup beside a running service is whole, and only its owner can read it', async (t) => {
   t.deepEqual(await zoneplane(['backup', file]), [
-    0,
+    true,
     `${file}: 2 domains, 4 RRsets, 2 keys, 1 accounts, 1 tokens; schema ${MIGRATIONS[0]!}; ` +
       `${Math.ceil(statSync(file).size / 1000)} kB\n` +
       'It was read again: each table has as many rows as in the database.\n' +
@@ -91,7 +100,7 @@ test.serial('a backup beside a running service is whole, and only its owner can 
   ])
   t.is(statSync(file).mode & 0o777, 0o600)
   t.deepEqual(readdirSync(folder), ['a.dump'])
-  t.deepEqual(await zoneplane(['backup', file]), [1, `zoneplane: ${file} exists already; nothing was written\n`])
+  t.deepEqual(await zoneplane(['backup', file]), [false, `zoneplane: ${file} exists already; nothing was written\n`])
 })
 
 test.serial('it has neither private keys nor links in clear, and no mails', async (t) => {
@@ -102,7 +111,7 @@ test.serial('it has neither private keys nor links in clear, and no mails', asyn
      values (now(), 'someone@example.net', 'Subject', 'https://…/secret-code', now() + interval '1 day')`,
   )
   const other = join(folder, 'mails.dump')
-  t.is((await zoneplane(['backup', other]))[0], 0)
+  t.true((await zoneplane(['backup', other]))[0])
   await query(db, 'delete from mails')
   const [{ id }] = (await servers().pdns('GET', '/zones/kept.example./cryptokeys')).json as [{ id: number }]
   const { json } = await servers().pdns('GET', `/zones/kept.example./cryptokeys/${id}`)
@@ -117,14 +126,14 @@ test.serial('it has neither private keys nor links in clear, and no mails', asyn
 
 test.serial('after a restore, zones are served as the backup has them, with higher serials', async (t) => {
   for (const content of ['192.0.2.2', '192.0.2.3', '192.0.2.4']) {
-    await service.api.put('/domains/kept.example/rrsets/', address(content))
+    await api.put('/domains/kept.example/rrsets/', address(content))
   }
   await makeDomain('later.example')
-  t.is((await service.api.delete('/domains/gone.example/')).status, 204)
-  await service.kill()
+  t.is((await api.delete('/domains/gone.example/')).status, 204)
+  await service.stop()
   const serial = await servedSerial(servers().powerDns, 'kept.example')
   await withEmpty(async (url, system) => {
-    const [code, output] = await zoneplane(['restore', file], { DATABASE_URL: url })
+    const [code, output] = await program(['restore', file], { DATABASE_URL: url })
     t.is(code, 0)
     t.true(output.startsWith('zoneplane: restored 2 domains, 4 RRsets, 2 keys, 1 accounts, 1 tokens; schema'), output)
     t.true(
@@ -152,7 +161,7 @@ test.serial('after a restore, zones are served as the backup has them, with high
     const [adopted] = await zoneplane(['adopt', 'later.example', '--account', await emailOf(system), '--apply'], {
       DATABASE_URL: url,
     })
-    t.is(adopted, 0)
+    t.true(adopted)
     t.true(await isBelieved('later.example'))
     t.deepEqual(await discrepancies({ ...servers(), system }), [])
   })
@@ -173,12 +182,12 @@ test.serial('with PowerDNS lost, too, keys, tokens and history come back, and se
     { ahead },
   )
   const late = join(folder, 'ahead.dump')
-  t.is((await zoneplane(['backup', late]))[0], 0)
+  t.true((await zoneplane(['backup', late]))[0])
   await powerDns.stop()
   await servers().restartPowerDns({ empty: true })
   await withEmpty(async (url, system) => {
-    const [code] = await zoneplane(['restore', late], { DATABASE_URL: url })
-    t.is(code, 0)
+    const [succeeded, printed] = await zoneplane(['restore', late], { DATABASE_URL: url })
+    t.true(succeeded, printed)
     t.deepEqual(await discrepancies({ ...servers(), system }), [])
     for (const name of ['kept.example', 'later.example']) t.true(await isBelieved(name), name)
     const [kept] = await query<{ version: number }>(
@@ -186,7 +195,7 @@ test.serial('with PowerDNS lost, too, keys, tokens and history come back, and se
       `select version from domains where name = 'kept.example'`,
     )
     t.true(kept!.version > ahead + 7200 && kept!.version < ahead + 14_400)
-    const restored = await startServiceProcess({ ...servers().backends, databaseUrl: url })
+    const restored = await startService({ ...servers().backends, databaseUrl: url })
     try {
       const api = restored.clientOf(servers().owner.secret)
       const { json } = await api.get('/domains/kept.example/history/')
@@ -196,7 +205,7 @@ test.serial('with PowerDNS lost, too, keys, tokens and history come back, and se
       )
       t.is((await api.put('/domains/kept.example/rrsets/', address('192.0.2.9'))).status, 200)
     } finally {
-      await restored.kill()
+      await restored.stop()
     }
     t.deepEqual(await discrepancies({ ...servers(), system }), [])
   })
@@ -207,7 +216,7 @@ test.serial('a restore with a wrong key, or of a damaged file, writes nothing', 
   const { db } = servers().system
   await query(db, `insert into spent (name, version) select md5(cast(i as text)), i from generate_series(1, 20000) i`)
   const large = join(folder, 'large.dump')
-  t.is((await zoneplane(['backup', large]))[0], 0)
+  t.true((await zoneplane(['backup', large]))[0])
   await query(db, 'delete from spent where version <= 20000')
   const octets = readFileSync(large)
   const half = octets.length >> 1
@@ -221,8 +230,8 @@ test.serial('a restore with a wrong key, or of a damaged file, writes nothing', 
   }
   await withEmpty(async (url) => {
     const refuses = async (what: string, text: RegExp, more = {}) => {
-      const [code, output] = await zoneplane(['restore', what], { DATABASE_URL: url, ...more })
-      t.is(code, 1)
+      const [succeeded, output] = await zoneplane(['restore', what], { DATABASE_URL: url, ...more })
+      t.false(succeeded)
       t.regex(output, text)
       t.true(await isEmpty(url))
     }
@@ -246,15 +255,15 @@ test.serial('a restore with a wrong key, or of a damaged file, writes nothing', 
 
 test.serial('a restore into a database that has tables, or that is in use, changes nothing', async (t) => {
   const dump = () => promisify(execFile)(join(findPostgres()!.folder, 'pg_dump'), [servers().backends.databaseUrl])
-  const [before, [code, output]] = [(await dump()).stdout, await zoneplane(['restore', file])]
-  t.is(code, 1)
+  const [before, [succeeded, output]] = [(await dump()).stdout, await zoneplane(['restore', file])]
+  t.false(succeeded)
   t.regex(output, /^zoneplane: the database is not empty: it has the table public\.accounts\. Nothing was changed\. /)
   const rest = (text: string) => text.replace(/^\\(un)?restrict .*$/gm, '')
   t.is(rest((await dump()).stdout), rest(before))
   await withEmpty(async (url, { db }) => {
     await query(db, 'select')
-    const [code, output] = await zoneplane(['restore', file], { DATABASE_URL: url })
-    t.is(code, 1)
+    const [succeeded, output] = await zoneplane(['restore', file], { DATABASE_URL: url })
+    t.false(succeeded)
     t.regex(
       output,
       /^zoneplane: others are connected to the database: stop all services first\. Nothing was changed\n$/,
@@ -268,7 +277,7 @@ test.serial('a backup of an older schema is brought up to date; one of a newer s
   const db = openDatabase(url, 1)
   const backUp = async (name: string) => {
     const made = join(folder, name)
-    t.is((await zoneplane(['backup', made], { DATABASE_URL: url }))[0], 0)
+    t.true((await zoneplane(['backup', made], { DATABASE_URL: url }))[0])
     return made
   }
   try {
@@ -294,10 +303,10 @@ test.serial('a backup of an older schema is brought up to date; one of a newer s
     const older = await backUp('older.dump')
     await withEmpty(async (url, system) => {
       const [refused, text] = await zoneplane(['restore', newer], { DATABASE_URL: url })
-      t.is(refused, 1)
+      t.false(refused)
       t.regex(text, /^zoneplane: \S+: a newer version of Zoneplane made its schema \(migration 99_future is unknown\)/)
       t.true(await isEmpty(url))
-      const [code, output] = await zoneplane(['restore', older], { DATABASE_URL: url })
+      const [code, output] = await program(['restore', older], { DATABASE_URL: url })
       t.is(code, 0, output)
       t.regex(output, /^zoneplane: restored 1 domains, 1 RRsets, 0 keys, 1 accounts, 0 tokens; schema 11_captchas$/m)
       t.deepEqual(await discrepancies({ ...servers(), system }, ['kept.example', 'later.example']), [])

@@ -1,8 +1,9 @@
 import test from 'ava'
 import { decryptSecret } from '../../src/service/accounts/second-factor.ts'
 import { query } from '../../src/store/database.ts'
-import { commandsOn } from '../support/command-line.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import type { Client } from '../support/client.ts'
+import { commandsOn, runWith } from '../support/command-line.ts'
+import { useService } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
 import { addFactor } from '../support/tokens.ts'
@@ -10,16 +11,17 @@ import { addFactor } from '../support/tokens.ts'
 // Contract §15.2: the operator's commands, beside a running service. Most run in this process, because starting another
 // takes far longer than the command.
 
-const servers = useServers()
-let service: TestProcess
+const service = useService()
 
-test.before('a service', async () => {
-  service = await servers().start()
+let api: Client
+
+test.before('an account', async () => {
+  ;({ api } = await service().account())
 })
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
-const zoneplane = commandsOn(() => servers().system)
+const zoneplane = commandsOn(() => service().system)
 
 /** The JSON that a command prints. */
 async function json(...args: string[]): Promise<unknown> {
@@ -50,7 +52,7 @@ test.serial('an account can be created, listed, limited, disabled, enabled and d
   ])
 
   const { token } = await newToken(email, '--create-domain')
-  const api = service.clientOf(token)
+  const api = service().clientOf(token)
   t.is((await api.post('/domains/', { name: 'life.example' })).status, 201)
 
   const [succeeded, printed] = await zoneplane('account', 'list')
@@ -85,7 +87,7 @@ test.serial('an account can be created, listed, limited, disabled, enabled and d
     'life.example: deleted\nlife@example.net: deleted\n',
   ])
   t.is((await api.get('/domains/')).text, '{"detail":"Invalid token."}')
-  t.is((await servers().pdns('GET', '/zones/life.example.')).status, 404)
+  t.is((await service().pdns('GET', '/zones/life.example.')).status, 404)
   t.deepEqual(await zoneplane('account', 'disable', email), [
     false,
     'zoneplane: Account life@example.net does not exist.\n',
@@ -96,15 +98,15 @@ test.serial('if PowerDNS does not delete its zone, an account stays disabled and
   const email = 'stays@example.net'
   await json('account', 'create', email)
   const { token } = await newToken(email, '--create-domain')
-  t.is((await service.clientOf(token).post('/domains/', { name: 'stays.example' })).status, 201)
-  servers().proxy.fail(({ method, path }) => (method === 'DELETE' && path.includes('stays') ? { refuse: 500 } : 'pass'))
+  t.is((await service().clientOf(token).post('/domains/', { name: 'stays.example' })).status, 201)
+  service().proxy.fail(({ method, path }) => (method === 'DELETE' && path.includes('stays') ? { refuse: 500 } : 'pass'))
   const args = ['account', 'delete', email, '--with-domains']
-  const [code, printed] = await program(args, environmentFor(servers().backends))
-  servers().proxy.heal()
-  t.is(code, 1)
+  const [succeeded, printed] = await zoneplane(...args)
+  service().proxy.heal()
+  t.false(succeeded)
   t.regex(printed, /^zoneplane: /m)
   const [account] = await query<{ state: string; domains: number }>(
-    servers().system.db,
+    service().system.db,
     'select state, domains from accounts where email = :email',
     { email },
   )
@@ -113,9 +115,9 @@ test.serial('if PowerDNS does not delete its zone, an account stays disabled and
 
 test.serial('an account can be disabled without PowerDNS', async (t) => {
   await json('account', 'create', 'urgent@example.net')
-  const env = environmentFor(servers().backends, { PDNS_API_URL: 'http://127.0.0.1:1' })
-  const [code, printed] = await program(['account', 'disable', 'urgent@example.net'], env)
-  t.is(code, 0)
+  const env = environmentFor(service().backends, { PDNS_API_URL: 'http://127.0.0.1:1' })
+  const [succeeded, printed] = await runWith(env, 'account', 'disable', 'urgent@example.net')
+  t.true(succeeded)
   t.regex(printed, /^urgent@example\.net +disabled /m)
 })
 
@@ -125,7 +127,7 @@ test.serial('a token can be created, is shown once, and can be listed and revoke
   const [succeeded, printed] = await zoneplane('token', 'create', email, '--name', 'router', '--manage-tokens')
   t.true(succeeded)
   const [, id, secret] = new RegExp(`^id {6}(${UUID})\nsecret {2}([1-9A-HJ-NP-Za-km-z]{28})\n$`).exec(printed)!
-  t.is((await service.clientOf(secret!).get('/domains/')).status, 200)
+  t.is((await service().clientOf(secret!).get('/domains/')).status, 200)
 
   const list = (await json('token', 'list', email)) as Record<string, unknown>[]
   t.is(list.length, 1)
@@ -145,7 +147,7 @@ test.serial('a token can be created, is shown once, and can be listed and revoke
   t.false(shown.includes(secret!) || JSON.stringify(list).includes(secret!))
 
   t.deepEqual(await zoneplane('token', 'revoke', id!), [true, `${id!}: revoked\n`])
-  t.is((await service.clientOf(secret!).get('/domains/')).status, 401)
+  t.is((await service().clientOf(secret!).get('/domains/')).status, 401)
   t.deepEqual(await zoneplane('token', 'revoke', id!), [false, `zoneplane: Token ${id!} does not exist.\n`])
   t.deepEqual(await zoneplane('token', 'revoke', 'x'), [false, 'zoneplane: Token x does not exist.\n'])
 })
@@ -159,7 +161,7 @@ test.serial('a token can be bound to another account once, under the rules of bi
     'zoneplane: A token cannot be bound to its owner.\n',
   ])
   t.like(await json('token', 'bind', id, bound), { owner, user_override: bound })
-  t.is((await service.clientOf(token).post('/domains/', { name: 'bound.example' })).status, 201)
+  t.is((await service().clientOf(token).post('/domains/', { name: 'bound.example' })).status, 201)
   t.like(await json('domain', 'list', bound), [{ name: 'bound.example', owner: bound }])
   t.deepEqual(await zoneplane('token', 'bind', id, third), [
     false,
@@ -169,12 +171,12 @@ test.serial('a token can be bound to another account once, under the rules of bi
 
   const manager = await newToken(owner, '--manage-tokens')
   const login = await newToken(owner)
-  await query(servers().system.db, 'update tokens set mfa = false where id = :id', { id: login.id })
+  await query(service().system.db, 'update tokens set mfa = false where id = :id', { id: login.id })
   const policed = await newToken(bound)
   // Each policy is checked when it is inserted, so the default policy has to be the first.
   const policy = `insert into policies (created, token_id, domain_id)
     values (now(), :id, (select id from domains where name = :name))`
-  for (const name of [null, 'bound.example']) await query(servers().system.db, policy, { id: policed.id, name })
+  for (const name of [null, 'bound.example']) await query(service().system.db, policy, { id: policed.id, name })
   for (const [token, why] of [
     [manager, 'perm_manage_tokens and user_override are mutually exclusive.'],
     [login, 'A login token cannot be bound.'],
@@ -188,7 +190,7 @@ test.serial('a token can be bound to another account once, under the rules of bi
 test.serial('a domain that is reserved for the operator is created, and its account can write to it', async (t) => {
   const email = 'operator@example.net'
   await zoneplane('account', 'create', email)
-  const api = service.clientOf((await newToken(email, '--create-domain')).token)
+  const api = service().clientOf((await newToken(email, '--create-domain')).token)
   // The service's name servers are in it.
   const name = 'zoneplane.test'
   t.is((await api.post('/domains/', { name })).status, 400)
@@ -211,7 +213,6 @@ test.serial('a domain that is reserved for the operator is created, and its acco
 })
 
 test.serial('a new minimum TTL of a domain applies to later writes', async (t) => {
-  const { api } = service
   t.is((await api.post('/domains/', { name: 'ttl.example' })).status, 201)
   t.deepEqual(await zoneplane('domain', 'set-minimum-ttl', 'ttl.example', '5'), [true, 'ttl.example: minimum TTL 5\n'])
   const rrset = { subname: 'www', type: 'A', ttl: 5, records: ['192.0.2.1'] }
@@ -288,12 +289,14 @@ test.serial('changes by the operator are events in the log of the command', asyn
   const email = 'logged@example.net'
   const { id } = (await json('account', 'create', email)) as { id: string }
   const { id: token } = (await json('token', 'create', email)) as { id: string }
-  for (const [args, expected] of [
-    [['account', 'disable', email], { event: 'account_changed', account: id, by: 'operator' }],
-    [['token', 'revoke', token], { event: 'token_deleted', account: id, token, by: 'operator' }],
-    [['account', 'delete', email], { event: 'account_deleted', account: id, by: 'operator' }],
+  const env = environmentFor(service().backends)
+  for (const [work, expected] of [
+    // The program itself first, then the same functions in this process.
+    [() => program(['account', 'disable', email], env), { event: 'account_changed', account: id, by: 'operator' }],
+    [() => logOf('token', 'revoke', token), { event: 'token_deleted', account: id, token, by: 'operator' }],
+    [() => logOf('account', 'delete', email), { event: 'account_deleted', account: id, by: 'operator' }],
   ] as const) {
-    const [code, printed] = await program([...args], environmentFor(servers().backends))
+    const [code, printed] = await work()
     t.is(code, 0)
     const lines = printed.split('\n').filter((line) => line.startsWith('{'))
     t.is(lines.length, 1)
@@ -303,23 +306,30 @@ test.serial('changes by the operator are events in the log of the command', asyn
   }
 })
 
+/** The exit code of a command, and what it has logged. */
+async function logOf(...args: string[]): Promise<[number, string]> {
+  const before = service().logged().length
+  const [succeeded] = await zoneplane(...args)
+  return [succeeded ? 0 : 1, service().logged().slice(before)]
+}
+
 test.serial('stored secrets can be encrypted again', async (t) => {
   const { id } = (await json('account', 'create', 'factors@example.net')) as { id: string }
-  const factor = await addFactor(servers(), id)
+  const factor = await addFactor(service(), id)
   const stored = async () => {
     const sql = 'select secret from totp_factors where id = :factor'
-    return (await query<{ secret: Buffer }>(servers().system.db, sql, { factor }))[0]!.secret
+    return (await query<{ secret: Buffer }>(service().system.db, sql, { factor }))[0]!.secret
   }
   const before = { id: factor, secret: await stored() }
   const [{ keys } = { keys: 0 }] = await query<{ keys: number }>(
-    servers().system.db,
+    service().system.db,
     'select count(*) as keys from keys',
   )
   const text = `second factors: 1 secrets encrypted\nDNSSEC keys: ${keys} encrypted\ntransfer keys: 0 encrypted\n`
   t.deepEqual(await zoneplane('encrypt-again'), [true, text])
   const after = { id: factor, secret: await stored() }
   t.notDeepEqual(after.secret, before.secret)
-  t.deepEqual(decryptSecret(servers().system, after), decryptSecret(servers().system, before))
+  t.deepEqual(decryptSecret(service().system, after), decryptSecret(service().system, before))
 })
 
 test.serial('without an environment the program reports what it needs, and still prints its help', async (t) => {

@@ -1,23 +1,39 @@
 import { run } from '../../src/cli/run.ts'
 import type { System } from '../../src/system.ts'
+import { withSystem } from '../../src/with-system.ts'
+
+type Parts = Parameters<typeof run>[1]
 
 /** Runs a command line of the operator in this process. Resolves to whether it succeeded, and all that it printed. */
 export type Zoneplane = (...args: string[]) => Promise<[boolean, string]>
 
 /** The commands that need a system. */
 export function commandsOn(system: () => System): Zoneplane {
-  return async (...args) => {
-    let printed = ''
-    const write = (text: string) => {
-      printed += text
-    }
-    const parts = {
-      version: '1.2.3',
-      start: () => Promise.reject(new Error('no service is started in this process')),
-      reset: () => Promise.reject(new Error('no service runs with private servers')),
-      withSystem: async (_: unknown, work: (system: System) => Promise<void>) => work(system()),
-    }
-    const succeeded = await run(args, parts, { writeOut: write, writeErr: write })
-    return [succeeded, printed]
+  return (...args) => runHere(args, async (_, work) => work(system()))
+}
+
+/** Runs a command line on a system of its own, which the environment names, as the program does, but in this process. */
+export async function runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<[boolean, string]> {
+  const before = process.env
+  process.env = { ...env }
+  try {
+    return await runHere(args, withSystem)
+  } finally {
+    process.env = before
   }
+}
+
+async function runHere(args: string[], withSystem: Parts['withSystem']): Promise<[boolean, string]> {
+  let printed = ''
+  const write = (text: string) => {
+    printed += text
+  }
+  const parts = {
+    version: '1.2.3',
+    start: () => Promise.reject(new Error('no service is started in this process')),
+    reset: () => Promise.reject(new Error('no service runs with private servers')),
+    withSystem,
+  }
+  const succeeded = await run(args, parts, { writeOut: write, writeErr: write })
+  return [succeeded, printed]
 }
