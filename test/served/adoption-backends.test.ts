@@ -8,7 +8,8 @@ import { spell } from '../../src/nameserver/spelling.ts'
 import { EXAMPLES } from '../dns/examples/index.ts'
 import { lookUp, verifyTransfer } from '../support/dns/dns.ts'
 import { transferred } from '../support/dns/wire.ts'
-import { useServers, type TestProcess, type TestServers } from '../support/harness.ts'
+import type { Client } from '../support/client.ts'
+import { useServers, type TestServers } from '../support/harness.ts'
 import { POSTGRES_SCHEMA, type Backend } from '../support/servers/backends.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import {
@@ -67,7 +68,7 @@ const zones: Record<string, string[][]> = {
 
 for (const backend of BACKENDS) {
   const servers = useServers(backend)
-  let service: TestProcess
+  let api: Client
   let samples: RRset[]
 
   test.serial.before(`${backend}: there are zones, and a service`, async () => {
@@ -85,26 +86,26 @@ for (const backend of BACKENDS) {
     // It would see new zones only after zone-cache-refresh-interval.
     await servers().powerDns.stop()
     await servers().restartPowerDns()
-    service = await servers().start()
+    api = (await servers().serve()).api
   })
 
   for (const name of [...Object.keys(zones), 'imported.test']) {
     test.serial(`${backend}: the signed zone ${name} becomes a domain, and is served as before`, async (t) => {
       const anchors = await isAdoptedAsItIs(t, servers(), name)
       await verifyTransfer(servers().powerDns, name, anchors)
-      await isADomain(t, servers(), service.api, name, anchors)
+      await isADomain(t, servers(), api, name, anchors)
     })
   }
 
   test.serial(`${backend}: a zone with narrow NSEC3 becomes a domain, and denies names as before`, async (t) => {
     const { kept, adopted } = await adoption(servers(), 'narrow.test', { apply: true, keepSoa: true })
     t.deepEqual([kept.includes('NSEC3 1 0 0 - narrow'), adopted], [true, true])
-    await isADomain(t, servers(), service.api, 'narrow.test', await dsOf(servers(), 'narrow.test'))
+    await isADomain(t, servers(), api, 'narrow.test', await dsOf(servers(), 'narrow.test'))
   })
 
   test.serial(`${backend}: an unsigned zone is signed, and otherwise served as before`, async (t) => {
     const anchors = await isAdoptedAndSigned(t, servers(), 'unsigned.test')
-    await isADomain(t, servers(), service.api, 'unsigned.test', anchors)
+    await isADomain(t, servers(), api, 'unsigned.test', anchors)
   })
 
   test.serial(`${backend}: a zone with records of all types is served as before, and the API shows them`, async (t) => {
@@ -117,7 +118,7 @@ for (const backend of BACKENDS) {
     const { obstacles, adopted } = await adoption(servers(), 'types.test', { apply: true, keepSoa: true })
     t.deepEqual([obstacles, adopted], [[], true])
     t.deepEqual(await served(), before)
-    const { json } = await service.api.get('/domains/types.test/rrsets/')
+    const { json } = await api.get('/domains/types.test/rrsets/')
     const shown = (json as RRset[]).map((rrset) => [rrset.subname, rrset.type, keysOf(rrset)])
     for (const rrset of samples)
       t.deepEqual(shown.find(([subname, type]) => subname === rrset.subname && type === rrset.type)?.[2], keysOf(rrset))

@@ -3,18 +3,19 @@ import { strangers, release, type AdoptionRequest } from '../../src/service/doma
 import { reconcileAll } from '../../src/service/domains/reconcile.ts'
 import { transfer, verifyTransfer } from '../support/dns/dns.ts'
 import { servedSerial } from '../support/dns/wire.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import type { Client } from '../support/client.ts'
+import { useServers } from '../support/harness.ts'
 import * as checks from './checks/adoption.ts'
 import { adoption, isAdoptedAndSigned, isAdoptedAsItIs, ownerOf } from './checks/adoption.ts'
 
 // Zones that others have made at PowerDNS become domains, and go on being served.
 
 const servers = useServers()
-let service: TestProcess
+let api: Client
 let email: string
 
 test.serial.before('a service is started', async () => {
-  service = await servers().start({ THROTTLE: 'off' })
+  api = (await servers().serve()).api
   email = await ownerOf(servers())
 })
 
@@ -44,7 +45,7 @@ const call = (method: string, path: string, body?: object) => checks.call(server
 const contentsOf = (name: string) => checks.contentsOf(servers(), name)
 const dsOf = (name: string) => checks.dsOf(servers(), name)
 const isADomain = (t: ExecutionContext, name: string, anchors: string[]) =>
-  checks.isADomain(t, servers(), service.api, name, anchors)
+  checks.isADomain(t, servers(), api, name, anchors)
 
 /** Makes a zone as an operator would. */
 async function make(name: string, settings: object, keys: object[] = [], contents = CONTENTS): Promise<void> {
@@ -139,7 +140,7 @@ const obstacles: [what: string, name: string, make: (name: string) => Promise<un
     /^no account has the e-mail address "nobody"$/,
   ],
   ['whose name is a public suffix', 'co.uk', (name) => make(name, {}), /--allow-public-suffix/],
-  ['that is a domain', 'present.test', (name) => service.api.post('/domains/', { name }), /^it is a domain already$/],
+  ['that is a domain', 'present.test', (name) => api.post('/domains/', { name }), /^it is a domain already$/],
   [
     'with an ALIAS record',
     'alias.test',
@@ -175,7 +176,7 @@ test.serial('a released domain is served as before, and can be adopted again', a
   t.true((await plan(name, { apply: true, keepSoa: true })).adopted)
   await release(servers().system, name)
   t.deepEqual(await contentsOf(name), before)
-  t.is((await service.api.get(`/domains/${name}/`)).status, 404)
+  t.is((await api.get(`/domains/${name}/`)).status, 404)
   t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [], left: [] })
   t.deepEqual(await contentsOf(name), before)
   t.true((await plan(name, { apply: true, keepSoa: true })).adopted)

@@ -130,7 +130,8 @@ async function startTestServers(backend?: Backend, makeDatabase?: () => Promise<
         ...service,
         api: service.clientOf(owner.secret),
         async stop() {
-          if (local.includes(service)) local.splice(local.indexOf(service), 1)
+          if (!local.includes(service)) return
+          local.splice(local.indexOf(service), 1)
           await service.stop()
         },
       }

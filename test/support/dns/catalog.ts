@@ -1,17 +1,18 @@
-import { transfer, type Server } from './dns.ts'
 import { eventually } from '../eventually.ts'
+import type { Server } from './dns.ts'
+import { transferred } from './wire.ts'
 
 /** The members of a catalog zone, ids by zones, as a secondary reads them. Throws if one would not accept it. */
 export async function membersOf(server: Server, catalog: string): Promise<Map<string, string>> {
-  const lines = (await transfer(server, catalog)).split('\n').map((line) => line.split(/\s+/))
   const members = new Map<string, string>()
   let version: string | undefined
-  for (const [name = '', , , type, content = ''] of lines) {
-    if (type === 'TXT' && name === `version.${catalog}.`) version = content
+  for (const { name, type, records } of await transferred(server, catalog)) {
+    if (type === 'TXT' && name === `version.${catalog}.`) version = records.join()
     if (type !== 'PTR') continue
-    const zone = content.slice(0, -1)
-    if (members.has(zone)) throw new Error(`${zone} has two ids`)
-    members.set(zone, name.slice(0, -`.zones.${catalog}.`.length))
+    for (const zone of records.map((record) => record.slice(0, -1))) {
+      if (members.has(zone)) throw new Error(`${zone} has two ids`)
+      members.set(zone, name.slice(0, -`.zones.${catalog}.`.length))
+    }
   }
   if (version !== '"2"') throw new Error(`the version of ${catalog} is ${version}`)
   return members
