@@ -2,6 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { Unavailable } from '../../src/errors.ts'
 import { one, openDatabase, query } from '../../src/store/database.ts'
+import { depth } from '../support/depth.ts'
 import { useService } from '../support/harness.ts'
 import { startPostgresProxy } from '../support/servers/postgres-proxy.ts'
 
@@ -21,7 +22,7 @@ test('arrays of texts are returned as they were sent', async (t) => {
     fc.asyncProperty(TEXTS, async (texts) => {
       t.deepEqual(await query(db, 'select :texts::text[] as texts', { texts }), [{ texts }])
     }),
-    { numRuns: 2000 },
+    { numRuns: depth(300, 2000) },
   )
 })
 
