@@ -174,9 +174,17 @@ class Description {
   }
 }
 
+let latestYaml: { text: string; value: unknown } | undefined
+
+/** Parses YAML, which takes long, unless it is the same text as before. */
+function parseYaml(text: string): unknown {
+  if (latestYaml?.text !== text) latestYaml = { text, value: yaml.parse(text) }
+  return latestYaml.value
+}
+
 const PARSERS: Record<string, (text: string) => unknown> = {
   'application/json': JSON.parse,
-  'application/yaml': yaml.parse,
+  'application/yaml': parseYaml,
 }
 
 /** Headers of HTTP itself, which OpenAPI does not describe. */

@@ -153,12 +153,19 @@ interface Row {
   mediaType?: string
   /** Whether the RRset is deleted first. */
   withoutRRset?: true
+  /** Whether later rows need another domain if it has changed this one. */
+  spoils?: true
   /** `open`: ignores tokens; `optional`: requires no token, but refuses an invalid one. */
   access?: 'open' | 'optional'
   /** Allowed before the MFA step. */
   beforeMfa?: true
   expected: (caller: Caller) => Outcome
 }
+
+let last = 61
+
+/** A number that was not written before, so that each write is a change. */
+const next = () => ++last
 
 const always = (status: number) => (): Outcome => [status, false]
 
@@ -230,7 +237,7 @@ const ROWS: Row[] = [
   { method: 'POST', path: FACTORS, beforeMfa: true, expected: factorChanged(202, false) },
   { method: 'GET', path: `${FACTORS}/:factor`, beforeMfa: true, expected: factorRead },
   ...['PUT', 'PATCH'].map((method) => ({
-    ...{ method, path: `${FACTORS}/:factor`, body: () => ({ name: 'changed' }), beforeMfa: true as const },
+    ...{ method, path: `${FACTORS}/:factor`, body: () => ({ name: `name ${next()}` }), beforeMfa: true as const },
     expected: factorChanged(200, true),
   })),
   { method: 'DELETE', path: `${FACTORS}/:factor`, beforeMfa: true, expected: factorChanged(204, true) },
@@ -245,7 +252,7 @@ const ROWS: Row[] = [
   { method: 'POST', path: TOKENS, expected: managed(({ relation }) => [201, relation !== 'foreign']) },
   { method: 'GET', path: `${TOKENS}/:id`, expected: tokenRead },
   ...['PUT', 'PATCH'].map((method) => ({
-    ...{ method, path: `${TOKENS}/:id`, body: () => ({ name: 'changed' }), expected: tokenChanged(200) },
+    ...{ method, path: `${TOKENS}/:id`, body: () => ({ name: `name ${next()}` }), expected: tokenChanged(200) },
   })),
   { method: 'DELETE', path: `${TOKENS}/:id`, expected: managed(({ relation }) => [204, relation !== 'foreign']) },
   { method: 'GET', path: `${TOKENS}/:id/policies`, expected: tokenRead },
@@ -275,6 +282,7 @@ const ROWS: Row[] = [
   {
     method: 'DELETE',
     path: `${DOMAINS}/:name`,
+    spoils: true,
     expected({ remove, sees, clears }) {
       if (remove !== true) return [403, false]
       if (sees !== true) return [204, false]
@@ -284,7 +292,7 @@ const ROWS: Row[] = [
   { method: 'GET', path: `${DOMAINS}/:name/zonefile`, expected: ifVisible(() => [200, false]) },
   {
     ...{ method: 'PUT', path: `${DOMAINS}/:name/zonefile`, body: () => 'www 61 A 192.0.2.1', mediaType: 'text/dns' },
-    expected: written(200),
+    ...{ spoils: true, expected: written(200) },
   },
   {
     ...{ method: 'PUT', path: `${DOMAINS}/:name/zonefile`, query: '?dry_run=true', body: () => 'www 61 A 192.0.2.1' },
@@ -302,24 +310,30 @@ const ROWS: Row[] = [
   { method: 'GET', path: `${DOMAINS}/:name/history/:id`, idOf: 'entry', expected: ifVisible(() => [200, false]) },
   ...['', '?dry_run=true'].flatMap((query): Row[] => [
     {
-      ...{ method: 'POST', path: `${DOMAINS}/:name/history/:id/undo`, idOf: 'entry', query },
+      ...{ method: 'POST', path: `${DOMAINS}/:name/history/:id/undo`, idOf: 'entry', query, spoils: true },
       expected: query === '' ? written(200) : examined,
     },
     {
-      ...{ method: 'POST', path: `${DOMAINS}/:name/restore`, query, body: ({ version }) => ({ version }) },
+      ...{
+        method: 'POST',
+        path: `${DOMAINS}/:name/restore`,
+        query,
+        body: ({ version }) => ({ version }),
+        spoils: true,
+      },
       expected: query === '' ? written(200) : examined,
     },
   ]),
   { method: 'GET', path: RRSETS, expected: ifVisible(() => [200, false]) },
-  { method: 'POST', path: RRSETS, withoutRRset: true, body: () => rrset(), expected: written(201) },
+  { method: 'POST', path: RRSETS, withoutRRset: true, spoils: true, body: () => rrset(), expected: written(201) },
   ...['PUT', 'PATCH'].map((method) => ({
-    ...{ method, path: RRSETS, body: () => [rrset({ ttl: 61 })], expected: written(200) },
+    ...{ method, path: RRSETS, body: () => [rrset({ ttl: next() })], expected: written(200) },
   })),
   { method: 'GET', path: `${RRSETS}/:subname/:type`, expected: ifVisible(() => [200, false]) },
   ...['PUT', 'PATCH'].map((method) => ({
-    ...{ method, path: `${RRSETS}/:subname/:type`, body: () => rrset({ ttl: 61 }), expected: written(200) },
+    ...{ method, path: `${RRSETS}/:subname/:type`, body: () => rrset({ ttl: next() }), expected: written(200) },
   })),
-  { method: 'DELETE', path: `${RRSETS}/:subname/:type`, expected: written(204) },
+  { method: 'DELETE', path: `${RRSETS}/:subname/:type`, spoils: true, expected: written(204) },
   ...['PUT', 'PATCH'].flatMap((method) => [
     { method, path: RRSETS, query: '?dry_run=true', body: () => [rrset({ ttl: 61 })], expected: examined },
     {
@@ -340,8 +354,14 @@ function expected(row: Row, caller: Caller): Outcome {
   return row.expected(caller)
 }
 
+type Parties = Pick<Site, 'account' | 'owner'>
+
 async function makeSite(): Promise<Site> {
-  const [account, owner] = [await service().account(), await service().account()]
+  const parties = { account: await service().account(), owner: await service().account() }
+  return { ...parties, ...(await makeTokens(parties)), ...(await makeDomain(parties)) }
+}
+
+async function makeTokens({ account, owner }: Parties): Promise<Pick<Site, 'tokens' | 'factor'>> {
   const own = await addToken(service(), account.id)
   const bound = await addToken(service(), owner.id, { userOverrideId: account.id })
   const tokens = { own: { id: own.id, policy: '' }, bound: { id: bound.id, policy: '' } }
@@ -352,11 +372,14 @@ async function makeSite(): Promise<Site> {
     })
     token.policy = policy!.id
   }
+  return { tokens, factor: await addFactor(service(), account.id, { used: false }) }
+}
+
+async function makeDomain({ account }: Parties): Promise<Pick<Site, 'domain' | 'entry' | 'version'>> {
   const domain = await newDomain(account.api)
   await newRRset(account.api, domain)
-  const factor = await addFactor(service(), account.id, { used: false })
   const [newest, former] = await entriesOf(account.api, domain)
-  return { account, owner, domain, tokens, factor, entry: newest!.id, version: former!.version }
+  return { domain, entry: newest!.id, version: former!.version }
 }
 
 /** The rows of both accounts without the times of use. */
@@ -394,7 +417,9 @@ function send(site: Site, row: Row, caller: Caller, secret: string | undefined):
     ...{ action: 'activate-account', code: 'unknown', asset: 'swagger-ui.css' },
   }
   const target = path.replace(/:(\w+)/g, (_, name: string) => parameters[name]!)
-  const update = path.endsWith('/update') ? `?hostname=www.${site.domain}&myip=192.0.2.77&myipv6=preserve` : ''
+  const update = path.endsWith('/update')
+    ? `?hostname=www.${site.domain}&myip=198.51.${next() >> 8}.${next() & 255}&myipv6=preserve`
+    : ''
   const client = new Client(service().url, secret)
   const url = `//root${target}${update}${query}`
   if (mediaType !== undefined) {
@@ -407,24 +432,29 @@ for (const [name, caller] of Object.entries(CALLERS)) {
   test(`permissions of ${name}`, async (t) => {
     let site = await makeSite()
     let secret = await caller.secret(site)
+    let before = await contents(site)
     for (const row of ROWS) {
       if (row.withoutRRset === true) {
         const sql = `delete from rrsets where subname = 'www' and domain_id = (select id from domains where name = :name)`
         await query(service().system.db, sql, { name: site.domain })
+        before = await contents(site)
       }
-      const before = await contents(site)
       const { status, text } = await send(site, row, caller, secret)
-      const changed = (await contents(site)) !== before
+      const after = await contents(site)
+      const changed = after !== before
       const logsOut = row.path.endsWith('/logout') && status === 204
       t.deepEqual(
         [status, changed && !logsOut],
         expected(row, caller),
         `${row.method} ${row.path}${row.query ?? ''}: ${text}`,
       )
-      if (changed || logsOut || row.withoutRRset === true) {
-        site = await makeSite()
-        secret = await caller.secret(site)
-      }
+      before = after
+      if (!changed && !logsOut && row.withoutRRset !== true) continue
+      if (row.path.startsWith('/api/v1/auth')) site = { ...site, ...(await makeTokens(site)) }
+      else if (row.spoils === true) site = { ...site, ...(await makeDomain(site)) }
+      else continue
+      secret = await caller.secret(site)
+      before = await contents(site)
     }
   })
 }
