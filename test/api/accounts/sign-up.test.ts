@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { query } from '../../../src/store/database.ts'
 import { freshName, newDomain, type ShownDomain } from '../../support/api.ts'
 import { Client } from '../../support/client.ts'
@@ -36,13 +37,15 @@ test('registration sends a mail, and login works once the account is activated',
   t.true(await people.canLogIn(service(), email, PASSWORD))
 })
 
-test('the mail is plain text with one link, to the public URL', async (t) => {
+test('the mail is plain text with one link, to the public URL; without a mail server it is a file in a folder that the log names', async (t) => {
   await withService({ REGISTRATION: 'open', PUBLIC_URL: 'https://dns.example.net' }, async (own) => {
     const { url, code, email } = await activationLink(own)
     t.is(url, `https://dns.example.net/api/v1/v/activate-account/${code}/`)
     const { subject, text } = await letterTo(own.system, email)
     t.is(subject, 'Confirm your new account')
     t.true(text.includes('expires after 12 hours'))
+    const folder = join(own.system.config.dataFolder, 'mails')
+    t.true(own.logged().includes(`"message":"mails go to"`) && own.logged().includes(`"destination":"${folder}"`))
   })
 })
 
