@@ -6,6 +6,7 @@ import { generateSecret } from '../../src/service/tokens/secrets.ts'
 import { query } from '../../src/store/database.ts'
 import { Client } from './client.ts'
 import type { TestService } from './harness.ts'
+import type { LocalService } from './servers/service.ts'
 
 /** Columns of a token in Postgres' notation. */
 export interface TokenOptions {
@@ -113,6 +114,12 @@ export async function addFactor(
     { id, accountId, now, lastUsed: used ? now : null, name: randomBytes(6).toString('hex'), secret },
   )
   return id
+}
+
+/** Stops the clocks of services, so that no TOTP time step ends between a code and its use. */
+export function stopClocks(...services: Pick<LocalService, 'system'>[]): void {
+  const now = services[0]!.system.now()
+  for (const { system } of services) system.now = () => now
 }
 
 /** A code of a factor. @param offset in time steps from the current one */

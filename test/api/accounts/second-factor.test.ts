@@ -3,12 +3,16 @@ import { useService, withService, type TestService } from '../../support/harness
 import { allLettersTo } from '../../support/mails.ts'
 import { person, said, type Person } from '../../support/people.ts'
 import { test } from '../../support/serial.ts'
-import { addFactor, addToken, codeFor } from '../../support/tokens.ts'
+import { addFactor, addToken, codeFor, stopClocks } from '../../support/tokens.ts'
 import { query } from '../../../src/store/database.ts'
 
 // Contract §11.2: with MFA enabled, a change of address and a deletion need a code; and how often codes may be wrong.
 
 const service = useService()
+
+test.before('the clock stops', () => {
+  stopClocks(service())
+})
 
 const WRONG = '{"code":["Invalid code."]}'
 const REQUIRED = '{"code":["This field is required."]}'
@@ -79,6 +83,7 @@ test('deletion: the code is looked at before the domains', async (t) => {
 test('after ten wrong codes in an hour for an account, codes are 429 everywhere, and for no other account', async (t) => {
   const settings = { THROTTLE: 'on', THROTTLE_RATES: 'account_management_active=1000/min' }
   await withService(settings, async (own) => {
+    stopClocks(own)
     const [someone, other] = [await withFactor(own), await withFactor(own)]
     const paths = [
       `/auth/totp/${someone.factor}/verify/`,
@@ -109,6 +114,7 @@ test('after ten wrong codes in an hour for an account, codes are 429 everywhere,
 
 test('of simultaneous wrong codes, ten are looked at', async (t) => {
   await withService({ THROTTLE: 'on' }, async (own) => {
+    stopClocks(own)
     const { id, factor } = await withFactor(own)
     const { api } = await addToken(own, id, { mfa: false, permManageTokens: true })
     const code = await wrongCode(factor, own)

@@ -6,11 +6,15 @@ import type { Client } from '../../support/client.ts'
 import { depth } from '../../support/depth.ts'
 import { useService } from '../../support/harness.ts'
 import { linkTo, person } from '../../support/people.ts'
-import { addToken } from '../../support/tokens.ts'
+import { addToken, stopClocks } from '../../support/tokens.ts'
 
 // Of many requests that use a code or a link at once, exactly one succeeds.
 
 const service = useService()
+
+test.before('the clock stops', () => {
+  stopClocks(service())
+})
 
 const login = { mfa: false, permManageTokens: true }
 

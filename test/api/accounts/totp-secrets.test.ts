@@ -6,7 +6,7 @@ import { startService } from '../../support/servers/service.ts'
 import { useService } from '../../support/harness.ts'
 import { linkTo, person } from '../../support/people.ts'
 import { test } from '../../support/serial.ts'
-import { addFactor, addToken, codeFor } from '../../support/tokens.ts'
+import { addFactor, addToken, codeFor, stopClocks } from '../../support/tokens.ts'
 
 // Contract §12: the secrets of TOTP factors are encrypted in the database, and bound to their factor.
 
@@ -52,6 +52,7 @@ test('the key can be changed: with both keys all factors work, and after encrypt
   const old = system.config.keyEncryptionKeys[0]!.toString('base64')
   const both = await startService(backends, { KEY_ENCRYPTION_KEYS: `${key}, ${old}` })
   const single = await startService(backends, { KEY_ENCRYPTION_KEYS: key })
+  stopClocks(service(), both, single)
   const { id } = await person(service())
   const factor = await addFactor(service(), id)
   const { secret } = await addToken(service(), id, LOGIN)
