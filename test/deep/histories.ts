@@ -142,10 +142,15 @@ async function act(workers: Worker[], actors: Actors, phase: Phase, random: Rand
     while (phase.places < 1) await sleep(5)
     phase.places--
     phase.running++
-    const { service } = random.of(workers)
-    const api = new Client(service.url, actors.secret)
-    const request = await choose(random, actors, api)
-    const outcome = request && (await send(api, actors, request))
+    const worker = random.of(workers)
+    const api = () => new Client(worker.service.url, actors.secret)
+    const request = await choose(random, actors, api())
+    let outcome = request && (await send(api(), actors, request))
+    // A service that starts again would else be away for all that the clients have to send.
+    for (let left = 1_000; outcome === 'unsent' && left > 0; left--) {
+      await sleep(50)
+      outcome = await send(api(), actors, request!)
+    }
     phase.running--
     if (outcome === 'failed' || outcome === 'unknown') await sleep(200)
   }
