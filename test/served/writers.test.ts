@@ -1,17 +1,101 @@
 import test from 'ava'
+import { isBusy, newDomain, patiently } from '../support/api.ts'
+import { Client, type Answer } from '../support/client.ts'
+import { ask, dataOf } from '../support/dns/dns.ts'
+import { addresses, served, told, update } from '../support/dyndns.ts'
+import { startService } from '../support/servers/service.ts'
 import { isConsistent } from '../support/dns/zone.ts'
 import { useTwoProcesses } from './checks/two-processes.ts'
 import { writeSideBySide } from './checks/writers.ts'
 
+// Writers side by side. Half of them use one process of the service, half another. Both processes share the connections
+// that PowerDNS can handle.
+
 const { service, clients } = useTwoProcesses()
 
+/** Contract §10 when many routers get new addresses at once, as after a power cut. */
+const ROUTERS = 50
+
+let pair: [Client, Client]
+
+test.before('two processes', async () => {
+  pair = await clients()
+})
+
+/** A router's IPv4 and IPv6 address. */
+function both(router: number): string {
+  return `192.0.2.${router} 2001:db8::${router.toString(16)}`
+}
+
+/** Updates all routers at once, each under the name that `nameOf` returns, through these clients in turn. */
+function updateAtOnce(through: Client[], nameOf: (router: number) => string, attempt = patiently): Promise<Answer[]> {
+  const routers = Array.from({ length: ROUTERS }, (_, i) => i + 1)
+  return Promise.all(
+    routers.map((router) => {
+      const parameters = { hostname: nameOf(router), myip: both(router).replace(' ', ',') }
+      return attempt(() => update(through[router % through.length]!, parameters))
+    }),
+  )
+}
+
+/** The addresses that DNS serves for a name; fast enough for many names, because it starts no program. */
+async function asked(name: string): Promise<string> {
+  const families = ['A', 'AAAA'].map(async (type) => dataOf(await ask(service().powerDns, name, type), type))
+  return (await Promise.all(families)).join(' ')
+}
+
+/** The addresses in the last PATCH that was sent to PowerDNS for a domain. */
+function publishedLast(domain: string): string {
+  const matches = ({ method, path }: { method: string; path: string }) =>
+    method === 'PATCH' && path.includes(`${domain}.`)
+  const { body } = service().proxy.calls.findLast(matches)!
+  return [/192\.0\.2\.\d+/, /2001:db8::[0-9a-f]+/].map((address) => address.exec(body)![0]).join(' ')
+}
+
 test.serial('16 writers on one zone lose no update', async (t) => {
-  await writeSideBySide(t, service(), await clients(), ['one.test'], 160)
+  await writeSideBySide(t, service(), pair, ['one.test'], 128)
 })
 
 test.serial('16 writers on 16 zones lose no update', async (t) => {
   const names = Array.from({ length: 16 }, (_, i) => `z${i}.test`)
-  await writeSideBySide(t, service(), await clients(), names, 160)
+  await writeSideBySide(t, service(), pair, names, 128)
+})
+
+test.serial(`${ROUTERS} routers each update their own name at once, three times`, async (t) => {
+  const domain = await newDomain(pair[0])
+  for (const shift of [0, 1, 2]) {
+    const nameOf = (router: number) => `r${(router + shift) % ROUTERS}.${domain}`
+    for (const answer of await updateAtOnce(pair, nameOf)) t.deepEqual(told(answer), [200, 'good'])
+    for (let router = 1; router <= ROUTERS; router++) t.is(await asked(nameOf(router)), both(router))
+  }
+})
+
+test.serial(`${ROUTERS} routers update the same name at once: the last update wins, with both addresses`, async (t) => {
+  const domain = await newDomain(pair[0])
+  for (const answer of await updateAtOnce(pair, () => domain)) t.deepEqual(told(answer), [200, 'good'])
+  const shown = await served(service(), domain)
+  t.is(shown, publishedLast(domain))
+  t.is(await addresses(pair[0], domain, ''), shown)
+})
+
+test.serial('with throttling, 20 updates are accepted, and the others are answered 429 with Retry-After', async (t) => {
+  const { api, secret } = await service().account()
+  const domain = await newDomain(api)
+  const { clientOf, stop } = await startService(service().backends, { THROTTLE: 'on' })
+  const answers = await updateAtOnce(
+    [clientOf(secret)],
+    () => domain,
+    (request) => request(),
+  )
+  await stop()
+  const throttled = answers.filter(({ status }) => status === 429)
+  const accepted = answers.flatMap(({ status }, i) => (status === 200 ? [both(i + 1)] : []))
+  t.is(throttled.length, ROUTERS - 20)
+  t.is(accepted.length + answers.filter(isBusy).length, 20)
+  for (const { headers } of throttled) t.regex(String(headers['retry-after']), /^1?[0-9]{2}$/)
+  const shown = await served(service(), domain)
+  t.is(shown, publishedLast(domain))
+  t.true(accepted.includes(shown))
 })
 
 test.serial('at the end no mark remains, and DNS equals the database, serials included', async (t) => {
