@@ -4,9 +4,11 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import pg from 'pg'
 import { projectFolder } from '../../dev/project.ts'
 import { openDatabase, query, type Db } from '../../src/store/database.ts'
 import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
+import { eventually } from '../support/eventually.ts'
 import { createDatabase } from '../support/servers/databases.ts'
 
 const run = promisify(execFile)
@@ -218,12 +220,18 @@ test('a process that stands still while it migrates does not keep others from it
   await withEmptyDatabase(async (url, db) => {
     const module = new URL('../../src/store/migrate.js', import.meta.url).href
     const script = `import { migrate } from ${JSON.stringify(module)}; await migrate(${JSON.stringify(url)})`
+    // It cannot finish before it is stopped: it waits for this table.
+    const other = new pg.Client({ connectionString: url })
+    await other.connect()
+    await other.query('begin; create table knex_migrations ()')
     const stopped = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'ignore' })
     t.teardown(() => stopped.kill('SIGKILL'))
     const holders = `select from pg_locks where locktype = 'advisory' and granted
       and database = (select oid from pg_database where datname = current_database())`
-    while ((await query(db, holders)).length === 0) t.is(stopped.exitCode, null)
+    await eventually(async () => (await query(db, holders)).length === 1)
     stopped.kill('SIGSTOP')
+    await other.query('rollback')
+    await other.end()
     t.is((await query(db, holders)).length, 1)
     await migrate(url)
     t.true(await isMigrated(db))
