@@ -1,25 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RECOVERY_PAUSE } from '../limits.ts'
 import type { System } from '../system.ts'
+import type { Bell } from './bell.ts'
 
 /** Work that runs besides the requests until it is stopped. */
 export interface BackgroundTask {
   stop(): Promise<void>
-}
-
-/** Wakes loops of this process that pause. */
-export class Bell {
-  #next = new AbortController()
-
-  /** Aborts when the bell rings next. */
-  get next(): AbortSignal {
-    return this.#next.signal
-  }
-
-  ring(): void {
-    this.#next.abort()
-    this.#next = new AbortController()
-  }
 }
 
 /**

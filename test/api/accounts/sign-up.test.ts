@@ -37,13 +37,14 @@ test('registration sends a mail, and login works once the account is activated',
   t.true(await people.canLogIn(service(), email, PASSWORD))
 })
 
-test('the mail is plain text with one link, to the public URL; without a mail server it is a file in a folder that the log names', async (t) => {
+test('the mail is plain text with one link, to the public URL', async (t) => {
   await withService({ REGISTRATION: 'open', PUBLIC_URL: 'https://dns.example.net' }, async (own) => {
     const { url, code, email } = await activationLink(own)
     t.is(url, `https://dns.example.net/api/v1/v/activate-account/${code}/`)
     const { subject, text } = await letterTo(own.system, email)
     t.is(subject, 'Confirm your new account')
     t.true(text.includes('expires after 12 hours'))
+    // Without a mail server it is a file in a folder that the log names.
     const folder = join(own.system.config.dataFolder, 'mails')
     t.true(own.logged().includes(`"message":"mails go to"`) && own.logged().includes(`"destination":"${folder}"`))
   })

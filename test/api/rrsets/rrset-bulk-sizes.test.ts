@@ -31,7 +31,7 @@ async function cost(domain: string, write: () => Promise<unknown>): Promise<[sta
   return [own, changes() - before]
 }
 
-test('a bulk write sends the same SQL statements, and changes PowerDNS by one request, for any number of items', async (t) => {
+test('a bulk write sends the same SQL statements, and one request to the API of PowerDNS, for any number of items', async (t) => {
   const { api } = await service().account()
   const costs: Record<'create' | 'change', [string[], number]>[] = []
   for (const size of SIZES) {
