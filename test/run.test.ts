@@ -2,9 +2,10 @@ import test from 'ava'
 import fc from 'fast-check'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, readdirSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { filesOf, PARTS } from './runner/files.ts'
+import { projectFolder } from '../dev/project.ts'
+import { filesOf } from './runner/files.ts'
 import { newFolder } from './support/servers/folders.ts'
 import { Random, SEED } from './support/random.ts'
 
@@ -73,12 +74,12 @@ test.serial('the end of a run tells what failed, with which seed, and how to run
   t.deepEqual(readdirSync(join(folder, logs!, 'runner-failing-failures')).sort(), ['1-powerdns.log', '2-service.log'])
 })
 
-test('each file of the deep suite is in one of its parts', (t) => {
-  const parts = Object.values(PARTS)
-  const files = filesOf('deep', []).map((file) => file.replace('build/test/', ''))
+test('each file that tries more in the deep suite is in one of its parts', (t) => {
+  const isDeep = (file: string) =>
+    file.includes('/deep/') || readFileSync(join(projectFolder(), file), 'utf8').match(/\/depth\.js['"]/) !== null
   t.deepEqual(
-    files.filter((file) => !parts.some((part) => part.test(file))),
-    [],
+    filesOf('deep', []),
+    filesOf('deep', ['test/']).filter((file) => isDeep(file) || file.includes('/served/')),
   )
 })
 

@@ -100,7 +100,13 @@ async function runTests(): Promise<number> {
   const child = spawn(file!, rest, {
     cwd: project,
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, TMPDIR: temporary, TEST_FOLDER: temporary, TEST_SEED: '0', TEST_IMAGES: skipped === undefined ? 'on' : 'off' },
+    env: {
+      ...process.env,
+      TMPDIR: temporary,
+      TEST_FOLDER: temporary,
+      TEST_SEED: '0',
+      TEST_IMAGES: skipped === undefined ? 'on' : 'off',
+    },
   })
   const code = await new Promise<number | null>((resolve, reject) => child.once('exit', resolve).once('error', reject))
   rmSync(temporary, { recursive: true, force: true })

@@ -11,9 +11,8 @@ const CLIENTS = /^clients\//
 const IMAGES = /^images\//
 /** Tests that fail on purpose, for test/run.test.ts. */
 const FAILING = /^runner\/failing\//
-/** The deep suite, of whose files each has a short form. */
+/** Tests of the deep suite alone, of which all but ONLY_DEEP have a short form for CI. */
 const DEEP = /^deep\//
-/** Files of the deep suite without a short form. */
 const ONLY_DEEP = /^deep\/full\//
 
 /**
@@ -21,14 +20,16 @@ const ONLY_DEEP = /^deep\/full\//
  * part must be run.
  */
 export const PARTS: Record<string, RegExp> = {
-  histories: /^deep\/(histories|history|killed)\b/,
-  'write-path': /^deep\/(bulk-killed|import-killed|stop|catalog-histories|full\/policy-races)\b/,
-  failover: /^deep\/(failover|former-primary|lost-changes|full\/(pgbouncer|rolling-restart))\b/,
-  patroni: /^deep\/full\/patroni\b/,
-  secondaries: /^deep\/(secondaries|full\/(secondary-contents|catalog-consumers|hub|two-nameservers))\b/,
-  served: /^deep\/(nsec-changes|full\/served)\b/,
-  records: /^deep\/full\/record-properties\b/,
-  limits: /^deep\/(requests|alerts|full\/(unread-answers|unfinished-logins))\b/,
+  histories: /^deep\/histor(y|ies)\b/,
+  'write-path': /^deep\/(killed|bulk-killed|import-killed|stop|catalog-histories)\b/,
+  failover: /^deep\/(failover|former-primary|lost-changes|full\/rolling-restart)\b/,
+  patroni: /^deep\/full\/(patroni|pgbouncer)\b/,
+  secondaries: /^deep\/(secondaries|full\/(secondary-contents|two-nameservers|hub|catalog-consumers))\b/,
+  served: /^(served\/|deep\/nsec-changes\b)/,
+  records: /^(dns\/properties|store\/database|nameserver\/spelling)\b/,
+  api: /^api\/(history\/undo|rrsets\/(conditional|occlusion)|domains\/zonefile-replacement|tokens\/(token-policies|policy-races)|accounts\/totp-races)\b/,
+  requests: /^deep\/requests\b/,
+  limits: /^deep\/(alerts|full\/(unread-answers|unfinished-logins))\b/,
 }
 
 /** The suites: which files run, and whether they try all that they can. */
@@ -45,7 +46,7 @@ export function filesOf(suite: Suite, names: string[]): string[] {
 function isSelected(file: string, suite: Suite, names: string[]): boolean {
   if (names.length > 0) return names.some((name) => matches(file, name))
   if (IMAGES.test(file) || FAILING.test(file)) return false
-  if (suite === 'deep') return DEEP.test(file)
+  if (suite === 'deep') return Object.values(PARTS).some((part) => part.test(file))
   if (suite === 'clients') return CLIENTS.test(file)
   if (suite === 'ci') return !ONLY_DEEP.test(file)
   return !CLIENTS.test(file) && !DEEP.test(file)

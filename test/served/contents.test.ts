@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { audit } from '../../src/service/domains/reconcile.ts'
 import { succeeded } from '../support/api.ts'
+import { depth } from '../support/depth.ts'
 import { isConsistent } from '../support/dns/zone.ts'
 import { useService } from '../support/harness.ts'
 import { apiAndDnsAgree } from './checks/agreement.ts'
@@ -11,11 +12,11 @@ import { contentsAreServed } from './checks/contents.ts'
 const service = useService()
 
 test.serial('DNS serves, octet for octet, the records that the API shows', async (t) => {
-  await contentsAreServed(t, service(), 'contents.no-random-name', 100)
+  await contentsAreServed(t, service(), 'contents.no-random-name', depth(100, 2_000))
 })
 
 test.serial('random records of every type are served as they were accepted', async (t) => {
-  await apiAndDnsAgree(t, service(), 600)
+  await apiAndDnsAgree(t, service(), depth(600, 6_000))
 })
 
 /** Records with an octet, written as `\DDD`, in each field that may hold it. */

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { SMALL_ZONE } from '../../src/limits.ts'
+import { depth } from '../support/depth.ts'
 import { verifyTransfer } from '../support/dns/dns.ts'
 import { useService } from '../support/harness.ts'
 import { isConsistent, Zone, type Question } from '../support/dns/zone.ts'
@@ -71,16 +72,23 @@ for (const [kind, fillers] of [
   })
 }
 
+/** How many changes, and how many of the names are validated after each. */
+const steps = (short: number, full: number) => ({ steps: depth(short, full), validated: depth(2, 4) })
+
 test.serial('answers and denials of a small zone are correct and validate after every random change', async (t) => {
-  await changeAtRandom(t, service(), { zone: 'random-small.test', size: 0, steps: 20, validated: 2 })
+  await changeAtRandom(t, service(), { zone: 'random-small.test', size: 0, ...steps(20, 250) })
 })
 
 test.serial('the same holds for a large zone, which is not rectified when only contents change', async (t) => {
-  await changeAtRandom(t, service(), { zone: 'random-large.test', size: SMALL_ZONE + 20, steps: 16, validated: 2 })
+  await changeAtRandom(t, service(), {
+    zone: 'random-large.test',
+    size: depth(SMALL_ZONE + 20, 2_000),
+    ...steps(16, 150),
+  })
 })
 
 test.serial('the same holds for a zone that grows and shrinks across the limit between small and large', async (t) => {
-  await changeAtRandom(t, service(), { zone: 'between.test', size: SMALL_ZONE - 4, steps: 20, validated: 2 })
+  await changeAtRandom(t, service(), { zone: 'between.test', size: SMALL_ZONE - 4, ...steps(20, 150) })
 })
 
 test.serial('at the end no mark remains, and DNS equals the database, serials included', async (t) => {

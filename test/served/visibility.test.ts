@@ -1,6 +1,7 @@
 import test from 'ava'
 import { currentTime, unixTime } from '../../src/time.ts'
 import { query as sql } from '../../src/store/database.ts'
+import { depth } from '../support/depth.ts'
 import { useService } from '../support/harness.ts'
 import { servedSerial } from '../support/dns/wire.ts'
 import { isConsistent, Zone } from '../support/dns/zone.ts'
@@ -10,15 +11,15 @@ import { domainsShowAtOnce, writesShowAtOnce } from './checks/visibility.ts'
 const service = useService({ THROTTLE: 'off' })
 
 test.serial('a write is visible in DNS when its response arrives, denials included', async (t) => {
-  await writesShowAtOnce(t, service(), 'seen.test', 40)
+  await writesShowAtOnce(t, service(), 'seen.test', depth(40, 600))
 })
 
 test.serial('a new domain is served, and a deleted one no longer, when the response arrives', async (t) => {
-  await domainsShowAtOnce(t, service(), 'parent.test', 8)
+  await domainsShowAtOnce(t, service(), 'parent.test', depth(8, 100))
 })
 
 test.serial('a deleted domain can be created again at once, each time with a new key', async (t) => {
-  await recreate(t, service(), 'again.test', { lives: 4, writes: 5 })
+  await recreate(t, service(), 'again.test', { lives: depth(4, 50), writes: depth(5, 8) })
 })
 
 test.serial('the serial of a domain created again grows, even if it was ahead of the clock', async (t) => {
