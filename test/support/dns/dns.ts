@@ -37,7 +37,18 @@ export async function ask(server: Server, name: string, type: string): Promise<D
 
 let queries = 0
 
-/** Like `ask`, but returns the message unparsed; DNSSEC records are in it only with `dnssec`. */
+const WITH_DNSSEC: packet.OptAnswer = {
+  type: 'OPT',
+  name: '.',
+  udpPayloadSize: 1232,
+  flags: packet.DNSSEC_OK,
+  options: [],
+  extendedRcode: 0,
+  ednsVersion: 0,
+  flag_do: true,
+}
+
+/** Like `ask`, but returns the message unparsed. @param options.dnssec whether to ask for DNSSEC records, which takes EDNS */
 export async function exchange(
   server: Server,
   name: string,
@@ -48,18 +59,7 @@ export async function exchange(
     type: 'query',
     id: ++queries % 65536,
     questions: [{ type: codeOf(type) as 'A', name: name.replace(/\.$/, '') }],
-    additionals: [
-      {
-        type: 'OPT',
-        name: '.',
-        udpPayloadSize: 1232,
-        flags: dnssec ? packet.DNSSEC_OK : 0,
-        options: [],
-        extendedRcode: 0,
-        ednsVersion: 0,
-        flag_do: dnssec,
-      },
-    ],
+    additionals: dnssec ? [WITH_DNSSEC] : [],
   })
   const datagram = await overUdp(server, query)
   const truncated = (datagram.readUInt16BE(2) & packet.TRUNCATED_RESPONSE) > 0
@@ -129,7 +129,7 @@ export async function lookUp(server: Server, name: string, type: string): Promis
   if (type === 'A' || type === 'AAAA') {
     const answer = packet.decode(await exchange(server, name, type, { dnssec: false })).answers ?? []
     const texts = answer.flatMap((record) =>
-      record.type === 'A' || record.type === 'AAAA' ? [printed(record.data)] : [],
+      record.type === 'A' || record.type === 'AAAA' ? (printed(record.data) ?? []) : [],
     )
     // To print the others is left to dig, which takes longer.
     if (texts.length === answer.length) return texts.sort()
@@ -142,8 +142,11 @@ export async function lookUp(server: Server, name: string, type: string): Promis
     .sort()
 }
 
-function printed(address: string): string {
-  return address.includes(':') ? ipaddr.IPv6.parse(address).toRFC5952String() : address
+/** An address as dig prints it; undefined if it prints an IPv4 address at the end of an IPv6 address. */
+function printed(address: string): string | undefined {
+  if (!address.includes(':')) return address
+  const text = ipaddr.IPv6.parse(address).toRFC5952String()
+  return /^::(ffff:)?[^:]+:[^:]+$/.test(text) ? undefined : text
 }
 
 /**
