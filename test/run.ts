@@ -106,7 +106,7 @@ async function install(files: string[]): Promise<void> {
   const more = [
     ...(files.some((file) => file.includes('/clients/')) ? clientTools : []),
     ...(files.some((file) => file.includes('/deep/')) ? neighbours : []),
-    ...(suite === 'ci' ? [...browser, ...packaging] : []),
+    ...(suite === 'ci' ? [...browser, ...packaging, ...secondValidator] : []),
   ]
   const { install } = readConfig(process.env)
   await ensureInstalled([postgres, powerDns, ...dnsTools, ...more], { wanted: secondValidator, install, progress })

@@ -25,8 +25,12 @@ import {
 // Zones that were made by pdnsutil become domains, with each backend of PowerDNS that the tests can use here.
 
 const BACKENDS: Backend[] = ['lmdb', 'gsqlite3']
-// Root's PowerDNS may not enter the folder of Postgres' socket.
-if (process.getuid!() !== 0 && hasBackend('gpgsql') && existsSync(POSTGRES_SCHEMA)) BACKENDS.push('gpgsql')
+const isRoot = process.getuid!() === 0
+if (!isRoot && hasBackend('gpgsql') && existsSync(POSTGRES_SCHEMA)) BACKENDS.push('gpgsql')
+else {
+  const reason = isRoot ? "root's PowerDNS may not enter the folder of Postgres' socket" : 'gpgsql is not installed'
+  test.skip(`zones of gpgsql are adopted (skipped: ${reason})`, (t) => t.fail())
+}
 
 /** With empty non-terminals, a wildcard, a delegation with DS and glue, and names in upper case. */
 const CONTENTS = `
