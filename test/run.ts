@@ -203,7 +203,7 @@ function tellResult(report: Report, seed: string, logs: string, seconds: number)
   const cost = children === undefined ? '' : `, ${Math.round(children)} s of the processors`
   progress(`${Math.round(seconds)} s${cost}; TEST_SEED=${seed} makes the same random choices again`)
   const script = suite === 'deep' ? 'run test:deep' : 'test'
-  const set = ['HISTORIES', 'FUZZ_RUNS', 'TEST_BACKEND'].filter((name) => process.env[name] !== undefined)
+  const set = ['HISTORIES', 'PROMOTIONS', 'FUZZ_RUNS', 'TEST_BACKEND'].filter((name) => process.env[name] !== undefined)
   const given = set.map((name) => `${name}=${process.env[name]!} `).join('')
   if (failures.length > 0) {
     console.log(report.summary((file) => `${given}TEST_SEED=${seed} npm ${script} -- ${file}`))

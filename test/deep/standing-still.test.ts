@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CLAIM_LIFETIME, IDLE_TIMEOUT } from '../../src/limits.ts'
 import { createAccount } from '../support/accounts.ts'
 import { startWithCaches } from '../support/caches.ts'
-import { discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { addressAt, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
@@ -31,11 +31,7 @@ async function makeDomain(name: string): Promise<void> {
 }
 
 /** The address of `www` at PowerDNS. */
-async function served(name: string): Promise<string | undefined> {
-  const path = `/zones/${name}.?rrset_name=www.${name}.&rrset_type=A`
-  const { rrsets } = (await servers().pdns('GET', path)).json as { rrsets: { records: { content: string }[] }[] }
-  return rrsets[0]?.records[0]?.content
-}
+const served = (name: string) => addressAt(servers(), `www.${name}`, name)
 
 test.serial('a process that stood still sends nothing after another has taken over', async (t) => {
   const name = 'stood-still.example'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
-import { discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { addressAt, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
@@ -30,11 +30,7 @@ async function marksOf(zone: string): Promise<{ settled: boolean }[]> {
 }
 
 /** The address of `www` at PowerDNS. */
-async function served(name: string): Promise<string | undefined> {
-  const path = `/zones/${name}.?rrset_name=www.${name}.&rrset_type=A`
-  const { rrsets } = (await servers().pdns('GET', path)).json as { rrsets: { records: { content: string }[] }[] }
-  return rrsets[0]?.records[0]?.content
-}
+const served = (name: string) => addressAt(servers(), `www.${name}`, name)
 
 /** The status of PowerDNS' answer to a call, once it has applied it. */
 async function statusOf(call: Call): Promise<number | undefined> {

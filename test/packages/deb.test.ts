@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
+import { hasAll } from '../../dev/packages.ts'
 import { projectFolder } from '../../dev/project.ts'
 import { shared } from '../support/api.ts'
 import { needs } from '../support/needs.ts'
@@ -12,9 +13,8 @@ import { privateSettings, settings } from '../support/settings.ts'
 
 const project = projectFolder()
 
-const isInstalled = (program: string) => spawnSync(program, ['--version']).status === 0
-const withDpkg = needs(isInstalled('dpkg-deb') ? undefined : 'dpkg-deb is not installed', test.serial)
-const withSystemd = needs(isInstalled('systemd-analyze') ? undefined : 'systemd-analyze is not installed')
+const withDpkg = needs(hasAll('dpkg-deb') ? undefined : 'dpkg-deb is not installed', test.serial)
+const withSystemd = needs(hasAll('systemd-analyze') ? undefined : 'systemd-analyze is not installed')
 
 /** Makes the Debian package of the project as it is built, and returns its file. */
 const make = shared(async () => {

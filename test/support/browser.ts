@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { needs, type Declare } from './needs.ts'
+import { CHROMIUM } from './servers/packages.ts'
 
 // Pages in a browser. SCREENSHOTS=<folder> keeps a screenshot of each.
 
-const CHROMIUM = '/usr/bin/chromium'
 export const PHONE = { width: 360, height: 740 }
 
 /** Declares tests with a browser; where none is installed, they are skipped. @param more options of Chromium */

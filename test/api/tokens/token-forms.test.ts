@@ -9,9 +9,8 @@ const service = useService()
 
 let api: Client
 
-test('an account', async (t) => {
+test.before('an account', async () => {
   api = (await service().account()).api
-  t.pass()
 })
 
 const FORMAT = 'Duration has wrong format. Use one of these formats instead: [DD] [HH:[MM:]]ss[.uuuuuu].'

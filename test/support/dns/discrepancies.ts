@@ -131,3 +131,9 @@ async function inZone(servers: Inspected, { name, version, rectify, denial, rrse
   }
   return found
 }
+
+/** The first record of type A at a name, as PowerDNS has it; undefined: none. */
+export async function addressAt({ pdns }: Inspected, name: string, zone: string): Promise<string | undefined> {
+  const { json } = await pdns('GET', `/zones/${zone}.?rrset_name=${name}.&rrset_type=A`)
+  return (json as { rrsets: { records: { content: string }[] }[] }).rrsets[0]?.records[0]?.content
+}
