@@ -123,6 +123,7 @@ test.serial('if the starting process is killed, its servers end, and the folder 
   await once(starter.stdout, 'data')
   const [postgres, pdns] = processes(folder)
   starter.kill('SIGKILL')
+  await once(starter, 'exit')
   // Only Linux ends them; elsewhere the next start does.
   if (process.platform === 'linux') await Promise.all([isGone(postgres!.pid), isGone(pdns!.pid)])
   const stack = await startStack(folder, options)
