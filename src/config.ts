@@ -251,14 +251,16 @@ function url(...protocols: string[]): (value: string) => string {
   }
 }
 
-/** A URL of Postgres, which may have several hosts as in `h1:5432,h2:5432`. */
+/** A URL of Postgres, with one address. */
 function database(value: string): string {
-  const read = url('postgres:', 'postgresql:')
-  const [, before = value, hosts = '', after = ''] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(value) ?? []
-  const each = hosts.split(',').map((host) => read(`${before}${host}${after}`))
-  const wanted = new URL(each[0]!).searchParams.get('target_session_attrs') ?? 'read-write'
-  if (!['any', 'primary', 'read-write'].includes(wanted)) throw new Error('target_session_attrs can only be read-write')
-  return value
+  const [, server = ''] = /^\w+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(value) ?? []
+  if (server.includes(',') || /[?&]host=[^&]*(,|%2c)/i.test(value)) {
+    throw new Error(
+      'must have one address; for several servers, that of a balancer such as HAProxy, which leads to the primary ' +
+        '(docs/deployment.md)',
+    )
+  }
+  return url('postgres:', 'postgresql:')(value)
 }
 
 function mailServer(value: string): string {

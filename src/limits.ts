@@ -340,12 +340,11 @@ export const TOTP_DIGITS = 6
 export const SHARING_PATIENCE = 500
 
 /**
- * Milliseconds that a Postgres has to say whether it is the primary; between two questions whether a standby has replaced
- * it; and between two questions to all servers.
+ * Milliseconds between two questions whether Postgres has crashed, or a standby has replaced it; and seconds after which
+ * they are asked on a new connection, because the address may lead to another server.
  */
-export const SEARCH_TIME = 2_000
 export const FAILOVER_PAUSE = 1_000
-export const EXPLORE_PAUSE = 5_000
+export const FOLLOWING_LIFETIME = 5
 
 /** Milliseconds between two looks in this process whether it shall compare all zones. */
 export const COMPARISON_PAUSE = 100

@@ -4,7 +4,7 @@ import { reasonOf, StartError } from './errors.ts'
 import { listen } from './listen.ts'
 import { listenForScrapes, type MetricsListener } from './metrics/listener.ts'
 import { keepSending } from './service/accounts/mail-queue.ts'
-import { keepExploring, keepFollowing } from './service/domains/failover.ts'
+import { keepFollowing } from './service/domains/failover.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
 import { keepTrimming } from './service/domains/retention.ts'
 import { keepMeasured } from './service/measuring.ts'
@@ -38,7 +38,6 @@ export async function serve(system: System): Promise<Running> {
   const tasks = [
     keepReconciled(system),
     keepFollowing(system),
-    keepExploring(system),
     keepSending(system),
     keepTrimming(system),
     keepCatalogs(system),

@@ -6,6 +6,7 @@ import {
   accountsBodies,
   ANSWERS,
   COUNTING_TIME,
+  FOLLOWING_LIFETIME,
   RECOVERY_PAUSE,
   STRANGERS_BODIES,
   WAITING_MAX,
@@ -28,7 +29,6 @@ import { Queues } from './service/queues.ts'
 import { Shared } from './service/shared.ts'
 import { requireDecryption } from './service/stored-secrets.ts'
 import { isUnavailable } from './store/connections/failures.ts'
-import { hostsOf } from './store/connections/hosts.ts'
 import { requireSessions } from './store/connections/pooler.ts'
 import { openDatabase } from './store/database.ts'
 import { migrate } from './store/migrate.ts'
@@ -58,7 +58,7 @@ export function createSystem(
   stopping: AbortSignal = new AbortController().signal,
   metrics?: Metrics,
 ): System {
-  const countersDb = openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME)
+  const countersDb = openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME, FOLLOWING_LIFETIME)
   const system: System = {
     config,
     db: openDatabase(backends.databaseUrl, CONNECTIONS),
@@ -133,7 +133,7 @@ export async function prepare(
   { databaseUrl }: Backends,
   { patience = 0, stopping }: { patience?: number; stopping?: AbortSignal } = {},
 ): Promise<void> {
-  const where = `Postgres at ${databaseOf(databaseUrl)}`
+  const where = `Postgres at ${hostOf(databaseUrl)}`
   const end = performance.now() + patience * 1000
   for (let attempts = 1; stopping?.aborted !== true; attempts++) {
     try {
@@ -155,7 +155,7 @@ export async function prepare(
 export async function requirePostgres({ databaseUrl }: Backends): Promise<void> {
   await requireSessions(databaseUrl).catch((error: unknown) => {
     if (error instanceof StartError) throw error
-    throw unusable(`Postgres at ${databaseOf(databaseUrl)}`, error)
+    throw unusable(`Postgres at ${hostOf(databaseUrl)}`, error)
   })
 }
 
@@ -168,13 +168,6 @@ export async function requireNameserver({ nameserver }: System, { pdnsApiUrl }: 
 
 function unusable(where: string, error: unknown): StartError {
   return new StartError(`${where} cannot be used: ${reasonOf(error)}`, { cause: error })
-}
-
-/** The hosts, ports and path of a database's URL, without its secrets. */
-function databaseOf(url: string): string {
-  return hostsOf(url)
-    .map((each) => hostOf(each.url))
-    .join(' or ')
 }
 
 /** The host, port and path of a URL, without its secrets. */

@@ -216,11 +216,7 @@ for (const [name, value, member, read] of [
   })
 }
 
-for (const url of [
-  'postgres://u:p@db/zoneplane',
-  'postgresql:///z?host=/run',
-  'postgres://u:p@h1:5432,h2:5432/z?target_session_attrs=read-write',
-]) {
+for (const url of ['postgres://u:p@db/zoneplane', 'postgresql:///z?host=/run', 'postgres://u:a,b@db/z?options=a,b']) {
   test(`DATABASE_URL=${url} needs KEY_ENCRYPTION_KEYS`, (t) => {
     t.deepEqual(problems({ DATABASE_URL: url }), [
       'KEY_ENCRYPTION_KEYS: needed with a database of your own; `openssl rand -base64 32` makes a key. Keep a copy of it ' +
@@ -278,8 +274,15 @@ for (const [name, values, text] of [
   ],
   [
     'DATABASE_URL',
-    ['postgres://h1,h2/z?target_session_attrs=standby', 'postgres://h1/z?target_session_attrs=read-only'],
-    () => 'target_session_attrs can only be read-write',
+    [
+      'postgres://h1,h2/z',
+      'postgres://u:p@h1:5432,h2:5432/z?target_session_attrs=read-write',
+      'postgres:///z?host=h1,h2',
+      'postgres:///z?sslmode=disable&host=h1%2Ch2',
+    ],
+    () =>
+      'must have one address; for several servers, that of a balancer such as HAProxy, which leads to the primary ' +
+      '(docs/deployment.md)',
   ],
   [
     'PUBLIC_URL',

@@ -5,8 +5,7 @@ import { Busy, OutcomeUnknown, reasonOf, Unavailable } from '../errors.ts'
 import { HEARTBEAT_PAUSE, QUEUE_TIMEOUT } from '../limits.ts'
 import { toDuration, type Duration, type Timestamp } from '../time.ts'
 import { isUnavailable } from './connections/failures.ts'
-import { connector } from './connections/hosts.ts'
-import { breakOthers, observe, prepareSession, timelineAt } from './connections/session.ts'
+import { prepareSession } from './connections/session.ts'
 import { tellFailure } from './connections/watching.ts'
 import { violationError } from './constraints.ts'
 
@@ -33,16 +32,17 @@ class GatheringSocket extends Socket {
 }
 
 /**
- * A pool of at most `size` connections to the primary, which is looked for if the URL names several servers; it connects
- * when first used.
+ * A pool of at most `size` connections to the primary; it connects when first used.
  * @param time the timeout in milliseconds for connecting and for each statement; 0: QUEUE_TIMEOUT, and none for statements
+ * @param lifetime the seconds after which a connection is replaced by a new one; 0: never
  */
-export function openDatabase(url: string, size: number, time = 0): pg.Pool {
+export function openDatabase(url: string, size: number, time = 0, lifetime = 0): pg.Pool {
   const pool = new pg.Pool({
-    ...connector(url),
+    connectionString: url,
     max: size,
     connectionTimeoutMillis: time || QUEUE_TIMEOUT,
     query_timeout: time,
+    maxLifetimeSeconds: lifetime,
     types,
     // Statements that do not wait for each other's results are sent together, in one packet.
     pipeline: true,
@@ -50,7 +50,6 @@ export function openDatabase(url: string, size: number, time = 0): pg.Pool {
     // The pool awaits the promise, although the type of this option does not allow one.
     onConnect: (client) => prepareSession(client) as unknown as undefined,
   })
-  observe(pool)
   // The pool replaces a broken connection. Its user gets the error from the running statement.
   const ignore = () => undefined
   pool.on('error', ignore).on('connect', (client) => client.on('error', ignore))
@@ -160,21 +159,6 @@ export async function together<T>(pool: pg.Pool, work: (db: pg.PoolClient) => Pr
   } finally {
     client.release()
   }
-}
-
-/**
- * The timeline of Postgres: it changes when a standby replaces it. Undefined if the server does not tell.
- * @throws Unavailable
- */
-export async function timelineOf(pool: pg.Pool): Promise<string | undefined> {
-  return timelineAt(pool).catch((error: unknown) => {
-    throw translate(error)
-  })
-}
-
-/** Breaks the connections to servers that a standby has replaced; their statements fail. @param timeline of Postgres now */
-export function leaveFormer(pools: pg.Pool[], timeline: string): void {
-  for (const pool of pools) breakOthers(pool, timeline)
 }
 
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {

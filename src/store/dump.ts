@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StartError } from '../errors.ts'
-import { hostsOf } from './connections/hosts.ts'
 import { one, query, type Db } from './database.ts'
 import { postgresPrograms } from './postgres-programs.ts'
 
@@ -144,14 +143,7 @@ async function programFor(db: Db, name: string): Promise<{ program: string; majo
 
 /** A connection as the programs want it; the password is in their environment, because arguments are public. */
 function connectionOf(url: string): { place: string; env: NodeJS.ProcessEnv } {
-  const hosts = hostsOf(url)
-  const place = new URL(hosts[0].url)
-  if (hosts.length > 1) {
-    place.searchParams.set('host', hosts.map(({ host }) => host).join())
-    place.searchParams.set('port', hosts.map(({ port }) => port).join())
-    // A snapshot exists only at the primary.
-    place.searchParams.set('target_session_attrs', 'read-write')
-  }
+  const place = new URL(url)
   const password = place.searchParams.get('password') ?? decodeURIComponent(place.password)
   place.password = ''
   place.searchParams.delete('password')

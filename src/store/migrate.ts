@@ -2,7 +2,6 @@ import type { Knex } from 'knex'
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { QUEUE_TIMEOUT } from '../limits.ts'
-import { primaryUrl } from './connections/hosts.ts'
 import { one, openDatabase, query, type Db } from './database.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
@@ -99,7 +98,7 @@ async function exclusively(url: string, work: (trx: Knex) => Promise<void>): Pro
   const { default: knex } = await import('knex')
   const db = knex({
     client: 'pg',
-    connection: async () => ({ connectionString: await primaryUrl(url), connectionTimeoutMillis: QUEUE_TIMEOUT }),
+    connection: { connectionString: url, connectionTimeoutMillis: QUEUE_TIMEOUT },
     pool: { min: 0, max: 1 },
     // Errors are thrown; knex would print them as well.
     log: { warn: () => undefined, error: () => undefined },

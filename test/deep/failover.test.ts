@@ -11,8 +11,8 @@ import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
 import { createWorkload } from './workload.ts'
 
-// A primary with a synchronous standby, which is promoted when the primary is lost. All connections have the same URL,
-// with both hosts.
+// A primary with a synchronous standby, which is promoted when the primary is lost. All connections have the
+// same URL, whose address then leads to the new primary; those that hang stay open.
 
 let postgres: PostgresPair
 const servers = useServers(undefined, async () => (postgres = await PostgresPair.start({ isSynchronous: true })))

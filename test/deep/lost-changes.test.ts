@@ -36,7 +36,7 @@ test.serial(
     await postgres.lose('killed')
     await postgres.promote()
     const output = () => services.map((each) => each.output()).join('')
-    await eventually(() => services.every((each) => each.output().includes('a standby has replaced Postgres')))
+    await eventually(() => services.every((each) => each.output().includes('a standby has replaced it')))
     await eventuallyHas(output, LOST)
     t.deepEqual(await discrepanciesInTheEnd(servers(), ['created.example']), [])
     t.deepEqual(dataOf(await ask(servers().powerDns, 'www.changed.example', 'A'), 'A'), ['192.0.2.1'])

@@ -48,7 +48,10 @@ export function crashesOf(server: PostgresServer, random: Random): Crash[] {
 export function failoversOf(pair: PostgresPair, random: Random, workers: Worker[]): Crash[] {
   const time = random.below(1_000)
   const turn = () => {
-    for (const { postgres } of workers) postgres.leadTo(pair.urls.primary)
+    for (const { postgres } of workers) {
+      postgres.leadTo(pair.urls.primary)
+      postgres.cut()
+    }
   }
   return [
     {

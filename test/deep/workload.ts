@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer, Client } from '../support/client.ts'
 import { Mismatch } from '../support/description.ts'
 import { eventually } from '../support/eventually.ts'
@@ -13,11 +12,8 @@ interface Actor {
 
 /** Clients that write as fast as they can, each to its own domain, and remember what was acknowledged. */
 export interface Workload {
-  /**
-   * Runs until every actor has lost a connection, or `stop` is called; resolves with unexpected answers.
-   * @param staleness for how many milliseconds a read may tell what was
-   */
-  run(api: Client, staleness?: number): Promise<string[]>
+  /** Runs until every actor has lost a connection, or `stop` is called; resolves with unexpected answers. */
+  run(api: Client): Promise<string[]>
   stop(): void
   /** The acknowledged writes that are lost. From then on the present state counts as acknowledged. */
   broken(api: Client): Promise<string[]>
@@ -37,7 +33,6 @@ export function createWorkload(prefix: string, writers: number, creators: number
   const counts = { acknowledged: 0, refused: 0, unknown: 0 }
   let isRunning = false
   let number = 0
-  let stale = 0
 
   /** Sends one write; returns false if the connection was lost. */
   async function step(api: Client, actor: Actor, next: string, wrong: string[]): Promise<boolean> {
@@ -52,7 +47,6 @@ export function createWorkload(prefix: string, writers: number, creators: number
     const { status, text } = answer
     if (status === 503 && text.includes('unknown')) {
       counts.unknown++
-      await sleep(stale)
       const state = await lookInTheEnd(api, actor)
       if (state !== actor.acknowledged && state !== next) wrong.push(`${actor.domain}: ${state} after ${text}`)
       actor.acknowledged = state
@@ -79,9 +73,8 @@ export function createWorkload(prefix: string, writers: number, creators: number
 
   return {
     counts,
-    async run(api, staleness = 0) {
+    async run(api) {
       isRunning = true
-      stale = staleness
       const wrong: string[] = []
       await Promise.all([
         ...changing.map((actor) => act(api, actor, false, wrong)),

@@ -1,10 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { Unavailable } from '../../src/errors.ts'
-import { one, openDatabase, query } from '../../src/store/database.ts'
+import { query } from '../../src/store/database.ts'
 import { depth } from '../support/depth.ts'
 import { useService } from '../support/harness.ts'
-import { startPostgresProxy } from '../support/servers/postgres-proxy.ts'
 
 const service = useService()
 
@@ -33,21 +31,4 @@ test('a result of 100,000 rows is complete', async (t) => {
   )
   t.is(rows.length, 100_000)
   for (const [i, { n, text }] of rows.entries()) if (n !== i + 1 || text !== 'x'.repeat(n % 300)) t.fail(`row ${i}`)
-})
-
-test('a session that Postgres ends as soon as it has begun makes one statement fail, and nothing else', async (t) => {
-  const proxy = await startPostgresProxy(service().backends.databaseUrl)
-  const url = new URL(proxy.url)
-  // Of two servers, one does not run.
-  const pool = openDatabase(proxy.url.replace(url.host, `${url.host},127.0.0.1:1`), 1)
-  t.teardown(async () => {
-    await pool.end()
-    await proxy.close()
-  })
-  // Two connections look for the primary.
-  let connections = 0
-  proxy.atStart(() => ++connections === 3)
-  await t.throwsAsync(one(pool, 'select 1 as n'), { instanceOf: Unavailable })
-  t.is(connections, 3)
-  t.deepEqual(await one(pool, 'select 1 as n'), { n: 1 })
 })

@@ -1,7 +1,5 @@
-import { COMPARISON_PAUSE, EXPLORE_PAUSE, FAILOVER_PAUSE } from '../../limits.ts'
-import { formerPrimaries } from '../../store/connections/hosts.ts'
+import { COMPARISON_PAUSE, FAILOVER_PAUSE } from '../../limits.ts'
 import { present, type Incarnation } from '../../store/connections/incarnations.ts'
-import { leaveFormer, timelineOf } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../background.ts'
@@ -9,22 +7,15 @@ import { strangers } from './adoption.ts'
 import { audit, named } from './reconcile.ts'
 
 /**
- * Notices, until stopped, that Postgres has crashed, or that a standby has replaced it: leaves the former server, and makes
- * DNS what the present one says, because it may lack what was committed last, and marks. It does so again when no request
- * can arrive any more whose mark was lost.
+ * Notices, until stopped, that Postgres has crashed, or that a standby has replaced it, and makes DNS what the present one
+ * says, because it may lack what was committed last, and marks. It does so again when no request can arrive any more whose
+ * mark was lost.
  */
 export function keepFollowing(system: System): BackgroundTask {
-  let before: string | undefined
   let last: Incarnation | undefined
   let isDue = false
+  // Its connections are those that first lead to a new primary, and then all others leave the former one (session.ts).
   const follow = async () => {
-    const timeline = await timelineOf(system.countersDb).catch(() => undefined)
-    if (timeline !== undefined) {
-      if (before !== undefined && timeline !== before)
-        system.log.warn('a standby has replaced Postgres', { timeline, before })
-      before = timeline
-      leaveFormer([system.db, system.writersDb, system.marksDb, system.countersDb], timeline)
-    }
     const incarnation = await present(system.countersDb).catch(() => undefined)
     if (incarnation === undefined) return
     if (last !== undefined && incarnation.id !== last.id) {
@@ -52,24 +43,6 @@ export function keepFollowing(system: System): BackgroundTask {
       await Promise.all(tasks.map((task) => task.stop()))
     },
   }
-}
-
-/**
- * Asks all servers of DATABASE_URL, until stopped, and tells of those that say they are the primary although a standby has
- * replaced them. This process uses none of them from then on.
- */
-export function keepExploring(system: System): BackgroundTask {
-  const { databaseUrl } = system.config
-  let told = ''
-  const explore = async () => {
-    const former = databaseUrl === undefined ? [] : await formerPrimaries(databaseUrl)
-    const servers = former.join(', ')
-    if (servers !== '' && servers !== told) {
-      system.log.error('a former primary of Postgres still accepts writes: stop it', { servers })
-    }
-    told = servers
-  }
-  return keepRunning(system, 'the search for former primaries', explore, EXPLORE_PAUSE)
 }
 
 /** Marks the zones that differ; tells of those without a domain, and keeps their serials. */

@@ -1,7 +1,6 @@
 import pg from 'pg'
 import { StartError } from '../../errors.ts'
 import { QUEUE_TIMEOUT } from '../../limits.ts'
-import { primaryUrl } from './hosts.ts'
 
 const PID = 'select pg_backend_pid() as pid'
 
@@ -11,8 +10,7 @@ const PID = 'select pg_backend_pid() as pid'
  * @throws StartError; an error for which `isUnavailable` holds
  */
 export async function requireSessions(url: string): Promise<void> {
-  const connectionString = await primaryUrl(url)
-  const options = { connectionString, connectionTimeoutMillis: QUEUE_TIMEOUT, query_timeout: QUEUE_TIMEOUT }
+  const options = { connectionString: url, connectionTimeoutMillis: QUEUE_TIMEOUT, query_timeout: QUEUE_TIMEOUT }
   const [one, other] = [new pg.Client(options), new pg.Client(options)]
   try {
     for (const client of [one, other]) await client.on('error', () => undefined).connect()

@@ -12,6 +12,7 @@ import { migrate } from '../../../src/store/migrate.ts'
 import { eventually } from '../eventually.ts'
 import type { Database } from './databases.ts'
 import { newFolder } from './folders.ts'
+import { startPostgresHaproxy, type Balancer } from './haproxy.ts'
 import { childrenOf } from './process-tree.ts'
 import { installed } from './programs.ts'
 
@@ -36,14 +37,16 @@ interface Status {
 
 const account = unprivilegedAccount('postgres')
 
-/** Three machines as docs/deployment.md describes them, with other addresses, folders and passwords. */
+/** Three machines, and HAProxy, as docs/deployment.md describes them, with other addresses, folders and passwords. */
 export class PatroniCluster implements Database {
   readonly #network: string
   readonly #members: Member[]
   readonly #passwords = new Map<string, string>()
+  readonly #haproxy: Balancer
 
-  private constructor(network: string) {
+  private constructor(network: string, haproxy: Balancer) {
     this.#network = network
+    this.#haproxy = haproxy
     this.#members = [1, 2, 3].map((i) => ({
       name: `pg${i}`,
       address: `${network}2${i}`,
@@ -52,27 +55,23 @@ export class PatroniCluster implements Database {
     }))
   }
 
-  /** @param network the beginning of all addresses: the machines have the numbers 21 to 23 */
+  /** @param network the beginning of all addresses: HAProxy has number 20, the machines 21 to 23 */
   static async start(network: string): Promise<PatroniCluster> {
-    const cluster = new PatroniCluster(network)
+    const cluster = new PatroniCluster(network, await startPostgresHaproxy(network))
     for (const member of cluster.#members) cluster.#startEtcd(member)
     for (const member of cluster.#members) cluster.#startPatroni(member)
     await cluster.healthy()
     const password = cluster.#password('PASSWORD')
     await cluster.#ask(`create role zoneplane login password '${password}'`)
     await cluster.#ask('create database zoneplane owner zoneplane')
+    await cluster.#haproxy.sendsTo(await cluster.leader())
     await migrate(cluster.url)
     return cluster
   }
 
-  /** The database `zoneplane`, with our tables, at all members. */
+  /** The database `zoneplane`, with our tables, at HAProxy. */
   get url(): string {
-    return this.urlAt(this.#members.map(({ address }) => address).join())
-  }
-
-  /** The same at another place. */
-  urlAt(hosts: string): string {
-    return `postgres://zoneplane:${this.#password('PASSWORD')}@${hosts}/zoneplane`
+    return `postgres://zoneplane:${this.#password('PASSWORD')}@${this.#network}20/zoneplane`
   }
 
   /** The name of the leader, once there is one that is none of `others`. */
@@ -206,6 +205,7 @@ export class PatroniCluster implements Database {
 
   /** Stops all. */
   async drop(): Promise<void> {
+    await this.#haproxy.stop()
     for (const { etcd, patroni } of this.#members) {
       for (const pid of [patroni.daemon!.pid, ...postgresOf(patroni.folder), etcd.daemon!.pid]) send(pid, 'SIGKILL')
     }

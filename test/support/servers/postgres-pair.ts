@@ -1,22 +1,21 @@
 import { send } from '../../../dev/running.ts'
 import { eventually, eventuallyIs } from '../eventually.ts'
 import { ownNetwork } from './ports.ts'
+import { startPostgresProxy, type PostgresProxy } from './postgres-proxy.ts'
 import { PostgresServer, type Blow } from './postgres-server.ts'
 
-/** A primary and a standby, which change places. */
+/** A primary and a standby, which change places, and an address that leads to the primary. */
 export class PostgresPair {
-  /** The database `zoneplane`, with our tables. */
-  readonly url: string
   /** The primary first. */
   readonly #servers: [PostgresServer, PostgresServer]
+  readonly #proxy: PostgresProxy
 
   /** Whether the primary waits for its standby at each commit. */
   #isSynchronous = false
 
-  private constructor(servers: [PostgresServer, PostgresServer]) {
+  private constructor(servers: [PostgresServer, PostgresServer], proxy: PostgresProxy) {
     this.#servers = servers
-    const hosts = servers.map(({ address }) => `${address}:5432`).join()
-    this.url = `postgres://zoneplane@${hosts}/zoneplane?target_session_attrs=read-write&sslmode=disable`
+    this.#proxy = proxy
   }
 
   static async start({ isSynchronous }: { isSynchronous: boolean }): Promise<PostgresPair> {
@@ -32,7 +31,8 @@ export class PostgresPair {
   static async alone(settings?: Record<string, string>): Promise<PostgresPair> {
     const network = ownNetwork()
     const primary = await PostgresServer.start(settings, `${network}1`)
-    return new PostgresPair([primary, new PostgresServer(`${network}2`, settings)])
+    const proxy = await startPostgresProxy(primary.url)
+    return new PostgresPair([primary, new PostgresServer(`${network}2`, settings)], proxy)
   }
 
   /** Makes the second server a standby of the first, with a copy of all data. */
@@ -105,10 +105,11 @@ export class PostgresPair {
     return this.#servers[0]
   }
 
-  /** Makes the standby the primary. Whether the former one runs, nobody asks. */
+  /** Makes the standby the primary. Whether the former one runs, nobody asks, and connections to it stay. */
   async promote(): Promise<void> {
     await this.#servers[1].promote()
     this.#servers.reverse()
+    this.#proxy.leadTo(this.primary.url)
   }
 
   /** Kills the former primary. */
@@ -122,14 +123,20 @@ export class PostgresPair {
     await this.#servers[1].open()
   }
 
+  /** The database `zoneplane`, with our tables, at the address that leads to the primary. */
+  get url(): string {
+    return this.#proxy.url
+  }
+
   /** The URLs of the primary alone, and of the former one. */
   get urls(): { primary: string; former: string } {
     const [primary, former] = this.#servers.map(({ url }) => url) as [string, string]
     return { primary, former }
   }
 
-  /** Stops both. */
+  /** Stops all. */
   async drop(): Promise<void> {
+    await this.#proxy.close()
     for (const server of this.#servers) await server.drop()
   }
 }

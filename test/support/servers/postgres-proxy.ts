@@ -15,11 +15,7 @@ export interface PostgresProxy {
   url: string
   /** Decides what happens at each COMMIT from now on. */
   atCommit(fate: () => CommitFate): void
-  /**
-   * Decides at each new connection whether its session is terminated when it has begun. The client reads both at once.
-   */
-  atStart(isTerminated: () => boolean): void
-  /** Closes all connections, and opens new ones to another server. */
+  /** Opens new connections to another server; open ones stay. */
   leadTo(databaseUrl: string): void
   /** Refuses new connections, or accepts them again; open ones stay. */
   refuse(isRefusing: boolean): void
@@ -31,14 +27,10 @@ export interface PostgresProxy {
 /** The end of a Bind message of the prepared statement `commit`, with an unnamed portal. */
 const COMMIT = Buffer.from('\0commit\0')
 
-/** The beginning of the message BackendKeyData, which the id of the session's process follows. */
-const KEY = Buffer.from('K\0\0\0\x0c')
-
 export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
   let target = new URL(databaseUrl)
   const pairs = new Set<[Socket, Socket]>()
   let decide: () => CommitFate = () => 'pass'
-  let isTerminated = () => false
   let isRefusing = false
 
   const server = createServer((client) => {
@@ -50,7 +42,6 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     const pair: [Socket, Socket] = [client, upstream]
     pairs.add(pair)
     let isSwallowing = false
-    const held: Buffer[] | undefined = isTerminated() ? [] : undefined
     client.on('data', (chunk) => {
       const fate = chunk.includes(COMMIT) ? decide() : 'pass'
       if (fate === 'pass' || fate === 'swallow') upstream.write(chunk)
@@ -60,14 +51,8 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
       if (fate === 'cut' || fate === 'forget') client.destroy()
     })
     upstream.on('data', (chunk) => {
-      if (held !== undefined) {
-        held.push(chunk)
-        if (chunk.includes(KEY)) process.kill(chunk.readInt32BE(chunk.indexOf(KEY) + KEY.length), 'SIGTERM')
-      } else if (!isSwallowing) client.write(chunk)
+      if (!isSwallowing) client.write(chunk)
       else upstream.destroy()
-    })
-    upstream.on('end', () => {
-      if (held !== undefined) client.write(Buffer.concat(held))
     })
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => {
@@ -90,12 +75,8 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     atCommit(fate) {
       decide = fate
     },
-    atStart(isNow) {
-      isTerminated = isNow
-    },
     leadTo(url) {
       target = new URL(url)
-      cut()
     },
     refuse(now) {
       isRefusing = now
