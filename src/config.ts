@@ -45,8 +45,8 @@ export interface Config {
   nameServers: string[]
   /** The nameservers that transfer our zones. */
   secondaries: readonly { name: string; address: string; port: number }[]
-  /** The catalog zones that tell them which zones there are; names without final dot. */
-  catalogZones: string[]
+  /** The name of the catalog zone, which tells them which zones there are, without final dot; undefined: there is none. */
+  catalogZone: string | undefined
   /** The TSIG key with which they transfer zones; a name without final dot, and base64. */
   transferKey: { name: string; algorithm: string; secret: string } | undefined
   /** From where the private PowerDNS allows transfers without TSIG. */
@@ -140,7 +140,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
     nameServers: nameServers.map((name) => `${name}.`),
     secondaries: setting('SECONDARIES', [], secondaries),
-    catalogZones: setting('CATALOG_ZONE', [], catalogs),
+    catalogZone: setting('CATALOG_ZONE', undefined, catalog),
     transferKey: setting('TRANSFER_KEY', undefined, transferKey),
     transferAddresses: setting('TRANSFER_ADDRESSES', ['127.0.0.0/8', '::1/128'], transferAddresses),
     privateTransfers: setting('PRIVATE_TRANSFERS', false, isOn),
@@ -335,11 +335,10 @@ function secondaries(value: string): Config['secondaries'] {
   return all
 }
 
-/** Different host names. */
-function catalogs(value: string): string[] {
-  const all = names(value)
-  if (new Set(all).size < all.length) throw new Error('must be different names')
-  return all
+/** A host name, without final dot. */
+function catalog(value: string): string {
+  if (!HOST_NAME.test(value)) throw new Error(`must be one host name in lower case, not "${value}"`)
+  return value.replace(/\.$/, '')
 }
 
 /** Parses the form of `dig -y`: `hmac-sha256:name:base64`. */

@@ -287,10 +287,10 @@ export const SWEEP_PAUSE = 100
 export const SWEEP_BATCH = 100
 export const SWEEP_RECENT = HOUR
 
-/** Milliseconds between two publications of the catalog zones. */
+/** Milliseconds between two publications of the catalog zone. */
 export const CATALOG_PAUSE = 200
 
-/** What a catalog zone may lose at once: so many members, or this share of them if that is more. */
+/** What the catalog zone may lose at once: so many members, or this share of them if that is more. */
 export const CATALOG_LOSS = 10
 export const CATALOG_LOSS_SHARE = 0.05
 

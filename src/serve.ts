@@ -8,7 +8,7 @@ import { keepFollowing } from './service/domains/failover.ts'
 import { keepReconciled } from './service/domains/reconcile.ts'
 import { keepTrimming } from './service/domains/retention.ts'
 import { keepMeasured } from './service/measuring.ts'
-import { keepCatalogs } from './service/secondaries/catalogs.ts'
+import { keepCatalog } from './service/secondaries/catalogs.ts'
 import { keepSwept } from './service/secondaries/sweep.ts'
 import type { System } from './system.ts'
 
@@ -22,7 +22,7 @@ export interface Running {
 
 /**
  * Serves a prepared system over HTTP, reconciles its zones, sends its mails, trims its history, publishes its catalog
- * zones, reminds its secondaries, and serves its metrics if they are wanted. @throws StartError
+ * zone, reminds its secondaries, and serves its metrics if they are wanted. @throws StartError
  */
 export async function serve(system: System): Promise<Running> {
   const handle = createApp(system).callback()
@@ -40,7 +40,7 @@ export async function serve(system: System): Promise<Running> {
     keepFollowing(system),
     keepSending(system),
     keepTrimming(system),
-    keepCatalogs(system),
+    keepCatalog(system),
     keepSwept(system),
   ]
   if (system.metrics !== undefined) tasks.push(keepMeasured(system, system.metrics, projectVersion()))

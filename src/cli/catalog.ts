@@ -1,32 +1,39 @@
 import type { Command } from 'commander'
-import { publishNow } from '../service/secondaries/catalogs.ts'
+import { publishNow, removeCatalog } from '../service/secondaries/catalogs.ts'
 import { table, type AddCommand } from './command.ts'
 
 export function addCatalog(program: Command, add: AddCommand): void {
   const group = program
     .command('catalog')
-    .description('the catalog zones, which tell secondaries which zones there are')
+    .description('the catalog zone, which tells secondaries which zones there are')
   add(
     group,
     'publish',
-    'make the catalog zones (CATALOG_ZONE) what the domains say; the service does so by itself, but removes few members at once',
+    'make the catalog zone (CATALOG_ZONE) what the domains say; the service does so by itself, but removes few members at once',
     async (system, { force = false }: { force?: boolean }) => {
-      const reports = await publishNow(system, force)
-      const rows = reports.map(({ catalog, ...numbers }) => [catalog, ...Object.values(numbers).map(String)])
-      const isHeld = reports.some(({ held }) => held > 0)
+      const report = await publishNow(system, force)
+      if (report === undefined) return { lines: ['CATALOG_ZONE names none.'], json: null }
+      const { catalog, ...numbers } = report
+      const hint = 'Secondaries delete the zones of members that leave. --force removes those that are held.'
       return {
         lines: [
-          ...(rows.length === 0
-            ? ['CATALOG_ZONE names none.']
-            : table(['catalog zone', 'members', 'added', 'removed', 'held'], rows)),
-          ...(isHeld
-            ? ['Secondaries delete the zones of members that leave. --force removes those that are held.']
-            : []),
+          ...table(['catalog zone', 'members', 'added', 'removed', 'held'], [[catalog, ...Object.values(numbers)]]),
+          ...(numbers.held > 0 ? [hint] : []),
         ],
-        json: reports,
-        succeeded: !isHeld,
+        json: report,
+        succeeded: numbers.held === 0,
       }
     },
     { nameserver: true },
   ).option('--force', 'remove any number of members, and make a missing catalog zone though zones are missing', false)
+  add(
+    group,
+    'remove <name>',
+    'delete a catalog zone at PowerDNS that CATALOG_ZONE does not name any more; secondaries keep its members',
+    async (system, name: string) => {
+      await removeCatalog(system, name)
+      return { lines: [`${name} is removed`], json: { name } }
+    },
+    { nameserver: true },
+  )
 }

@@ -75,6 +75,10 @@ export class PowerDnsCatalogs implements Catalogs {
   async configure(catalog: string): Promise<void> {
     await this.#api.call('PUT', path(`${catalog}.`), answerTime(0), JSON.stringify(this.#settings))
   }
+
+  async remove(catalog: string): Promise<void> {
+    await this.#api.call('DELETE', path(`${catalog}.`), answerTime(0))
+  }
 }
 
 /** An RRset with one record. */

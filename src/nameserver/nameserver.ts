@@ -128,7 +128,7 @@ export interface Catalog {
   sound: boolean
 }
 
-/** The catalog zones of the nameserver: ordinary zones, not signed. Names are without final dot. */
+/** Catalog zones at the nameserver: ordinary zones, not signed. Names are without final dot. */
 export interface Catalogs {
   /** Undefined: there is no such zone. */
   read(catalog: string): Promise<Catalog | undefined>
@@ -138,6 +138,7 @@ export interface Catalogs {
   update(catalog: string, serial: number, added: Map<string, string>, removed: string[]): Promise<void>
   /** Makes the zone `sound`, together with the next update. */
   configure(catalog: string): Promise<void>
+  remove(catalog: string): Promise<void>
 }
 
 /**

@@ -165,7 +165,7 @@ export async function past(db: Db, name: string): Promise<Past> {
 
 /**
  * Adds a domain without RRsets; or, with `id` and `created`, one that was deleted.
- * @param domain.isMember whether it is to be listed in a catalog zone
+ * @param domain.isMember whether it is to be listed in the catalog zone
  */
 export async function insert(
   trx: Db,

@@ -65,7 +65,7 @@ for (let round = 1; round <= ROUNDS; round++) {
 
 test.serial('in the end the members are the domains', async (t) => {
   const { system, powerDns } = servers()
-  const forcing = commandsOn(() => ({ ...system, config: { ...system.config, catalogZones: [CATALOG] } }))
+  const forcing = commandsOn(() => ({ ...system, config: { ...system.config, catalogZone: CATALOG } }))
   t.true((await forcing('catalog', 'publish', '--force'))[0])
   const names = (await query<{ name: string }>(system.db, 'select name from domains')).map(({ name }) => name)
   await hasMembers(powerDns, CATALOG, names)

@@ -52,7 +52,7 @@ for (const [what, isStep, isNew, fates] of STEPS) {
       for (const name of [kept, gone]) t.is((await idle.api.post('/domains/', { name })).status, 201)
       if (isNew) await servers().pdns('DELETE', `/zones/${CATALOG}.`)
       else {
-        await publishNow({ ...system, config: { ...system.config, catalogZones: [CATALOG] } }, true)
+        await publishNow({ ...system, config: { ...system.config, catalogZone: CATALOG } }, true)
         await hasMembers(powerDns, CATALOG, await domains())
       }
       // What waits for the publisher that is killed.

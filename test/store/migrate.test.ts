@@ -102,6 +102,13 @@ test('a database that a newer version made is refused and not changed', async (t
   })
 })
 
+/** Undoes the newest migration that the database has. */
+async function undo(db: Db, name: string): Promise<void> {
+  const { down } = (await import(`../../migrations/${name}.js`)) as { down: (db: unknown) => Promise<void> }
+  await down({ raw: (sql: string) => db.query(sql) })
+  await query(db, 'delete from knex_migrations where name = :name', { name })
+}
+
 /** The migrations that databases out there have, in their order, and the SHA-256 of their files. */
 const RELEASED: Record<string, string> = {
   '01_accounts': 'd7cc9e87c1016645f25f40dbfa6469c7e9101769f5a52148b43f0df453f59246',
@@ -123,6 +130,7 @@ const RELEASED: Record<string, string> = {
   '17_transfers': '0032864627ca3114b1656f27b858d5ef76b52a22b96219c7f1975635f94f8e66',
   '18_incarnations': '8e67ef704024f32b93d73f8001d7a8b73c4a0ce4f1d0eb5dd109ddc22bc8f770',
   '19_rrsets_at_once': '197baac8bafa0e4e5b0cf0a916b6e3fd742795f6683e550f29a577c171f2aea2',
+  '20_one_catalog': '56bd55453eb5d54f7d71a086a0cb33f207eef8b573241304149d5545d294fd35',
 }
 
 /** The newest migration of each released schema. */
@@ -134,6 +142,7 @@ const SCHEMAS = [
   '17_transfers',
   '18_incarnations',
   '19_rrsets_at_once',
+  '20_one_catalog',
 ]
 
 test('a released migration does not change, and new ones come after it', (t) => {
@@ -156,9 +165,7 @@ for (const newest of SCHEMAS) {
       const now = await schema(db)
       for (const name of Object.keys(RELEASED).reverse()) {
         if (name <= newest) break
-        const { down } = (await import(`../../migrations/${name}.js`)) as { down: (db: unknown) => Promise<void> }
-        await down({ raw: (sql: string) => db.query(sql) })
-        await query(db, 'delete from knex_migrations where name = :name', { name })
+        await undo(db, name)
       }
       await query(
         db,
@@ -185,6 +192,24 @@ for (const newest of SCHEMAS) {
     })
   })
 }
+
+test('the members of several catalog zones become those of one', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    await undo(db, '20_one_catalog')
+    await query(
+      db,
+      `insert into catalog_members (domain_id, zone, catalog, listed, gone)
+       values (1, 'a.test', 'c1.test', true, false), (2, 'b.test', 'c2.test', true, true), (3, 'c.test', null, false, false)`,
+    )
+    await migrate(url)
+    t.deepEqual(await query(db, 'select domain_id as id, zone, listed, gone from catalog_members order by id'), [
+      { id: 1, zone: 'a.test', listed: true, gone: false },
+      { id: 2, zone: 'b.test', listed: true, gone: true },
+      { id: 3, zone: 'c.test', listed: false, gone: false },
+    ])
+  })
+})
 
 test('four connections may migrate at once', async (t) => {
   await withEmptyDatabase(async (url, db) => {

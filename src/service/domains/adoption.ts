@@ -61,13 +61,14 @@ const ADOPTERS = 4
 const FREE: Lease = { isFresh: true, confirm: () => Promise.resolve() }
 
 /**
- * The serials of the zones at the nameserver that are no domains, nor catalog zones of ours, sorted by name; in linear
+ * The serials of the zones at the nameserver that are no domains, nor the catalog zone, sorted by name; in linear
  * time, for the operator.
  */
 export async function strangers(system: System): Promise<{ name: string; serial: number }[]> {
-  const domains = new Set((await store.versions(system.db)).map(({ name }) => name).concat(system.config.catalogZones))
+  const names = (await store.versions(system.db)).map(({ name }) => name)
+  const ours = new Set<string | undefined>([...names, system.config.catalogZone])
   const zones = [...(await system.nameserver.serials())].map(([zone, serial]) => ({ name: zone.slice(0, -1), serial }))
-  return zones.filter(({ name }) => !domains.has(name)).sort((one, other) => (one.name < other.name ? -1 : 1))
+  return zones.filter(({ name }) => !ours.has(name)).sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
 /**
@@ -232,7 +233,7 @@ async function take(publication: Publication, owner: Account, plan: Plan, keepSo
   // With another version than the served serial, repair publishes our SOA.
   const version = keepSoa && found.serial > 0 ? found.serial : nextVersion(system, found.serial)
   const row = { name, ownerId: owner.id, minimumTtl: system.config.minimumTtl, version, denial, now }
-  const { id } = await store.insert(trx, { ...row, isMember: system.config.catalogZones.length > 0 })
+  const { id } = await store.insert(trx, { ...row, isMember: system.config.catalogZone !== undefined })
   const written = contents.rrsets
   await rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now })
   const steps = written.map((after) => ({ ...after, before: undefined, after }))

@@ -45,15 +45,16 @@ export function isAllowed(name: string, local: readonly string[]): boolean {
 }
 
 /**
- * Whether only the operator may create the name: a local public suffix, a catalog zone, a host of this service, or an
+ * Whether only the operator may create the name: a local public suffix, the catalog zone, a host of this service, or an
  * ancestor of one
  * (contract §7.3). Whoever owned it could redirect all delegations.
  */
 export function isReserved(name: string, config: Config): boolean {
-  const { localPublicSuffixes, catalogZones, nameServers, updateHosts, checkIpHosts, publicUrl } = config
+  const { localPublicSuffixes, catalogZone, nameServers, updateHosts, checkIpHosts, publicUrl } = config
   const hosts = [...nameServers.map((host) => host.slice(0, -1)), ...updateHosts, ...checkIpHosts]
   if (publicUrl !== undefined) hosts.push(new URL(publicUrl).hostname)
-  return [...localPublicSuffixes, ...catalogZones, ...hosts].some((own) => own === name || own.endsWith(`.${name}`))
+  if (catalogZone !== undefined) hosts.push(catalogZone)
+  return [...localPublicSuffixes, ...hosts].some((own) => own === name || own.endsWith(`.${name}`))
 }
 
 /** The name and its ancestors below the public suffix, longest first. */

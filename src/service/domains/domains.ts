@@ -186,7 +186,7 @@ export async function add(
     version,
     now,
   }
-  const isMember = system.config.catalogZones.length > 0
+  const isMember = system.config.catalogZone !== undefined
   const domain = await store.insert(trx, { ...row, isMember })
   if (old !== undefined) await exhume(trx, old.id)
   if (creator.autoPolicy) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)

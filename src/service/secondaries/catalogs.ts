@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Busy, Conflict } from '../../errors.ts'
+import { Busy, Conflict, found } from '../../errors.ts'
 import { AUDIT_PAUSE, CATALOG_LOSS, CATALOG_LOSS_SHARE, CATALOG_PAUSE, QUEUE_TIMEOUT } from '../../limits.ts'
 import { begin, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains/catalogs.ts'
@@ -9,11 +9,11 @@ import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../background.ts'
 import { nextVersion } from '../zone/publication.ts'
 
-// The catalog zones (RFC 9432) tell secondaries which zones there are. They are published after the domains are committed,
-// by one process at a time, from the table of their members: what waits there several times a second, and all of it when
+// The catalog zone (RFC 9432) tells secondaries which zones there are. It is published after the domains are committed, by
+// one process at a time, from the table of its members: what waits there several times a second, and all of it when
 // something may be different at the nameserver.
 
-/** What was done to a catalog zone. */
+/** What was done to the catalog zone. */
 export interface CatalogReport {
   catalog: string
   /** How many it has now. */
@@ -24,9 +24,8 @@ export interface CatalogReport {
   held: number
 }
 
-/** A catalog zone as it is, and what it should gain and lose. */
+/** The catalog zone as it is, and what it should gain and lose. */
 interface Plan {
-  catalog: string
   /** Undefined: the nameserver does not have it. */
   serial: number | undefined
   sound: boolean
@@ -40,13 +39,15 @@ interface Plan {
 }
 
 /**
- * Publishes the catalog zones, until stopped. All of it at the start, after a failure, and every AUDIT_PAUSE.
+ * Publishes the catalog zone, if there is one, until stopped. All of it at the start, after a failure, and every
+ * AUDIT_PAUSE.
  */
-export function keepCatalogs(system: System): BackgroundTask {
+export function keepCatalog(system: System): BackgroundTask {
+  const catalog = system.config.catalogZone
   let compared = -Infinity
   let held = 0
   const publish = async () => {
-    if (system.config.catalogZones.length === 0 || system.nameserver.problem !== undefined) return
+    if (catalog === undefined || system.nameserver.problem !== undefined) return
     const whole = performance.now() - compared > AUDIT_PAUSE
     if (!whole) {
       const { coming, leaving } = await store.countWaiting(system.db)
@@ -54,154 +55,107 @@ export function keepCatalogs(system: System): BackgroundTask {
       if (coming === 0 && leaving === held) return
     }
     try {
-      const reports = await publishCatalogs(system, { whole, force: false })
-      if (reports === undefined) return
-      const before = held
-      held = reports.reduce((sum, report) => sum + report.held, 0)
-      if (held > 0 && held !== before) tellHeld(system, reports)
+      const report = await publishCatalog(system, catalog, { whole, force: false })
+      if (report === undefined) return
+      if (report.held > 0 && report.held !== held) tellHeld(system, report)
+      held = report.held
       if (whole) compared = performance.now()
     } catch (error) {
       compared = -Infinity
       throw error
     }
   }
-  return keepRunning(system, 'publication of the catalog zones', publish, CATALOG_PAUSE)
+  return keepRunning(system, 'publication of the catalog zone', publish, CATALOG_PAUSE)
 }
 
-function tellHeld(system: System, reports: CatalogReport[]): void {
-  for (const { catalog, members, held } of reports.filter((report) => report.held > 0)) {
-    const todo = '`zoneplane catalog publish --force` removes them'
-    system.log.error('many members would leave a catalog zone, and stay', { catalog, leaving: held, members, todo })
-  }
-}
-
-/** Publishes all that differs in the catalog zones. @param force also if they lose many members @throws Busy */
-export async function publishNow(system: System, force: boolean): Promise<CatalogReport[]> {
-  const end = performance.now() + QUEUE_TIMEOUT
-  for (;;) {
-    const reports = await publishCatalogs(system, { whole: true, force })
-    if (reports !== undefined) return reports
-    if (performance.now() > end) throw Busy.waitedTooLong('another process publishes the catalog zones')
-    await sleep(CATALOG_PAUSE)
-  }
+function tellHeld(system: System, { catalog, members, held }: CatalogReport): void {
+  const todo = '`zoneplane catalog publish --force` removes them'
+  system.log.error('many members would leave a catalog zone, and stay', { catalog, leaving: held, members, todo })
 }
 
 /**
- * @param options.whole compares all members with the nameserver; else publishes what waits in the table, unless a catalog
- *   zone is not as it was left
- * @returns undefined if another process publishes
+ * Publishes all that differs in the catalog zone; undefined if there is none.
+ * @param force also if it loses many members @throws Busy, Conflict
  */
-async function publishCatalogs(
+export async function publishNow(system: System, force: boolean): Promise<CatalogReport | undefined> {
+  const catalog = system.config.catalogZone
+  const end = performance.now() + QUEUE_TIMEOUT
+  while (catalog !== undefined) {
+    const report = await publishCatalog(system, catalog, { whole: true, force })
+    if (report !== undefined) return report
+    if (performance.now() > end) throw Busy.waitedTooLong('another process publishes the catalog zone')
+    await sleep(CATALOG_PAUSE)
+  }
+  return undefined
+}
+
+/** Deletes a catalog zone that is not published any more. @throws Conflict, NotFound */
+export async function removeCatalog({ config, nameserver }: System, catalog: string): Promise<void> {
+  if (catalog === config.catalogZone) throw new Conflict(`${catalog} is CATALOG_ZONE: the service would make it again`)
+  const { sound } = found(await nameserver.catalogs.read(catalog))
+  if (!sound) throw new Conflict(`${catalog} at PowerDNS is not a catalog zone as Zoneplane makes it`)
+  await nameserver.catalogs.remove(catalog)
+}
+
+/**
+ * Changes the catalog zone. Secondaries delete at once what leaves it, so members leave only if they are few, or their
+ * zones stay under other ids, or the operator says so.
+ * @param options.whole compares all members with the nameserver; else publishes what waits in the table, unless the
+ *   catalog zone is not as it was left
+ * @returns undefined if another process publishes
+ * @throws Conflict if the catalog zone is missing, and many of its members' zones, too
+ */
+async function publishCatalog(
   system: System,
+  catalog: string,
   { whole, force }: { whole: boolean; force: boolean },
-): Promise<CatalogReport[] | undefined> {
+): Promise<CatalogReport | undefined> {
   await using transaction = await begin(system.db)
   const trx = transaction.db
   if (!(await store.lock(trx))) return undefined
-  await store.forget(trx, system.config.catalogZones)
-  const waiting = whole ? undefined : await planWaiting(system, trx)
-  const plans = waiting ?? (await planWhole(system, trx))
-  const reports: CatalogReport[] = []
-  const serials: { name: string; serial: number }[] = []
-  for (const plan of plans) {
-    const { report, serial } = await carryOut(system, trx, plan, force)
-    reports.push(report)
-    if (serial !== undefined) serials.push({ name: plan.catalog, serial })
-  }
-  if (serials.length > 0) await spend(trx, serials)
-  await transaction.commit()
-  for (const { name, serial } of serials) system.secondaries.announce(name, serial, [])
-  return reports
-}
-
-/**
- * What the table says that should change. Undefined if a catalog zone is not as it was left: it may be a new one without
- * most of its members.
- */
-async function planWaiting(system: System, trx: Db): Promise<Plan[] | undefined> {
-  const names = system.config.catalogZones
-  const members = await store.waiting(trx)
-  const leaving = members.filter(({ gone }) => gone).length
-  const needsSizes = names.length > 1 || leaving > CATALOG_LOSS
-  const sizes = needsSizes ? await store.sizes(trx) : new Map<string, number>()
-  assign(names, members, sizes)
-  const plans: Plan[] = []
-  for (const catalog of names) {
-    const own = members.filter((member) => member.catalog === catalog)
-    if (own.length === 0) continue
-    const serial = await system.nameserver.serial(`${catalog}.`)
-    if (serial === undefined || serial !== (await past(trx, catalog)).sent) return undefined
-    const [added, removed] = [false, true].map((isGone) => zonesById(own.filter(({ gone }) => gone === isGone)))
-    const size = sizes.get(catalog) ?? 0
-    plans.push({ catalog, serial, sound: true, size, members: own, added: added!, removed: removed! })
-  }
-  return plans
-}
-
-/** How the catalog zones differ from the domains. */
-async function planWhole(system: System, trx: Db): Promise<Plan[]> {
-  const names = system.config.catalogZones
-  await store.equalise(trx)
-  const members = await store.all(trx)
-  const live = await Promise.all(names.map((name) => system.nameserver.catalogs.read(name)))
-  for (const member of members) {
-    // The table does not say where it is if a commit was lost.
-    const at = live.findIndex((catalog) => catalog?.members.get(String(member.id)) === member.zone)
-    if (at >= 0) member.catalog = names[at]!
-  }
-  assign(names, members, new Map(names.map((name, i) => [name, live[i]?.members.size ?? 0])))
-  return names.map((catalog, i) => {
-    const { serial, sound = true, members: found = new Map<string, string>() } = live[i] ?? {}
-    const own = members.filter((member) => member.catalog === catalog)
-    const wanted = zonesById(own.filter(({ gone }) => !gone))
-    return {
-      ...{ catalog, serial, sound, size: found.size, members: own },
-      added: new Map([...wanted].filter(([id, zone]) => found.get(id) !== zone)),
-      removed: new Map([...found].filter(([id, zone]) => wanted.get(id) !== zone)),
-    }
-  })
-}
-
-/**
- * Chooses the catalog zones of members that have none: that of an earlier domain of this name, which secondaries still
- * serve; else the smallest. A member never changes its catalog zone, because its zone would be gone for a while.
- */
-function assign(names: readonly string[], members: Member[], sizes: Map<string, number>): void {
-  const isNamed = (catalog: string | null): catalog is string => catalog !== null && names.includes(catalog)
-  const before = new Map(
-    members.flatMap(({ zone, gone, catalog }) => (gone && isNamed(catalog) ? [[zone, catalog]] : [])),
-  )
-  const sizeOf = (name: string) => sizes.get(name) ?? 0
-  for (const member of members.filter(({ gone, catalog }) => !gone && !isNamed(catalog))) {
-    const smallest = names.reduce((least, name) => (sizeOf(name) < sizeOf(least) ? name : least))
-    member.catalog = before.get(member.zone) ?? smallest
-    sizes.set(member.catalog, sizeOf(member.catalog) + 1)
-  }
-}
-
-/**
- * Changes one catalog zone. Secondaries delete at once what leaves it, so members leave only if they are few, or their
- * zones stay under other ids, or the operator says so.
- * @returns the new serial if it was changed
- * @throws Conflict if the catalog zone is missing, and many of its members' zones, too
- */
-async function carryOut(
-  system: System,
-  trx: Db,
-  plan: Plan,
-  force: boolean,
-): Promise<{ report: CatalogReport; serial: number | undefined }> {
-  const { catalog, size } = plan
+  await store.forget(trx)
+  const waiting = whole ? undefined : await planWaiting(system, trx, catalog)
+  const plan = waiting ?? (await planWhole(system, trx, catalog))
   const held = force ? new Set<string>() : heldOf(plan)
   const added = new Map([...plan.added].filter(([id]) => !held.has(id)))
   const removed = [...plan.removed.keys()].filter((id) => !held.has(id))
   if (plan.serial === undefined && !force) await requireZones(system, catalog, added)
-  const serial = await send(system, trx, { ...plan, added, removed })
+  const serial = await send(system, trx, catalog, { ...plan, added, removed })
   const published = plan.members.filter(({ id }) => !held.has(String(id)))
-  await store.note(trx, catalog, idsOf(published, false), idsOf(published, true))
+  await store.note(trx, idsOf(published, false), idsOf(published, true))
+  if (serial !== undefined) await spend(trx, [{ name: catalog, serial }])
+  await transaction.commit()
+  if (serial !== undefined) system.secondaries.announce(catalog, serial, [])
   const gone = removed.filter((id) => !added.has(id)).length
-  const members = size + added.size - removed.length
-  return { report: { catalog, members, added: added.size, removed: gone, held: held.size }, serial }
+  const members = plan.size + added.size - removed.length
+  return { catalog, members, added: added.size, removed: gone, held: held.size }
+}
+
+/**
+ * What the table says that should change. Undefined if the catalog zone is not as it was left: it may be a new one without
+ * most of its members.
+ */
+async function planWaiting(system: System, trx: Db, catalog: string): Promise<Plan | undefined> {
+  const serial = await system.nameserver.serial(`${catalog}.`)
+  if (serial === undefined || serial !== (await past(trx, catalog)).sent) return undefined
+  const members = await store.waiting(trx)
+  const [added, removed] = [false, true].map((isGone) => zonesById(members.filter(({ gone }) => gone === isGone)))
+  const size = removed!.size > CATALOG_LOSS ? await store.size(trx) : 0
+  return { serial, sound: true, size, members, added: added!, removed: removed! }
+}
+
+/** How the catalog zone differs from the domains. */
+async function planWhole(system: System, trx: Db, catalog: string): Promise<Plan> {
+  await store.equalise(trx)
+  const members = await store.all(trx)
+  const live = await system.nameserver.catalogs.read(catalog)
+  const { serial, sound = true, members: there = new Map<string, string>() } = live ?? {}
+  const wanted = zonesById(members.filter(({ gone }) => !gone))
+  return {
+    ...{ serial, sound, size: there.size, members },
+    added: new Map([...wanted].filter(([id, zone]) => there.get(id) !== zone)),
+    removed: new Map([...there].filter(([id, zone]) => wanted.get(id) !== zone)),
+  }
 }
 
 /** The ids of the members that may not leave. */
@@ -215,7 +169,8 @@ function heldOf({ added, removed, size }: Plan): Set<string> {
 async function send(
   system: System,
   trx: Db,
-  { catalog, serial: live, sound, added, removed }: Omit<Plan, 'removed'> & { removed: string[] },
+  catalog: string,
+  { serial: live, sound, added, removed }: Omit<Plan, 'removed'> & { removed: string[] },
 ): Promise<number | undefined> {
   if (live !== undefined && sound && added.size + removed.length === 0) return undefined
   const { catalogs } = system.nameserver
@@ -230,13 +185,13 @@ async function send(
   return serial
 }
 
-/** How many members a catalog zone may lose at once. */
+/** How many members the catalog zone may lose at once. */
 function mayLose(size: number): number {
   return Math.max(CATALOG_LOSS, CATALOG_LOSS_SHARE * size)
 }
 
 /**
- * Before a missing catalog zone is made: secondaries would delete what it lacks, and could not transfer what is not there.
+ * Before the missing catalog zone is made: secondaries would delete what it lacks, and could not transfer what is not there.
  * @throws Conflict
  */
 async function requireZones({ nameserver }: System, catalog: string, members: Map<string, string>): Promise<void> {

@@ -1,18 +1,16 @@
 import { one, query, type Db } from '../database.ts'
 
-/** A member of a catalog zone. */
+/** A member of the catalog zone. */
 export interface Member {
   /** That of the domain. */
   id: number
   /** Without final dot. */
   zone: string
-  /** The name of the catalog zone, without final dot; null: it was never listed. */
-  catalog: string | null
   /** The domain is deleted. */
   gone: boolean
 }
 
-const COLUMNS = 'domain_id as id, zone, catalog, gone'
+const COLUMNS = 'domain_id as id, zone, gone'
 
 /** Becomes the only publisher until the transaction ends; false if there is another one. */
 export async function lock(trx: Db): Promise<boolean> {
@@ -39,11 +37,9 @@ export async function all(db: Db): Promise<Member[]> {
   return query(db, `select ${COLUMNS} from catalog_members order by domain_id`)
 }
 
-/** How many members each catalog zone has, by its name; in linear time. */
-export async function sizes(db: Db): Promise<Map<string, number>> {
-  const sql = 'select catalog, count(*) as size from catalog_members where listed group by catalog'
-  const rows = await query<{ catalog: string; size: number }>(db, sql)
-  return new Map(rows.map(({ catalog, size }) => [catalog, size]))
+/** How many members the catalog zone has; in linear time. */
+export async function size(db: Db): Promise<number> {
+  return (await one<{ size: number }>(db, 'select count(*) as size from catalog_members where listed')).size
 }
 
 /** Makes the members those of the domains, as if each had been created or deleted now; in linear time. */
@@ -59,19 +55,17 @@ export async function equalise(trx: Db): Promise<void> {
   await query(trx, sql)
 }
 
-/** Drops members of deleted domains that no catalog zone has which is published. */
-export async function forget(trx: Db, catalogs: readonly string[]): Promise<void> {
-  const sql = 'delete from catalog_members where gone and (catalog is null or catalog <> all (:catalogs))'
-  await query(trx, sql, { catalogs })
+/** Drops members of deleted domains that were never listed. */
+export async function forget(trx: Db): Promise<void> {
+  await query(trx, 'delete from catalog_members where gone and not listed')
 }
 
 /** Notes what the catalog zone has now. A member that the domain needs again meanwhile stays, to be listed again. */
-export async function note(trx: Db, catalog: string, listed: number[], removed: number[]): Promise<void> {
+export async function note(trx: Db, listed: number[], removed: number[]): Promise<void> {
   await query(
     trx,
     `with gone as (delete from catalog_members where domain_id = any (:removed) and gone)
-     update catalog_members set listed = true, catalog = :catalog
-     where domain_id = any (:listed) and (not listed or catalog is distinct from :catalog)`,
-    { catalog, listed, removed },
+     update catalog_members set listed = true where domain_id = any (:listed) and not listed`,
+    { listed, removed },
   )
 }
