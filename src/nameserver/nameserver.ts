@@ -198,7 +198,7 @@ export interface Nameserver {
   ready(): Promise<void>
   /**
    * Detects behaviour that depends on the nameserver's version and settings. Until it has succeeded, functions that
-   * change a zone reject with the kind "unreachable". Resolves with what the operator should change about the nameserver.
+   * change a zone reject with the kind "unreachable". Resolves with what the operator should know about the nameserver.
    */
   probe(): Promise<string[]>
   /** Why nothing can be published yet: no probe has succeeded. undefined: one has. */

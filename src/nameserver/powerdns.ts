@@ -24,9 +24,9 @@ import type {
   ZoneUpdate,
 } from './nameserver.ts'
 import { denialOf, isNsec3Label, NARROW, staleNsec3 } from './nsec3.ts'
-import { ScratchZones } from './scratch-zones.ts'
+import { clientAt } from './own-dns.ts'
 import { servedSerial } from './served-serial.ts'
-import { OLD_SPELLING, SAMPLES, spell, standard } from './spelling.ts'
+import { spell, standard } from './spelling.ts'
 import { survey } from './survey.ts'
 import { readTraits, type Traits } from './traits.ts'
 import { allow, areSet, ensureKey, idOf, removeKey } from './transfers.ts'
@@ -73,7 +73,6 @@ export class PowerDns implements Nameserver {
   readonly #url: string
   readonly #primary: string
   readonly #transferKey: TransferKey | undefined
-  #spelling = OLD_SPELLING
   #traits: Traits | undefined
   /** Where PowerDNS answers queries, from what it has now; undefined: not known. */
   #dns: DnsClient | undefined
@@ -321,19 +320,11 @@ export class PowerDns implements Nameserver {
     try {
       // First, because it changes nothing: a PowerDNS that fails gets no scratch zone.
       this.#traits = await readTraits(this.#api, this.#url)
-      const scratch = new ScratchZones(this.#api, {
-        soa: (zone, serial) => this.#soa(zone, serial),
+      if (this.#transferKey !== undefined) await ensureKey(this.#api, this.#transferKey)
+      this.#dns = await clientAt(this.#traits.endpoints, this.#api, {
         serial: (zone) => this.serial(zone),
         remove: (zone) => this.#delete(zone),
       })
-      const [keepsEscapes, exactAngles, namesMore] = await Promise.all([
-        scratch.accepts(SAMPLES.keepsEscapes),
-        scratch.accepts(SAMPLES.exactAngles),
-        scratch.accepts(SAMPLES.namesMore),
-      ])
-      this.#spelling = { keepsEscapes, exactAngles, namesMore }
-      if (this.#transferKey !== undefined) await ensureKey(this.#api, this.#transferKey)
-      this.#dns = await scratch.servedAt(this.#traits.endpoints)
       this.#problem = undefined
       return this.#traits.warnings
     } catch (error) {
@@ -404,8 +395,9 @@ export class PowerDns implements Nameserver {
    * removals, too.
    */
   async #replacements(rrsets: PublishedRRset[], others: object[] = []): Promise<string> {
+    const { spelling } = this.#traits!
     const replacements = await mapInSlices(rrsets, ({ name, type, ttl, records: contents }) => {
-      const records = contents.map((content) => ({ content: spell(type, content, this.#spelling), disabled: false }))
+      const records = contents.map((content) => ({ content: spell(type, content, spelling), disabled: false }))
       return { name, type, ttl, changetype: 'REPLACE', records }
     })
     return stringify([...replacements, ...others])

@@ -11,14 +11,19 @@ export interface Spelling {
   namesMore: boolean
 }
 
-/** The spelling of PowerDNS 4.7 to 4.9. */
-export const OLD_SPELLING: Spelling = { keepsEscapes: true, exactAngles: false, namesMore: false }
+/** How each version spells, the newest last. */
+const VERSIONS: [version: string, Spelling][] = [
+  ['4', { keepsEscapes: true, exactAngles: false, namesMore: false }],
+  ['5.0', { keepsEscapes: true, exactAngles: true, namesMore: false }],
+  ['5.1', { keepsEscapes: false, exactAngles: true, namesMore: true }],
+]
 
-/** Contents that a PowerDNS accepts, as they are, exactly if it spells so. */
-export const SAMPLES: Record<keyof Spelling, [type: string, content: string]> = {
-  keepsEscapes: ['TXT', '"a\\"b"'],
-  exactAngles: ['LOC', '0 0 0.000 N 0 0 0.000 E 0.00m 1.00m 10000.00m 10.00m'],
-  namesMore: ['SVCB', '1 . dohpath="/"'],
+/** The newest spelling that is known, and the version that has it. */
+export const [NEWEST_VERSION, NEWEST_SPELLING] = VERSIONS.at(-1)!
+
+/** How this version spells; undefined: that is not known. */
+export function spellingOf(version: string): Spelling | undefined {
+  return VERSIONS.find(([known]) => version.startsWith(`${known}.`))?.[1]
 }
 
 /** The names of any octets in the contents of each type that has some. */

@@ -12,7 +12,7 @@ export async function probe({ nameserver, log }: System): Promise<boolean> {
   try {
     const warnings = await nameserver.probe()
     log.info('PowerDNS can be used')
-    for (const reason of warnings) log.warn('PowerDNS should be configured otherwise', { reason })
+    for (const reason of warnings) log.warn('PowerDNS may not serve all that it should', { reason })
   } catch {
     const reason = nameserver.problem
     if (reason !== before) log.error('PowerDNS cannot be used: all writes are answered 503', { reason })

@@ -1,13 +1,23 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { parseRdata } from '../../src/dns/rdata.ts'
-import { OLD_SPELLING, spell, standard, type Spelling } from '../../src/nameserver/spelling.ts'
+import { NEWEST_SPELLING, spell, spellingOf, standard, type Spelling } from '../../src/nameserver/spelling.ts'
 import { RECORD } from '../dns/arbitraries.ts'
 import { depth } from '../support/depth.ts'
 
-const V4 = OLD_SPELLING
-const V50: Spelling = { keepsEscapes: true, exactAngles: true, namesMore: false }
-const V51: Spelling = { keepsEscapes: false, exactAngles: true, namesMore: true }
+const [V4, V50, V51] = ['4.7.3', '5.0.0', '5.1.5'].map((version) => spellingOf(version)!) as [
+  Spelling,
+  Spelling,
+  Spelling,
+]
+
+test('a version has the spelling that was measured; of others none is known', (t) => {
+  for (const version of ['4.8.0', '4.9.17', '4.10.0']) t.is(spellingOf(version), V4, version)
+  for (const version of ['5.0.7', '5.0.0-beta1']) t.is(spellingOf(version), V50, version)
+  for (const version of ['5.1.0-alpha1', '5.1.0']) t.is(spellingOf(version), V51, version)
+  for (const version of ['5.2.0', '5.10.0', '6.0.0', '0.0.1234.0.master.gabc', '']) t.is(spellingOf(version), undefined)
+  t.is(NEWEST_SPELLING, V51)
+})
 
 /** A content in standard format, and how PowerDNS up to 5.0 and from 5.1 on spell it; undefined: in the same way. */
 const ESCAPES: [type: string, content: string, old: string | undefined, now: string | undefined][] = [

@@ -4,7 +4,7 @@ import test from 'ava'
 import { hasBackend } from '../../dev/powerdns-program.ts'
 import { TYPES } from '../../src/dns/types.ts'
 import { parseRdata } from '../../src/dns/rdata.ts'
-import { spell } from '../../src/nameserver/spelling.ts'
+import { NEWEST_SPELLING, spell } from '../../src/nameserver/spelling.ts'
 import { EXAMPLES } from '../dns/examples/index.ts'
 import { lookUp, verifyTransfer } from '../support/dns/dns.ts'
 import { transferred } from '../support/dns/wire.ts'
@@ -153,7 +153,7 @@ function samplesFor(version: string): RRset[] {
   return [...EXAMPLES].flatMap(([type, { accepted }]): RRset[] => {
     const texts = accepted
       .map((example) => (typeof example === 'string' ? example : example[1]))
-      .filter((text) => readsAll || spell(type, text, SPELLING_OF_5_1) === text)
+      .filter((text) => readsAll || spell(type, text, NEWEST_SPELLING) === text)
     const distinct = [...new Map(texts.map((text) => [parseRdata(type, text).key, text])).values()]
     const { single, apex } = TYPES.get(type)!
     const subname = (i: number) => (apex === 'only' ? '' : `${type.toLowerCase()}${i}`)
@@ -165,8 +165,6 @@ function samplesFor(version: string): RRset[] {
 async function versionOf(servers: TestServers): Promise<string> {
   return ((await servers.pdns('GET', '')).json as { version: string }).version
 }
-
-const SPELLING_OF_5_1 = { keepsEscapes: false, exactAngles: true, namesMore: true }
 
 const STRANGE = `
 @ 600 IN NS ns1.elsewhere.example.
