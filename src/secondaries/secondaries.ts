@@ -1,8 +1,13 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NOTIFY_PAUSES } from '../limits.ts'
 import type { Served } from '../wire/client.ts'
-import { Notifier } from './notifier.ts'
+import { notifyMessage } from '../wire/notify.ts'
 import { Secondary, type Target } from './secondary.ts'
+
+/** Where servers that users have named listen. */
+const PORT = 53
 
 /** Whoever wants to know whether a secondary, by its name, serves a zone's serial. */
 type Observer = (secondary: string, answer: 'current' | 'behind' | 'none') => void
@@ -11,8 +16,9 @@ type Observer = (secondary: string, answer: 'current' | 'behind' | 'none') => vo
 export class Secondaries {
   readonly all: readonly Secondary[]
   readonly #observe: Observer
-  readonly #notifier = new Notifier()
-  /** Who is being told of what: for each secondary and zone, how to end that. */
+  /** For what is sent to servers that users have named. */
+  readonly #sockets = { udp4: newSocket('udp4'), udp6: newSocket('udp6') }
+  /** What is being told, by secondary and zone, or by zone for servers that users have named; abort to end it. */
   readonly #telling = new Map<string, AbortController>()
 
   /** @param observe gets to know what each secondary answers to `remind` */
@@ -24,19 +30,37 @@ export class Secondaries {
   /**
    * Tells all that the zone has a new serial: at once, and again after each of NOTIFY_PAUSES to those that do not serve it
    * yet, because NOTIFY may get lost. A newer serial takes the place of an older one.
-   * @param others the addresses of servers that the zone's account has named, which are told, too
+   * @param others the addresses of servers that the zone's account has named. Nobody knows what they are, so they are asked
+   *   nothing, and told each time
    */
   announce(zone: string, serial: number, others: readonly string[]): void {
-    this.#notifier.tell(zone, others)
     for (const secondary of this.all) {
-      const key = `${secondary.name} ${zone}`
-      this.#telling.get(key)?.abort()
-      const ending = new AbortController()
-      this.#telling.set(key, ending)
-      void tell(secondary, zone, serial, ending.signal).finally(() => {
-        if (this.#telling.get(key) === ending) this.#telling.delete(key)
-      })
+      const isCurrent = async () => reaches(await secondary.serves(zone), serial)
+      this.#tell(`${secondary.name} ${zone}`, () => secondary.notify(zone), isCurrent)
     }
+    this.#telling.get(zone)?.abort()
+    if (others.length > 0) this.#tell(zone, () => this.#notify(zone, others))
+  }
+
+  /** Takes the place of what is being told under this key. */
+  #tell(key: string, notify: () => Promise<void>, isCurrent?: () => Promise<boolean>): void {
+    this.#telling.get(key)?.abort()
+    const ending = new AbortController()
+    this.#telling.set(key, ending)
+    void tell(notify, isCurrent, ending.signal).finally(() => {
+      if (this.#telling.get(key) === ending) this.#telling.delete(key)
+    })
+  }
+
+  async #notify(zone: string, addresses: readonly string[]): Promise<void> {
+    const { udp4, udp6 } = this.#sockets
+    const send = (address: string) =>
+      new Promise((sent) => {
+        const socket = isIPv6(address) ? udp6 : udp4
+        socket.send(notifyMessage(zone), PORT, address, sent)
+      })
+    // What cannot be sent is lost, as what does not arrive.
+    await Promise.all(addresses.map(send))
   }
 
   /** Tells those again that serve the zone with a lower serial, or do not serve it. @throws Busy */
@@ -53,22 +77,32 @@ export class Secondaries {
 
   async close(): Promise<void> {
     for (const ending of this.#telling.values()) ending.abort()
-    this.#notifier.close()
+    for (const socket of Object.values(this.#sockets)) socket.close()
     await Promise.all(this.all.map((secondary) => secondary.close()))
   }
 }
 
 /** Never rejects. */
-async function tell(secondary: Secondary, zone: string, serial: number, signal: AbortSignal): Promise<void> {
+async function tell(
+  notify: () => Promise<void>,
+  isCurrent: (() => Promise<boolean>) | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     for (const pause of NOTIFY_PAUSES) {
-      await secondary.notify(zone)
+      await notify()
       await sleep(pause, undefined, { signal, ref: false })
-      if (reaches(await secondary.serves(zone), serial)) return
+      if ((await isCurrent?.()) === true) return
     }
   } catch {
     // A newer serial is announced, or too many questions wait. The sweep tells those that stay behind.
   }
+}
+
+function newSocket(family: 'udp4' | 'udp6'): Socket {
+  return createSocket(family)
+    .unref()
+    .on('error', () => undefined)
 }
 
 function reaches(served: Served, serial: number): boolean {
