@@ -2,8 +2,7 @@ import { createSocket, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NOTIFY_PAUSES } from '../limits.ts'
-import type { Served } from '../wire/client.ts'
-import { notifyMessage } from '../wire/notify.ts'
+import { notifyMessage, type Served } from '../wire/client.ts'
 import { Secondary, type Target } from './secondary.ts'
 
 /** Where servers that users have named listen. */

@@ -1,8 +1,7 @@
 import { RateLimiterMemory, RateLimiterQueue } from 'rate-limiter-flexible'
 import { Busy } from '../errors.ts'
 import { SECONDARY_ANSWER_TIME, SECONDARY_QUESTIONS, SECONDARY_QUESTIONS_WAITING } from '../limits.ts'
-import { DnsClient, type Endpoint, type Served } from '../wire/client.ts'
-import { notifyMessage } from '../wire/notify.ts'
+import { DnsClient, notifyMessage, type Endpoint, type Served } from '../wire/client.ts'
 
 /** The address of a secondary, and the name that status answers give it. */
 export interface Target extends Endpoint {

@@ -4,6 +4,9 @@ import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
 
+/** NOTIFY (RFC 1996 §3.3), with the flag AA (§3.7). */
+const NOTIFY = (4 << 11) | packet.AUTHORITATIVE_ANSWER
+
 /** Where a nameserver answers queries. */
 export interface Endpoint {
   address: string
@@ -108,6 +111,16 @@ export class DnsClient {
     const socket = await this.#socket?.catch(() => undefined)
     socket?.close()
   }
+}
+
+/** A NOTIFY for a zone: a name without final dot. */
+export function notifyMessage(zone: string): Buffer {
+  return packet.encode({
+    type: 'query',
+    id: randomInt(65_536),
+    flags: NOTIFY,
+    questions: [{ name: zone, type: 'SOA' }],
+  })
 }
 
 function decoded(octets: Buffer): DecodedPacket | undefined {
