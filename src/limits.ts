@@ -359,21 +359,6 @@ export const PROBE_LAST_PAUSE = 10_000
 /** Milliseconds between two readings of what the metrics tell of Postgres and PowerDNS. */
 export const MEASURING_PAUSE = 15_000
 
-/** How many mails are sent in parallel, and the milliseconds between two searches for retries and other processes' mails. */
-export const MAIL_SENDERS = 2
-export const MAIL_PAUSE = 1_000
-
-/** Milliseconds until a failed mail is retried: the first delay, which doubles up to the last one, an hour. */
-export const MAIL_FIRST_DELAY = 1_000
-export const MAIL_LAST_DELAY = 3_600_000
-
-/** Milliseconds after which a failed mail is given up: two days. */
-export const MAIL_LIFETIME = 2 * 86_400_000
-
-/** The timeouts in milliseconds for connecting to a mail server, and for its answers. */
-export const MAIL_CONNECT_TIME = 20_000
-export const MAIL_ANSWER_TIME = 120_000
-
 /** The lifetime of a login, and its lifetime without use (contract §11.2). */
 export const LOGIN_AGE = '7 00:00:00'
 export const LOGIN_UNUSED_PERIOD = '01:00:00'

@@ -1,6 +1,9 @@
 import { MailFailure } from '../errors.ts'
-import { MAIL_ANSWER_TIME, MAIL_CONNECT_TIME } from '../limits.ts'
 import type { Mailer } from './mailer.ts'
+
+/** The timeouts in milliseconds for connecting to a mail server, and for its answers. */
+const MAIL_CONNECT_TIME = 20_000
+const MAIL_ANSWER_TIME = 120_000
 
 /** An error of nodemailer. */
 interface Failure extends Error {

@@ -1,10 +1,21 @@
 import { MailFailure } from '../../errors.ts'
-import { MAIL_FIRST_DELAY, MAIL_LAST_DELAY, MAIL_LIFETIME, MAIL_PAUSE, MAIL_SENDERS, STOP_TIME } from '../../limits.ts'
+import { STOP_TIME } from '../../limits.ts'
 import { transaction, type Db } from '../../store/database.ts'
 import * as mails from '../../store/accounts/mails.ts'
 import type { QueuedMail } from '../../store/accounts/mails.ts'
 import type { System } from '../../system.ts'
 import { runPeriodically, type BackgroundTask } from '../background.ts'
+
+/** How many mails are sent in parallel, and the milliseconds between two searches for retries and other processes' mails. */
+const MAIL_SENDERS = 2
+const MAIL_PAUSE = 1_000
+
+/** Milliseconds until a failed mail is retried: the first delay, which doubles up to the last one, an hour. */
+const MAIL_FIRST_DELAY = 1_000
+const MAIL_LAST_DELAY = 3_600_000
+
+/** Milliseconds after which a failed mail is given up: two days. */
+const MAIL_LIFETIME = 2 * 86_400_000
 
 /**
  * Sends the mails that are due. One transaction locks, sends and deletes a mail, so several processes send it only once.
