@@ -269,26 +269,8 @@ export const RECONCILE_PATIENCE = 15
 /** Milliseconds between two lines about the progress of `zoneplane rebuild` and `zoneplane adopt`. */
 export const PROGRESS_PAUSE = 2_000
 
-/** Milliseconds after each NOTIFY, until a secondary is asked whether it serves the zone, and else is told again. */
-export const NOTIFY_PAUSES = [1_000, 3_000, 10_000, 30_000]
-
 /** Milliseconds in which PowerDNS has to answer the question for a zone's SOA; after that, its API is asked. */
 export const DNS_ANSWER_TIME = 100
-
-/** Milliseconds in which a secondary has to answer; questions to each per second, and those that may wait for that. */
-export const SECONDARY_ANSWER_TIME = 400
-export const SECONDARY_QUESTIONS = 100
-export const SECONDARY_QUESTIONS_WAITING = 500
-
-/** The sweep asks all secondaries about one zone in so many milliseconds: in an hour, about 36,000 zones. */
-export const SWEEP_PAUSE = 100
-
-/** The sweep asks about all zones in turn, so many at a time, and each time first about the latest of the last hour. */
-export const SWEEP_BATCH = 100
-export const SWEEP_RECENT = HOUR
-
-/** Milliseconds between two publications of the catalog zone. */
-export const CATALOG_PAUSE = 200
 
 /** What the catalog zone may lose at once: so many members, or this share of them if that is more. */
 export const CATALOG_LOSS = 10
@@ -298,9 +280,6 @@ export const CATALOG_LOSS_SHARE = 0.05
 export const PUBLICATION_WAIT = 30
 export const WAITING_MAX = 200
 export const WAITING_PER_ACCOUNT = 20
-
-/** Milliseconds until a request that waits asks the nameservers again: the first pauses, and the last for all others. */
-export const PUBLICATION_PAUSES = [20, 50, 100, 200, 400, 1_000]
 
 /** Milliseconds between two audits of all serials: for 100,000 zones, PowerDNS needs a second. */
 export const AUDIT_PAUSE = 600_000

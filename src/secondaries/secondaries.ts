@@ -1,12 +1,14 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { NOTIFY_PAUSES } from '../limits.ts'
 import { notifyMessage, type Served } from '../wire/client.ts'
 import { Secondary, type Target } from './secondary.ts'
 
 /** Where servers that users have named listen. */
 const PORT = 53
+
+/** Milliseconds after each NOTIFY, until a secondary is asked whether it serves the zone, and else is told again. */
+const NOTIFY_PAUSES = [1_000, 3_000, 10_000, 30_000]
 
 /** Whoever wants to know whether a secondary, by its name, serves a zone's serial. */
 type Observer = (secondary: string, answer: 'current' | 'behind' | 'none') => void

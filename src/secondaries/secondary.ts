@@ -1,7 +1,11 @@
 import { RateLimiterMemory, RateLimiterQueue } from 'rate-limiter-flexible'
 import { Busy } from '../errors.ts'
-import { SECONDARY_ANSWER_TIME, SECONDARY_QUESTIONS, SECONDARY_QUESTIONS_WAITING } from '../limits.ts'
 import { DnsClient, notifyMessage, type Endpoint, type Served } from '../wire/client.ts'
+
+/** Milliseconds in which a secondary has to answer; questions to each per second, and those that may wait for that. */
+export const SECONDARY_ANSWER_TIME = 400
+const SECONDARY_QUESTIONS = 100
+const SECONDARY_QUESTIONS_WAITING = 500
 
 /** The address of a secondary, and the name that status answers give it. */
 export interface Target extends Endpoint {

@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Invalid, NameserverFailure } from '../../errors.ts'
-import { PUBLICATION_PAUSES, SECONDARY_ANSWER_TIME, SWEEP_BATCH } from '../../limits.ts'
 import { servedSerial } from '../../nameserver/served-serial.ts'
+import { SECONDARY_ANSWER_TIME } from '../../secondaries/secondary.ts'
 import * as domains from '../../store/domains.ts'
 import type { Domain } from '../../store/domains.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
+
+/** Milliseconds until a request that waits asks the nameservers again: the first pauses, and the last for all others. */
+const PUBLICATION_PAUSES = [20, 50, 100, 200, 400, 1_000]
+
+/** How many domains the report about secondaries reads at once. */
+const BATCH = 100
 
 /** Whether a nameserver serves a version of a domain (contract §15.6). */
 export interface NameserverStatus {
@@ -144,11 +150,11 @@ export async function reportOf(system: System, tell: (done: number, all: number)
   const all = (await domains.versions(system.db)).length
   let done = 0
   for (let last = 0; ;) {
-    const page = await domains.listAfter(system.db, last, SWEEP_BATCH)
+    const page = await domains.listAfter(system.db, last, BATCH)
     for (const statuses of await Promise.all(page.map(askOne))) addTo(reports, ...statuses)
     done += page.length
     tell(Math.min(done, all), all)
-    if (page.length < SWEEP_BATCH) return reports
+    if (page.length < BATCH) return reports
     last = page.at(-1)!.id
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Busy, Conflict, found } from '../../errors.ts'
-import { AUDIT_PAUSE, CATALOG_LOSS, CATALOG_LOSS_SHARE, CATALOG_PAUSE, QUEUE_TIMEOUT } from '../../limits.ts'
+import { AUDIT_PAUSE, CATALOG_LOSS, CATALOG_LOSS_SHARE, QUEUE_TIMEOUT } from '../../limits.ts'
 import { begin, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains/catalogs.ts'
 import type { Member } from '../../store/domains/catalogs.ts'
@@ -37,6 +37,9 @@ interface Plan {
   added: Map<string, string>
   removed: Map<string, string>
 }
+
+/** Milliseconds between two publications of the catalog zone. */
+const CATALOG_PAUSE = 200
 
 /**
  * Publishes the catalog zone, if there is one, until stopped. All of it at the start, after a failure, and every

@@ -1,10 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RECOVERY_PAUSE, SWEEP_BATCH, SWEEP_PAUSE, SWEEP_RECENT } from '../../limits.ts'
+import { RECOVERY_PAUSE } from '../../limits.ts'
 import * as domains from '../../store/domains.ts'
 import type { System } from '../../system.ts'
 import { fromMicroseconds, microseconds } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../background.ts'
 import { servedSerial } from '../../nameserver/served-serial.ts'
+
+/** The sweep asks all secondaries about one zone in so many milliseconds: in an hour, about 36,000 zones. */
+const SWEEP_PAUSE = 100
+
+/** The sweep asks about all zones in turn, so many at a time, and each time first about the latest of the last hour. */
+const SWEEP_BATCH = 100
+const SWEEP_RECENT = 3_600
 
 /**
  * Tells secondaries that serve an old version of a zone to transfer it, one zone every SWEEP_PAUSE: those that were away,
