@@ -1,4 +1,7 @@
-/** All sizes and rates of the contract (§§4, 8.4, 16), under its names. The limits of record contents are in dns/. */
+/**
+ * All sizes and rates of the contract (§§4, 8.4, 16), under its names. The limits of record contents are in dns/, and the
+ * pauses of loops beside their loops.
+ */
 
 export const DOMAIN_NAME_LENGTH = 191
 
@@ -24,14 +27,10 @@ export const SERIAL_MAX = 4_200_000_000
 
 /** RRsets of a domain (contract §8.6), and TOTP factors of an account (contract §12). */
 export const RRSETS_MAX = 250_000
+export const FACTORS_MAX = 20
 
 /** Octets of the records of a deleted domain that can be restored (contract §15.5): a row has less than a gigabyte. */
 export const RESTORABLE_OCTETS = 256 * 1024 * 1024
-
-/** Entries of the history that are deleted at once when they are too old, and milliseconds between two searches. */
-export const HISTORY_BATCH = 1_000
-export const HISTORY_PAUSE = 600_000
-export const FACTORS_MAX = 20
 
 /** The longest duration (contract §5.3), in days; and the maximum length of its text. */
 export const DURATION_DAYS = 365_000
@@ -107,9 +106,8 @@ export const RATE_SECONDS_MAX = 24 * DAY
 /** Windows that a process keeps in memory, for all callers together: some 0.5 kB each. */
 export const WINDOWS_MAX = 100_000
 
-/** Milliseconds that Postgres has to connect, and to count; and seconds between two warnings that it failed. */
+/** Milliseconds that Postgres has to connect, and to count. */
 export const COUNTING_TIME = 1_000
-export const COUNTING_WARNING_PAUSE = 60
 
 /** Entries of a page (contract §4). */
 export const PAGE_SIZE = 500
@@ -172,9 +170,6 @@ export const ANCESTORS = 100_000
 /** Connections of a process at a time to each address it listens on; and those of one client (contract §16). */
 export const CONNECTIONS_MAX = 10_000
 export const CONNECTIONS_PER_CLIENT = 1_000
-
-/** Milliseconds of work on one request, after which it yields to the event loop. */
-export const SLICE = 10
 
 /** Duplicates that the error of an item names at most: else the response would grow with the square of the items. */
 export const NAMED_POSITIONS = 100
@@ -256,16 +251,6 @@ export const DOUBT_TIME = CLAIM_LIFETIME + answerTime(SMALL_WRITE)
 /** Seconds by which the clocks of processes and Postgres may differ. */
 export const CLOCK_SKEW = 60
 
-/** How many marked zones are repaired in parallel, and the milliseconds between two searches for due repairs. */
-export const RECONCILERS = 4
-export const RECONCILE_PAUSE = 1_000
-
-/** Milliseconds between two looks at a zone that another worker repairs, while a request waits for it. */
-export const LEFTOVER_PAUSE = 50
-
-/** How many of these pauses the command `reconcile` waits for zones that other processes have locked. */
-export const RECONCILE_PATIENCE = 15
-
 /** Milliseconds between two lines about the progress of `zoneplane rebuild` and `zoneplane adopt`. */
 export const PROGRESS_PAUSE = 2_000
 
@@ -281,26 +266,10 @@ export const PUBLICATION_WAIT = 30
 export const WAITING_MAX = 200
 export const WAITING_PER_ACCOUNT = 20
 
-/** Milliseconds between two audits of all serials: for 100,000 zones, PowerDNS needs a second. */
-export const AUDIT_PAUSE = 600_000
-
-/** In how many audits the contents of all zones are compared, a part in each: in a day. */
-export const AUDIT_TURNS = (DAY * 1_000) / AUDIT_PAUSE
-
-/** How many zones, or RRsets that a repair has put right, a line of the log names. */
-export const LOGGED_NAMES = 10
-
 /** Characters of a password (contract §11.1), and how many passwords may wait for hashing: about a second of work. */
 export const PASSWORD_LENGTH_MIN = 8
 export const PASSWORD_LENGTH_MAX = 128
 export const HASHES_WAITING = 50
-
-/**
- * The work of a captcha: the number of keys to derive, and the rounds of PBKDF2 for each. In total 1.5 to 2.5 million
- * rounds: one or two seconds on a phone, at a quarter of the 5.4 million rounds per second of a server's core.
- */
-export const CAPTCHA_KEYS = { min: 300, max: 500 }
-export const CAPTCHA_ROUNDS = 5_000
 
 /** The seconds for which a captcha is valid (contract §11.2), and the maximum length of its solution. */
 export const CAPTCHA_VALIDITY = HOUR
@@ -327,16 +296,6 @@ export const FOLLOWING_LIFETIME = 5
 
 /** Milliseconds between two looks in this process whether it shall compare all zones. */
 export const COMPARISON_PAUSE = 100
-
-/** Milliseconds after which failed background work is retried, and a start that waits for Postgres. */
-export const RECOVERY_PAUSE = 1_000
-
-/** Milliseconds between two probes of a PowerDNS that fails: the first pause, which doubles up to the last one. */
-export const PROBE_FIRST_PAUSE = 1_000
-export const PROBE_LAST_PAUSE = 10_000
-
-/** Milliseconds between two readings of what the metrics tell of Postgres and PowerDNS. */
-export const MEASURING_PAUSE = 15_000
 
 /** The lifetime of a login, and its lifetime without use (contract §11.2). */
 export const LOGIN_AGE = '7 00:00:00'

@@ -6,8 +6,6 @@ import {
   accountsBodies,
   ANSWERS,
   COUNTING_TIME,
-  FOLLOWING_LIFETIME,
-  RECOVERY_PAUSE,
   STRANGERS_BODIES,
   WAITING_MAX,
   WAITING_PER_ACCOUNT,
@@ -21,6 +19,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import type { Observer } from './nameserver/api.ts'
 import { PowerDns } from './nameserver/powerdns.ts'
 import { Secondaries } from './secondaries/secondaries.ts'
+import { RECOVERY_PAUSE } from './service/background.ts'
 import { Bell } from './service/bell.ts'
 import { createCounters } from './service/throttling/counters.ts'
 import { Room } from './service/throttling/room.ts'

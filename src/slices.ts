@@ -1,5 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
-import { SLICE } from './limits.ts'
+
+/** Milliseconds of work on one request, after which it yields to the event loop. */
+const SLICE = 10
 
 /** Work on many items that yields after each, so that other requests can run in between. */
 export type Work<T> = Generator<undefined, T>

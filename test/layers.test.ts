@@ -40,7 +40,7 @@ const ROOMS = ['ci', 'accounts', 'secondaries', 'domains', 'zone', 'throttling',
 const COMMON: Record<string, readonly string[]> = {
   'errors.ts': [],
   'limits.ts': [],
-  'slices.ts': ['limits.ts'],
+  'slices.ts': [],
   'time.ts': [],
   'config.ts': ['limits.ts'],
   'log.ts': [],

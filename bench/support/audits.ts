@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { readConfig } from '../../src/config.ts'
-import { AUDIT_TURNS } from '../../src/limits.ts'
+import { AUDIT_TURNS } from '../../src/service/domains/reconcile.ts'
 import { createLog } from '../../src/log.ts'
 import { closeSystem, createSystem } from '../../src/server.ts'
 import { audit } from '../../src/service/domains/reconcile.ts'

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RECOVERY_PAUSE } from '../limits.ts'
 import type { System } from '../system.ts'
 import type { Bell } from './bell.ts'
+
+/** Milliseconds after which failed background work is retried, and a start that waits for Postgres. */
+export const RECOVERY_PAUSE = 1_000
 
 /** Work that runs besides the requests until it is stopped. */
 export interface BackgroundTask {

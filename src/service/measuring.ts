@@ -1,4 +1,3 @@
-import { MEASURING_PAUSE } from '../limits.ts'
 import * as mails from '../store/accounts/mails.ts'
 import { watchFailures } from '../store/connections/watching.ts'
 import * as marks from '../store/marks.ts'
@@ -7,6 +6,9 @@ import { estimates } from '../store/snapshots.ts'
 import type { System } from '../system.ts'
 import { keepRunning, type BackgroundTask } from './background.ts'
 import { checkHealth } from './health.ts'
+
+/** Milliseconds between two readings of what the metrics tell of Postgres and PowerDNS. */
+export const MEASURING_PAUSE = 15_000
 
 type Metrics = NonNullable<System['metrics']>
 

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PROBE_FIRST_PAUSE, PROBE_LAST_PAUSE } from '../limits.ts'
 import type { System } from '../system.ts'
+
+/** Milliseconds between two probes of a PowerDNS that fails: the first pause, which doubles up to the last one. */
+const PROBE_FIRST_PAUSE = 1_000
+const PROBE_LAST_PAUSE = 10_000
 
 /**
  * Probes PowerDNS, unless a probe has succeeded before. Logs the outcome; the same failure only once. Returns whether

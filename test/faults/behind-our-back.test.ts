@@ -1,7 +1,6 @@
 import test from 'ava'
-import { audit, auditByTurns, reconcileAll } from '../../src/service/domains/reconcile.ts'
+import { audit, AUDIT_PAUSE, AUDIT_TURNS, auditByTurns, reconcileAll } from '../../src/service/domains/reconcile.ts'
 import { query } from '../../src/store/database.ts'
-import { AUDIT_PAUSE, AUDIT_TURNS } from '../../src/limits.ts'
 import { currentTime, fromMicroseconds, microseconds } from '../../src/time.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'

@@ -1,6 +1,6 @@
 import { solveChallenge, type Challenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
-import { CAPTCHA_KEYS } from '../../src/limits.ts'
+import { CAPTCHA_KEYS } from '../../src/service/accounts/captchas.ts'
 import { succeeded } from './api.ts'
 import type { TestService } from './harness.ts'
 

@@ -1,16 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Busy, NameserverFailure, Unavailable } from '../../errors.ts'
-import {
-  AUDIT_PAUSE,
-  AUDIT_TURNS,
-  LEFTOVER_PAUSE,
-  LOGGED_NAMES,
-  PROGRESS_PAUSE,
-  QUEUE_TIMEOUT,
-  RECONCILE_PATIENCE,
-  RECONCILE_PAUSE,
-  RECONCILERS,
-} from '../../limits.ts'
+import { PROGRESS_PAUSE, QUEUE_TIMEOUT } from '../../limits.ts'
 import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import * as keys from '../../store/keys.ts'
@@ -29,6 +19,25 @@ import { untilProbed } from '../probing.ts'
 import { record, REPAIR } from '../zone/history.ts'
 import { areStored, storeKeys } from '../zone/signing-keys.ts'
 import { desiredZone, Zone } from '../zone/zone.ts'
+
+/** How many marked zones are repaired in parallel, and the milliseconds between two searches for due repairs. */
+export const RECONCILERS = 4
+const RECONCILE_PAUSE = 1_000
+
+/** How many of these pauses the command `reconcile` waits for zones that other processes have locked. */
+const RECONCILE_PATIENCE = 15
+
+/** Milliseconds between two looks at a zone that another worker repairs, while a request waits for it. */
+const LEFTOVER_PAUSE = 50
+
+/** Milliseconds between two audits of all serials: for 100,000 zones, PowerDNS needs a second. */
+export const AUDIT_PAUSE = 600_000
+
+/** In how many audits the contents of all zones are compared, a part in each: in a day. */
+export const AUDIT_TURNS = 86_400_000 / AUDIT_PAUSE
+
+/** How many zones, or RRsets that a repair has put right, a line of the log names. */
+const LOGGED_NAMES = 10
 
 /** Makes the marked zones that are due equal to the database and removes their marks. Returns how many it repaired. */
 export async function reconcile(system: System): Promise<number> {

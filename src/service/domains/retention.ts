@@ -1,8 +1,12 @@
-import { DAY, HISTORY_BATCH, HISTORY_PAUSE } from '../../limits.ts'
+import { DAY } from '../../limits.ts'
 import * as history from '../../store/history.ts'
 import type { System } from '../../system.ts'
 import { fromMicroseconds, microseconds } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../background.ts'
+
+/** Entries of the history that are deleted at once when they are too old, and milliseconds between two searches. */
+const HISTORY_BATCH = 1_000
+const HISTORY_PAUSE = 600_000
 
 /**
  * Deletes the entries of the history that are older than HISTORY_DAYS, and then forgets the domains that were deleted

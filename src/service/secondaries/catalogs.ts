@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Busy, Conflict, found } from '../../errors.ts'
-import { AUDIT_PAUSE, CATALOG_LOSS, CATALOG_LOSS_SHARE, QUEUE_TIMEOUT } from '../../limits.ts'
+import { CATALOG_LOSS, CATALOG_LOSS_SHARE, QUEUE_TIMEOUT } from '../../limits.ts'
 import { begin, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains/catalogs.ts'
 import type { Member } from '../../store/domains/catalogs.ts'
@@ -8,6 +8,7 @@ import { past, spend } from '../../store/domains.ts'
 import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../background.ts'
 import { nextVersion } from '../zone/publication.ts'
+import { AUDIT_PAUSE } from '../domains/reconcile.ts'
 
 // The catalog zone (RFC 9432) tells secondaries which zones there are. It is published after the domains are committed, by
 // one process at a time, from the table of its members: what waits there several times a second, and all of it when

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RECOVERY_PAUSE } from '../../limits.ts'
 import * as domains from '../../store/domains.ts'
 import type { System } from '../../system.ts'
 import { fromMicroseconds, microseconds } from '../../time.ts'
-import { keepRunning, type BackgroundTask } from '../background.ts'
+import { keepRunning, RECOVERY_PAUSE, type BackgroundTask } from '../background.ts'
 import { servedSerial } from '../../nameserver/served-serial.ts'
 
 /** The sweep asks all secondaries about one zone in so many milliseconds: in an hour, about 36,000 zones. */

@@ -8,8 +8,11 @@ import {
 } from 'rate-limiter-flexible'
 import type { Config } from '../../config.ts'
 import { reasonOf } from '../../errors.ts'
-import { COUNTING_WARNING_PAUSE, WINDOWS_MAX } from '../../limits.ts'
+import { WINDOWS_MAX } from '../../limits.ts'
 import type { Log } from '../../log.ts'
+
+/** Seconds between two warnings that Postgres has failed to count. */
+const COUNTING_WARNING_PAUSE = 60
 
 /** Only count: each call passes the length of its window, and the caller knows the limit. */
 const COUNTING_ONLY = { points: 0, duration: 0, keyPrefix: '' }
