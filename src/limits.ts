@@ -287,16 +287,6 @@ export const TOTP_DIGITS = 6
 /** Milliseconds after which work that others wait for, such as an authentication, is done again beside it. */
 export const SHARING_PATIENCE = 500
 
-/**
- * Milliseconds between two questions whether Postgres has crashed, or a standby has replaced it; and seconds after which
- * they are asked on a new connection, because the address may lead to another server.
- */
-export const FAILOVER_PAUSE = 1_000
-export const FOLLOWING_LIFETIME = 5
-
-/** Milliseconds between two looks in this process whether it shall compare all zones. */
-export const COMPARISON_PAUSE = 100
-
 /** The lifetime of a login, and its lifetime without use (contract §11.2). */
 export const LOGIN_AGE = '7 00:00:00'
 export const LOGIN_UNUSED_PERIOD = '01:00:00'

@@ -45,6 +45,9 @@ const CONNECTIONS = 10
 const MARK_CONNECTIONS = 4
 const COUNTER_CONNECTIONS = 4
 
+/** Seconds after which a counter's connection is replaced, because its address may lead to another Postgres since. */
+const COUNTER_LIFETIME = 5
+
 /**
  * A system with these backends; it connects when first used.
  * @param stopping aborts when the process shall stop
@@ -57,7 +60,7 @@ export function createSystem(
   stopping: AbortSignal = new AbortController().signal,
   metrics?: Metrics,
 ): System {
-  const countersDb = openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME, FOLLOWING_LIFETIME)
+  const countersDb = openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME, COUNTER_LIFETIME)
   const system: System = {
     config,
     db: openDatabase(backends.databaseUrl, CONNECTIONS),

@@ -1,10 +1,15 @@
-import { COMPARISON_PAUSE, FAILOVER_PAUSE } from '../../limits.ts'
 import { present, type Incarnation } from '../../store/connections/incarnations.ts'
 import * as domains from '../../store/domains.ts'
 import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../background.ts'
 import { strangers } from './adoption.ts'
 import { audit, named } from './reconcile.ts'
+
+/** Milliseconds between two questions whether Postgres has crashed, or a standby has replaced it. */
+const FAILOVER_PAUSE = 1_000
+
+/** Milliseconds between two looks in this process whether it shall compare all zones. */
+const COMPARISON_PAUSE = 100
 
 /**
  * Notices, until stopped, that Postgres has crashed, or that a standby has replaced it, and makes DNS what the present one
