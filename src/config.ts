@@ -178,34 +178,35 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 
 /** What settings say about each other. */
 function contradictions(config: Config, env: NodeJS.ProcessEnv): string[] {
-  const problems: string[] = []
-  const isUnset = (name: string) => !env[name]?.trim()
-  if (config.ciControl && (config.databaseUrl ?? config.pdnsApiUrl) !== undefined) {
-    problems.push('CI_CONTROL: only with private servers, because everybody may reset them')
-  }
-  if ((config.pdnsApiUrl === undefined) !== (config.pdnsApiKey === undefined)) {
-    problems.push('PDNS_API_URL and PDNS_API_KEY: set both or none')
-  }
-  if (config.pdnsApiUrl !== undefined && isUnset('NAMESERVERS')) {
-    problems.push('NAMESERVERS: needed with a PowerDNS of your own, e.g. "ns1.example.net, ns2.example.net"')
-  }
-  if (config.databaseUrl !== undefined && isUnset('KEY_ENCRYPTION_KEYS')) {
-    problems.push(
-      'KEY_ENCRYPTION_KEYS: needed with a database of your own; `openssl rand -base64 32` makes a key. Keep a copy of it ' +
-        'apart from the database',
-    )
-  }
-  if (config.pdnsApiUrl !== undefined && !isUnset('TRANSFER_ADDRESSES')) {
-    problems.push('TRANSFER_ADDRESSES: only with a private PowerDNS; set allow-axfr-ips of your own')
-  }
-  if (config.mailUrl !== undefined && isUnset('MAIL_FROM')) {
-    problems.push('MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net')
-  }
-  // Without it, an attacker could choose the target of links in other people's mails by the Host header.
-  if (config.mailUrl !== undefined && config.publicUrl === undefined) {
-    problems.push('PUBLIC_URL: needed with MAIL_URL, because mails hold links, e.g. https://dns.example.net')
-  }
-  return problems
+  const { databaseUrl, pdnsApiUrl, pdnsApiKey, mailUrl, publicUrl } = config
+  const isSet = (name: string) => Boolean(env[name]?.trim())
+  const rules: [broken: boolean, problem: string][] = [
+    [
+      config.ciControl && (databaseUrl ?? pdnsApiUrl) !== undefined,
+      'CI_CONTROL: only with private servers, because everybody may reset them',
+    ],
+    [(pdnsApiUrl === undefined) !== (pdnsApiKey === undefined), 'PDNS_API_URL and PDNS_API_KEY: set both or none'],
+    [
+      pdnsApiUrl !== undefined && !isSet('NAMESERVERS'),
+      'NAMESERVERS: needed with a PowerDNS of your own, e.g. "ns1.example.net, ns2.example.net"',
+    ],
+    [
+      databaseUrl !== undefined && !isSet('KEY_ENCRYPTION_KEYS'),
+      'KEY_ENCRYPTION_KEYS: needed with a database of your own; `openssl rand -base64 32` makes a key. Keep a copy of ' +
+        'it apart from the database',
+    ],
+    [
+      pdnsApiUrl !== undefined && isSet('TRANSFER_ADDRESSES'),
+      'TRANSFER_ADDRESSES: only with a private PowerDNS; set allow-axfr-ips of your own',
+    ],
+    [mailUrl !== undefined && !isSet('MAIL_FROM'), 'MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net'],
+    // Without it, an attacker could choose the target of links in other people's mails by the Host header.
+    [
+      mailUrl !== undefined && publicUrl === undefined,
+      'PUBLIC_URL: needed with MAIL_URL, because mails hold links, e.g. https://dns.example.net',
+    ],
+  ]
+  return rules.filter(([broken]) => broken).map(([, problem]) => problem)
 }
 
 function list(value: string): string[] {
