@@ -1,6 +1,27 @@
-import ipaddr from 'ipaddr.js'
-import { isIP, isIPv4 } from 'node:net'
-import { DAY, RATE_REQUESTS_MAX, RATE_SECONDS_MAX, RATES, SCOPES, type Rate, type Scope } from './limits.ts'
+import { RATES, type Rate, type Scope } from './limits.ts'
+import {
+  addresses,
+  address,
+  encryptionKeys,
+  hostName,
+  integer,
+  ipAddress,
+  ipAddresses,
+  isOn,
+  mailServer,
+  names,
+  networks,
+  oneOf,
+  secondaries,
+  secret,
+  throttleRates,
+  transferAddresses,
+  transferKey,
+  url,
+  type Network,
+  type Secondary,
+  type TransferKey,
+} from './setting-values.ts'
 
 /** The settings of one process (contract §16), validated and frozen. */
 export interface Config {
@@ -44,11 +65,11 @@ export interface Config {
   /** Absolute names for the apex NS RRset of new domains; the first is the SOA's MNAME. */
   nameServers: string[]
   /** The nameservers that transfer our zones. */
-  secondaries: readonly { name: string; address: string; port: number }[]
+  secondaries: readonly Secondary[]
   /** The name of the catalog zone, which tells them which zones there are, without final dot; undefined: there is none. */
   catalogZone: string | undefined
   /** The TSIG key with which they transfer zones; a name without final dot, and base64. */
-  transferKey: { name: string; algorithm: string; secret: string } | undefined
+  transferKey: TransferKey | undefined
   /** From where the private PowerDNS allows transfers without TSIG. */
   transferAddresses: string[]
   /** Whether domains may name private, loopback and link-local addresses of secondaries of their own. */
@@ -74,7 +95,7 @@ export interface Config {
   /** Where requests are counted: in the memory of each process, or in Postgres for all. */
   throttleStore: 'memory' | 'postgres'
   throttleRates: Record<Scope, readonly Rate[]>
-  trustedProxies: [ipaddr.IPv4 | ipaddr.IPv6, number][]
+  trustedProxies: Network[]
   /** Octets of a request body. */
   bodyLimit: number
   /** Seconds in the Retry-After header of 503. */
@@ -97,8 +118,6 @@ const LOG_ADDRESSES = ['full', 'prefix', 'none'] as const
 const LOG_FORMATS = ['json', 'text'] as const
 const DENIALS = ['nsec', 'nsec3'] as const
 const STORES = ['memory', 'postgres'] as const
-const KEY_NAME = /^(?=.{1,253}\.?$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.?$/
-const HOST_NAME = /^(?=.{1,253}\.?$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.?$/
 
 /**
  * Reads the environment once. Every problem is reported, not only the first.
@@ -140,7 +159,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
     nameServers: nameServers.map((name) => `${name}.`),
     secondaries: setting('SECONDARIES', [], secondaries),
-    catalogZone: setting('CATALOG_ZONE', undefined, catalog),
+    catalogZone: setting('CATALOG_ZONE', undefined, hostName),
     transferKey: setting('TRANSFER_KEY', undefined, transferKey),
     transferAddresses: setting('TRANSFER_ADDRESSES', ['127.0.0.0/8', '::1/128'], transferAddresses),
     privateTransfers: setting('PRIVATE_TRANSFERS', false, isOn),
@@ -209,49 +228,6 @@ function contradictions(config: Config, env: NodeJS.ProcessEnv): string[] {
   return rules.filter(([broken]) => broken).map(([, problem]) => problem)
 }
 
-function list(value: string): string[] {
-  return value.split(/[\s,]+/).filter((part) => part !== '')
-}
-
-function addresses(value: string): string[] {
-  const all = list(value)
-  if (all.length === 0) throw new Error('must be addresses to listen on, separated by commas')
-  return all
-}
-
-function ipAddress(value: string): string {
-  if (isIP(value) === 0) throw new Error('must be an IP address')
-  return value
-}
-
-/** Different IP addresses. */
-function ipAddresses(value: string): string[] {
-  const all = list(value)
-  if (all.length === 0 || all.some((text) => isIP(text) === 0) || new Set(all).size < all.length) {
-    throw new Error('must be different IP addresses, separated by commas')
-  }
-  return all
-}
-
-function integer(least: number, most: number): (value: string) => number {
-  return (value) => {
-    const number = /^\d{1,10}$/.test(value) ? Number(value) : NaN
-    if (!(number >= least && number <= most)) throw new Error(`must be a whole number from ${least} to ${most}`)
-    return number
-  }
-}
-
-function url(...protocols: string[]): (value: string) => string {
-  return (value) => {
-    const protocol = URL.canParse(value) ? new URL(value).protocol : undefined
-    // The message omits the value, because it may contain a password.
-    if (protocol === undefined || !protocols.includes(protocol)) {
-      throw new Error(`must be a URL beginning with ${protocols.map((p) => p + '//').join(' or ')}`)
-    }
-    return value
-  }
-}
-
 /** A URL of Postgres, with one address. */
 function database(value: string): string {
   const [, server = ''] = /^\w+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(value) ?? []
@@ -262,161 +238,4 @@ function database(value: string): string {
     )
   }
   return url('postgres:', 'postgresql:')(value)
-}
-
-function mailServer(value: string): string {
-  const parts = /^smtps?:/.test(value) && URL.canParse(value) ? new URL(value) : undefined
-  const isServer =
-    parts !== undefined &&
-    parts.hostname !== '' &&
-    /^\/?$/.test(parts.pathname + parts.search + parts.hash) &&
-    (parts.username === '') === (parts.password === '') &&
-    isPercentEncoded(parts.username + parts.password)
-  if (!isServer) throw new Error('must be smtp://[user:password@]host[:port] or the same with smtps://')
-  return value
-}
-
-function isPercentEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function address(value: string): string {
-  if (!/^[^\s@<>()",:;\\[\]]+@[^\s@<>()",:;\\[\]]+$/.test(value))
-    throw new Error('must be an e-mail address, without a name')
-  return value
-}
-
-/** Whether this may be the secret of a token that the operator chooses. */
-export function isSecret(value: string): boolean {
-  return /^[\x21-\x7e]{8,256}$/.test(value)
-}
-
-function secret(value: string): string {
-  if (!isSecret(value)) throw new Error('must be 8 to 256 visible ASCII characters without blanks')
-  return value
-}
-
-/** Keys in base64. */
-function encryptionKeys(value: string): Buffer[] {
-  const texts = list(value)
-  if (texts.length === 0 || texts.some((text) => !/^[A-Za-z0-9+/]{43}=$/.test(text))) {
-    throw new Error('must be keys of 32 octets in base64, separated by commas; `openssl rand -base64 32` makes one')
-  }
-  return texts.map((text) => Buffer.from(text, 'base64'))
-}
-
-/** Host names, without final dot. */
-function names(value: string): string[] {
-  const all = list(value)
-  const bad = all.find((name) => !HOST_NAME.test(name))
-  if (all.length === 0 || bad !== undefined) {
-    throw new Error(`must be host names in lower case, separated by commas${bad === undefined ? '' : `, not "${bad}"`}`)
-  }
-  return all.map((name) => name.replace(/\.$/, ''))
-}
-
-/** Parses `ns2.example.net=192.0.2.53, ns3.example.net=[2001:db8::53]:5300`. */
-function secondaries(value: string): Config['secondaries'] {
-  const all = list(value).map((part) => {
-    const [, name = '', v6, v4, port = '53'] =
-      /^([^=]+)=(?:\[([0-9a-f:.]+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(part) ?? []
-    const address = v6 ?? v4 ?? ''
-    const isRight = HOST_NAME.test(name) && isIP(address) === (v6 === undefined ? 4 : 6)
-    if (!isRight || Number(port) < 1 || Number(port) > 65_535) {
-      throw new Error(`must be such as ns2.example.net=192.0.2.53, ns3.example.net=[2001:db8::53]:5300, not "${part}"`)
-    }
-    return { name: name.replace(/\.$/, ''), address, port: Number(port) }
-  })
-  if (new Set(all.map(({ name }) => name)).size < all.length) throw new Error('must have different names')
-  return all
-}
-
-/** A host name, without final dot. */
-function catalog(value: string): string {
-  if (!HOST_NAME.test(value)) throw new Error(`must be one host name in lower case, not "${value}"`)
-  return value.replace(/\.$/, '')
-}
-
-/** Parses the form of `dig -y`: `hmac-sha256:name:base64`. */
-function transferKey(value: string): Config['transferKey'] {
-  const [, algorithm, name = '', secret = ''] =
-    /^(hmac-sha(?:256|384|512)):([^:]+):([A-Za-z0-9+/]+={0,2})$/.exec(value) ?? []
-  if (algorithm === undefined || !KEY_NAME.test(name) || secret.length % 4 !== 0) {
-    // Without the value, because that has the secret.
-    throw new Error('must be such as hmac-sha256:transfer:SECRET, with a name in lower case, and a secret in base64')
-  }
-  return { name: name.replace(/\.$/, ''), algorithm, secret }
-}
-
-/** Addresses and networks, or `none`. */
-function transferAddresses(value: string): string[] {
-  return value === 'none' ? [] : networks(value).map(([address, bits]) => `${address.toString()}/${bits}`)
-}
-
-function networks(value: string): Config['trustedProxies'] {
-  return list(value).map((part) => {
-    const [address = '', length] = part.split('/')
-    const network = length === undefined ? `${part}/${isIPv4(part) ? 32 : 128}` : part
-    // isIP, because ipaddr.js also accepts addresses such as 10.1 and 0x7f000001.
-    if (isIP(address) === 0 || !ipaddr.isValidCIDR(network)) {
-      throw new Error(`must be addresses or networks such as 10.0.0.0/8, separated by commas, not "${part}"`)
-    }
-    return ipaddr.parseCIDR(network)
-  })
-}
-
-const UNITS: Record<string, number> = { s: 1, min: 60, h: 3600, d: DAY }
-
-/** Parses `user=50000/d; dyndns=20/2min, 100/h`. Scopes that it does not name keep their default rates. */
-function throttleRates(value: string): Config['throttleRates'] {
-  const rates = { ...RATES }
-  const named = new Set<Scope>()
-  const problems: string[] = []
-  for (const part of value.split(';').filter((each) => each.trim() !== '')) {
-    const [name = '', ...list] = part.split('=').map((each) => each.trim())
-    const scope = SCOPES.find((each) => each === name)
-    if (scope === undefined) problems.push(`there is no scope "${name}", only ${SCOPES.join(', ')}`)
-    else if (named.has(scope)) problems.push(`${scope} is set twice`)
-    else {
-      named.add(scope)
-      const texts = list.join('=').split(',')
-      rates[scope] = texts.flatMap((text) => rate(text.trim()) ?? [])
-      const invalid = texts.filter((text) => rate(text.trim()) === undefined)
-      problems.push(...invalid.map((text) => `${scope} cannot be "${text.trim()}"`))
-      const lengths = new Set(rates[scope].map(({ seconds }) => seconds))
-      if (lengths.size < rates[scope].length) problems.push(`${scope} has two rates for the same time`)
-    }
-  }
-  if (named.size === 0 && problems.length === 0) problems.push('no scope is named')
-  if (problems.length > 0) throw new Error(`must be such as ${EXAMPLE}: ${problems.join('; ')}`)
-  return rates
-}
-
-const EXAMPLE = '"dyndns=20/2min; dns_api_cheap=100/s, 500/min"'
-
-/** Parses `20/2min`; undefined if it is not a rate that can be counted. */
-function rate(value: string): Rate | undefined {
-  const [, requests, count, unit = ''] = /^(\d{1,7})\/(\d{0,7})(s|min|h|d)$/.exec(value) ?? []
-  const read = { requests: Number(requests), seconds: Number(count === '' ? 1 : count) * (UNITS[unit] ?? NaN) }
-  const isCountable =
-    read.requests >= 1 && read.requests <= RATE_REQUESTS_MAX && read.seconds >= 1 && read.seconds <= RATE_SECONDS_MAX
-  return isCountable ? read : undefined
-}
-
-function isOn(value: string): boolean {
-  if (value !== 'on' && value !== 'off') throw new Error('must be "on" or "off"')
-  return value === 'on'
-}
-
-function oneOf<T extends string>(values: readonly T[]): (value: string) => T {
-  return (value) => {
-    const known = values.find((each) => each === value)
-    if (known === undefined) throw new Error(`must be one of ${values.join(', ')}`)
-    return known
-  }
 }

@@ -42,7 +42,8 @@ const COMMON: Record<string, readonly string[]> = {
   'limits.ts': [],
   'slices.ts': [],
   'time.ts': [],
-  'config.ts': ['limits.ts'],
+  'config.ts': ['limits.ts', 'setting-values.ts'],
+  'setting-values.ts': ['limits.ts'],
   'log.ts': [],
   'system.ts': [],
 }
