@@ -6,7 +6,7 @@ import { SetupError } from '../dev/setup-error.ts'
 import { startStack, type Stack } from '../dev/stack.ts'
 import type { Seed } from '../seeds/read.ts'
 import { readConfig, type Config } from './config.ts'
-import { dataFolderOf, forgetServers } from './data-folder.ts'
+import { dataFolderOf, forgetServers } from '../dev/data-folder.ts'
 import { StartError } from './errors.ts'
 import { progress } from '../dev/progress.ts'
 

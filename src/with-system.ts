@@ -1,6 +1,6 @@
 import type { Needs } from './cli/command.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { API, dataFolderOf, recallServers } from './data-folder.ts'
+import { API, dataFolderOf, recallServers } from '../dev/data-folder.ts'
 import { StartError } from './errors.ts'
 import { RESET_PATH } from './http/middleware/apart-from-resets.ts'
 import { createLog } from './log.ts'

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defaultDataFolder } from '../dev/instance-folder.ts'
+import { defaultDataFolder } from './instance-folder.ts'
 
 // What the data folder of private servers keeps besides them. Only the user of the service can read these files.
 
