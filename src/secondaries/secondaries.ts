@@ -8,7 +8,7 @@ import { Secondary, type Target } from './secondary.ts'
 const PORT = 53
 
 /** Milliseconds after each NOTIFY, until a secondary is asked whether it serves the zone, and else is told again. */
-const NOTIFY_PAUSES = [1_000, 3_000, 10_000, 30_000]
+export const NOTIFY_PAUSES = [1_000, 3_000, 10_000, 30_000]
 
 /** Whoever wants to know whether a secondary, by its name, serves a zone's serial. */
 type Observer = (secondary: string, answer: 'current' | 'behind' | 'none') => void
