@@ -28,13 +28,20 @@ export const authenticateForUpdate = withEffect(EFFECT, async function authentic
   if (secret !== undefined) ctx.state.actor = await authenticate(system, secret, address)
   else {
     const basic = basicCredentials(ctx)
+    const { user, secret: password } = basic ?? queryCredentials(ctx)
     ctx.state.user = basic?.user
-    ctx.state.actor = await dyndns.authenticate(system, basic ?? queryCredentials(ctx), address)
+    ctx.state.actor = await authenticate(system, password, address).catch(asBadAuth)
+    if (!(await dyndns.isUser(system, ctx.state.actor, user))) throw new Unauthenticated('badauth')
   }
   authorise(ctx.state.actor, 'rrsets')
   // The update finds out if the token may no longer be used.
-  await (secret === undefined ? next().catch(dyndns.asBadAuth) : next())
+  await (secret === undefined ? next().catch(asBadAuth) : next())
 })
+
+/** For `catch`: the error of a token that was sent as a password. */
+function asBadAuth(error: unknown): never {
+  throw error instanceof Unauthenticated ? new Unauthenticated('badauth') : error
+}
 
 /** The user name and the secret of an `Authorization: Basic` header (RFC 7617); undefined without such a header. */
 function basicCredentials(ctx: Context): { user: string; secret: string } | undefined {

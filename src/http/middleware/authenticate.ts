@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { NotFound, Unauthenticated } from '../../errors.ts'
-import { authenticateAndLookUp } from '../../service/domains/domains.ts'
+import { Unauthenticated } from '../../errors.ts'
+import * as domains from '../../service/domains/domains.ts'
 import type { Actor } from '../../service/tokens/actor.ts'
 import { authenticate as authenticateSecret } from '../../service/tokens/authentication.ts'
 import { authorise, type Use } from '../../service/tokens/rights.ts'
@@ -27,12 +27,15 @@ export const authenticateIfPresented = guard(
 export const authenticateForDomain = guard(
   async (ctx) => {
     const { system } = ctx.state
-    const name = ctx.params['name']!
-    const { actor, domain } = await authenticateAndLookUp(system, requiredSecret(ctx), clientAddress(ctx), name)
+    const secret = requiredSecret(ctx)
+    // Both at the same time.
+    const [actor, domain] = await Promise.all([
+      authenticateSecret(system, secret, clientAddress(ctx)),
+      domains.find(system, ctx.params['name']!),
+    ])
     ctx.state.actor = actor
     authorise(actor, 'rrsets')
-    if (domain === undefined) throw new NotFound()
-    ctx.state.domain = domain
+    ctx.state.domain = await domains.visible(system, actor, domain)
   },
   { security: 'token', errors: { ...AUTHENTICATION, 403: [NOT_PERMITTED], 404: ['Not found.'] } },
 )

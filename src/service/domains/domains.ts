@@ -16,7 +16,6 @@ import type { Policy } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import { after, type Timestamp } from '../../time.ts'
 import { hasToken, type Actor, type Writer } from '../tokens/actor.ts'
-import { authenticate } from '../tokens/authentication.ts'
 import { NIL_UUID } from '../tokens/ids.ts'
 import * as availability from './availability.ts'
 import { keysOf, managed, type Key } from './keys.ts'
@@ -60,24 +59,16 @@ export async function get(system: System, actor: Viewer, name: string): Promise<
   return found(isDomainName(name) ? await store.find(system.db, name, actor) : undefined)
 }
 
-/**
- * Authenticates like `authenticate`, and finds the domain of this name, if the actor may see it. Both run at the same
- * time; an error of the token takes precedence.
- */
-export async function authenticateAndLookUp(
-  system: System,
-  secret: string,
-  address: string,
-  name: string,
-): Promise<{ actor: Actor; domain: Domain | undefined }> {
-  const [actor, domain] = await allOf([
-    authenticate(system, secret, address),
-    isDomainName(name) ? store.find(system.db, name) : undefined,
-  ])
-  const own = domain?.ownerId === actor.accountId ? domain : undefined
-  // What a confined actor may see depends on its policies, so this takes a second query.
-  const visible = own && store.isConfined(actor) ? await store.find(system.db, name, actor) : own
-  return { actor, domain: visible }
+/** The domain of this name, whoever may see it. */
+export async function find(system: System, name: string): Promise<Domain | undefined> {
+  return isDomainName(name) ? store.find(system.db, name) : undefined
+}
+
+/** The domain, if there is one and the actor may see it. @throws NotFound */
+export async function visible(system: System, actor: Viewer, domain: Domain | undefined): Promise<Domain> {
+  if (domain?.ownerId !== actor.accountId) throw new NotFound()
+  // What a confined actor may see depends on its policies.
+  return store.isConfined(actor) ? get(system, actor, domain.name) : domain
 }
 
 export async function withKeys(system: System, domain: Domain): Promise<DomainWithKeys> {

@@ -1,13 +1,12 @@
 import { inNetwork, type Network } from '../../dns/addresses.ts'
 import { lowerCase } from '../../dns/names.ts'
 import { decodeRdata, parseRdata } from '../../dns/rdata.ts'
-import { Invalid, NotFound, Unauthenticated } from '../../errors.ts'
+import { Invalid, NotFound } from '../../errors.ts'
 import { DYNDNS_TTL } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import type { Domain } from '../../store/domains.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from '../tokens/actor.ts'
-import { authenticate as authenticateSecret } from '../tokens/authentication.ts'
 import { enclosing, list } from './domains.ts'
 import { writeAddresses } from '../zone/rrsets.ts'
 
@@ -25,26 +24,10 @@ export type AddressAction =
 export type HostUpdate = AddressAction & { host: string; type: AddressType }
 
 /**
- * Authenticates a client that sends a user and a password: the password is a token's secret; the user is empty, the
- * account's e-mail address, or a list of names in its domains (contract §10.2).
- * @throws Unauthenticated
+ * Whether a client that sends this user, and the secret of the actor's token as password, may do so: the user is empty,
+ * the account's e-mail address, or a list of names in its domains (contract §10.2).
  */
-export async function authenticate(
-  system: System,
-  { user, secret }: { user: string; secret: string },
-  address: string,
-): Promise<Actor> {
-  const actor = await authenticateSecret(system, secret, address).catch(asBadAuth)
-  if (!(await isUser(system, actor, user))) throw new Unauthenticated('badauth')
-  return actor
-}
-
-/** For `catch`: the error of a token that was sent as a password. */
-export function asBadAuth(error: unknown): never {
-  throw error instanceof Unauthenticated ? new Unauthenticated('badauth') : error
-}
-
-async function isUser(system: System, actor: Actor, user: string): Promise<boolean> {
+export async function isUser(system: System, actor: Actor, user: string): Promise<boolean> {
   if (user === '') return true
   if (user.includes('@')) return user === (await accounts.get(system.db, actor.accountId))?.email
   const domains = await enclosing(system, actor, hostList(user))
