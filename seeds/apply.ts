@@ -13,7 +13,7 @@ import { POLICY } from '../src/http/representations/policy.ts'
 import { readToken } from '../src/http/representations/token.ts'
 import * as accounts from '../src/service/accounts/accounts.ts'
 import * as domains from '../src/service/domains/domains.ts'
-import { unrestricted } from '../src/service/tokens/actor.ts'
+import { operatorFor } from '../src/service/tokens/actor.ts'
 import * as policies from '../src/service/tokens/token-policies.ts'
 import * as tokens from '../src/service/tokens/tokens.ts'
 import { query, transaction } from '../src/store/database.ts'
@@ -58,7 +58,7 @@ async function applyAccount(system: System, seed: SeedAccount, at: At): Promise<
   const present = new Set((await domains.listAll(system, id)).map(({ name }) => name))
   for (const domain of seed.domains) {
     if (present.has(domain.name)) continue
-    await at(domain, domains.create(system, unrestricted(id), { ...DOMAIN.read(domain.body), byOperator: true }))
+    await at(domain, domains.create(system, operatorFor(id), DOMAIN.read(domain.body)))
   }
   for (const token of seed.tokens) await applyToken(system, id, token, at)
 }
@@ -71,7 +71,7 @@ async function applyToken(system: System, accountId: string, seed: SeedToken, at
     const made = await at(seed, tokens.add(system, trx, accountId, settings, { problems, secret: seed.secret }))
     for (const policy of seed.policies) {
       const input = POLICY.read({ domain: null, subname: null, type: null, ...policy.body })
-      await at(policy, policies.add(system, trx, unrestricted(accountId), made.token.id, input))
+      await at(policy, policies.add(system, trx, operatorFor(accountId), made.token.id, input))
     }
   })
 }

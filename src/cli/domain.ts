@@ -4,7 +4,7 @@ import * as accounts from '../service/accounts/accounts.ts'
 import * as domains from '../service/domains/domains.ts'
 import * as pausing from '../service/domains/pausing.ts'
 import type { Difference } from '../service/domains/pausing.ts'
-import { unrestricted } from '../service/tokens/actor.ts'
+import { operatorFor } from '../service/tokens/actor.ts'
 import { bringBack } from '../service/domains/restoration.ts'
 import { numberOr, shortTime, table, timestamp, type AddCommand } from './command.ts'
 
@@ -27,7 +27,7 @@ export function addDomain(program: Command, add: AddCommand): void {
     'create a domain of an account; only so can local public suffixes and domains of the service be created',
     async (system, name: string, { account }: { account: string }) => {
       const { id, email } = await accounts.withEmail(system, account)
-      await domains.create(system, unrestricted(id), { name, problems: {}, byOperator: true })
+      await domains.create(system, operatorFor(id), { name, problems: {} })
       return { lines: [`${name} of ${email}`], json: { name, owner: email } }
     },
     { nameserver: true },

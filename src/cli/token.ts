@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { withEmail } from '../service/accounts/accounts.ts'
-import { unrestricted } from '../service/tokens/actor.ts'
+import { operatorFor } from '../service/tokens/actor.ts'
 import * as tokens from '../service/tokens/tokens.ts'
 import type { Token } from '../service/tokens/tokens.ts'
 import { shortTime, table, type AddCommand } from './command.ts'
@@ -26,7 +26,7 @@ export function addToken(program: Command, add: AddCommand): void {
         permDeleteDomain: options.deleteDomain === true,
         permManageTokens: options.manageTokens === true,
       }
-      const { token, secret } = await tokens.create(system, unrestricted(id), { settings, problems: {} })
+      const { token, secret } = await tokens.create(system, operatorFor(id), { settings, problems: {} })
       return { lines: [`id      ${token.id}`, `secret  ${secret}`], json: { ...present(token), token: secret } }
     },
   )

@@ -1,5 +1,5 @@
 import { create } from '../../src/service/domains/domains.ts'
-import { unrestricted } from '../../src/service/tokens/actor.ts'
+import { operatorFor } from '../../src/service/tokens/actor.ts'
 import { query } from '../../src/store/database.ts'
 import type { Answer, Client } from './client.ts'
 import { eventually } from './eventually.ts'
@@ -20,7 +20,7 @@ export async function newDomain(api: Client, name = freshName()): Promise<string
 
 /** Creates a domain that is reserved for the operator (contract §7.3) for an account. */
 export async function newReservedDomain({ system }: Pick<TestService, 'system'>, accountId: string, name: string) {
-  await create(system, unrestricted(accountId), { name, problems: {}, byOperator: true })
+  await create(system, operatorFor(accountId), { name, problems: {} })
 }
 
 /** Runs `make` at the first call and returns the same result from then on; for tests that do not change it. */

@@ -3,7 +3,7 @@ import * as store from '../../store/accounts.ts'
 import type { Account, AccountState } from '../../store/accounts.ts'
 import { transaction, type Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
-import { unrestricted, type Actor } from '../tokens/actor.ts'
+import { operatorFor, type Actor } from '../tokens/actor.ts'
 import { reserve, withRights } from '../tokens/rights.ts'
 import { record } from '../events.ts'
 import * as domains from '../domains/domains.ts'
@@ -137,7 +137,7 @@ export async function remove(system: System, email: string, withDomains: boolean
     throw new Conflict(`${email} has ${count}; nothing was deleted.`)
   }
   const names = (await domains.listAll(system, id)).map(({ name }) => name)
-  for (const name of names) await domains.remove(system, unrestricted(id), name, NO_CONDITIONS)
+  for (const name of names) await domains.remove(system, operatorFor(id), name, NO_CONDITIONS)
   await transaction(system.db, async (trx) => {
     await reserve(trx, `account ${id}`)
     const last = await store.lock(trx, id)

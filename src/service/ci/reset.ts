@@ -9,7 +9,7 @@ import type { System } from '../../system.ts'
 import { delegate } from '../domains/delegations.ts'
 import * as served from '../domains/domains.ts'
 import { BoundedMemory } from '../throttling/counters.ts'
-import { unrestricted } from '../tokens/actor.ts'
+import { operatorFor } from '../tokens/actor.ts'
 import { changesTo } from '../zone/changes.ts'
 import { NO_CONDITIONS } from '../zone/conditions.ts'
 import { SERVICE } from '../zone/history.ts'
@@ -44,7 +44,7 @@ export async function reset(system: System): Promise<void> {
     const each = async (kind: Difference['kind'], work: (domain: Difference) => Promise<unknown>) => {
       await Promise.all(different.filter((domain) => domain.kind === kind).map(work))
     }
-    await each('added', ({ ownerId, name }) => served.remove(system, unrestricted(ownerId), name, NO_CONDITIONS))
+    await each('added', ({ ownerId, name }) => served.remove(system, operatorFor(ownerId), name, NO_CONDITIONS))
     await transaction(system.db, (trx) => snapshots.restoreAccounts(trx, snapshot))
     await each('changed', (domain) => rewrite(system, snapshot, domain))
     // After the zones of their local public suffixes, in which they are delegated.
@@ -67,8 +67,8 @@ function rrsetsOf({ rows }: Snapshot, id: number): RRsetState[] {
 async function rewrite(system: System, snapshot: Snapshot, domain: Difference): Promise<void> {
   const desired = rrsetsOf(snapshot, domain.id)
   {
-    const opening = { source: 'operator', isLarge: desired.length > SMALL_WRITE } as const
-    await using zone = await openZone(system, unrestricted(domain.ownerId), domain, 'all', opening)
+    const opening = { isLarge: desired.length > SMALL_WRITE }
+    await using zone = await openZone(system, operatorFor(domain.ownerId), domain, 'all', opening)
     if (!(await snapshots.restoreTransfers(zone.publication.trx, snapshot, domain.id))) {
       await zone.write(changesTo(desired, zone.current))
       return

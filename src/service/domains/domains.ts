@@ -15,7 +15,7 @@ import type { RRsetState } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
 import type { System } from '../../system.ts'
 import { after, type Timestamp } from '../../time.ts'
-import { hasToken, type Actor, type Writer } from '../tokens/actor.ts'
+import { isOperator, type Actor, type Writer } from '../tokens/actor.ts'
 import { NIL_UUID } from '../tokens/ids.ts'
 import * as availability from './availability.ts'
 import { keysOf, managed, type Key } from './keys.ts'
@@ -42,8 +42,6 @@ export type DomainWithKeys = Domain & { keys: Key[] }
 export interface NameInput {
   name?: string
   problems: Problems
-  /** The operator asks, who may also create names that are reserved (contract §7.3). */
-  byOperator?: boolean
   /** The account had a domain of this name, which shall come back: as it was when it was deleted, or at this time. */
   restore?: boolean
   at?: Timestamp
@@ -161,7 +159,7 @@ export async function add(
   const [creator, , { name, past }] = await allOf([
     renew(system, trx, writer, 'domainCreation'),
     takeRoom(trx, accountId),
-    availableName(system, trx, accountId, input),
+    availableName(system, trx, writer, input),
   ])
   // The domain is stored meanwhile.
   const checked = past.marked ? undefined : sendAlong(requireAbsent(system, name))
@@ -194,8 +192,7 @@ export async function add(
   return { ...domain, keys: keys.map(managed) }
 }
 
-function sourceOf({ byOperator, restore }: NameInput, zonefile: ZoneFile): Source {
-  if (byOperator === true) return 'operator'
+function sourceOf({ restore }: NameInput, zonefile: ZoneFile): Source {
   if (restore === true) return 'restore'
   return Array.isArray(zonefile) && zonefile.length > 0 ? 'import' : 'creation'
 }
@@ -218,8 +215,8 @@ async function firstRRsets(zone: Zone, zonefile: ZoneFile, old: Deleted | undefi
 async function availableName(
   system: System,
   trx: Db,
-  accountId: string,
-  { name, problems, byOperator = false }: NameInput,
+  writer: Writer,
+  { name, problems }: NameInput,
 ): Promise<{ name: string; past: Past }> {
   if (name === undefined) throw new Invalid({ name: ['This field is required.'], ...problems })
   const texts = [...availability.nameProblems(name), ...delegationProblems(system, name)]
@@ -227,12 +224,13 @@ async function availableName(
   const [, present, isFreeNow, past] = await Promise.all([
     store.lockCreation(trx, availability.registrable(name)),
     store.find(trx, name),
-    isFree(system.config, trx, accountId, name),
+    isFree(system.config, trx, writer.accountId, name),
     store.past(trx, name),
   ])
   if (present !== undefined) throw new Invalid({ name: [EXISTS], ...problems })
   if (Object.keys(problems).length > 0) throw new Invalid(problems)
-  if (!isFreeNow || (!byOperator && availability.isReserved(name, system.config))) throw disallowed()
+  // Only the operator creates names that are reserved.
+  if (!isFreeNow || (!isOperator(writer) && availability.isReserved(name, system.config))) throw disallowed()
   return { name, past }
 }
 
@@ -271,8 +269,8 @@ export async function newcomerProblems(system: System, name: string): Promise<st
  */
 export async function remove(system: System, actor: Writer, name: string, conditions: Conditions): Promise<void> {
   const domain = await get(system, actor, name).catch(unlessNotFound)
-  const opening = { use: 'domainDeletion', source: hasToken(actor) ? 'api' : 'operator' } as const
-  await using zone = domain && (await openZone(system, actor, domain, [], opening).catch(unlessNotFound))
+  await using zone =
+    domain && (await openZone(system, actor, domain, [], { use: 'domainDeletion' }).catch(unlessNotFound))
   if (zone === undefined) {
     checkConditions(conditions, undefined)
     if (domain === undefined && isDomainName(name)) await clearLeftovers(system, name)

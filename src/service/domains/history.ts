@@ -8,7 +8,7 @@ import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/rrsets.ts'
 import type { System } from '../../system.ts'
 import { before, type Timestamp } from '../../time.ts'
 import type { Cursor, Page } from '../pagination.ts'
-import { hasToken, type Actor, type Writer } from '../tokens/actor.ts'
+import type { Actor, Writer } from '../tokens/actor.ts'
 import { isUuid } from '../tokens/ids.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 import { accepted, changeOf, keyOf, permitted, type Change } from '../zone/changes.ts'
@@ -65,7 +65,7 @@ export async function undo(system: System, actor: Actor, domain: Domain, id: str
   const { source, changes: steps } = await entryOf(system, domain, id)
   if (source === 'repair') throw new Conflict('A repair cannot be undone.')
   const subnames = [...new Set(steps.map(({ subname }) => subname))]
-  await using zone = await openZone(system, actor, domain, subnames, { ...terms, source: 'undo' })
+  await using zone = await openZone(system, actor, domain, subnames, { dryRun: terms.dryRun, source: 'undo' })
   const current = new Map(zone.current.map((rrset) => [keyOf(rrset), rrset]))
   const changes = changesFrom(
     current,
@@ -116,8 +116,7 @@ export async function restore(
   when: When,
   terms: Terms,
 ): Promise<Written> {
-  const source = hasToken(actor) ? 'restore' : 'operator'
-  await using zone = await openZone(system, actor, domain, 'all', { ...terms, source })
+  await using zone = await openZone(system, actor, domain, 'all', { dryRun: terms.dryRun, source: 'restore' })
   const { trx } = zone.publication
   const time = await timeOf(trx, zone.domain, when, system.now())
   const current = new Map(zone.current.map((rrset) => [keyOf(rrset), rrset]))

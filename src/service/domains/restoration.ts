@@ -3,7 +3,7 @@ import * as domains from '../../store/domains.ts'
 import { buried } from '../../store/history.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
-import { unrestricted } from '../tokens/actor.ts'
+import { operatorFor } from '../tokens/actor.ts'
 import { NO_CONDITIONS } from '../zone/conditions.ts'
 import { create } from './domains.ts'
 import { restore } from './history.ts'
@@ -17,11 +17,11 @@ import { restore } from './history.ts'
 export async function bringBack(system: System, name: string, at: Timestamp | undefined): Promise<void> {
   const present = await domains.find(system.db, name)
   if (present !== undefined && at !== undefined) {
-    await restore(system, unrestricted(present.ownerId), present, { at }, { ...NO_CONDITIONS, dryRun: false })
+    await restore(system, operatorFor(present.ownerId), present, { at }, { ...NO_CONDITIONS, dryRun: false })
     return
   }
   const deleted = present ?? (await buried(system.db, name, null))
   if (deleted === undefined) throw new NotFound(`There is no deleted domain ${name}, or its history is gone.`)
-  const input = { name, restore: true, problems: {}, byOperator: true }
-  await create(system, unrestricted(deleted.ownerId), at === undefined ? input : { ...input, at })
+  const input = { name, restore: true, problems: {} }
+  await create(system, operatorFor(deleted.ownerId), at === undefined ? input : { ...input, at })
 }

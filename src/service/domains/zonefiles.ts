@@ -80,7 +80,7 @@ export async function replace(
   return system.queues.run(`account ${actor.accountId}`, async () => {
     const zonefile = await read(text, domain.name, { apexNs: true })
     if (zonefile instanceof ZoneFileError) throw refused(zonefile.message)
-    await using zone = await openZone(system, actor, domain, 'all', { ...terms, source: 'zonefile' })
+    await using zone = await openZone(system, actor, domain, 'all', { dryRun: terms.dryRun, source: 'zonefile' })
     const changes = await inSlices(replacements(zone, zonefile))
     const effective = changes.filter(({ isEffective }) => isEffective)
     authoriseWrites(zone.policies, domain.id, effective)

@@ -12,11 +12,20 @@ export type Actor = Viewer &
 /** Who writes: an actor, or somebody without a token. */
 export type Writer = Actor | ReturnType<typeof unrestricted>
 
-/** An unrestricted writer without a token: the operator, or the user of a confirmation link. */
-export function unrestricted(accountId: string) {
-  return { tokenId: NIL_UUID, accountId, override: false, restricted: false, autoPolicy: false } as const
+/** An unrestricted writer without a token: the user of a confirmation link. */
+export function unrestricted(accountId: string, { byOperator } = { byOperator: false }) {
+  return { tokenId: NIL_UUID, accountId, override: false, restricted: false, autoPolicy: false, byOperator }
+}
+
+/** The operator, who writes for an account. */
+export function operatorFor(accountId: string) {
+  return unrestricted(accountId, { byOperator: true })
 }
 
 export function hasToken(writer: Writer): writer is Actor {
   return writer.tokenId !== NIL_UUID
+}
+
+export function isOperator(writer: Writer): boolean {
+  return !hasToken(writer) && writer.byOperator
 }

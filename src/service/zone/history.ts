@@ -3,13 +3,13 @@ import type { Author, Source, Step } from '../../store/history.ts'
 import type { Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
-import { hasToken, type Writer } from '../tokens/actor.ts'
+import { hasToken, isOperator, type Writer } from '../tokens/actor.ts'
 
 export type { Author, Source, Step }
 
 /** The author of what a writer does. The operator, and the service itself, are not named. */
 export function authorOf(writer: Writer, source: Source): Author {
-  if (source === 'operator') return SERVICE
+  if (isOperator(writer)) return SERVICE
   return hasToken(writer)
     ? { source, ownerId: writer.ownerId, tokenId: writer.tokenId }
     : { source, ownerId: writer.accountId, tokenId: null }
