@@ -1,25 +1,21 @@
 import type Koa from 'koa'
 import type { RouterContext } from '@koa/router'
-import type { Actor } from '../service/tokens/actor.ts'
-import type { Domain } from '../service/domains/domains.ts'
-import type { System } from '../system.ts'
+import type { Access } from '../service/tokens/actor.ts'
 import type { Effect } from './openapi/effect.ts'
 
-/** What the middleware before a handler has found out about the request. */
-export interface State {
-  system: System
+/**
+ * What the middleware before a handler has found out about the request. The guards that authenticate set the actor;
+ * `authenticateForDomain` sets the domain in the path, and `findHosts` that of `hosts`.
+ */
+export interface State extends Access {
   /** The path pattern of the resource, for the log. */
   route?: string
-  /** Set by the guards that authenticate. */
-  actor: Actor
   /** Responses are plain text, and GET writes (contract §10). */
   dyndns?: boolean
   /** The user name of Basic authentication; set by `authenticateForUpdate`. */
   user?: string | undefined
   /** The host names to update; set by `findHosts`. */
   hosts: string[]
-  /** The domain in the path, or the one of `hosts`; set by `authenticateForDomain` and `findHosts`. */
-  domain: Domain
   /** Returns the parsed body, of plain text a string, or throws what is wrong with it; set by `body`. */
   body: () => unknown
 }

@@ -25,9 +25,8 @@ export const findHosts = guard(
 )
 
 export async function update(ctx: Context): Promise<void> {
-  const { system, actor, domain, hosts } = ctx.state
-  const updates = readUpdates(parameters(ctx), hosts, clientAddress(ctx))
-  await dyndns.update(system, actor, domain, updates)
+  const updates = readUpdates(parameters(ctx), ctx.state.hosts, clientAddress(ctx))
+  await dyndns.update(ctx.state, updates)
   answerText(ctx, 200, presentGood(updates))
 }
 

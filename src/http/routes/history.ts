@@ -6,31 +6,27 @@ import { answerList } from '../pagination.ts'
 import { ENTRY, readWhen } from '../representations/history.ts'
 
 export async function listEntries(ctx: Context): Promise<void> {
-  const { system, actor, domain } = ctx.state
   const filter = { subname: parameter(ctx, 'subname'), type: parameter(ctx, 'type') }
   await answerList(ctx, {
     ids: 'uuids',
     filters: ['subname', 'type'],
-    page: (cursor) => history.list(system, actor, domain, filter, cursor),
-    total: () => history.count(system, domain, filter),
+    page: (cursor) => history.list(ctx.state, filter, cursor),
+    total: () => history.count(ctx.state, filter),
     present: (entry) => ENTRY.present(entry),
   })
 }
 
 export async function showEntry(ctx: Context): Promise<void> {
-  const { system, actor, domain } = ctx.state
-  answer(ctx, 200, ENTRY.presentFull(await history.get(system, actor, domain, ctx.params['id']!)))
+  answer(ctx, 200, ENTRY.presentFull(await history.get(ctx.state, ctx.params['id']!)))
 }
 
 export async function undoEntry(ctx: Context): Promise<void> {
-  const { system, actor, domain } = ctx.state
-  const { changes } = await history.undo(system, actor, domain, ctx.params['id']!, terms(ctx))
+  const { changes } = await history.undo(ctx.state, ctx.params['id']!, terms(ctx))
   await answerChanges(ctx, changes)
 }
 
 export async function restoreDomain(ctx: Context): Promise<void> {
-  const { system, actor, domain, body } = ctx.state
   const asked = terms(ctx)
-  const { changes } = await history.restore(system, actor, domain, readWhen(body()), asked)
+  const { changes } = await history.restore(ctx.state, readWhen(ctx.state.body()), asked)
   await answerChanges(ctx, changes)
 }

@@ -9,29 +9,28 @@ import { answerList } from '../pagination.ts'
 import { readItems, readRRset, RRSET } from '../representations/rrset.ts'
 
 export async function listRRsets(ctx: Context): Promise<void> {
-  const { system, domain } = ctx.state
   const filter = { subname: parameter(ctx, 'subname'), type: parameter(ctx, 'type') }
   await answerList(ctx, {
     ids: 'numbers',
     filters: ['subname', 'type'],
-    page: (cursor) => rrsets.list(system, domain, filter, cursor),
-    total: () => rrsets.count(system, domain, filter),
-    present: (rrset) => RRSET.present(rrset, domain),
+    page: (cursor) => rrsets.list(ctx.state, filter, cursor),
+    total: () => rrsets.count(ctx.state, filter),
+    present: (rrset) => RRSET.present(rrset, ctx.state.domain),
   })
 }
 
 /** Serves POST, of one RRset or of an array, and PUT and PATCH of an array. */
 export async function writeRRsets(ctx: Context): Promise<void> {
-  const { system, actor, domain, body } = ctx.state
   const method = ctx.method as 'POST' | 'PUT' | 'PATCH'
   const asked = terms(ctx)
-  const json = body()
+  const json = ctx.state.body()
   const isOne = method === 'POST' && !Array.isArray(json)
   const written = isOne
-    ? await rrsets.create(system, actor, domain, readRRset(json), asked)
-    : await rrsets.writeMany(system, actor, domain, method, await readItems(json), asked)
+    ? await rrsets.create(ctx.state, readRRset(json), asked)
+    : await rrsets.writeMany(ctx.state, method, await readItems(json), asked)
   if (asked.dryRun) return answerChanges(ctx, written.changes)
-  const present = (rrset: rrsets.RRset | undefined) => (rrset === undefined ? [] : RRSET.present(rrset, domain))
+  const present = (rrset: rrsets.RRset | undefined) =>
+    rrset === undefined ? [] : RRSET.present(rrset, ctx.state.domain)
   const presented = written.rrsets.flatMap(present)
   if (isOne) answer(ctx, 201, presented[0])
   else await answerItems(ctx, method === 'POST' ? 201 : 200, presented)
@@ -49,8 +48,7 @@ export const refuseAutomaticType = guard(
 )
 
 export async function showRRset(ctx: Context): Promise<void> {
-  const { system, domain } = ctx.state
-  answerRRset(ctx, await rrsets.get(system, domain, keyOf(ctx)))
+  answerRRset(ctx, await rrsets.get(ctx.state, keyOf(ctx)))
 }
 
 function answerRRset(ctx: Context, rrset: rrsets.RRset): void {
@@ -60,11 +58,11 @@ function answerRRset(ctx: Context, rrset: rrsets.RRset): void {
 
 /** Serves PUT and PATCH. */
 export async function changeRRset(ctx: Context): Promise<void> {
-  const { system, actor, domain, body } = ctx.state
   const method = ctx.method as 'PUT' | 'PATCH'
   const asked = terms(ctx)
-  const input = () => readRRset(body())
-  const { changes, rrsets: after } = await rrsets.change(system, actor, domain, keyOf(ctx), method, input, asked)
+  const input = () => readRRset(ctx.state.body())
+  const write = { method, input, terms: asked }
+  const { changes, rrsets: after } = await rrsets.change(ctx.state, keyOf(ctx), write)
   const [rrset] = after
   if (asked.dryRun) await answerChanges(ctx, changes)
   else if (rrset === undefined) answerEmpty(ctx, 204)
@@ -72,9 +70,8 @@ export async function changeRRset(ctx: Context): Promise<void> {
 }
 
 export async function deleteRRset(ctx: Context): Promise<void> {
-  const { system, actor, domain } = ctx.state
   const asked = terms(ctx)
-  const { changes } = await rrsets.remove(system, actor, domain, keyOf(ctx), asked)
+  const { changes } = await rrsets.remove(ctx.state, keyOf(ctx), asked)
   if (asked.dryRun) await answerChanges(ctx, changes)
   else answerEmpty(ctx, 204)
 }

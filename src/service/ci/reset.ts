@@ -68,7 +68,7 @@ async function rewrite(system: System, snapshot: Snapshot, domain: Difference): 
   const desired = rrsetsOf(snapshot, domain.id)
   {
     const opening = { isLarge: desired.length > SMALL_WRITE }
-    await using zone = await openZone(system, operatorFor(domain.ownerId), domain, 'all', opening)
+    await using zone = await openZone({ system, actor: operatorFor(domain.ownerId), domain }, 'all', opening)
     if (!(await snapshots.restoreTransfers(zone.publication.trx, snapshot, domain.id))) {
       await zone.write(changesTo(desired, zone.current))
       return

@@ -270,7 +270,7 @@ export async function newcomerProblems(system: System, name: string): Promise<st
 export async function remove(system: System, actor: Writer, name: string, conditions: Conditions): Promise<void> {
   const domain = await get(system, actor, name).catch(unlessNotFound)
   await using zone =
-    domain && (await openZone(system, actor, domain, [], { use: 'domainDeletion' }).catch(unlessNotFound))
+    domain && (await openZone({ system, actor, domain }, [], { use: 'domainDeletion' }).catch(unlessNotFound))
   if (zone === undefined) {
     checkConditions(conditions, undefined)
     if (domain === undefined && isDomainName(name)) await clearLeftovers(system, name)

@@ -6,7 +6,7 @@ import { DYNDNS_TTL } from '../../limits.ts'
 import * as accounts from '../../store/accounts.ts'
 import type { Domain } from '../../store/domains.ts'
 import type { System } from '../../system.ts'
-import type { Actor } from '../tokens/actor.ts'
+import type { Access, Actor } from '../tokens/actor.ts'
 import { enclosing, list } from './domains.ts'
 import { writeAddresses } from '../zone/rrsets.ts'
 
@@ -59,9 +59,10 @@ export async function domainOf(system: System, actor: Actor, hosts: string[]): P
 }
 
 /** Applies updates of one domain; all or nothing (contract §10.5). @throws Invalid, Denied */
-export async function update(system: System, actor: Actor, domain: Domain, updates: HostUpdate[]): Promise<void> {
+export async function update(access: Access, updates: HostUpdate[]): Promise<void> {
+  const { domain } = access
   const subnames = updates.map(({ host }) => subnameOf(host, domain))
-  await writeAddresses(system, actor, domain, subnames, (current) => {
+  await writeAddresses(access, subnames, (current) => {
     const recordsByKey = new Map(current.map(({ type, subname, records }) => [`${type} ${subname}`, records]))
     return updates.flatMap((update) => {
       if (update.action === 'preserve') return []

@@ -1,14 +1,13 @@
 import { conflictProblem } from '../../dns/node.ts'
 import { Conflict, found, Invalid, Obstructed, PreconditionFailed, refusalOf } from '../../errors.ts'
-import type { Domain, LockedDomain } from '../../store/domains.ts'
+import type { LockedDomain } from '../../store/domains.ts'
 import * as store from '../../store/history.ts'
 import type { Entry, Step } from '../../store/history.ts'
 import type { Db } from '../../store/database.ts'
 import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/rrsets.ts'
-import type { System } from '../../system.ts'
 import { before, type Timestamp } from '../../time.ts'
 import type { Cursor, Page } from '../pagination.ts'
-import type { Actor, Writer } from '../tokens/actor.ts'
+import type { Access, Actor, Writer } from '../tokens/actor.ts'
 import { isUuid } from '../tokens/ids.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 import { accepted, changeOf, keyOf, permitted, type Change } from '../zone/changes.ts'
@@ -21,34 +20,23 @@ export { SOURCES } from '../../store/history.ts'
 export type { Entry, Step }
 
 /** A page of the domain's entries with a change of an RRset that passes the filter, newest first (contract §15.5). */
-export async function list(
-  system: System,
-  actor: Actor,
-  domain: Domain,
-  filter: Filter,
-  cursor?: Cursor,
-): Promise<Page<Entry>> {
+export async function list({ system, actor, domain }: Access, filter: Filter, cursor?: Cursor): Promise<Page<Entry>> {
   if (!isStorable(filter)) return { rows: [], newer: undefined, older: undefined }
   const page = await store.page(system.db, domain.id, filter, cursor)
   return { ...page, rows: page.rows.map((entry) => shownTo(actor, entry)) }
 }
 
 /** How many of the domain's entries pass the filter. */
-export async function count(system: System, domain: Domain, filter: Filter): Promise<number> {
+export async function count({ system, domain }: Access, filter: Filter): Promise<number> {
   return isStorable(filter) ? store.count(system.db, domain.id, filter) : 0
 }
 
 /** @throws NotFound */
-export async function get(
-  system: System,
-  actor: Actor,
-  domain: Domain,
-  id: string,
-): Promise<Entry & { changes: Step[] }> {
-  return shownTo(actor, await entryOf(system, domain, id))
+export async function get(access: Access, id: string): Promise<Entry & { changes: Step[] }> {
+  return shownTo(access.actor, await entryOf(access, id))
 }
 
-async function entryOf(system: System, domain: Domain, id: string): Promise<Entry & { changes: Step[] }> {
+async function entryOf({ system, domain }: Access, id: string): Promise<Entry & { changes: Step[] }> {
   return found(isUuid(id) ? await store.find(system.db, domain.id, id) : undefined)
 }
 
@@ -61,17 +49,17 @@ function shownTo<E extends Entry>({ permManageTokens, override }: Actor, entry: 
  * Puts each RRset of an entry back to what it was before (contract §15.5).
  * @throws NotFound, Denied, PreconditionFailed, Invalid; Obstructed if one of them was changed since
  */
-export async function undo(system: System, actor: Actor, domain: Domain, id: string, terms: Terms): Promise<Written> {
-  const { source, changes: steps } = await entryOf(system, domain, id)
+export async function undo(access: Access, id: string, terms: Terms): Promise<Written> {
+  const { source, changes: steps } = await entryOf(access, id)
   if (source === 'repair') throw new Conflict('A repair cannot be undone.')
   const subnames = [...new Set(steps.map(({ subname }) => subname))]
-  await using zone = await openZone(system, actor, domain, subnames, { dryRun: terms.dryRun, source: 'undo' })
+  await using zone = await openZone(access, subnames, { dryRun: terms.dryRun, source: 'undo' })
   const current = new Map(zone.current.map((rrset) => [keyOf(rrset), rrset]))
   const changes = changesFrom(
     current,
     steps.map(({ before, ...key }) => ({ ...key, state: before })),
   )
-  authoriseWrites(zone.policies, domain.id, changes)
+  authoriseWrites(zone.policies, zone.domain.id, changes)
   const conflicts = [...changed(current, steps), ...excluded(zone, steps)]
   if (conflicts.length > 0) throw new Obstructed(conflicts)
   return await carryOut(zone, changes, terms)
@@ -109,16 +97,11 @@ export type When = { at: Timestamp } | { version: number }
  * Makes the domain's RRsets what they were (contract §15.5).
  * @throws Denied, PreconditionFailed; Invalid if that state is not known
  */
-export async function restore(
-  system: System,
-  actor: Writer,
-  domain: Domain,
-  when: When,
-  terms: Terms,
-): Promise<Written> {
-  await using zone = await openZone(system, actor, domain, 'all', { dryRun: terms.dryRun, source: 'restore' })
-  const { trx } = zone.publication
-  const time = await timeOf(trx, zone.domain, when, system.now())
+export async function restore(access: Access<Writer>, when: When, terms: Terms): Promise<Written> {
+  await using zone = await openZone(access, 'all', { dryRun: terms.dryRun, source: 'restore' })
+  const { domain, publication } = zone
+  const { system, trx } = publication
+  const time = await timeOf(trx, domain, when, system.now())
   const current = new Map(zone.current.map((rrset) => [keyOf(rrset), rrset]))
   const states = await store.statesAt(trx, domain.id, time)
   const changes = changesFrom(

@@ -17,7 +17,8 @@ import { restore } from './history.ts'
 export async function bringBack(system: System, name: string, at: Timestamp | undefined): Promise<void> {
   const present = await domains.find(system.db, name)
   if (present !== undefined && at !== undefined) {
-    await restore(system, operatorFor(present.ownerId), present, { at }, { ...NO_CONDITIONS, dryRun: false })
+    const access = { system, actor: operatorFor(present.ownerId), domain: present }
+    await restore(access, { at }, { ...NO_CONDITIONS, dryRun: false })
     return
   }
   const deleted = present ?? (await buried(system.db, name, null))

@@ -9,8 +9,7 @@ import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/domains/transfers.ts'
 import type { StoredTransfers } from '../../store/domains/transfers.ts'
 import type { Policy } from '../../store/tokens.ts'
-import type { System } from '../../system.ts'
-import type { Writer } from '../tokens/actor.ts'
+import type { Access } from '../tokens/actor.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import { encryptSecret, keyNameOf, keyOf, openTransfers } from '../transfers.ts'
 import { openZone } from '../zone/opening.ts'
@@ -48,7 +47,7 @@ export function addressProblem({ privateTransfers }: Config, network: Network): 
 }
 
 /** @throws Denied unless the actor may write the whole domain */
-export async function get(system: System, actor: Writer, domain: Domain): Promise<TransferSettings> {
+export async function get({ system, actor, domain }: Access): Promise<TransferSettings> {
   await requireAll(system.db, domain, await policiesOn(system.db, actor, domain.id))
   return settingsOf(await store.ofDomain(system.db, domain.id))
 }
@@ -59,13 +58,12 @@ export async function get(system: System, actor: Writer, domain: Domain): Promis
  * @throws NotFound, Unauthenticated, Denied, Unavailable, NameserverFailure
  */
 export async function set(
-  system: System,
-  actor: Writer,
-  { id, name }: Domain,
+  access: Access,
   wanted: TransferSettings,
 ): Promise<{ settings: TransferSettings; key: TransferKey | undefined }> {
-  await using zone = await openZone(system, actor, { id, name }, [])
-  const { trx } = zone.publication
+  await using zone = await openZone(access, [])
+  const { id, name } = zone.domain
+  const { system, trx } = zone.publication
   await requireAll(trx, zone.domain, zone.policies)
   const before = await store.ofDomain(trx, id)
   if (isDeepStrictEqual(settingsOf(before), wanted)) return { settings: wanted, key: undefined }

@@ -7,14 +7,13 @@ import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
 import type { RRset, RRsetKey, RRsetState } from '../../store/rrsets.ts'
 import { inSlices, type Work } from '../../slices.ts'
-import type { System } from '../../system.ts'
 import { changeOf, keyOf, NS_STAYS, permitted, type Change, type ZoneState } from '../zone/changes.ts'
 import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
 import { occlusions, type Occlusion } from '../zone/occlusion.ts'
 import { openZone } from '../zone/opening.ts'
 import { clamped } from '../zone/rrset-input.ts'
 import type { Written } from '../zone/zone.ts'
-import type { Actor } from '../tokens/actor.ts'
+import type { Access } from '../tokens/actor.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 
 /** What a zone file says, or why it cannot be read. */
@@ -70,17 +69,12 @@ function occlusionTexts(domain: Domain, found: readonly Occlusion[]): string[] {
  * Makes a domain equal to a zone file (contract §15.4); all or nothing.
  * @throws Invalid, Denied, PreconditionFailed, NotFound
  */
-export async function replace(
-  system: System,
-  actor: Actor,
-  domain: Domain,
-  text: string,
-  terms: Terms,
-): Promise<Written> {
+export async function replace(access: Access, text: string, terms: Terms): Promise<Written> {
+  const { system, actor, domain } = access
   return system.queues.run(`account ${actor.accountId}`, async () => {
     const zonefile = await read(text, domain.name, { apexNs: true })
     if (zonefile instanceof ZoneFileError) throw refused(zonefile.message)
-    await using zone = await openZone(system, actor, domain, 'all', { dryRun: terms.dryRun, source: 'zonefile' })
+    await using zone = await openZone(access, 'all', { dryRun: terms.dryRun, source: 'zonefile' })
     const changes = await inSlices(replacements(zone, zonefile))
     const effective = changes.filter(({ isEffective }) => isEffective)
     authoriseWrites(zone.policies, domain.id, effective)
@@ -165,8 +159,7 @@ function refused(text: string): Invalid {
  * @throws NotFound, NameserverFailure
  */
 export async function exportZone<Part>(
-  system: System,
-  domain: Domain,
+  { system, domain }: Access,
   host: string,
   hold: (text: string) => Part,
 ): Promise<Part[]> {

@@ -1,5 +1,6 @@
-import type { Viewer } from '../../store/domains.ts'
+import type { Domain, Viewer } from '../../store/domains.ts'
 import type { PresentedToken } from '../../store/tokens.ts'
+import type { System } from '../../system.ts'
 import { NIL_UUID } from './ids.ts'
 
 /** The account that a token acts for, and what the token may do (contract §3). */
@@ -11,6 +12,13 @@ export type Actor = Viewer &
 
 /** Who writes: an actor, or somebody without a token. */
 export type Writer = Actor | ReturnType<typeof unrestricted>
+
+/** The access of an actor, or of another writer, to a domain. */
+export interface Access<A extends Writer = Actor, D = Domain> {
+  system: System
+  actor: A
+  domain: D
+}
 
 /** An unrestricted writer without a token: the user of a confirmation link. */
 export function unrestricted(accountId: string, { byOperator } = { byOperator: false }) {

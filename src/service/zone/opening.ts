@@ -6,8 +6,7 @@ import * as domains from '../../store/domains.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { RRset } from '../../store/rrsets.ts'
-import type { System } from '../../system.ts'
-import type { Writer } from '../tokens/actor.ts'
+import type { Access, Writer } from '../tokens/actor.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import { renew, type Use } from '../tokens/rights.ts'
 import { authorOf, SERVICE, type Source } from './history.ts'
@@ -26,23 +25,21 @@ export interface Opening {
 }
 
 /**
- * Locks the writer's zone for one write, and renews the rights of the writer's token.
+ * Locks a zone for one write, and renews the rights of the writer's token.
  * @param subnames those that the write is about
  * @throws NotFound, Unauthenticated, Denied, Unavailable
  */
 export async function openZone(
-  system: System,
-  writer: Writer,
-  domain: Pick<Domain, 'id' | 'name'>,
+  { system, actor, domain }: Access<Writer, Pick<Domain, 'id' | 'name'>>,
   subnames: string[] | 'all',
   opening: Opening = {},
 ): Promise<Zone> {
   const { isLarge = subnames === 'all' || subnames.length > SMALL_WRITE } = opening
   const publication = await timed(system, 'turn', () =>
-    openPublication(system, writer.accountId, { queue: `zone ${domain.name}`, isLarge }),
+    openPublication(system, actor.accountId, { queue: `zone ${domain.name}`, isLarge }),
   )
   try {
-    const zone = await lockZone(publication, domain.name, subnames, { writer, id: domain.id, opening })
+    const zone = await lockZone(publication, domain.name, subnames, { writer: actor, id: domain.id, opening })
     // The domain may have been deleted meanwhile, and created again by another account.
     if (zone?.domain.id !== domain.id) throw new NotFound()
     return zone

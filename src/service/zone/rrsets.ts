@@ -1,13 +1,11 @@
 import { AUTOMATIC_TYPES } from '../../dns/types.ts'
 import { isSubname } from '../../dns/names.ts'
 import { Denied, found, Invalid, NameserverFailure, NotFound, Occluded } from '../../errors.ts'
-import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
 import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/rrsets.ts'
 import { DYNDNS_TTL } from '../../limits.ts'
 import { inSlices } from '../../slices.ts'
-import type { System } from '../../system.ts'
-import type { Actor } from '../tokens/actor.ts'
+import type { Access } from '../tokens/actor.ts'
 import { occlusionProblems, planMany, refusals, type ItemInput } from './bulk.ts'
 import { accepted, changeOf, permitted, planOne, type Change, type ZoneState } from './changes.ts'
 import { checkConditions, tagOf, tagOfDomain, type Terms } from './conditions.ts'
@@ -25,33 +23,27 @@ export function refuseAutomatic(type: string): void {
 }
 
 /** A page of the domain's RRsets that pass the filter, newest first (contract §8.8). */
-export async function list(system: System, domain: Domain, filter: Filter, cursor?: Cursor): Promise<Page<RRset>> {
+export async function list({ system, domain }: Access, filter: Filter, cursor?: Cursor): Promise<Page<RRset>> {
   if (filter.type !== undefined) refuseAutomatic(filter.type)
   if (!isStorable(filter)) return { rows: [], newer: undefined, older: undefined }
   return store.page(system.db, domain.id, filter, cursor)
 }
 
 /** How many of the domain's RRsets pass the filter. */
-export async function count(system: System, domain: Domain, filter: Filter): Promise<number> {
+export async function count({ system, domain }: Access, filter: Filter): Promise<number> {
   if (filter.subname === undefined && filter.type === undefined) return domain.size
   return store.count(system.db, domain.id, filter)
 }
 
 /** @throws NotFound */
-export async function get(system: System, domain: Domain, key: RRsetKey): Promise<RRset> {
+export async function get({ system, domain }: Access, key: RRsetKey): Promise<RRset> {
   const [rrset] = isStorable(key) ? await store.list(system.db, domain.id, key) : []
   return found(rrset)
 }
 
 /** Creates one RRset. @throws Invalid, Denied, PreconditionFailed */
-export async function create(
-  system: System,
-  actor: Actor,
-  domain: Domain,
-  input: RRsetInput,
-  terms: Terms,
-): Promise<Written> {
-  await using zone = await openZone(system, actor, domain, subnamesOf([input]), terms)
+export async function create(access: Access, input: RRsetInput, terms: Terms): Promise<Written> {
+  await using zone = await openZone(access, subnamesOf([input]), { dryRun: terms.dryRun })
   const change = await inSlices(planOne(zone, 'POST', input))
   checkConditions(terms, tagOfDomain(zone.domain), change.before !== undefined)
   return await writeOne(zone, change)
@@ -59,42 +51,32 @@ export async function create(
 
 /**
  * Replaces (PUT) or changes (PATCH) one RRset; an empty list of records deletes it.
- * @param input reads the request; called only if the RRset exists and the caller may write it (contract §1.2)
+ * @param write.input reads the request; called only if the RRset exists and the caller may write it (contract §1.2)
  * @throws NotFound, Invalid, Denied, PreconditionFailed
  */
 export async function change(
-  system: System,
-  actor: Actor,
-  domain: Domain,
+  access: Access,
   key: RRsetKey,
-  method: 'PUT' | 'PATCH',
-  input: () => RRsetInput,
-  terms: Terms,
+  { method, input, terms }: { method: 'PUT' | 'PATCH'; input: () => RRsetInput; terms: Terms },
 ): Promise<Written> {
   if (!isStorable(key)) throw new NotFound()
-  await using zone = await openZone(system, actor, domain, [key.subname], terms)
+  await using zone = await openZone(access, [key.subname], { dryRun: terms.dryRun })
   const before = found(currentRRset(zone, key))
-  authoriseWrites(zone.policies, domain.id, [key])
+  authoriseWrites(zone.policies, zone.domain.id, [key])
   const change = await inSlices(planOne(zone, method, input(), key))
   checkConditions(terms, tagOf(before))
   return await writeOne(zone, change)
 }
 
 /** Deletes one RRset, if it exists. @throws Denied, PreconditionFailed */
-export async function remove(
-  system: System,
-  actor: Actor,
-  domain: Domain,
-  key: RRsetKey,
-  terms: Terms,
-): Promise<Written> {
+export async function remove(access: Access, key: RRsetKey, terms: Terms): Promise<Written> {
   if (!isStorable(key)) {
     checkConditions(terms, undefined)
     return { changes: [], rrsets: [] }
   }
-  await using zone = await openZone(system, actor, domain, [key.subname], terms)
+  await using zone = await openZone(access, [key.subname], { dryRun: terms.dryRun })
   const before = currentRRset(zone, key)
-  if (before !== undefined) authoriseWrites(zone.policies, domain.id, [key])
+  if (before !== undefined) authoriseWrites(zone.policies, zone.domain.id, [key])
   const change = accepted(permitted(zone, changeOf({ ...key, before, after: undefined })))
   checkConditions(terms, before && tagOf(before))
   return await writeOne(zone, change)
@@ -104,15 +86,8 @@ export async function remove(
  * Creates, replaces, changes and deletes RRsets (contract §8.7); all or nothing.
  * @throws Invalid with the problems of each item, Denied, PreconditionFailed
  */
-export async function writeMany(
-  system: System,
-  actor: Actor,
-  domain: Domain,
-  method: Method,
-  inputs: ItemInput[],
-  terms: Terms,
-): Promise<Written> {
-  await using zone = await openZone(system, actor, domain, subnamesOf(inputs), terms)
+export async function writeMany(access: Access, method: Method, inputs: ItemInput[], terms: Terms): Promise<Written> {
+  await using zone = await openZone(access, subnamesOf(inputs), { dryRun: terms.dryRun })
   const changes = await inSlices(planMany(zone, method, inputs))
   const isAnyPresent = changes.some(({ before }) => before !== undefined)
   checkConditions(terms, tagOfDomain(zone.domain), isAnyPresent)
@@ -126,13 +101,11 @@ export async function writeMany(
  * @throws Invalid with the problems of each item, Denied
  */
 export async function writeAddresses(
-  system: System,
-  actor: Actor,
-  domain: Domain,
+  access: Access,
   subnames: string[],
   inputs: (current: RRset[]) => RRsetInput[],
 ): Promise<void> {
-  await using zone = await openZone(system, actor, domain, subnames.filter(isSubname), { source: 'dyndns' })
+  await using zone = await openZone(access, subnames.filter(isSubname), { source: 'dyndns' })
   const { domain: stored, current, policies, keepsNs, labelProblem } = zone
   const lenient = { domain: { ...stored, minimumTtl: DYNDNS_TTL }, current, policies, keepsNs, labelProblem }
   await writeAll(zone, await inSlices(planMany(lenient, 'PATCH', inputs(current))), { touch: true })
