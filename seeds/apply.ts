@@ -12,7 +12,8 @@ import { DOMAIN } from '../src/http/representations/domain.ts'
 import { POLICY } from '../src/http/representations/policy.ts'
 import { readToken } from '../src/http/representations/token.ts'
 import * as accounts from '../src/service/accounts/accounts.ts'
-import * as domains from '../src/service/domains/domains.ts'
+import { create } from '../src/service/domains/creation.ts'
+import { listAll } from '../src/service/domains/domains.ts'
 import { operatorFor } from '../src/service/tokens/actor.ts'
 import * as policies from '../src/service/tokens/token-policies.ts'
 import * as tokens from '../src/service/tokens/tokens.ts'
@@ -55,10 +56,10 @@ async function applyAccount(system: System, seed: SeedAccount, at: At): Promise<
   const limits = limitDomains === undefined ? {} : { limitDomains }
   const existing = await accounts.withEmail(system, email).catch(unlessNotFound)
   const { id } = existing ?? (await at(seed, accounts.create(system, email, limits)))
-  const present = new Set((await domains.listAll(system, id)).map(({ name }) => name))
+  const present = new Set((await listAll(system, id)).map(({ name }) => name))
   for (const domain of seed.domains) {
     if (present.has(domain.name)) continue
-    await at(domain, domains.create(system, operatorFor(id), DOMAIN.read(domain.body)))
+    await at(domain, create(system, operatorFor(id), DOMAIN.read(domain.body)))
   }
   for (const token of seed.tokens) await applyToken(system, id, token, at)
 }

@@ -1,5 +1,5 @@
 import { NameserverFailure } from '../src/errors.ts'
-import { create } from '../src/service/domains/domains.ts'
+import { create } from '../src/service/domains/creation.ts'
 import { unrestricted } from '../src/service/tokens/actor.ts'
 import { hashSecret } from '../src/service/tokens/authentication.ts'
 import * as accounts from '../src/store/accounts.ts'

@@ -5,7 +5,7 @@ import * as domains from '../service/domains/domains.ts'
 import * as pausing from '../service/domains/pausing.ts'
 import type { Difference } from '../service/domains/pausing.ts'
 import { operatorFor } from '../service/tokens/actor.ts'
-import { bringBack } from '../service/domains/restoration.ts'
+import { bringBack, create } from '../service/domains/creation.ts'
 import { numberOr, shortTime, table, timestamp, type AddCommand } from './command.ts'
 
 export function addDomain(program: Command, add: AddCommand): void {
@@ -27,7 +27,7 @@ export function addDomain(program: Command, add: AddCommand): void {
     'create a domain of an account; only so can local public suffixes and domains of the service be created',
     async (system, name: string, { account }: { account: string }) => {
       const { id, email } = await accounts.withEmail(system, account)
-      await domains.create(system, operatorFor(id), { name, problems: {} })
+      await create(system, operatorFor(id), { name, problems: {} })
       return { lines: [`${name} of ${email}`], json: { name, owner: email } }
     },
     { nameserver: true },

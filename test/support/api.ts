@@ -1,4 +1,4 @@
-import { create } from '../../src/service/domains/domains.ts'
+import { create } from '../../src/service/domains/creation.ts'
 import { operatorFor } from '../../src/service/tokens/actor.ts'
 import { query } from '../../src/store/database.ts'
 import type { Answer, Client } from './client.ts'

@@ -1,5 +1,7 @@
 import { tagOfDomain } from '../../service/zone/conditions.ts'
+import * as creation from '../../service/domains/creation.ts'
 import * as domains from '../../service/domains/domains.ts'
+import { withKeys } from '../../service/domains/keys.ts'
 import { conditions, setTag } from '../conditional.ts'
 import { answer, answerEmpty } from '../answer.ts'
 import { guard, parameter, type Context } from '../context.ts'
@@ -21,23 +23,23 @@ export async function listDomains(ctx: Context): Promise<void> {
 /** To create a domain, requires that the account is below its limit (contract §1.2, step 5). */
 export const refuseBeyondQuota = guard(
   async (ctx) => {
-    if (ctx.method === 'POST') await domains.refuseBeyondQuota(ctx.state.system, ctx.state.actor)
+    if (ctx.method === 'POST') await creation.refuseBeyondQuota(ctx.state.system, ctx.state.actor)
   },
   { errors: { 403: ['Domain limit exceeded. Please contact support to create additional domains.'] } },
 )
 
 export async function createDomain(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
-  const domain = await domains.create(system, actor, DOMAIN.read(body()))
+  const domain = await creation.create(system, actor, DOMAIN.read(body()))
   answer(ctx, 201, DOMAIN.presentFull(domain))
 }
 
 export async function showDomain(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
   const domain = await domains.get(system, actor, ctx.params['name']!)
-  const withKeys = await domains.withKeys(system, domain)
+  const shown = await withKeys(system, domain)
   setTag(ctx, tagOfDomain(domain))
-  answer(ctx, 200, DOMAIN.presentFull(withKeys))
+  answer(ctx, 200, DOMAIN.presentFull(shown))
 }
 
 export async function deleteDomain(ctx: Context): Promise<void> {

@@ -7,8 +7,9 @@ import { localParent } from '../zone/local-suffixes.ts'
 import { refuseUnsolvedCaptcha, type CaptchaAnswer } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
 import { record } from '../events.ts'
-import * as domains from '../domains/domains.ts'
-import type { DomainWithKeys } from '../domains/domains.ts'
+import { newcomerProblems } from '../domains/availability.ts'
+import * as creation from '../domains/creation.ts'
+import type { DomainWithKeys } from '../domains/keys.ts'
 import { inConstantTime } from './constant-time.ts'
 import { hashPassword } from './passwords.ts'
 import { openPublication, type Publication } from '../zone/publication.ts'
@@ -45,7 +46,7 @@ export function refuseIfClosed(system: System): void {
  */
 export async function signUp(system: System, input: SignUp, base: string): Promise<boolean> {
   const { emailConfirmation } = system.config
-  const problems = input.domain === undefined ? [] : await domains.newcomerProblems(system, input.domain)
+  const problems = input.domain === undefined ? [] : await newcomerProblems(system, input.domain)
   if (problems.length > 0) throw Invalid.field('domain', ...problems)
   if (input.captcha !== undefined || !emailConfirmation) await refuseUnsolvedCaptcha(system, input.captcha)
   const passwordHash = input.password === null ? null : await hashPassword(input.password)
@@ -154,7 +155,7 @@ async function addDomain(
 ): Promise<DomainWithKeys | undefined> {
   if (name === null) return undefined
   try {
-    return await domains.add(publication, unrestricted(account.id), { name, problems: {} })
+    return await creation.add(publication, unrestricted(account.id), { name, problems: {} })
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
     throw new DomainUnavailable(name, Object.values(error.problems).flat() as string[])

@@ -2,7 +2,78 @@ import { getPublicSuffix } from 'tldts'
 import type { Config } from '../../config.ts'
 import { isDomainName, withAncestors } from '../../dns/names.ts'
 import { characters } from '../../dns/presentation.ts'
+import { Invalid, type Problems } from '../../errors.ts'
 import { DOMAIN_NAME_LENGTH } from '../../limits.ts'
+import type { Db } from '../../store/database.ts'
+import * as store from '../../store/domains.ts'
+import type { Past } from '../../store/domains.ts'
+import type { System } from '../../system.ts'
+import { isOperator, type Writer } from '../tokens/actor.ts'
+import { NIL_UUID } from '../tokens/ids.ts'
+import { localParent } from '../zone/local-suffixes.ts'
+
+const EXISTS = 'domain with this name already exists.'
+const DISALLOWED = 'This domain name conflicts with an existing domain, or is disallowed by policy.'
+
+export function disallowed(): Invalid {
+  return Invalid.field('name', DISALLOWED)
+}
+
+/** The name of a new domain in a request, and the problems of all members' JSON types. */
+export interface NameInput {
+  name?: string
+  problems: Problems
+}
+
+/**
+ * Reserves the name of a new domain for the writer's account until the transaction ends (contract §7.3).
+ * @returns also what was sent for its zone in the past
+ * @throws Invalid
+ */
+export async function reserveName(
+  system: System,
+  trx: Db,
+  writer: Writer,
+  { name, problems }: NameInput,
+): Promise<{ name: string; past: Past }> {
+  if (name === undefined) throw new Invalid({ name: ['This field is required.'], ...problems })
+  const texts = [...nameProblems(name), ...delegationProblems(system, name)]
+  if (texts.length > 0) throw new Invalid({ name: texts, ...problems })
+  // Sent together. The statements after a lock see the state at the time when the lock is granted.
+  const [, present, isFreeNow, past] = await Promise.all([
+    store.lockCreation(trx, registrable(name)),
+    store.find(trx, name),
+    isFree(system, trx, writer.accountId, name),
+    store.past(trx, name),
+  ])
+  if (present !== undefined) throw new Invalid({ name: [EXISTS], ...problems })
+  if (Object.keys(problems).length > 0) throw new Invalid(problems)
+  if (!isFreeNow || (!isOperator(writer) && isReserved(name, system.config))) throw disallowed()
+  return { name, past }
+}
+
+/** The problems of a name of valid syntax, as a domain of a new account. They may change at any time. */
+export async function newcomerProblems(system: System, name: string): Promise<string[]> {
+  const problems = delegationProblems(system, name)
+  if (problems.length > 0) return problems
+  if ((await store.find(system.db, name)) !== undefined) return [EXISTS]
+  if (isReserved(name, system.config)) return [DISALLOWED]
+  return (await isFree(system, system.db, NIL_UUID, name)) ? [] : [DISALLOWED]
+}
+
+/** Why the zone of a name's local public suffix cannot delegate it. */
+function delegationProblems({ config, nameserver }: System, name: string): string[] {
+  const suffix = localParent(name, config.localPublicSuffixes)
+  const problem = suffix === undefined ? undefined : nameserver.labelProblem(name.slice(0, -suffix.length - 1))
+  return problem === undefined ? [] : [problem]
+}
+
+/** Whether policy and the domains of other accounts allow the name. */
+async function isFree({ config }: System, db: Db, accountId: string, name: string): Promise<boolean> {
+  const suffixes = config.localPublicSuffixes
+  const ancestors = registrableAncestors(name, suffixes).slice(1)
+  return isAllowed(name, suffixes) && !(await store.conflicts(db, accountId, name, ancestors))
+}
 
 /** The problems of a name regardless of other domains, in the contract's order (contract §7.3). */
 export function nameProblems(name: string): string[] {

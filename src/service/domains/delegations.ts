@@ -3,7 +3,6 @@ import { APEX_NS_TTL, DELEGATION_DS_TTL } from '../../limits.ts'
 import type { Key } from '../../nameserver/nameserver.ts'
 import { changeOf, desired, type Change } from '../zone/changes.ts'
 import { localParent } from '../zone/local-suffixes.ts'
-import type { System } from '../../system.ts'
 import type { Publication } from '../zone/publication.ts'
 import { lockZone } from '../zone/opening.ts'
 
@@ -16,13 +15,6 @@ export async function delegate(publication: Publication, name: string, keys: Pic
     NS: { ttl: APEX_NS_TTL, records: publication.system.config.nameServers },
     DS: { ttl: DELEGATION_DS_TTL, records: keys.flatMap(({ ds }) => ds) },
   })
-}
-
-/** Why the zone of a name's local public suffix cannot delegate it. */
-export function delegationProblems({ config, nameserver }: System, name: string): string[] {
-  const suffix = localParent(name, config.localPublicSuffixes)
-  const problem = suffix === undefined ? undefined : nameserver.labelProblem(name.slice(0, -suffix.length - 1))
-  return problem === undefined ? [] : [problem]
 }
 
 /** Removes the delegation of a domain that is being deleted. */

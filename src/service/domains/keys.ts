@@ -10,14 +10,16 @@ import type { System } from '../../system.ts'
 export type Key = Omit<nameserver.Key, 'keytype'> &
   ({ keytype: string; managed: true } | { keytype: null; managed: false })
 
-/** All served keys: the nameserver's, then those that the user has added (contract §8.9). @throws NameserverFailure */
-export async function keysOf(system: System, domain: Domain): Promise<Key[]> {
+export type DomainWithKeys = Domain & { keys: Key[] }
+
+/** With all served keys: the nameserver's, then those that the user has added (contract §8.9). @throws NameserverFailure */
+export async function withKeys(system: System, domain: Domain): Promise<DomainWithKeys> {
   const [signing, [added]] = await Promise.all([
     system.nameserver.keys(`${domain.name}.`),
     rrsets.list(system.db, domain.id, { subname: '', type: 'DNSKEY' }),
   ])
   const contents = [...(added?.records ?? [])].sort()
-  return [...signing.map(managed), ...contents.map((content) => addedKey(domain, content))]
+  return { ...domain, keys: [...signing.map(managed), ...contents.map((content) => addedKey(domain, content))] }
 }
 
 /** A key that the nameserver signs with. */

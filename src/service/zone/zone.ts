@@ -193,11 +193,10 @@ export class Zone implements ZoneState, AsyncDisposable {
   /**
    * Stores the first RRsets of a new domain, or of one that comes back, creates its zone, and stores its keys. One that
    * comes back has the keys that it had.
-   * @param checked rejects if somebody else has created the zone; it is marked only after that is known
    * @returns the published keys
    * @throws Unavailable, NameserverFailure of kind "conflict" if somebody else creates the zone meanwhile
    */
-  async create(written: RRsetState[], checked?: Promise<void>): Promise<Key[]> {
+  async create(written: RRsetState[]): Promise<Key[]> {
     const { domain } = this
     const { system, trx } = this.publication
     const { id, version, published: now } = domain
@@ -235,7 +234,6 @@ export class Zone implements ZoneState, AsyncDisposable {
       return keys
     }
     try {
-      await checked
       return await this.publication.push(domain.name, { version, rrsets: written.length }, publish)
     } finally {
       // Storing must end before the transaction: else its statements would follow the rollback.

@@ -1,5 +1,5 @@
 import { trimHistory } from '../../../src/service/domains/retention.ts'
-import { bringBack } from '../../../src/service/domains/restoration.ts'
+import { bringBack } from '../../../src/service/domains/creation.ts'
 import { remove } from '../../../src/service/accounts/accounts.ts'
 import { query } from '../../../src/store/database.ts'
 import { domainOf, newDomain, newRRset, rrset, succeeded } from '../../support/api.ts'

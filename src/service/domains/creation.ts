@@ -1,0 +1,168 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Denied, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
+import { APEX_NS_TTL } from '../../limits.ts'
+import { DENIALS, type Key } from '../../nameserver/nameserver.ts'
+import * as accounts from '../../store/accounts.ts'
+import { allOf, type Db } from '../../store/database.ts'
+import * as store from '../../store/domains.ts'
+import type { LockedDomain } from '../../store/domains.ts'
+import { buried, exhume } from '../../store/history.ts'
+import * as tokenPolicies from '../../store/policies.ts'
+import type { RRsetState } from '../../store/rrsets.ts'
+import type { System } from '../../system.ts'
+import { after, type Timestamp } from '../../time.ts'
+import { operatorFor, type Actor, type Writer } from '../tokens/actor.ts'
+import { authoriseWrites, policiesOn } from '../tokens/policies.ts'
+import { renew } from '../tokens/rights.ts'
+import { NO_CONDITIONS } from '../zone/conditions.ts'
+import { authorOf } from '../zone/history.ts'
+import { nextVersion, openPublication, type Publication } from '../zone/publication.ts'
+import { Zone } from '../zone/zone.ts'
+import { disallowed, nameProblems, reserveName, type NameInput } from './availability.ts'
+import { delegate } from './delegations.ts'
+import { deletedDomain, restore, type Deleted } from './history.ts'
+import { managed, type DomainWithKeys } from './keys.ts'
+import * as zonefiles from './zonefiles.ts'
+import type { ZoneFile } from './zonefiles.ts'
+
+/** A request for a new domain. */
+export interface DomainInput extends NameInput {
+  /** The account had a domain of this name, which shall come back: as it was when it was deleted, or at this time. */
+  restore?: boolean
+  at?: Timestamp
+  /** The zone file to import. */
+  zonefile?: string
+}
+
+/** @throws Denied if the account has reached its limit of domains */
+export async function refuseBeyondQuota({ db }: { db: Db }, { accountId }: Pick<Actor, 'accountId'>): Promise<void> {
+  if (await accounts.hasRoom(db, accountId)) return
+  throw new Denied('Domain limit exceeded. Please contact support to create additional domains.')
+}
+
+/**
+ * Creates a domain with its apex NS RRset, the imported RRsets and its signed zone; all or nothing (contract §7.4).
+ * @throws Unauthenticated, Denied, Invalid, Unavailable, NameserverFailure
+ */
+export async function create(system: System, writer: Writer, input: DomainInput): Promise<DomainWithKeys> {
+  return system.queues.run(`account ${writer.accountId}`, async () => {
+    if (input.restore === true && input.zonefile) throw Invalid.field('zonefile', 'Cannot be combined with restore.')
+    const { name, zonefile: text = '' } = input
+    // Read before the transaction, so that nobody else waits for it; not for a name that nobody can have. Its errors come
+    // after those of the name.
+    const zonefile = name === undefined || nameProblems(name).length > 0 ? [] : await zonefiles.read(text, name)
+    await using publication = await openPublication(system, writer.accountId)
+    const created = await add(publication, writer, input, zonefile)
+    await publication.commit()
+    return created
+  })
+}
+
+/**
+ * Like `create`, inside the caller's publication.
+ * @param writer owns the domain; the policies of its token apply to the import
+ */
+export async function add(
+  publication: Publication,
+  writer: Writer,
+  input: Omit<DomainInput, 'zonefile'>,
+  zonefile: ZoneFile = [],
+): Promise<DomainWithKeys> {
+  const place = await reserve(publication, writer, input)
+  const domain = await insert(publication, place)
+  const keys = await createZone(publication, place, domain, zonefile)
+  await delegate(publication, domain.name, keys)
+  return { ...domain, keys: keys.map(managed) }
+}
+
+type Place = Awaited<ReturnType<typeof reserve>>
+
+/**
+ * Reserves the name, and room for another domain of the account, until the transaction ends.
+ * @returns also the writer as it is now, and the deleted domain that comes back
+ */
+async function reserve({ system, trx }: Publication, writer: Writer, input: DomainInput) {
+  const { accountId } = writer
+  // Sent together. The statements after a lock see the state at the time when the lock is granted.
+  const [creator, , , { name, past }] = await allOf([
+    renew(system, trx, writer, 'domainCreation'),
+    accounts.lockQuota(trx, accountId),
+    refuseBeyondQuota({ db: trx }, writer),
+    reserveName(system, trx, writer, input),
+  ])
+  const old = input.restore === true ? await deletedDomain(trx, name, accountId, input.at) : undefined
+  return { creator, name, past, old }
+}
+
+/** Stores the domain without RRsets. @throws Invalid if somebody else has made the zone */
+async function insert({ system, trx }: Publication, { creator, name, past, old }: Place): Promise<LockedDomain> {
+  const now = old === undefined ? system.now() : after(old.deleted, system.now())
+  const row = {
+    minimumTtl: system.config.minimumTtl,
+    denial: DENIALS[system.config.denial],
+    ...old,
+    name,
+    ownerId: creator.accountId,
+    version: nextVersion(system, past.sent + 1),
+    isMember: system.config.catalogZone !== undefined,
+    now,
+  }
+  // If the name is marked, its zone may be one that an earlier creation left.
+  const [domain] = await allOf([store.insert(trx, row), past.marked ? undefined : refuseForeignZone(system, name)])
+  if (old !== undefined) await exhume(trx, old.id)
+  if (creator.autoPolicy) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)
+  return domain
+}
+
+async function refuseForeignZone({ nameserver }: System, name: string): Promise<void> {
+  if ((await nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
+}
+
+/** Stores the first RRsets and creates the zone. @throws Denied, Invalid, Unavailable, NameserverFailure */
+async function createZone(
+  publication: Publication,
+  { creator, old }: Place,
+  domain: LockedDomain,
+  zonefile: ZoneFile,
+): Promise<Key[]> {
+  const isEmpty = Array.isArray(zonefile) && zonefile.length === 0
+  const author = authorOf(creator, old !== undefined ? 'restore' : isEmpty ? 'creation' : 'import')
+  const policies = await policiesOn(publication.trx, creator, domain.id)
+  const zone = new Zone(publication, domain, author, { policies })
+  const rrsets = await firstRRsets(zone, zonefile, old)
+  return zone.create(rrsets).catch((error: unknown) => {
+    // Somebody else has created the zone since PowerDNS was asked.
+    if (error instanceof NameserverFailure && error.kind === 'conflict') throw disallowed()
+    throw rrsets.length > 1 ? zonefiles.orRefused(error) : error
+  })
+}
+
+/** The RRsets of a new domain, or of one that comes back. @throws Denied, Invalid */
+async function firstRRsets(zone: Zone, zonefile: ZoneFile, old: Deleted | undefined): Promise<RRsetState[]> {
+  const { nameServers } = zone.publication.system.config
+  const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: nameServers }
+  if (old === undefined) return [apexNs, ...(await zonefiles.toImport(zone, zonefile))]
+  // Every new domain has these, whatever the policies.
+  const others = old.rrsets.filter((rrset) => !isDeepStrictEqual(rrset, apexNs))
+  authoriseWrites(zone.policies, zone.domain.id, others)
+  return old.rrsets
+}
+
+/**
+ * For the operator: brings back a deleted domain, for the account that had it; or, with a time, makes one that exists
+ * what it was then.
+ * @param at undefined: as it was when it was deleted
+ * @throws NotFound, Invalid, Denied
+ */
+export async function bringBack(system: System, name: string, at: Timestamp | undefined): Promise<void> {
+  const present = await store.find(system.db, name)
+  if (present !== undefined && at !== undefined) {
+    const access = { system, actor: operatorFor(present.ownerId), domain: present }
+    await restore(access, { at }, { ...NO_CONDITIONS, dryRun: false })
+    return
+  }
+  const deleted = present ?? (await buried(system.db, name, null))
+  if (deleted === undefined) throw new NotFound(`There is no deleted domain ${name}, or its history is gone.`)
+  const input = { name, restore: true, problems: {} }
+  await create(system, operatorFor(deleted.ownerId), at === undefined ? input : { ...input, at })
+}
