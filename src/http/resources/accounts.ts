@@ -1,27 +1,27 @@
 import type { Config } from '../../config.ts'
-import { BODY_FORM, FACTORS_MAX, TOKENS_MAX } from '../../limits.ts'
+import { BODY_FORM, TOKENS_MAX } from '../../limits.ts'
 import { described, object, ref, STRING } from '../fields/schema.ts'
-import { authenticate, authenticateIfPresented, requires, requiresIfPresented } from '../middleware/authenticate.ts'
+import { authenticate, authenticateIfPresented, requires } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { throttle } from '../middleware/throttle.ts'
-import { json, named, NOTHING, pages, says, shows, text } from '../openapi/answers.ts'
+import { json, named, NOTHING, says, shows, text } from '../openapi/answers.ts'
 import { ACCOUNT, accountForms } from '../representations/account.ts'
 import { CAPTCHA } from '../representations/captcha.ts'
 import { DOMAIN } from '../representations/domain.ts'
 import { TOKEN } from '../representations/token.ts'
-import { CODE, FACTOR } from '../representations/totp.ts'
+import { FACTOR } from '../representations/totp.ts'
 import type { Group, Resource } from '../resource.ts'
 import * as accounts from '../routes/accounts.ts'
 import { createCaptcha } from '../routes/captcha.ts'
 import * as confirmations from '../routes/confirmations.ts'
-import * as totp from '../routes/totp.ts'
 
-const json64 = body(BODY_FORM)
+type Forms = ReturnType<typeof accountForms>
+
+const form = body(BODY_FORM)
 const active = throttle('account_management_active')
 const passive = throttle('account_management_passive')
 
 const WRONG_PASSWORD = { 403: ['Invalid username/password.'] }
-const NOT_FOUND = { 404: ['Not found.'] }
 
 /**
  * Accounts (contract §11). Where no token is required, a wrong method is refused first, and throttling is by address
@@ -33,151 +33,148 @@ export function accountGroup(config: Config): Group {
     tag: 'Accounts',
     text: 'Registration, logins and what else concerns an account. Links in mails confirm what matters.',
     resources: [
-      {
-        path: '/api/v1/auth/',
-        guards: [],
-        methods: {
-          POST: {
-            id: 'register',
-            summary: 'Create an account',
-            description: 'The response is the same if there is an account with the address already.',
-            takes: json(forms.signUp.schema),
-            answers: { 202: says('Welcome! Please check your mailbox.', 'Welcome!') },
-            chain: [active, authenticateIfPresented, accounts.refuseClosedRegistration, json64, accounts.register],
-          },
-        },
-      },
-      {
-        path: '/api/v1/auth/login/',
-        guards: [],
-        methods: {
-          POST: {
-            id: 'logIn',
-            summary: 'Log in',
-            description:
-              'Returns a login token with all permissions. It is valid for seven days, or until it was not used for an ' +
-              'hour. If the account has multi-factor authentication enabled, a code must be verified next.',
-            takes: json(forms.credentials.schema),
-            answers: { 200: shows(TOKEN.full) },
-            errors: {
-              403: [...WRONG_PASSWORD[403], `Limit exceeded: an account can have at most ${TOKENS_MAX} login tokens.`],
-            },
-            chain: [passive, json64, accounts.login],
-          },
-        },
-      },
-      {
-        path: '/api/v1/auth/logout/',
-        guards: [authenticate, requires('logout')],
-        methods: {
-          POST: {
-            id: 'logOut',
-            summary: 'Log out',
-            description: 'Deletes the token of the request, of whatever kind it is.',
-            answers: { 204: NOTHING },
-            chain: [accounts.logout],
-          },
-        },
-      },
-      {
-        path: '/api/v1/auth/account/',
-        guards: [authenticate, requires('account'), passive],
-        methods: {
-          GET: {
-            id: 'showAccount',
-            summary: 'Show the account',
-            answers: { 200: shows(ACCOUNT.schema) },
-            chain: [accounts.showAccount],
-          },
-          PUT: {
-            id: 'replaceAccount',
-            summary: 'Change the account',
-            takes: json(ACCOUNT.input('AccountChange')),
-            answers: { 200: shows(ACCOUNT.schema) },
-            chain: [json64, accounts.changeAccount],
-          },
-          PATCH: {
-            id: 'changeAccount',
-            summary: 'Change the account',
-            takes: json(ACCOUNT.input('AccountChange')),
-            answers: { 200: shows(ACCOUNT.schema) },
-            chain: [json64, accounts.changeAccount],
-          },
-        },
-      },
-      {
-        path: '/api/v1/auth/account/change-email/',
-        guards: [],
-        methods: {
-          POST: {
-            id: 'requestEmailChange',
-            summary: 'Request another address',
-            description: 'A link in a mail to the new address confirms it.',
-            takes: json(forms.emailChange.schema),
-            answers: { 202: says('Please check your mailbox to confirm email address change.') },
-            errors: { 400: ['Email address unchanged.'], ...WRONG_PASSWORD },
-            chain: [active, json64, accounts.requestEmailChange],
-          },
-        },
-      },
-      {
-        path: '/api/v1/auth/account/reset-password/',
-        guards: [],
-        methods: {
-          POST: {
-            id: 'requestPasswordReset',
-            summary: 'Request a new password',
-            description: 'Mails a link, if there is such an account. The response is the same if there is none.',
-            takes: json(forms.passwordReset.schema),
-            answers: {
-              202: says(
-                'Please check your mailbox for further password reset instructions. If you did not receive an email, please contact support.',
-              ),
-            },
-            chain: [active, authenticateIfPresented, json64, accounts.requestPasswordReset],
-          },
-        },
-      },
-      {
-        path: '/api/v1/auth/account/delete/',
-        guards: [],
-        methods: {
-          POST: {
-            id: 'requestAccountDeletion',
-            summary: 'Request the deletion of the account',
-            description: 'A link in a mail confirms it. All domains must be deleted first.',
-            takes: json(forms.deletion.schema),
-            answers: { 202: says('Please check your mailbox for further account deletion instructions.') },
-            errors: { ...WRONG_PASSWORD, 409: ['To delete your user account, first delete all of your domains.'] },
-            chain: [active, json64, accounts.requestDeletion],
-          },
-        },
-      },
-      confirmation(config),
-      ...(config.captcha ? [captcha()] : []),
+      registration(forms),
+      login(forms),
+      LOGOUT,
+      OWN_ACCOUNT,
+      ...mailed(forms),
+      confirmation(forms),
+      ...(config.captcha ? [CAPTCHAS] : []),
     ],
   }
 }
 
-function captcha(): Resource {
+function registration(forms: Forms): Resource {
   return {
-    path: '/api/v1/captcha/',
+    path: '/api/v1/auth/',
     guards: [],
     methods: {
       POST: {
-        id: 'createCaptcha',
-        summary: 'Create a captcha',
-        takes: json(CAPTCHA.input('CaptchaInput')),
-        answers: { 201: shows(CAPTCHA.schema) },
-        chain: [passive, authenticateIfPresented, json64, createCaptcha],
+        id: 'register',
+        summary: 'Create an account',
+        description: 'The response is the same if there is an account with the address already.',
+        takes: json(forms.signUp.schema),
+        answers: { 202: says('Welcome! Please check your mailbox.', 'Welcome!') },
+        chain: [active, authenticateIfPresented, accounts.refuseClosedRegistration, form, accounts.register],
       },
     },
   }
 }
 
+function login(forms: Forms): Resource {
+  return {
+    path: '/api/v1/auth/login/',
+    guards: [],
+    methods: {
+      POST: {
+        id: 'logIn',
+        summary: 'Log in',
+        description:
+          'Returns a login token with all permissions. It is valid for seven days, or until it was not used for an ' +
+          'hour. If the account has multi-factor authentication enabled, a code must be verified next.',
+        takes: json(forms.credentials.schema),
+        answers: { 200: shows(TOKEN.full) },
+        errors: {
+          403: [...WRONG_PASSWORD[403], `Limit exceeded: an account can have at most ${TOKENS_MAX} login tokens.`],
+        },
+        chain: [passive, form, accounts.login],
+      },
+    },
+  }
+}
+
+const LOGOUT: Resource = {
+  path: '/api/v1/auth/logout/',
+  guards: [authenticate, requires('logout')],
+  methods: {
+    POST: {
+      id: 'logOut',
+      summary: 'Log out',
+      description: 'Deletes the token of the request, of whatever kind it is.',
+      answers: { 204: NOTHING },
+      chain: [accounts.logout],
+    },
+  },
+}
+
+const change = {
+  summary: 'Change the account',
+  takes: json(ACCOUNT.input('AccountChange')),
+  answers: { 200: shows(ACCOUNT.schema) },
+  chain: [form, accounts.changeAccount],
+}
+
+const OWN_ACCOUNT: Resource = {
+  path: '/api/v1/auth/account/',
+  guards: [authenticate, requires('account'), passive],
+  methods: {
+    GET: {
+      id: 'showAccount',
+      summary: 'Show the account',
+      answers: { 200: shows(ACCOUNT.schema) },
+      chain: [accounts.showAccount],
+    },
+    PUT: { id: 'replaceAccount', ...change },
+    PATCH: { id: 'changeAccount', ...change },
+  },
+}
+
+/** What a link in a mail must confirm. */
+function mailed(forms: Forms): Resource[] {
+  return [
+    {
+      path: '/api/v1/auth/account/change-email/',
+      guards: [],
+      methods: {
+        POST: {
+          id: 'requestEmailChange',
+          summary: 'Request another address',
+          description: 'A link in a mail to the new address confirms it.',
+          takes: json(forms.emailChange.schema),
+          answers: { 202: says('Please check your mailbox to confirm email address change.') },
+          errors: { 400: ['Email address unchanged.'], ...WRONG_PASSWORD },
+          chain: [active, form, accounts.requestEmailChange],
+        },
+      },
+    },
+    {
+      path: '/api/v1/auth/account/reset-password/',
+      guards: [],
+      methods: {
+        POST: {
+          id: 'requestPasswordReset',
+          summary: 'Request a new password',
+          description: 'Mails a link, if there is such an account. The response is the same if there is none.',
+          takes: json(forms.passwordReset.schema),
+          answers: {
+            202: says(
+              'Please check your mailbox for further password reset instructions. If you did not receive an email, please contact support.',
+            ),
+          },
+          chain: [active, authenticateIfPresented, form, accounts.requestPasswordReset],
+        },
+      },
+    },
+    {
+      path: '/api/v1/auth/account/delete/',
+      guards: [],
+      methods: {
+        POST: {
+          id: 'requestAccountDeletion',
+          summary: 'Request the deletion of the account',
+          description: 'A link in a mail confirms it. All domains must be deleted first.',
+          takes: json(forms.deletion.schema),
+          answers: { 202: says('Please check your mailbox for further account deletion instructions.') },
+          errors: { ...WRONG_PASSWORD, 409: ['To delete your user account, first delete all of your domains.'] },
+          chain: [active, form, accounts.requestDeletion],
+        },
+      },
+    },
+  ]
+}
+
 /** Links in mails (contract §11.3). */
-function confirmation(config: Config): Resource {
-  const forms = accountForms(config)
+function confirmation(forms: Forms): Resource {
   const detail = described(STRING, 'What was done, for people.', 'Success! Your password has been changed.')
   const withToken = { ...TOKEN.full.properties, detail, domain: ref(DOMAIN.schema) }
   const inputs = { anyOf: [forms.activation.schema, forms.newPassword.schema].map(named) }
@@ -231,93 +228,16 @@ function confirmation(config: Config): Resource {
   }
 }
 
-const managingFactors = [authenticate, requires('factors', { GET: 'factorReads', HEAD: 'factorReads' }), passive]
-const factorInput = json(FACTOR.input('FactorInput'))
-
-const factorChange = {
-  summary: 'Rename a second factor',
-  takes: factorInput,
-  answers: { 200: shows(FACTOR.schema) },
-  errors: NOT_FOUND,
-  chain: [json64, totp.changeFactor],
-}
-
-/** Second factors (contract §12). */
-export const FACTORS: Group = {
-  tag: 'Multi-factor authentication',
-  text:
-    'Second factors for logins (TOTP, RFC 6238). Managing them needs a login token. From the first use of a factor on, ' +
-    'logins need a code.',
-  resources: [
-    {
-      path: '/api/v1/auth/totp/',
-      guards: managingFactors,
-      methods: {
-        GET: {
-          id: 'listFactors',
-          summary: 'List second factors',
-          ...pages(FACTOR.schema),
-          chain: [totp.listFactors],
-        },
-        POST: {
-          id: 'createFactor',
-          summary: 'Create a second factor',
-          description: 'As long as multi-factor authentication is not enabled, a link in a mail must confirm it.',
-          takes: factorInput,
-          answers: {
-            201: shows(FACTOR.full),
-            202: says('This operation requires confirmation. Please check your mailbox for instructions!'),
-          },
-          errors: {
-            400: ['An authentication factor with this name already exists.'],
-            403: [`Limit exceeded: an account can have at most ${FACTORS_MAX} TOTP factors.`],
-          },
-          chain: [json64, totp.createFactor],
-        },
-      },
+const CAPTCHAS: Resource = {
+  path: '/api/v1/captcha/',
+  guards: [],
+  methods: {
+    POST: {
+      id: 'createCaptcha',
+      summary: 'Create a captcha',
+      takes: json(CAPTCHA.input('CaptchaInput')),
+      answers: { 201: shows(CAPTCHA.schema) },
+      chain: [passive, authenticateIfPresented, form, createCaptcha],
     },
-    {
-      path: '/api/v1/auth/totp/:id/',
-      guards: managingFactors,
-      methods: {
-        GET: {
-          id: 'showFactor',
-          summary: 'Show a second factor',
-          answers: { 200: shows(FACTOR.schema) },
-          errors: NOT_FOUND,
-          chain: [totp.showFactor],
-        },
-        PUT: { id: 'replaceFactor', ...factorChange },
-        PATCH: { id: 'changeFactor', ...factorChange },
-        DELETE: {
-          id: 'deleteFactor',
-          summary: 'Delete a second factor',
-          description: 'Also if there is no such factor.',
-          answers: { 204: NOTHING },
-          chain: [totp.deleteFactor],
-        },
-      },
-    },
-    {
-      path: '/api/v1/auth/totp/:id/verify/',
-      guards: [authenticateIfPresented, requiresIfPresented('codes'), passive],
-      methods: {
-        POST: {
-          id: 'verifyCode',
-          summary: 'Verify a code of a second factor',
-          description:
-            'The first use of a factor enables it, and needs no token. Later it completes the login of the token that ' +
-            'sends it.',
-          takes: json(CODE.schema),
-          answers: { 200: says('The code was correct.', 'Your TOTP token has been activated!') },
-          errors: {
-            ...NOT_FOUND,
-            400: ['Invalid code.'],
-            401: ['Authentication credentials were not provided.'],
-          },
-          chain: [json64, totp.verifyCode],
-        },
-      },
-    },
-  ],
+  },
 }
