@@ -1,24 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerTime, CLAIM_LIFETIME, COLLECTION_ITEMS, graceTime } from '../../limits.ts'
+import { NameserverFailure } from '../../errors.ts'
 import type { Lease } from '../../nameserver/nameserver.ts'
 import * as marks from '../../store/marks.ts'
 import type { Mark, Push } from '../../store/marks.ts'
 import type { System } from '../../system.ts'
 
 /**
- * A worker's right to change a marked zone at the nameserver (architecture.md). A worker that has lost the zone's lock
- * without noticing loses it when another one claims the mark.
+ * A worker's right to change a marked zone at the nameserver (architecture.md), and what it has done with it. A worker that
+ * has lost the zone's lock without noticing loses it when another one claims the mark.
  */
 export class Claim implements Lease {
   readonly mark: Mark
+  /** The served state is unknown, so the whole zone must be published. No earlier request is open any more. */
+  isDoubtful: boolean
+  /**
+   * Set once the nameserver has applied something. From then on even a refusal keeps the mark. It is also set if the zone
+   * was marked before: an earlier request may still be applied.
+   */
+  begun: boolean
   readonly #system: System
   /** When the database was asked that has confirmed the claim last. */
   #confirmed: Moment
 
-  /** @param asked when the database was asked for the claim */
-  constructor(system: System, mark: Mark, asked: Moment) {
+  /**
+   * @param asked when the database was asked for the claim
+   * @param isNew whether the zone was not marked before
+   */
+  constructor(system: System, mark: Mark, asked: Moment, isNew = false) {
     this.#system = system
     this.mark = mark
+    this.isDoubtful = !isNew && !mark.settled
+    this.begun = !isNew
     this.#confirmed = asked
   }
 
@@ -49,6 +62,19 @@ export class Claim implements Lease {
     const serial = await this.#system.nameserver.serial(`${zone}.`)
     // The nameserver answers: it is applying the request now, or never received it.
     if (serial !== version) await sleep(grace)
+  }
+
+  /** After a failure: settles the mark if certainly nothing was applied, else keeps it. */
+  async giveUp(error: unknown): Promise<void> {
+    // Other errors occur before anything is sent.
+    const kind = error instanceof NameserverFailure ? error.kind : 'unreachable'
+    if (!this.begun && (kind === 'refused' || kind === 'conflict' || kind === 'unreachable')) {
+      await marks.settle(this.#system.marksDb, this.mark)
+      return
+    }
+    // If the nameserver answered, no request of ours is in flight.
+    const grace = kind === 'unknown' ? this.mark.grace : 0
+    await marks.keep(this.#system.marksDb, { ...this.mark, grace }, false, (error as Error).message)
   }
 }
 

@@ -14,18 +14,6 @@ import { differences, type Difference } from './differences.ts'
 import { keepKeys, openKeys, storeKeys } from './signing-keys.ts'
 import { timed } from './steps.ts'
 
-/** The state of a push. */
-export interface Attempt {
-  claim: Claim
-  /** The served state is unknown, so the whole zone must be published. No earlier request is open any more. */
-  isDoubtful: boolean
-  /**
-   * The push sets it once the nameserver has applied something. From then on even a refusal keeps the mark. It is also
-   * set if the zone was marked before: an earlier request may still be applied.
-   */
-  begun: boolean
-}
-
 /**
  * A transaction that publishes zones, each under a mark (architecture.md). The mark is committed before anything is
  * sent, and the commit deletes it. Without a commit the mark stays, unless certainly nothing was applied.
@@ -65,7 +53,7 @@ export class Publication implements AsyncDisposable {
       served,
       isAtomic = false,
     }: { version: number | null; rrsets: number; served?: number; isAtomic?: boolean },
-    push: (attempt: Attempt) => Promise<T>,
+    push: (claim: Claim) => Promise<T>,
   ): Promise<T> {
     const asked = moment()
     const [marking, question] = await timed(this.system, 'mark', () =>
@@ -76,20 +64,19 @@ export class Publication implements AsyncDisposable {
     )
     if (marking.status === 'rejected') throw marking.reason
     const { isNew, ...mark } = marking.value
-    const claim = new Claim(this.system, mark, asked)
-    const attempt: Attempt = { claim, isDoubtful: !isNew && !mark.settled, begun: !isNew }
+    const claim = new Claim(this.system, mark, asked, isNew)
     try {
       if (question.status === 'rejected') throw neverSent(question.reason)
       const isAsBefore = question.value
       if (isNew && !isAsBefore) this.system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'write' })
-      attempt.isDoubtful ||= !isAsBefore
-      if (!isNew) await (attempt.isDoubtful ? claim.wait() : claim.note(version, rrsets))
-      const result = await timed(this.system, 'push', () => push(attempt))
-      this.#published.push(mark)
-      void sendAlong(marks.settle(this.trx, mark))
+      claim.isDoubtful ||= !isAsBefore
+      if (!isNew) await (claim.isDoubtful ? claim.wait() : claim.note(version, rrsets))
+      const result = await timed(this.system, 'push', () => push(claim))
+      this.#published.push(claim.mark)
+      void sendAlong(marks.settle(this.trx, claim.mark))
       return result
     } catch (error) {
-      await settleOrKeep(this.system, attempt, error)
+      await claim.giveUp(error)
       throw error
     }
   }
@@ -160,19 +147,6 @@ function neverSent(error: unknown): unknown {
   return error instanceof NameserverFailure
     ? new NameserverFailure('unreachable', error.message, { cause: error })
     : error
-}
-
-/** After a failed push: settles the mark if certainly nothing was applied, else keeps it. */
-async function settleOrKeep(system: System, { claim: { mark }, begun }: Attempt, error: unknown): Promise<void> {
-  // Other errors occur before anything is sent.
-  const kind = error instanceof NameserverFailure ? error.kind : 'unreachable'
-  if (!begun && (kind === 'refused' || kind === 'conflict' || kind === 'unreachable')) {
-    await marks.settle(system.marksDb, mark)
-    return
-  }
-  // If the nameserver answered, no request of ours is in flight.
-  const grace = kind === 'unknown' ? mark.grace : 0
-  await marks.keep(system.marksDb, { ...mark, grace }, false, (error as Error).message)
 }
 
 /** The version after all that were sent for a zone: UNIX time, or the next number if that is higher (powerdns.md §0). */

@@ -18,7 +18,7 @@ import type { Claim } from './claim.ts'
 import { bury, record, type Author, type Step } from './history.ts'
 import { localParent } from './local-suffixes.ts'
 import { created, isCut, occlusions } from './occlusion.ts'
-import { deleteLeftovers, equalise, nextVersion, type Attempt, type Publication } from './publication.ts'
+import { deleteLeftovers, equalise, nextVersion, type Publication } from './publication.ts'
 import { structuralChanges } from './rectification.ts'
 import { openKeys, storeKeys } from './signing-keys.ts'
 import { ended } from './steps.ts'
@@ -136,11 +136,10 @@ export class Zone implements ZoneState, AsyncDisposable {
       ))
     const isAtomic = rectify === domain.rectify
     const sent = { version, rrsets: changes.length, served: domain.version, isAtomic }
-    const push = this.publication.push(domain.name, sent, async (attempt) => {
-      const { claim } = attempt
-      if (attempt.isDoubtful) {
+    const push = this.publication.push(domain.name, sent, async (claim) => {
+      if (claim.isDoubtful) {
         await store()
-        attempt.begun = true
+        claim.begun = true
         await this.publishWhole(claim)
         return
       }
@@ -148,7 +147,7 @@ export class Zone implements ZoneState, AsyncDisposable {
         const setting = system.nameserver.setRectify(zone, rectify, claim)
         void store()
         await setting
-        attempt.begun = true
+        claim.begun = true
       }
       const publish = await prepared
       const publishing = publish(claim)
@@ -156,7 +155,7 @@ export class Zone implements ZoneState, AsyncDisposable {
       void store()
       await publishing
       this.publication.publishes(domain, version)
-      attempt.begun = true
+      claim.begun = true
       await store()
     })
     // While the zone is being marked.
@@ -209,11 +208,10 @@ export class Zone implements ZoneState, AsyncDisposable {
         record(system, trx, id, this.author, { version, now }, steps),
       ]),
     )
-    const publish = async (attempt: Attempt) => {
-      const { claim } = attempt
+    const publish = async (claim: Claim) => {
       const [old, transfers] = await storing
       // The name was marked before: an earlier creation may have left a zone.
-      if (attempt.begun) {
+      if (claim.begun) {
         if (!(await deleteLeftovers(system, claim)))
           throw new NameserverFailure('conflict', 'somebody else made the zone')
         await claim.note(version, written.length)
@@ -224,11 +222,11 @@ export class Zone implements ZoneState, AsyncDisposable {
       const creating = system.nameserver.createZone(update, openKeys(system, name, old), claim)
       const { keys, signing } = await creating.catch((error: unknown) => {
         // An earlier creation was applied just now: repair deletes its zone.
-        if (attempt.begun && error instanceof NameserverFailure && error.kind === 'conflict')
+        if (claim.begun && error instanceof NameserverFailure && error.kind === 'conflict')
           throw new NameserverFailure('failed', 'the zone was made meanwhile', { cause: error })
         throw error
       })
-      attempt.begun = true
+      claim.begun = true
       this.publication.publishes(domain, version)
       if (old.length === 0) void sendAlong(storeKeys(system, trx, domain, signing, { only: true }))
       return keys
@@ -249,9 +247,9 @@ export class Zone implements ZoneState, AsyncDisposable {
     const transfers = await storedTransfers(trx, id)
     await bury(system, trx, id, this.author, { version: sent, now: after(published, system.now()) })
     await domains.remove(trx, { ...this.domain, sent })
-    await this.publication.push(name, { version: null, rrsets: size }, async ({ isDoubtful, claim }) => {
+    await this.publication.push(name, { version: null, rrsets: size }, async (claim) => {
       // Not the serial of the earlier push: it would show this deletion as applied.
-      if (isDoubtful) await claim.note(nextVersion(system, Math.max(sent, claim.mark.version ?? 0)), size)
+      if (claim.isDoubtful) await claim.note(nextVersion(system, Math.max(sent, claim.mark.version ?? 0)), size)
       await system.nameserver.deleteZone(`${name}.`, claim)
       // What no zone has any more is harmless if it stays.
       if (transfers?.secret) await system.nameserver.removeTransferKey(keyNameOf({ id })).catch(() => undefined)
@@ -263,11 +261,11 @@ export class Zone implements ZoneState, AsyncDisposable {
   async publishTransfers(transfers: Transfers): Promise<void> {
     const { name, sent, version: served } = this.domain
     const { system } = this.publication
-    await this.publication.push(name, { version: nextVersion(system, sent), rrsets: 0, served }, async (attempt) => {
-      attempt.begun = true
-      if (attempt.isDoubtful) await this.publishWhole(attempt.claim)
+    await this.publication.push(name, { version: nextVersion(system, sent), rrsets: 0, served }, async (claim) => {
+      claim.begun = true
+      if (claim.isDoubtful) await this.publishWhole(claim)
       else {
-        await system.nameserver.setTransfers(`${name}.`, transfers, attempt.claim)
+        await system.nameserver.setTransfers(`${name}.`, transfers, claim)
         this.publication.publishes(this.domain, served)
       }
     })
@@ -277,9 +275,9 @@ export class Zone implements ZoneState, AsyncDisposable {
   async publishAgain(): Promise<void> {
     const { name, sent, size, version: served } = this.domain
     const version = nextVersion(this.publication.system, sent)
-    await this.publication.push(name, { version, rrsets: size, served }, async (attempt) => {
-      attempt.begun = true
-      await this.publishWhole(attempt.claim)
+    await this.publication.push(name, { version, rrsets: size, served }, async (claim) => {
+      claim.begun = true
+      await this.publishWhole(claim)
     })
   }
 
