@@ -30,6 +30,14 @@ export interface ZoneUpdate {
   rrsets: PublishedRRset[]
 }
 
+/** A ZoneUpdate that is ready to be sent, in one or more batches. */
+export interface PreparedUpdate extends Pick<ZoneUpdate, 'zone' | 'denial'> {
+  rectify: boolean
+  batches: PublishedRRset[][]
+  /** The text that is sent first. */
+  first: string
+}
+
 /** What a zone is created with. */
 export interface NewZone extends ZoneUpdate {
   transfers?: Transfers | undefined
@@ -162,8 +170,10 @@ export interface Nameserver {
    * @param rectify the value that setRectify set last; it must be true if names disappear
    */
   publish(changes: ZoneUpdate, rectify: boolean, lease: Lease): Promise<void>
-  /** Like `publish`, but sends nothing yet: the returned function does, at once if there is one batch. */
-  prepare(changes: ZoneUpdate, rectify: boolean): Promise<(lease: Lease) => Promise<void>>
+  /** The first half of `publish`, which sends nothing yet. */
+  prepare(changes: ZoneUpdate, rectify: boolean): Promise<PreparedUpdate>
+  /** The second half of `publish`: sends the first batch at once. */
+  send(update: PreparedUpdate, lease: Lease): Promise<void>
   /** Sets whether each publication rectifies the zone (DNSSEC order, delegations), in time linear in its size. */
   setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void>
   /**

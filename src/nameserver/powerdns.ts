@@ -16,6 +16,7 @@ import type {
   Lease,
   Nameserver,
   NewZone,
+  PreparedUpdate,
   PublishedRRset,
   PublishedZone,
   SigningKey,
@@ -132,17 +133,14 @@ export class PowerDns implements Nameserver {
       // What has no SOA cannot be rectified. A key is made if there is none.
       const settings = JSON.stringify({ ...this.#settings(denial, transfers), dnssec: true, api_rectify: false })
       await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
-      let from = 0
-      for (; rrsets.length - from > COLLECTION_ITEMS; from += COLLECTION_ITEMS) {
-        const patch = await this.#patch({ zone, denial, rrsets: rrsets.slice(from, from + COLLECTION_ITEMS) }, false)
-        await patch(lease)
-      }
+      const batches = batchesOf(rrsets)
+      const last = [...batches.pop()!, this.#soa(zone, version)]
+      for (const batch of batches)
+        await this.#patch(zone, await this.#changes(zone, denial, batch, false), batch.length, lease)
       // Each of these may rectify the whole zone, which takes long with an SQL backend.
       const time = answerTime(rrsets.length)
       await this.#api.call('PUT', path(zone), time, JSON.stringify({ api_rectify: true }), lease)
-      const last = [...rrsets.slice(from), this.#soa(zone, version)]
-      const patch = await this.#patch({ zone, denial, rrsets: last }, true, time)
-      await patch(lease)
+      await this.#patch(zone, await this.#changes(zone, denial, last, true), rrsets.length, lease)
     }
     await orHalfDone(building(), 'refused', 'absent', 'unreachable')
   }
@@ -171,47 +169,38 @@ export class PowerDns implements Nameserver {
   }
 
   async publish(update: ZoneUpdate, rectify: boolean, lease: Lease): Promise<void> {
-    const publish = await this.prepare(update, rectify)
-    await publish(lease)
+    await this.send(await this.prepare(update, rectify), lease)
   }
 
-  async prepare(
-    { zone, denial, version, rrsets }: ZoneUpdate,
-    rectify: boolean,
-  ): Promise<(lease: Lease) => Promise<void>> {
+  async prepare({ zone, denial, version, rrsets }: ZoneUpdate, rectify: boolean): Promise<PreparedUpdate> {
     this.#requireProbe()
     // PowerDNS applies the changes in order and checks each against those before it, so removals come first.
     const ordered = [...rrsets.filter(isRemoval), ...rrsets.filter((rrset) => !isRemoval(rrset))]
-    const prepareFrom = async (from: number) => {
-      const batch = ordered.slice(from, from + COLLECTION_ITEMS)
-      if (from + COLLECTION_ITEMS >= ordered.length) batch.push(this.#soa(zone, version))
-      return this.#patch({ zone, denial, rrsets: batch }, rectify)
-    }
-    const first = await prepareFrom(0)
-    return async (lease) => {
-      await first(lease)
-      for (let from = COLLECTION_ITEMS; from < ordered.length; from += COLLECTION_ITEMS) {
-        const next = await prepareFrom(from)
-        await orHalfDone(next(lease), 'refused', 'absent', 'unreachable')
-      }
+    const batches = batchesOf(ordered)
+    batches.at(-1)!.push(this.#soa(zone, version))
+    return { zone, denial, rectify, batches, first: await this.#changes(zone, denial, batches[0]!, rectify) }
+  }
+
+  async send({ zone, denial, rectify, batches, first }: PreparedUpdate, lease: Lease): Promise<void> {
+    await this.#patch(zone, first, batches[0]!.length, lease)
+    for (const batch of batches.slice(1)) {
+      const changes = await this.#changes(zone, denial, batch, rectify)
+      await orHalfDone(this.#patch(zone, changes, batch.length, lease), 'refused', 'absent', 'unreachable')
     }
   }
 
-  /** Prepares a PATCH; the returned function sends it. */
-  async #patch(
-    { zone, denial, rrsets }: Omit<ZoneUpdate, 'version'>,
-    rectify: boolean,
-    time = answerTime(rrsets.length),
-  ): Promise<(lease: Lease) => Promise<void>> {
+  /** @param size how many RRsets are changed */
+  async #patch(zone: string, changes: string, size: number, lease: Lease): Promise<void> {
+    await this.#api.call('PATCH', path(zone), answerTime(size), changes, lease)
+  }
+
+  async #changes(zone: string, denial: Denial, rrsets: PublishedRRset[], rectify: boolean): Promise<string> {
     const removed = rrsets.filter(isRemoval).map(({ name }) => name)
     const replacements = await this.#replacements(
       rrsets,
       rectify || denial === NSEC ? staleNsec3(zone, denial, removed) : [],
     )
-    const body = `{"rrsets":${replacements}}`
-    return async (lease) => {
-      await this.#api.call('PATCH', path(zone), time, body, lease)
-    }
+    return `{"rrsets":${replacements}}`
   }
 
   async setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void> {
@@ -406,6 +395,12 @@ export class PowerDns implements Nameserver {
 
 function isRemoval({ records }: PublishedRRset): boolean {
   return records.length === 0
+}
+
+/** One batch at least, which may be empty. */
+function batchesOf(rrsets: PublishedRRset[]): PublishedRRset[][] {
+  const starts = Array.from({ length: Math.max(1, Math.ceil(rrsets.length / COLLECTION_ITEMS)) }, (_, i) => i)
+  return starts.map((i) => rrsets.slice(i * COLLECTION_ITEMS, (i + 1) * COLLECTION_ITEMS))
 }
 
 /** Whether a key is there twice: an import that arrived late has repeated it (powerdns.md §8). */

@@ -14,6 +14,24 @@ import { differences, type Difference } from './differences.ts'
 import { keepKeys, openKeys, storeKeys } from './signing-keys.ts'
 import { timed } from './steps.ts'
 
+/** What is sent under a mark. */
+interface Sent {
+  /** The SOA serial; null for a deletion. */
+  version: number | null
+  /** How many RRsets. */
+  rrsets: number
+  /**
+   * The serial that the nameserver should have now. Another one means that a late request was applied, or somebody else
+   * changed the zone; the push would hide that. undefined: any
+   */
+  served?: number
+  /**
+   * One request is sent, whose serial shows whether it was applied. Then a crash of Postgres may lose the mark, if it is a
+   * small one (architecture.md).
+   */
+  isAtomic?: boolean
+}
+
 /**
  * A transaction that publishes zones, each under a mark (architecture.md). The mark is committed before anything is
  * sent, and the commit deletes it. Without a commit the mark stays, unless certainly nothing was applied.
@@ -37,24 +55,10 @@ export class Publication implements AsyncDisposable {
   }
 
   /**
-   * Runs `push` under the zone's mark. The caller holds the zone's lock until the end of the transaction.
-   * @param version the SOA serial that is sent; null for a deletion
-   * @param rrsets how many RRsets are sent
-   * @param isAtomic one request is sent, whose serial shows whether it was applied. Then a crash of Postgres may lose the
-   *   mark, if it is a small one (architecture.md)
-   * @param served the serial that the nameserver should have now. Another one means that a late request was applied, or
-   *   somebody else changed the zone; the push would hide that. undefined: any
+   * Marks a zone, whose lock the caller holds until the end of the transaction; `send` must follow.
+   * @throws Unavailable, NameserverFailure; then nothing was sent
    */
-  async push<T>(
-    zone: string,
-    {
-      version,
-      rrsets,
-      served,
-      isAtomic = false,
-    }: { version: number | null; rrsets: number; served?: number; isAtomic?: boolean },
-    push: (claim: Claim) => Promise<T>,
-  ): Promise<T> {
+  async mark(zone: string, { version, rrsets, served, isAtomic = false }: Sent): Promise<Claim> {
     const asked = moment()
     const [marking, question] = await timed(this.system, 'mark', () =>
       Promise.allSettled([
@@ -71,7 +75,17 @@ export class Publication implements AsyncDisposable {
       if (isNew && !isAsBefore) this.system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'write' })
       claim.isDoubtful ||= !isAsBefore
       if (!isNew) await (claim.isDoubtful ? claim.wait() : claim.note(version, rrsets))
-      const result = await timed(this.system, 'push', () => push(claim))
+      return claim
+    } catch (error) {
+      await claim.giveUp(error)
+      throw error
+    }
+  }
+
+  /** Runs `work`, which sends to the nameserver under a claim. The commit deletes the mark; a failure may keep it. */
+  async send<T>(claim: Claim, work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await timed(this.system, 'push', work)
       this.#published.push(claim.mark)
       void sendAlong(marks.settle(this.trx, claim.mark))
       return result

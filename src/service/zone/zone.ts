@@ -7,7 +7,7 @@ import { allOf, sendAlong, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import type { Domain, LockedDomain } from '../../store/domains.ts'
 import { ofDomain as storedTransfers } from '../../store/domains/transfers.ts'
-import { ofDomain as keysOf } from '../../store/keys.ts'
+import { ofDomain as keysOf, type StoredKey } from '../../store/keys.ts'
 import * as rrsets from '../../store/rrsets.ts'
 import type { RRset, RRsetState } from '../../store/rrsets.ts'
 import type { Policy } from '../../store/tokens.ts'
@@ -115,56 +115,54 @@ export class Zone implements ZoneState, AsyncDisposable {
    * @param idle changes without effect, whose time is stored
    */
   async #publish(changes: Change[], idle: Change[], now: Timestamp): Promise<void> {
-    const { domain } = this
-    const { system, trx } = this.publication
+    const { domain, publication } = this
+    const { system } = publication
     ended(system, 'plan', this.#opened)
-    const zone = `${domain.name}.`
-    const removed = changes.filter(({ after }) => after === undefined)
-    const written = changes.flatMap(({ after }) => after ?? [])
-    const growth = growthOf(changes)
     const version = nextVersion(system, domain.sent)
     const rectify = await this.#needsRectification(changes)
-
-    let storing: Promise<unknown> | undefined
-    const store = () =>
-      (storing ??= sendAlong(
-        allOf([
-          rrsets.touch(trx, domain.id, idle, now),
-          rrsets.apply(trx, domain.id, { removed, written, growth, version, rectify, now }),
-          record(system, trx, domain.id, this.author, { version, now }, changes),
-        ]),
-      ))
+    const state = { version, rectify, now }
     const isAtomic = rectify === domain.rectify
     const sent = { version, rrsets: changes.length, served: domain.version, isAtomic }
-    const push = this.publication.push(domain.name, sent, async (claim) => {
+    const marking = publication.mark(domain.name, sent)
+    // While the zone is being marked.
+    const preparing = sendAlong(this.#prepare(changes, version, rectify))
+    const claim = await marking
+    await publication.send(claim, async () => {
       if (claim.isDoubtful) {
-        await store()
+        await this.#store(changes, idle, state)
         claim.begun = true
         await this.publishWhole(claim)
         return
       }
-      if (rectify !== domain.rectify) {
-        const setting = system.nameserver.setRectify(zone, rectify, claim)
-        void store()
-        await setting
+      if (!isAtomic) {
+        await system.nameserver.setRectify(`${domain.name}.`, rectify, claim)
         claim.begun = true
       }
-      const publish = await prepared
-      const publishing = publish(claim)
+      const sending = system.nameserver.send(await preparing, claim)
       // The database accepts whatever the plan accepted; if it fails, the mark stays.
-      void store()
-      await publishing
-      this.publication.publishes(domain, version)
+      const storing = sendAlong(this.#store(changes, idle, state))
+      // Even if sending fails, storing must end before the transaction: else its statements would follow the rollback.
+      await sending.finally(() => storing.catch(() => undefined))
       claim.begun = true
-      await store()
+      publication.publishes(domain, version)
+      await storing
     })
-    // While the zone is being marked.
-    const prepared = sendAlong(this.#prepare(changes, version, rectify))
-    // Even if the push fails, storing must end before the transaction: else its statements would follow the rollback.
-    await push.finally(() => storing?.catch(() => undefined))
   }
 
-  async #prepare(changes: Change[], version: number, rectify: boolean): Promise<(lease: Claim) => Promise<void>> {
+  /** @returns when all statements have ended, also if one has failed */
+  async #store(changes: Change[], idle: Change[], state: { version: number; rectify: boolean; now: Timestamp }) {
+    const { author, domain, publication } = this
+    const { system, trx } = publication
+    const removed = changes.filter(({ after }) => after === undefined)
+    const written = changes.flatMap(({ after }) => after ?? [])
+    await allOf([
+      rrsets.touch(trx, domain.id, idle, state.now),
+      rrsets.apply(trx, domain.id, { removed, written, growth: growthOf(changes), ...state }),
+      record(system, trx, domain.id, author, state, changes),
+    ])
+  }
+
+  async #prepare(changes: Change[], version: number, rectify: boolean) {
     const { domain, publication } = this
     const states = await mapInSlices(changes, (change) =>
       toPublished(domain, change.after ?? { ...change.before!, records: [] }),
@@ -196,8 +194,8 @@ export class Zone implements ZoneState, AsyncDisposable {
    * @throws Unavailable, NameserverFailure of kind "conflict" if somebody else creates the zone meanwhile
    */
   async create(written: RRsetState[]): Promise<Key[]> {
-    const { domain } = this
-    const { system, trx } = this.publication
+    const { domain, publication } = this
+    const { system, trx } = publication
     const { id, version, published: now } = domain
     const steps = written.map((after) => ({ ...after, before: undefined, after }))
     const storing = sendAlong(
@@ -208,35 +206,41 @@ export class Zone implements ZoneState, AsyncDisposable {
         record(system, trx, id, this.author, { version, now }, steps),
       ]),
     )
-    const publish = async (claim: Claim) => {
-      const [old, transfers] = await storing
-      // The name was marked before: an earlier creation may have left a zone.
-      if (claim.begun) {
-        if (!(await deleteLeftovers(system, claim)))
-          throw new NameserverFailure('conflict', 'somebody else made the zone')
-        await claim.note(version, written.length)
-      }
-      const { name, denial } = domain
-      const desired = await mapInSlices(written, (rrset) => toPublished(domain, rrset))
-      const update = { zone: `${name}.`, denial, version, rrsets: desired, transfers }
-      const creating = system.nameserver.createZone(update, openKeys(system, name, old), claim)
-      const { keys, signing } = await creating.catch((error: unknown) => {
-        // An earlier creation was applied just now: repair deletes its zone.
-        if (claim.begun && error instanceof NameserverFailure && error.kind === 'conflict')
-          throw new NameserverFailure('failed', 'the zone was made meanwhile', { cause: error })
-        throw error
-      })
-      claim.begun = true
-      this.publication.publishes(domain, version)
-      if (old.length === 0) void sendAlong(storeKeys(system, trx, domain, signing, { only: true }))
-      return keys
-    }
     try {
-      return await this.publication.push(domain.name, { version, rrsets: written.length }, publish)
+      const claim = await publication.mark(domain.name, { version, rrsets: written.length })
+      return await publication.send(claim, async () => {
+        const [old, transfers] = await storing
+        const { keys, signing } = await this.#createZone(claim, written, old, transfers)
+        claim.begun = true
+        publication.publishes(domain, version)
+        if (old.length === 0) void sendAlong(storeKeys(system, trx, domain, signing, { only: true }))
+        return keys
+      })
     } finally {
       // Storing must end before the transaction: else its statements would follow the rollback.
       await storing.catch(() => undefined)
     }
+  }
+
+  /** @param old the keys that the zone had */
+  async #createZone(claim: Claim, written: RRsetState[], old: StoredKey[], transfers: Transfers | undefined) {
+    const { domain } = this
+    const { system } = this.publication
+    const { name, denial, version } = domain
+    // The name was marked before: an earlier creation may have left a zone.
+    if (claim.begun) {
+      if (!(await deleteLeftovers(system, claim)))
+        throw new NameserverFailure('conflict', 'somebody else made the zone')
+      await claim.note(version, written.length)
+    }
+    const desired = await mapInSlices(written, (rrset) => toPublished(domain, rrset))
+    const update = { zone: `${name}.`, denial, version, rrsets: desired, transfers }
+    return system.nameserver.createZone(update, openKeys(system, name, old), claim).catch((error: unknown) => {
+      // An earlier creation was applied just now: repair deletes its zone.
+      if (claim.begun && error instanceof NameserverFailure && error.kind === 'conflict')
+        throw new NameserverFailure('failed', 'the zone was made meanwhile', { cause: error })
+      throw error
+    })
   }
 
   /** Deletes the domain and its zone; they can be restored. @throws Unavailable, NameserverFailure */
@@ -247,7 +251,8 @@ export class Zone implements ZoneState, AsyncDisposable {
     const transfers = await storedTransfers(trx, id)
     await bury(system, trx, id, this.author, { version: sent, now: after(published, system.now()) })
     await domains.remove(trx, { ...this.domain, sent })
-    await this.publication.push(name, { version: null, rrsets: size }, async (claim) => {
+    const claim = await this.publication.mark(name, { version: null, rrsets: size })
+    await this.publication.send(claim, async () => {
       // Not the serial of the earlier push: it would show this deletion as applied.
       if (claim.isDoubtful) await claim.note(nextVersion(system, Math.max(sent, claim.mark.version ?? 0)), size)
       await system.nameserver.deleteZone(`${name}.`, claim)
@@ -261,7 +266,8 @@ export class Zone implements ZoneState, AsyncDisposable {
   async publishTransfers(transfers: Transfers): Promise<void> {
     const { name, sent, version: served } = this.domain
     const { system } = this.publication
-    await this.publication.push(name, { version: nextVersion(system, sent), rrsets: 0, served }, async (claim) => {
+    const claim = await this.publication.mark(name, { version: nextVersion(system, sent), rrsets: 0, served })
+    await this.publication.send(claim, async () => {
       claim.begun = true
       if (claim.isDoubtful) await this.publishWhole(claim)
       else {
@@ -275,7 +281,8 @@ export class Zone implements ZoneState, AsyncDisposable {
   async publishAgain(): Promise<void> {
     const { name, sent, size, version: served } = this.domain
     const version = nextVersion(this.publication.system, sent)
-    await this.publication.push(name, { version, rrsets: size, served }, async (claim) => {
+    const claim = await this.publication.mark(name, { version, rrsets: size, served })
+    await this.publication.send(claim, async () => {
       claim.begun = true
       await this.publishWhole(claim)
     })
