@@ -13,12 +13,6 @@ import type { Room } from './service/throttling/room.ts'
 import type { PresentedToken } from './store/tokens.ts'
 import type { Timestamp } from './time.ts'
 
-/** A publication of a zone; a name without final dot. */
-export interface Published {
-  zone: string
-  version: number | undefined
-}
-
 /** The parts of a running service, passed as a parameter, never imported. */
 export interface System {
   config: Config
@@ -53,8 +47,6 @@ export interface System {
   stopping: AbortSignal
   /** The accounts whose requests wait until a change is served. */
   waiting: Room
-  /** What the request, or the command, has published, in order; a deleted zone has no version. */
-  published?: Published[]
   /** Each request has a copy of the system with its id, and with a log of its own, whose lines have it. */
   request?: string
   log: Log

@@ -16,6 +16,8 @@ export interface State extends Access {
   user?: string | undefined
   /** The host names to update; set by `findHosts`. */
   hosts: string[]
+  /** The version of the domain that a write has published, if it has published any; set by the handlers of writes. */
+  version?: number | undefined
   /** Returns the parsed body, of plain text a string, or throws what is wrong with it; set by `body`. */
   body: () => unknown
 }

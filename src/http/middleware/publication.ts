@@ -1,7 +1,6 @@
 import type Koa from 'koa'
 import { PUBLICATION_WAIT } from '../../limits.ts'
 import { statusOf, type Patience } from '../../service/domains/publications.ts'
-import type { Published } from '../../system.ts'
 import { withEffect, type Context } from '../context.ts'
 import type { Effect } from '../openapi/effect.ts'
 
@@ -15,22 +14,16 @@ const EFFECT: Effect = {
  * the client prefers to wait (contract §15.6; RFC 7240 §4.3).
  */
 export const reportPublication = withEffect(EFFECT, async function reportPublication(ctx: Context, next: Koa.Next) {
-  const published: Published[] = []
-  ctx.state.system = { ...ctx.state.system, published }
   await next()
-  // The first: a new domain is published before its delegation in another zone.
-  const [own] = published
-  if (own?.version === undefined || ctx.status >= 300) return
-  const { zone: name, version } = own
+  const { system, domain, version } = ctx.state
+  if (version === undefined) return
   ctx.set('Zoneplane-Version', String(version))
   const wait = preferredWait(ctx.get('Prefer'))
   if (wait === 0) return
-  const { system } = ctx.state
+  const publication = { ...domain, version, published: system.now() }
   // The write is done: whatever fails now must not look as if it had failed.
-  const outcome = await statusOf(system, { name, version, published: system.now() }, patience(ctx, wait)).catch(() => ({
-    status: 'PENDING',
-    waited: false,
-  }))
+  const asked = statusOf(system, publication, patience(ctx, wait))
+  const outcome = await asked.catch(() => ({ status: 'PENDING', waited: false }))
   if (outcome.waited) ctx.set('Preference-Applied', `wait=${wait}`)
   ctx.set('Zoneplane-Publication', outcome.status)
 })

@@ -31,6 +31,7 @@ export const refuseBeyondQuota = guard(
 export async function createDomain(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
   const domain = await creation.create(system, actor, DOMAIN.read(body()))
+  Object.assign(ctx.state, { domain, version: domain.version })
   answer(ctx, 201, DOMAIN.presentFull(domain))
 }
 

@@ -26,7 +26,8 @@ export const findHosts = guard(
 
 export async function update(ctx: Context): Promise<void> {
   const updates = readUpdates(parameters(ctx), ctx.state.hosts, clientAddress(ctx))
-  await dyndns.update(ctx.state, updates)
+  const { version } = await dyndns.update(ctx.state, updates)
+  ctx.state.version = version
   answerText(ctx, 200, presentGood(updates))
 }
 

@@ -21,12 +21,14 @@ export async function showEntry(ctx: Context): Promise<void> {
 }
 
 export async function undoEntry(ctx: Context): Promise<void> {
-  const { changes } = await history.undo(ctx.state, ctx.params['id']!, terms(ctx))
+  const { changes, version } = await history.undo(ctx.state, ctx.params['id']!, terms(ctx))
+  ctx.state.version = version
   await answerChanges(ctx, changes)
 }
 
 export async function restoreDomain(ctx: Context): Promise<void> {
   const asked = terms(ctx)
-  const { changes } = await history.restore(ctx.state, readWhen(ctx.state.body()), asked)
+  const { changes, version } = await history.restore(ctx.state, readWhen(ctx.state.body()), asked)
+  ctx.state.version = version
   await answerChanges(ctx, changes)
 }

@@ -28,6 +28,7 @@ export async function writeRRsets(ctx: Context): Promise<void> {
   const written = isOne
     ? await rrsets.create(ctx.state, readRRset(json), asked)
     : await rrsets.writeMany(ctx.state, method, await readItems(json), asked)
+  ctx.state.version = written.version
   if (asked.dryRun) return answerChanges(ctx, written.changes)
   const present = (rrset: rrsets.RRset | undefined) =>
     rrset === undefined ? [] : RRSET.present(rrset, ctx.state.domain)
@@ -62,7 +63,8 @@ export async function changeRRset(ctx: Context): Promise<void> {
   const asked = terms(ctx)
   const input = () => readRRset(ctx.state.body())
   const write = { method, input, terms: asked }
-  const { changes, rrsets: after } = await rrsets.change(ctx.state, keyOf(ctx), write)
+  const { changes, rrsets: after, version } = await rrsets.change(ctx.state, keyOf(ctx), write)
+  ctx.state.version = version
   const [rrset] = after
   if (asked.dryRun) await answerChanges(ctx, changes)
   else if (rrset === undefined) answerEmpty(ctx, 204)
@@ -71,7 +73,8 @@ export async function changeRRset(ctx: Context): Promise<void> {
 
 export async function deleteRRset(ctx: Context): Promise<void> {
   const asked = terms(ctx)
-  const { changes } = await rrsets.remove(ctx.state, keyOf(ctx), asked)
+  const { changes, version } = await rrsets.remove(ctx.state, keyOf(ctx), asked)
+  ctx.state.version = version
   if (asked.dryRun) await answerChanges(ctx, changes)
   else answerEmpty(ctx, 204)
 }

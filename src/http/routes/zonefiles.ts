@@ -13,6 +13,7 @@ export async function exportZonefile(ctx: Context): Promise<void> {
 
 export async function replaceZonefile(ctx: Context): Promise<void> {
   const asked = terms(ctx)
-  const { changes } = await zonefiles.replace(ctx.state, ctx.state.body() as string, asked)
+  const { changes, version } = await zonefiles.replace(ctx.state, ctx.state.body() as string, asked)
+  ctx.state.version = version
   await answerChanges(ctx, changes)
 }

@@ -9,6 +9,7 @@ import type { System } from '../../system.ts'
 import type { Access, Actor } from '../tokens/actor.ts'
 import { enclosing, list } from './domains.ts'
 import { writeAddresses } from '../zone/rrsets.ts'
+import type { Written } from '../zone/zone.ts'
 
 export type AddressType = 'A' | 'AAAA'
 
@@ -59,10 +60,10 @@ export async function domainOf(system: System, actor: Actor, hosts: string[]): P
 }
 
 /** Applies updates of one domain; all or nothing (contract §10.5). @throws Invalid, Denied */
-export async function update(access: Access, updates: HostUpdate[]): Promise<void> {
+export async function update(access: Access, updates: HostUpdate[]): Promise<Written> {
   const { domain } = access
   const subnames = updates.map(({ host }) => subnameOf(host, domain))
-  await writeAddresses(access, subnames, (current) => {
+  return writeAddresses(access, subnames, (current) => {
     const recordsByKey = new Map(current.map(({ type, subname, records }) => [`${type} ${subname}`, records]))
     return updates.flatMap((update) => {
       if (update.action === 'preserve') return []

@@ -6,7 +6,7 @@ import { begin, sendAlong, type Db, type Transaction } from '../../store/databas
 import type { LockedDomain } from '../../store/domains.ts'
 import * as marks from '../../store/marks.ts'
 import type { Mark } from '../../store/marks.ts'
-import type { Published, System } from '../../system.ts'
+import type { System } from '../../system.ts'
 import { unixTime } from '../../time.ts'
 import { transfersOf } from '../transfers.ts'
 import { Claim, moment, pushOf } from './claim.ts'
@@ -41,10 +41,10 @@ export class Publication implements AsyncDisposable {
   readonly trx: Db
   readonly #transaction: Transaction
   readonly #leaveQueues: () => void
-  /** The marks of the zones that are published but not committed. */
-  #published: Mark[] = []
-  /** What is published with the commit. */
-  #news: (Published & { notify: string[] })[] = []
+  /** The marks of what was sent, but is not committed. */
+  #uncommitted: Mark[] = []
+  /** What the secondaries are told at the commit. */
+  #announcements: (Pick<LockedDomain, 'name' | 'notify'> & { version: number })[] = []
   #failure = 'the transaction was rolled back'
 
   constructor(system: System, transaction: Transaction, leaveQueues: () => void) {
@@ -86,7 +86,7 @@ export class Publication implements AsyncDisposable {
   async send<T>(claim: Claim, work: () => Promise<T>): Promise<T> {
     try {
       const result = await timed(this.system, 'push', work)
-      this.#published.push(claim.mark)
+      this.#uncommitted.push(claim.mark)
       void sendAlong(marks.settle(this.trx, claim.mark))
       return result
     } catch (error) {
@@ -95,21 +95,19 @@ export class Publication implements AsyncDisposable {
     }
   }
 
-  /** Tells what the transaction publishes, for the secondaries and the answer; `version` is undefined for a deletion. */
-  publishes({ name, notify }: Pick<LockedDomain, 'name' | 'notify'>, version: number | undefined): void {
-    this.#news.push({ zone: name, version, notify })
+  /** Tells the secondaries of a version when it is committed. */
+  announceAtCommit({ name, notify }: Pick<LockedDomain, 'name' | 'notify'>, version: number): void {
+    this.#announcements.push({ name, notify, version })
   }
 
   /** @throws Unavailable */
   async commit(): Promise<void> {
     try {
       await timed(this.system, 'commit', () => this.#transaction.commit())
-      this.#published = []
-      for (const { zone, version, notify } of this.#news) {
-        if (version === undefined) continue
-        this.system.secondaries.announce(zone, servedSerial(version, this.system.now()), notify)
+      this.#uncommitted = []
+      for (const { name, version, notify } of this.#announcements) {
+        this.system.secondaries.announce(name, servedSerial(version, this.system.now()), notify)
       }
-      this.system.published?.push(...this.#news)
     } catch (error) {
       this.#failure = (error as Error).message
       throw error
@@ -120,7 +118,7 @@ export class Publication implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#transaction[Symbol.asyncDispose]()
     // The transaction failed after the push. It may have lost its lock before, and another writer removed the mark.
-    for (const mark of this.#published) {
+    for (const mark of this.#uncommitted) {
       await marks.keep(this.system.marksDb, { ...mark, grace: 0 }, false, this.#failure).catch((error: unknown) => {
         this.system.log.error('mark not kept', { zone: mark.zone, reason: (error as Error).message })
       })

@@ -72,7 +72,7 @@ export async function change(
 export async function remove(access: Access, key: RRsetKey, terms: Terms): Promise<Written> {
   if (!isStorable(key)) {
     checkConditions(terms, undefined)
-    return { changes: [], rrsets: [] }
+    return { changes: [], rrsets: [], version: undefined }
   }
   await using zone = await openZone(access, [key.subname], { dryRun: terms.dryRun })
   const before = currentRRset(zone, key)
@@ -104,11 +104,11 @@ export async function writeAddresses(
   access: Access,
   subnames: string[],
   inputs: (current: RRset[]) => RRsetInput[],
-): Promise<void> {
+): Promise<Written> {
   await using zone = await openZone(access, subnames.filter(isSubname), { source: 'dyndns' })
   const { domain: stored, current, policies, keepsNs, labelProblem } = zone
   const lenient = { domain: { ...stored, minimumTtl: DYNDNS_TTL }, current, policies, keepsNs, labelProblem }
-  await writeAll(zone, await inSlices(planMany(lenient, 'PATCH', inputs(current))), { touch: true })
+  return await writeAll(zone, await inSlices(planMany(lenient, 'PATCH', inputs(current))), { touch: true })
 }
 
 /** The subnames in a request, without those that no RRset can have. */

@@ -74,10 +74,10 @@ export class Zone implements ZoneState, AsyncDisposable {
     if (growth > 0 && this.domain.size + growth > RRSETS_MAX) throw limitExceeded('a domain', RRSETS_MAX, 'RRsets')
     const effective = changes.filter(({ isEffective }) => isEffective)
     await this.#refuseOccluded(effective)
-    if (this.dryRun) return { changes: effective, rrsets: [] }
-    const rrsets = await this.apply(changes, options)
+    if (this.dryRun) return { changes: effective, rrsets: [], version: undefined }
+    const applied = await this.apply(changes, options)
     await this.publication.commit()
-    return { changes: effective, rrsets }
+    return { changes: effective, ...applied }
   }
 
   /** @throws Occluded */
@@ -93,28 +93,27 @@ export class Zone implements ZoneState, AsyncDisposable {
     if (found.length > 0) throw new Occluded(found)
   }
 
-  /**
-   * Like `write`, but leaves the commit to the caller, is no dry run, and occludes what it may.
-   * @returns the RRset that each change leaves; undefined where it leaves none
-   */
-  async apply(changes: Change[], { touch } = { touch: false }): Promise<(RRset | undefined)[]> {
+  /** Like `write`, but leaves the commit to the caller, is no dry run, and occludes what it may. */
+  async apply(changes: Change[], { touch } = { touch: false }): Promise<Pick<Written, 'rrsets' | 'version'>> {
     const { system, trx } = this.publication
     const now = after(this.domain.published, system.now())
     const effective = changes.filter(({ isEffective }) => isEffective)
     const idle = changes.filter(({ isEffective, after }) => !isEffective && after !== undefined)
-    if (effective.length > 0) await this.#publish(effective, idle, now)
+    let version: number | undefined
+    if (effective.length > 0) version = await this.#publish(effective, idle, now)
     else {
       const isTouched = touch || idle.length > 0
       await allOf([rrsets.touch(trx, this.domain.id, idle, now), isTouched && domains.touch(trx, this.domain.id, now)])
     }
-    return changes.map((change) => rrsetAfter(change, now))
+    return { rrsets: changes.map((change) => rrsetAfter(change, now)), version }
   }
 
   /**
    * Sends effective changes to the nameserver, and stores them while it applies them.
    * @param idle changes without effect, whose time is stored
+   * @returns the version that is served then
    */
-  async #publish(changes: Change[], idle: Change[], now: Timestamp): Promise<void> {
+  async #publish(changes: Change[], idle: Change[], now: Timestamp): Promise<number> {
     const { domain, publication } = this
     const { system } = publication
     ended(system, 'plan', this.#opened)
@@ -127,12 +126,11 @@ export class Zone implements ZoneState, AsyncDisposable {
     // While the zone is being marked.
     const preparing = sendAlong(this.#prepare(changes, version, rectify))
     const claim = await marking
-    await publication.send(claim, async () => {
+    return publication.send(claim, async () => {
       if (claim.isDoubtful) {
         await this.#store(changes, idle, state)
         claim.begun = true
-        await this.publishWhole(claim)
-        return
+        return (await this.publishWhole(claim)).version
       }
       if (!isAtomic) {
         await system.nameserver.setRectify(`${domain.name}.`, rectify, claim)
@@ -144,8 +142,9 @@ export class Zone implements ZoneState, AsyncDisposable {
       // Even if sending fails, storing must end before the transaction: else its statements would follow the rollback.
       await sending.finally(() => storing.catch(() => undefined))
       claim.begun = true
-      publication.publishes(domain, version)
+      publication.announceAtCommit(domain, version)
       await storing
+      return version
     })
   }
 
@@ -212,7 +211,7 @@ export class Zone implements ZoneState, AsyncDisposable {
         const [old, transfers] = await storing
         const { keys, signing } = await this.#createZone(claim, written, old, transfers)
         claim.begun = true
-        publication.publishes(domain, version)
+        publication.announceAtCommit(domain, version)
         if (old.length === 0) void sendAlong(storeKeys(system, trx, domain, signing, { only: true }))
         return keys
       })
@@ -258,7 +257,6 @@ export class Zone implements ZoneState, AsyncDisposable {
       await system.nameserver.deleteZone(`${name}.`, claim)
       // What no zone has any more is harmless if it stays.
       if (transfers?.secret) await system.nameserver.removeTransferKey(keyNameOf({ id })).catch(() => undefined)
-      this.publication.publishes(this.domain, undefined)
     })
   }
 
@@ -272,7 +270,7 @@ export class Zone implements ZoneState, AsyncDisposable {
       if (claim.isDoubtful) await this.publishWhole(claim)
       else {
         await system.nameserver.setTransfers(`${name}.`, transfers, claim)
-        this.publication.publishes(this.domain, served)
+        this.publication.announceAtCommit(this.domain, served)
       }
     })
   }
@@ -301,7 +299,7 @@ export class Zone implements ZoneState, AsyncDisposable {
       await desiredZone(trx, this.domain),
     )
     await domains.setRepaired(trx, this.domain.id, version)
-    this.publication.publishes(this.domain, version)
+    this.publication.announceAtCommit(this.domain, version)
     const subnameOf = ({ name }: PublishedRRset) => name.slice(0, -`.${this.domain.name}.`.length)
     const contents = (rrset: PublishedRRset | undefined) => (rrset?.records.length ? rrset : undefined)
     const found = changes.map(({ live, desired }) => {
@@ -322,6 +320,8 @@ export interface Written {
   changes: Change[]
   /** The RRset that each change of the request leaves, undefined where it leaves none; of a dry run, nothing. */
   rrsets: (RRset | undefined)[]
+  /** Undefined: nothing was published. */
+  version: number | undefined
 }
 
 /** How many RRsets a domain gains; negative if it loses some. */
