@@ -53,7 +53,7 @@ export class Api {
   /**
    * @param limit milliseconds in total: waiting for a connection, sending, receiving
    * @param body JSON
-   * @param lease fresh, or confirmed, when a connection is open, just before anything is sent
+   * @param lease confirmed when a connection is open, just before anything is sent
    * @returns the answer's parsed JSON; undefined if the answer is empty
    * @throws NameserverFailure; the lease's error if it has ended
    */
@@ -117,16 +117,10 @@ export class Api {
     await this.#pool.destroy()
   }
 
-  async #send(options: Leased): Promise<Dispatcher.ResponseData> {
-    return this.#requests.request(options)
-  }
-
-  async #request(options: Request, body: string | null, lease?: Lease): Promise<{ status: number; text: string }> {
+  async #request(options: Request, text: string | null, lease?: Lease): Promise<{ status: number; text: string }> {
     try {
-      const answer = await this.#send({ ...options, body, lease }).catch((error: unknown) => {
-        if (!(error instanceof StaleLease)) throw error
-        return this.#send({ ...options, body: Readable.from(underLease(lease!, body)) })
-      })
+      const body = lease === undefined ? text : Readable.from(underLease(lease, text))
+      const answer = await this.#requests.request({ ...options, body })
       return { status: answer.statusCode, text: await answer.body.text() }
     } catch (error) {
       if (error instanceof Unavailable) throw error
@@ -162,24 +156,14 @@ function templateOf(path: string): string {
 /** A request without its body. */
 type Request = Omit<Dispatcher.RequestOptions, 'body'>
 
-interface Leased extends Request {
-  body: string | Readable | null
-  /** If it is not fresh when a connection is open, nothing is sent, and the request fails with StaleLease. */
-  lease?: Lease | undefined
-}
-
-class StaleLease extends Error {}
-
-/** Tells when a request has got its connection, and looks at its lease: undici begins it just before it sends. */
+/** Tells when a request has got its connection: undici begins it just before it sends. */
 function atStart(observer: Observer | undefined): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
-    const { lease } = options as { lease?: Lease }
     const start = performance.now()
     return dispatch(options, {
       onRequestStart(controller, context) {
         observer?.waited(start)
         handler.onRequestStart?.(controller, context)
-        if (lease?.isFresh === false) controller.abort(new StaleLease())
       },
       onResponseStart: (...args) => handler.onResponseStart?.(...args),
       onResponseData: (...args) => handler.onResponseData?.(...args),
@@ -189,7 +173,7 @@ function atStart(observer: Observer | undefined): Dispatcher.DispatcherComposeIn
   }
 }
 
-/** The body of a request whose lease must be confirmed, for which undici asks when a connection is open, before it sends. */
+/** The body of a request under a lease. undici asks for it when a connection is open, before it sends anything. */
 async function* underLease(lease: Lease, body: string | null): AsyncGenerator<string> {
   await lease.confirm()
   if (body !== null) yield body

@@ -121,8 +121,6 @@ export interface SigningKey extends KeyState {
 
 /** The right to change a zone, which may end while a request waits to be sent. */
 export interface Lease {
-  /** The right was confirmed so recently that it holds. */
-  readonly isFresh: boolean
   /** Rejects if the right has ended: then nothing is sent. */
   confirm(): Promise<void>
 }

@@ -27,7 +27,7 @@ async function sent(version: string): Promise<string[]> {
   proxy.calls.length = 0
   const rrsets = CONTENTS.map(([type, content]) => ({ name: 'a.example.test.', type, ttl: 60, records: [content] }))
   const changes = { zone: 'example.test.', denial: '', version: 1, rrsets }
-  await nameserver.publish(changes, false, { isFresh: true, confirm: () => Promise.resolve() })
+  await nameserver.publish(changes, false, { confirm: () => Promise.resolve() })
   await nameserver.close()
   const { rrsets: published } = JSON.parse(proxy.calls.find(({ method }) => method === 'PATCH')!.body) as {
     rrsets: { records: { content: string }[] }[]

@@ -51,7 +51,7 @@ test('with TRANSFER_ADDRESSES=none, zones are transferred with the key alone', a
     const nameserver = new PowerDns({ ...options, transferKey })
     await nameserver.probe()
     const contents = { zone: 'zone.example.', denial: NSEC3, version: 1, rrsets: [] }
-    await nameserver.createZone(contents, [], { isFresh: true, confirm: () => Promise.resolve() })
+    await nameserver.createZone(contents, [], { confirm: () => Promise.resolve() })
     await nameserver.close()
     await t.throwsAsync(transfer(powerDns, 'zone.example'))
     const { algorithm, name, secret } = transferKey!

@@ -134,7 +134,7 @@ test('a new domain of the same name has nothing of it', async (t) => {
 test('a PowerDNS that has lost its zones gets all of it again', async (t) => {
   const name = await newDomain(api)
   const key = await set(name, ['127.0.0.2'], { tsig: true })
-  await service.system.nameserver.deleteZone(`${name}.`, { isFresh: true, confirm: () => Promise.resolve() })
+  await service.system.nameserver.deleteZone(`${name}.`, { confirm: () => Promise.resolve() })
   await service.system.nameserver.removeTransferKey(key.split(':')[1]!)
   const [succeeded, printed] = await commandsOn(() => service.system)('reconcile')
   t.true(succeeded, printed)

@@ -58,7 +58,7 @@ interface Plan {
 const ADOPTERS = 4
 
 /** Nobody else works on a zone that is no domain. */
-const FREE: Lease = { isFresh: true, confirm: () => Promise.resolve() }
+const FREE: Lease = { confirm: () => Promise.resolve() }
 
 /**
  * The serials of the zones at the nameserver that are no domains, nor the catalog zone, sorted by name; in linear

@@ -35,16 +35,11 @@ export class Claim implements Lease {
     this.#confirmed = asked
   }
 
-  /** Whether the claim was confirmed within CLAIM_LIFETIME. */
-  get isFresh(): boolean {
-    const { steady, wall } = moment()
-    return steady - this.#confirmed.steady < CLAIM_LIFETIME && Math.abs(wall - this.#confirmed.wall) < CLAIM_LIFETIME
-  }
-
-  /** @throws Unavailable if the claim is not fresh, and another worker has one now */
+  /** @throws Unavailable if the claim was not confirmed within CLAIM_LIFETIME, and another worker has one now */
   async confirm(): Promise<void> {
-    if (this.isFresh) return
     const asked = moment()
+    const { steady, wall } = this.#confirmed
+    if (asked.steady - steady < CLAIM_LIFETIME && Math.abs(asked.wall - wall) < CLAIM_LIFETIME) return
     await marks.confirm(this.#system.marksDb, this.mark)
     this.#confirmed = asked
   }
