@@ -6,10 +6,12 @@ import {
   accountsBodies,
   ANSWERS,
   COUNTING_TIME,
+  REQUESTS_MAX,
   STRANGERS_BODIES,
   WAITING_MAX,
   WAITING_PER_ACCOUNT,
   WRITER_CONNECTIONS,
+  WRITERS_PER_ACCOUNT,
 } from './limits.ts'
 import type { Log } from './log.ts'
 import { createFolderMailer } from './mail/folder.ts'
@@ -21,10 +23,10 @@ import { PowerDns } from './nameserver/powerdns.ts'
 import { Secondaries } from './secondaries/secondaries.ts'
 import { RECOVERY_PAUSE } from './service/background.ts'
 import { Bell } from './service/bell.ts'
+import { Budget } from './service/budget.ts'
 import { createCounters } from './service/throttling/counters.ts'
 import { Room } from './service/throttling/room.ts'
 import { watch } from './service/measuring.ts'
-import { Queues } from './service/queues.ts'
 import { Shared } from './service/shared.ts'
 import { requireDecryption } from './service/stored-secrets.ts'
 import { isUnavailable } from './store/connections/failures.ts'
@@ -81,12 +83,14 @@ export function createSystem(
     mailer: createMailer(config),
     mailBell: new Bell(),
     counters: createCounters(config, countersDb, log),
-    queues: new Queues(),
+    queues: new Budget({ each: 1 }),
+    writers: new Budget({ each: WRITERS_PER_ACCOUNT }),
+    requests: new Budget({ each: REQUESTS_MAX }),
     presented: new Shared(),
-    bodies: { strangers: new Room(STRANGERS_BODIES), accounts: new Room(accountsBodies(config.bodyLimit)) },
+    bodies: { strangers: new Budget(STRANGERS_BODIES), accounts: new Budget(accountsBodies(config.bodyLimit)) },
     answers: new Room(ANSWERS),
     stopping,
-    waiting: new Room({ each: WAITING_PER_ACCOUNT, all: WAITING_MAX }),
+    waiting: new Budget({ each: WAITING_PER_ACCOUNT, all: WAITING_MAX }),
     log,
     metrics,
     now: currentTime,

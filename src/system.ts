@@ -7,7 +7,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
 import type { Secondaries } from './secondaries/secondaries.ts'
 import type { Bell } from './service/bell.ts'
-import type { Queues } from './service/queues.ts'
+import type { Budget } from './service/budget.ts'
 import type { Shared } from './service/shared.ts'
 import type { Room } from './service/throttling/room.ts'
 import type { PresentedToken } from './store/tokens.ts'
@@ -35,18 +35,22 @@ export interface System {
   mailBell: Bell
   /** The counters of requests; undefined: throttling is off. */
   counters: RateLimiterAbstract | undefined
-  /** The queues of this process: one per zone for writers, and others. */
-  queues: Queues
+  /** What is done one at a time: writes to a zone, and other work by its key. */
+  queues: Budget
+  /** The writes of each account. */
+  writers: Budget
+  /** The requests that a reset waits for, if there may be resets. */
+  requests: Budget
   /** The tokens that are being presented. */
   presented: Shared<PresentedToken | undefined>
   /** The bodies of running requests: of clients without a token, and of accounts. */
-  bodies: { strangers: Room; accounts: Room }
+  bodies: { strangers: Budget; accounts: Budget }
   /** The large responses that clients have not taken yet. */
   answers: Room
   /** Aborts when the process shall stop. */
   stopping: AbortSignal
   /** The accounts whose requests wait until a change is served. */
-  waiting: Room
+  waiting: Budget
   /** Each request has a copy of the system with its id, and with a log of its own, whose lines have it. */
   request?: string
   log: Log

@@ -43,7 +43,7 @@ export class Draft implements Disposable {
    * took, so that one caller does not take all the time of the processor. @throws Busy
    */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const leave = await this.#ctx.state.system.queues.enter(`responses ${this.#caller}`)
+    const leave = await this.#ctx.state.system.queues.take(`responses ${this.#caller}`)
     const start = performance.now()
     try {
       return await work()

@@ -3,6 +3,7 @@ import { finished } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Busy, Invalid, Throttled } from '../../errors.ts'
 import { ANSWER_PIECE, BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES } from '../../limits.ts'
+import type { Release } from '../../service/budget.ts'
 import { identityOf } from '../../service/throttling/throttling.ts'
 import { inSlices, type Work } from '../../slices.ts'
 import { callerOf } from '../client.ts'
@@ -112,17 +113,16 @@ function lengthOf(ctx: Context, limit: number): number {
  * caller who does not take responses may not write; nor may others send large bodies while too many responses wait.
  * @throws Throttled beyond the bounds, Busy
  */
-function hold(ctx: Context, octets: number): () => void {
+function hold(ctx: Context, octets: number): Release {
   const { bodies, answers } = ctx.state.system
   const caller = callerOf(ctx)
-  const room = typeof caller === 'string' ? bodies.strangers : bodies.accounts
+  const budget = typeof caller === 'string' ? bodies.strangers : bodies.accounts
   const identity = identityOf(caller)
   const isFull = octets > ANSWER_PIECE ? !answers.hold(identity, 0) : answers.isFull(identity)
   if (isFull) throw new Busy(UNREAD)
-  if (!room.hold(identity, octets)) throw new Throttled(1, 'bodies')
-  return () => {
-    room.release(identity, octets)
-  }
+  const release = budget.tryTake(identity, octets)
+  if (release === undefined) throw new Throttled(1, 'bodies')
+  return release
 }
 
 /** Removes the body from the request, so that its memory can be freed once it is parsed. */

@@ -6,6 +6,7 @@ import type { RRsetState } from '../../store/rrsets.ts'
 import * as snapshots from '../../store/snapshots.ts'
 import type { Difference, Snapshot } from '../../store/snapshots.ts'
 import type { System } from '../../system.ts'
+import type { Release } from '../budget.ts'
 import { delegate } from '../domains/delegations.ts'
 import * as served from '../domains/domains.ts'
 import { BoundedMemory } from '../throttling/counters.ts'
@@ -26,8 +27,8 @@ export async function remember(system: System): Promise<void> {
 }
 
 /** Enters as one of the requests, which wait for a running reset. @returns a function that leaves. @throws Busy */
-export async function enterRequests({ queues }: System): Promise<() => void> {
-  return queues.enter('requests', { places: REQUESTS_MAX })
+export async function enterRequests({ requests }: System): Promise<Release> {
+  return requests.take('requests')
 }
 
 /**
@@ -38,7 +39,7 @@ export async function enterRequests({ queues }: System): Promise<() => void> {
 export async function reset(system: System): Promise<void> {
   const snapshot = remembered.get(system.db)
   if (snapshot === undefined) throw new Unavailable('no state was remembered')
-  const leave = await system.queues.enter('requests', { places: REQUESTS_MAX, taken: REQUESTS_MAX })
+  const leave = await system.requests.take('requests', REQUESTS_MAX)
   try {
     const different = await snapshots.differences(system.db, snapshot)
     const each = async (kind: Difference['kind'], work: (domain: Difference) => Promise<unknown>) => {

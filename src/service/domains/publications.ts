@@ -65,8 +65,9 @@ export async function statusOf(
   publication: Publication,
   { accountId, wait, gone }: Patience,
 ): Promise<PublicationStatus & { waited: boolean }> {
-  const waits = wait > 0 && system.waiting.hold(accountId, 1)
-  const end = performance.now() + (waits ? wait * 1000 : 0)
+  const release = wait > 0 ? system.waiting.tryTake(accountId) : undefined
+  const waited = release !== undefined
+  const end = performance.now() + (waited ? wait * 1000 : 0)
   const { version, published } = publication
   try {
     for (let round = 0; ; round++) {
@@ -75,13 +76,13 @@ export async function statusOf(
       const isServed = reached.length > 0 && reached.every(({ status }) => status === 'INSYNC')
       const left = end - performance.now()
       if (isServed || left <= 0 || gone.aborted || system.stopping.aborted) {
-        return { version, published, status: isServed ? 'INSYNC' : 'PENDING', nameservers, waited: waits }
+        return { version, published, status: isServed ? 'INSYNC' : 'PENDING', nameservers, waited }
       }
       const pause = PUBLICATION_PAUSES[round] ?? PUBLICATION_PAUSES.at(-1)!
       await sleep(Math.min(left, pause), undefined, { signal: gone }).catch(() => undefined)
     }
   } finally {
-    if (waits) system.waiting.release(accountId, 1)
+    release?.()
   }
 }
 

@@ -144,9 +144,8 @@ export async function openPublication(
     for (const leaveOne of left) leaveOne()
   }
   try {
-    if (queue !== undefined) left.push(await system.queues.enter(queue))
-    const places = WRITERS_PER_ACCOUNT
-    left.push(await system.queues.enter(`writers of ${account}`, { places, taken: isLarge ? places : 1 }))
+    if (queue !== undefined) left.push(await system.queues.take(queue))
+    left.push(await system.writers.take(`writers of ${account}`, isLarge ? WRITERS_PER_ACCOUNT : 1))
     return new Publication(system, await begin(system.writersDb), leave)
   } catch (error) {
     leave()

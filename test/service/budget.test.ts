@@ -2,7 +2,7 @@ import test from 'ava'
 import { mock } from 'node:test'
 import { Unavailable } from '../../src/errors.ts'
 import { QUEUE_TIMEOUT } from '../../src/limits.ts'
-import { Queues } from '../../src/service/queues.ts'
+import { Budget } from '../../src/service/budget.ts'
 
 // The clock stands still, and a test moves it: nothing waits too long because the machine is slow.
 test.before(() => {
@@ -17,7 +17,7 @@ function gate(): { work: Promise<void>; open: () => void } {
 }
 
 test('work under one key is done in order, one at a time; other keys do not wait', async (t) => {
-  const queues = new Queues()
+  const queues = new Budget({ each: 1 })
   const { work, open } = gate()
   const done: number[] = []
   const first = queues.run('a', async () => {
@@ -32,11 +32,11 @@ test('work under one key is done in order, one at a time; other keys do not wait
   t.deepEqual(done, [1, 2, 3, 4])
 })
 
-test('a queue with places runs as much work at a time, in order, and work may take several places', async (t) => {
-  const queues = new Queues()
+test('as much is taken at a time as there is room for, in order, and one may take several', async (t) => {
+  const queues = new Budget({ each: 3 })
   const entered: string[] = []
   const enter = async (name: string, taken: number) => {
-    const leave = await queues.enter('a', { places: 3, taken })
+    const leave = await queues.take('a', taken)
     entered.push(name)
     return leave
   }
@@ -53,8 +53,41 @@ test('a queue with places runs as much work at a time, in order, and work may ta
   t.deepEqual(entered, ['one', 'two', 'all', 'last'])
 })
 
+test('the bound of all makes callers wait for each other, but not those who have no room of their own', async (t) => {
+  const queues = new Budget({ each: 2, all: 3 })
+  const entered: string[] = []
+  const enter = async (caller: string, name: string) => {
+    const leave = await queues.take(caller)
+    entered.push(name)
+    return leave
+  }
+  const leaving = [enter('a', 'a1'), enter('a', 'a2'), enter('b', 'b1')]
+  const waiting = [enter('a', 'a3'), enter('b', 'b2')]
+  const [leaveFirst, , leaveThird] = await Promise.all(leaving)
+  t.deepEqual(entered, ['a1', 'a2', 'b1'])
+  leaveThird!()
+  ;(await waiting[1]!)()
+  await new Promise((resolve) => setImmediate(resolve))
+  t.deepEqual(entered, ['a1', 'a2', 'b1', 'b2'])
+  leaveFirst!()
+  await waiting[0]
+  t.deepEqual(entered, ['a1', 'a2', 'b1', 'b2', 'a3'])
+})
+
+test('what exceeds the bound of the caller, or of all, is not taken, until enough is given back', (t) => {
+  const budget = new Budget({ each: 10, all: 15 })
+  const release = budget.tryTake('a', 8)!
+  t.is(budget.tryTake('a', 3), undefined)
+  budget.tryTake('a', 0)!()
+  budget.tryTake('b', 7)
+  t.is(budget.tryTake('c', 1), undefined)
+  release()
+  t.truthy(budget.tryTake('c', 8))
+  t.is(budget.tryTake('a', 1), undefined)
+})
+
 test('after work fails, at once or later, the next work runs', async (t) => {
-  const queues = new Queues()
+  const queues = new Budget({ each: 1 })
   const failing = [
     queues.run('a', () => Promise.reject(new Error('later'))),
     queues.run('a', () => {
@@ -69,8 +102,8 @@ test('after work fails, at once or later, the next work runs', async (t) => {
 })
 
 test.serial('work that waits too long fails, never runs, and does not delay the work behind it', async (t) => {
-  const queues = new Queues()
-  const leave = await queues.enter('a')
+  const queues = new Budget({ each: 1 })
+  const leave = await queues.take('a')
   const ran: string[] = []
   const late = [
     queues.run('a', () => Promise.resolve(ran.push('late'))),
@@ -89,15 +122,15 @@ test.serial('work that waits too long fails, never runs, and does not delay the 
 })
 
 test.serial('after waiting work timed out and the last work ended, a key is free, for one at a time', async (t) => {
-  const queues = new Queues()
-  const leave = await queues.enter('a')
-  const waiting = queues.enter('a')
+  const queues = new Budget({ each: 1 })
+  const leave = await queues.take('a')
+  const waiting = queues.take('a')
   mock.timers.tick(QUEUE_TIMEOUT)
   await t.throwsAsync(waiting, { instanceOf: Unavailable })
   leave()
-  const leaveAgain = await queues.enter('a')
+  const leaveAgain = await queues.take('a')
   let isIn = false
-  const second = queues.enter('a').then((leaveSecond) => {
+  const second = queues.take('a').then((leaveSecond) => {
     isIn = true
     return leaveSecond
   })

@@ -1,0 +1,90 @@
+import { Busy } from '../errors.ts'
+import { QUEUE_TIMEOUT } from '../limits.ts'
+
+/** Gives back what was taken; to be called once. */
+export type Release = () => void
+
+interface Waiter {
+  count: number
+  enter: (release: Release) => void
+}
+
+/**
+ * What callers hold or do at a time in this process, such as octets or writes: bounded for each caller (an account, an
+ * address, a zone), and for all of them together. Database locks order writers across processes; waiting here first keeps
+ * them from occupying the pool's connections.
+ */
+export class Budget {
+  readonly #each: number
+  readonly #all: number
+  readonly #taken = new Map<string, number>()
+  readonly #waiting = new Map<string, Set<Waiter>>()
+  #total = 0
+
+  constructor({ each, all = Infinity }: { each: number; all?: number }) {
+    this.#each = each
+    this.#all = all
+  }
+
+  /** Takes some for a caller; undefined if that would exceed the bounds. */
+  tryTake(caller: string, count = 1): Release | undefined {
+    if (this.#of(caller) + count > this.#each || this.#total + count > this.#all) return undefined
+    this.#add(caller, count)
+    return () => {
+      this.#add(caller, -count)
+      for (const other of this.#all === Infinity ? [caller] : this.#waiting.keys()) this.#admit(other)
+    }
+  }
+
+  /** Takes some when there is room, after those who wait for the same caller. @throws Busy after QUEUE_TIMEOUT */
+  async take(caller: string, count = 1): Promise<Release> {
+    return new Promise((resolve, reject) => {
+      const waiters = this.#waiting.get(caller) ?? new Set()
+      const enter = (release: Release) => {
+        clearTimeout(late)
+        resolve(release)
+      }
+      const waiter = { count, enter }
+      const late = setTimeout(() => {
+        waiters.delete(waiter)
+        this.#admit(caller)
+        reject(Busy.waitedTooLong(`${caller}: still in the queue after ${QUEUE_TIMEOUT} ms`))
+      }, QUEUE_TIMEOUT)
+      this.#waiting.set(caller, waiters.add(waiter))
+      this.#admit(caller)
+    })
+  }
+
+  /** Runs `work` when there is room. @throws Busy after QUEUE_TIMEOUT, without running `work` */
+  async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    const release = await this.take(caller)
+    try {
+      return await work()
+    } finally {
+      release()
+    }
+  }
+
+  /** Lets those who wait for a caller enter in their order, as far as there is room. */
+  #admit(caller: string): void {
+    const waiters = this.#waiting.get(caller)
+    for (const waiter of waiters ?? []) {
+      const release = this.tryTake(caller, waiter.count)
+      if (release === undefined) return
+      waiters!.delete(waiter)
+      waiter.enter(release)
+    }
+    this.#waiting.delete(caller)
+  }
+
+  #add(caller: string, count: number): void {
+    const taken = this.#of(caller) + count
+    if (taken === 0) this.#taken.delete(caller)
+    else this.#taken.set(caller, taken)
+    this.#total += count
+  }
+
+  #of(caller: string): number {
+    return this.#taken.get(caller) ?? 0
+  }
+}
