@@ -6,9 +6,9 @@ const INTERVAL = 60_000
 
 /**
  * Warns, with the free octets, when the file system of a folder is getting full: PowerDNS 4.7 aborts, and Postgres stops,
- * when it is. Warns again only after there was room. Returns a function that ends it.
+ * when it is. Warns again only after there was room. It keeps no process running.
  */
-export function watchDisk(folder: string, warn: (free: number) => void, low = LOW, interval = INTERVAL): () => void {
+export function watchDisk(folder: string, warn: (free: number) => void, low = LOW, interval = INTERVAL): void {
   let wasLow = false
   const look = async () => {
     const { bavail, bsize } = await statfs(folder)
@@ -21,8 +21,5 @@ export function watchDisk(folder: string, warn: (free: number) => void, low = LO
     look().catch(() => undefined)
   }
   lookAgain()
-  const timer = setInterval(lookAgain, interval)
-  return () => {
-    clearInterval(timer)
-  }
+  setInterval(lookAgain, interval).unref()
 }

@@ -13,7 +13,7 @@ import { API, keptSecret, rememberServers, type Settings } from '../dev/data-fol
 import { createLog } from './log.ts'
 import { progress } from '../dev/progress.ts'
 import { serve } from './serve.ts'
-import { closeSystem, createMetrics, createSystem, prepare, type Backends } from './server.ts'
+import { createMetrics, createSystem, prepare, type Backends } from './server.ts'
 import { remember } from './service/ci/reset.ts'
 import { probe } from './service/probing.ts'
 import { generateSecret } from './service/tokens/secrets.ts'
@@ -39,50 +39,37 @@ export interface Operation {
 export async function operate(operation: Operation): Promise<void> {
   const { config, stack, seed, fresh, told, stopping, hurrying } = operation
   const log = createLog(config.logLevel, process.stderr, config.logFormat)
-  const stopWatching =
-    stack &&
+  if (stack !== undefined) {
     watchDisk(config.dataFolder, (free) => {
       log.warn('disk nearly full', { folder: config.dataFolder, freeMiB: Math.floor(free / 2 ** 20) })
     })
-  try {
-    const backends = {
-      databaseUrl: config.databaseUrl ?? stack!.databaseUrl!,
-      pdnsApiUrl: config.pdnsApiUrl ?? stack!.pdnsApiUrl!,
-      pdnsApiKey: config.pdnsApiKey ?? stack!.pdnsApiKey!,
-    }
-    const keyEncryptionKeys = encryptionKeys(config, fresh)
-    const settings = settingsOf(config, backends, keyEncryptionKeys)
-    if (stack !== undefined) rememberServers(config.dataFolder, settings)
-    const metrics = await createMetrics(config)
-    const system = createSystem({ ...config, keyEncryptionKeys }, backends, log, stopping, metrics)
-    try {
-      progress('bringing the database schema up to date')
-      await prepare(system, backends, { patience: config.startTimeout, stopping })
-      if (stopping.aborted) return
-      await probe(system)
-      if (seed !== undefined) await applySeed(system, seed)
-      const demo = await populate(system, demoSecret(config, fresh))
-      if (config.ciControl) await remember(system)
-      const running = await serve(system)
-      if (stack !== undefined)
-        rememberServers(config.dataFolder, { ...settings, [API]: addressOf(config, running.port) })
-      try {
-        console.log(welcome(config, running.port, stack, demo))
-        const broken = stack?.broken.then((reason) => {
-          throw new SetupError(`${reason}: stopping`)
-        })
-        const unnoticed = told.then(() => sleep(config.shutdownDelay * 1000, undefined, { signal: hurrying }))
-        const over = unnoticed.catch(() => undefined)
-        await Promise.race([over, broken ?? over])
-      } finally {
-        await running.stop()
-      }
-    } finally {
-      await closeSystem(system)
-    }
-  } finally {
-    stopWatching?.()
   }
+  const backends = {
+    databaseUrl: config.databaseUrl ?? stack!.databaseUrl!,
+    pdnsApiUrl: config.pdnsApiUrl ?? stack!.pdnsApiUrl!,
+    pdnsApiKey: config.pdnsApiKey ?? stack!.pdnsApiKey!,
+  }
+  const keyEncryptionKeys = encryptionKeys(config, fresh)
+  const settings = settingsOf(config, backends, keyEncryptionKeys)
+  if (stack !== undefined) rememberServers(config.dataFolder, settings)
+  const metrics = await createMetrics(config)
+  await using system = createSystem({ ...config, keyEncryptionKeys }, backends, log, stopping, metrics)
+  progress('bringing the database schema up to date')
+  await prepare(system, backends, { patience: config.startTimeout, stopping })
+  if (stopping.aborted) return
+  await probe(system)
+  if (seed !== undefined) await applySeed(system, seed)
+  const demo = await populate(system, demoSecret(config, fresh))
+  if (config.ciControl) await remember(system)
+  await using running = await serve(system)
+  if (stack !== undefined) rememberServers(config.dataFolder, { ...settings, [API]: addressOf(config, running.port) })
+  console.log(welcome(config, running.port, stack, demo))
+  const broken = stack?.broken.then((reason) => {
+    throw new SetupError(`${reason}: stopping`)
+  })
+  const unnoticed = told.then(() => sleep(config.shutdownDelay * 1000, undefined, { signal: hurrying }))
+  const over = unnoticed.catch(() => undefined)
+  await Promise.race([over, broken ?? over])
 }
 
 /**

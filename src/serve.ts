@@ -12,12 +12,11 @@ import { keepCatalog } from './service/secondaries/catalogs.ts'
 import { keepSwept } from './service/secondaries/sweep.ts'
 import type { System } from './system.ts'
 
-export interface Running {
+/** Its disposal refuses new requests, finishes running ones, and stops the background tasks. The system stays open. */
+export interface Running extends AsyncDisposable {
   port: number
   /** Where metrics are served, if they are. */
   metricsPort?: number | undefined
-  /** Refuses new requests, finishes running ones, and stops the background tasks. The system stays open. */
-  stop(): Promise<void>
 }
 
 /**
@@ -47,7 +46,7 @@ export async function serve(system: System): Promise<Running> {
   return {
     port: listener.port,
     metricsPort: scraped?.port,
-    async stop() {
+    async [Symbol.asyncDispose]() {
       await Promise.all([listener.close(), scraped?.close(), ...tasks.map((task) => task.stop())])
     },
   }

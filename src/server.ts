@@ -43,6 +43,9 @@ export interface Backends {
   pdnsApiKey: string
 }
 
+/** A system whose connections are closed when it is disposed of. */
+export type OpenSystem = System & AsyncDisposable
+
 const CONNECTIONS = 10
 const MARK_CONNECTIONS = 4
 const COUNTER_CONNECTIONS = 4
@@ -61,9 +64,9 @@ export function createSystem(
   log: Log,
   stopping: AbortSignal = new AbortController().signal,
   metrics?: Metrics,
-): System {
+): OpenSystem {
   const countersDb = openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME, COUNTER_LIFETIME)
-  const system: System = {
+  const system: OpenSystem = {
     config,
     db: openDatabase(backends.databaseUrl, CONNECTIONS),
     writersDb: openDatabase(backends.databaseUrl, WRITER_CONNECTIONS),
@@ -94,6 +97,10 @@ export function createSystem(
     log,
     metrics,
     now: currentTime,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([system.nameserver.close(), system.secondaries.close()])
+      await Promise.all([system.db, system.writersDb, system.marksDb, system.countersDb].map((pool) => pool.end()))
+    },
   }
   if (metrics !== undefined) watch(system, metrics)
   return system
@@ -121,11 +128,6 @@ function createMailer({ mailUrl, mailFrom, dataFolder }: Config): Mailer {
   return mailUrl === undefined
     ? createFolderMailer(join(dataFolder, 'mails'), mailFrom)
     : createSmtpMailer(mailUrl, mailFrom)
-}
-
-export async function closeSystem(system: System): Promise<void> {
-  await Promise.all([system.nameserver.close(), system.secondaries.close()])
-  await Promise.all([system.db, system.writersDb, system.marksDb, system.countersDb].map((pool) => pool.end()))
 }
 
 /**

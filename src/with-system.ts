@@ -4,7 +4,7 @@ import { API, dataFolderOf, recallServers } from '../dev/data-folder.ts'
 import { StartError } from './errors.ts'
 import { RESET_PATH } from './http/middleware/apart-from-resets.ts'
 import { createLog } from './log.ts'
-import { closeSystem, createSystem, prepare, requireNameserver, requirePostgres } from './server.ts'
+import { createSystem, prepare, requireNameserver, requirePostgres } from './server.ts'
 import type { System } from './system.ts'
 
 /**
@@ -19,14 +19,10 @@ export async function withSystem<T>({ nameserver, schema }: Needs, work: (system
     throw new ConfigError('DATABASE_URL, PDNS_API_URL and PDNS_API_KEY must be set: they name the servers to work on')
   }
   const backends = { databaseUrl, pdnsApiUrl, pdnsApiKey }
-  const system = createSystem(config, backends, createLog(config.logLevel, process.stderr, config.logFormat))
-  try {
-    await (schema ? prepare(system, backends) : requirePostgres(backends))
-    if (nameserver) await requireNameserver(system, backends)
-    return await work(system)
-  } finally {
-    await closeSystem(system)
-  }
+  await using system = createSystem(config, backends, createLog(config.logLevel, process.stderr, config.logFormat))
+  await (schema ? prepare(system, backends) : requirePostgres(backends))
+  if (nameserver) await requireNameserver(system, backends)
+  return await work(system)
 }
 
 /** Resets the service that runs with private servers on the data folder. @throws ConfigError, StartError */

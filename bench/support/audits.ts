@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { readConfig } from '../../src/config.ts'
 import { AUDIT_TURNS } from '../../src/service/domains/reconcile.ts'
 import { createLog } from '../../src/log.ts'
-import { closeSystem, createSystem } from '../../src/server.ts'
+import { createSystem } from '../../src/server.ts'
 import { audit } from '../../src/service/domains/reconcile.ts'
 import { resident } from '../../test/support/servers/resident.ts'
 
@@ -23,7 +23,7 @@ export interface Audit {
 
 const config = readConfig(process.env)
 const backends = { databaseUrl: config.databaseUrl!, pdnsApiUrl: config.pdnsApiUrl!, pdnsApiKey: config.pdnsApiKey! }
-const system = createSystem(config, backends, createLog('error'))
+await using system = createSystem(config, backends, createLog('error'))
 const delay = monitorEventLoopDelay({ resolution: 1 })
 delay.enable()
 
@@ -40,4 +40,3 @@ async function measured(contents: boolean | ((id: number) => boolean)): Promise<
 await system.nameserver.probe()
 for (let i = 0; i < SERIALS; i++) await measured(false)
 await measured((id) => id % AUDIT_TURNS === 0)
-await closeSystem(system)

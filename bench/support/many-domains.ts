@@ -1,7 +1,7 @@
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import type { SigningKey } from '../../src/nameserver/nameserver.ts'
-import { closeSystem, createSystem } from '../../src/server.ts'
+import { createSystem } from '../../src/server.ts'
 import { storeKeys } from '../../src/service/zone/signing-keys.ts'
 import { query, type Db } from '../../src/store/database.ts'
 import { environmentFor } from '../../test/support/servers/service.ts'
@@ -18,24 +18,20 @@ const WORKERS = 8
  * the same, and the keys are stored. Only the history lacks the creations.
  */
 export async function makeDomains({ raw, backends }: Setup, count: number): Promise<void> {
-  const system = createSystem(readConfig(environmentFor(backends)), backends, createLog('error'))
-  try {
-    const keys: SigningKey[][] = []
-    await throughput(count, WORKERS, async (_, i) => {
-      const name = `${zone(i)}.`
-      const { rrsets, ...settings } = rawZone(i, name)
-      const hosts = HOSTS.map(({ subname, address }) => rawRRset(`${subname}.${name}`, 'A', address))
-      await raw('POST', '/zones?rrsets=false', { ...settings, rrsets: [...rrsets, ...hosts] })
-      keys[i] = await system.nameserver.signingKeys(name)
-    })
-    const domains = await store(system.db, count)
-    await throughput(count, WORKERS, async (_, i) => {
-      await storeKeys(system, system.db, domains[i]!, keys[i]!, { only: false })
-    })
-    await query(system.db, 'analyze')
-  } finally {
-    await closeSystem(system)
-  }
+  await using system = createSystem(readConfig(environmentFor(backends)), backends, createLog('error'))
+  const keys: SigningKey[][] = []
+  await throughput(count, WORKERS, async (_, i) => {
+    const name = `${zone(i)}.`
+    const { rrsets, ...settings } = rawZone(i, name)
+    const hosts = HOSTS.map(({ subname, address }) => rawRRset(`${subname}.${name}`, 'A', address))
+    await raw('POST', '/zones?rrsets=false', { ...settings, rrsets: [...rrsets, ...hosts] })
+    keys[i] = await system.nameserver.signingKeys(name)
+  })
+  const domains = await store(system.db, count)
+  await throughput(count, WORKERS, async (_, i) => {
+    await storeKeys(system, system.db, domains[i]!, keys[i]!, { only: false })
+  })
+  await query(system.db, 'analyze')
 }
 
 /** Stores the domains and their RRsets. */

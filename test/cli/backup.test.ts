@@ -8,7 +8,7 @@ import { findPostgres } from '../../dev/postgres-programs.ts'
 import { projectFolder } from '../../dev/project.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import { closeSystem, createSystem } from '../../src/server.ts'
+import { createSystem } from '../../src/server.ts'
 import { openDatabase, query } from '../../src/store/database.ts'
 import { tables } from '../../src/store/dump.ts'
 import type { System } from '../../src/system.ts'
@@ -47,11 +47,10 @@ async function program(args: string[], more: Record<string, string>): Promise<[n
 async function withEmpty(work: (url: string, system: System) => Promise<void>): Promise<void> {
   const { url, drop } = await createDatabase('template0')
   const backends = { ...servers().backends, databaseUrl: url, pdnsApiUrl: servers().powerDns.apiUrl }
-  const system = createSystem(readConfig(environmentFor(backends)), backends, createLog('error'))
   try {
+    await using system = createSystem(readConfig(environmentFor(backends)), backends, createLog('error'))
     await work(url, system)
   } finally {
-    await closeSystem(system)
     await drop()
   }
 }

@@ -13,13 +13,12 @@ const isLooking = () => process.getActiveResourcesInfo().includes('FSReqPromise'
 async function warningsOf(t: ExecutionContext, folder: string, low: number): Promise<number[]> {
   const warnings: number[] = []
   mock.timers.enable({ apis: ['setInterval'] })
-  const stop = watchDisk(folder, (free) => warnings.push(free), low, INTERVAL)
+  watchDisk(folder, (free) => warnings.push(free), low, INTERVAL)
   for (let looks = 1; looks <= 4; looks++) {
     t.true(isLooking())
     await eventually(() => !isLooking())
     if (looks < 4) mock.timers.tick(INTERVAL)
   }
-  stop()
   mock.timers.reset()
   return warnings
 }

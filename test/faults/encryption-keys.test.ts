@@ -3,7 +3,7 @@ import test from 'ava'
 import { readConfig } from '../../src/config.ts'
 import { StartError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
-import { closeSystem, createSystem, prepare, requireNameserver } from '../../src/server.ts'
+import { createSystem, prepare, requireNameserver } from '../../src/server.ts'
 import { reconcileAll } from '../../src/service/domains/reconcile.ts'
 import { query } from '../../src/store/database.ts'
 import { commandsOn } from '../support/command-line.ts'
@@ -27,14 +27,10 @@ async function run(keys: string, ...args: string[]): Promise<{ code: number | nu
 async function runHere(keys: string, ...args: string[]): Promise<[boolean, string]> {
   const { backends } = servers()
   const config = readConfig(environmentFor(backends, { KEY_ENCRYPTION_KEYS: keys }))
-  const system = createSystem(config, backends, createLog('error'))
-  try {
-    await prepare(system, backends)
-    await requireNameserver(system, backends)
-    return await commandsOn(() => system)(...args)
-  } finally {
-    await closeSystem(system)
-  }
+  await using system = createSystem(config, backends, createLog('error'))
+  await prepare(system, backends)
+  await requireNameserver(system, backends)
+  return await commandsOn(() => system)(...args)
 }
 
 const stored = () => query<{ dnskey: string; secret: Buffer }>(servers().system.db, 'select * from keys order by 1, 2')

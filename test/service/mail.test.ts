@@ -4,14 +4,13 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import { closeSystem, createSystem } from '../../src/server.ts'
+import { createSystem, type OpenSystem } from '../../src/server.ts'
 import { keepSending, sendDue } from '../../src/service/accounts/mail-queue.ts'
 import { send } from '../../src/service/mails.ts'
 import { runPeriodically } from '../../src/service/background.ts'
 import { Bell } from '../../src/service/bell.ts'
 import { query, transaction, type Db } from '../../src/store/database.ts'
 import * as mails from '../../src/store/accounts/mails.ts'
-import type { System } from '../../src/system.ts'
 import type { Timestamp } from '../../src/time.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
@@ -36,9 +35,9 @@ let database: Awaited<ReturnType<typeof createDatabase>>
 let server: MailServer
 let now = START
 /** Two processes that send to the server, and one that writes files. */
-let system: System
-let other: System
-let withFolder: System
+let system: OpenSystem
+let other: OpenSystem
+let withFolder: OpenSystem
 let log = ''
 
 test.before(async () => {
@@ -55,7 +54,7 @@ test.before(async () => {
 })
 
 test.after.always(async () => {
-  await Promise.all([system, other, withFolder].map(closeSystem))
+  await Promise.all([system, other, withFolder].map((each) => each[Symbol.asyncDispose]()))
   await server.close()
   await database.drop()
 })
@@ -69,7 +68,7 @@ test.beforeEach(async () => {
 })
 
 /** A system without a running service: only `sendDue` sends mails. */
-function open(environment: Record<string, string>): System {
+function open(environment: Record<string, string>): OpenSystem {
   const stream = new PassThrough().on('data', (line: Buffer) => (log += line.toString()))
   const backends = { databaseUrl: database.url, pdnsApiUrl: 'http://127.0.0.1:1', pdnsApiKey: 'key' }
   return { ...createSystem(readConfig(environment), backends, createLog('info', stream)), now: () => now }

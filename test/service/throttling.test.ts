@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config.ts'
 import { Throttled } from '../../src/errors.ts'
 import { WINDOWS_MAX, type Scope } from '../../src/limits.ts'
 import { createLog } from '../../src/log.ts'
-import { closeSystem, createSystem } from '../../src/server.ts'
+import { createSystem } from '../../src/server.ts'
 import type { Actor } from '../../src/service/tokens/actor.ts'
 import { BoundedMemory } from '../../src/service/throttling/counters.ts'
 import { admit, comparePassword } from '../../src/service/throttling/throttling.ts'
@@ -35,12 +35,8 @@ test.after.always('the database is dropped', async () => {
 /** A system with a database and without PowerDNS. */
 async function withSystem(environment: Record<string, string>, work: (system: System) => Promise<void>): Promise<void> {
   const backends = { databaseUrl: database.url, pdnsApiUrl: 'http://127.0.0.1:1', pdnsApiKey: 'x' }
-  const system = createSystem(readConfig(environment), backends, createLog('error'))
-  try {
-    await work(system)
-  } finally {
-    await closeSystem(system)
-  }
+  await using system = createSystem(readConfig(environment), backends, createLog('error'))
+  await work(system)
 }
 
 function account(accountId: string, dailyRate: number | null = null): Actor {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import { closeSystem, createSystem } from '../../src/server.ts'
+import { createSystem } from '../../src/server.ts'
 import type { System } from '../../src/system.ts'
 import { createAccount, type Account, type AccountOptions } from './accounts.ts'
 import { Client } from './client.ts'
@@ -145,7 +145,7 @@ async function startTestServers(backend?: Backend, makeDatabase?: () => Promise<
     async close() {
       servers.proxy.heal()
       await killServices()
-      await closeSystem(system)
+      await system[Symbol.asyncDispose]()
       await servers.close()
     },
   }

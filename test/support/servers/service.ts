@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { readConfig, type Config } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
 import { serve } from '../../../src/serve.ts'
-import { closeSystem, createMetrics, createSystem, type Backends } from '../../../src/server.ts'
+import { createMetrics, createSystem, type Backends } from '../../../src/server.ts'
 import type { System } from '../../../src/system.ts'
 import { Client } from '../client.ts'
 import { describeService } from '../description.ts'
@@ -86,8 +86,8 @@ export async function startService(
     logged: () => lines.join(''),
     metricsPort: running.metricsPort,
     async stop() {
-      await running.stop()
-      await closeSystem(system)
+      await running[Symbol.asyncDispose]()
+      await system[Symbol.asyncDispose]()
     },
   }
 }
