@@ -20,6 +20,7 @@ function nameOf(length: number, letter = 'a'): string {
   return `${letter.repeat(50)}.`.repeat(3) + letter.repeat(length - 153)
 }
 
+/** Examples; test/service/availability.test.ts compares many more with a model. */
 const WRONG: [name: unknown, texts: string[]][] = [
   ['', [BLANK]],
   [null, [NULL]],
@@ -28,38 +29,17 @@ const WRONG: [name: unknown, texts: string[]][] = [
   [{ a: 'test' }, [NO_STRING]],
   ['a\0b.test', ['Null characters are not allowed.']],
   ['a\ud800.test', ['Surrogate characters are not allowed: U+D800.']],
-  ['FOO.example', [notLowercase('FOO.example')]],
-  ['foo.exampLe', [notLowercase('foo.exampLe')]],
   ['COM', [notLowercase('COM')]],
   ['foo.test.', [SYNTAX]],
   [' foo.test', [SYNTAX]],
-  ['foo.test ', [SYNTAX]],
   ['foo.test\n', [SYNTAX]],
-  [' ', [SYNTAX]],
-  ['.', [SYNTAX]],
-  ['.foo.test', [SYNTAX]],
-  ['foo..test', [SYNTAX]],
-  ['foo bar.test', [SYNTAX]],
   ['f\u00f6\u00f6.test', [SYNTAX]],
-  ['foo.te_st', [SYNTAX]],
   ['foo._test', [SYNTAX]],
-  ['*.test', [SYNTAX]],
-  ['@', [SYNTAX]],
-  ['a/b.test', [SYNTAX]],
-  ['a\\046b.test', [SYNTAX]],
-  [`${'a'.repeat(64)}.test`, [SYNTAX]],
   ['_foo.test', [UNDERSCORE]],
-  ['_foo.com', [UNDERSCORE]],
   [nameOf(192), [TOO_LONG]],
   ['FOO..test', [notLowercase('FOO..test'), SYNTAX]],
-  ['F\u00d6\u00d6.test', [notLowercase('F\u00d6\u00d6.test'), SYNTAX]],
-  ['_', [SYNTAX, UNDERSCORE]],
-  ['_FOO.test', [notLowercase('_FOO.test'), UNDERSCORE]],
   ['_Foo.test.', [notLowercase('_Foo.test.'), SYNTAX, UNDERSCORE]],
   [nameOf(192, 'A'), [notLowercase(nameOf(192, 'A')), TOO_LONG]],
-  [nameOf(191) + '.', [SYNTAX, TOO_LONG]],
-  [nameOf(191) + '\u{1f600}', [SYNTAX, TOO_LONG]],
-  [`_${nameOf(191).slice(1)}a`, [UNDERSCORE, TOO_LONG]],
   [`_A${nameOf(190)}.`, [notLowercase(`_A${nameOf(190)}.`), SYNTAX, UNDERSCORE, TOO_LONG]],
 ]
 

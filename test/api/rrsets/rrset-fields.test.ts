@@ -61,6 +61,7 @@ const CREATION: [members: RRsetBody, problems: Record<string, string[]>][] = [
   [{ type: false }, { type: [NO_STRING] }],
   [{ type: ['A'] }, { type: [NO_STRING] }],
   [{ type: 'A\0' }, { type: [NUL] }],
+  [{ type: '\ud800' }, { type: [SURROGATE] }],
   [{ type: 'txt' }, { type: [notUppercase('txt'), TYPE_SYNTAX] }],
   [{ type: 'TxT' }, { type: [notUppercase('TxT'), TYPE_SYNTAX] }],
   [{ type: 'soa' }, { type: [notUppercase('soa'), TYPE_SYNTAX] }],
@@ -103,7 +104,9 @@ const ANY: [members: RRsetBody, problems: Record<string, string[]>][] = [
   [{ ttl: true }, { ttl: [NO_INTEGER] }],
   [{ ttl: [3600] }, { ttl: [NO_INTEGER] }],
   [{ ttl: {} }, { ttl: [NO_INTEGER] }],
-  [{ ttl: '1'.repeat(1001) }, { ttl: ['String value too large.'] }],
+  [{ ttl: '\u0666\u0660' }, { ttl: [NO_INTEGER] }],
+  [{ ttl: '\0' }, { ttl: [NO_INTEGER] }],
+  [{ ttl: 'x'.repeat(1001) }, { ttl: ['String value too large.'] }],
   [{ ttl: '1'.repeat(1000) }, { ttl: [TTL_HIGH] }],
   [{ ttl: 86401 }, { ttl: [TTL_HIGH] }],
   [{ ttl: 2 ** 31 }, { ttl: [TTL_HIGH] }],
@@ -204,7 +207,8 @@ test('POST requires type, ttl and records', async (t) => {
 
 const ACCEPTED: [members: RRsetBody, shown: object][] = [
   [{ subname: ' www ' }, { subname: 'www' }],
-  [{ subname: 12 }, { subname: '12' }],
+  [{ subname: 1.25 }, { subname: '1.25' }],
+  [{ subname: '\t\nn2\u00a0' }, { subname: 'n2' }],
   [{ subname: '*' }, { subname: '*' }],
   [{ subname: '*.a' }, { subname: '*.a' }],
   [{ subname: '_a._b' }, { subname: '_a._b' }],
@@ -216,7 +220,8 @@ const ACCEPTED: [members: RRsetBody, shown: object][] = [
   [{ ttl: '3600' }, { ttl: 3600 }],
   [{ ttl: ' 3600 ' }, { ttl: 3600 }],
   [{ ttl: '3600.0' }, { ttl: 3600 }],
-  [{ ttl: '03600' }, { ttl: 3600 }],
+  [{ ttl: '+3600' }, { ttl: 3600 }],
+  [{ ttl: '3600'.padStart(1000, '0') }, { ttl: 3600 }],
   [{ records: [' 192.0.2.1\n'] }, { records: ['192.0.2.1'] }],
 ]
 
@@ -229,13 +234,21 @@ for (const [i, [members, shown]] of ACCEPTED.entries()) {
   })
 }
 
-test('a TTL may be written as 3600.0', async (t) => {
-  const { api, rrsets } = await zone()
-  const body = '{"subname":"www","type":"A","ttl":3600.0,"records":["192.0.2.1"]}'
-  const answer = await api.post(rrsets, undefined, { body, headers: { 'content-type': 'application/json' } })
-  t.is(answer.status, 201)
-  t.like(answer.json, { ttl: 3600 })
-})
+/** TTLs as JSON, and as they are read; or their problem. */
+for (const [json, read] of [
+  ['3600.0', 3600],
+  ['3.6e3', 3600],
+  ['1e400', NO_INTEGER],
+  ['9007199254740993', TTL_HIGH],
+] as const) {
+  test(`a TTL that is written as ${json} is ${read}`, async (t) => {
+    const { api, rrsets } = await zone()
+    const body = `{"subname":"www","type":"A","ttl":${json},"records":["192.0.2.1"]}`
+    const answer = await api.post(rrsets, undefined, { body, headers: { 'content-type': 'application/json' } })
+    if (read === 3600) t.like(answer.json, { ttl: read })
+    else t.deepEqual([answer.status, answer.json], [400, { ttl: [read] }])
+  })
+}
 
 test('subname and domain together have 255 octets at most', async (t) => {
   const { api } = await service().account()

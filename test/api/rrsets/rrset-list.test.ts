@@ -115,11 +115,4 @@ for (const type of AUTOMATIC) {
       }
     }
   })
-
-  test(`${type} in a body is 400`, async (t) => {
-    const { api, path } = await empty()
-    const answer = await api.post(path, { subname: 'www', type, ttl: 3600, records: ['x'] })
-    const text = `You cannot tinker with the ${type} RR set. It is managed automatically.`
-    t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ type: [text] })])
-  })
 }

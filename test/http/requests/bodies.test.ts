@@ -214,6 +214,15 @@ test.serial('an unknown member of up to 99 levels is ignored', async (t) => {
   }
 })
 
+test.serial(
+  "properties of JavaScript's Object.prototype do not count as members, and of repeated members the last",
+  async (t) => {
+    t.is((await post('/domains/', '{"__proto__":{"name":"a.test"}}', 'application/json')).text, REQUIRED)
+    const repeated = await post('/domains/', '{"name":"a.test","name":""}', 'application/json')
+    t.is(repeated.text, '{"name":["This field may not be blank."]}')
+  },
+)
+
 test.serial('a chunked body is read like any other', async (t) => {
   const json = rrset()
   const half = json.length >> 1
