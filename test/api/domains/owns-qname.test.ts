@@ -67,13 +67,3 @@ test('owns_qname returns the longest own domain that contains the name, without 
     t.is(answer.text, JSON.stringify(listed.filter((domain) => domain.name === name)), qname)
   }
 })
-
-test('the last of several owns_qname counts', async (t) => {
-  const { api } = await service().account()
-  const name = await newDomain(api)
-  const answer = await api.get(`/domains/?owns_qname=other.test&owns_qname=${name}`)
-  t.deepEqual(
-    (answer.json as ShownDomain[]).map((domain) => domain.name),
-    [name],
-  )
-})

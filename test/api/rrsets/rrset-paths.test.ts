@@ -14,18 +14,18 @@ const NAMING: [path: string, subname: string][] = [
   ['www@/A', 'www'],
   ['www%2e%2e%2e/A', 'www'],
   ['www%40/A', 'www'],
+  ['www%2e%2E./A', 'www'],
   ['%77ww/%41', 'www'],
   ['@/A', ''],
   ['%40/A', ''],
   ['.../A', ''],
   ['%2e%2e%2e/A', ''],
-  ['%2E%2E%2E/A', ''],
-  ['..%2e/A', ''],
+  ['%2E.%2e/A', ''],
   ['*/A', '*'],
   ['%2A/A', '*'],
   ['%2a/A', '*'],
   ['*.../A', '*'],
-  ['%2A@/A', '*'],
+  ['%2a%40/A', '*'],
   ['*.wild/A', '*.wild'],
   ['%2A.wild/A', '*.wild'],
   ['a.b.c/A', 'a.b.c'],
@@ -39,9 +39,6 @@ const SUBNAMES = [...new Set(NAMING.map(([, subname]) => subname))]
 const UNMATCHED = [
   '/A',
   '/A/',
-  'www/a',
-  'WWW/A',
-  'www/A%20',
   'www%20/A',
   'www/A/A',
   'www....../A',
@@ -52,16 +49,8 @@ const UNMATCHED = [
   '@@/A',
   '....../A',
   '%2E%2E%2E@/A',
-  '%252A/A',
-  'a%2Fb/A',
   'www%2FA',
   'www/%2FA',
-  '%zz/A',
-  '%/A',
-  '%ff/A',
-  '%c3/A',
-  'www%00/A',
-  '%F0%9F%98%80/A',
   'www/AAAA',
   'www/SPF',
   'www/TYPE1',
@@ -134,13 +123,5 @@ test('PATCH, PUT and DELETE accept the same paths as GET', async (t) => {
   for (const [path, subname] of NAMING) {
     t.is((await api.delete(`${base}/${path}/`)).status, 204)
     if (again.delete(subname)) t.is((await api.get(`${base}/${path}/`)).status, 404, path)
-  }
-})
-
-test('the other segments of the path are case-sensitive, too', async (t) => {
-  const { api } = await service().account()
-  const { base } = await zone(api)
-  for (const path of [base.toUpperCase(), base.replace('rrsets', 'RRsets'), base.replace('domains', 'Domains')]) {
-    t.is((await api.get(`${path}/www/A/`)).status, 404, path)
   }
 })

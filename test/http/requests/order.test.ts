@@ -13,6 +13,9 @@ const service = useService({ BODY_LIMIT: '4096' })
 const CREDENTIALS = '{"detail":"Authentication credentials were not provided."}'
 const PERMISSION = '{"detail":"You do not have permission to perform this action."}'
 const NOT_FOUND = '{"detail":"Not found."}'
+const UNSUPPORTED = '{"detail":"Unsupported media type \\"text/plain\\" in request."}'
+const notAllowed = (method: string) => `{"detail":"Method \\"${method}\\" not allowed."}`
+const tinker = (type: string) => `{"detail":"You cannot tinker with the ${type} RRset."}`
 const TOO_LARGE = '{"detail":"Payload too large."}'
 
 /** More than any route accepts. */
@@ -73,19 +76,14 @@ const rows: [string, () => Promise<Answer>, number, string][] = [
   // 5 before 7
   ['a foreign domain is 404 before 405', () => owner().post(others('www/A/'), {}), 404, NOT_FOUND],
   ['a foreign domain is 404 before 405 on the collection', () => owner().delete(others()), 404, NOT_FOUND],
-  [
-    'an automatic type is 403 before 405',
-    () => owner().post(own('@/SOA/'), {}),
-    403,
-    '{"detail":"You cannot tinker with the SOA RRset."}',
-  ],
+  ['an automatic type is 403 before 405', () => owner().post(own('@/SOA/'), {}), 403, tinker('SOA')],
   // 5 before 8
   ['a missing flag is 403 before an absent domain', () => plain.api.delete('/domains/absent.test/'), 403, PERMISSION],
   [
     'an automatic type is 403 before an absent RRset is 404',
     () => owner().get(own('nothing/NSEC3/')),
     403,
-    '{"detail":"You cannot tinker with the NSEC3 RRset."}',
+    tinker('NSEC3'),
   ],
   // 5 before 9
   ['a foreign domain is 404 before 413', () => send(owner(), 'POST', others(), large, asJson), 404, NOT_FOUND],
@@ -98,24 +96,9 @@ const rows: [string, () => Promise<Answer>, number, string][] = [
   ['a reached quota is 403 before 400', () => send(full.api, 'POST', '/domains/', '{', asJson), 403, quota()],
   ['a reached quota is 403 before the name is checked', () => full.api.post('/domains/', {}), 403, quota()],
   // 7 before 8 and 9
-  [
-    '405 goes before an absent RRset is 404',
-    () => owner().post(own('nothing/A/'), {}),
-    405,
-    '{"detail":"Method \\"POST\\" not allowed."}',
-  ],
-  [
-    '405 goes before 413',
-    () => send(owner(), 'PUT', '/domains/', large, asJson),
-    405,
-    '{"detail":"Method \\"PUT\\" not allowed."}',
-  ],
-  [
-    '405 goes before 400',
-    () => send(owner(), 'PATCH', `/domains/${domain}/`, '{', asJson),
-    405,
-    '{"detail":"Method \\"PATCH\\" not allowed."}',
-  ],
+  ['405 goes before an absent RRset is 404', () => owner().post(own('nothing/A/'), {}), 405, notAllowed('POST')],
+  ['405 goes before 413', () => send(owner(), 'PUT', '/domains/', large, asJson), 405, notAllowed('PUT')],
+  ['405 goes before 400', () => send(owner(), 'PATCH', `/domains/${domain}/`, '{', asJson), 405, notAllowed('PATCH')],
   // 8 before 9, and within itself
   ['an absent RRset is 404 before 413', () => send(owner(), 'PUT', own('no/A/'), large, asJson), 404, NOT_FOUND],
   ['an absent RRset is 404 before 415', () => send(owner(), 'PATCH', own('no/A/'), 'x', asText), 404, NOT_FOUND],
@@ -139,18 +122,8 @@ const rows: [string, () => Promise<Answer>, number, string][] = [
   // 9 within itself
   ['413 precedes 415', () => send(owner(), 'POST', own(), large, asText), 413, TOO_LARGE],
   ['413 precedes broken JSON', () => send(owner(), 'POST', own(), large, asJson), 413, TOO_LARGE],
-  [
-    '415 goes before broken JSON',
-    () => send(owner(), 'POST', own(), '{', asText),
-    415,
-    '{"detail":"Unsupported media type \\"text/plain\\" in request."}',
-  ],
-  [
-    '415 goes before validation',
-    () => send(owner(), 'POST', '/domains/', '{"name":"_"}', asText),
-    415,
-    '{"detail":"Unsupported media type \\"text/plain\\" in request."}',
-  ],
+  ['415 goes before broken JSON', () => send(owner(), 'POST', own(), '{', asText), 415, UNSUPPORTED],
+  ['415 goes before validation', () => send(owner(), 'POST', '/domains/', '{"name":"_"}', asText), 415, UNSUPPORTED],
 ]
 
 for (const [title, request, status, body] of rows) {
