@@ -1,6 +1,5 @@
-import { callsFor, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/api.ts'
+import { callsFor, domainOf, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/api.ts'
 import type { Answer, Client } from '../../support/client.ts'
-import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { statementsOf } from '../../support/statements.ts'
 import { test } from '../../support/serial.ts'
@@ -32,14 +31,19 @@ const EFFECTIVE: [what: string, write: Write, status: number][] = [
   ['a replacement', (api, path) => api.put(`${path}www/A/`, rrset()), 200],
   ['a deletion', (api, path) => api.delete(`${path}www/A/`), 204],
   ['a deletion by PATCH', (api, path) => api.patch(`${path}www/A/`, { records: [] }), 204],
+  ['a deletion by PUT', (api, path) => api.put(`${path}www/A/`, rrset({ records: [] })), 204],
 ]
 
 for (const [what, write, status] of EFFECTIVE) {
-  test(`${what} sends one request to the API of PowerDNS`, async (t) => {
-    const { api, path, calls } = await zone()
+  test(`${what} sends one request to the API of PowerDNS, and updates published and touched`, async (t) => {
+    const { api, domain, path, calls } = await zone()
+    const before = await domainOf(api, domain)
     const [made, answer] = await calls(() => write(api, path))
     t.is(answer.status, status, answer.text)
     t.is(made, 1)
+    const { created, published, touched } = await domainOf(api, domain)
+    t.deepEqual([created, touched], [before.created, published])
+    t.true(published > before.published)
   })
 }
 
@@ -54,8 +58,9 @@ const IDLE: [what: string, write: Write, status: number][] = [
 
 for (const [what, write, status] of IDLE) {
   test(`${what} sends no request to PowerDNS and updates only touched`, async (t) => {
-    const { api, path, calls } = await zone()
+    const { api, domain, path, calls } = await zone()
     const before = (await api.get(path)).json as ShownRRset[]
+    const { published } = await domainOf(api, domain)
     const [made, answer] = await calls(() => write(api, path))
     t.is(answer.status, status)
     t.is(made, 0)
@@ -65,6 +70,7 @@ for (const [what, write, status] of IDLE) {
     t.is(answer.text, JSON.stringify({ ...was, touched: shown.touched }))
     const after = before.map((other) => (other === was ? shown : other))
     t.is((await api.get(path)).text, JSON.stringify(after))
+    t.like(await domainOf(api, domain), { published, touched: shown.touched })
   })
 }
 
@@ -74,18 +80,28 @@ const WITHOUT_EFFECT: [what: string, write: Write, status: number][] = [
   ['a refused RRset', (api, path) => api.post(path, rrset({ subname: 'x', records: ['x'] })), 400],
   ['a second creation', (api, path) => api.post(path, rrset()), 400],
   ['a PUT of an absent RRset', (api, path) => api.put(`${path}absent/A/`, rrset()), 404],
+  ['a refused change', (api, path) => api.patch(`${path}www/A/`, { ttl: 1 }), 400],
 ]
 
 for (const [what, write, status] of WITHOUT_EFFECT) {
   test(`${what} sends no request to PowerDNS and changes nothing`, async (t) => {
-    const { api, path, calls } = await zone()
-    const before = (await api.get(path)).text
+    const { api, domain, path, calls } = await zone()
+    const before = [(await api.get(path)).text, await domainOf(api, domain)]
     const [made, answer] = await calls(() => write(api, path))
     t.is(answer.status, status)
     t.is(made, 0)
-    t.is((await api.get(path)).text, before)
+    t.deepEqual([(await api.get(path)).text, await domainOf(api, domain)], before)
   })
 }
+
+test('the times of a new RRset are that of its publication; those of other domains stay', async (t) => {
+  const { api, domain } = await zone()
+  const other = await domainOf(api, await newDomain(api))
+  const { created, touched } = await newRRset(api, domain, { subname: 'new' })
+  const { published } = await domainOf(api, domain)
+  t.deepEqual([created, touched], [published, published])
+  t.deepEqual(await domainOf(api, other.name), other)
+})
 
 test('reading RRsets and lists of domains sends no request to PowerDNS', async (t) => {
   const { api, path, calls } = await zone()
@@ -104,19 +120,6 @@ test('records keep the order in which they were last written', async (t) => {
   t.like((await api.patch(`${path}b/A/`, { records: other })).json, { records: other })
   t.like((await api.get(`${path}b/A/`)).json, { records: other })
   t.like((await api.patch(`${path}b/A/`, { ttl: 60 })).json, { records: other })
-})
-
-test('DNS answers a write once the response arrives', async (t) => {
-  const { api, domain, path } = await zone()
-  const dns = () => lookUp(service().powerDns, `new.${domain}`, 'A')
-  for (let i = 0; i < 10; i++) {
-    t.deepEqual(await dns(), [])
-    succeeded(await api.post(path, rrset({ subname: 'new', records: [`192.0.2.${i}`] })), 201)
-    t.deepEqual(await dns(), [`192.0.2.${i}`])
-    succeeded(await api.patch(`${path}new/A/`, { records: [`192.0.2.${100 + i}`] }), 200)
-    t.deepEqual(await dns(), [`192.0.2.${100 + i}`])
-    succeeded(await api.delete(`${path}new/A/`), 204)
-  }
 })
 
 /** The number of SQL statements of a write. They are counted in the whole process, so tests run one by one. */
