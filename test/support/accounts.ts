@@ -1,3 +1,4 @@
+import { one } from '../../src/store/database.ts'
 import type { System } from '../../src/system.ts'
 import type { Client } from './client.ts'
 import { insertAccount } from './people.ts'
@@ -24,4 +25,9 @@ export async function createAccount(system: System, url: string, options: Accoun
   const allowed = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true, ...permissions }
   const { id: tokenId, secret, api } = await addToken({ system, url }, id, allowed)
   return { id, tokenId, secret, api }
+}
+
+/** The e-mail address of an account. */
+export async function emailOf({ db }: System, id: string): Promise<string> {
+  return (await one<{ email: string }>(db, 'select email from accounts where id = :id', { id })).email
 }

@@ -1,11 +1,9 @@
-import { hashSecret } from '../../../src/service/tokens/authentication.ts'
-import { generateSecret } from '../../../src/service/tokens/secrets.ts'
 import { query } from '../../../src/store/database.ts'
 import { domainOf, freshName, newDomain, newRRset, rrset, type ShownDomain } from '../../support/api.ts'
-import { Client } from '../../support/client.ts'
+import type { Client } from '../../support/client.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies } from '../../support/tokens.ts'
+import { addPolicies, addToken } from '../../support/tokens.ts'
 
 const service = useService()
 
@@ -13,19 +11,13 @@ const NOT_FOUND = '{"detail":"Not found."}'
 
 /** An account with two domains, and an override token for it whose owner has a domain, too. */
 async function bound(limitDomains: number | null = null) {
-  const { system, url } = service()
   const [account, owner] = [await service().account({ limitDomains }), await service().account()]
-  const secret = generateSecret()
-  const [token] = await query<{ id: string }>(
-    system.db,
-    `insert into tokens (created, owner_id, user_override_id, secret_hash, perm_create_domain, perm_delete_domain)
-     values (now(), :owner, :account, :hash, true, true) returning id`,
-    { owner: owner.id, account: account.id, hash: hashSecret(secret) },
-  )
+  const flags = { permCreateDomain: true, permDeleteDomain: true }
+  const { id: tokenId, api } = await addToken(service(), owner.id, { ...flags, userOverrideId: account.id })
   const [named, unnamed] = [await newDomain(account.api), await newDomain(account.api)]
   for (const domain of [named, unnamed]) await newRRset(account.api, domain)
   const foreign = await newDomain(owner.api)
-  return { account, owner, tokenId: token!.id, api: new Client(url, secret), named, unnamed, foreign }
+  return { account, owner, tokenId, api, named, unnamed, foreign }
 }
 
 async function listed(api: Client, query = ''): Promise<string[]> {

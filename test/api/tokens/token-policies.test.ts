@@ -1,8 +1,6 @@
-import fc from 'fast-check'
 import type { Account } from '../../support/accounts.ts'
-import { newDomain, newRRset, rrset, shared, succeeded } from '../../support/api.ts'
+import { newDomain, rrset, shared, succeeded } from '../../support/api.ts'
 import type { Client } from '../../support/client.ts'
-import { depth } from '../../support/depth.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { addPolicies, addToken } from '../../support/tokens.ts'
@@ -340,69 +338,4 @@ test('the owner of a token that is bound to another account can only read its po
     t.deepEqual([status, text], [403, FORBIDDEN], `${method} ${target}`)
   }
   t.is((await api.delete(`${path}rrsets/${id}/`)).status, 204)
-})
-
-// Contract §6.4, over HTTP: the first match in this order decides.
-
-const ORDER = [
-  ['domain', 'subname', 'type'],
-  ['domain', 'subname'],
-  ['domain', 'type'],
-  ['domain'],
-  ['subname', 'type'],
-  ['subname'],
-  ['type'],
-  [],
-]
-
-test('random sets of policies decide as the order of the contract requires', async (t) => {
-  const { api, domain, account } = await setup()
-  const other = await newDomain(api)
-  for (const name of [domain, other]) {
-    for (const subname of ['', 'a', '*']) {
-      for (const type of ['A', 'TXT']) {
-        await newRRset(api, name, { subname, type, records: [type === 'A' ? '192.0.2.1' : '"x"'] })
-      }
-    }
-  }
-  const policy = fc.record({
-    domain: fc.constantFrom(null, domain, other),
-    subname: fc.constantFrom(null, '', 'a', '*'),
-    type: fc.constantFrom(null, 'A', 'TXT'),
-    perm_write: fc.boolean(),
-  })
-  const place = (given: object) => JSON.stringify({ ...given, perm_write: undefined })
-  const sets = fc.tuple(
-    fc.boolean(),
-    fc.uniqueArray(
-      policy.filter((given) => place(given) !== place(ANY)),
-      { selector: place, maxLength: 8 },
-    ),
-  )
-  await fc.assert(
-    fc.asyncProperty(sets, async ([fallback, rest]) => {
-      const token = await addToken(service(), account.id)
-      const set = [{ ...ANY, perm_write: fallback }, ...rest]
-      for (const given of set) await add(api, `/auth/tokens/${token.id}/policies/rrsets/`, given)
-      for (const name of [domain, other]) {
-        for (const subname of ['', 'a', '*']) {
-          for (const type of ['A', 'TXT']) {
-            const asked: Record<string, string> = { domain: name, subname, type }
-            const decisive = ORDER.flatMap((members) =>
-              set.filter((given) =>
-                ['domain', 'subname', 'type'].every((member) =>
-                  members.includes(member)
-                    ? given[member as 'type'] === asked[member]
-                    : given[member as 'type'] === null,
-                ),
-              ),
-            )[0]!
-            const { status } = await token.api.patch(`/domains/${name}/rrsets/${subname || '@'}/${type}/`, {})
-            t.is(status, decisive.perm_write ? 200 : 403, JSON.stringify([asked, set]))
-          }
-        }
-      }
-    }),
-    { numRuns: depth(6, 20) },
-  )
 })

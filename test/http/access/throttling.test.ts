@@ -208,9 +208,3 @@ for (const [i, last] of WITH_PASSWORD.entries()) {
     t.is((await ask('login/', {}, '198.51.100.200')).status, 200)
   })
 }
-
-test.serial('CORS exposes the headers of throttling to scripts', async (t) => {
-  const { headers } = await account.api.get('/', { headers: { origin: 'https://app.example' } })
-  const exposed = String(headers['access-control-expose-headers']).split(', ')
-  for (const name of ['RateLimit', 'RateLimit-Policy', 'Retry-After']) t.true(exposed.includes(name))
-})
