@@ -123,14 +123,6 @@ test.serial('a version that the domain has not had yet is refused; an earlier on
   t.like((await account.api.get(`${path}?version=${version - 1}`)).json, { version: version - 1, status: 'INSYNC' })
 })
 
-test.serial('only who may see the domain sees the status', async (t) => {
-  const name = await newDomain(account.api)
-  const stranger = await service().account()
-  t.is((await stranger.api.get(`/domains/${name}/publication/`)).status, 404)
-  t.is((await service().anonymous.get(`/domains/${name}/publication/`)).status, 401)
-  t.is((await account.api.post(`/domains/${name}/publication/`, {})).status, 405)
-})
-
 test.serial(
   'each nameserver is told apart: one refuses, is behind, or serves the version; one that does not answer does not count',
   async (t) => {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { transfer, verifyByBind, verifyTransfer, verifyZone } from '../support/dns/dns.ts'
 import { validateByBoth } from '../support/dns/validators.ts'
-import { useService, type TestService } from '../support/harness.ts'
+import { useService } from '../support/harness.ts'
 import { Zone } from '../support/dns/zone.ts'
 
 // The other tests rely on these validators (delv, unbound, ldns-verify-zone and dnssec-verify), so they must reject invalid data.
@@ -21,13 +21,9 @@ async function ask(zone: Zone, name: string, type: string, ds = zone.ds): Promis
 }
 
 /** Calls PowerDNS' API directly. */
-async function powerDns({ powerDns: { apiUrl, apiKey } }: TestService, method: string, path: string, body: object) {
-  const response = await fetch(`${apiUrl}/api/v1/servers/localhost${path}`, {
-    method,
-    headers: { 'X-API-Key': apiKey },
-    body: JSON.stringify(body),
-  })
-  if (!response.ok) throw new Error(await response.text())
+async function powerDns(method: string, path: string, body?: object): Promise<void> {
+  const { status, json } = await service().pdns(method, path, body)
+  if (status >= 300) throw new Error(JSON.stringify(json))
 }
 
 test('answers and denials are fully validated with the DS of the zone’s key', async (t) => {
@@ -49,7 +45,7 @@ test('with the DS of another key, or without DS, nothing is validated', async (t
 
 test('an unsigned zone is not validated', async (t) => {
   const soa = 'ns1.zoneplane.test. hostmaster.bare.test. 1 3600 600 1209600 3600'
-  await powerDns(service(), 'POST', '/zones', {
+  await powerDns('POST', '/zones', {
     name: 'bare.test.',
     kind: 'Native',
     nameservers: ['ns1.zoneplane.test.'],
@@ -59,7 +55,7 @@ test('an unsigned zone is not validated', async (t) => {
     t.regex(await validateByBoth(service().powerDns, 'bare.test', [ELSEWHERE], 'bare.test', type), /^failed: /)
   }
   await t.throwsAsync(verifyTransfer(service().powerDns, 'bare.test'))
-  await powerDns(service(), 'DELETE', '/zones/bare.test.', {})
+  await powerDns('DELETE', '/zones/bare.test.')
 })
 
 test('answers below a delegation count as unsigned without DS, and are validated with it', async (t) => {
@@ -78,9 +74,9 @@ test('answers below a delegation count as unsigned without DS, and are validated
 
 test('a denial without its NSEC3 proof is not validated', async (t) => {
   const zone = await signedZone('proof.test')
-  await powerDns(service(), 'PUT', '/zones/proof.test.', { api_rectify: false })
+  await powerDns('PUT', '/zones/proof.test.', { api_rectify: false })
   const records = [{ content: '192.0.2.1', disabled: false }]
-  await powerDns(service(), 'PATCH', '/zones/proof.test.', {
+  await powerDns('PATCH', '/zones/proof.test.', {
     rrsets: [{ name: 'new.proof.test.', type: 'A', ttl: 60, changetype: 'REPLACE', records }],
   })
   t.is(await ask(zone, 'new.proof.test', 'A'), 'fully validated')

@@ -59,11 +59,6 @@ test('an account can create as many domains as its limit allows', async (t) => {
   await newDomain(api)
 })
 
-test('an account with the limit 0 cannot create a domain', async (t) => {
-  const { api } = await service().account({ limitDomains: 0 })
-  t.is((await api.post('/domains/', { name: freshName() })).text, LIMIT)
-})
-
 test('an account whose limit was lowered keeps its domains and cannot create another', async (t) => {
   const { api, id } = await service().account()
   await newDomain(api)
@@ -71,21 +66,6 @@ test('an account whose limit was lowered keeps its domains and cannot create ano
   await query(service().system.db, 'update accounts set limit_domains = 1 where id = :id', { id })
   t.is((await api.post('/domains/', { name: freshName() })).text, LIMIT)
   t.is(((await api.get('/domains/')).json as unknown[]).length, 2)
-})
-
-test('a reached limit is reported before problems of the name or the body', async (t) => {
-  const { api } = await service().account({ limitDomains: 0 })
-  for (const body of ['{"name":"com"}', '{"name":"_X"}', '{}', '{', 'null', '[]']) {
-    const answer = await api.post('/domains/', undefined, { body, headers: { 'content-type': 'application/json' } })
-    t.deepEqual([answer.status, answer.text], [403, LIMIT], body)
-  }
-})
-
-test('a missing permission is reported before a reached limit', async (t) => {
-  const { api } = await service().account({ limitDomains: 0, permCreateDomain: false })
-  const answer = await api.post('/domains/', { name: freshName() })
-  t.is(answer.status, 403)
-  t.is(answer.text, '{"detail":"You do not have permission to perform this action."}')
 })
 
 test('20 creations at once do not exceed the limit', async (t) => {
@@ -99,17 +79,13 @@ test('20 creations at once do not exceed the limit', async (t) => {
 
 test('a zone at PowerDNS that is not ours is not taken over', async (t) => {
   const { api } = await service().account()
-  const { powerDns } = service()
   const name = freshName()
-  const made = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost/zones`, {
-    method: 'POST',
-    headers: { 'x-api-key': powerDns.apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: `${name}.`, kind: 'Native', nameservers: ['ns.other.test.'] }),
-  })
+  const zone = { name: `${name}.`, kind: 'Native', nameservers: ['ns.other.test.'] }
+  const made = await service().pdns('POST', '/zones', zone)
   t.is(made.status, 201)
   const answer = await api.post('/domains/', { name })
   t.deepEqual([answer.status, answer.text], [400, DISALLOWED])
-  t.deepEqual(await lookUp(powerDns, name, 'NS'), ['ns.other.test.'])
+  t.deepEqual(await lookUp(service().powerDns, name, 'NS'), ['ns.other.test.'])
   t.is((await api.get('/domains/')).text, '[]')
 })
 

@@ -9,13 +9,6 @@ const service = useService()
 
 const FORBIDDEN = '{"detail":"You do not have permission to perform this action."}'
 
-/** Status of a request that goes to PowerDNS directly, not through the proxy. */
-async function powerDns(method: string, zone: string): Promise<number> {
-  const { apiUrl, apiKey } = service().powerDns
-  const url = `${apiUrl}/api/v1/servers/localhost/zones/${zone}.`
-  return (await fetch(url, { method, headers: { 'x-api-key': apiKey } })).status
-}
-
 test('a deleted domain is gone from the API, from PowerDNS and from DNS when the response arrives', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
@@ -25,7 +18,7 @@ test('a deleted domain is gone from the API, from PowerDNS and from DNS when the
   t.deepEqual([answer.status, answer.text], [204, ''])
   t.is((await ask(service().powerDns, `www.${name}`, 'A')).rcode, 'REFUSED')
   t.is((await ask(service().powerDns, name, 'SOA')).rcode, 'REFUSED')
-  t.is(await powerDns('GET', name), 404)
+  t.is((await service().pdns('GET', `/zones/${name}.`)).status, 404)
   t.is((await api.get(`/domains/${name}/`)).status, 404)
   t.is((await api.get(`/domains/${name}/rrsets/`)).status, 404)
   t.is((await api.get('/domains/')).text, '[]')
@@ -128,7 +121,7 @@ test('deleting without perm_delete_domain is 403, even for absent and foreign do
 test('a domain whose zone PowerDNS has lost can be deleted', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
-  t.is(await powerDns('DELETE', name), 204)
+  t.is((await service().pdns('DELETE', `/zones/${name}.`)).status, 204)
   t.is((await api.delete(`/domains/${name}/`)).status, 204)
   t.is((await api.get(`/domains/${name}/`)).status, 404)
 })

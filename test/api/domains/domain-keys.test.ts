@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { domainOf, newDomain, succeeded } from '../../support/api.ts'
+import { domainOf, newDomain } from '../../support/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
 import { useService } from '../../support/harness.ts'
@@ -74,15 +74,4 @@ test('every domain has its own key', async (t) => {
   const names = [await newDomain(api), await newDomain(api), await newDomain(api)]
   const keys = await Promise.all(names.map(async (name) => (await domainOf(api, name)).keys[0]!.dnskey))
   t.is(new Set(keys).size, 3)
-})
-
-test('a domain that is deleted and created again has a new key', async (t) => {
-  const { api } = await service().account()
-  const name = await newDomain(api)
-  const before = (await domainOf(api, name)).keys[0]!.dnskey
-  succeeded(await api.delete(`/domains/${name}/`), 204)
-  await newDomain(api, name)
-  const after = (await domainOf(api, name)).keys[0]!
-  t.not(after.dnskey, before)
-  t.deepEqual(after.ds, dsOf(name, after.dnskey))
 })

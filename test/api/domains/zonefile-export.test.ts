@@ -11,7 +11,6 @@ import { lookUp, transfer, type Server } from '../../support/dns/dns.ts'
 import { newFolder } from '../../support/servers/folders.ts'
 import { useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies } from '../../support/tokens.ts'
 
 // Contract §7.8.
 
@@ -92,32 +91,6 @@ test('HEAD returns only headers', async (t) => {
   const name = await newDomain(api)
   const { status, headers, text } = await api.send('HEAD', path(name))
   t.deepEqual([status, headers['content-type'], text], [200, 'text/dns', ''])
-})
-
-test('the export of an absent or foreign domain is 404, without a token 401, by another method 405', async (t) => {
-  const { api } = await service().account()
-  const { api: other } = await service().account()
-  const name = await newDomain(api)
-  for (const answer of [
-    await other.get(path(name)),
-    await api.get(path('absent.test')),
-    await api.get(path(name.toUpperCase())),
-  ]) {
-    t.deepEqual([answer.status, answer.text], [404, '{"detail":"Not found."}'])
-    t.is(answer.headers['content-type'], 'application/json')
-  }
-  t.is((await service().anonymous.get(path(name))).status, 401)
-  for (const method of ['POST', 'PATCH', 'DELETE']) {
-    const answer = await api.send(method, path(name))
-    t.deepEqual([answer.status, answer.text], [405, `{"detail":"Method \\"${method}\\" not allowed."}`])
-  }
-})
-
-test('policies do not restrict exports', async (t) => {
-  const { api, tokenId } = await service().account()
-  const name = await newDomain(api)
-  await addPolicies(service(), tokenId, { write: false })
-  t.is((await exported(api, name)).length, 4)
 })
 
 test('without PowerDNS, an export is 503', async (t) => {

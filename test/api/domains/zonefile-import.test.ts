@@ -1,6 +1,6 @@
 import { SUBNAME_RULE } from '../../../src/dns/names.ts'
 import { query } from '../../../src/store/database.ts'
-import { callsFor, freshName, rrset, shared, succeeded, type ShownDomain, type ShownRRset } from '../../support/api.ts'
+import { callsFor, freshName, newDomain, rrset, shared, type ShownDomain, type ShownRRset } from '../../support/api.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { ask, lookUp, transfer } from '../../support/dns/dns.ts'
 import { useService, withService } from '../../support/harness.ts'
@@ -29,13 +29,10 @@ async function rrsetsOf(api: Client, name: string): Promise<string[]> {
 /** Whether a domain exists nowhere: not in the API, DNS, PowerDNS or the table of marks. */
 async function isAbsent(api: Client, name: string): Promise<boolean> {
   const { system, powerDns } = service()
-  const zone = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost/zones/${name}.`, {
-    headers: { 'x-api-key': powerDns.apiKey },
-  })
   return (
     (await api.get(`/domains/${name}/`)).status === 404 &&
     (await ask(powerDns, name, 'SOA')).rcode === 'REFUSED' &&
-    zone.status === 404 &&
+    (await service().pdns('GET', `/zones/${name}.`)).status === 404 &&
     (await query(system.db, 'select from marks where zone = :name and not settled', { name })).length === 0
   )
 }
@@ -130,11 +127,7 @@ const someone = shared(() => service().account())
 
 for (const [what, zonefile, rrsets] of [
   ['an empty text', '', []],
-  ['blanks', ' \n \r\n', []],
   ['a BOM and CRLF', '\ufeffa A 192.0.2.1\r\nb A 192.0.2.2\r\n', ['a 60 A 192.0.2.1', 'b 60 A 192.0.2.2']],
-  ['no final line break', 'a A 192.0.2.1', ['a 60 A 192.0.2.1']],
-  ['a blank owner in the first line', ' A 192.0.2.1', ['@ 60 A 192.0.2.1']],
-  ['64 levels of parentheses', `a A ${'('.repeat(64)} 192.0.2.1 ${')'.repeat(64)}`, ['a 60 A 192.0.2.1']],
   ['two SOAs at the apex', '@ SOA a b 1 2 3 4 90\n@ SOA a b 1 2 3 4 91\na A 192.0.2.1', ['a 90 A 192.0.2.1']],
   ['only names outside of the domain', 'other.test. A 192.0.2.1', []],
   ['a comment of 10 MB', `a A 192.0.2.1 ;${'x'.repeat(10_000_000)}`, ['a 60 A 192.0.2.1']],
@@ -159,21 +152,13 @@ const refused: [what: string, zonefile: unknown, texts: string[]][] = [
     inLine(4, 'Record content for type A malformed: Text input is malformed.'),
   ],
   ['$INCLUDE', 'a A 192.0.2.1\n$INCLUDE /etc/passwd\n', inLine(2, DIRECTIVES)],
-  ['$GENERATE', '$GENERATE 0-4294967295 host$ A 192.0.2.1', inLine(1, DIRECTIVES)],
-  ['another class', 'a CH A 192.0.2.1', inLine(1, '"CH" is not a type')],
-  ['an unknown type', 'a NONSENSE 1', inLine(1, '"NONSENSE" is not a type')],
-  ['a quote that is not closed', '\r\n\r\na TXT "x', inLine(3, 'Text input ended unexpectedly.')],
   ['a line of 1 MB', `\na TXT ${'x '.repeat(500_000)}`, inLine(2, TOO_LONG)],
-  ['a word of 1 MB', `a A ${'1'.repeat(1_000_000)}`, inLine(1, TOO_LONG)],
-  ['open parentheses', '\na A (\n192.0.2.1', inLine(2, 'unbalanced parentheses')],
   ['a SOA elsewhere', 'a SOA a b 1 2 3 4 5', ['Zonefile includes an SOA record for a name different from DOMAIN.']],
   [
     'a CNAME beside others',
     'a CNAME b\na A 192.0.2.1',
     ['No other records with the same name are allowed alongside a CNAME record.'],
   ],
-  ['two CNAMEs', 'a CNAME b\na CNAME c', ['a.DOMAIN/CNAME: CNAME RRset cannot have multiple records.']],
-  ['two DNAMEs', 'a DNAME b\na DNAME c', ['a.DOMAIN/DNAME: DNAME RRset cannot have multiple records.']],
   ['an invalid owner name', '\na+b A 192.0.2.1', [`Could not parse zonefile: line 2: ${SUBNAME_RULE}`]],
   [
     'an owner name that is too long',
@@ -190,8 +175,6 @@ const refused: [what: string, zonefile: unknown, texts: string[]][] = [
       't.DOMAIN/TYPE65280: Generic type format is not supported.',
     ],
   ],
-  ['NUL', 'a TXT "\0"', ['Null characters are not allowed.']],
-  ['a lone surrogate', 'a TXT "\ud800"', ['Surrogate characters are not allowed: U+D800.']],
   ['null', null, ['This field may not be null.']],
   ['a list', ['a A 192.0.2.1'], ['Not a valid string.']],
   ['a number', 5, inLine(1, 'expecting a type')],
@@ -214,6 +197,7 @@ test("problems of the name are reported with those of the zone file's type, and 
     (await create(api, '_x.test', null)).text,
     '{"name":["Domain names may not begin with an underscore."],"zonefile":["This field may not be null."]}',
   )
+  t.is((await create(api, await newDomain(api), 'x A')).text, '{"name":["domain with this name already exists."]}')
   t.is(
     (await create(api, 'com', '?')).text,
     '{"name":["This domain name conflicts with an existing domain, or is disallowed by policy."]}',
@@ -238,20 +222,6 @@ test('a zone file with too many records is refused; while it is read, the creati
   // The locks last for a few statements, each of which takes as long as a look; reading takes as long as hundreds.
   t.true(looks.filter(Boolean).length < looks.length / 3, looks.map(Number).join(''))
   t.true(await isAbsent(api, name))
-})
-
-test('a problem of the name is reported before any of the zone file', async (t) => {
-  const { api } = await service().account()
-  const name = freshName()
-  succeeded(await create(api, name, ''), 201)
-  for (const [taken, text] of [
-    [name, 'domain with this name already exists.'],
-    ['test', 'This domain name conflicts with an existing domain, or is disallowed by policy.'],
-  ] as const) {
-    t.is((await create(api, taken, 'x A')).text, JSON.stringify({ name: [text] }))
-  }
-  const upper = await create(api, name.toUpperCase(), 'x A')
-  t.is(upper.text, JSON.stringify({ name: [`Invalid value (not lowercase): ${name.toUpperCase()}`] }))
 })
 
 test('a policy that forbids one RRset forbids the import, before its contents are checked', async (t) => {

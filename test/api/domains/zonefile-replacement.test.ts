@@ -105,11 +105,6 @@ test('what is wrong with the file is told as at an import, and nothing changes',
         'Zonefile contains syntax error in line 1. Reason: Record content for type A malformed: Text input is malformed.',
       ],
     ],
-    ['x A 192.0.2.1\nx CNAME y\n', ['No other records with the same name are allowed alongside a CNAME record.']],
-    [
-      '$INCLUDE y\n',
-      ['Zonefile contains syntax error in line 1. Reason: only the directives $TTL and $ORIGIN are allowed'],
-    ],
     [
       `x MX 10 $url.\n${'0'.repeat(32)} A 192.0.2.1\nw WKS 192.0.2.1 6 25\n`,
       [
