@@ -2,9 +2,9 @@ import test from 'ava'
 import { freshName, newDomain } from '../../support/api.ts'
 import { basic, told, update } from '../../support/dyndns.ts'
 import { exchange, plainRequest } from '../../support/raw.ts'
-import { addPolicies, addToken, lastUsed, setState, type TokenOptions } from '../../support/tokens.ts'
+import { addFactor, addPolicies, addToken, lastUsed, setState, type TokenOptions } from '../../support/tokens.ts'
 import { query } from '../../../src/store/database.ts'
-import type { Account } from '../../support/accounts.ts'
+import { emailOf, type Account } from '../../support/accounts.ts'
 import { useService } from '../../support/harness.ts'
 
 // Contract §10.2: the three forms of credentials.
@@ -23,10 +23,7 @@ test.before('accounts with domains', async () => {
   second = await newDomain(account.api, freshName())
   const other = await service().account()
   foreign = await newDomain(other.api, freshName())
-  const [row] = await query<{ email: string }>(service().system.db, 'select email from accounts where id = :id', {
-    id: account.id,
-  })
-  email = row!.email
+  email = await emailOf(service().system, account.id)
 })
 
 /** The parameters of a valid update, without credentials. */
@@ -211,14 +208,8 @@ for (const [form, send, refusal] of forms) {
 
   test(`${form}: a login token before its MFA step is refused, in plain text`, async (t) => {
     const user = await service().account()
-    await query(
-      service().system.db,
-      `insert into totp_factors (id, account_id, name, secret, created, last_used)
-       values (gen_random_uuid(), :id, 'x', :secret, now(), now())`,
-      { id: user.id, secret: Buffer.alloc(32) },
-    )
-    const { id, secret } = await addToken(service(), user.id)
-    await query(service().system.db, 'update tokens set mfa = false where id = :id', { id })
+    await addFactor(service(), user.id)
+    const { secret } = await addToken(service(), user.id, { mfa: false })
     const own = await newDomain(user.api, freshName())
     const headers = form === 'Basic' ? basic(own, secret) : form === 'Token' ? { authorization: `Token ${secret}` } : {}
     const credentials = form === 'parameters' ? { username: own, password: secret } : {}
