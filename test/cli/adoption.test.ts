@@ -1,5 +1,5 @@
 import test from 'ava'
-import { one } from '../../src/store/database.ts'
+import { emailOf } from '../support/accounts.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { useServers } from '../support/harness.ts'
 
@@ -10,10 +10,7 @@ const servers = useServers()
 const zoneplane = commandsOn(() => servers().system)
 
 /** The e-mail address of the account that gets the zones. */
-async function owner(): Promise<string> {
-  const { id } = servers().owner
-  return (await one<{ email: string }>(servers().system.db, 'select email from accounts where id = :id', { id })).email
-}
+const owner = () => emailOf(servers().system, servers().owner.id)
 
 const rrset = (name: string, type: string, content: string, ttl = 3600) => ({
   ...{ name, type, ttl, comments: [] as object[] },

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { one } from '../../src/store/database.ts'
+import { emailOf } from '../support/accounts.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
@@ -54,8 +54,7 @@ steps.forEach(([what, call, fates], step) => {
         t.deepEqual(await lookUp(servers().powerDns, name, 'DNSKEY'), dnskeys[i])
       }
     }
-    const sql = 'select email from accounts where id = :id'
-    const { email } = await one<{ email: string }>(servers().system.db, sql, { id: servers().owner.id })
+    const email = await emailOf(servers().system, servers().owner.id)
     const options = ['--account', email, '--apply', '--json']
 
     const stops = names.map((name) => servers().proxy.stop((sent) => call(sent, `/zones/${name}.`)))

@@ -4,7 +4,6 @@ import { succeeded } from '../support/api.ts'
 import { depth } from '../support/depth.ts'
 import { isConsistent } from '../support/dns/zone.ts'
 import { useService } from '../support/harness.ts'
-import { apiAndDnsAgree } from './checks/agreement.ts'
 import { contentsAreServed } from './checks/contents.ts'
 
 // The API shows what was written, DNS serves it, and PowerDNS shows it, for all contents that may be spelled in several ways.
@@ -12,11 +11,7 @@ import { contentsAreServed } from './checks/contents.ts'
 const service = useService()
 
 test.serial('DNS serves, octet for octet, the records that the API shows', async (t) => {
-  await contentsAreServed(t, service(), 'contents.no-random-name', depth(100, 2_000))
-})
-
-test.serial('random records of every type are served as they were accepted', async (t) => {
-  await apiAndDnsAgree(t, service(), depth(600, 6_000))
+  await contentsAreServed(t, service(), 'contents.no-random-name', depth(300, 4_000))
 })
 
 /** Records with an octet, written as `\DDD`, in each field that may hold it. */

@@ -4,15 +4,17 @@ import { Client, type Answer } from '../support/client.ts'
 import { depth } from '../support/depth.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
 import { addresses, served, told, update } from '../support/dyndns.ts'
-import { startService } from '../support/servers/service.ts'
+import { useService } from '../support/harness.ts'
+import { startService, type LocalService } from '../support/servers/service.ts'
 import { isConsistent } from '../support/dns/zone.ts'
-import { useTwoProcesses } from './checks/two-processes.ts'
 import { writeSideBySide } from './checks/writers.ts'
 
 // Writers side by side. Half of them use one process of the service, half another. Both processes share the connections
 // that PowerDNS can handle.
 
-const { service, clients } = useTwoProcesses()
+const ENVIRONMENT = { THROTTLE: 'off', PDNS_CONNECTIONS: '4' }
+const service = useService(ENVIRONMENT)
+let second: LocalService
 
 /** Contract §10 when many routers get new addresses at once, as after a power cut. */
 const ROUTERS = 50
@@ -20,8 +22,12 @@ const ROUTERS = 50
 let pair: [Client, Client]
 
 test.before('two processes', async () => {
-  pair = await clients()
+  second = await startService(service().backends, ENVIRONMENT)
+  const { api, secret } = await service().account()
+  pair = [api, second.clientOf(secret)]
 })
+
+test.after.always('the second process stops', () => second.stop())
 
 /** A router's IPv4 and IPv6 address. */
 function both(router: number): string {

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import { adopt, type Adoption, type AdoptionRequest } from '../../../src/service/domains/adoption.ts'
 import { reconcileAll } from '../../../src/service/domains/reconcile.ts'
-import { one } from '../../../src/store/database.ts'
+import { emailOf } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { transfer, verifyTransfer } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
@@ -28,9 +28,7 @@ export function adoption(
 }
 
 /** The e-mail address of the account that gets the zones. */
-export async function ownerOf({ system, owner }: TestServers): Promise<string> {
-  return (await one<{ email: string }>(system.db, 'select email from accounts where id = :id', { id: owner.id })).email
-}
+export const ownerOf = ({ system, owner }: TestServers) => emailOf(system, owner.id)
 
 /** Calls PowerDNS' API, as others do. */
 export async function call(servers: TestServers, method: string, path: string, body?: object): Promise<unknown> {
