@@ -84,11 +84,6 @@ export function linksTo({ system }: TestService, email: string): Link[] {
   return lettersTo(system, email).filter(hasLink).map(linkIn)
 }
 
-/** How many mails have arrived at an address so far. */
-export function countLetters({ system }: TestService, email: string): number {
-  return lettersTo(system, email).length
-}
-
 /** Requests a password reset, and returns the link in the mail. @param count mails to the address by then */
 export async function resetLink(service: TestService, { email }: Person, count = 1): Promise<Link> {
   succeeded(await service.anonymous.post('/auth/account/reset-password/', { email }), 202)

@@ -128,6 +128,12 @@ export async function codeFor({ system }: TestService, id: string, offset = 0): 
   return codeAt(decryptSecret(system, { id, ...factor! }), stepAt(system.now()) + offset)
 }
 
+/** A code that a factor accepts neither now nor in the next time step. */
+export async function wrongCode(service: TestService, id: string): Promise<string> {
+  const right = await Promise.all([-1, 0, 1, 2].map((offset) => codeFor(service, id, offset)))
+  return ['000000', '111111', '222222', '333333', '444444'].find((code) => !right.includes(code))!
+}
+
 /** Lets the codes of a factor that were accepted be accepted again. */
 export async function forgetCodes({ system }: TestService, id: string): Promise<void> {
   await query(system.db, 'update totp_factors set last_step = null where id = :id', { id })

@@ -3,7 +3,7 @@ import { useService, withService, type TestService } from '../../support/harness
 import { allLettersTo } from '../../support/mails.ts'
 import { person, said, type Person } from '../../support/people.ts'
 import { test } from '../../support/serial.ts'
-import { addFactor, addToken, codeFor, stopClocks } from '../../support/tokens.ts'
+import { addFactor, addToken, codeFor, stopClocks, wrongCode } from '../../support/tokens.ts'
 import { query } from '../../../src/store/database.ts'
 
 // Contract §11.2: with MFA enabled, a change of address and a deletion need a code; and how often codes may be wrong.
@@ -22,12 +22,6 @@ async function withFactor(own: TestService = service()): Promise<Person & { fact
   return { ...someone, factor: await addFactor(own, someone.id) }
 }
 
-/** A code of another value than the factor's codes of now. */
-async function wrongCode(factor: string, own: TestService = service()): Promise<string> {
-  const right = await Promise.all([-1, 0, 1, 2].map((offset) => codeFor(own, factor, offset)))
-  return ['000000', '111111', '222222', '333333', '444444'].find((code) => !right.includes(code))!
-}
-
 for (const [what, path, more] of [
   ['change of address', '/auth/account/change-email/', { new_email: 'new@example.test' }],
   ['deletion', '/auth/account/delete/', {}],
@@ -38,7 +32,7 @@ for (const [what, path, more] of [
   test(`${what}: with MFA enabled it needs a code, which works once`, async (t) => {
     const someone = await withFactor()
     t.deepEqual(said(await ask(someone, {})), [400, REQUIRED])
-    t.deepEqual(said(await ask(someone, { code: await wrongCode(someone.factor) })), [400, WRONG])
+    t.deepEqual(said(await ask(someone, { code: await wrongCode(service(), someone.factor) })), [400, WRONG])
     t.deepEqual(await allLettersTo(service().system, someone.email), [])
     const code = await codeFor(service(), someone.factor)
     t.is((await ask(someone, { code })).status, 202)
@@ -98,7 +92,7 @@ test('after ten wrong codes in an hour for an account, codes are 429 everywhere,
     // A right code between them does not count, and forgives nothing.
     for (let i = 0; i < 10; i++) {
       if (i === 5) t.is((await ask(paths[2], someone, await codeFor(own, someone.factor, -1))).status, 202)
-      const code = await wrongCode(someone.factor, own)
+      const code = await wrongCode(own, someone.factor)
       t.deepEqual(said(await ask(paths[i % 3]!, someone, code)), [400, WRONG])
     }
     for (const path of paths) {
@@ -117,7 +111,7 @@ test('of simultaneous wrong codes, ten are looked at', async (t) => {
     stopClocks(own)
     const { id, factor } = await withFactor(own)
     const { api } = await addToken(own, id, { mfa: false, permManageTokens: true })
-    const code = await wrongCode(factor, own)
+    const code = await wrongCode(own, factor)
     const asked = Array.from({ length: 30 }, () => api.post(`/auth/totp/${factor}/verify/`, { code }))
     const answers = await Promise.all(asked)
     t.is(answers.filter(({ status }) => status === 400).length, 10)
