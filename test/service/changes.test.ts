@@ -4,8 +4,7 @@ import { Denied, Invalid } from '../../src/errors.ts'
 import { parseRdata } from '../../src/dns/rdata.ts'
 import { changeOf, planOne, type Change, type ZoneState } from '../../src/service/zone/changes.ts'
 import type { Method, RRsetInput } from '../../src/service/zone/rrset-input.ts'
-import { structuralChanges } from '../../src/service/zone/rectification.ts'
-import { inSlices, type Work } from '../../src/slices.ts'
+import type { Work } from '../../src/slices.ts'
 import type { RRset, RRsetKey } from '../../src/store/rrsets.ts'
 import type { Policy } from '../../src/store/tokens.ts'
 
@@ -157,33 +156,6 @@ test('a write that the policies forbid is denied and reveals nothing about the z
   )
 })
 
-test('only policies that match the RRset decide', (t) => {
-  fc.assert(
-    fc.property(REQUEST, (request) => {
-      const policies = [...NOTHING, { domainId: null, ...request.key, permWrite: true }]
-      const attempt = () => {
-        try {
-          return plan(request, policies)
-        } catch (error) {
-          return error
-        }
-      }
-      t.false(attempt() instanceof Denied)
-    }),
-    { numRuns: 500 },
-  )
-})
-
-test('an invalid field is reported whatever the token may write', (t) => {
-  fc.assert(
-    fc.property(REQUEST, (request) => {
-      const error = t.throws(() => plan({ ...request, ttl: 59, without: [] }, NOTHING), { instanceOf: Invalid })
-      t.deepEqual(error.problems, { ttl: ['Ensure this value is greater than or equal to 60.'] })
-    }),
-    { numRuns: 500 },
-  )
-})
-
 /** Contents in other spellings, of one type each, and a wrong one. */
 const SPELLINGS = ['"\\097"', 'NS1.Test.', `1 13 1 ${'0 '.repeat(40)}`, '192.0.2.1 ']
 
@@ -262,54 +234,5 @@ test('a change is effective unless TTL and the set of records stay the same', (t
       t.is(change.isEffective, JSON.stringify(state(change.before)) !== JSON.stringify(state(change.after)))
     }),
     { numRuns: 3000 },
-  )
-})
-
-/** The names that exist, those that are delegated, and those with a DS or a DNAME. */
-function structure(rrsets: readonly RRsetKey[]): unknown {
-  const names = (wanted: (key: RRsetKey) => boolean) =>
-    [...new Set(rrsets.filter(wanted).map(({ subname }) => subname))].sort()
-  return {
-    present: names(() => true),
-    delegated: names(({ subname, type }) => type === 'NS' && subname !== ''),
-    secured: names(({ type }) => type === 'DS'),
-    redirected: names(({ type }) => type === 'DNAME'),
-  }
-}
-
-/** Whether an RRset is at or below a delegation; a DS belongs to the parent. */
-function isCut({ subname, type }: RRsetKey, rrsets: readonly RRsetKey[]): boolean {
-  return (
-    type !== 'DS' &&
-    rrsets.some(
-      (cut) =>
-        cut.type === 'NS' && cut.subname !== '' && (subname === cut.subname || subname.endsWith(`.${cut.subname}`)),
-    )
-  )
-}
-
-test('a zone is rectified when names, delegations, DS or DNAME appear or disappear, or a delegated RRset is written', async (t) => {
-  const subname = fc.constantFrom('', 'www', 'a.www', 'b.a.www', 'awww', '*')
-  const type = fc.constantFrom('A', 'DNAME', 'DS', 'NS', 'TXT')
-  const keys = fc.uniqueArray(fc.record({ subname, type }), {
-    selector: (key) => `${key.type} ${key.subname}`,
-    maxLength: 6,
-  })
-  const rrset = (key: RRsetKey): RRset => ({ ...key, ttl: 60, records: ['x'], created: TIME, touched: TIME })
-  await fc.assert(
-    fc.asyncProperty(keys, keys, fc.boolean(), async (before, after, rewritten) => {
-      const [current, later] = [before.map(rrset), after.map(rrset)]
-      const gone = before.filter((key) => at(later, key) === undefined)
-      const written = after.filter((key) => rewritten || at(current, key) === undefined)
-      const changes = [
-        ...gone.map((key) => changeOf({ ...key, before: at(current, key), after: undefined })),
-        ...written.map((key) => changeOf({ ...key, before: at(current, key), after: rrset(key) })),
-      ]
-      const moved = JSON.stringify(structure(before)) !== JSON.stringify(structure(after))
-      const expected = moved || written.some((key) => isCut(key, after))
-      const { cuts, names } = await inSlices(structuralChanges(current, changes))
-      t.is(cuts || names.length > 0, expected)
-    }),
-    { numRuns: 5000 },
   )
 })
