@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { SetupError } from './setup-error.ts'
+import { StartError } from '../src/errors.ts'
 
 /** A user account of this machine. */
 export interface Account {
@@ -35,7 +35,7 @@ export function unprivilegedAccount(...names: string[]): Account | undefined {
     const row = rows.find((fields) => fields[0] === name)
     if (row && Number(row[2]) > 0) return { name, uid: Number(row[2]), gid: Number(row[3]) }
   }
-  throw new SetupError('Postgres and PowerDNS do not run as root, and there is no user "nobody" to run them as.')
+  throw new StartError('Postgres and PowerDNS do not run as root, and there is no user "nobody" to run them as.')
 }
 
 /** The command for a program that gets `deathSignal` when this process dies, where the system has setpriv(1). */
@@ -56,7 +56,7 @@ export function commandFor(program: string, args: string[], run: RunAs): Command
 /** Refuses files and folders below a folder that the account may not enter, such as /root. */
 export function requireReach(account: Account | undefined, paths: string[]): void {
   if (paths.every((path) => reaches(account, path))) return
-  throw new SetupError(
+  throw new StartError(
     `Postgres and PowerDNS do not run as root, and user "${account!.name}" cannot reach ${paths.join(' and ')}. ` +
       'Set ZONEPLANE_DATA to a folder that every user may enter, or move the project to such a folder.',
   )

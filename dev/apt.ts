@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { outcome } from './daemon.ts'
-import { SetupError } from './setup-error.ts'
+import { StartError } from '../src/errors.ts'
 
 /** Installs Debian packages; their services are started neither now nor at boot. */
 export async function aptInstall(packages: string[]): Promise<void> {
@@ -16,7 +16,7 @@ export async function aptInstall(packages: string[]): Promise<void> {
       await aptGet(['update'])
       failure = await aptGet(install)
     }
-    if (failure !== undefined) throw new SetupError(`apt-get cannot install ${packages.join(' ')}:\n${failure}`)
+    if (failure !== undefined) throw new StartError(`apt-get cannot install ${packages.join(' ')}:\n${failure}`)
   } finally {
     for (const service of services()) if (!had.has(service)) disable(service)
     allowServices()
@@ -37,7 +37,7 @@ async function aptGet(args: string[]): Promise<string | undefined> {
   for (const signal of signals) process.on(signal, interrupt)
   const { code, output } = await outcome(child)
   for (const signal of signals) process.off(signal, interrupt)
-  if (interrupted) throw new SetupError('Interrupted while installing packages.')
+  if (interrupted) throw new StartError('Interrupted while installing packages.')
   return code === 0 ? undefined : output
 }
 

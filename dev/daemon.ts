@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync, renameSync } from 'node:
 import { join } from 'node:path'
 import { commandFor, type RunAs } from './account.ts'
 import { end, identify, isRunning, recall, remember, send, type Ending } from './running.ts'
-import { SetupError } from './setup-error.ts'
+import { StartError } from '../src/errors.ts'
 
 /** A running server. */
 export interface Daemon {
@@ -48,7 +48,7 @@ export function startDaemon(program: string, args: string[], options: DaemonOpti
   closeSync(log)
   const exited = new Promise((resolve) => child.once('exit', resolve).once('error', resolve))
   const { pid } = child
-  if (pid === undefined) throw new SetupError(`${program} cannot be run.`)
+  if (pid === undefined) throw new StartError(`${program} cannot be run.`)
   started.set(pid, deathSignal)
   void exited.then(() => started.delete(pid))
   const running = identify(pid)
@@ -69,7 +69,7 @@ export async function endOrphan(folder: string, ending: Ending): Promise<void> {
   const orphan = recall(join(folder, 'process'))
   if (!orphan) return
   await end(orphan, ending)
-  if (isRunning(orphan)) throw new SetupError(`Process ${orphan.pid} still uses ${folder} and cannot be ended.`)
+  if (isRunning(orphan)) throw new StartError(`Process ${orphan.pid} still uses ${folder} and cannot be ended.`)
 }
 
 /** The last lines of a server's log since its last start. */

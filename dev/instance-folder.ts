@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, rm
 import { join } from 'node:path'
 import { reaches, unprivilegedAccount, type Account } from './account.ts'
 import { endOrphan } from './daemon.ts'
-import { SetupError } from './setup-error.ts'
+import { StartError } from '../src/errors.ts'
 
 /** The name of a file that each instance's folder has. */
 export const MARKER = 'made-by-zoneplane'
@@ -30,7 +30,7 @@ export function openInstanceFolder(folder: string): void {
     chmodSync(folder, 0o711)
     writeFileSync(join(folder, MARKER), 'Zoneplane keeps a server here. `npm start -- --fresh` deletes it.\n')
   } catch (error) {
-    throw new SetupError(`${(error as Error).message}. Set ZONEPLANE_DATA to a folder that you can write to.`)
+    throw new StartError(`${(error as Error).message}. Set ZONEPLANE_DATA to a folder that you can write to.`)
   }
 }
 
@@ -75,7 +75,7 @@ function shortFolder(instance: string): string {
 function refuseForeign(folder: string): void {
   if (!existsSync(folder) || existsSync(join(folder, MARKER))) return
   if (lstatSync(folder).isDirectory() && readdirSync(folder).length === 0) return
-  throw new SetupError(
+  throw new StartError(
     `${folder} was not made by Zoneplane, so Zoneplane neither uses nor deletes it. Set ZONEPLANE_DATA to another folder.`,
   )
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, openSync, readFileSync, writeSync, ftruncateSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SetupError } from './setup-error.ts'
+import { StartError } from '../src/errors.ts'
 
 /** A lock that this process holds until it releases it or ends. */
 export interface Lock {
@@ -61,7 +61,7 @@ function openLocked(file: string): number | undefined {
   if (status === 0) return fd
   closeSync(fd)
   if (status === 1) return undefined
-  throw new SetupError(
+  throw new StartError(
     `${file} cannot be locked: flock(1), of util-linux, fails (${error?.message ?? `status ${status}`}).`,
   )
 }

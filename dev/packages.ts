@@ -4,7 +4,7 @@ import { aptInstall } from './apt.ts'
 import { waitForLock } from './lock.ts'
 import { findPostgres } from './postgres-programs.ts'
 import { findPowerDns, findProgram } from './powerdns-program.ts'
-import { SetupError } from './setup-error.ts'
+import { StartError } from '../src/errors.ts'
 
 /** Something that must be installed. */
 export interface Requirement {
@@ -44,7 +44,7 @@ export interface InstallOptions {
 
 /**
  * Installs what is missing, if this is root on Debian or Ubuntu and may do so.
- * @throws SetupError that says what to install, if something is missing still
+ * @throws StartError that says what to install, if something is missing still
  */
 export async function ensureInstalled(needed: Requirement[], options: InstallOptions): Promise<void> {
   const { wanted = [], install, progress } = options
@@ -55,11 +55,11 @@ export async function ensureInstalled(needed: Requirement[], options: InstallOpt
     try {
       await installMissing(wanted, progress)
     } catch (error) {
-      if (!(error instanceof SetupError)) throw error
+      if (!(error instanceof StartError)) throw error
       progress(error.message)
     }
   }
-  if (missing(needed).length > 0) throw new SetupError(whatToInstall(missing(needed)))
+  if (missing(needed).length > 0) throw new StartError(whatToInstall(missing(needed)))
 }
 
 async function installMissing(requirements: Requirement[], progress: (text: string) => void): Promise<void> {

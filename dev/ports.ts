@@ -1,7 +1,7 @@
 import { createSocket, Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server } from 'node:net'
-import { SetupError } from './setup-error.ts'
+import { StartError } from '../src/errors.ts'
 
 /** Where the private servers listen, except for DNS if other addresses are given. */
 export const HOST = '127.0.0.1'
@@ -61,13 +61,13 @@ function explain(error: unknown, what: string, host: string, port: number): neve
   const { code } = error as NodeJS.ErrnoException
   const address = `${host.includes(':') ? `[${host}]` : host}:${port} (${what})`
   if (code === 'EADDRINUSE') {
-    throw new SetupError(`${address} is taken by another program. Stop it, or set DNS_PORT to a free port.`)
+    throw new StartError(`${address} is taken by another program. Stop it, or set DNS_PORT to a free port.`)
   }
   if (code === 'EACCES') {
-    throw new SetupError(`${address} is for root only. Set DNS_PORT to a port above 1023.`)
+    throw new StartError(`${address} is for root only. Set DNS_PORT to a port above 1023.`)
   }
   if (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT') {
-    throw new SetupError(`${host} is no address of this machine. Set DNS_HOST to addresses that it has.`)
+    throw new StartError(`${host} is no address of this machine. Set DNS_HOST to addresses that it has.`)
   }
   throw error
 }

@@ -1,5 +1,5 @@
 import { postgresPrograms, type PostgresPrograms } from '../src/store/postgres-programs.ts'
-import { SetupError } from './setup-error.ts'
+import { StartError } from '../src/errors.ts'
 
 /** The first version with `unique nulls not distinct`. */
 const oldest = 15
@@ -13,7 +13,7 @@ export function findPostgres(madeBy?: number): PostgresPrograms | undefined {
   const same = all.find(({ major }) => major === madeBy)
   if (same || all.length === 0) return same
   const found = all.map(({ folder, major }) => `${major} (${folder})`).join(', ')
-  throw new SetupError(
+  throw new StartError(
     `The database was made by PostgreSQL ${madeBy}; installed is ${found}. Install PostgreSQL ${madeBy}, ` +
       'or delete the data and start over: npm start -- --fresh',
   )

@@ -8,7 +8,7 @@ import { endOrphan, environment, outcome, readLog, startDaemon, type Daemon } fr
 import { giveTo, openInstanceFolder, openSocketFolder } from './instance-folder.ts'
 import { findPostgres } from './postgres-programs.ts'
 import { end, identify, type Ending } from './running.ts'
-import { SetupError } from './setup-error.ts'
+import { StartError } from '../src/errors.ts'
 
 /** A running private Postgres. */
 export interface Postgres extends Daemon {
@@ -42,7 +42,7 @@ export async function startPostgres(folder: string, options: PostgresOptions): P
   await endLeftOver(folder)
   const data = join(folder, 'data')
   const programs = findPostgres(versionOf(data))
-  if (!programs) throw new SetupError('PostgreSQL 15 or newer is missing.')
+  if (!programs) throw new StartError('PostgreSQL 15 or newer is missing.')
   const account = unprivilegedAccount('postgres')
   requireReach(account, [folder])
   const run: RunAs = { account, deathSignal: durable ? 'SIGINT' : 'SIGQUIT' }
@@ -82,7 +82,7 @@ async function initialise(initdb: string, data: string, durable: boolean, run: R
   const command = commandFor(initdb, [...args, ...quick], { ...run, deathSignal: 'SIGKILL' })
   const child = spawn(command.file, command.args, { ...command.as, cwd: '/', detached: true, env: environment() })
   const { code, output } = await outcome(child)
-  if (code !== 0) throw new SetupError(`initdb cannot create a database in ${data}:\n${output}`)
+  if (code !== 0) throw new StartError(`initdb cannot create a database in ${data}:\n${output}`)
   renameSync(unfinished, data)
 }
 
@@ -111,7 +111,7 @@ async function startWithDatabase(folder: string, socket: string, start: () => Da
     const log = readLog(folder, 8)
     // The workers of a killed postmaster need a moment to exit.
     if (!/is still in use|already exists/.test(log) || Date.now() > until) {
-      throw new SetupError(`Postgres does not start in ${folder}:\n${log}`)
+      throw new StartError(`Postgres does not start in ${folder}:\n${log}`)
     }
     await sleep(200)
   }

@@ -11,7 +11,7 @@ import { findPorts, HOST, reachable, type Ports } from './ports.ts'
 import { findPowerDns } from './powerdns-program.ts'
 import { projectFolder } from './project.ts'
 import type { Ending } from './running.ts'
-import { SetupError } from './setup-error.ts'
+import { StartError } from '../src/errors.ts'
 
 /** A running private PowerDNS. To restart it, call startPowerDns with the same folder, ports and API key. */
 export interface PowerDns extends Daemon {
@@ -50,7 +50,7 @@ const ending: Ending = [
 /** Starts a private PowerDNS whose zones are kept in `folder`. */
 export async function startPowerDns(folder: string, options: PowerDnsOptions): Promise<PowerDns> {
   const program = findPowerDns()
-  if (program === undefined) throw new SetupError('PowerDNS (pdns_server) with its LMDB backend is missing.')
+  if (program === undefined) throw new StartError('PowerDNS (pdns_server) with its LMDB backend is missing.')
   openInstanceFolder(folder)
   await endOrphan(folder, ending)
   const account = unprivilegedAccount('pdns')
@@ -122,7 +122,7 @@ async function startOnFreePorts(
     const daemon = start(ports)
     if (await becomesReady(daemon, folder, ports, options)) return { daemon, ports }
     await daemon.stop()
-    if (!lostPort(folder) || tries === 5) throw new SetupError(`PowerDNS does not start:\n${readLog(folder, 8)}`)
+    if (!lostPort(folder) || tries === 5) throw new StartError(`PowerDNS does not start:\n${readLog(folder, 8)}`)
   }
 }
 

@@ -30,16 +30,7 @@ export function remember(file: string, running: Running): void {
 /** The process that `remember` wrote to this file, if it still runs. */
 export function recall(file: string): Running | undefined {
   try {
-    return parseRunning(readFileSync(file, 'utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-/** The process in a text that `remember` wrote, if it still runs. */
-function parseRunning(text: string): Running | undefined {
-  try {
-    const running = JSON.parse(text) as Running
+    const running = JSON.parse(readFileSync(file, 'utf8')) as Running
     return Number.isInteger(running.pid) && running.pid > 1 && isRunning(running) ? running : undefined
   } catch {
     return undefined

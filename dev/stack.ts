@@ -11,7 +11,7 @@ import {
 } from './packages.ts'
 import { startPostgres, type Postgres } from './postgres.ts'
 import { startPowerDns, type PowerDns } from './powerdns.ts'
-import { SetupError } from './setup-error.ts'
+import { StartError } from '../src/errors.ts'
 
 export interface StackOptions {
   /** Whether to start a Postgres. */
@@ -115,8 +115,8 @@ async function bothOrNeither(
     if (result.status === 'fulfilled') await result.value?.stop()
     else failures.push(result.reason as Error)
   }
-  const unexpected = failures.find((failure) => !(failure instanceof SetupError))
-  throw unexpected ?? new SetupError(failures.map((failure) => failure.message).join('\n'))
+  const unexpected = failures.find((failure) => !(failure instanceof StartError))
+  throw unexpected ?? new StartError(failures.map((failure) => failure.message).join('\n'))
 }
 
 /** Creates the data folder and locks it against other processes. */
@@ -126,13 +126,13 @@ function lockFolder(folder: string): Lock {
     if (mkdirSync(folder, { recursive: true }) !== undefined) chmodSync(folder, 0o711)
     accessSync(folder, constants.W_OK | constants.X_OK)
   } catch (error) {
-    throw new SetupError(
+    throw new StartError(
       `${folder} cannot be written (${(error as Error).message}). Set ZONEPLANE_DATA to another folder.`,
     )
   }
   const lock = takeLock(join(folder, 'lock'))
   if ('release' in lock) return lock
-  throw new SetupError(
+  throw new StartError(
     `${folder} is in use by process ${lock.pid}, perhaps of another container. Stop it, or set ZONEPLANE_DATA, PORT and DNS_PORT.`,
   )
 }

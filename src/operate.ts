@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { watchDisk } from '../dev/disk.ts'
 import { reachable } from '../dev/ports.ts'
-import { SetupError } from '../dev/setup-error.ts'
+import { StartError } from './errors.ts'
 import type { Stack } from '../dev/stack.ts'
 import { applySeed } from '../seeds/apply.ts'
 import { DEMO_DOMAIN, seedDemo } from '../seeds/demo.ts'
@@ -35,7 +35,7 @@ export interface Operation {
   hurrying: AbortSignal
 }
 
-/** Runs the service on its servers until it is told to stop. @throws StartError; SetupError if a private server ends */
+/** Runs the service on its servers until it is told to stop. @throws StartError, also if a private server ends */
 export async function operate(operation: Operation): Promise<void> {
   const { config, stack, seed, fresh, told, stopping, hurrying } = operation
   const log = createLog(config.logLevel, process.stderr, config.logFormat)
@@ -65,7 +65,7 @@ export async function operate(operation: Operation): Promise<void> {
   if (stack !== undefined) rememberServers(config.dataFolder, { ...settings, [API]: addressOf(config, running.port) })
   console.log(welcome(config, running.port, stack, demo))
   const broken = stack?.broken.then((reason) => {
-    throw new SetupError(`${reason}: stopping`)
+    throw new StartError(`${reason}: stopping`)
   })
   const unnoticed = told.then(() => sleep(config.shutdownDelay * 1000, undefined, { signal: hurrying }))
   const over = unnoticed.catch(() => undefined)

@@ -2,12 +2,10 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { demoTools } from '../dev/packages.ts'
-import { SetupError } from '../dev/setup-error.ts'
 import { startStack, type Stack } from '../dev/stack.ts'
 import type { Seed } from '../seeds/read.ts'
 import { readConfig, type Config } from './config.ts'
 import { dataFolderOf, forgetServers } from '../dev/data-folder.ts'
-import { StartError } from './errors.ts'
 import { progress } from '../dev/progress.ts'
 
 /** Milliseconds between two looks whether npm still runs. */
@@ -38,13 +36,7 @@ export interface StartOptions {
  * name: a demo.
  * @throws ConfigError; StartError
  */
-export async function start(options: StartOptions): Promise<void> {
-  await run(options).catch((error: unknown) => {
-    throw error instanceof SetupError ? new StartError(error.message, { cause: error }) : error
-  })
-}
-
-async function run({ fresh, install, ci }: StartOptions): Promise<void> {
+export async function start({ fresh, install, ci }: StartOptions): Promise<void> {
   const isThrowaway = ci && !process.env['ZONEPLANE_DATA']?.trim()
   const dataFolder = isThrowaway ? throwawayFolder() : dataFolderOf(process.env)
   const config = readConfig({

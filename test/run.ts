@@ -9,7 +9,7 @@ import { ensureInstalled, postgres, powerDns } from '../dev/packages.ts'
 import { startPostgres } from '../dev/postgres.ts'
 import { projectFolder } from '../dev/project.ts'
 import { identify, recall, remember } from '../dev/running.ts'
-import { SetupError } from '../dev/setup-error.ts'
+import { StartError } from '../src/errors.ts'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
@@ -55,7 +55,7 @@ try {
     args.filter(isOption),
   )
 } catch (error) {
-  console.error(error instanceof SetupError || error instanceof ConfigError ? error.message : error)
+  console.error(error instanceof StartError || error instanceof ConfigError ? error.message : error)
   process.exitCode = 1
 }
 if (interruptedBy) process.exitCode = 128 + constants.signals[interruptedBy]
@@ -63,7 +63,7 @@ if (interruptedBy) process.exitCode = 128 + constants.signals[interruptedBy]
 /** Runs the tests with their own Postgres and folders; resolves with the exit code. */
 async function test(files: string[], options: string[]): Promise<number> {
   if (files.length === 0) {
-    throw new SetupError(`No test file has such a name. Parts of the deep suite: ${Object.keys(PARTS).join(', ')}`)
+    throw new StartError(`No test file has such a name. Parts of the deep suite: ${Object.keys(PARTS).join(', ')}`)
   }
   await removeLeftOvers()
   await install(files)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { startPostgres, type Postgres } from '../../dev/postgres.ts'
 import { identify, remember } from '../../dev/running.ts'
-import { SetupError } from '../../dev/setup-error.ts'
+import { StartError } from '../../src/errors.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { isGone, quietly } from './processes.ts'
 
@@ -85,7 +85,7 @@ test.serial('data of a Postgres version that is not installed is refused', async
   writeFileSync(join(folder, 'made-by-zoneplane'), '')
   writeFileSync(join(folder, 'data', 'PG_VERSION'), '9\n')
   await t.throwsAsync(startPostgres(folder, options), {
-    instanceOf: SetupError,
+    instanceOf: StartError,
     message: /made by PostgreSQL 9; installed is/,
   })
 })
@@ -93,6 +93,6 @@ test.serial('data of a Postgres version that is not installed is refused', async
 test.serial('a folder with other files in it is refused and left alone', async (t) => {
   const folder = newFolder()
   writeFileSync(join(folder, 'thesis.txt'), '')
-  await t.throwsAsync(startPostgres(folder, options), { instanceOf: SetupError, message: /not made by Zoneplane/ })
+  await t.throwsAsync(startPostgres(folder, options), { instanceOf: StartError, message: /not made by Zoneplane/ })
   t.deepEqual(readdirSync(folder), ['thesis.txt'])
 })

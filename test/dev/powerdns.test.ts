@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { startPowerDns, type PowerDns } from '../../dev/powerdns.ts'
-import { SetupError } from '../../dev/setup-error.ts'
+import { StartError } from '../../src/errors.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { isGone, quietly } from './processes.ts'
 
@@ -92,7 +92,7 @@ test.serial('if another program uses a port, an error names it', async (t) => {
   const udpPort = udp.address().port
   const folder = newFolder()
   const refused = async (ports: { dnsPort?: number; apiPort?: number }, message: string) => {
-    const error = await t.throwsAsync(startPowerDns(folder, { ...options, ...ports }), { instanceOf: SetupError })
+    const error = await t.throwsAsync(startPowerDns(folder, { ...options, ...ports }), { instanceOf: StartError })
     t.true(error.message.startsWith(message), error.message)
   }
   await refused({ dnsPort: tcpPort }, `127.0.0.1:${tcpPort} (DNS over TCP) is taken`)
@@ -132,7 +132,7 @@ test.serial('a program that takes the port of the API before PowerDNS does is no
     taking = listenWhenFree(thief, apiPort)
   }
   const started = startPowerDns(newFolder(), { ...options, apiPort, progress })
-  await t.throwsAsync(started, { instanceOf: SetupError, message: /\(PowerDNS' API\) is taken by another program/ })
+  await t.throwsAsync(started, { instanceOf: StartError, message: /\(PowerDNS' API\) is taken by another program/ })
   await taking
   t.deepEqual(heard, [])
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { defaultDataFolder } from '../../dev/instance-folder.ts'
 import { startPostgres } from '../../dev/postgres.ts'
 import { startPowerDns } from '../../dev/powerdns.ts'
-import { SetupError } from '../../dev/setup-error.ts'
+import { StartError } from '../../src/errors.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { quietly } from './processes.ts'
 
@@ -21,8 +21,8 @@ function closedFolder(): string {
 asRoot('Postgres and PowerDNS are not started below a folder that only root may enter', async (t) => {
   const message = /do not run as root, and user "\w+" cannot reach .* Set ZONEPLANE_DATA to a folder/
   const options = { durable: false, progress: quietly }
-  await t.throwsAsync(startPostgres(closedFolder(), options), { instanceOf: SetupError, message })
-  await t.throwsAsync(startPowerDns(closedFolder(), { ...options, dnsPort: 0 }), { instanceOf: SetupError, message })
+  await t.throwsAsync(startPostgres(closedFolder(), options), { instanceOf: StartError, message })
+  await t.throwsAsync(startPowerDns(closedFolder(), { ...options, dnsPort: 0 }), { instanceOf: StartError, message })
 })
 
 asRoot('the data of a project in such a folder are in /var/lib/zoneplane', (t) => {

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
-import { SetupError } from '../../dev/setup-error.ts'
+import { StartError } from '../../src/errors.ts'
 import { startStack, type Stack } from '../../dev/stack.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { isGone, processes, quietly } from './processes.ts'
@@ -63,7 +63,7 @@ test.serial('a server that the caller does not ask for is not started', async (t
 
 test.serial('a second stack on the same folder is refused, and the first one keeps running', async (t) => {
   const stack = await startStack(folder, options)
-  await t.throwsAsync(startStack(folder, options), { instanceOf: SetupError, message: /is in use by process \d+/ })
+  await t.throwsAsync(startStack(folder, options), { instanceOf: StartError, message: /is in use by process \d+/ })
   t.deepEqual(await zones(stack), [])
   await stack.stop()
 })
@@ -73,7 +73,7 @@ test.serial('if one server cannot start, the other one is stopped', async (t) =>
   await once(server, 'listening')
   const taken = { ...powerDns, dnsPort: (server.address() as AddressInfo).port }
   await t.throwsAsync(startStack(folder, { ...options, powerDns: taken }), {
-    instanceOf: SetupError,
+    instanceOf: StartError,
     message: /is taken/,
   })
   t.deepEqual(processes(folder), [undefined, undefined])
@@ -107,7 +107,7 @@ test.serial('`fresh` deletes what Zoneplane made, and nothing else', async (t) =
   mkdirSync(join(foreign, 'postgres'))
   writeFileSync(join(foreign, 'postgres', 'thesis.txt'), '')
   const refused = startStack(foreign, { ...options, fresh: true })
-  await t.throwsAsync(refused, { instanceOf: SetupError, message: /not made by Zoneplane/ })
+  await t.throwsAsync(refused, { instanceOf: StartError, message: /not made by Zoneplane/ })
   t.deepEqual(readdirSync(join(foreign, 'postgres')), ['thesis.txt'])
 })
 
@@ -115,7 +115,7 @@ test.serial('a folder that cannot be created is an error', async (t) => {
   const file = join(newFolder(), 'file')
   writeFileSync(file, '')
   const refused = startStack(join(file, 'below'), options)
-  await t.throwsAsync(refused, { instanceOf: SetupError, message: /cannot be written .*ZONEPLANE_DATA/ })
+  await t.throwsAsync(refused, { instanceOf: StartError, message: /cannot be written .*ZONEPLANE_DATA/ })
 })
 
 test.serial('if the starting process is killed, its servers end, and the folder can be used again', async (t) => {

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { projectFolder } from '../../dev/project.ts'
-import { SetupError } from '../../dev/setup-error.ts'
+import { StartError } from '../../src/errors.ts'
 import { isRoot, podmanOutside } from './podman.ts'
 
 const DEBIAN = 'debian:trixie-slim'
@@ -18,7 +18,7 @@ const BUILT: Record<string, { packages: string[]; files: string[] }> = {
 
 /**
  * Sees to it that these images are there: takes each from a registry, or else makes it of Debian's packages.
- * @throws SetupError if neither is possible
+ * @throws StartError if neither is possible
  */
 export async function ensureBases(images: Set<string>, progress: (text: string) => void): Promise<void> {
   // Debian's first, which the others need.
@@ -33,7 +33,7 @@ export async function ensureBases(images: Set<string>, progress: (text: string) 
 }
 
 async function makeDebian(): Promise<void> {
-  if (!isRoot) throw new SetupError(`no registry has ${DEBIAN}, and only root can make it`)
+  if (!isRoot) throw new StartError(`no registry has ${DEBIAN}, and only root can make it`)
   await inFolder(async (folder) => {
     const root = join(folder, 'root')
     execFileSync('debootstrap', ['--variant=minbase', 'trixie', root], { stdio: ['ignore', 'ignore', 'inherit'] })
@@ -62,7 +62,7 @@ function empty(folder: string): void {
 
 async function build(image: string): Promise<void> {
   const copied = BUILT[image]
-  if (copied === undefined) throw new SetupError(`no registry has ${image}, and there is no Dockerfile for it`)
+  if (copied === undefined) throw new StartError(`no registry has ${image}, and there is no Dockerfile for it`)
   await inFolder(async (folder) => {
     cpSync(join(projectFolder(), 'test/images/bases', image.split(':')[0]!), folder, { recursive: true })
     for (const file of copied.files) cpSync(file, join(folder, basename(file)), { dereference: true })
@@ -87,7 +87,7 @@ async function build(image: string): Promise<void> {
 export const BUILD = ['build', '--format=docker', '--isolation=chroot', '--network=host', '--pull=missing', '--layers']
 
 async function must(...args: string[]): Promise<void> {
-  if ((await podmanOutside(...args)) !== 0) throw new SetupError(`podman ${args.join(' ')} failed`)
+  if ((await podmanOutside(...args)) !== 0) throw new StartError(`podman ${args.join(' ')} failed`)
 }
 
 async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {

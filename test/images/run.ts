@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { waitForLock } from '../../dev/lock.ts'
 import { ensureInstalled, hasAll, type Requirement } from '../../dev/packages.ts'
 import { projectFolder } from '../../dev/project.ts'
-import { SetupError } from '../../dev/setup-error.ts'
+import { StartError } from '../../src/errors.ts'
 import { readConfig } from '../../src/config.ts'
 import { readCompose } from '../support/compose.ts'
 import { BUILD, ensureBases } from './bases.ts'
@@ -40,7 +40,7 @@ let skipped: string | undefined
 try {
   await prepare()
 } catch (error) {
-  if (!(error instanceof SetupError)) throw error
+  if (!(error instanceof StartError)) throw error
   skipped = error.message
   progress(`the images cannot be made here, so their tests are skipped: ${skipped}`)
 }
@@ -62,7 +62,7 @@ async function prepare(): Promise<void> {
     lock.release()
   })
   if ((await podmanOutside('info', '--format={{.Host.OCIRuntime.Name}}')) !== 0)
-    throw new SetupError('podman does not run')
+    throw new StartError('podman does not run')
   const files = ['Dockerfile', 'pdns/Dockerfile'].map((file) => readFileSync(join(projectFolder(), file), 'utf8'))
   // A name without a colon is that of an earlier stage.
   const images = files.flatMap((file) => [...file.matchAll(/^FROM (\S+:\S+)/gm)].map(([, image]) => image!))
