@@ -1,6 +1,6 @@
 import test from 'ava'
 import { pause } from '../../src/service/domains/pausing.ts'
-import { one, query, transaction } from '../../src/store/database.ts'
+import { one, transaction } from '../../src/store/database.ts'
 import * as domains from '../../src/store/domains.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
@@ -10,6 +10,7 @@ import { useServers } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 import { environmentFor } from '../support/servers/service.ts'
+import { waitingForLocks } from '../support/transactions.ts'
 
 // `zoneplane domain pause` and `resume` are killed. The domain is then paused or not, nothing in between, and the
 // command can be repeated.
@@ -99,8 +100,7 @@ test.serial('a pause that is killed while it waits for a write changes nothing, 
   await transaction(db, async (writer) => {
     await domains.lock(writer, name)
     const { child, ended } = begin('pause', name)
-    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-    await eventually(async () => (await query(db, waiting)).length)
+    await eventually(() => waitingForLocks(db))
     child.kill('SIGKILL')
     await ended
   })

@@ -1,4 +1,4 @@
-import { query } from '../../src/store/database.ts'
+import { query, type Db } from '../../src/store/database.ts'
 import { eventually } from './eventually.ts'
 import type { TestServers } from './harness.ts'
 
@@ -15,4 +15,10 @@ export async function breakTransactions({ system }: TestServers): Promise<number
     return broken > 0
   })
   return broken
+}
+
+/** How many sessions of this database wait for locks. */
+export async function waitingForLocks(db: Db): Promise<number> {
+  const sql = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return (await query(db, sql)).length
 }

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
-import { begin, one, query, type Db } from '../../../src/store/database.ts'
+import { begin, query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/accounts.ts'
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
 import { hold, plainRequest } from '../../support/raw.ts'
@@ -18,6 +18,7 @@ import {
 import { addresses, served, told, update } from '../../support/dyndns.ts'
 import { useService } from '../../support/harness.ts'
 import { addPolicies, addToken } from '../../support/tokens.ts'
+import { waitingForLocks } from '../../support/transactions.ts'
 
 // Contract §10.5: what an update changes, which tokens may send it, and its errors. The caller's address is
 // 127.0.0.1 unless a test sets another.
@@ -258,9 +259,3 @@ test.serial('a client that is gone is known by the address that it had', async (
   await eventually(async () => (await addresses(api, domain, 'gone')) !== ' ')
   t.is(await addresses(api, domain, 'gone'), '127.0.0.1 ')
 })
-
-/** How many sessions of this database wait for locks. */
-async function waitingForLocks(db: Db): Promise<number> {
-  const sql = `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  return (await one<{ n: number }>(db, sql)).n
-}

@@ -4,6 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { addPolicies, type PolicyRow } from '../../support/tokens.ts'
+import { waitingForLocks } from '../../support/transactions.ts'
 
 const service = useService()
 
@@ -218,8 +219,7 @@ test('a change of policies applies to a request that is waiting for the lock of 
   const [answer] = await transaction(db, async (trx) => {
     await query(trx, 'select from domains where name = :domain for no key update', { domain })
     const answer = api.patch(`${path}www/A/`, { ttl: 60 })
-    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-    await eventually(async () => (await query(db, waiting)).length)
+    await eventually(() => waitingForLocks(db))
     await addPolicies(service(), tokenId, { domain, write: false })
     return [answer]
   })
