@@ -11,8 +11,8 @@ import type { Group, Resource } from '../resource.ts'
 import * as domains from '../routes/domains.ts'
 import { showPublication } from '../routes/publication.ts'
 import * as zonefiles from '../routes/zonefiles.ts'
+import { NOT_PERMITTED, PAUSED, RRSET_SCOPES, WRITING } from './rrsets.ts'
 import { TRANSFERS_OF_DOMAIN } from './transfers.ts'
-import { NOT_PERMITTED, PAUSED, RRSET_SCOPES, WRITING } from './writing.ts'
 
 const domainRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' })
 

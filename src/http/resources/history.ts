@@ -8,7 +8,7 @@ import { CHANGES } from '../representations/change.ts'
 import { ENTRY, OBSTRUCTED, WHEN } from '../representations/history.ts'
 import type { Group } from '../resource.ts'
 import * as history from '../routes/history.ts'
-import { rrsetRates, WRITING } from './writing.ts'
+import { rrsetRates, WRITING } from './rrsets.ts'
 
 const reading = [authenticateForDomain, throttle('dns_api_cheap')]
 const undoing = [authenticateForDomain, rrsetRates]

@@ -1,14 +1,35 @@
-import { BODY_COLLECTION, BODY_RESOURCE } from '../../limits.ts'
+import { BODY_COLLECTION, BODY_RESOURCE, RRSETS_MAX } from '../../limits.ts'
 import { arrayOf, ref } from '../fields/schema.ts'
 import { authenticateForDomain } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { reportPublication } from '../middleware/publication.ts'
+import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, pages, shows } from '../openapi/answers.ts'
 import { CHANGES } from '../representations/change.ts'
 import { RRSET } from '../representations/rrset.ts'
 import type { Group } from '../resource.ts'
 import * as rrsets from '../routes/rrsets.ts'
-import { rrsetRates, WRITING } from './writing.ts'
+
+/** The scopes of requests about the RRsets of a domain (contract §14). */
+export const RRSET_SCOPES = {
+  reads: 'dns_api_cheap',
+  writes: 'dns_api_per_domain_expensive',
+  dryRuns: 'dns_api_cheap',
+} as const
+export const rrsetRates = throttle(RRSET_SCOPES)
+
+export const PAUSED = 'example.com is paused by the operator of this service and cannot be changed now.'
+export const NOT_PERMITTED = [
+  'Insufficient token permissions.',
+  `Limit exceeded: a domain can have at most ${RRSETS_MAX} RRsets.`,
+]
+
+/** What all writes of RRsets say. */
+export const WRITING = {
+  query: ['dry_run'],
+  errors: { 403: NOT_PERMITTED, 409: [PAUSED], 503: [] },
+  problems: ['dry_run'],
+}
 
 const collectionJson = body(BODY_COLLECTION, { required: true })
 

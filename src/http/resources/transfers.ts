@@ -7,7 +7,7 @@ import { json, shows } from '../openapi/answers.ts'
 import { TRANSFERS } from '../representations/transfers.ts'
 import type { Resource } from '../resource.ts'
 import { changeTransfers, showTransfers } from '../routes/transfers.ts'
-import { PAUSED } from './writing.ts'
+import { PAUSED } from './rrsets.ts'
 
 const WHOLE_DOMAIN = 'The token must be allowed to write all RRsets of the domain.'
 

@@ -8,7 +8,7 @@ import type { Db } from '../../store/database.ts'
 import * as store from '../../store/domains.ts'
 import type { Past } from '../../store/domains.ts'
 import type { System } from '../../system.ts'
-import { isOperator, type Writer } from '../tokens/actor.ts'
+import { isOperator, unrestricted, type Writer } from '../tokens/actor.ts'
 import { NIL_UUID } from '../tokens/ids.ts'
 import { localParent } from '../zone/local-suffixes.ts'
 
@@ -43,12 +43,12 @@ export async function reserveName(
   const [, present, isFreeNow, past] = await Promise.all([
     store.lockCreation(trx, registrable(name)),
     store.find(trx, name),
-    isFree(system, trx, writer.accountId, name),
+    isFree(system, trx, writer, name),
     store.past(trx, name),
   ])
   if (present !== undefined) throw new Invalid({ name: [EXISTS], ...problems })
   if (Object.keys(problems).length > 0) throw new Invalid(problems)
-  if (!isFreeNow || (!isOperator(writer) && isReserved(name, system.config))) throw disallowed()
+  if (!isFreeNow) throw disallowed()
   return { name, past }
 }
 
@@ -57,8 +57,7 @@ export async function newcomerProblems(system: System, name: string): Promise<st
   const problems = delegationProblems(system, name)
   if (problems.length > 0) return problems
   if ((await store.find(system.db, name)) !== undefined) return [EXISTS]
-  if (isReserved(name, system.config)) return [DISALLOWED]
-  return (await isFree(system, system.db, NIL_UUID, name)) ? [] : [DISALLOWED]
+  return (await isFree(system, system.db, unrestricted(NIL_UUID), name)) ? [] : [DISALLOWED]
 }
 
 /** Why the zone of a name's local public suffix cannot delegate it. */
@@ -69,10 +68,11 @@ function delegationProblems({ config, nameserver }: System, name: string): strin
 }
 
 /** Whether policy and the domains of other accounts allow the name. */
-async function isFree({ config }: System, db: Db, accountId: string, name: string): Promise<boolean> {
+async function isFree({ config }: System, db: Db, writer: Writer, name: string): Promise<boolean> {
   const suffixes = config.localPublicSuffixes
+  if (!isAllowed(name, suffixes) || (!isOperator(writer) && isReserved(name, config))) return false
   const ancestors = registrableAncestors(name, suffixes).slice(1)
-  return isAllowed(name, suffixes) && !(await store.conflicts(db, accountId, name, ancestors))
+  return !(await store.conflicts(db, writer.accountId, name, ancestors))
 }
 
 /** The problems of a name regardless of other domains, in the contract's order (contract §7.3). */
