@@ -55,10 +55,7 @@ export async function undo(access: Access, id: string, terms: Terms): Promise<Wr
   const subnames = [...new Set(steps.map(({ subname }) => subname))]
   await using zone = await openZone(access, subnames, { dryRun: terms.dryRun, source: 'undo' })
   const current = new Map(zone.current.map((rrset) => [keyOf(rrset), rrset]))
-  const changes = changesFrom(
-    current,
-    steps.map(({ before, ...key }) => ({ ...key, state: before })),
-  )
+  const changes = changesFrom(current, steps)
   authoriseWrites(zone.policies, zone.domain.id, changes)
   const conflicts = [...changed(current, steps), ...excluded(zone, steps)]
   if (conflicts.length > 0) throw new Obstructed(conflicts)
@@ -103,11 +100,7 @@ export async function restore(access: Access<Writer>, when: When, terms: Terms):
   const { system, trx } = publication
   const time = await timeOf(trx, domain, when, system.now())
   const current = new Map(zone.current.map((rrset) => [keyOf(rrset), rrset]))
-  const states = await store.statesAt(trx, domain.id, time)
-  const changes = changesFrom(
-    current,
-    states.map(({ before, ...key }) => ({ ...key, state: before })),
-  )
+  const changes = changesFrom(current, await store.statesAt(trx, domain.id, time))
   authoriseWrites(zone.policies, domain.id, changes)
   return await carryOut(zone, changes, terms)
 }
@@ -125,15 +118,13 @@ async function timeOf(trx: Db, domain: LockedDomain, when: When, now: Timestamp)
   return (await store.reached(trx, domain.id, when.version)) ?? oldest.created
 }
 
-/** The changes with an effect that lead to these states. */
-function changesFrom(current: Map<string, RRset>, states: (RRsetKey & { state: Step['before'] })[]): Change[] {
-  return states
-    .map(({ subname, type, state }) =>
-      changeOf({
-        ...{ subname, type, before: current.get(keyOf({ subname, type })) },
-        after: state && { subname, type, ttl: state.ttl, records: state.records },
-      }),
-    )
+/** The changes with an effect that lead to the states before these steps. */
+function changesFrom(current: Map<string, RRset>, steps: Omit<Step, 'after'>[]): Change[] {
+  return steps
+    .map(({ subname, type, before: state }) => {
+      const after = state && { subname, type, ttl: state.ttl, records: state.records }
+      return changeOf({ subname, type, before: current.get(keyOf({ subname, type })), after })
+    })
     .filter(({ isEffective }) => isEffective)
 }
 
