@@ -1,5 +1,5 @@
 import Koa from 'koa'
-import type { State } from './http/context.ts'
+import type { AppContext, State } from './http/context.ts'
 import { apartFromResets } from './http/middleware/apart-from-resets.ts'
 import { errors } from './http/middleware/errors.ts'
 import { headers } from './http/middleware/headers.ts'
@@ -7,19 +7,23 @@ import { hostNames, refuseInvalidHost } from './http/middleware/host-names.ts'
 import { paths } from './http/middleware/paths.ts'
 import { requestLog } from './http/middleware/request-log.ts'
 import { createRouter } from './http/router.ts'
+import { TAKING_TIME } from './limits.ts'
 import type { System } from './system.ts'
 
 /** The HTTP interface of a system: the middleware that every request passes, in this order. */
 export function createApp(system: System): Koa<State> {
   const app = new Koa<State>()
-  // What fails after the response has begun. Without a listener, Koa prints it as text.
-  app.on('error', (error: Error) => system.log.error('unexpected', { error: error.stack }))
+  // What fails after the response has begun, other than that the client leaves. Without a listener, Koa prints it as text.
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') system.log.error('unexpected', { error: error.stack })
+  })
   app.use(async function attachSystem(ctx, next) {
     ctx.state.system = system
     // The Node of Debian 13 accepts the method QUERY, but does not name it.
     if ((ctx.method as string | undefined) === undefined) ctx.method = 'QUERY'
     await next()
   })
+  app.use(leaveStalled)
   app.use(requestLog)
   app.use(errors)
   app.use(headers)
@@ -29,4 +33,10 @@ export function createApp(system: System): Koa<State> {
   if (system.config.ciControl) app.use(apartFromResets)
   app.use(createRouter(system.config).router.routes())
   return app
+}
+
+/** Closes a connection whose client takes nothing of the response (contract §1.5). */
+async function leaveStalled({ res }: AppContext, next: Koa.Next): Promise<void> {
+  await next()
+  res.setTimeout(TAKING_TIME)
 }

@@ -109,10 +109,11 @@ export const WINDOWS_MAX = 100_000
 /** Milliseconds that Postgres has to connect, and to count. */
 export const COUNTING_TIME = 1_000
 
-/** Entries of a page (contract §4). */
+/** Entries of a page, and octets of its JSON, about (contract §4). */
 export const PAGE_SIZE = 500
+export const PAGE_OCTETS = 4 * 1024 * 1024
 
-/** Entries that are read at once from the database, of a page or of a zone: each may have some 64,000 octets. */
+/** RRsets of a zone file that are read at once from the database: each may have some 64,000 octets. */
 export const PORTION = 100
 
 /** The maximum length of an integer in text form (contract §1.4). */
@@ -145,12 +146,18 @@ export function accountsBodies(limit: number): { each: number; all: number } {
 /** Octets into which the small pieces of a body are gathered. */
 export const BODY_PIECE = 64 * 1024
 
-/** Octets of responses that clients have not taken yet (contract §1.5): of one caller, and of all. */
-export const ANSWERS = { each: 64 * 1024 * 1024, all: 128 * 1024 * 1024 }
+/** Large responses that are made, or not taken by their clients yet (contract §1.5): of one account, and of all. */
+export const READERS = { each: 4, all: 64 }
 
-/** Octets of a response that are sent at once, and the milliseconds in which the client has to take them. */
-export const ANSWER_PIECE = 64 * 1024
+/** Exports of zone files: each keeps a connection to Postgres until the client has taken it. */
+export const EXPORTS = { each: 1, all: 4 }
+
+/** Octets of an export that are sent at once. */
+export const EXPORT_PIECE = 64 * 1024
+
+/** Milliseconds after which a connection whose client takes nothing of a response is closed; and for a whole export. */
 export const TAKING_TIME = 30_000
+export const EXPORT_TIME = 300_000
 
 /** Values in the JSON of any body (contract §1.3): parsing more would block the event loop. */
 export const BODY_VALUES = 200_000

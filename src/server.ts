@@ -4,8 +4,9 @@ import type { Config } from './config.ts'
 import { reasonOf, StartError } from './errors.ts'
 import {
   accountsBodies,
-  ANSWERS,
   COUNTING_TIME,
+  EXPORTS,
+  READERS,
   REQUESTS_MAX,
   STRANGERS_BODIES,
   WAITING_MAX,
@@ -25,7 +26,6 @@ import { RECOVERY_PAUSE } from './service/background.ts'
 import { Bell } from './service/bell.ts'
 import { Budget } from './service/budget.ts'
 import { createCounters } from './service/throttling/counters.ts'
-import { Room } from './service/throttling/room.ts'
 import { watch } from './service/measuring.ts'
 import { Shared } from './service/shared.ts'
 import { requireDecryption } from './service/stored-secrets.ts'
@@ -91,7 +91,8 @@ export function createSystem(
     requests: new Budget({ each: REQUESTS_MAX }),
     presented: new Shared(),
     bodies: { strangers: new Budget(STRANGERS_BODIES), accounts: new Budget(accountsBodies(config.bodyLimit)) },
-    answers: new Room(ANSWERS),
+    readers: new Budget(READERS),
+    exports: new Budget(EXPORTS),
     stopping,
     waiting: new Budget({ each: WAITING_PER_ACCOUNT, all: WAITING_MAX }),
     log,

@@ -9,7 +9,6 @@ import type { Secondaries } from './secondaries/secondaries.ts'
 import type { Bell } from './service/bell.ts'
 import type { Budget } from './service/budget.ts'
 import type { Shared } from './service/shared.ts'
-import type { Room } from './service/throttling/room.ts'
 import type { PresentedToken } from './store/tokens.ts'
 import type { Timestamp } from './time.ts'
 
@@ -45,8 +44,9 @@ export interface System {
   presented: Shared<PresentedToken | undefined>
   /** The bodies of running requests: of clients without a token, and of accounts. */
   bodies: { strangers: Budget; accounts: Budget }
-  /** The large responses that clients have not taken yet. */
-  answers: Room
+  /** The large responses of each account that are made, or not taken by their clients yet; and the exports. */
+  readers: Budget
+  exports: Budget
   /** Aborts when the process shall stop. */
   stopping: AbortSignal
   /** The accounts whose requests wait until a change is served. */

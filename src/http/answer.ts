@@ -1,7 +1,6 @@
-import { ANSWER_PIECE } from '../limits.ts'
+import { finished } from 'node:stream'
 import { stringify } from '../slices.ts'
-import type { AppContext } from './context.ts'
-import { Draft } from './draft.ts'
+import type { AppContext, Context } from './context.ts'
 
 /** Responds with compact JSON of exactly this media type (contract §1.5). */
 export function answer(ctx: AppContext, status: number, body: unknown): void {
@@ -14,12 +13,7 @@ export async function answerItems(ctx: AppContext, status: number, items: readon
 }
 
 /** Responds with text of exactly this media type (contract §1.5). */
-export function answerText(ctx: AppContext, status: number, text: string, mediaType = 'text/plain'): void {
-  if (text.length > ANSWER_PIECE) {
-    using draft = new Draft(ctx)
-    draft.send(status, mediaType, [draft.holdAnyway(text)])
-    return
-  }
+export function answerText(ctx: AppContext, status: number, text: string | Buffer, mediaType = 'text/plain'): void {
   ctx.status = status
   ctx.set('Content-Type', mediaType)
   ctx.body = text
@@ -30,4 +24,13 @@ export function answerEmpty(ctx: AppContext, status: number): void {
   ctx.body = status === 204 ? null : ''
   ctx.status = status
   ctx.remove('Content-Type')
+}
+
+/**
+ * Waits until the account reads few enough large responses. Each of them counts until the client has taken it, or is
+ * gone (contract §1.5). @throws Busy
+ */
+export async function joinReaders(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  finished(ctx.res, await system.readers.take(`readers of ${actor.accountId}`))
 }

@@ -1,11 +1,11 @@
 import { NotFound } from '../errors.ts'
-import { PAGE_SIZE, PORTION } from '../limits.ts'
+import { PAGE_SIZE } from '../limits.ts'
 import type { Cursor, Page } from '../service/pagination.ts'
 import { isUuid } from '../service/tokens/ids.ts'
 import { fromMicroseconds, microseconds } from '../time.ts'
+import { answer, joinReaders } from './answer.ts'
 import { baseUrl } from './client.ts'
 import { parameter, type Context } from './context.ts'
-import { Draft } from './draft.ts'
 import { Refusal } from './refusal.ts'
 
 /** A list and how to page through it (contract §4). */
@@ -27,11 +27,11 @@ const IDS = {
 
 /** Responds with a list, or with the page of it that the query asks for (contract §4). */
 export async function answerList<Row>(ctx: Context, listing: Listing<Row>): Promise<void> {
-  const { ids, filters = [], total } = listing
+  const { ids, filters = [], page, total, present } = listing
   const cursor = parameter(ctx, 'cursor')
-  using draft = new Draft(ctx)
   const position = cursor ? readCursor(cursor, ids) : undefined
-  const { entries, newer, older } = await draft.inTurn(() => draw(draft, listing, position))
+  await joinReaders(ctx)
+  const { rows, newer, older } = await page(position)
   const first = link(ctx, filters, 'first')
   if (cursor !== undefined) {
     const links = [first, newer && link(ctx, filters, 'prev', newer), older && link(ctx, filters, 'next', older)]
@@ -41,34 +41,7 @@ export async function answerList<Row>(ctx: Context, listing: Listing<Row>): Prom
     const limit = `You can query up to ${PAGE_SIZE} items at a time (${await total()} total).`
     throw new Refusal(400, `Pagination required. ${limit} Please use the \`first\` page link (see Link header).`)
   }
-  draft.send(200, 'application/json', [Buffer.from('['), ...entries, Buffer.from(']')])
-}
-
-/** The page from a cursor on as JSON without brackets, made portion by portion, since entries may be large. */
-async function draw<Row>(
-  draft: Draft,
-  { page, present }: Listing<Row>,
-  cursor?: Cursor,
-): Promise<{ entries: Buffer[]; newer: Cursor | undefined; older: Cursor | undefined }> {
-  const towards = cursor?.towards ?? 'older'
-  const entries: Buffer[] = []
-  const add = (rows: Row[]) => {
-    if (rows.length === 0) return
-    const portion = draft.hold(JSON.stringify(rows.map(present)).slice(1, -1))
-    const separator = entries.length === 0 ? [] : [Buffer.from(',')]
-    if (towards === 'older') entries.push(...separator, portion)
-    else entries.unshift(portion, ...separator)
-  }
-  const near = await page(cursor)
-  add(near.rows)
-  let far = near
-  for (let count = PORTION; count < PAGE_SIZE && far[towards] !== undefined; count += PORTION) {
-    far = await page(far[towards])
-    add(far.rows)
-  }
-  return towards === 'older'
-    ? { entries, newer: near.newer, older: far.older }
-    : { entries, newer: far.newer, older: near.older }
+  answer(ctx, 200, rows.map(present))
 }
 
 function link(ctx: Context, filters: string[], relation: string, cursor?: Cursor): string {

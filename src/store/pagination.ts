@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { PORTION } from '../limits.ts'
+import { PAGE_OCTETS, PAGE_SIZE } from '../limits.ts'
 import type { Timestamp } from '../time.ts'
 import { one, query, together, type Db } from './database.ts'
 
@@ -28,6 +28,8 @@ export interface List {
   table: string
   /** The columns of an entry, with `created` and `id`. */
   columns: string
+  /** About how many octets an entry has, in SQL, if so many may be large that a page ends before PAGE_SIZE. */
+  octets?: string
   /** An entry fulfils exactly one of these. They are queried one by one, so that an index returns the rows in order. */
   conditions: string[]
   bindings: Record<string, unknown>
@@ -40,15 +42,15 @@ const LAST: Record<Direction, Timestamp> = {
 }
 
 /**
- * A page of a list, of PORTION entries, by keyset: its cost does not depend on its position, and entries created or
- * deleted elsewhere do not move it. Without cursor it is the first page.
+ * A page of a list, by keyset: its cost does not depend on its position, and entries created or deleted elsewhere do not
+ * move it. Without cursor it is the first page.
  */
 export async function page<Row>(pool: Pool, list: List, cursor?: Cursor): Promise<Page<Row>> {
   const towards = cursor?.towards ?? 'older'
   const [rows, hasBehind] = await together(pool, (db) =>
-    Promise.all([ahead<Row & Position>(db, list, cursor), cursor !== undefined && isAnyBehind(db, list, cursor)]),
+    Promise.all([ahead<Row & Ahead>(db, list, cursor), cursor !== undefined && isAnyBehind(db, list, cursor)]),
   )
-  const hasMore = rows.length > PORTION
+  const hasMore = rows.length > PAGE_SIZE || (rows.at(-1)?.total ?? 0) > PAGE_OCTETS
   if (hasMore) rows.pop()
   const onwards = hasMore ? { ...position(rows.at(-1)!), towards } : undefined
   // If no entries are left ahead, the page behind is the last one of the list.
@@ -63,15 +65,26 @@ function position({ created, id }: Position): Position {
   return { created, id }
 }
 
+interface Ahead extends Position {
+  /** The octets from the beginning of the page up to this entry. */
+  total: number
+}
+
 /** The entries from a cursor on, nearest first: one more than a page has, to see whether there is another page. */
-async function ahead<Row>(db: Db, { table, columns, conditions, bindings }: List, cursor?: Cursor): Promise<Row[]> {
+async function ahead<Row>(db: Db, list: List, cursor?: Cursor): Promise<Row[]> {
+  const { table, columns, octets = '0', conditions, bindings } = list
   const isNewer = cursor?.towards === 'newer'
-  const limited = `order by ${isNewer ? 'created, id' : 'created desc, id desc'} limit ${PORTION + 1}`
+  const order = `order by ${isNewer ? 'created, id' : 'created desc, id desc'}`
+  const limited = `${order} limit ${PAGE_SIZE + 1}`
   const from = cursor && `and (created, id) ${isNewer ? '>' : '<'} (:created, :id)`
   const branches = conditions.map(
     (condition) => `(select ${columns} from ${table} where ${condition} ${from ?? ''} ${limited})`,
   )
-  const sql = `select * from (${branches.join(' union all ')}) as entries ${limited}`
+  const sql = `select * from (
+      select *, sum(octets) over (${order} rows unbounded preceding) as total
+      from (select *, ${octets} as octets from (${branches.join(' union all ')}) as entries ${limited}) as measured
+    ) as page
+    where total - octets <= ${PAGE_OCTETS} ${order}`
   return query(db, sql, { ...bindings, ...(cursor && position(cursor)) })
 }
 

@@ -192,7 +192,9 @@ export async function all(db: Db, accountId: string, now: Timestamp): Promise<To
 /** A page of the tokens that an account owns or that are bound to it, newest first. */
 export async function page(pool: Pool, accountId: string, now: Timestamp, cursor?: Cursor): Promise<Page<Token>> {
   const conditions = ['owner_id = :accountId', 'user_override_id = :accountId']
-  return pageOf<Token>(pool, { table: 'tokens', columns: COLUMNS, conditions, bindings: { accountId, now } }, cursor)
+  const octets = 'pg_column_size("allowedSubnets")'
+  const list = { table: 'tokens', columns: COLUMNS, octets, conditions, bindings: { accountId, now } }
+  return pageOf<Token>(pool, list, cursor)
 }
 
 /** How many tokens the account owns or are bound to it. */

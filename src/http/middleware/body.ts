@@ -1,14 +1,12 @@
 import { koaBody, HttpMethodEnum } from 'koa-body'
 import { finished } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
-import { Busy, Invalid, Throttled } from '../../errors.ts'
-import { ANSWER_PIECE, BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES } from '../../limits.ts'
-import type { Release } from '../../service/budget.ts'
+import { Invalid, Throttled } from '../../errors.ts'
+import { BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES } from '../../limits.ts'
 import { identityOf } from '../../service/throttling/throttling.ts'
 import { inSlices, type Work } from '../../slices.ts'
 import { callerOf } from '../client.ts'
 import { withEffect, type Context, type Middleware } from '../context.ts'
-import { UNREAD } from '../draft.ts'
 import type { Effect } from '../openapi/effect.ts'
 import { Refusal } from '../refusal.ts'
 import { Gathered } from './gathered.ts'
@@ -43,13 +41,9 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
   return withEffect(effectOf(limit, options), async function body(ctx, next) {
     const length = lengthOf(ctx, limit)
     // One that is announced as too large is not read.
-    const release = hold(ctx, length > limit ? 0 : length)
-    try {
-      await read(ctx, length)
-      await next()
-    } finally {
-      release()
-    }
+    hold(ctx, length > limit ? 0 : length)
+    await read(ctx, length)
+    await next()
   })
 
   async function read(ctx: Context, length: number): Promise<void> {
@@ -109,20 +103,16 @@ function lengthOf(ctx: Context, limit: number): number {
 }
 
 /**
- * Counts the octets of a body until the returned function is called. The response to a write cannot be refused, so a
- * caller who does not take responses may not write; nor may others send large bodies while too many responses wait.
- * @throws Throttled beyond the bounds, Busy
+ * Counts the octets of a body until the client has taken the response, or is gone: the response to a write cannot be
+ * refused, and may be as large. @throws Throttled beyond the bounds
  */
-function hold(ctx: Context, octets: number): Release {
-  const { bodies, answers } = ctx.state.system
+function hold(ctx: Context, octets: number): void {
+  const { bodies } = ctx.state.system
   const caller = callerOf(ctx)
   const budget = typeof caller === 'string' ? bodies.strangers : bodies.accounts
-  const identity = identityOf(caller)
-  const isFull = octets > ANSWER_PIECE ? !answers.hold(identity, 0) : answers.isFull(identity)
-  if (isFull) throw new Busy(UNREAD)
-  const release = budget.tryTake(identity, octets)
+  const release = budget.tryTake(identityOf(caller), octets)
   if (release === undefined) throw new Throttled(1, 'bodies')
-  return release
+  finished(ctx.res, release)
 }
 
 /** Removes the body from the request, so that its memory can be freed once it is parsed. */

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { NotFound } from '../../errors.ts'
+import { answerText } from '../answer.ts'
 import { parsedUrl } from '../client.ts'
 import type { Context } from '../context.ts'
-import { Draft } from '../draft.ts'
 import { docsPage, POLICY } from '../html/docs.ts'
 
 const require = createRequire(import.meta.url)
@@ -39,8 +39,7 @@ export async function showAsset(ctx: Context): Promise<void> {
   ctx.set('Content-Encoding', 'gzip')
   // The page's links name the version.
   ctx.set('Cache-Control', 'public, max-age=31536000, immutable')
-  using draft = new Draft(ctx)
-  draft.send(200, mediaType, [body])
+  answerText(ctx, 200, body, mediaType)
 }
 
 function compress(name: string): Promise<Buffer> {

@@ -1,5 +1,5 @@
 import * as history from '../../service/domains/history.ts'
-import { answer } from '../answer.ts'
+import { answer, joinReaders } from '../answer.ts'
 import { parameter, type Context } from '../context.ts'
 import { answerChanges, terms } from '../dry-run.ts'
 import { answerList } from '../pagination.ts'
@@ -17,6 +17,7 @@ export async function listEntries(ctx: Context): Promise<void> {
 }
 
 export async function showEntry(ctx: Context): Promise<void> {
+  await joinReaders(ctx)
   answer(ctx, 200, ENTRY.presentFull(await history.get(ctx.state, ctx.params['id']!)))
 }
 

@@ -1,14 +1,21 @@
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { EXPORT_TIME } from '../../limits.ts'
 import * as zonefiles from '../../service/domains/zonefiles.ts'
 import { parsedUrl } from '../client.ts'
 import type { Context } from '../context.ts'
-import { Draft } from '../draft.ts'
 import { answerChanges, terms } from '../dry-run.ts'
 
+/** Streams a zone file as fast as the client takes it. What fails after the beginning breaks the connection. */
 export async function exportZonefile(ctx: Context): Promise<void> {
-  using draft = new Draft(ctx)
-  const { hostname } = parsedUrl(ctx)
-  const parts = await draft.inTurn(() => zonefiles.exportZone(ctx.state, hostname, (text) => draft.hold(text)))
-  draft.send(200, 'text/dns', parts)
+  const parts = Readable.from(zonefiles.exportZone(ctx.state, parsedUrl(ctx).hostname))
+  await once(parts, 'readable')
+  const late = setTimeout(() => ctx.res.destroy(), EXPORT_TIME)
+  parts.once('close', () => {
+    clearTimeout(late)
+  })
+  ctx.set('Content-Type', 'text/dns')
+  ctx.body = parts
 }
 
 export async function replaceZonefile(ctx: Context): Promise<void> {

@@ -2,7 +2,7 @@ import { nameOf, SUBNAME_LENGTH, topLabel } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
 import { KEY_TYPES, printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
 import { found, Invalid, Occluded, refusalOf } from '../../errors.ts'
-import { ANSWER_PIECE } from '../../limits.ts'
+import { EXPORT_PIECE } from '../../limits.ts'
 import type { Domain } from '../../store/domains.ts'
 import * as store from '../../store/rrsets.ts'
 import type { RRset, RRsetKey, RRsetState } from '../../store/rrsets.ts'
@@ -153,42 +153,34 @@ function refused(text: string): Invalid {
 
 /**
  * The domain as a zone file that can be imported again (contract §7.8), in parts: a snapshot of the database, with the
- * SOA that is served for it.
+ * SOA that is served for it. Few are made at a time, because each keeps a connection to the database until its end.
  * @param host the service's host name, for the first line
- * @param hold stores a part
- * @throws NotFound, NameserverFailure
+ * @throws NotFound, NameserverFailure before the first part; Busy
  */
-export async function exportZone<Part>(
-  { system, domain }: Access,
-  host: string,
-  hold: (text: string) => Part,
-): Promise<Part[]> {
-  const parts: Part[] = []
-  let served: number | undefined
-  // One at a time in this process, because each keeps a connection to the database, which other readers need.
-  await system.queues.run('exports', async () => {
+export async function* exportZone({ system, actor, domain }: Access, host: string): AsyncGenerator<string> {
+  const leave = await system.exports.take(`exports of ${actor.accountId}`)
+  try {
+    let text: string | undefined
     for await (const { version, rrsets } of store.snapshot(system.db, domain.id)) {
-      served = version
-      parts.push(...(await inSlices(print(domain, rrsets, hold))))
+      text ??= await headOf(system, domain, version, host)
+      for (const { subname, ...rrset } of rrsets) {
+        if (!KEY_TYPES.has(rrset.type)) text += printRRset({ name: nameOf(domain, subname), ...rrset })
+        // An RRset alone may have two million octets, because each record repeats the name.
+        if (text.length > EXPORT_PIECE) {
+          yield text
+          text = ''
+        }
+      }
     }
-  })
-  const soa = await system.nameserver.servedSoa(`${domain.name}.`, found(served))
-  const time = system.now().replace('T', ' ').replace('Z', '+00:00')
-  const comment = `; Zonefile for ${domain.name} exported from ${host} at ${time}\n`
-  return [hold(comment + printRRset(soa)), ...parts]
+    yield found(text)
+  } finally {
+    leave()
+  }
 }
 
-function* print<Part>(domain: Domain, rrsets: RRsetState[], hold: (text: string) => Part): Work<Part[]> {
-  const parts: Part[] = []
-  let text = ''
-  for (const { subname, ...rrset } of rrsets) {
-    if (!KEY_TYPES.has(rrset.type)) text += printRRset({ name: nameOf(domain, subname), ...rrset })
-    // An RRset alone may have two million octets, because each record repeats the name.
-    if (text.length > ANSWER_PIECE) {
-      parts.push(hold(text))
-      text = ''
-    }
-    yield
-  }
-  return [...parts, hold(text)]
+/** A comment, and the SOA. */
+async function headOf(system: System, domain: Domain, version: number, host: string): Promise<string> {
+  const soa = await system.nameserver.servedSoa(`${domain.name}.`, version)
+  const time = system.now().replace('T', ' ').replace('Z', '+00:00')
+  return `; Zonefile for ${domain.name} exported from ${host} at ${time}\n${printRRset(soa)}`
 }

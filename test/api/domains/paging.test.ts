@@ -236,6 +236,34 @@ test('RRsets are paged as domains are', async (t) => {
   )
 })
 
+test('a page of large RRsets ends after about 4 MiB', async (t) => {
+  const account = await service().account()
+  const domain = await newDomain(account.api)
+  const octets = 62_000
+  // Postgres compresses them to a hundredth.
+  await sql(
+    `insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+     select domains.id, 'text' || n, 'TXT', 60, array(select '"' || repeat('x', 246) || '"' from generate_series(1, 248)),
+       now() + interval '1 microsecond' * n, now()
+     from domains, generate_series(1, 200) as n where name = :domain`,
+    { domain },
+  )
+  const path = `/domains/${domain}/rrsets/`
+  const required = await account.api.get(path)
+  t.is(required.status, 400)
+  t.is(required.headers['link'], `<${BASE}${path}?cursor=>; rel="first"`)
+  const forth = await walk(account.api, `${path}?cursor=`)
+  for (const page of forth.slice(0, -1)) {
+    t.true(page.text.length < 4.2 * 2 ** 20, `${page.text.length} octets`)
+    t.true(page.text.length > 4 * 2 ** 20 - 2 * octets, `${page.text.length} octets`)
+  }
+  const all = forth.flatMap(names)
+  t.deepEqual(all, [...Array.from({ length: 200 }, (_, i) => `text${200 - i}.${domain}.`), `${domain}.`])
+  const back = await walk(account.api, links(forth.at(-1)!)['prev']!, 'prev')
+  t.deepEqual(back.toReversed().flatMap(names), all.slice(0, -names(forth.at(-1)!).length))
+  for (const page of back) t.true(page.text.length < 4.2 * 2 ** 20, `${page.text.length} octets`)
+})
+
 test('owns_qname combines with a cursor', async (t) => {
   const account = await service().account()
   await addDomains(account, 'qname', 501)
