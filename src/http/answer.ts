@@ -7,9 +7,10 @@ export function answer(ctx: AppContext, status: number, body: unknown): void {
   answerText(ctx, status, JSON.stringify(body), 'application/json')
 }
 
-/** Like `answer`, but lets other requests run while it prints a long array. */
-export async function answerItems(ctx: AppContext, status: number, items: readonly unknown[]): Promise<void> {
-  answerText(ctx, status, await stringify(items), 'application/json')
+/** Like `answer`, but lets other requests run while it prints a long array; `member` is what an object calls it. */
+export async function answerItems(ctx: AppContext, status: number, items: unknown[], member?: string): Promise<void> {
+  const json = await stringify(items)
+  answerText(ctx, status, member === undefined ? json : `{"${member}":${json}}`, 'application/json')
 }
 
 /** Responds with text of exactly this media type (contract §1.5). */

@@ -2,8 +2,7 @@ import type Koa from 'koa'
 import { Invalid } from '../errors.ts'
 import type { Change } from '../service/zone/changes.ts'
 import type { Terms } from '../service/zone/conditions.ts'
-import { stringify } from '../slices.ts'
-import { answerText } from './answer.ts'
+import { answerItems } from './answer.ts'
 import { conditions } from './conditional.ts'
 import { parameter, type Context } from './context.ts'
 import { CHANGE } from './representations/change.ts'
@@ -23,6 +22,6 @@ export function terms(ctx: Koa.Context): Terms {
 
 /** Responds with what a write has changed, or would change. */
 export async function answerChanges(ctx: Context, changes: Change[]): Promise<void> {
-  const presented = await stringify(changes.map((change) => CHANGE.present(change)))
-  answerText(ctx, 200, `{"changes":${presented}}`, 'application/json')
+  const items = changes.map((change) => CHANGE.present(change))
+  await answerItems(ctx, 200, items, 'changes')
 }
