@@ -13,6 +13,7 @@ import { occlusions, type Occlusion } from '../zone/occlusion.ts'
 import { openZone } from '../zone/opening.ts'
 import { clamped } from '../zone/rrset-input.ts'
 import type { Written } from '../zone/zone.ts'
+import type { System } from '../../system.ts'
 import type { Access } from '../tokens/actor.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 
