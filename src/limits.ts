@@ -178,9 +178,6 @@ export const ANCESTORS = 100_000
 export const CONNECTIONS_MAX = 10_000
 export const CONNECTIONS_PER_CLIENT = 1_000
 
-/** Duplicates that the error of an item names at most: else the response would grow with the square of the items. */
-export const NAMED_POSITIONS = 100
-
 /** TTL of the RRsets that dynDNS writes (contract §10.5), in seconds. */
 export const DYNDNS_TTL = 60
 
@@ -258,9 +255,6 @@ export const DOUBT_TIME = CLAIM_LIFETIME + answerTime(SMALL_WRITE)
 /** Seconds by which the clocks of processes and Postgres may differ. */
 export const CLOCK_SKEW = 60
 
-/** Milliseconds between two lines about the progress of `zoneplane rebuild` and `zoneplane adopt`. */
-export const PROGRESS_PAUSE = 2_000
-
 /** Milliseconds in which PowerDNS has to answer the question for a zone's SOA; after that, its API is asked. */
 export const DNS_ANSWER_TIME = 100
 
@@ -306,6 +300,3 @@ export const MAILED_TOKENS = 20
 
 /** Seconds for which a link to a new TOTP factor is valid (contract §11.3); a setting limits the other links. */
 export const TOTP_LINK_VALIDITY = 3600
-
-/** Milliseconds after which a response is sent whose time may not reveal what was done. */
-export const CONSTANT_TIME = 100

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import { lowerCase } from '../../dns/names.ts'
 import { Conflict, reasonOf } from '../../errors.ts'
-import { PROGRESS_PAUSE, SERIAL_MAX } from '../../limits.ts'
+import { SERIAL_MAX } from '../../limits.ts'
 import { DENIALS, NSEC3, type FoundZone, type Lease, type SigningKey } from '../../nameserver/nameserver.ts'
 import { inSlices } from '../../slices.ts'
 import * as accounts from '../../store/accounts.ts'
@@ -19,7 +19,7 @@ import { storeKeys } from '../zone/signing-keys.ts'
 import { counted, planContents, type AdoptionOptions, type ContentsPlan } from './adoption-plan.ts'
 import { isAllowed, nameProblems, registrable, registrableAncestors } from './availability.ts'
 import { lockNamed } from './domains.ts'
-import { repair } from './reconcile.ts'
+import { PROGRESS_PAUSE, repair } from './reconcile.ts'
 
 /** How the operator wants zones to be adopted. */
 export interface AdoptionRequest extends AdoptionOptions {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Busy, NameserverFailure, Unavailable } from '../../errors.ts'
-import { PROGRESS_PAUSE, QUEUE_TIMEOUT } from '../../limits.ts'
+import { QUEUE_TIMEOUT } from '../../limits.ts'
 import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains.ts'
 import * as keys from '../../store/keys.ts'
@@ -29,6 +29,9 @@ const RECONCILE_PATIENCE = 15
 
 /** Milliseconds between two looks at a zone that another worker repairs, while a request waits for it. */
 const LEFTOVER_PAUSE = 50
+
+/** Milliseconds between two lines about the progress of `zoneplane rebuild` and `zoneplane adopt`. */
+export const PROGRESS_PAUSE = 2_000
 
 /** Milliseconds between two audits of all serials: for 100,000 zones, PowerDNS needs a second. */
 export const AUDIT_PAUSE = 600_000

@@ -1,12 +1,14 @@
 import { Invalid, type NameserverFailure, type Occluded, type Problems } from '../../errors.ts'
 import { nameOf } from '../../dns/names.ts'
 import type { Neighbour } from '../../dns/node.ts'
-import { NAMED_POSITIONS } from '../../limits.ts'
 import type { Work } from '../../slices.ts'
 import type { Domain } from '../../store/domains.ts'
 import type { RRset } from '../../store/rrsets.ts'
 import { keyOf, planItem, type Change, type Outcome, type ZoneState } from './changes.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
+
+/** Duplicates that the error of an item names at most: else the response would grow with the square of the items. */
+const NAMED_POSITIONS = 100
 
 /** An item of a bulk request. */
 export interface ItemInput extends RRsetInput {
