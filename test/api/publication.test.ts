@@ -6,6 +6,7 @@ import * as domains from '../../src/store/domains.ts'
 import { unixTime } from '../../src/time.ts'
 import type { Account } from '../support/accounts.ts'
 import { newDomain } from '../support/api.ts'
+import { update } from '../support/dyndns.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { eventuallyHas } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
@@ -80,6 +81,11 @@ test.serial('a write that publishes tells the version; one that changes nothing 
   const created = await account.api.post('/domains/', { name: 'versions.example' })
   const path = '/domains/versions.example/rrsets/'
   const one = `${path}www/A/`
+  const zoneFile = { headers: { 'content-type': 'text/dns' }, body: 'www.versions.example. 60 IN A 192.0.2.6\n' }
+  const undoLast = async () => {
+    const [entry] = (await account.api.get('/domains/versions.example/history/')).json as { id: string }[]
+    return account.api.post(`/domains/versions.example/history/${entry!.id}/undo/`)
+  }
   const writes = [
     created,
     await account.api.post(path, www('192.0.2.1')),
@@ -87,6 +93,13 @@ test.serial('a write that publishes tells the version; one that changes nothing 
     await account.api.patch(one, { ttl: 61 }),
     await account.api.patch(path, [www('192.0.2.3')]),
     await account.api.delete(one),
+    await account.api.put(path, [www('192.0.2.4')]),
+    await update(account.api, { hostname: 'www.versions.example', myip: '192.0.2.5' }),
+    await account.api.send('PUT', '/domains/versions.example/zonefile/', undefined, zoneFile),
+    await undoLast(),
+    await account.api.post('/domains/versions.example/restore/', {
+      version: Number(created.headers['zoneplane-version']),
+    }),
   ]
   const versions = writes.map(({ headers }) => Number(headers['zoneplane-version']))
   for (const [at, version] of versions.entries()) t.true(version > (versions[at - 1] ?? 0), writes[at]!.text)
