@@ -6,7 +6,6 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.product.json ./
 COPY src src
-COPY dev dev
 COPY migrations migrations
 COPY seeds seeds
 RUN npx tsc --project tsconfig.product.json \

@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 
-const product = { config: 'tsconfig.product.json', folders: ['src', 'dev', 'migrations', 'seeds'] }
+const product = { config: 'tsconfig.product.json', folders: ['src', 'migrations', 'seeds'] }
 const everything = { config: 'tsconfig.json', folders: [...product.folders, 'test', 'bench', 'clients'] }
 const wanted = process.argv[2] === 'product' ? product : everything
 const stampOf = ({ config }) => `build/.${config}.built`

@@ -1,5 +1,5 @@
 import { alternating, compare, median } from './support/measure.ts'
-import { nsec3Label } from '../src/nameserver/nsec3.ts'
+import { nsec3Label } from '../src/nameserver/powerdns/nsec3.ts'
 import { rawForgotten, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './support/zones.ts'
 import type { Setup } from './support/setup.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MEASURING_PAUSE } from '../src/service/measuring.ts'
+import { MEASURING_PAUSE } from '../src/service/operation/measuring.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { freePort } from '../test/support/servers/ports.ts'
 import { alternating, percentile, state } from './support/measure.ts'

@@ -8,13 +8,13 @@ import {
   textOf,
   unlessNotFound,
 } from '../src/errors.ts'
-import { DOMAIN } from '../src/http/representations/domain.ts'
-import { POLICY } from '../src/http/representations/policy.ts'
-import { readToken } from '../src/http/representations/token.ts'
+import { DOMAIN } from '../src/http/domains/domain-representation.ts'
+import { POLICY } from '../src/http/tokens/policy-representation.ts'
+import { readToken } from '../src/http/tokens/token-representation.ts'
 import * as accounts from '../src/service/accounts/accounts.ts'
 import { create } from '../src/service/domains/creation.ts'
 import { listAll } from '../src/service/domains/domains.ts'
-import { operatorFor } from '../src/service/tokens/actor.ts'
+import { operatorFor } from '../src/service/actor.ts'
 import * as policies from '../src/service/tokens/token-policies.ts'
 import * as tokens from '../src/service/tokens/tokens.ts'
 import { query, transaction } from '../src/store/database.ts'

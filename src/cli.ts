@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { projectVersion } from '../dev/project.ts'
+import { projectVersion } from './project.ts'
 import { run } from './cli/run.ts'
 
 // The program: `start` runs the service, each other command calls functions of service/. What a command does not need
@@ -13,8 +13,8 @@ if (args[0] !== 'start') process.stdout.on('error', () => process.exit(1))
 
 const succeeded = await run(args, {
   version: projectVersion(),
-  start: async (options) => (await import('./start.ts')).start(options),
-  reset: async () => (await import('./with-system.ts')).resetRunning(),
-  withSystem: async (needs, work) => (await import('./with-system.ts')).withSystem(needs, work),
+  start: async (options) => (await import('./process/start.ts')).start(options),
+  reset: async () => (await import('./process/for-commands.ts')).resetRunning(),
+  withSystem: async (needs, work) => (await import('./process/for-commands.ts')).withSystem(needs, work),
 })
 process.exitCode = succeeded ? 0 : 1

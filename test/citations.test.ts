@@ -1,7 +1,7 @@
 import test from 'ava'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../dev/project.ts'
+import { projectFolder } from '../src/project.ts'
 
 // Comments and documents cite sections of docs/design, as in `contract §8.5` or `powerdns.md §1.3`. docs/security.md also
 // names tests.
@@ -30,7 +30,7 @@ function files(folder: string, ending: RegExp): string[] {
 }
 
 test('every cited section exists in docs/design', (t) => {
-  const sources = ['src', 'dev', 'test', 'bench', 'migrations', 'seeds'].flatMap((folder) => files(folder, /\.ts$/))
+  const sources = ['src', 'test', 'bench', 'migrations', 'seeds'].flatMap((folder) => files(folder, /\.ts$/))
   const prose = [...files('docs', /\.md$/), ...files('pdns', /./), 'README.md', 'CONTRIBUTING.md']
   const missing: string[] = []
   let cited = 0

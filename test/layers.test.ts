@@ -2,7 +2,7 @@ import test from 'ava'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
-import { projectFolder } from '../dev/project.ts'
+import { projectFolder } from '../src/project.ts'
 
 const SOURCES = join(projectFolder(), 'src')
 const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))

@@ -3,8 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { outcome } from '../dev/daemon.ts'
-import { projectFolder } from '../dev/project.ts'
+import { outcome } from '../src/private-servers/daemon.ts'
+import { projectFolder } from '../src/project.ts'
 import { newFolder } from './support/servers/folders.ts'
 
 const BUILDING = { code: 0, output: 'setup: building' }

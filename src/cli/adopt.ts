@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { NotFound } from '../errors.ts'
-import * as adoption from '../service/domains/adoption.ts'
-import type { Adoption } from '../service/domains/adoption.ts'
+import * as adoption from '../service/adoption/adoption.ts'
+import type { Adoption } from '../service/adoption/adoption.ts'
 import { tellProgress, type AddCommand } from './command.ts'
 
 interface Options {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { backUp, keepStrangers, restoreDatabase, type Contents } from '../service/backup.ts'
+import { backUp, keepStrangers, restoreDatabase, type Contents } from '../service/operation/backup.ts'
 import type { System } from '../system.ts'
 import type { AddCommand, Outcome } from './command.ts'
 import { rebuild } from './rebuild.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { encryptAgain } from '../service/stored-secrets.ts'
+import { encryptAgain } from '../service/operation/stored-secrets.ts'
 import type { AddCommand } from './command.ts'
 
 export function addEncryption(program: Command, add: AddCommand): void {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { reconcileAll } from '../service/domains/reconcile.ts'
+import { reconcileAll } from '../service/repair/reconcile.ts'
 import type { System } from '../system.ts'
 import { tellProgress, type AddCommand, type Outcome } from './command.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { reconcileAll } from '../service/domains/reconcile.ts'
+import { reconcileAll } from '../service/repair/reconcile.ts'
 import type { AddCommand } from './command.ts'
 
 export function addReconcile(program: Command, add: AddCommand): void {

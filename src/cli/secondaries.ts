@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { reportOf } from '../service/domains/publications.ts'
+import { reportOf } from '../service/domains/serving-status.ts'
 import { shortTime, table, tellProgress, type AddCommand } from './command.ts'
 
 export function addSecondaries(program: Command, add: AddCommand): void {

@@ -1,4 +1,4 @@
-import { decimal } from './fields.ts'
+import { decimal } from './codecs/fields.ts'
 import { Malformed, Unquoted, Unreadable } from './malformed.ts'
 import { absolute } from './names.ts'
 import { fromHex } from './octets.ts'

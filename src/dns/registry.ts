@@ -1,4 +1,4 @@
-import type { Field } from './fields.ts'
+import type { Field } from './codecs/fields.ts'
 import { Unreadable } from './malformed.ts'
 import { counted, encodeUint, split, take, takeCounted } from './octets.ts'
 import { word } from './presentation.ts'

@@ -1,5 +1,5 @@
 import type { System } from '../system.ts'
-import { NIL_UUID } from './tokens/ids.ts'
+import { NIL_UUID } from './ids.ts'
 
 /** What happened to an account or its tokens, under a stable name (docs/operators.md). */
 export type Event =

@@ -7,7 +7,7 @@ import { toDuration, type Duration, type Timestamp } from '../time.ts'
 import { isUnavailable } from './connections/failures.ts'
 import { prepareSession } from './connections/session.ts'
 import { tellFailure } from './connections/watching.ts'
-import { violationError } from './constraints.ts'
+import { violationError } from './connections/constraints.ts'
 
 /** Where statements run: on any connection of a pool, or on one connection, for example in a transaction. */
 export type Db = pg.Pool | pg.PoolClient

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { statfs } from 'node:fs/promises'
 import { mock } from 'node:test'
-import { watchDisk } from '../../dev/disk.ts'
+import { watchDisk } from '../../src/private-servers/disk.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
 

@@ -1,4 +1,4 @@
-import { ensureInstalled, type Install } from '../../dev/packages.ts'
+import { ensureInstalled, type Install } from '../../src/private-servers/packages.ts'
 
 // A separate program that needs a package which does not exist; its argument says whether it may be installed.
 const needed = [{ what: 'a program', isThere: () => false, packages: ['zoneplane-has-no-such-package'] }]

@@ -1,14 +1,14 @@
 import test from 'ava'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { takeLock, waitForLock, type Lock } from '../../dev/lock.ts'
+import { takeLock, waitForLock, type Lock } from '../../src/private-servers/lock.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startProgram } from '../support/servers/programs.ts'
 
 /** A program that takes the lock and keeps it. */
 const HOLDER = `
-  import { takeLock } from '${join(import.meta.dirname, '../../dev/lock.js')}'
+  import { takeLock } from '${join(import.meta.dirname, '../../src/private-servers/lock.js')}'
   console.log('release' in takeLock(process.argv[1]) ? 'taken' : 'refused')
   setInterval(() => {}, 1000)`
 

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { outcome } from '../../dev/daemon.ts'
-import { isAllowed } from '../../dev/packages.ts'
+import { outcome } from '../../src/private-servers/daemon.ts'
+import { isAllowed } from '../../src/private-servers/packages.ts'
 
 const refused = /Zoneplane does not find:\s+- a program\s+On Debian or Ubuntu: sudo apt-get install zoneplane-has-no-su/
 const question = 'Install with apt-get, without starting services: zoneplane-has-no-such-package? [Y/n] '

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { identify, recall, type Running } from '../../dev/running.ts'
+import { identify, recall, type Running } from '../../src/private-servers/running.ts'
 
 /** Resolves once no process has this PID. */
 export async function isGone(pid: number): Promise<void> {

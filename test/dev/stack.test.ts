@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { StartError } from '../../src/errors.ts'
-import { startStack, type Stack } from '../../dev/stack.ts'
+import { startStack, type Stack } from '../../src/private-servers/stack.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { isGone, processes, quietly } from './processes.ts'
 

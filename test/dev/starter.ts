@@ -1,4 +1,4 @@
-import { startStack } from '../../dev/stack.ts'
+import { startStack } from '../../src/private-servers/stack.ts'
 import { quietly } from './processes.ts'
 
 // A separate program that starts the servers in the folder given as its argument, and then does nothing.

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { audit, AUDIT_PAUSE, AUDIT_TURNS, auditByTurns, reconcileAll } from '../../src/service/domains/reconcile.ts'
+import { audit, AUDIT_PAUSE, AUDIT_TURNS, auditByTurns, reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { query } from '../../src/store/database.ts'
 import { currentTime, fromMicroseconds, microseconds } from '../../src/time.ts'
 import { commandsOn } from '../support/command-line.ts'

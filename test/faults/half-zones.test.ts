@@ -1,6 +1,6 @@
 import test from 'ava'
-import { reconcileAll } from '../../src/service/domains/reconcile.ts'
-import * as marks from '../../src/store/marks.ts'
+import { reconcileAll } from '../../src/service/repair/reconcile.ts'
+import * as marks from '../../src/store/zone/marks.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'

@@ -1,4 +1,4 @@
-import type { Ports } from '../../dev/ports.ts'
+import type { Ports } from '../../src/private-servers/ports.ts'
 import { Client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { ask } from '../support/dns/dns.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { findPorts, HOST } from '../../dev/ports.ts'
+import { findPorts, HOST } from '../../src/private-servers/ports.ts'
 import { Client } from '../support/client.ts'
 import { dig, isServed } from './answers.ts'
 import { memory, ready, start, TOKEN } from './ci-container.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findPorts, HOST } from '../../dev/ports.ts'
+import { findPorts, HOST } from '../../src/private-servers/ports.ts'
 import { memory, ready, start } from './ci-container.ts'
 import { CI_IMAGE } from './compose.ts'
 import { podman } from './podman.ts'

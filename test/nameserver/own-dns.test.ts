@@ -1,8 +1,8 @@
 import test from 'ava'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { endpointsOf } from '../../src/nameserver/own-dns.ts'
-import { PowerDns } from '../../src/nameserver/powerdns.ts'
+import { endpointsOf } from '../../src/nameserver/powerdns/own-dns.ts'
+import { PowerDns } from '../../src/nameserver/powerdns/powerdns.ts'
 import { newDomain, succeeded } from '../support/api.ts'
 import { useService } from '../support/harness.ts'
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { PowerDns } from '../../src/nameserver/powerdns.ts'
+import { PowerDns } from '../../src/nameserver/powerdns/powerdns.ts'
 import { useService } from '../support/harness.ts'
 
 const service = useService()

@@ -2,7 +2,7 @@ import test from 'ava'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { projectFolder } from '../../dev/project.ts'
+import { projectFolder } from '../../src/project.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startProgram } from '../support/servers/programs.ts'
@@ -60,7 +60,7 @@ test('the packed package prints its version, and serves with private servers', a
 
 test('the packed package has all that the build makes of what runs, and nothing else', (t) => {
   const listed = execFileSync('tar', ['--list', '--file', tarball], { encoding: 'utf8' })
-  const built = ['src', 'dev', 'migrations', 'seeds'].flatMap((folder) => {
+  const built = ['src', 'migrations', 'seeds'].flatMap((folder) => {
     const files = readdirSync(join(project, 'build', folder), { recursive: true, encoding: 'utf8' })
     return files.filter((file) => /\.js(\.map)?$/.test(file)).map((file) => `build/${folder}/${file}`)
   })

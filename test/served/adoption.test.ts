@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import { release, type AdoptionRequest } from '../../src/service/domains/adoption.ts'
-import { reconcileAll } from '../../src/service/domains/reconcile.ts'
+import { release, type AdoptionRequest } from '../../src/service/adoption/adoption.ts'
+import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { transfer } from '../support/dns/dns.ts'
 import { servedSerial } from '../support/dns/wire.ts'
 import type { Client } from '../support/client.ts'

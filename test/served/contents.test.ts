@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { audit } from '../../src/service/domains/reconcile.ts'
+import { audit } from '../../src/service/repair/reconcile.ts'
 import { succeeded } from '../support/api.ts'
 import { depth } from '../support/depth.ts'
 import { isConsistent } from '../support/dns/zone.ts'

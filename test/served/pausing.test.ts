@@ -1,6 +1,6 @@
 import test from 'ava'
-import { reconcileAll } from '../../src/service/domains/reconcile.ts'
-import { pause, resume } from '../../src/service/domains/pausing.ts'
+import { reconcileAll } from '../../src/service/repair/reconcile.ts'
+import { pause, resume } from '../../src/service/adoption/pausing.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import type { Client } from '../support/client.ts'

@@ -1,8 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { isAllowed, nameProblems, registrable, registrableAncestors } from '../../src/service/domains/availability.ts'
+import { isAllowed, nameProblems, registrable, registrableAncestors } from '../../src/service/names/availability.ts'
 import { withAncestors } from '../../src/dns/names.ts'
-import { localParent } from '../../src/service/zone/local-suffixes.ts'
+import { localParent } from '../../src/service/names/local-suffixes.ts'
 
 /** A name, its registrable domain, and whether policy allows it; the rules are those of publicsuffix.org. */
 const NAMES: [name: string, registrable: string, allowed: boolean][] = [

@@ -2,7 +2,7 @@ import test from 'ava'
 import { mock } from 'node:test'
 import { Unavailable } from '../../src/errors.ts'
 import { QUEUE_TIMEOUT } from '../../src/limits.ts'
-import { Budget } from '../../src/service/budget.ts'
+import { Budget } from '../../src/flow/budget.ts'
 
 // The clock stands still, and a test moves it: nothing waits too long because the machine is slow.
 test.before(() => {

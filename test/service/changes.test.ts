@@ -4,9 +4,9 @@ import { Denied, Invalid } from '../../src/errors.ts'
 import { parseRdata } from '../../src/dns/rdata.ts'
 import { changeOf, planOne, type Change, type ZoneState } from '../../src/service/zone/changes.ts'
 import type { Method, RRsetInput } from '../../src/service/zone/rrset-input.ts'
-import type { Work } from '../../src/slices.ts'
-import type { RRset, RRsetKey } from '../../src/store/rrsets.ts'
-import type { Policy } from '../../src/store/tokens.ts'
+import type { Work } from '../../src/flow/slices.ts'
+import type { RRset, RRsetKey } from '../../src/store/zone/rrsets.ts'
+import type { Policy } from '../../src/store/tokens/tokens.ts'
 
 const TIME = '2026-01-31T12:00:00.000000Z'
 const DOMAIN = {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { randomBytes } from 'node:crypto'
 import { Unavailable } from '../../src/errors.ts'
-import { decrypt, encrypt } from '../../src/service/encryption.ts'
+import { decrypt, encrypt } from '../../src/service/secrets/encryption.ts'
 import type { System } from '../../src/system.ts'
 
 const [OLD, NEW] = [randomBytes(32), randomBytes(32)]

@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { Denied } from '../../src/errors.ts'
 import { authoriseWrites, mayWrite } from '../../src/service/tokens/policies.ts'
-import type { Policy } from '../../src/store/tokens.ts'
+import type { Policy } from '../../src/store/tokens/tokens.ts'
 
 const DOMAIN = fc.constantFrom(1, 2)
 const SUBNAME = fc.constantFrom('', 'www', '*')

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { Shared } from '../../src/service/shared.ts'
+import { Shared } from '../../src/flow/shared.ts'
 import { eventually } from '../support/eventually.ts'
 
 interface Run {

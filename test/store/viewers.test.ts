@@ -1,7 +1,7 @@
 import test from 'ava'
 import { policiesOn } from '../../src/service/tokens/policies.ts'
 import { transaction } from '../../src/store/database.ts'
-import * as domains from '../../src/store/domains.ts'
+import * as domains from '../../src/store/domains/domains.ts'
 import { statementsOf } from '../support/statements.ts'
 import { insert, useTables, type Row } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import { create } from '../../src/service/domains/creation.ts'
-import { operatorFor } from '../../src/service/tokens/actor.ts'
+import { operatorFor } from '../../src/service/actor.ts'
 import { query } from '../../src/store/database.ts'
 import type { Answer, Client } from './client.ts'
 import { eventually } from './eventually.ts'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import { createSystem } from '../../src/server.ts'
+import { createSystem } from '../../src/process/create-system.ts'
 import type { System } from '../../src/system.ts'
 import { createAccount, type Account, type AccountOptions } from './accounts.ts'
 import { Client } from './client.ts'

@@ -1,8 +1,8 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { commandFor } from '../../dev/account.ts'
-import { findProgram } from '../../dev/powerdns-program.ts'
+import { commandFor } from '../../src/private-servers/account.ts'
+import { findProgram } from '../../src/private-servers/powerdns-program.ts'
 
 // Debian systems in folders of their own, made by debootstrap and entered by chroot, with their own processes.
 

@@ -14,9 +14,9 @@ import {
   Unavailable,
   type Problems,
 } from '../../errors.ts'
-import { answer, answerItems, answerText } from '../answer.ts'
-import type { AppContext } from '../context.ts'
-import { Refusal } from '../refusal.ts'
+import { answer, answerItems, answerText } from '../kit/answer.ts'
+import type { AppContext } from '../kit/context.ts'
+import { Refusal } from '../kit/refusal.ts'
 
 /** The status of each error of the service (contract §2.2); the error's message is the `detail`. */
 const STATUS: [kind: new (...args: never[]) => Error, status: number][] = [

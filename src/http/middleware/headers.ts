@@ -1,7 +1,7 @@
 import type Koa from 'koa'
 import type { Config } from '../../config.ts'
-import { answerEmpty } from '../answer.ts'
-import type { AppContext } from '../context.ts'
+import { answerEmpty } from '../kit/answer.ts'
+import type { AppContext } from '../kit/context.ts'
 
 const EXPOSED =
   'Link, Retry-After, Location, ETag, RateLimit, RateLimit-Policy, Preference-Applied, Zoneplane-Publication, Zoneplane-Version'

@@ -1,9 +1,9 @@
 import type Koa from 'koa'
 import { NotFound } from '../../errors.ts'
 import { NAME_LENGTH } from '../../limits.ts'
-import { requestedHost } from '../client.ts'
-import type { AppContext } from '../context.ts'
-import { Refusal } from '../refusal.ts'
+import { requestedHost } from '../kit/caller.ts'
+import type { AppContext } from '../kit/context.ts'
+import { Refusal } from '../kit/refusal.ts'
 import { pathOf } from './paths.ts'
 
 export const UPDATE_PATH = '/update'

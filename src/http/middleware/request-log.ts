@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type Koa from 'koa'
-import { METHODS } from '../resource.ts'
-import { loggedAddress } from '../client.ts'
-import type { AppContext, State } from '../context.ts'
+import { METHODS } from '../kit/resource.ts'
+import { loggedAddress } from '../kit/caller.ts'
+import type { AppContext, State } from '../kit/context.ts'
 
 /**
  * Gives the request an id, takes over that of the trace that it is part of, and logs one line after the response. The line has no path, query or header, which may

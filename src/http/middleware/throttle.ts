@@ -1,9 +1,9 @@
 import { Throttled } from '../../errors.ts'
 import type { Scope } from '../../limits.ts'
 import { admit } from '../../service/throttling/throttling.ts'
-import { callerOf } from '../client.ts'
-import { guard, type Middleware, type State } from '../context.ts'
-import { isDryRun } from '../dry-run.ts'
+import { callerOf } from '../kit/caller.ts'
+import { guard, type Middleware, type State } from '../kit/context.ts'
+import { isDryRun } from '../kit/dry-run.ts'
 
 /** Scopes that count the requests to each domain separately. */
 const PER_DOMAIN: Scope[] = ['dns_api_per_domain_expensive', 'dyndns']

@@ -1,5 +1,5 @@
 import { PAGE_SIZE } from '../../limits.ts'
-import type { Answer } from '../resource.ts'
+import type { Answer } from '../kit/resource.ts'
 import { arrayOf, described, object, ref, STRING, type Component, type JsonSchema } from '../fields/schema.ts'
 
 /** How rows of the router say what they take and answer. */

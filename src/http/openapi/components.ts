@@ -1,6 +1,6 @@
 import { described, object, ref, STRING, type Component, type JsonSchema } from '../fields/schema.ts'
-import { REFUSALS } from './errors.ts'
-import { REQUEST_HEADERS, RESPONSE_HEADERS, type Header } from './headers.ts'
+import { REFUSALS } from './error-answers.ts'
+import { REQUEST_HEADERS, RESPONSE_HEADERS, type Header } from './described-headers.ts'
 import { PATH_PARAMETERS, QUERY_PARAMETERS } from './parameters.ts'
 import { exampleOf } from './examples.ts'
 

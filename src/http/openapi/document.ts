@@ -1,11 +1,19 @@
 import type { Config } from '../../config.ts'
-import type { Middleware } from '../context.ts'
+import type { Middleware } from '../kit/context.ts'
 import { arrayOf, object, ref, type Component, type JsonSchema } from '../fields/schema.ts'
-import { hasHead, METHODS, type Answer, type Group, type Method, type Operation, type Resource } from '../resource.ts'
+import {
+  hasHead,
+  METHODS,
+  type Answer,
+  type Group,
+  type Method,
+  type Operation,
+  type Resource,
+} from '../kit/resource.ts'
 import { Components, ERROR, type Form, type Json } from './components.ts'
-import { merged, type Effect } from './effect.ts'
+import { merged, type Effect } from '../kit/effect.ts'
 import { INTRODUCTION, SECURITY_SCHEMES } from './introduction.ts'
-import { REFUSALS } from './errors.ts'
+import { REFUSALS } from './error-answers.ts'
 
 /** The OpenAPI document of the API as these settings make it. */
 export function describeApi(groups: readonly Group[], config: Config): Json {

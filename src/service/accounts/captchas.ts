@@ -5,7 +5,7 @@ import { Invalid } from '../../errors.ts'
 import { CAPTCHA_SOLUTION_LENGTH, CAPTCHA_VALIDITY } from '../../limits.ts'
 import * as store from '../../store/accounts/captchas.ts'
 import type { System } from '../../system.ts'
-import { isUuid } from '../tokens/ids.ts'
+import { isUuid } from '../ids.ts'
 
 /**
  * The work of a captcha: the number of keys to derive, and the rounds of PBKDF2 for each. In total 1.5 to 2.5 million

@@ -1,6 +1,6 @@
 import { Denied } from '../../errors.ts'
-import * as accounts from '../../store/accounts.ts'
-import type { Account } from '../../store/accounts.ts'
+import * as accounts from '../../store/accounts/accounts.ts'
+import type { Account } from '../../store/accounts/accounts.ts'
 import { transaction, type Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import { record } from '../events.ts'

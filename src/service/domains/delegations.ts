@@ -2,7 +2,7 @@ import { parseRdata } from '../../dns/rdata.ts'
 import { APEX_NS_TTL, DELEGATION_DS_TTL } from '../../limits.ts'
 import type { Key } from '../../nameserver/nameserver.ts'
 import { changeOf, desired, type Change } from '../zone/changes.ts'
-import { localParent } from '../zone/local-suffixes.ts'
+import { localParent } from '../names/local-suffixes.ts'
 import type { Publication } from '../zone/publication.ts'
 import { lockZone } from '../zone/opening.ts'
 

@@ -2,8 +2,8 @@ import { delegationDigests } from '../../dns/dnssec.ts'
 import { lowerCase, parseName } from '../../dns/names.ts'
 import { parseRdata } from '../../dns/rdata.ts'
 import type * as nameserver from '../../nameserver/nameserver.ts'
-import type { Domain } from '../../store/domains.ts'
-import * as rrsets from '../../store/rrsets.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import * as rrsets from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 
 /** A key of a domain (contract §7.1): the nameserver signs with it, or the user has added it. */

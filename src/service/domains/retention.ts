@@ -1,8 +1,8 @@
 import { DAY } from '../../limits.ts'
-import * as history from '../../store/history.ts'
+import * as history from '../../store/zone/history.ts'
 import type { System } from '../../system.ts'
 import { fromMicroseconds, microseconds } from '../../time.ts'
-import { keepRunning, type BackgroundTask } from '../background.ts'
+import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 
 /** Entries of the history that are deleted at once when they are too old, and milliseconds between two searches. */
 const HISTORY_BATCH = 1_000

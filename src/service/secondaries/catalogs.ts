@@ -4,11 +4,11 @@ import { CATALOG_LOSS, CATALOG_LOSS_SHARE, QUEUE_TIMEOUT } from '../../limits.ts
 import { begin, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains/catalogs.ts'
 import type { Member } from '../../store/domains/catalogs.ts'
-import { past, spend } from '../../store/domains.ts'
+import { past, spend } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
-import { keepRunning, type BackgroundTask } from '../background.ts'
+import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { nextVersion } from '../zone/publication.ts'
-import { AUDIT_PAUSE } from '../domains/reconcile.ts'
+import { AUDIT_PAUSE } from '../repair/reconcile.ts'
 
 // The catalog zone (RFC 9432) tells secondaries which zones there are. It is published after the domains are committed, by
 // one process at a time, from the table of its members: what waits there several times a second, and all of it when

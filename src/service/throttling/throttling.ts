@@ -3,7 +3,7 @@ import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { Throttled } from '../../errors.ts'
 import { DAY, type Rate, type Scope } from '../../limits.ts'
 import type { System } from '../../system.ts'
-import type { Actor } from '../tokens/actor.ts'
+import type { Actor } from '../actor.ts'
 
 /** A caller's use of one rate of a scope. */
 export interface Window {

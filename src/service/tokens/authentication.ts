@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { Unauthenticated } from '../../errors.ts'
-import * as tokens from '../../store/tokens.ts'
-import type { PresentedToken } from '../../store/tokens.ts'
+import * as tokens from '../../store/tokens/tokens.ts'
+import type { PresentedToken } from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
-import type { Actor } from './actor.ts'
+import type { Actor } from '../actor.ts'
 
 /** The stored hash of a secret. Secrets are random, so a fast hash protects them (architecture.md). */
 export function hashSecret(secret: string): Buffer {

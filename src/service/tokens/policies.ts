@@ -1,9 +1,9 @@
 import { Denied } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
-import * as store from '../../store/policies.ts'
-import type { RRsetKey } from '../../store/rrsets.ts'
-import type { Policy } from '../../store/tokens.ts'
-import type { Actor } from './actor.ts'
+import * as store from '../../store/tokens/policies.ts'
+import type { RRsetKey } from '../../store/zone/rrsets.ts'
+import type { Policy } from '../../store/tokens/tokens.ts'
+import type { Actor } from '../actor.ts'
 
 /**
  * The policies of the actor's token that can match an RRset of the domain. An empty array means that the token may

@@ -1,10 +1,10 @@
 import { Denied, Unauthenticated } from '../../errors.ts'
 import { transaction, type Db } from '../../store/database.ts'
-import * as rights from '../../store/rights.ts'
-import type { Holder } from '../../store/rights.ts'
-import * as tokens from '../../store/tokens.ts'
+import * as rights from '../../store/tokens/rights.ts'
+import type { Holder } from '../../store/tokens/rights.ts'
+import * as tokens from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
-import { hasToken, type Actor, type Writer } from './actor.ts'
+import { hasToken, type Actor, type Writer } from '../actor.ts'
 import { actorOf } from './authentication.ts'
 
 export type { Holder }

@@ -1,9 +1,9 @@
 import { Invalid, type NameserverFailure, type Occluded, type Problems } from '../../errors.ts'
 import { nameOf } from '../../dns/names.ts'
 import type { Neighbour } from '../../dns/node.ts'
-import type { Work } from '../../slices.ts'
-import type { Domain } from '../../store/domains.ts'
-import type { RRset } from '../../store/rrsets.ts'
+import type { Work } from '../../flow/slices.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import type { RRset } from '../../store/zone/rrsets.ts'
 import { keyOf, planItem, type Change, type Outcome, type ZoneState } from './changes.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
 

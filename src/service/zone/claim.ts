@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { answerTime, CLAIM_LIFETIME, COLLECTION_ITEMS, graceTime } from '../../limits.ts'
 import { NameserverFailure } from '../../errors.ts'
 import type { Lease } from '../../nameserver/nameserver.ts'
-import * as marks from '../../store/marks.ts'
-import type { Mark, Push } from '../../store/marks.ts'
+import * as marks from '../../store/zone/marks.ts'
+import type { Mark, Push } from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 
 /**

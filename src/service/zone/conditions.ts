@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { PreconditionFailed } from '../../errors.ts'
-import type { Domain } from '../../store/domains.ts'
-import type { RRset } from '../../store/rrsets.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import type { RRset } from '../../store/zone/rrsets.ts'
 
 /** The conditions of a write (contract §15.1). */
 export interface Conditions {

@@ -1,6 +1,6 @@
 import { Malformed, parseRdata } from '../../dns/rdata.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
-import { inSlices, type Work } from '../../slices.ts'
+import { inSlices, type Work } from '../../flow/slices.ts'
 
 /** An RRset that differs: as it is served, undefined if it is not, and as it should be, without records if not at all. */
 export interface Difference {

@@ -1,6 +1,6 @@
 import { nameOf, withAncestors } from '../../dns/names.ts'
-import type { Work } from '../../slices.ts'
-import type { RRsetKey } from '../../store/rrsets.ts'
+import type { Work } from '../../flow/slices.ts'
+import type { RRsetKey } from '../../store/zone/rrsets.ts'
 import { keyOf, type Change } from './changes.ts'
 
 /** An RRset that a write creates although it would be occluded, or occlude another (contract §8.10). */

@@ -1,6 +1,6 @@
 import { withAncestors } from '../../dns/names.ts'
-import type { Work } from '../../slices.ts'
-import type { RRset } from '../../store/rrsets.ts'
+import type { Work } from '../../flow/slices.ts'
+import type { RRset } from '../../store/zone/rrsets.ts'
 import type { Change } from './changes.ts'
 
 /** Types that affect which names are authoritative. */

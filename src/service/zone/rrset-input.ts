@@ -4,8 +4,8 @@ import type { Neighbour } from '../../dns/node.ts'
 import { sizeProblems } from '../../dns/rrset.ts'
 import { typeProblems } from '../../dns/types.ts'
 import { TTL_MAX } from '../../limits.ts'
-import type { Domain } from '../../store/domains.ts'
-import type { RRset, RRsetKey } from '../../store/rrsets.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import type { RRset, RRsetKey } from '../../store/zone/rrsets.ts'
 
 /** One RRset of a request: its members, and the problems of their JSON types. */
 export interface RRsetInput {

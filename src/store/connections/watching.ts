@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { violationError } from '../constraints.ts'
+import { violationError } from './constraints.ts'
 import { isUnavailable } from './failures.ts'
 
 /** Why a statement or a connection failed. */

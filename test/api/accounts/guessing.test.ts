@@ -1,5 +1,5 @@
 import type { BoundedMemory } from '../../../src/service/throttling/counters.ts'
-import { addKnownNetwork } from '../../../src/store/accounts.ts'
+import { addKnownNetwork } from '../../../src/store/accounts/accounts.ts'
 import type { Answer } from '../../support/client.ts'
 import { solved } from '../../support/captchas.ts'
 import { useService, withService, type TestService } from '../../support/harness.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { base32, codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
-import { encryptAgain } from '../../../src/service/stored-secrets.ts'
+import { encryptAgain } from '../../../src/service/operation/stored-secrets.ts'
 import { query } from '../../../src/store/database.ts'
 import { startService } from '../../support/servers/service.ts'
 import { useService } from '../../support/harness.ts'

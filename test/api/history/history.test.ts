@@ -1,4 +1,4 @@
-import { reconcileAll } from '../../../src/service/domains/reconcile.ts'
+import { reconcileAll } from '../../../src/service/repair/reconcile.ts'
 import { trimHistory } from '../../../src/service/domains/retention.ts'
 import { query } from '../../../src/store/database.ts'
 import { freshName, newDomain, newReservedDomain, newRRset, rrset, succeeded } from '../../support/api.ts'

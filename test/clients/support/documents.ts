@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../../../dev/project.ts'
+import { projectFolder } from '../../../src/project.ts'
 
 /**
  * The code blocks below a heading of one of our documents, without their indentation. Readers copy them, so the tests

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../../../dev/project.ts'
+import { projectFolder } from '../../../src/project.ts'
 import { nameOf } from '../../../src/dns/names.ts'
 import { query as sql } from '../../../src/store/database.ts'
 import { domainOf, succeeded } from '../../support/api.ts'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { Invalid } from '../../../src/errors.ts'
-import { readHosts, readOwnHosts, readUpdates } from '../../../src/http/representations/dyndns.ts'
+import { readHosts, readOwnHosts, readUpdates } from '../../../src/http/dyndns/dyndns-representation.ts'
 import type { HostUpdate } from '../../../src/service/domains/dyndns.ts'
 import type { Account } from '../../support/accounts.ts'
 import { newDomain, succeeded, type ShownRRset } from '../../support/api.ts'

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
-import { adopt, type Adoption, type AdoptionRequest } from '../../../src/service/domains/adoption.ts'
-import { reconcileAll } from '../../../src/service/domains/reconcile.ts'
+import { adopt, type Adoption, type AdoptionRequest } from '../../../src/service/adoption/adoption.ts'
+import { reconcileAll } from '../../../src/service/repair/reconcile.ts'
 import { emailOf } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { transfer, verifyTransfer } from '../../support/dns/dns.ts'

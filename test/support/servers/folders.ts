@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { MARKER, removeInstanceFolder } from '../../../dev/instance-folder.ts'
+import { MARKER, removeInstanceFolder } from '../../../src/private-servers/instance-folder.ts'
 
 /** A new folder that servers of another user may traverse. test/run.ts ends what still runs in it, and deletes it. */
 export function newFolder(): string {

@@ -1,4 +1,4 @@
-import { send } from '../../../dev/running.ts'
+import { send } from '../../../src/private-servers/running.ts'
 import { eventually, eventuallyIs } from '../eventually.ts'
 import { ownNetwork } from './ports.ts'
 import { startPostgresProxy, type PostgresProxy } from './postgres-proxy.ts'

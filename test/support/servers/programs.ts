@@ -2,9 +2,9 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { commandFor } from '../../../dev/account.ts'
-import { findProgram } from '../../../dev/powerdns-program.ts'
-import { projectFolder } from '../../../dev/project.ts'
+import { commandFor } from '../../../src/private-servers/account.ts'
+import { findProgram } from '../../../src/private-servers/powerdns-program.ts'
+import { projectFolder } from '../../../src/project.ts'
 import { noteLog } from './logs.ts'
 
 export interface Program {

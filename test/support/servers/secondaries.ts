@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findPorts } from '../../../dev/ports.ts'
+import { findPorts } from '../../../src/private-servers/ports.ts'
 import { ask, type Server } from '../dns/dns.ts'
 import { eventually } from '../eventually.ts'
 import { newFolder } from './folders.ts'

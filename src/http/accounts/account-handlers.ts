@@ -1,0 +1,69 @@
+import * as changes from '../../service/accounts/account-changes.ts'
+import * as accounts from '../../service/accounts/accounts.ts'
+import * as logins from '../../service/accounts/logins.ts'
+import { refuseIfClosed, signUp } from '../../service/accounts/sign-up.ts'
+import { apiUrl, clientAddress } from '../kit/caller.ts'
+import { answer, answerEmpty } from '../kit/answer.ts'
+import { guard, type Context } from '../kit/context.ts'
+import { ACCOUNT, accountForms } from './account-representation.ts'
+import { TOKEN } from '../tokens/token-representation.ts'
+
+/** Requires that registration is open. */
+export const refuseClosedRegistration = guard(
+  (ctx) => {
+    refuseIfClosed(ctx.state.system)
+  },
+  { errors: { 403: ['Registration is closed. Please contact the operator.'] } },
+)
+
+export async function register(ctx: Context): Promise<void> {
+  const { system, body } = ctx.state
+  const isToBeConfirmed = await signUp(system, accountForms(system.config).signUp.read(body()), apiUrl(ctx))
+  answer(ctx, 202, { detail: isToBeConfirmed ? 'Welcome! Please check your mailbox.' : 'Welcome!' })
+}
+
+export async function login(ctx: Context): Promise<void> {
+  const { system, body } = ctx.state
+  const credentials = { ...accountForms(system.config).credentials.read(body()), address: clientAddress(ctx) }
+  const { token, secret } = await logins.login(system, credentials)
+  ctx.set('Cache-Control', 'no-store')
+  answer(ctx, 200, TOKEN.presentFull({ ...token, secret }))
+}
+
+export async function logout(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  await logins.logout(system, actor)
+  answerEmpty(ctx, 204)
+}
+
+export async function showAccount(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  answer(ctx, 200, ACCOUNT.present(await accounts.show(system, actor)))
+}
+
+export async function changeAccount(ctx: Context): Promise<void> {
+  const { system, actor, body } = ctx.state
+  const changed = await accounts.change(system, actor, ACCOUNT.readForm(body()))
+  answer(ctx, 200, ACCOUNT.present(changed))
+}
+
+export async function requestEmailChange(ctx: Context): Promise<void> {
+  const { system, body } = ctx.state
+  const { newEmail, ...proof } = accountForms(system.config).emailChange.read(body())
+  await changes.requestEmailChange(system, { ...proof, address: clientAddress(ctx) }, newEmail, apiUrl(ctx))
+  answer(ctx, 202, { detail: 'Please check your mailbox to confirm email address change.' })
+}
+
+export async function requestPasswordReset(ctx: Context): Promise<void> {
+  const { system, body } = ctx.state
+  await changes.requestPasswordReset(system, accountForms(system.config).passwordReset.read(body()), apiUrl(ctx))
+  const instructions = 'Please check your mailbox for further password reset instructions.'
+  answer(ctx, 202, { detail: `${instructions} If you did not receive an email, please contact support.` })
+}
+
+export async function requestDeletion(ctx: Context): Promise<void> {
+  const { system, body } = ctx.state
+  const proof = { ...accountForms(system.config).deletion.read(body()), address: clientAddress(ctx) }
+  await changes.requestDeletion(system, proof, apiUrl(ctx))
+  answer(ctx, 202, { detail: 'Please check your mailbox for further account deletion instructions.' })
+}

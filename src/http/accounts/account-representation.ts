@@ -1,0 +1,99 @@
+import type { Config } from '../../config.ts'
+import { emailProblems, type AccountWithCounts } from '../../service/accounts/accounts.ts'
+import { nameProblems } from '../../service/names/availability.ts'
+import { passwordProblems } from '../../service/accounts/passwords.ts'
+import { boolean, nonBlankText, ruledText } from '../fields/fields.ts'
+import { COUNT, EMAIL, nullable, TIME, UUID } from '../fields/schema.ts'
+import { form, representation } from '../fields/table.ts'
+import { captchaAnswer } from './captcha-representation.ts'
+import { code } from './totp-representation.ts'
+
+/** An account as its owner sees it (contract §11.2). */
+export const ACCOUNT = representation<AccountWithCounts>()(['Account'], {
+  created: { read: TIME, text: 'When it was created.' },
+  domains_under_management: {
+    read: COUNT,
+    text: "The number of its domains, and of others' domains that its override tokens are for.",
+    example: 3,
+  },
+  email: { read: EMAIL, text: 'The address with which its owner logs in.' },
+  id: { read: UUID, text: 'Identifies the account.' },
+  limit_domains: { read: nullable(COUNT), text: 'How many domains it may have; null: any number.', example: 15 },
+  outreach_preference: {
+    write: boolean(),
+    text: 'Whether the operator may write to its owner about more than what is necessary.',
+    example: true,
+  },
+})
+
+const email = ruledText({ trim: true }, emailProblems)
+const password = nonBlankText({ trim: true })
+const newPassword = ruledText({ trim: true }, passwordProblems)
+const domain = ruledText({ trim: false }, nameProblems)
+
+const EMAIL_ROW = { write: email, text: 'The address of the account.', example: 'alice@example.org' }
+const PASSWORD_ROW = { write: password, text: 'The password of the account.', example: 'correct horse battery' }
+const PASSWORD_RULES = 'From 8 to 128 characters.'
+const CODE_ROW = {
+  write: code,
+  text: 'A code of a second factor. Needed if the account has multi-factor authentication enabled.',
+  example: '123456',
+}
+
+type CaptchaRow = { captcha: { write: ReturnType<typeof captchaAnswer>; text: string } }
+
+/** The optional member `captcha`, which is read only if captchas are on. */
+function captcha({ captcha: isOn }: Config, text: string): CaptchaRow {
+  return (isOn ? { captcha: { write: captchaAnswer(), text } } : {}) as CaptchaRow
+}
+
+const AFTER_FAILURES = 'Needed after too many failed logins of the account.'
+const ALWAYS = 'Needed.'
+
+/** The forms of contract §§11.2 and 11.3. */
+export function accountForms(config: Config) {
+  return {
+    signUp: form(
+      'SignUp',
+      {
+        email: EMAIL_ROW,
+        password: {
+          write: newPassword.nullable(),
+          text: `${PASSWORD_RULES} Null: a link in a mail lets the owner set it later.`,
+          example: 'correct horse battery',
+        },
+      },
+      {
+        ...captcha(config, 'Needed here, or at the activation.'),
+        domain: { write: domain, text: 'A domain to create with the account.', example: 'alice.dyn.example.net' },
+        outreach_preference: {
+          write: boolean(),
+          text: 'Whether the operator may write about more than what is necessary.',
+          example: true,
+        },
+      },
+    ),
+    credentials: form('Credentials', { email: EMAIL_ROW, password: PASSWORD_ROW }, captcha(config, AFTER_FAILURES)),
+    emailChange: form(
+      'EmailChange',
+      {
+        email: EMAIL_ROW,
+        password: PASSWORD_ROW,
+        new_email: { write: email, text: 'The new address.', example: 'alice@example.com' },
+      },
+      { code: CODE_ROW, ...captcha(config, AFTER_FAILURES) },
+    ),
+    deletion: form(
+      'AccountDeletion',
+      { email: EMAIL_ROW, password: PASSWORD_ROW },
+      { code: CODE_ROW, ...captcha(config, AFTER_FAILURES) },
+    ),
+    passwordReset: form('PasswordReset', { email: EMAIL_ROW }, captcha(config, ALWAYS)),
+    activation: form('Activation', {}, captcha(config, 'Needed if none was given at the sign-up.')),
+    newPassword: form(
+      'NewPassword',
+      { new_password: { write: newPassword, text: PASSWORD_RULES, example: 'battery staple correct' } },
+      { revoke_tokens: { write: boolean(), text: "Whether to delete the account's API tokens, too.", example: false } },
+    ),
+  }
+}

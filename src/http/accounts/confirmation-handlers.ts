@@ -1,0 +1,100 @@
+import { NotFound } from '../../errors.ts'
+import * as changes from '../../service/accounts/account-changes.ts'
+import { createCaptcha } from '../../service/accounts/captchas.ts'
+import type { Action } from '../../service/accounts/confirmations.ts'
+import { activate } from '../../service/accounts/sign-up.ts'
+import * as totp from '../../service/accounts/totp.ts'
+import { answer } from '../kit/answer.ts'
+import { apiUrl, clientAddress, parsedUrl } from '../kit/caller.ts'
+import { guard, withEffect, type Context } from '../kit/context.ts'
+import { isForm } from '../middleware/body.ts'
+import { errors } from '../middleware/errors.ts'
+import { alert, asksFor, form, outcome, titleOf, type Outcome } from '../pages/confirmation-page.ts'
+import { answerPage, html } from '../pages/page.ts'
+import { accountForms } from './account-representation.ts'
+import { DOMAIN } from '../domains/domain-representation.ts'
+import { TOKEN } from '../tokens/token-representation.ts'
+import { newFactor } from './totp-handlers.ts'
+
+/** Carries out each action, and returns the body of the response (contract §11.3). */
+const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> = {
+  async 'activate-account'(ctx, code) {
+    const { system, body } = ctx.state
+    const captcha = () => accountForms(system.config).activation.read(body()).captcha
+    const { account, domain, token } = await activate(system, code, { captcha, base: apiUrl(ctx) })
+    const detail =
+      account.passwordHash === null
+        ? 'Success! We sent you instructions on how to set your password.'
+        : 'Success! Your account has been activated, and you can now log in.'
+    if (domain === undefined) return { detail }
+    if (token === undefined) return { detail, domain: DOMAIN.presentFull(domain) }
+    ctx.set('Cache-Control', 'no-store')
+    return { detail, domain: DOMAIN.present(domain), ...TOKEN.presentFull({ ...token.token, secret: token.secret }) }
+  },
+  async 'change-email'(ctx, code) {
+    const email = await changes.changeEmail(ctx.state.system, code)
+    return { detail: `Success! Your email address has been changed to ${email}.` }
+  },
+  async 'reset-password'(ctx, code) {
+    const { system, body } = ctx.state
+    await changes.resetPassword(system, { code, address: clientAddress(ctx) }, () =>
+      accountForms(system.config).newPassword.read(body()),
+    )
+    return { detail: 'Success! Your password has been changed.' }
+  },
+  async 'delete-account'(ctx, code) {
+    await changes.deleteAccount(ctx.state.system, code)
+    return { detail: 'All your data has been deleted.' }
+  },
+  async 'create-totp'(ctx, code) {
+    return newFactor(ctx, await totp.createConfirmed(ctx.state.system, code))
+  },
+}
+
+/** Requires an action that exists. */
+export const refuseUnknownAction = guard(
+  (ctx) => {
+    if (!Object.hasOwn(ACTIONS, ctx.params['action']!)) throw new NotFound()
+  },
+  { errors: { 404: ['Not found.'] } },
+)
+
+/** Responds to a submitted form with a page, which shows what the response to JSON would contain, errors included. */
+export const answerFormWithPage = withEffect({ pages: true }, async function answerFormWithPage(ctx, next) {
+  if (ctx.method !== 'POST' || !isForm(ctx.get('Content-Type'))) {
+    await next()
+    return
+  }
+  await errors(ctx, next)
+  const body = JSON.parse(ctx.body as string) as unknown
+  const { action, site } = linkOf(ctx)
+  if (ctx.status < 300) {
+    answerPage(ctx, 'Done', site, outcome(body as Outcome))
+    return
+  }
+  // The page does not mention problems with a captcha: it lets the browser solve a new one.
+  const { captcha: unsolved, ...problems } = body as Record<string, string[]>
+  const captcha = unsolved && (await createCaptcha(ctx.state.system))
+  const isTemporary = ctx.status === 429 || ctx.status === 503
+  const canRetry = isTemporary || Object.keys(problems).every((name) => asksFor(action, name))
+  const texts = Object.values(problems).flat()
+  const content = html`${texts.length > 0 && alert(texts)}${canRetry && form(action, problems, captcha)}`
+  answerPage(ctx, titleOf(action), site, content)
+})
+
+/** Shows the form, without looking at the code (contract §11.3). */
+export async function showForm(ctx: Context): Promise<void> {
+  const { action, site } = linkOf(ctx)
+  answerPage(ctx, titleOf(action), site, form(action))
+}
+
+export async function confirm(ctx: Context): Promise<void> {
+  const { action, code } = linkOf(ctx)
+  answer(ctx, 200, await ACTIONS[action](ctx, code))
+}
+
+/** The parts of the confirmation link; `site` is the name under which the page shows the service. */
+function linkOf(ctx: Context): { action: Action; code: string; site: string } {
+  const { action, code } = ctx.params as { action: Action; code: string }
+  return { action, code, site: parsedUrl(ctx).host }
+}

@@ -1,0 +1,124 @@
+import type { Config } from '../../config.ts'
+import { authenticate, authenticateForDomain, requires } from '../middleware/authenticate.ts'
+import { body } from '../middleware/body.ts'
+import { reportPublication } from '../middleware/report-publication.ts'
+import { throttle } from '../middleware/throttle.ts'
+import { json, NOTHING, pages, shows, text } from '../openapi/answers.ts'
+import { CHANGES } from '../kit/change-representation.ts'
+import { DOMAIN } from './domain-representation.ts'
+import { PUBLICATION } from './publication-representation.ts'
+import type { Group, Resource } from '../kit/resource.ts'
+import * as domains from './domain-handlers.ts'
+import { showPublication } from './publication-handlers.ts'
+import * as zonefiles from '../rrsets/zonefile-handlers.ts'
+import { NOT_PERMITTED, PAUSED, RRSET_SCOPES, WRITING } from '../rrsets/rrset-resource.ts'
+import { TRANSFERS_OF_DOMAIN } from '../transfers/transfer-resource.ts'
+
+const domainRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' })
+
+const ZONE_FILE = text('www.example.com.\t3600\tIN\tA\t192.0.2.1', 'A zone file (RFC 1035 §5).', 'text/dns')
+
+/** Domains (contract §7). */
+export function domainGroup(config: Config): Group {
+  return {
+    tag: 'Domains',
+    text: 'The domains of an account. Each is a signed DNS zone.',
+    resources: [
+      {
+        path: '/api/v1/domains/',
+        guards: [authenticate, requires('reads', { POST: 'domainCreation' }), domains.refuseBeyondQuota, domainRates],
+        methods: {
+          GET: {
+            id: 'listDomains',
+            summary: 'List domains',
+            description: 'Newest first, without their keys.',
+            ...pages(DOMAIN.schema, 'owns_qname'),
+            chain: [domains.listDomains],
+          },
+          POST: {
+            id: 'createDomain',
+            summary: 'Create a domain',
+            description: 'It needs `perm_create_domain`. When the response arrives, DNS serves the domain, signed.',
+            takes: json(DOMAIN.input('DomainInput', ['name'])),
+            answers: { 201: shows(DOMAIN.full) },
+            errors: { 400: ['domain with this name already exists.'], 403: NOT_PERMITTED, 503: [] },
+            chain: [reportPublication, body(config.bodyLimit), domains.createDomain],
+          },
+        },
+      },
+      {
+        path: '/api/v1/domains/:name/',
+        guards: [authenticate, requires('reads', { DELETE: 'domainDeletion' }), domainRates],
+        conditional: true,
+        methods: {
+          GET: {
+            id: 'showDomain',
+            summary: 'Show a domain',
+            description: 'With its keys.',
+            answers: { 200: shows(DOMAIN.full, 'ETag') },
+            errors: { 404: ['Not found.'] },
+            chain: [domains.showDomain],
+          },
+          DELETE: {
+            id: 'deleteDomain',
+            summary: 'Delete a domain',
+            description:
+              'Also if there is no such domain. It needs `perm_delete_domain`, and to be allowed to write its RRsets.',
+            answers: { 204: NOTHING },
+            errors: { 409: [PAUSED], 503: [] },
+            chain: [domains.deleteDomain],
+          },
+        },
+      },
+      zonefile(config),
+      {
+        path: '/api/v1/domains/:name/publication/',
+        guards: [authenticateForDomain, throttle('dns_api_cheap')],
+        methods: {
+          GET: {
+            id: 'showPublication',
+            summary: 'Show whether the name servers serve a version',
+            query: ['version', 'wait'],
+            answers: { 200: shows(PUBLICATION.schema) },
+            problems: ['version', 'wait'],
+            chain: [showPublication],
+          },
+        },
+      },
+      TRANSFERS_OF_DOMAIN,
+    ],
+  }
+}
+
+/** The zone file of a domain (contract §7.7). */
+function zonefile(config: Config): Resource {
+  return {
+    path: '/api/v1/domains/:name/zonefile/',
+    guards: [authenticateForDomain, throttle({ ...RRSET_SCOPES, reads: 'dns_api_expensive' })],
+    conditional: true,
+    methods: {
+      GET: {
+        id: 'exportZonefile',
+        summary: 'Export a zone file',
+        description: 'All records but those of DNSSEC. It can be imported again.',
+        answers: { 200: ZONE_FILE },
+        chain: [zonefiles.exportZonefile],
+      },
+      PUT: {
+        id: 'replaceZonefile',
+        summary: 'Make a domain equal to a zone file',
+        description: 'All or nothing: RRsets that the file lacks are deleted, except the NS of the apex.',
+        query: ['dry_run'],
+        takes: ZONE_FILE.content!,
+        answers: { 200: shows(CHANGES) },
+        errors: { ...WRITING.errors, 400: ['The text is not valid UTF-8.'] },
+        problems: ['zonefile', 'dry_run', 'type'],
+        chain: [
+          reportPublication,
+          body(config.bodyLimit, { required: true, text: 'text/dns' }),
+          zonefiles.replaceZonefile,
+        ],
+      },
+    },
+  }
+}

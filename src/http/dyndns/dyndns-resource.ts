@@ -1,0 +1,61 @@
+import { authenticateForUpdate } from './authenticate-for-update.ts'
+import { CHECK_IP_PATH, UPDATE_PATH } from '../middleware/host-names.ts'
+import { reportPublication } from '../middleware/report-publication.ts'
+import { throttle } from '../middleware/throttle.ts'
+import { text } from '../openapi/answers.ts'
+import type { Group, Resource } from '../kit/resource.ts'
+import * as dyndns from './dyndns-handlers.ts'
+
+function update(path: string, id: string): Resource {
+  return {
+    path,
+    guards: [authenticateForUpdate],
+    dyndns: true,
+    methods: {
+      GET: {
+        id,
+        summary: 'Update the addresses of names',
+        description:
+          'Without addresses in the query, sets that of the client. `myipv4:<host>` and `myipv6:<host>` are parameters ' +
+          'that apply only to this host. All names are updated, or none.',
+        query: ['hostname', 'host_id', 'myip', 'myipv4', 'ip', 'ipv4', 'myipv6', 'ipv6'],
+        answers: { 200: text('good', 'A line `good` for each host, also if nothing has changed.') },
+        errors: {
+          400: ['IP parameter "myip" cannot use subnet notation with multiple addresses.'],
+          403: ['Insufficient token permissions.'],
+          404: ['nohost'],
+          409: ['example.com is paused by the operator of this service and cannot be changed now.'],
+          503: [],
+        },
+        // A wrong method is refused before the hosts are looked at (contract §10.1).
+        chain: [dyndns.findHosts, throttle('dyndns'), reportPublication, dyndns.update],
+      },
+    },
+  }
+}
+
+/** Dynamic DNS (contract §10). */
+export const DYNDNS: Group = {
+  tag: 'Dynamic DNS',
+  text:
+    'For routers and other devices whose address changes, with the protocols that they speak. Responses are plain text. ' +
+    'On host names that the operator has set aside for updates, every path means an update.',
+  resources: [
+    update('/api/v1/dyndns/update', 'updateAddresses'),
+    update('/nic/update', 'updateAddressesAsDyndns2'),
+    update(UPDATE_PATH, 'updateAddressesShortly'),
+    {
+      path: CHECK_IP_PATH,
+      guards: [],
+      dyndns: true,
+      methods: {
+        GET: {
+          id: 'showAddress',
+          summary: "Show the client's address",
+          answers: { 200: text('192.0.2.7', 'An IPv4 or IPv6 address.') },
+          chain: [dyndns.showAddress],
+        },
+      },
+    },
+  ],
+}

@@ -1,0 +1,86 @@
+import { Invalid } from '../../errors.ts'
+import { SOURCES, type Entry, type Step, type When } from '../../service/domains/domain-history.ts'
+import { readTime } from '../../time.ts'
+import { CHANGE } from '../kit/change-representation.ts'
+import { integer, ruledText } from '../fields/fields.ts'
+import {
+  arrayOf,
+  COUNT,
+  described,
+  EMAIL,
+  nullable,
+  object,
+  oneOf,
+  ref,
+  STRING,
+  TIME,
+  UUID,
+  VERSION,
+  type Component,
+} from '../fields/schema.ts'
+import { form, representation } from '../fields/table.ts'
+
+/** An entry of a domain's history; in full with its changes (contract §15.5). */
+export const ENTRY = representation<Entry & { changes?: Step[] }>()(['Entry', 'EntryWithChanges'], {
+  id: { read: UUID, text: 'Identifies the entry.' },
+  created: { read: TIME, text: 'When the write was made.' },
+  version: { read: VERSION, text: "The domain's version since the write. It grows from entry to entry." },
+  source: { read: oneOf(...SOURCES), text: 'What has made the write.', example: 'api' },
+  owner: {
+    read: nullable(EMAIL),
+    text: 'The account of the token; null if it was deleted, or if the caller may not know.',
+  },
+  token: {
+    read: nullable(object({ id: UUID, name: nullable({ ...STRING, examples: ['ci'] }) })),
+    text: 'The token that was used, without name if it was deleted; null if there was none, or if the caller may not know.',
+    from: ({ tokenId, tokenName }) => (tokenId === null ? null : { id: tokenId, name: tokenName }),
+  },
+  request_id: {
+    read: nullable(STRING),
+    text: 'The `X-Request-Id` of the response to the write.',
+    example: 'deploy-42',
+  },
+  count: { read: COUNT, text: 'How many RRsets were changed.', example: 1 },
+  changes: {
+    detail: arrayOf(ref(CHANGE.schema)),
+    text: 'What was changed.',
+    from: ({ changes = [] }) => changes.map((change) => CHANGE.present(change)),
+  },
+})
+
+const at = ruledText({ trim: true }, (text) => (readTime(text) === undefined ? [WRONG_TIME] : []))
+
+const WRONG_TIME =
+  'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm:ss[.uuuuuu][+HH:MM|-HH:MM|Z].'
+
+/** Which state of a domain is wanted: `at` or `version`. */
+export const WHEN = form(
+  'RestoreInput',
+  {},
+  {
+    at: { write: at, text: 'A time.', example: '2026-01-31T12:00:00.000000Z' },
+    version: { write: integer(), text: 'A version of the domain, instead of a time.' },
+  },
+)
+
+/** Reads which state of a domain is wanted. @throws Invalid */
+export function readWhen(body: unknown): When {
+  const { at, version } = WHEN.read(body)
+  if ((at === undefined) === (version === undefined)) throw Invalid.object('Give either at or version.')
+  return version === undefined ? { at: readTime(at!)! } : { version }
+}
+
+/** Why an undo or a restoration is refused: perhaps with the RRsets that are in the way. */
+export const OBSTRUCTED: Component = {
+  title: 'Obstruction',
+  ...object(
+    {
+      detail: described(STRING, 'Why, for people.', 'Later changes are in the way.'),
+      conflicts: described(
+        arrayOf(object({ subname: { ...STRING, examples: ['www'] }, type: { ...STRING, examples: ['A'] } })),
+        'The RRsets that are in the way.',
+      ),
+    },
+    ['conflicts'],
+  ),
+}

@@ -1,0 +1,81 @@
+import { BODY_FORM } from '../../limits.ts'
+import { authenticateForDomain } from '../middleware/authenticate.ts'
+import { body } from '../middleware/body.ts'
+import { reportPublication } from '../middleware/report-publication.ts'
+import { throttle } from '../middleware/throttle.ts'
+import { json, pages, shows } from '../openapi/answers.ts'
+import { CHANGES } from '../kit/change-representation.ts'
+import { ENTRY, OBSTRUCTED, WHEN } from './history-representation.ts'
+import type { Group } from '../kit/resource.ts'
+import * as history from './history-handlers.ts'
+import { rrsetRates, WRITING } from '../rrsets/rrset-resource.ts'
+
+const reading = [authenticateForDomain, throttle('dns_api_cheap')]
+const undoing = [authenticateForDomain, rrsetRates]
+const obstructed = { text: 'Later changes are in the way, or the domain is paused.', content: json(OBSTRUCTED) }
+
+/** History (contract §15.5). */
+export const HISTORY: Group = {
+  tag: 'History',
+  text: 'Who has changed what in a domain, and the way back.',
+  resources: [
+    {
+      path: '/api/v1/domains/:name/history/',
+      guards: reading,
+      methods: {
+        GET: {
+          id: 'listHistory',
+          summary: 'List the entries of the history',
+          description: 'Newest first, without their changes.',
+          ...pages(ENTRY.schema, 'subname', 'type'),
+          chain: [history.listEntries],
+        },
+      },
+    },
+    {
+      path: '/api/v1/domains/:name/history/:id/',
+      guards: reading,
+      methods: {
+        GET: {
+          id: 'showHistoryEntry',
+          summary: 'Show an entry with its changes',
+          answers: { 200: shows(ENTRY.full) },
+          chain: [history.showEntry],
+        },
+      },
+    },
+    {
+      path: '/api/v1/domains/:name/history/:id/undo/',
+      guards: undoing,
+      conditional: true,
+      methods: {
+        POST: {
+          ...WRITING,
+          id: 'undo',
+          summary: 'Undo an entry',
+          description: 'Puts each RRset of the entry back to what it was before, unless it was changed since.',
+          answers: { 200: shows(CHANGES), 409: obstructed },
+          problems: ['dry_run', 'type'],
+          chain: [reportPublication, history.undoEntry],
+        },
+      },
+    },
+    {
+      path: '/api/v1/domains/:name/restore/',
+      guards: undoing,
+      conditional: true,
+      methods: {
+        POST: {
+          ...WRITING,
+          id: 'restore',
+          summary: 'Restore an earlier state',
+          description: 'Makes all RRsets as they were at a time, or in a version.',
+          takes: json(WHEN.schema),
+          answers: { 200: shows(CHANGES), 409: obstructed },
+          problems: ['dry_run', 'type'],
+          chain: [reportPublication, body(BODY_FORM), history.restoreDomain],
+        },
+      },
+    },
+  ],
+}

@@ -1,0 +1,37 @@
+import { finished } from 'node:stream'
+import { stringify } from '../../flow/slices.ts'
+import type { AppContext, Context } from './context.ts'
+
+/** Responds with compact JSON of exactly this media type (contract §1.5). */
+export function answer(ctx: AppContext, status: number, body: unknown): void {
+  answerText(ctx, status, JSON.stringify(body), 'application/json')
+}
+
+/** Like `answer`, but lets other requests run while it prints a long array; `member` is what an object calls it. */
+export async function answerItems(ctx: AppContext, status: number, items: unknown[], member?: string): Promise<void> {
+  const json = await stringify(items)
+  answerText(ctx, status, member === undefined ? json : `{"${member}":${json}}`, 'application/json')
+}
+
+/** Responds with text of exactly this media type (contract §1.5). */
+export function answerText(ctx: AppContext, status: number, text: string | Buffer, mediaType = 'text/plain'): void {
+  ctx.status = status
+  ctx.set('Content-Type', mediaType)
+  ctx.body = text
+}
+
+/** Responds without a body. */
+export function answerEmpty(ctx: AppContext, status: number): void {
+  ctx.body = status === 204 ? null : ''
+  ctx.status = status
+  ctx.remove('Content-Type')
+}
+
+/**
+ * Waits until the account reads few enough large responses. Each of them counts until the client has taken it, or is
+ * gone (contract §1.5). @throws Busy
+ */
+export async function joinReaders(ctx: Context): Promise<void> {
+  const { system, actor } = ctx.state
+  finished(ctx.res, await system.readers.take(`readers of ${actor.accountId}`))
+}

@@ -1,0 +1,31 @@
+import type Koa from 'koa'
+import { PreconditionFailed } from '../../errors.ts'
+import type { Conditions } from '../../service/zone/conditions.ts'
+
+/** The preconditions in a request's headers (contract §15.1; RFC 9110 §13.1). Weak tags never match in `If-Match`. */
+export function conditions(ctx: Koa.Context): Conditions {
+  const match = tags(ctx.headers['if-match'], { weak: false })
+  const noneMatch = tags(ctx.headers['if-none-match'], { weak: true })
+  // A condition of wrong syntax does not hold.
+  return noneMatch?.length === 0 ? { match: [], noneMatch } : { match, noneMatch }
+}
+
+/** Requires that a write to a resource without tags has no condition on one (contract §15.1). */
+export function refuseTags(ctx: Koa.Context): void {
+  const isRead = ctx.method === 'GET' || ctx.method === 'HEAD'
+  if (!isRead && ![undefined, '*'].includes(ctx.headers['if-match']?.trim())) throw new PreconditionFailed()
+}
+
+/** The tags in a header, undefined without it; none if its syntax is wrong. */
+function tags(header: string | undefined, { weak }: { weak: boolean }): string[] | '*' | undefined {
+  if (header === undefined) return undefined
+  if (header.trim() === '*') return '*'
+  const member = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`
+  if (!new RegExp(`^[ \\t,]*${member}(?:[ \\t]*,[ \\t,]*${member})*[ \\t,]*$`).test(header)) return []
+  return [...header.matchAll(/(W\/)?"([^"]*)"/g)].flatMap(([, mark, tag]) => (weak || mark === undefined ? tag! : []))
+}
+
+/** Sets the `ETag` header, on which the client can make a later write conditional. */
+export function setTag(ctx: Koa.Context, tag: string): void {
+  ctx.set('ETag', `"${tag}"`)
+}

@@ -1,0 +1,56 @@
+import type Koa from 'koa'
+import type { RouterContext } from '@koa/router'
+import type { Access } from '../../service/actor.ts'
+import type { Effect } from './effect.ts'
+
+/**
+ * What the middleware before a handler has found out about the request. The guards that authenticate set the actor;
+ * `authenticateForDomain` sets the domain in the path, and `findHosts` that of `hosts`.
+ */
+export interface State extends Access {
+  /** The path pattern of the resource, for the log. */
+  route?: string
+  /** Responses are plain text, and GET writes (contract §10). */
+  dyndns?: boolean
+  /** The user name of Basic authentication; set by `authenticateForUpdate`. */
+  user?: string | undefined
+  /** The host names to update; set by `findHosts`. */
+  hosts: string[]
+  /** The version of the domain that a write has published, if it has published any; set by the handlers of writes. */
+  version?: number | undefined
+  /** Returns the parsed body, of plain text a string, or throws what is wrong with it; set by `body`. */
+  body: () => unknown
+}
+
+export type Context = RouterContext<State>
+export type Middleware = Koa.Middleware<State, RouterContext<State>> & { effect?: Effect }
+
+/** The context of the middleware outside the router. */
+export type AppContext = Koa.ParameterizedContext<State>
+
+/** Middleware that lets a request pass unless `check` throws. @param effect what the document says about it */
+export function guard(check: (ctx: Context) => unknown, effect: Effect): Middleware {
+  return withEffect(effect, async function guard(ctx, next) {
+    await check(ctx)
+    await next()
+  })
+}
+
+export function withEffect(effect: Effect, middleware: Middleware): Middleware {
+  return Object.assign(middleware, { effect })
+}
+
+/** The query parameters. Of a repeated one, only the last value counts, at its position (contract §1.1). */
+export function parameters(ctx: Koa.Context): Map<string, string> {
+  const last = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(ctx.querystring)) {
+    last.delete(name)
+    last.set(name, value)
+  }
+  return last
+}
+
+/** The last value of a query parameter, if there is one (contract §1.1). */
+export function parameter(ctx: Koa.Context, name: string): string | undefined {
+  return parameters(ctx).get(name)
+}

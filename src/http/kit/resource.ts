@@ -1,0 +1,91 @@
+import type Router from '@koa/router'
+import compose from 'koa-compose'
+import { answerEmpty } from './answer.ts'
+import type { Middleware, State } from './context.ts'
+import { refuseTags } from './conditional.ts'
+import type { JsonSchema } from '../fields/schema.ts'
+import type { Errors } from './effect.ts'
+import { Refusal } from './refusal.ts'
+
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export type Method = (typeof METHODS)[number]
+
+/** A response, as the document describes it. */
+export interface Answer {
+  /** What it says; without it, the phrase of the status. */
+  text?: string
+  /** Of the body, by media type; none if there is no body. */
+  content?: Record<string, JsonSchema>
+  /** Besides those that each response has; keys of `openapi/headers.ts`. */
+  headers?: readonly string[]
+}
+
+/** What a method does with a resource: the row of the router, from which the document is made, too. */
+export interface Operation {
+  /** Names it in the document; generated clients call their functions so. */
+  id: string
+  summary: string
+  description?: string
+  /** Query parameters; keys of `openapi/parameters.ts`. */
+  query?: readonly string[]
+  /** The body of the request, by media type. */
+  takes?: Record<string, JsonSchema>
+  /** The responses by status: those of success, and errors with members of their own. */
+  answers: Record<number, Answer>
+  /** Why the handler refuses requests, besides what the middleware before it says. */
+  errors?: Errors
+  /** The members of a response 400, besides those that the body of the request may have. */
+  problems?: readonly string[]
+  /** The guards and the handler. */
+  chain: Middleware[]
+}
+
+/** A path, with its methods. */
+export interface Resource {
+  /** As in the document; requests may add or omit a final slash. */
+  path: string
+  /** Apply to every method (contract §1.2, steps 4 to 6). */
+  guards: Middleware[]
+  /** HEAD is GET without the body. */
+  methods: Partial<Record<Method, Operation>>
+  /** Responses are plain text, GET writes, and there is no HEAD (contract §10). */
+  dyndns?: boolean
+  /** The handlers examine conditions on tags; else requests with them are refused (contract §15.1). */
+  conditional?: boolean
+}
+
+/** Resources that belong together, under a heading of the document. */
+export interface Group {
+  tag: string
+  text: string
+  resources: Resource[]
+}
+
+/** Whether the resource answers HEAD. */
+export function hasHead({ methods, dyndns = false }: Resource): boolean {
+  return methods.GET !== undefined && !dyndns
+}
+
+/** Adds a resource to the router. */
+export function addResource(router: Router<State>, resource: Resource): void {
+  const { guards, methods, dyndns = false, conditional = false } = resource
+  const path = resource.path.replace(/\/$/, '')
+  const head = hasHead(resource)
+  const allow = [...METHODS.filter((method) => method in methods), ...(head ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+  const chains = new Map(Object.entries(methods).map(([method, { chain }]) => [method, compose(chain)]))
+
+  const describe: Middleware = async function describe(ctx, next) {
+    ctx.state.route = path
+    ctx.state.dyndns = dyndns
+    ctx.set('Allow', allow)
+    if (ctx.method === 'OPTIONS') answerEmpty(ctx, 200)
+    else await next()
+  }
+  const dispatch: Middleware = async function dispatch(ctx, next) {
+    const chain = chains.get(ctx.method === 'HEAD' && head ? 'GET' : ctx.method)
+    if (chain === undefined) throw new Refusal(405, `Method "${ctx.method}" not allowed.`)
+    if (!conditional) refuseTags(ctx)
+    await chain(ctx, next)
+  }
+  router.all(path, describe, ...guards, dispatch)
+}

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Config } from '../config.ts'
+import { reasonOf, StartError } from '../errors.ts'
+import { directClient, rememberPeer } from './kit/caller.ts'
+import { commonHeaders } from './middleware/headers.ts'
+import { CONNECTIONS_MAX, CONNECTIONS_PER_CLIENT, STOP_TIME } from '../limits.ts'
+import { identityOf } from '../service/throttling/throttling.ts'
+import type { System } from '../system.ts'
+
+/** Milliseconds that an idle connection stays open: longer than at load balancers, so that they close it first. */
+const KEEP_ALIVE = 75_000
+
+export interface Listener {
+  /** The port, the same on every address. */
+  port: number
+  /** Refuses new requests and finishes running ones. */
+  close(): Promise<void>
+}
+
+/** Serves HTTP on every address of the configuration. @throws StartError */
+export async function listen(system: System, handle: RequestListener): Promise<Listener> {
+  const { hosts, port } = system.config
+  const servers: Server[] = []
+  const connections = new Map<string, number>()
+  for (const host of hosts) {
+    const server = createHttpServer(system, handle, connections)
+    try {
+      await open(server, host, servers[0] === undefined ? port : portOf(servers[0]))
+      servers.push(server)
+    } catch (error) {
+      if (lacksIPv6(host, error) && hosts.length > 1) continue
+      await Promise.all(servers.map(close))
+      throw new StartError(`cannot listen on ${host} port ${port} (HOST, PORT): ${reasonOf(error)}`, { cause: error })
+    }
+  }
+  return {
+    port: portOf(servers[0]!),
+    async close() {
+      await Promise.all(servers.map(close))
+    },
+  }
+}
+
+function createHttpServer(system: System, handle: RequestListener, connections: Map<string, number>): Server {
+  // Otherwise Node itself would answer requests without Host, or with an unknown expectation.
+  const options = { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE }
+  const server = createServer(options, handle).on('checkExpectation', handle).on('connection', rememberPeer)
+  server.maxConnections = CONNECTIONS_MAX
+  boundConnections(server, system, connections)
+  answerInvalidHttp(server, system)
+  return server
+}
+
+/** Closes connections beyond CONNECTIONS_PER_CLIENT. @param connections how many each client has open */
+function boundConnections(server: Server, { config }: System, connections: Map<string, number>): void {
+  server.on('connection', (socket) => {
+    const address = directClient(config, socket)
+    if (address === undefined) return
+    const client = identityOf(address)
+    const others = connections.get(client) ?? 0
+    if (others >= CONNECTIONS_PER_CLIENT) {
+      socket.destroy()
+      return
+    }
+    connections.set(client, others + 1)
+    socket.once('close', () => {
+      const left = connections.get(client)! - 1
+      if (left === 0) connections.delete(client)
+      else connections.set(client, left)
+    })
+  })
+}
+
+async function open(server: Server, host: string, port: number): Promise<void> {
+  // Without an address, Node listens on `::`, or on 0.0.0.0 where there is no IPv6.
+  server.listen({ port, ...(host !== '::' && { host }) })
+  await once(server, 'listening')
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}
+
+/** Whether the error means that the machine lacks IPv6: even the loopback address is missing. */
+function lacksIPv6(host: string, error: unknown): boolean {
+  return host === '::1' && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? '')
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  // A connection with keep-alive may not carry new requests after the response to the last one.
+  const idle = setInterval(() => {
+    server.closeIdleConnections()
+  }, 20)
+  const late = setTimeout(() => {
+    server.closeAllConnections()
+  }, STOP_TIME)
+  await closed
+  clearInterval(idle)
+  clearTimeout(late)
+}
+
+/** Answers input that is not HTTP with an error of the API. */
+function answerInvalidHttp(server: Server, { config }: System): void {
+  const latest = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', (request, response) => latest.set(request.socket, response))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const before = latest.get(socket)
+    const refuse = () => {
+      const isAnswered = before?.req.complete === false && before.headersSent
+      if (error.code === 'ECONNRESET' || !socket.writable || isAnswered) socket.destroy()
+      else socket.end(refusal(error, config))
+    }
+    // If an earlier request on this connection was complete, its response goes first.
+    if (before?.req.complete === true && !before.closed) before.once('close', refuse)
+    else refuse()
+  })
+}
+
+/** By the error's code: what Node refuses otherwise than as a bad request. */
+const REFUSALS: Record<string, [status: string, detail: string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Request header too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'Request timed out.'],
+}
+
+function refusal(error: NodeJS.ErrnoException, config: Config): string {
+  const [status, detail] = REFUSALS[error.code ?? ''] ?? ['400 Bad Request', 'Bad request.']
+  const body = JSON.stringify({ detail })
+  const headers = {
+    Connection: 'close',
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+    'X-Request-Id': randomUUID(),
+    ...commonHeaders(config),
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n')
+}

@@ -1,0 +1,85 @@
+import { tagOf } from '../../service/zone/conditions.ts'
+import * as rrsets from '../../service/zone/rrsets.ts'
+import type { RRsetKey } from '../../service/zone/rrsets.ts'
+import { setTag } from '../kit/conditional.ts'
+import { answer, answerEmpty, answerItems } from '../kit/answer.ts'
+import { guard, parameter, type Context } from '../kit/context.ts'
+import { answerChanges, terms } from '../kit/dry-run.ts'
+import { answerList } from '../kit/paging.ts'
+import { readItems, readRRset, RRSET } from './rrset-representation.ts'
+
+export async function listRRsets(ctx: Context): Promise<void> {
+  const filter = { subname: parameter(ctx, 'subname'), type: parameter(ctx, 'type') }
+  await answerList(ctx, {
+    ids: 'numbers',
+    filters: ['subname', 'type'],
+    page: (cursor) => rrsets.list(ctx.state, filter, cursor),
+    total: () => rrsets.count(ctx.state, filter),
+    present: (rrset) => RRSET.present(rrset, ctx.state.domain),
+  })
+}
+
+/** Serves POST, of one RRset or of an array, and PUT and PATCH of an array. */
+export async function writeRRsets(ctx: Context): Promise<void> {
+  const method = ctx.method as 'POST' | 'PUT' | 'PATCH'
+  const asked = terms(ctx)
+  const json = ctx.state.body()
+  const isOne = method === 'POST' && !Array.isArray(json)
+  const written = isOne
+    ? await rrsets.create(ctx.state, readRRset(json), asked)
+    : await rrsets.writeMany(ctx.state, method, await readItems(json), asked)
+  ctx.state.version = written.version
+  if (asked.dryRun) return answerChanges(ctx, written.changes)
+  const present = (rrset: rrsets.RRset | undefined) =>
+    rrset === undefined ? [] : RRSET.present(rrset, ctx.state.domain)
+  const presented = written.rrsets.flatMap(present)
+  if (isOne) answer(ctx, 201, presented[0])
+  else await answerItems(ctx, method === 'POST' ? 201 : 200, presented)
+}
+
+/** Why requests about types that the service manages itself are refused. */
+export const AUTOMATIC = 'You cannot tinker with the SOA RRset.'
+
+/** Requires a type that the service does not manage itself (contract §1.2, step 5). */
+export const refuseAutomaticType = guard(
+  (ctx) => {
+    rrsets.refuseAutomatic(ctx.params['type']!)
+  },
+  { errors: { 403: [AUTOMATIC] } },
+)
+
+export async function showRRset(ctx: Context): Promise<void> {
+  answerRRset(ctx, await rrsets.get(ctx.state, keyOf(ctx)))
+}
+
+function answerRRset(ctx: Context, rrset: rrsets.RRset): void {
+  setTag(ctx, tagOf(rrset))
+  answer(ctx, 200, RRSET.present(rrset, ctx.state.domain))
+}
+
+/** Serves PUT and PATCH. */
+export async function changeRRset(ctx: Context): Promise<void> {
+  const method = ctx.method as 'PUT' | 'PATCH'
+  const asked = terms(ctx)
+  const input = () => readRRset(ctx.state.body())
+  const write = { method, input, terms: asked }
+  const { changes, rrsets: after, version } = await rrsets.change(ctx.state, keyOf(ctx), write)
+  ctx.state.version = version
+  const [rrset] = after
+  if (asked.dryRun) await answerChanges(ctx, changes)
+  else if (rrset === undefined) answerEmpty(ctx, 204)
+  else answerRRset(ctx, rrset)
+}
+
+export async function deleteRRset(ctx: Context): Promise<void> {
+  const asked = terms(ctx)
+  const { changes, version } = await rrsets.remove(ctx.state, keyOf(ctx), asked)
+  ctx.state.version = version
+  if (asked.dryRun) await answerChanges(ctx, changes)
+  else answerEmpty(ctx, 204)
+}
+
+/** The RRset in the path; the spellings of the apex (contract §8.2) become the empty subname. */
+function keyOf(ctx: Context): RRsetKey {
+  return { subname: ctx.params['subname']!.replace(/(\.\.\.|@)$/, ''), type: ctx.params['type']! }
+}

@@ -1,0 +1,139 @@
+import { BODY_COLLECTION, BODY_RESOURCE, RRSETS_MAX } from '../../limits.ts'
+import { arrayOf, ref } from '../fields/schema.ts'
+import { authenticateForDomain } from '../middleware/authenticate.ts'
+import { body } from '../middleware/body.ts'
+import { reportPublication } from '../middleware/report-publication.ts'
+import { throttle } from '../middleware/throttle.ts'
+import { json, NOTHING, pages, shows } from '../openapi/answers.ts'
+import { CHANGES } from '../kit/change-representation.ts'
+import { RRSET } from './rrset-representation.ts'
+import type { Group } from '../kit/resource.ts'
+import * as rrsets from './rrset-handlers.ts'
+
+/** The scopes of requests about the RRsets of a domain (contract §14). */
+export const RRSET_SCOPES = {
+  reads: 'dns_api_cheap',
+  writes: 'dns_api_per_domain_expensive',
+  dryRuns: 'dns_api_cheap',
+} as const
+export const rrsetRates = throttle(RRSET_SCOPES)
+
+export const PAUSED = 'example.com is paused by the operator of this service and cannot be changed now.'
+export const NOT_PERMITTED = [
+  'Insufficient token permissions.',
+  `Limit exceeded: a domain can have at most ${RRSETS_MAX} RRsets.`,
+]
+
+/** What all writes of RRsets say. */
+export const WRITING = {
+  query: ['dry_run'],
+  errors: { 403: NOT_PERMITTED, 409: [PAUSED], 503: [] },
+  problems: ['dry_run'],
+}
+
+const collectionJson = body(BODY_COLLECTION, { required: true })
+
+const oneInput = RRSET.input('RRsetInput', ['type', 'ttl', 'records'])
+const wholes = arrayOf(ref(oneInput))
+const shown = ref(RRSET.schema)
+const manyShown = arrayOf(shown)
+const dryRun = ref(CHANGES)
+
+const changing = {
+  ...WRITING,
+  answers: { 200: shows({ anyOf: [shown, dryRun] }, 'ETagOfWrite'), 204: { text: 'The RRset was deleted.' } },
+  chain: [reportPublication, body(BODY_RESOURCE), rrsets.changeRRset],
+}
+const BULK =
+  'All or nothing, in one publication. With problems, the response has an object for each item, empty for good ones.'
+
+/** RRsets (contract §8). */
+export const RRSETS: Group = {
+  tag: 'RRsets',
+  text:
+    'The records of a domain. An RRset has all records of one name and type. When the response to a write arrives, DNS ' +
+    'serves the new records.',
+  resources: [
+    {
+      path: '/api/v1/domains/:name/rrsets/',
+      guards: [authenticateForDomain, rrsetRates],
+      conditional: true,
+      methods: {
+        GET: {
+          id: 'listRRsets',
+          summary: 'List RRsets',
+          description: 'Newest first. Records that the service makes itself, such as those of DNSSEC, are not listed.',
+          ...pages(RRSET.schema, 'subname', 'type'),
+          errors: { ...pages(RRSET.schema).errors, 403: [rrsets.AUTOMATIC] },
+          chain: [rrsets.listRRsets],
+        },
+        POST: {
+          ...WRITING,
+          id: 'createRRsets',
+          summary: 'Create an RRset, or several',
+          description: `An object creates one RRset; an array, several. ${BULK}`,
+          takes: json({ anyOf: [ref(oneInput), wholes] }),
+          answers: {
+            201: { ...shows({ anyOf: [shown, manyShown] }), text: 'The RRset; of an array, an array.' },
+            200: { ...shows(dryRun), text: 'Of a dry run.' },
+          },
+          chain: [reportPublication, collectionJson, rrsets.writeRRsets],
+        },
+        PUT: {
+          ...WRITING,
+          id: 'replaceRRsets',
+          summary: 'Create, replace or delete several RRsets',
+          description: `An item with \`"records": []\` deletes its RRset. The response has those that were written. ${BULK}`,
+          takes: json(wholes),
+          answers: { 200: shows({ anyOf: [manyShown, dryRun] }) },
+          chain: [reportPublication, collectionJson, rrsets.writeRRsets],
+        },
+        PATCH: {
+          ...WRITING,
+          id: 'changeRRsets',
+          summary: 'Create, change or delete several RRsets',
+          description: `Changes only the members that an item has. An item with \`"records": []\` deletes its RRset. ${BULK}`,
+          takes: json(arrayOf(ref(RRSET.input('RRsetBulkChange', ['type'])))),
+          answers: { 200: shows({ anyOf: [manyShown, dryRun] }) },
+          chain: [reportPublication, collectionJson, rrsets.writeRRsets],
+        },
+      },
+    },
+    {
+      path: '/api/v1/domains/:name/rrsets/:subname/:type/',
+      guards: [authenticateForDomain, rrsets.refuseAutomaticType, rrsetRates],
+      conditional: true,
+      methods: {
+        GET: {
+          id: 'showRRset',
+          summary: 'Show an RRset',
+          answers: { 200: shows(RRSET.schema, 'ETag') },
+          chain: [rrsets.showRRset],
+        },
+        PUT: {
+          ...changing,
+          id: 'replaceRRset',
+          summary: 'Replace an RRset',
+          description: 'It must exist. `subname` and `type` must be those of the path. `"records": []` deletes it.',
+          takes: json(RRSET.input('RRsetReplacement', ['subname', 'type', 'ttl', 'records'])),
+        },
+        PATCH: {
+          ...changing,
+          id: 'changeRRset',
+          summary: 'Change an RRset',
+          description: 'Changes only the members that the body has. `"records": []` deletes it.',
+          takes: json(RRSET.input('RRsetChange')),
+        },
+        DELETE: {
+          ...WRITING,
+          id: 'deleteRRset',
+          summary: 'Delete an RRset',
+          description: 'Also if there is no such RRset.',
+          answers: { 200: { ...shows(dryRun), text: 'Of a dry run.' }, 204: NOTHING },
+          problems: ['dry_run', 'type'],
+          chain: [reportPublication, rrsets.deleteRRset],
+        },
+      },
+    },
+  ],
+}

@@ -1,0 +1,26 @@
+import { createTestAccount } from '../../service/ci/test-accounts.ts'
+import * as service from '../../service/ci/reset.ts'
+import { answer, answerEmpty } from '../kit/answer.ts'
+import { guard, type Context } from '../kit/context.ts'
+import { Refusal } from '../kit/refusal.ts'
+
+const REFUSAL = 'Web pages may not control the service.'
+
+/** A page of any site could send these requests to a service on the developer's machine. */
+export const refusePages = guard(
+  (ctx) => {
+    if (ctx.get('Origin') !== '') throw new Refusal(403, REFUSAL)
+  },
+  { errors: { 403: [REFUSAL] } },
+)
+
+/** Returns to the state in which the service became ready (contract §15.8). */
+export async function reset(ctx: Context): Promise<void> {
+  await service.reset(ctx.state.system)
+  answerEmpty(ctx, 204)
+}
+
+/** Creates an account with a token, for one test (contract §15.8). */
+export async function createAccount(ctx: Context): Promise<void> {
+  answer(ctx, 201, await createTestAccount(ctx.state.system))
+}

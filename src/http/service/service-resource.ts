@@ -1,0 +1,101 @@
+import type { Config } from '../../config.ts'
+import { authenticateIfPresented } from '../middleware/authenticate.ts'
+import { RESET_PATH } from './apart-from-resets.ts'
+import { throttle } from '../middleware/throttle.ts'
+import { json, NOTHING, shows } from '../openapi/answers.ts'
+import { HEALTH, INDEX, LIVENESS, TEST_ACCOUNT } from './service-representation.ts'
+import type { Group, Resource } from '../kit/resource.ts'
+import * as ci from './ci-handlers.ts'
+import * as health from './health-handlers.ts'
+import { showIndex } from './index-handlers.ts'
+
+/** What belongs to no account. */
+export function service(config: Config, documents: Resource[]): Group {
+  return {
+    tag: 'Service',
+    text: 'The service itself: where to begin, this description, and whether the service works.',
+    resources: [
+      {
+        path: '/api/v1/',
+        guards: [authenticateIfPresented, throttle('user')],
+        methods: {
+          GET: {
+            id: 'showIndex',
+            summary: 'Show where to begin',
+            description: 'Links to the resources that the caller may use next: with a token others than without.',
+            answers: { 200: shows(INDEX) },
+            chain: [showIndex],
+          },
+        },
+      },
+      ...documents,
+      {
+        path: '/healthz',
+        guards: [],
+        methods: {
+          GET: {
+            id: 'showLiveness',
+            summary: 'Tell whether the process runs',
+            answers: { 200: shows(LIVENESS) },
+            chain: [health.showLiveness],
+          },
+        },
+      },
+      {
+        path: '/readyz',
+        guards: [],
+        methods: {
+          GET: {
+            id: 'showReadiness',
+            summary: 'Tell whether the service can do its work',
+            description:
+              'For load balancers. All callers share one check, whose result is good for a second. Without PowerDNS the ' +
+              'service is ready, because reads work.',
+            answers: {
+              200: shows(HEALTH),
+              503: { text: 'The database is unavailable, or the process is about to stop.', content: json(HEALTH) },
+            },
+            chain: [health.showReadiness],
+          },
+        },
+      },
+      ...(config.ciControl ? control() : []),
+    ],
+  }
+}
+
+/** Control by tests (contract §15.8). */
+function control(): Resource[] {
+  return [
+    {
+      path: `${RESET_PATH}/`,
+      guards: [ci.refusePages],
+      methods: {
+        POST: {
+          id: 'reset',
+          summary: 'Reset the service',
+          description:
+            'Afterwards everything is as it was when the service became ready. It waits for running requests, and later ' +
+            'ones wait for it.',
+          answers: { 204: NOTHING },
+          errors: { 503: [] },
+          chain: [ci.reset],
+        },
+      },
+    },
+    {
+      path: '/ci/accounts/',
+      guards: [ci.refusePages],
+      methods: {
+        POST: {
+          id: 'createTestAccount',
+          summary: 'Create an account for a test',
+          description: 'It has no limit of domains, and a token with all permissions.',
+          answers: { 201: shows(TEST_ACCOUNT) },
+          errors: { 503: [] },
+          chain: [ci.createAccount],
+        },
+      },
+    },
+  ]
+}

@@ -1,0 +1,191 @@
+import { BODY_RESOURCE, POLICIES_MAX, TOKENS_MAX } from '../../limits.ts'
+import { arrayOf, ref } from '../fields/schema.ts'
+import { authenticate, requires } from '../middleware/authenticate.ts'
+import { body } from '../middleware/body.ts'
+import { throttle } from '../middleware/throttle.ts'
+import { json, NOTHING, pages, shows } from '../openapi/answers.ts'
+import { POLICY } from './policy-representation.ts'
+import { POLICIES_INDEX } from '../service/service-representation.ts'
+import { TOKEN } from './token-representation.ts'
+import type { Group } from '../kit/resource.ts'
+import * as policies from './policy-handlers.ts'
+import * as tokens from './token-handlers.ts'
+
+const resourceJson = body(BODY_RESOURCE)
+const managing = [authenticate, requires('tokens'), throttle('account_management_passive')]
+
+const NOT_FOUND = { 404: ['Not found.'] }
+const NOT_YOURS = { 403: ['You do not have permission to perform this action.'] }
+
+const tokenInput = json(TOKEN.input('TokenInput'))
+const BOTH_CHANGE = 'Changes only the members that the body has; PUT and PATCH are the same.'
+
+const tokenChange = {
+  summary: 'Change a token',
+  description: BOTH_CHANGE,
+  takes: tokenInput,
+  answers: { 200: shows(TOKEN.schema) },
+  errors: { ...NOT_FOUND, ...NOT_YOURS },
+  chain: [resourceJson, tokens.changeToken],
+}
+
+/** Tokens (contract §5). */
+export const TOKENS: Group = {
+  tag: 'Tokens',
+  text:
+    'Secrets with which programs use the API, and what they may do. Managing them needs a token with ' +
+    '`perm_manage_tokens`.',
+  resources: [
+    {
+      path: '/api/v1/auth/tokens/',
+      guards: managing,
+      methods: {
+        GET: {
+          id: 'listTokens',
+          summary: 'List tokens',
+          description:
+            "The account's own tokens, and those of others that act for it; also login tokens and invalid ones.",
+          ...pages(TOKEN.schema),
+          chain: [tokens.listTokens],
+        },
+        POST: {
+          id: 'createToken',
+          summary: 'Create a token',
+          description: 'The response is the only one that has the secret.',
+          takes: tokenInput,
+          answers: { 201: shows(TOKEN.full) },
+          errors: { 403: [`Limit exceeded: an account can have at most ${TOKENS_MAX} tokens.`] },
+          chain: [resourceJson, tokens.createToken],
+        },
+      },
+    },
+    {
+      path: '/api/v1/auth/tokens/:id/',
+      guards: managing,
+      methods: {
+        GET: {
+          id: 'showToken',
+          summary: 'Show a token',
+          answers: { 200: shows(TOKEN.schema) },
+          errors: NOT_FOUND,
+          chain: [tokens.showToken],
+        },
+        PUT: { id: 'replaceToken', ...tokenChange },
+        PATCH: { id: 'changeToken', ...tokenChange },
+        DELETE: {
+          id: 'deleteToken',
+          summary: 'Delete a token',
+          description: 'Also if there is no such token. A token may delete itself.',
+          answers: { 204: NOTHING },
+          errors: { 503: [] },
+          chain: [tokens.deleteToken],
+        },
+      },
+    },
+  ],
+}
+
+const required = ['domain', 'subname', 'type'] as const
+const wholePolicy = json(POLICY.input('PolicyInput', [...required]))
+const RULES = [
+  'Policy precedence: The first policy must be the default policy.',
+  'When using policies, there must be exactly one default policy.',
+]
+const DUPLICATE = {
+  409: ['Conflict: a policy for this domain, subname and type already exists for this token.'],
+}
+
+/** Policies of tokens (contract §6). */
+export const POLICIES: Group = {
+  tag: 'Policies',
+  text:
+    'Which RRsets a token may write. A token without policies may write all. Else the policy decides that says most ' +
+    'about the RRset: first by domain, then by subname, then by type. The first policy, the default, has null in all ' +
+    'three.',
+  resources: [
+    {
+      path: '/api/v1/auth/tokens/:id/policies/',
+      guards: managing,
+      methods: {
+        GET: {
+          id: 'showPolicies',
+          summary: 'Show where the policies of a token are',
+          answers: { 200: shows(POLICIES_INDEX) },
+          errors: NOT_FOUND,
+          chain: [policies.showPolicies],
+        },
+      },
+    },
+    {
+      path: '/api/v1/auth/tokens/:id/policies/rrsets/',
+      guards: managing,
+      methods: {
+        GET: {
+          id: 'listPolicies',
+          summary: 'List the policies of a token',
+          description: 'The default policy comes first, then the others, oldest first. The list is not paged.',
+          answers: { 200: shows(arrayOf(ref(POLICY.schema))) },
+          errors: NOT_FOUND,
+          chain: [policies.listPolicies],
+        },
+        POST: {
+          id: 'createPolicy',
+          summary: 'Create a policy',
+          takes: wholePolicy,
+          answers: { 201: shows(POLICY.schema) },
+          errors: {
+            ...NOT_FOUND,
+            ...DUPLICATE,
+            400: RULES,
+            403: [...NOT_YOURS[403], `Limit exceeded: a token can have at most ${POLICIES_MAX} policies.`],
+          },
+          chain: [resourceJson, policies.createPolicy],
+        },
+      },
+    },
+    {
+      path: '/api/v1/auth/tokens/:id/policies/rrsets/:policy/',
+      guards: managing,
+      methods: {
+        GET: {
+          id: 'showPolicy',
+          summary: 'Show a policy',
+          answers: { 200: shows(POLICY.schema) },
+          errors: NOT_FOUND,
+          chain: [policies.showPolicy],
+        },
+        PUT: {
+          id: 'replacePolicy',
+          summary: 'Replace a policy',
+          takes: wholePolicy,
+          answers: { 200: shows(POLICY.schema) },
+          errors: { ...NOT_FOUND, ...NOT_YOURS, ...DUPLICATE, 400: RULES },
+          chain: [resourceJson, policies.changePolicy],
+        },
+        PATCH: {
+          id: 'changePolicy',
+          summary: 'Change a policy',
+          takes: json(POLICY.input('PolicyChange')),
+          answers: { 200: shows(POLICY.schema) },
+          errors: { ...NOT_FOUND, ...NOT_YOURS, ...DUPLICATE, 400: RULES },
+          chain: [resourceJson, policies.changePolicy],
+        },
+        DELETE: {
+          id: 'deletePolicy',
+          summary: 'Delete a policy',
+          description: 'Also if there is no such policy. The default policy can only be deleted last.',
+          answers: { 204: NOTHING },
+          errors: {
+            ...NOT_YOURS,
+            400: [
+              "Policy precedence: Can't delete default policy when there exist others.",
+              "Can't delete default policy when auto_policy is in effect for the token.",
+            ],
+            503: [],
+          },
+          chain: [policies.deletePolicy],
+        },
+      },
+    },
+  ],
+}

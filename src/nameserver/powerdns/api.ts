@@ -1,0 +1,217 @@
+import { Readable } from 'node:stream'
+import { Pool, type Dispatcher } from 'undici'
+import { NameserverFailure, reasonOf, Unavailable, type FailureKind } from '../../errors.ts'
+import type { Lease } from '../nameserver.ts'
+
+export interface ApiOptions {
+  /** Base URL, e.g. `http://127.0.0.1:8081`. */
+  url: string
+  key: string
+  /** The maximum number of concurrent requests; others wait. */
+  connections: number
+  /** Gets to know each call. */
+  observer?: Observer | undefined
+}
+
+/** Whoever measures calls. Starts are by performance.now(). */
+export interface Observer {
+  /** @param call method and path, without names and numbers: `PATCH /zones/:id` */
+  ended(call: string, outcome: 'done' | 'lease_lost' | FailureKind, start: number): void
+  /** The call that began then has got a connection. */
+  waited(start: number): void
+}
+
+/** How many requests are open, and how many wait for a connection. */
+export interface Load {
+  open: number
+  waiting: number
+}
+
+/** The maximum request body in octets: `webserver-max-bodysize` in pdns/pdns.conf. */
+const MAX_BODY = 64 * 1024 * 1024
+
+/**
+ * PowerDNS' HTTP API. A call that fails reports what is known afterwards (FailureKind). PowerDNS' web server closes
+ * every connection after one answer and stalls if more than a few wait (powerdns.md §1.2), hence one small pool.
+ */
+export class Api {
+  readonly #pool: Pool
+  readonly #observer: Observer | undefined
+  readonly #requests: Dispatcher
+  readonly #key: string
+  readonly #path: string
+
+  constructor(options: ApiOptions) {
+    const url = new URL(options.url)
+    this.#pool = new Pool(url.origin, { connections: options.connections, pipelining: 1 })
+    this.#observer = options.observer
+    this.#requests = this.#pool.compose(atStart(options.observer))
+    this.#key = options.key
+    this.#path = `${url.pathname.replace(/\/+$/, '')}/api/v1/servers/localhost`
+  }
+
+  /**
+   * @param limit milliseconds in total: waiting for a connection, sending, receiving
+   * @param body JSON
+   * @param lease confirmed when a connection is open, just before anything is sent
+   * @returns the answer's parsed JSON; undefined if the answer is empty
+   * @throws NameserverFailure; the lease's error if it has ended
+   */
+  async call(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    limit: number,
+    body?: string,
+    lease?: Lease,
+  ): Promise<unknown> {
+    const observer = this.#observer
+    if (observer === undefined) return this.#call(method, path, limit, body, lease)
+    const [call, start] = [`${method} ${templateOf(path)}`, performance.now()]
+    try {
+      const answer = await this.#call(method, path, limit, body, lease)
+      observer.ended(call, 'done', start)
+      return answer
+    } catch (error) {
+      observer.ended(call, error instanceof NameserverFailure ? error.kind : 'lease_lost', start)
+      throw error
+    }
+  }
+
+  async #call(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    limit: number,
+    body?: string,
+    lease?: Lease,
+  ): Promise<unknown> {
+    if (body !== undefined && Buffer.byteLength(body) > MAX_BODY) {
+      throw new NameserverFailure('refused', `it is more than PowerDNS takes in one request (${MAX_BODY} octets)`)
+    }
+    const request = {
+      method,
+      path: this.#path + path,
+      headers: {
+        'x-api-key': this.#key,
+        ...(body !== undefined && {
+          'content-type': 'application/json',
+          'content-length': String(Buffer.byteLength(body)),
+        }),
+      },
+      signal: AbortSignal.timeout(limit),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    }
+    const { status, text } = await this.#request(request, body ?? null, lease)
+    if (status >= 200 && status < 300) return text === '' ? undefined : parse(text)
+    const message = errorMessage(status, text)
+    throw new NameserverFailure(kindOf(status), message, { rrset: refusedRRset(message) })
+  }
+
+  /** How many requests are open now, and wait for a connection. */
+  get load(): Load {
+    const { running, size } = this.#pool.stats
+    return { open: running, waiting: size - running }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy()
+  }
+
+  async #request(options: Request, text: string | null, lease?: Lease): Promise<{ status: number; text: string }> {
+    try {
+      const body = lease === undefined ? text : Readable.from(underLease(lease, text))
+      const answer = await this.#requests.request({ ...options, body })
+      return { status: answer.statusCode, text: await answer.body.text() }
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      const kind = NOT_CONNECTED.has((error as { code?: string }).code ?? '') ? 'unreachable' : 'unknown'
+      throw new NameserverFailure(kind, `PowerDNS: ${reasonOf(error)}`, { cause: error })
+    }
+  }
+}
+
+/** The path of a zone: PowerDNS' id for it. Our zone names contain neither `/` nor `=`. */
+export function zonePath(zone: string): string {
+  return `/zones/${zone.replaceAll('_', '=5F')}`
+}
+
+/** The answer, or undefined if what was asked for is absent. */
+export async function ifPresent<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof NameserverFailure && error.kind === 'absent') return undefined
+    throw error
+  }
+}
+
+/** The path of a call without what names a zone, a key or a setting; of the query, only that it names a zone. */
+function templateOf(path: string): string {
+  return path
+    .replace(/\?zone=.*$/, '?zone=:id')
+    .replace(/\?(?!zone=).*$/, '')
+    .replace(/(?<=\/(?:zones|cryptokeys|tsigkeys|metadata|config)\/)[^/]+/g, ':id')
+}
+
+/** A request without its body. */
+type Request = Omit<Dispatcher.RequestOptions, 'body'>
+
+/** Tells when a request has got its connection: undici begins it just before it sends. */
+function atStart(observer: Observer | undefined): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    const start = performance.now()
+    return dispatch(options, {
+      onRequestStart(controller, context) {
+        observer?.waited(start)
+        handler.onRequestStart?.(controller, context)
+      },
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
+    })
+  }
+}
+
+/** The body of a request under a lease. undici asks for it when a connection is open, before it sends anything. */
+async function* underLease(lease: Lease, body: string | null): AsyncGenerator<string> {
+  await lease.confirm()
+  if (body !== null) yield body
+}
+
+/** Errors before a connection exists: nothing was sent. */
+const NOT_CONNECTED = new Set([
+  'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
+]) // prettier-ignore
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new NameserverFailure('failed', 'PowerDNS answered with something else than JSON', { cause: error })
+  }
+}
+
+function kindOf(status: number): NameserverFailure['kind'] {
+  if (status === 404) return 'absent'
+  if (status === 409) return 'conflict'
+  if (status === 422) return 'refused'
+  return 'failed'
+}
+
+/** The RRset that an error message names, in any of PowerDNS' wordings (powerdns.md §2.2). */
+function refusedRRset(message: string): { name: string; type: string } | undefined {
+  const [, name, type] = /(?:Record|RRset) (\S+?)(?:\/| IN )([A-Z0-9]+)/.exec(message) ?? []
+  return name === undefined || type === undefined ? undefined : { name, type }
+}
+
+function errorMessage(status: number, text: string): string {
+  if (status === 401) return 'PowerDNS refuses the API key (PDNS_API_KEY)'
+  try {
+    const { error } = JSON.parse(text) as { error?: string }
+    if (typeof error === 'string') return error
+  } catch {
+    // Some answers are plain text, which may contain anything, so only the status is reported.
+  }
+  return `PowerDNS answered ${status}`
+}

@@ -1,0 +1,111 @@
+import { answerTime } from '../../limits.ts'
+import { ifPresent, zonePath as path, type Api } from './api.ts'
+import type { Catalog, Catalogs, TransferKey } from '../nameserver.ts'
+import { idOf } from './transfers.ts'
+
+/**
+ * Our own serials, also at the secondaries; and a change takes no time that grows with the zone. PowerDNS' own catalogs
+ * have members without ids that change, and serials that can move backwards.
+ */
+const SETTINGS = { kind: 'Master', dnssec: false, soa_edit_api: '', soa_edit: 'NONE', api_rectify: false }
+
+/** Consumers ask for the serial every minute, in case that a NOTIFY gets lost; they never let the zone expire. */
+const SOA_TIMES = '60 60 2147483646 0'
+
+interface ZoneAnswer {
+  serial: number
+  soa_edit: string
+  soa_edit_api: string
+  api_rectify: boolean
+  dnssec: boolean
+  master_tsig_key_ids?: string[]
+  rrsets: { name: string; type: string; records: { content: string }[] }[]
+}
+
+/** The catalog zones at PowerDNS. */
+export class PowerDnsCatalogs implements Catalogs {
+  readonly #api: Api
+  readonly #settings: Record<string, unknown>
+
+  constructor(api: Api, transferKey: TransferKey | undefined) {
+    this.#api = api
+    this.#settings = transferKey === undefined ? SETTINGS : { ...SETTINGS, master_tsig_key_ids: [idOf(transferKey)] }
+  }
+
+  async read(catalog: string): Promise<Catalog | undefined> {
+    const answer = this.#api.call('GET', path(`${catalog}.`), answerTime(100_000)) as Promise<ZoneAnswer>
+    const zone = await ifPresent(answer)
+    if (zone === undefined) return undefined
+    const { rrsets } = zone
+    const isSame = (name: string) => {
+      const [wanted, live] = [this.#settings[name], zone[name as keyof ZoneAnswer]]
+      return live === undefined || JSON.stringify(live) === JSON.stringify(wanted)
+    }
+    const has = (own: RRset) =>
+      rrsets.some(
+        ({ name, type, records }) => name === own.name && type === own.type && records[0]?.content === own.content,
+      )
+    const [soa, ...others] = base(catalog, 0)
+    const suffix = `.zones.${catalog}.`
+    const members = rrsets
+      .filter(({ name, type }) => type === 'PTR' && name.endsWith(suffix))
+      .map(({ name, records }) => [name.slice(0, -suffix.length), records[0]!.content.slice(0, -1)] as const)
+    const isComplete = rrsets.some(({ name, type }) => name === soa!.name && type === soa!.type) && others.every(has)
+    return {
+      serial: zone.serial,
+      members: new Map(members),
+      sound: isComplete && Object.keys(this.#settings).every(isSame),
+    }
+  }
+
+  async create(catalog: string, serial: number, members: Map<string, string>): Promise<void> {
+    const rrsets = [...base(catalog, serial), ...pointers(catalog, members)].map(asJson)
+    const body = JSON.stringify({ name: `${catalog}.`, nameservers: [], ...this.#settings, rrsets })
+    await this.#api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body)
+    await this.#api.call('PUT', `/cache/flush?domain=${encodeURIComponent(`${catalog}.`)}`, answerTime(0))
+  }
+
+  async update(catalog: string, serial: number, added: Map<string, string>, removed: string[]): Promise<void> {
+    const gone = removed.map((id) => ({ ...asJson(pointer(catalog, id, '')), records: [] }))
+    const rrsets = [...gone, ...[...pointers(catalog, added), ...base(catalog, serial)].map(asJson)]
+    const body = JSON.stringify({ rrsets })
+    await this.#api.call('PATCH', path(`${catalog}.`), answerTime(rrsets.length), body)
+  }
+
+  async configure(catalog: string): Promise<void> {
+    await this.#api.call('PUT', path(`${catalog}.`), answerTime(0), JSON.stringify(this.#settings))
+  }
+
+  async remove(catalog: string): Promise<void> {
+    await this.#api.call('DELETE', path(`${catalog}.`), answerTime(0))
+  }
+}
+
+/** An RRset with one record. */
+interface RRset {
+  name: string
+  type: string
+  content: string
+}
+
+/** What every catalog zone has, its SOA first (RFC 9432 §§4.1, 4.2.1). */
+function base(catalog: string, serial: number): RRset[] {
+  return [
+    { name: `${catalog}.`, type: 'SOA', content: `invalid. invalid. ${serial} ${SOA_TIMES}` },
+    { name: `${catalog}.`, type: 'NS', content: 'invalid.' },
+    { name: `version.${catalog}.`, type: 'TXT', content: '"2"' },
+  ]
+}
+
+/** The members (RFC 9432 §4.1). */
+function pointers(catalog: string, members: Map<string, string>): RRset[] {
+  return [...members].map(([id, zone]) => pointer(catalog, id, zone))
+}
+
+function pointer(catalog: string, id: string, zone: string): RRset {
+  return { name: `${id}.zones.${catalog}.`, type: 'PTR', content: `${zone}.` }
+}
+
+function asJson({ name, type, content }: RRset): object {
+  return { name, type, ttl: 0, changetype: 'REPLACE', records: [{ content, disabled: false }] }
+}

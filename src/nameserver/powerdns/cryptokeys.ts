@@ -1,0 +1,52 @@
+import { NameserverFailure } from '../../errors.ts'
+import { answerTime } from '../../limits.ts'
+import { zonePath, type Api } from './api.ts'
+import type { Key, KeyState, Lease, SigningKey } from '../nameserver.ts'
+
+// The keys of a zone in PowerDNS' API (powerdns.md §2.7). Its answers about a single key have the private half.
+
+interface KeyAnswer extends KeyState {
+  id: number
+  cds?: string[]
+  flags: number
+  keytype: string
+}
+
+type ExportedKey = KeyAnswer & { privatekey: string }
+
+export async function listKeys(api: Api, zone: string): Promise<KeyAnswer[]> {
+  return (await api.call('GET', `${zonePath(zone)}/cryptokeys`, answerTime(0))) as KeyAnswer[]
+}
+
+/** All keys with their private halves; one request for each. */
+export async function exportKeys(api: Api, zone: string): Promise<ExportedKey[]> {
+  const listed = await listKeys(api, zone)
+  const exported = listed.map(({ id }) => api.call('GET', `${zonePath(zone)}/cryptokeys/${id}`, answerTime(0)))
+  return Promise.all(exported as Promise<ExportedKey>[])
+}
+
+/** Adds a key. Its flags tell whether it is used as zone-signing key only, because PowerDNS says `csk` of many keys. */
+export async function importKey(api: Api, zone: string, key: SigningKey, lease: Lease): Promise<void> {
+  const { dnskey, active, published, privateKey } = key
+  const keytype = dnskey.startsWith('256 ') ? 'zsk' : 'ksk'
+  const body = JSON.stringify({ keytype, active, published, privatekey: privateKey })
+  const answer = (await api.call('POST', `${zonePath(zone)}/cryptokeys`, answerTime(0), body, lease)) as KeyAnswer
+  if (answer.dnskey !== dnskey) {
+    throw new NameserverFailure('failed', `PowerDNS makes another key of the private half of ${dnskey}`)
+  }
+}
+
+/** The published keys that sign. */
+export function publicKeys(keys: KeyAnswer[]): Key[] {
+  return keys
+    .filter(({ active, published }) => active && published)
+    .map(({ dnskey, cds = [], flags, keytype }) => ({ dnskey, ds: cds, flags, keytype }))
+}
+
+export function stateOf({ dnskey, active, published }: KeyAnswer): KeyState {
+  return { dnskey, active, published }
+}
+
+export function signingKeys(keys: ExportedKey[]): SigningKey[] {
+  return keys.map((key) => ({ ...stateOf(key), privateKey: key.privatekey }))
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { NSEC3, type Denial } from '../nameserver.ts'
+
+const BASE32HEX = '0123456789abcdefghijklmnopqrstuv'
+
+/** What a narrow denial ends with. */
+export const NARROW = / narrow$/
+
+/** The denial of a zone, from its settings at PowerDNS. */
+export function denialOf({ nsec3param, nsec3narrow }: { nsec3param: string; nsec3narrow: boolean }): Denial {
+  return nsec3param !== '' && nsec3narrow ? `${nsec3param} narrow` : nsec3param
+}
+
+/** The NSEC3 owner label of a name (RFC 5155 §5). @param denial one with NSEC3 */
+export function nsec3Label(name: string, denial: Denial = NSEC3): string {
+  const [, , iterations, salt = '-'] = denial.split(' ')
+  const octets = Buffer.from(salt === '-' ? '' : salt, 'hex')
+  let hash = Buffer.from(wire(name.toLowerCase()), 'latin1')
+  for (let left = Number(iterations); left >= 0; left--) {
+    hash = createHash('sha1').update(hash).update(octets).digest()
+  }
+  let label = ''
+  // 40 bits are eight digits. The first 30 of 32 bits are six digits; the other two and an octet are two digits.
+  for (let at = 0; at < hash.length; at += 5) {
+    const high = hash.readUInt32BE(at)
+    for (let shift = 27; shift >= 2; shift -= 5) label += BASE32HEX.charAt((high >>> shift) & 31)
+    const low = ((high & 3) << 8) | hash.readUInt8(at + 4)
+    label += BASE32HEX.charAt(low >>> 5) + BASE32HEX.charAt(low & 31)
+  }
+  return label
+}
+
+/** Whether a label could be the NSEC3 owner label of some name. */
+export function isNsec3Label(label: string): boolean {
+  return /^[0-9a-v]{32}$/.test(label)
+}
+
+/**
+ * Deletions of stale NSEC3 entries. LMDB before 5.0 keeps two entries (by name and by hash) of a name that disappears,
+ * and of the empty non-terminals above it; in a zone with NSEC that pdnsutil has made, the one by name. They make negative
+ * answers contradict themselves. Rectifying recreates the entries of names that stay.
+ * @param removed the names of which an RRset disappears
+ */
+export function staleNsec3(zone: string, denial: Denial, removed: string[]): object[] {
+  const names = new Set<string>()
+  for (const name of removed) {
+    for (let rest = name; rest.endsWith(`.${zone}`) && !names.has(rest); rest = rest.slice(rest.indexOf('.') + 1)) {
+      names.add(rest)
+    }
+  }
+  return [...names].flatMap((name) =>
+    (denial === '' ? [name] : [name, `${nsec3Label(name, denial)}.${zone}`]).map((entry) => ({
+      name: entry,
+      type: 'NSEC3',
+      changetype: 'DELETE',
+    })),
+  )
+}
+
+/** The wire form of an absolute name without escapes, one character per octet. */
+function wire(name: string): string {
+  const labels = name.split('.').slice(0, -1)
+  return labels.map((label) => String.fromCharCode(label.length) + label).join('') + '\0'
+}

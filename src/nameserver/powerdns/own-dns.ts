@@ -1,0 +1,95 @@
+import { randomInt } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { NameserverFailure } from '../../errors.ts'
+import { answerTime, DNS_ANSWER_TIME } from '../../limits.ts'
+import { currentTime } from '../../time.ts'
+import { DnsClient, type Endpoint } from '../wire/client.ts'
+import type { Api } from './api.ts'
+import { servedSerial } from './served-serial.ts'
+
+/** The same zone in all processes, so that each probe deletes what an earlier one has left that did not end. */
+const SCRATCH_ZONE = 'probe-dns.zoneplane.invalid.'
+
+/** How many times a probe is tried while other processes probe. */
+const PROBES = 5
+
+/** What the driver does with any zone. */
+interface Driver {
+  serial(zone: string): Promise<number | undefined>
+  remove(zone: string): Promise<void>
+}
+
+/**
+ * Where PowerDNS may answer queries, by its settings: each of its addresses, and that of its API, where an address stands
+ * for all. None if it keeps answers in a cache: these may be older than what it has.
+ * @param url of its API
+ */
+export async function endpointsOf(valueOf: (setting: string) => string, url: string): Promise<Endpoint[]> {
+  if (valueOf('cache-ttl') !== '0' || valueOf('query-cache-ttl') !== '0') return []
+  const api = await addressOf(url)
+  const endpoints = valueOf('local-address')
+    .split(/[\s,;]+/)
+    .map((text) => endpointOf(text, Number(valueOf('local-port'))))
+    .map(({ address, port }) => ({ address: /^(0\.0\.0\.0|::)$/.test(address) ? api : address, port }))
+  const known = new Map(endpoints.map((endpoint) => [`${endpoint.address} ${endpoint.port}`, endpoint]))
+  return [...known.values()].filter(({ address, port }) => isIP(address) !== 0 && port > 0)
+}
+
+/** The address of the host in a URL; empty if it has none. */
+async function addressOf(url: string): Promise<string> {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+  return lookup(host).then(
+    ({ address }) => address,
+    () => '',
+  )
+}
+
+/** An address that may have a port of its own: `192.0.2.1`, `192.0.2.1:5300`, `2001:db8::1`, `[2001:db8::1]:5300`. */
+function endpointOf(text: string, port: number): Endpoint {
+  const [, bracketed, plain, own] = /^(?:\[(.*)\]|([\d.]+))(?::(\d+))?$/.exec(text) ?? []
+  return { address: bracketed ?? plain ?? text, port: own === undefined ? port : Number(own) }
+}
+
+/**
+ * The endpoint of these at which this PowerDNS, and nobody else, answers queries: there a zone is served with the serial
+ * that it has just got. @throws NameserverFailure
+ */
+export async function clientAt(endpoints: Endpoint[], api: Api, driver: Driver): Promise<DnsClient | undefined> {
+  for (let left = PROBES; left > 0 && endpoints.length > 0; left--) {
+    const serial = randomInt(1, 2 ** 31)
+    await makeScratchZone(api, driver, serial)
+    const client = await firstThatServes(endpoints, servedSerial(serial, currentTime()))
+    const isOurs = (await driver.serial(SCRATCH_ZONE)) === serial
+    await driver.remove(SCRATCH_ZONE)
+    // Another process that probes at the same time may have deleted the zone before the question.
+    if (client !== undefined || isOurs) return client
+  }
+  return undefined
+}
+
+async function makeScratchZone(api: Api, driver: Driver, serial: number): Promise<void> {
+  const soa = { content: `invalid. invalid. ${serial} 3600 600 1209600 3600`, disabled: false }
+  const rrsets = [{ name: SCRATCH_ZONE, type: 'SOA', ttl: 300, records: [soa] }]
+  const body = JSON.stringify({ name: SCRATCH_ZONE, kind: 'Native', nameservers: [], soa_edit_api: '', rrsets })
+  for (let left = PROBES; ; left--) {
+    await driver.remove(SCRATCH_ZONE)
+    try {
+      await api.call('POST', '/zones?rrsets=false', answerTime(0), body)
+      return
+    } catch (error) {
+      // Another process probes at the same time.
+      const isTaken = error instanceof NameserverFailure && error.kind === 'conflict'
+      if (!isTaken || left === 1) throw error
+    }
+  }
+}
+
+/** The first of these that serves the scratch zone with this serial; undefined: none does. */
+async function firstThatServes(endpoints: Endpoint[], serial: number): Promise<DnsClient | undefined> {
+  const clients = endpoints.map((endpoint) => new DnsClient(endpoint))
+  const served = await Promise.all(clients.map((client) => client.ask(SCRATCH_ZONE.slice(0, -1), DNS_ANSWER_TIME)))
+  const first = clients.find((_, i) => served[i]?.serial === serial)
+  await Promise.all(clients.filter((client) => client !== first).map((client) => client.close()))
+  return first
+}

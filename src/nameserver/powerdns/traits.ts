@@ -1,0 +1,43 @@
+import { answerTime } from '../../limits.ts'
+import type { Endpoint } from '../wire/client.ts'
+import type { Api } from './api.ts'
+import { endpointsOf } from './own-dns.ts'
+import { NEWEST_SPELLING, NEWEST_VERSION, spellingOf, type Spelling } from './spelling.ts'
+
+/** What the version and the settings of a PowerDNS mean for us. */
+export interface Traits {
+  spelling: Spelling
+  /** It keeps names and the NSEC3 hashes of names under the same keys (powerdns.md §1.5). */
+  confusesHashes: boolean
+  /** It stores an RRset that changes without what rectifying has noted of it (powerdns.md §1.3). */
+  forgetsOrder: boolean
+  /** Where it may answer queries, from what it has now. */
+  endpoints: Endpoint[]
+  /** What the operator should know. */
+  warnings: string[]
+}
+
+const NO_DNAME =
+  'without the setting dname-processing=yes, it denies the names below a DNAME, with proofs that resolvers refuse'
+
+/** Reads version and settings. @param url of the API @throws NameserverFailure */
+export async function readTraits(api: Api, url: string): Promise<Traits> {
+  const { version } = (await api.call('GET', '', answerTime(0))) as { version: string }
+  const settings = (await api.call('GET', '/config', answerTime(0))) as { name: string; value: string }[]
+  const valueOf = (setting: string) => settings.find(({ name }) => name === setting)?.value ?? ''
+  const spelling = spellingOf(version)
+  const warnings = ['no', 'off'].includes(valueOf('dname-processing')) ? [NO_DNAME] : []
+  if (spelling === undefined) {
+    warnings.push(`its version ${version} is not known: it gets contents as ${NEWEST_VERSION}, and may refuse some`)
+  }
+  return {
+    spelling: spelling ?? NEWEST_SPELLING,
+    // `launch` is a list of backends, which may have names: `bind,lmdb:zones`.
+    forgetsOrder: !valueOf('launch')
+      .split(',')
+      .every((backend) => /^\s*lmdb(:|\s*$)/.test(backend)),
+    confusesHashes: /^[1-4]\./.test(version) && valueOf('launch').includes('lmdb'),
+    endpoints: await endpointsOf(valueOf, url),
+    warnings,
+  }
+}

@@ -1,0 +1,66 @@
+import { isDeepStrictEqual } from 'node:util'
+import { NameserverFailure } from '../../errors.ts'
+import { answerTime } from '../../limits.ts'
+import { ifPresent, zonePath, type Api } from './api.ts'
+import type { Lease, TransferKey, Transfers } from '../nameserver.ts'
+
+// Who may transfer a zone. PowerDNS remembers it for a minute (`domain-metadata-cache-ttl`).
+
+interface KeyAnswer {
+  algorithm: string
+  key: string
+}
+
+/** How PowerDNS calls the key, in lists of the keys of a zone. */
+export function idOf({ name }: TransferKey): string {
+  return `${name}.`
+}
+
+/** Makes the key at PowerDNS what it should be. @throws NameserverFailure */
+export async function ensureKey(api: Api, key: TransferKey): Promise<void> {
+  const { name, algorithm, secret } = key
+  const path = pathOf(name)
+  const there = (await ifPresent(api.call('GET', path, answerTime(0)))) as KeyAnswer | undefined
+  if (there !== undefined && isKey(there, key)) return
+  // A PUT with another algorithm is answered, but changes nothing (LMDB of 4.7).
+  if (there !== undefined) await removeKey(api, name)
+  const body = JSON.stringify({ name, algorithm, key: secret })
+  // Another process may make it at the same time.
+  await api.call('POST', '/tsigkeys', answerTime(0), body).catch((error: unknown) => {
+    if (!(error instanceof NameserverFailure) || error.kind !== 'conflict') throw error
+  })
+}
+
+/** Removes a key, if it is there. @throws NameserverFailure */
+export async function removeKey(api: Api, name: string): Promise<void> {
+  await ifPresent(api.call('DELETE', pathOf(name), answerTime(0)))
+}
+
+/** Lets these addresses and networks transfer the zone without a key. @throws NameserverFailure */
+export async function allow(api: Api, zone: string, addresses: string[], lease: Lease): Promise<void> {
+  const body = JSON.stringify({ kind: 'ALLOW-AXFR-FROM', metadata: addresses })
+  await api.call('PUT', allowedPath(zone), answerTime(0), body, lease)
+}
+
+/** Whether the zone's addresses, and the secret of its own key, are these. @throws NameserverFailure */
+export async function areSet(api: Api, zone: string, { addresses, key }: Transfers): Promise<boolean> {
+  const [allowed, own] = await Promise.all([
+    ifPresent(api.call('GET', allowedPath(zone), answerTime(0))),
+    key && ifPresent(api.call('GET', pathOf(key.name), answerTime(0))),
+  ])
+  const { metadata } = (allowed ?? { metadata: [] }) as { metadata: string[] }
+  const hasSecret = key === undefined || (own !== undefined && isKey(own as KeyAnswer, key))
+  return hasSecret && isDeepStrictEqual([...metadata].sort(), [...addresses].sort())
+}
+
+function isKey(there: KeyAnswer, { algorithm, secret }: TransferKey): boolean {
+  return there.algorithm === algorithm && there.key === secret
+}
+
+function pathOf(name: string): string {
+  return `/tsigkeys/${encodeURIComponent(`${name}.`)}`
+}
+
+function allowedPath(zone: string): string {
+  return `${zonePath(zone)}/metadata/ALLOW-AXFR-FROM`
+}

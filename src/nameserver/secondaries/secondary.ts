@@ -1,0 +1,49 @@
+import { RateLimiterMemory, RateLimiterQueue } from 'rate-limiter-flexible'
+import { Busy } from '../../errors.ts'
+import { DnsClient, notifyMessage, type Endpoint, type Served } from '../wire/client.ts'
+
+/** Milliseconds in which a secondary has to answer; questions to each per second, and those that may wait for that. */
+export const SECONDARY_ANSWER_TIME = 400
+const SECONDARY_QUESTIONS = 100
+const SECONDARY_QUESTIONS_WAITING = 500
+
+/** The address of a secondary, and the name that status answers give it. */
+export interface Target extends Endpoint {
+  name: string
+}
+
+/** A nameserver that transfers our zones. */
+export class Secondary {
+  readonly name: string
+  readonly #client: DnsClient
+  // NSD drops questions beyond 200 a second.
+  readonly #pace = new RateLimiterQueue(new RateLimiterMemory({ points: SECONDARY_QUESTIONS, duration: 1 }), {
+    maxQueueSize: SECONDARY_QUESTIONS_WAITING,
+  })
+
+  constructor(target: Target) {
+    this.name = target.name
+    this.#client = new DnsClient(target)
+  }
+
+  /** Tells it that the zone has changed (RFC 1996). Its acknowledgement would prove nothing, so nobody waits for it. */
+  async notify(zone: string): Promise<void> {
+    await this.#client.send(notifyMessage(zone)).catch(() => undefined)
+  }
+
+  /** Asks for the zone's SOA, twice if need be. @throws Busy */
+  async serves(zone: string): Promise<Served> {
+    for (let left = 2; left > 0; left--) {
+      await this.#pace.removeTokens(1).catch(() => {
+        throw new Busy(`Too many questions wait for ${this.name}.`)
+      })
+      const answer = await this.#client.ask(zone, SECONDARY_ANSWER_TIME)
+      if (answer !== undefined) return answer
+    }
+    return undefined
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close()
+  }
+}

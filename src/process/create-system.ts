@@ -1,0 +1,186 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../config.ts'
+import { reasonOf, StartError } from '../errors.ts'
+import {
+  accountsBodies,
+  COUNTING_TIME,
+  EXPORTS,
+  READERS,
+  REQUESTS_MAX,
+  STRANGERS_BODIES,
+  WAITING_MAX,
+  WAITING_PER_ACCOUNT,
+  WRITER_CONNECTIONS,
+  WRITERS_PER_ACCOUNT,
+} from '../limits.ts'
+import type { Log } from '../log.ts'
+import { createFolderMailer } from '../mail/folder.ts'
+import type { Mailer } from '../mail/mailer.ts'
+import { createSmtpMailer } from '../mail/smtp.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { Observer } from '../nameserver/powerdns/api.ts'
+import { PowerDns } from '../nameserver/powerdns/powerdns.ts'
+import { Secondaries } from '../nameserver/secondaries/secondaries.ts'
+import { RECOVERY_PAUSE } from '../flow/background.ts'
+import { Bell } from '../flow/bell.ts'
+import { Budget } from '../flow/budget.ts'
+import { createCounters } from '../service/throttling/counters.ts'
+import { watch } from '../service/operation/measuring.ts'
+import { Shared } from '../flow/shared.ts'
+import { requireDecryption } from '../service/operation/stored-secrets.ts'
+import { isUnavailable } from '../store/connections/failures.ts'
+import { requireSessions } from '../store/connections/pooler.ts'
+import { openDatabase } from '../store/database.ts'
+import { migrate } from '../store/migrate.ts'
+import type { System } from '../system.ts'
+import { currentTime } from '../time.ts'
+
+/** The addresses of the backends, and PowerDNS' key. */
+export interface Backends {
+  databaseUrl: string
+  pdnsApiUrl: string
+  pdnsApiKey: string
+}
+
+/** A system whose connections are closed when it is disposed of. */
+export type OpenSystem = System & AsyncDisposable
+
+const CONNECTIONS = 10
+const MARK_CONNECTIONS = 4
+const COUNTER_CONNECTIONS = 4
+
+/** Seconds after which a counter's connection is replaced, because its address may lead to another Postgres since. */
+const COUNTER_LIFETIME = 5
+
+/**
+ * A system with these backends; it connects when first used.
+ * @param stopping aborts when the process shall stop
+ * @param metrics what is measured; without it, nothing is
+ */
+export function createSystem(
+  config: Config,
+  backends: Backends,
+  log: Log,
+  stopping: AbortSignal = new AbortController().signal,
+  metrics?: Metrics,
+): OpenSystem {
+  const countersDb = openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME, COUNTER_LIFETIME)
+  const system: OpenSystem = {
+    config,
+    db: openDatabase(backends.databaseUrl, CONNECTIONS),
+    writersDb: openDatabase(backends.databaseUrl, WRITER_CONNECTIONS),
+    marksDb: openDatabase(backends.databaseUrl, MARK_CONNECTIONS),
+    countersDb,
+    nameserver: new PowerDns({
+      url: backends.pdnsApiUrl,
+      key: backends.pdnsApiKey,
+      connections: config.pdnsConnections,
+      primary: config.nameServers[0]!,
+      transferKey: config.transferKey,
+      observer: metrics && observerOf(metrics),
+    }),
+    secondaries: new Secondaries(config.secondaries, (secondary, answer) => {
+      metrics?.count('zoneplane_secondary_answers_total', { secondary, answer })
+    }),
+    mailer: createMailer(config),
+    mailBell: new Bell(),
+    counters: createCounters(config, countersDb, log),
+    queues: new Budget({ each: 1 }),
+    writers: new Budget({ each: WRITERS_PER_ACCOUNT }),
+    requests: new Budget({ each: REQUESTS_MAX }),
+    presented: new Shared(),
+    bodies: { strangers: new Budget(STRANGERS_BODIES), accounts: new Budget(accountsBodies(config.bodyLimit)) },
+    readers: new Budget(READERS),
+    exports: new Budget(EXPORTS),
+    stopping,
+    waiting: new Budget({ each: WAITING_PER_ACCOUNT, all: WAITING_MAX }),
+    log,
+    metrics,
+    now: currentTime,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([system.nameserver.close(), system.secondaries.close()])
+      await Promise.all([system.db, system.writersDb, system.marksDb, system.countersDb].map((pool) => pool.end()))
+    },
+  }
+  if (metrics !== undefined) watch(system, metrics)
+  return system
+}
+
+/** What is measured; undefined without METRICS_PORT. Loaded only if it is wanted, because that takes a while. */
+export async function createMetrics({ metricsPort }: Config): Promise<Metrics | undefined> {
+  return metricsPort === undefined ? undefined : new (await import('../metrics/metrics.ts')).Metrics()
+}
+
+/** Measures calls of PowerDNS. */
+function observerOf(metrics: Metrics): Observer {
+  return {
+    ended(call, outcome, start) {
+      metrics.count('zoneplane_powerdns_calls_total', { call, outcome })
+      metrics.time('zoneplane_powerdns_call_duration_seconds', { call }, start)
+    },
+    waited(start) {
+      metrics.time('zoneplane_powerdns_wait_duration_seconds', {}, start)
+    },
+  }
+}
+
+function createMailer({ mailUrl, mailFrom, dataFolder }: Config): Mailer {
+  return mailUrl === undefined
+    ? createFolderMailer(join(dataFolder, 'mails'), mailFrom)
+    : createSmtpMailer(mailUrl, mailFrom)
+}
+
+/**
+ * Makes sure that connections are sessions, brings the schema up to date, and makes sure that KEY_ENCRYPTION_KEYS fits the
+ * database. Waits for a Postgres that is unreachable, still starting or a standby for `patience` seconds; any other failure
+ * is reported at once. Resolves early, with nothing done, if `stopping` aborts meanwhile.
+ * @throws StartError with the address of Postgres, or about a pooler or KEY_ENCRYPTION_KEYS
+ */
+export async function prepare(
+  system: System,
+  { databaseUrl }: Backends,
+  { patience = 0, stopping }: { patience?: number; stopping?: AbortSignal } = {},
+): Promise<void> {
+  const where = `Postgres at ${hostOf(databaseUrl)}`
+  const end = performance.now() + patience * 1000
+  for (let attempts = 1; stopping?.aborted !== true; attempts++) {
+    try {
+      // A private Postgres has no pooler, and must be ready quickly.
+      if (system.config.databaseUrl !== undefined) await requireSessions(databaseUrl)
+      await migrate(databaseUrl)
+      await requireDecryption(system)
+      return
+    } catch (error) {
+      if (error instanceof StartError) throw error
+      if (!isUnavailable(error) || performance.now() >= end) throw unusable(where, error)
+      if (attempts === 1) system.log.warn(`waiting for ${where}`, { seconds: patience, reason: reasonOf(error) })
+    }
+    await sleep(RECOVERY_PAUSE, undefined, { signal: stopping }).catch(() => undefined)
+  }
+}
+
+/** Makes sure that Postgres answers, whatever the database contains. @throws StartError, perhaps with its address */
+export async function requirePostgres({ databaseUrl }: Backends): Promise<void> {
+  await requireSessions(databaseUrl).catch((error: unknown) => {
+    if (error instanceof StartError) throw error
+    throw unusable(`Postgres at ${hostOf(databaseUrl)}`, error)
+  })
+}
+
+/** Makes sure that PowerDNS answers. @throws StartError with its address */
+export async function requireNameserver({ nameserver }: System, { pdnsApiUrl }: Backends): Promise<void> {
+  await nameserver.probe().catch((error: unknown) => {
+    throw unusable(`PowerDNS at ${hostOf(pdnsApiUrl)}`, error)
+  })
+}
+
+function unusable(where: string, error: unknown): StartError {
+  return new StartError(`${where} cannot be used: ${reasonOf(error)}`, { cause: error })
+}
+
+/** The host, port and path of a URL, without its secrets. */
+function hostOf(url: string): string {
+  const { host, pathname, searchParams } = new URL(url)
+  return `${host === '' ? (searchParams.get('host') ?? 'localhost') : host}${pathname === '/' ? '' : pathname}`
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { watchDisk } from '../private-servers/disk.ts'
+import { reachable } from '../private-servers/ports.ts'
+import { StartError } from '../errors.ts'
+import type { Stack } from '../private-servers/stack.ts'
+import { applySeed } from '../../seeds/apply.ts'
+import { DEMO_DOMAIN, seedDemo } from '../../seeds/demo.ts'
+import type { Seed } from '../../seeds/read.ts'
+import type { Config } from '../config.ts'
+import { API, keptSecret, rememberServers, type Settings } from '../private-servers/data-folder.ts'
+import { createLog } from '../log.ts'
+import { progress } from './progress.ts'
+import { serve } from './tasks.ts'
+import { createMetrics, createSystem, prepare, type Backends } from './create-system.ts'
+import { remember } from '../service/ci/reset.ts'
+import { probe } from '../service/repair/probing.ts'
+import { generateSecret } from '../service/tokens/secrets.ts'
+import type { System } from '../system.ts'
+
+/** What a process of the service works with. */
+export interface Operation {
+  config: Config
+  /** The private servers; undefined: the environment names all. */
+  stack: Stack | undefined
+  seed: Seed | undefined
+  /** Whether to make new secrets of the private servers. */
+  fresh: boolean
+  /** Resolves when the service shall stop. */
+  told: Promise<unknown>
+  /** Aborts at the same time. */
+  stopping: AbortSignal
+  /** Aborts when it shall stop without SHUTDOWN_DELAY. */
+  hurrying: AbortSignal
+}
+
+/** Runs the service on its servers until it is told to stop. @throws StartError, also if a private server ends */
+export async function operate(operation: Operation): Promise<void> {
+  const { config, stack, seed, fresh, told, stopping, hurrying } = operation
+  const log = createLog(config.logLevel, process.stderr, config.logFormat)
+  if (stack !== undefined) {
+    watchDisk(config.dataFolder, (free) => {
+      log.warn('disk nearly full', { folder: config.dataFolder, freeMiB: Math.floor(free / 2 ** 20) })
+    })
+  }
+  const backends = {
+    databaseUrl: config.databaseUrl ?? stack!.databaseUrl!,
+    pdnsApiUrl: config.pdnsApiUrl ?? stack!.pdnsApiUrl!,
+    pdnsApiKey: config.pdnsApiKey ?? stack!.pdnsApiKey!,
+  }
+  const keyEncryptionKeys = encryptionKeys(config, fresh)
+  const settings = settingsOf(config, backends, keyEncryptionKeys)
+  if (stack !== undefined) rememberServers(config.dataFolder, settings)
+  const metrics = await createMetrics(config)
+  await using system = createSystem({ ...config, keyEncryptionKeys }, backends, log, stopping, metrics)
+  progress('bringing the database schema up to date')
+  await prepare(system, backends, { patience: config.startTimeout, stopping })
+  if (stopping.aborted) return
+  await probe(system)
+  if (seed !== undefined) await applySeed(system, seed)
+  const demo = await populate(system, demoSecret(config, fresh))
+  if (config.ciControl) await remember(system)
+  await using running = await serve(system)
+  if (stack !== undefined) rememberServers(config.dataFolder, { ...settings, [API]: addressOf(config, running.port) })
+  console.log(welcome(config, running.port, stack, demo))
+  const broken = stack?.broken.then((reason) => {
+    throw new StartError(`${reason}: stopping`)
+  })
+  const unnoticed = told.then(() => sleep(config.shutdownDelay * 1000, undefined, { signal: hurrying }))
+  const over = unnoticed.catch(() => undefined)
+  await Promise.race([over, broken ?? over])
+}
+
+/**
+ * The secret of the demo token: ZONEPLANE_TOKEN, else generated once for the private database. Undefined: no demo, as with
+ * a seed.
+ */
+function demoSecret(config: Config, fresh: boolean): string | undefined {
+  if (config.token !== undefined) return config.token
+  if (config.databaseUrl !== undefined || config.seed !== undefined) return undefined
+  return keptSecret(config.dataFolder, 'token', fresh, generateSecret)
+}
+
+/** The secret of the demo account's token, and a subname that its domain does not have. */
+interface Demo {
+  secret: string
+  subname: string
+}
+
+/** The demo; undefined if there is none, or its domain cannot be created now. */
+async function populate(system: System, secret: string | undefined): Promise<Demo | undefined> {
+  const subname = secret === undefined ? undefined : await seedDemo(system, secret)
+  return secret === undefined || subname === undefined ? undefined : { secret, subname }
+}
+
+/** KEY_ENCRYPTION_KEYS, else a key generated once for the private database. */
+function encryptionKeys(config: Config, fresh: boolean): Config['keyEncryptionKeys'] {
+  if (config.keyEncryptionKeys.length > 0) return config.keyEncryptionKeys
+  const generate = () => randomBytes(32).toString('base64')
+  return [Buffer.from(keptSecret(config.dataFolder, 'key-encryption-key', fresh, generate), 'base64')]
+}
+
+/** The settings with which the command line reaches the same servers. */
+function settingsOf(config: Config, backends: Backends, keys: Config['keyEncryptionKeys']): Settings {
+  return {
+    DATABASE_URL: backends.databaseUrl,
+    PDNS_API_URL: backends.pdnsApiUrl,
+    PDNS_API_KEY: backends.pdnsApiKey,
+    NAMESERVERS: config.nameServers.join(','),
+    KEY_ENCRYPTION_KEYS: keys.map((key) => key.toString('base64')).join(','),
+  }
+}
+
+/** Where the API can be reached on this machine. */
+function addressOf({ hosts: [address] }: Config, port: number): string {
+  const target = reachable(address!)
+  return `http://${target.includes(':') ? `[${target}]` : target}:${port}`
+}
+
+function welcome(config: Config, port: number, stack: Stack | undefined, demo: Demo | undefined): string {
+  const base = `${config.publicUrl ?? addressOf(config, port)}/api/v1`
+  const lines = ['', 'Zoneplane is ready.', '', `  API    ${base}/`]
+  const dns = stack?.dnsPort === undefined ? undefined : { host: stack.dnsHost!, port: stack.dnsPort }
+  if (dns !== undefined) lines.push(`  DNS    ${dns.host} port ${dns.port}`)
+  if (demo === undefined) return [...lines, ''].join('\n')
+  const { secret, subname } = demo
+  const collection = `${base}/domains/${DEMO_DOMAIN}/rrsets/`
+  const { token, quote } = shownToken(config, stack, secret)
+  const curl = `curl -H ${quote}Authorization: Token ${token}${quote}`
+  const rrset = JSON.stringify({ subname, type: 'A', ttl: 300, records: ['192.0.2.1'] })
+  lines.push(
+    `  Token  ${token}`,
+    '',
+    'Create an RRset, read it back, and ask for it in DNS:',
+    '',
+    `  ${curl} -H 'Content-Type: application/json' -d '${rrset}' ${collection}`,
+    `  ${curl} ${collection}${subname}/A/`,
+  )
+  if (dns !== undefined) lines.push(`  dig +dnssec @${dns.host} -p ${dns.port} ${subname}.${DEMO_DOMAIN} A`)
+  return [...lines, ''].join('\n')
+}
+
+/** The secret, only at a terminal and with private servers: logs are kept. Else where a shell finds it. */
+function shownToken(config: Config, stack: Stack | undefined, secret: string): { token: string; quote: string } {
+  if (stack?.databaseUrl !== undefined && process.stdout.isTTY) return { token: secret, quote: "'" }
+  const kept = join(config.dataFolder, 'token')
+  return { token: config.token === undefined ? `$(cat '${kept}')` : '$ZONEPLANE_TOKEN', quote: '"' }
+}

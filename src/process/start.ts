@@ -1,0 +1,122 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { demoTools } from '../private-servers/packages.ts'
+import { startStack, type Stack } from '../private-servers/stack.ts'
+import type { Seed } from '../../seeds/read.ts'
+import { readConfig, type Config } from '../config.ts'
+import { dataFolderOf, forgetServers } from '../private-servers/data-folder.ts'
+import { progress } from './progress.ts'
+
+/** Milliseconds between two looks whether npm still runs. */
+const PARENT_PAUSE = 1_000
+
+/** What `--ci` sets, unless the environment does (docs/ci.md). */
+const CI_SETTINGS = {
+  CI_CONTROL: 'on',
+  DURABLE: 'off',
+  LIMIT_DOMAINS: 'none',
+  LOG_LEVEL: 'warn',
+  MINIMUM_TTL: '1',
+  THROTTLE: 'off',
+}
+
+/** How `zoneplane start` begins. */
+export interface StartOptions {
+  /** Whether to delete the data of the private servers first. */
+  fresh: boolean
+  /** Whether missing programs of private servers may be installed, as far as the environment allows it. */
+  install: boolean
+  /** Whether it is for tests: CI_SETTINGS, and a data folder that is deleted at the end unless ZONEPLANE_DATA is set. */
+  ci: boolean
+}
+
+/**
+ * Runs the service until a signal stops it. It starts private servers (private-servers/) for those that the environment does not
+ * name: a demo.
+ * @throws ConfigError; StartError
+ */
+export async function start({ fresh, install, ci }: StartOptions): Promise<void> {
+  const isThrowaway = ci && !process.env['ZONEPLANE_DATA']?.trim()
+  const dataFolder = isThrowaway ? throwawayFolder() : dataFolderOf(process.env)
+  const config = readConfig({
+    ...(ci && CI_SETTINGS),
+    ...withoutBlanks(process.env),
+    ZONEPLANE_DATA: dataFolder,
+    ...(!install && { ZONEPLANE_INSTALL: 'no' }),
+  })
+  const seed = await seedOf(config)
+  // From now on, so that an early Ctrl-C also stops everything cleanly.
+  const stopping = new AbortController()
+  const hurrying = new AbortController()
+  const told = toldToStop().then((reason) => {
+    progress(`${reason}: stopping`)
+    stopping.abort()
+    onSignal(() => {
+      hurrying.abort()
+    })
+  })
+
+  const stack = await startPrivateServers(config, fresh)
+  try {
+    const { operate } = await import('./run.ts')
+    await operate({ config, stack, seed, fresh, told, stopping: stopping.signal, hurrying: hurrying.signal })
+  } finally {
+    if (stack !== undefined) forgetServers(config.dataFolder)
+    await stack?.stop()
+    if (isThrowaway) rmSync(dataFolder, { recursive: true, force: true })
+  }
+}
+
+/** A new data folder, which the servers can enter if they run as other users. */
+function throwawayFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'zoneplane-'))
+  chmodSync(folder, 0o711)
+  return folder
+}
+
+function withoutBlanks(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''))
+}
+
+function onSignal(work: (signal: string) => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, work)
+}
+
+/** Resolves, with the reason, when the process shall stop. */
+async function toldToStop(): Promise<string> {
+  return new Promise((resolve) => {
+    onSignal(resolve)
+    // Nobody reads what it prints, as after `npm start | head`, or when the terminal was closed.
+    for (const stream of [process.stdout, process.stderr])
+      stream.on('error', () => {
+        resolve('the output is closed')
+      })
+    // npm passes signals on, but cannot pass on the one that kills it.
+    if (process.env['npm_lifecycle_event'] !== 'start') return
+    const parent = process.ppid
+    const watch = setInterval(() => {
+      if (process.ppid !== parent) resolve('npm has ended')
+    }, PARENT_PAUSE)
+    watch.unref()
+  })
+}
+
+/** ZONEPLANE_SEED, read before anything is started, so that its mistakes are told at once. @throws ConfigError */
+async function seedOf({ seed }: Config): Promise<Seed | undefined> {
+  return seed === undefined ? undefined : (await import('../../seeds/read.ts')).readSeed(seed)
+}
+
+/** Starts the servers that the environment does not name; undefined if it names all. */
+async function startPrivateServers(config: Config, fresh: boolean): Promise<Stack | undefined> {
+  const postgres = config.databaseUrl === undefined
+  const { dnsHosts, dnsPort, transferAddresses } = config
+  const powerDns = config.pdnsApiUrl === undefined ? { dnsHosts, dnsPort, transferAddresses } : undefined
+  if (!postgres && powerDns === undefined) return undefined
+  const { dataFolder, durable, install } = config
+  // While the servers get ready, what uses them is loaded, which takes about as long. It reports no error here.
+  const spawned = () => {
+    import('./run.ts').catch(() => undefined)
+  }
+  return startStack(dataFolder, { postgres, powerDns, fresh, durable, install, tools: demoTools, progress, spawned })
+}

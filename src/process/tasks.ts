@@ -1,0 +1,62 @@
+import { projectVersion } from '../project.ts'
+import { createApp } from '../http/app.ts'
+import { reasonOf, StartError } from '../errors.ts'
+import { listen } from '../http/listen.ts'
+import { listenForScrapes, type MetricsListener } from '../metrics/listener.ts'
+import { keepSending } from '../service/mails/mail-queue.ts'
+import { keepFollowing } from '../service/operation/failover.ts'
+import { keepReconciled } from '../service/repair/reconcile.ts'
+import { keepTrimming } from '../service/domains/retention.ts'
+import { keepMeasured } from '../service/operation/measuring.ts'
+import { keepCatalog } from '../service/secondaries/catalogs.ts'
+import { keepSwept } from '../service/secondaries/sweep.ts'
+import type { System } from '../system.ts'
+
+/** Its disposal refuses new requests, finishes running ones, and stops the background tasks. The system stays open. */
+export interface Running extends AsyncDisposable {
+  port: number
+  /** Where metrics are served, if they are. */
+  metricsPort?: number | undefined
+}
+
+/**
+ * Serves a prepared system over HTTP, reconciles its zones, sends its mails, trims its history, publishes its catalog
+ * zone, reminds its secondaries, and serves its metrics if they are wanted. @throws StartError
+ */
+export async function serve(system: System): Promise<Running> {
+  const handle = createApp(system).callback()
+  const listener = await listen(system, (request, response) => {
+    // Clients that keep connections open leave before these are closed.
+    if (system.stopping.aborted) response.shouldKeepAlive = false
+    void handle(request, response)
+  })
+  const scraped = await listenForMetrics(system).catch(async (error: unknown) => {
+    await listener.close()
+    throw error
+  })
+  const tasks = [
+    keepReconciled(system),
+    keepFollowing(system),
+    keepSending(system),
+    keepTrimming(system),
+    keepCatalog(system),
+    keepSwept(system),
+  ]
+  if (system.metrics !== undefined) tasks.push(keepMeasured(system, system.metrics, projectVersion()))
+  return {
+    port: listener.port,
+    metricsPort: scraped?.port,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([listener.close(), scraped?.close(), ...tasks.map((task) => task.stop())])
+    },
+  }
+}
+
+async function listenForMetrics({ config, metrics }: System): Promise<MetricsListener | undefined> {
+  const { metricsHost: host, metricsPort: port } = config
+  if (metrics === undefined || port === undefined) return undefined
+  return listenForScrapes(metrics, host, port).catch((error: unknown) => {
+    const reason = `cannot listen on ${host} port ${port} (METRICS_HOST, METRICS_PORT): ${reasonOf(error)}`
+    throw new StartError(reason, { cause: error })
+  })
+}

@@ -1,0 +1,39 @@
+import type { Domain, Viewer } from '../store/domains/domains.ts'
+import type { PresentedToken } from '../store/tokens/tokens.ts'
+import type { System } from '../system.ts'
+import { NIL_UUID } from './ids.ts'
+
+/** The account that a token acts for, and what the token may do (contract §3). */
+export type Actor = Viewer &
+  Omit<PresentedToken, 'id' | 'userOverrideId' | 'valid' | 'active' | 'allowed'> & {
+    /** The client's IP address. */
+    address: string
+  }
+
+/** Who writes: an actor, or somebody without a token. */
+export type Writer = Actor | ReturnType<typeof unrestricted>
+
+/** The access of an actor, or of another writer, to a domain. */
+export interface Access<A extends Writer = Actor, D = Domain> {
+  system: System
+  actor: A
+  domain: D
+}
+
+/** An unrestricted writer without a token: the user of a confirmation link. */
+export function unrestricted(accountId: string, { byOperator } = { byOperator: false }) {
+  return { tokenId: NIL_UUID, accountId, override: false, restricted: false, autoPolicy: false, byOperator }
+}
+
+/** The operator, who writes for an account. */
+export function operatorFor(accountId: string) {
+  return unrestricted(accountId, { byOperator: true })
+}
+
+export function hasToken(writer: Writer): writer is Actor {
+  return writer.tokenId !== NIL_UUID
+}
+
+export function isOperator(writer: Writer): boolean {
+  return !hasToken(writer) && writer.byOperator
+}

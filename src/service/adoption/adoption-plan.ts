@@ -1,0 +1,185 @@
+import { isSubname, lowerCase } from '../../dns/names.ts'
+import type { Neighbour } from '../../dns/node.ts'
+import { Malformed, parseRdata } from '../../dns/rdata.ts'
+import { AUTOMATIC_TYPES, TYPES } from '../../dns/types.ts'
+import { Invalid, textOf } from '../../errors.ts'
+import { RRSETS_MAX, TTL_MAX } from '../../limits.ts'
+import type { FoundRRset, FoundZone } from '../../nameserver/nameserver.ts'
+import type { Work } from '../../flow/slices.ts'
+import type { RRsetState } from '../../store/zone/rrsets.ts'
+import { changesTo, planItem, type ZoneState } from '../zone/changes.ts'
+import { occlusions } from '../zone/occlusion.ts'
+import { clamped } from '../zone/rrset-input.ts'
+
+/** What the operator allows an adoption to change. */
+export interface AdoptionOptions {
+  /** TTLs that the API refuses become the nearest one that it accepts; else such a zone is not adopted. */
+  clampTtl: boolean
+  /** Records that are not served are left out; else a zone that has some is not adopted. */
+  dropDisabled: boolean
+}
+
+/** What the contents of a zone become. Every text is for the operator and names its RRset. */
+export interface ContentsPlan {
+  rrsets: RRsetState[]
+  /** What changes in which RRset. */
+  normalised: string[]
+  /** What the adopted zone no longer has. */
+  givenUp: string[]
+  /** Why the zone cannot be adopted. */
+  obstacles: string[]
+}
+
+/** Types of records that a signer makes. A zone that stores some was signed elsewhere. */
+const SIGNATURES: ReadonlySet<string> = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
+
+/** Metadata of PowerDNS that Zoneplane sets itself, or that say what other parts of a plan say. */
+const OWN_METADATA: ReadonlySet<string> = new Set([
+  'API-RECTIFY',
+  'NSEC3NARROW',
+  'NSEC3PARAM',
+  'PRESIGNED',
+  'SOA-EDIT-API',
+])
+
+/** Kinds of zones whose source is their nameserver. */
+const OWN_KINDS: ReadonlySet<string> = new Set(['Native', 'Master', 'Primary'])
+
+/**
+ * What an adoption makes of a zone's contents. It is pure; yields after each record.
+ * @param zone of the domain, with all RRsets that it has already
+ */
+export function* planContents(found: FoundZone, zone: ZoneState, options: AdoptionOptions): Work<ContentsPlan> {
+  const plan: ContentsPlan = { rrsets: [], normalised: [], givenUp: [], obstacles: zoneObstacles(found) }
+  const left = found.metadata.filter((kind) => !OWN_METADATA.has(kind))
+  if (left.length > 0) plan.givenUp.push(`metadata, which stay at PowerDNS but not in the database: ${left.join(', ')}`)
+  const typesAt = new Map<string, string[]>()
+  for (const rrset of found.rrsets) {
+    const name = lowerCase(rrset.name)
+    if (isTaken(rrset)) typesAt.set(name, [...(typesAt.get(name) ?? []), rrset.type])
+    yield
+  }
+  for (const rrset of found.rrsets) {
+    const neighbours = (typesAt.get(lowerCase(rrset.name)) ?? []).filter((type) => type !== rrset.type)
+    yield* planRRset(rrset, zone, neighbours, options, plan)
+    yield
+  }
+  const changes = changesTo(plan.rrsets, zone.current)
+  plan.obstacles.push(...(yield* occlusions(zone.domain, changes, zone.current)).map(({ text }) => text))
+  if (plan.rrsets.length > RRSETS_MAX) plan.obstacles.push(`it has more than ${RRSETS_MAX} RRsets`)
+  return plan
+}
+
+function zoneObstacles({ kind, presigned, rrsets }: FoundZone): string[] {
+  const obstacles: string[] = []
+  if (!OWN_KINDS.has(kind)) obstacles.push(`it is a zone of the kind ${kind}, so its contents come from elsewhere`)
+  if (presigned || rrsets.some(({ type }) => SIGNATURES.has(type))) {
+    obstacles.push('it is presigned: its keys are not here')
+  }
+  return obstacles
+}
+
+/** Whether the service or the signer makes such RRsets. */
+function isMade({ type }: FoundRRset): boolean {
+  return type === 'SOA' || SIGNATURES.has(type)
+}
+
+/** Whether the domain would have the RRset: it is served, and the service does not make it. */
+function isTaken(rrset: FoundRRset): boolean {
+  return rrset.records.length > 0 && !isMade(rrset)
+}
+
+/** Adds to the plan what becomes of one RRset. */
+function* planRRset(
+  rrset: FoundRRset,
+  zone: ZoneState,
+  neighbours: string[],
+  options: AdoptionOptions,
+  plan: ContentsPlan,
+): Work<void> {
+  const { name, type, comments, disabled } = rrset
+  const what = `${name} ${type}`
+  if (comments > 0) plan.givenUp.push(`${what}: ${counted(comments, 'comment')}`)
+  if (type === 'SOA') plan.givenUp.push(`SOA ${rrset.records.join()}`)
+  if (isMade(rrset)) return
+  if (disabled > 0) {
+    const records = counted(disabled, 'disabled record')
+    if (options.dropDisabled) plan.givenUp.push(`${what}: ${records}`)
+    else plan.obstacles.push(`${what}: ${records} (--drop-disabled leaves them out)`)
+  }
+  if (!isTaken(rrset)) return
+  const subname = subnameIn(lowerCase(name), zone.domain.name)
+  if (subname === undefined || !isSubname(subname)) {
+    plan.obstacles.push(`${what}: the API has no such names`)
+    return
+  }
+  if (AUTOMATIC_TYPES.has(type)) {
+    plan.obstacles.push(`${what}: the API has no such type`)
+    return
+  }
+  const ttl = ttlOf(rrset, zone, options, plan)
+  const records = yield* canonical(rrset, plan)
+  const input = { subname, type, ttl, records, problems: {} }
+  const others = neighbours.map((other): Neighbour => ({ source: 'database', type: other }))
+  const outcome = yield* planItem(zone, {
+    method: 'POST',
+    input,
+    target: undefined,
+    before: undefined,
+    neighbours: () => others,
+  })
+  if ('problems' in outcome) plan.obstacles.push(`${what}: ${textOf(new Invalid(outcome.problems))}`)
+  else plan.rrsets.push(outcome.after!)
+  if (name !== lowerCase(name)) plan.normalised.push(`${what}: the name becomes ${lowerCase(name)}`)
+}
+
+/** The TTL that the RRset gets. One that the API refuses is an obstacle, unless it may be clamped. */
+function ttlOf(
+  { name, type, ttl }: FoundRRset,
+  { domain }: ZoneState,
+  { clampTtl }: AdoptionOptions,
+  plan: ContentsPlan,
+): number {
+  const nearest = clamped(ttl, domain)
+  if (nearest === ttl) return ttl
+  if (clampTtl) plan.normalised.push(`${name} ${type}: the TTL ${ttl} becomes ${nearest}`)
+  else {
+    plan.obstacles.push(
+      `${name} ${type}: the TTL ${ttl} is not between ${domain.minimumTtl} and ${TTL_MAX} (--clamp-ttl changes it)`,
+    )
+  }
+  return nearest
+}
+
+/** The records in the API's spelling, each once. One that cannot be read stays as it is. */
+function* canonical({ name, type, records }: FoundRRset, plan: ContentsPlan): Work<string[]> {
+  const texts = new Map<string, string>()
+  for (const record of records) {
+    const { key, text } = read(type, record)
+    if (texts.has(key)) plan.normalised.push(`${name} ${type}: ${record} is there twice, and stays once`)
+    else if (text !== record) plan.normalised.push(`${name} ${type}: ${record} becomes ${text}`)
+    texts.set(key, text)
+    yield
+  }
+  return [...texts.values()]
+}
+
+function read(type: string, record: string): { key: string; text: string } {
+  if (!TYPES.has(type)) return { key: record, text: record }
+  try {
+    return parseRdata(type, record)
+  } catch (error) {
+    if (error instanceof Malformed) return { key: record, text: record }
+    throw error
+  }
+}
+
+/** The subname of an absolute name; undefined if it is not in the domain. */
+function subnameIn(name: string, domain: string): string | undefined {
+  if (name === `${domain}.`) return ''
+  return name.endsWith(`.${domain}.`) ? name.slice(0, -domain.length - 2) : undefined
+}
+
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,258 @@
+import pLimit from 'p-limit'
+import { lowerCase } from '../../dns/names.ts'
+import { Conflict, reasonOf } from '../../errors.ts'
+import { SERIAL_MAX } from '../../limits.ts'
+import { DENIALS, NSEC3, type FoundZone, type Lease, type SigningKey } from '../../nameserver/nameserver.ts'
+import { inSlices } from '../../flow/slices.ts'
+import * as accounts from '../../store/accounts/accounts.ts'
+import type { Account } from '../../store/accounts/accounts.ts'
+import type { Db } from '../../store/database.ts'
+import * as store from '../../store/domains/domains.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import * as marks from '../../store/zone/marks.ts'
+import * as rrsets from '../../store/zone/rrsets.ts'
+import type { System } from '../../system.ts'
+import { NIL_UUID } from '../ids.ts'
+import { openPublication, nextVersion, type Publication } from '../zone/publication.ts'
+import { record, SERVICE } from '../zone/journal.ts'
+import { storeKeys } from '../secrets/signing-keys.ts'
+import { counted, planContents, type AdoptionOptions, type ContentsPlan } from './adoption-plan.ts'
+import { isAllowed, nameProblems, registrable, registrableAncestors } from '../names/availability.ts'
+import { lockNamed } from '../domains/domains.ts'
+import { PROGRESS_PAUSE, repair } from '../repair/reconcile.ts'
+
+/** How the operator wants zones to be adopted. */
+export interface AdoptionRequest extends AdoptionOptions {
+  /** The e-mail address of the account that a zone will belong to. @param field PowerDNS' field `account` of the zone */
+  ownerOf: (field: string) => string
+  /** Whether the name may be a public suffix, or another one that no account can register. */
+  allowPublicSuffix: boolean
+  /** Whether a signed zone gets NSEC3; else it keeps its denial. */
+  nsec3: boolean
+  /** Whether the SOA stays until the first change. */
+  keepSoa: boolean
+  /** Whether to carry it out; else nothing is changed. */
+  apply: boolean
+}
+
+/** What an adoption does to a zone, for the operator. */
+export interface Adoption extends Omit<ContentsPlan, 'rrsets'> {
+  /** Without final dot. */
+  zone: string
+  owner: string | undefined
+  kept: string[]
+  /** Whether it was carried out. */
+  adopted: boolean
+}
+
+/** All that an adoption needs. */
+interface Plan {
+  name: string
+  found: FoundZone
+  keys: SigningKey[]
+  denial: string
+  contents: ContentsPlan
+}
+
+/** How many zones are adopted at the same time. */
+const ADOPTERS = 4
+
+/** Nobody else works on a zone that is no domain. */
+const FREE: Lease = { confirm: () => Promise.resolve() }
+
+/**
+ * The serials of the zones at the nameserver that are no domains, nor the catalog zone, sorted by name; in linear
+ * time, for the operator.
+ */
+export async function strangers(system: System): Promise<{ name: string; serial: number }[]> {
+  const names = (await store.versions(system.db)).map(({ name }) => name)
+  const ours = new Set<string | undefined>([...names, system.config.catalogZone])
+  const zones = [...(await system.nameserver.serials())].map(([zone, serial]) => ({ name: zone.slice(0, -1), serial }))
+  return zones.filter(({ name }) => !ours.has(name)).sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+/**
+ * Adopts zones, several at the same time, and returns what became of each. One that fails does not end the others.
+ * @param tell is called every few seconds with the number of zones that are done, and of all
+ */
+export async function adoptAll(
+  system: System,
+  zones: string[],
+  request: AdoptionRequest,
+  tell: (done: number, all: number) => void,
+): Promise<Adoption[]> {
+  const limit = pLimit(ADOPTERS)
+  let done = 0
+  const one = async (zone: string) => {
+    const outcome = await adopt(system, zone, request).catch((error: unknown) => refused(zone, reasonOf(error)))
+    done++
+    return outcome
+  }
+  const telling = setInterval(() => {
+    tell(done, zones.length)
+  }, PROGRESS_PAUSE)
+  try {
+    return await Promise.all(zones.map((zone) => limit(one, zone)))
+  } finally {
+    clearInterval(telling)
+  }
+}
+
+/**
+ * Plans to make a domain of a zone that somebody else has made, and does so if the request says so and nothing is in the
+ * way. The domain and a mark are committed together; repair then makes the zone equal to the domain. So the zone is
+ * answered all the time, and wherever the process ends, it is either still somebody else's or will be repaired.
+ * @throws Conflict if somebody changes the zone meanwhile; Unavailable, NameserverFailure
+ */
+export async function adopt(system: System, zone: string, request: AdoptionRequest): Promise<Adoption> {
+  const name = lowerCase(zone).replace(/\.$/, '')
+  const problems = nameProblems(name)
+  if (problems.length > 0) return refused(name, ...problems)
+  await using publication = await openPublication(system, 'adoption')
+  const { trx } = publication
+  if (request.apply) await store.lockCreation(trx, registrable(name))
+  const found = await system.nameserver.survey(`${name}.`)
+  if (found === undefined) return refused(name, 'PowerDNS has no such zone')
+  const email = request.ownerOf(found.account)
+  const owner = await accounts.withEmail(trx, email)
+  const obstacles = await nameObstacles(system, trx, name, owner, request)
+  if (owner === undefined) obstacles.push(`no account has the e-mail address "${email}"`)
+  const plan = await planOf(system, name, found, request)
+  const shown: Adoption = {
+    zone: name,
+    owner: owner?.email,
+    kept: keptOf(plan),
+    normalised: plan.contents.normalised,
+    givenUp: plan.contents.givenUp,
+    obstacles: [...obstacles, ...plan.contents.obstacles],
+    adopted: false,
+  }
+  if (!request.apply || owner === undefined || shown.obstacles.length > 0) return shown
+  await take(publication, owner, plan, request.keepSoa)
+  await publication.commit()
+  // Where this fails, the mark stays, and reconcile tries again.
+  await repair(system, name).catch((error: unknown) => {
+    system.log.error('adopted zone not repaired yet', { zone: name, reason: reasonOf(error) })
+  })
+  return { ...shown, adopted: true }
+}
+
+function refused(zone: string, ...obstacles: string[]): Adoption {
+  return { zone, owner: undefined, kept: [], normalised: [], givenUp: [], obstacles, adopted: false }
+}
+
+/** Why a zone of this name cannot be a domain of the account. */
+async function nameObstacles(
+  { config }: System,
+  db: Db,
+  name: string,
+  owner: Account | undefined,
+  { allowPublicSuffix }: AdoptionRequest,
+): Promise<string[]> {
+  if ((await store.find(db, name)) !== undefined) return ['it is a domain already']
+  const obstacles: string[] = []
+  const suffixes = config.localPublicSuffixes
+  if (!allowPublicSuffix && !isAllowed(name, suffixes)) {
+    obstacles.push('nobody can register this name: it is a public suffix, or reserved (--allow-public-suffix)')
+  }
+  const ancestors = registrableAncestors(name, suffixes).slice(1)
+  if (await store.conflicts(db, owner?.id ?? NIL_UUID, name, ancestors)) {
+    obstacles.push('another account has a domain above or below it')
+  }
+  if ((await store.past(db, name)).marked) obstacles.push('an unfinished creation of Zoneplane may have made it')
+  return obstacles
+}
+
+async function planOf(system: System, name: string, found: FoundZone, request: AdoptionRequest): Promise<Plan> {
+  const keys = await system.nameserver.signingKeys(`${name}.`)
+  const own = request.nsec3 ? NSEC3 : found.denial
+  const denial = keys.length === 0 ? DENIALS[system.config.denial] : own
+  const state = {
+    domain: prospective(system, name),
+    current: [],
+    policies: [],
+    keepsNs: false,
+    labelProblem: (label: string) => system.nameserver.labelProblem(label),
+  }
+  const contents = await inSlices(planContents(found, state, request))
+  if (denial !== found.denial && keys.length > 0) contents.normalised.push(`denial: ${inWords(denial)}`)
+  if (keys.length === 0) contents.normalised.push(`it is signed, with ${inWords(denial)}`)
+  else if (!keys.some(({ active, published }) => active && published)) {
+    contents.obstacles.push('none of its keys is active and published')
+  }
+  if (found.serial > SERIAL_MAX) contents.obstacles.push(`its serial ${found.serial} leaves no room for changes`)
+  return { name, found, keys, denial, contents }
+}
+
+/** The domain that its contents are examined for. */
+function prospective({ config, now }: System, name: string): Domain {
+  const [minimumTtl, time] = [config.minimumTtl, now()]
+  const row = {
+    id: 0,
+    name,
+    ownerId: NIL_UUID,
+    minimumTtl,
+    version: 1,
+    rectify: true,
+    denial: '',
+    paused: false,
+    size: 0,
+  }
+  return { ...row, created: time, published: time, touched: time }
+}
+
+function keptOf({ found, keys, denial, contents }: Plan): string[] {
+  return [
+    counted(contents.rrsets.length, 'RRset'),
+    `serial ${found.serial}, which goes on`,
+    ...keys.map(({ dnskey, active, published }) => {
+      const [flags, , algorithm] = dnskey.split(' ')
+      const state = [active ? 'active' : 'inactive', ...(published ? [] : ['unpublished'])].join(', ')
+      return `key with flags ${flags} and algorithm ${algorithm} (${state})`
+    }),
+    ...(keys.length > 0 && denial === found.denial ? [inWords(denial)] : []),
+  ]
+}
+
+function inWords(denial: string): string {
+  return denial === '' ? 'NSEC' : `NSEC3 ${denial}`
+}
+
+/** Stores the domain, with a mark: repair does the rest. */
+async function take(publication: Publication, owner: Account, plan: Plan, keepSoa: boolean): Promise<void> {
+  const { system, trx } = publication
+  const { name, found, denial, contents } = plan
+  const zone = `${name}.`
+  // These settings leave the contents as they are; they sign a zone without keys.
+  await system.nameserver.configure(zone, denial, undefined, FREE)
+  const keys = await system.nameserver.signingKeys(zone)
+  if ((await system.nameserver.serial(zone)) !== found.serial) {
+    throw new Conflict(`Somebody has changed ${name} meanwhile. Try again.`)
+  }
+  const now = system.now()
+  // With another version than the served serial, repair publishes our SOA.
+  const version = keepSoa && found.serial > 0 ? found.serial : nextVersion(system, found.serial)
+  const row = { name, ownerId: owner.id, minimumTtl: system.config.minimumTtl, version, denial, now }
+  const { id } = await store.insert(trx, { ...row, isMember: system.config.catalogZone !== undefined })
+  const written = contents.rrsets
+  await rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now })
+  const steps = written.map((after) => ({ ...after, before: undefined, after }))
+  await record(system, trx, id, SERVICE, { version, now }, steps)
+  await storeKeys(system, trx, { id, name }, keys, { only: true })
+  await marks.setMany(trx, [name])
+}
+
+/**
+ * Makes a domain a zone of somebody else again: it goes out of the database, and PowerDNS answers it as before.
+ * @throws Conflict if the zone is marked; NotFound, Unavailable
+ */
+export async function release(system: System, name: string): Promise<void> {
+  await using publication = await openPublication(system, 'adoption', { queue: `zone ${name}` })
+  const { trx } = publication
+  const domain = await lockNamed(trx, name)
+  if (await marks.isMarked(trx, name)) {
+    throw new Conflict(`${name} is being repaired, or was lately. Try again in a few minutes.`)
+  }
+  await store.remove(trx, domain)
+  await publication.commit()
+}

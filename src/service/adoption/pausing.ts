@@ -1,0 +1,90 @@
+import { Conflict, Invalid, NotFound } from '../../errors.ts'
+import type { PublishedRRset } from '../../nameserver/nameserver.ts'
+import { inSlices } from '../../flow/slices.ts'
+import * as store from '../../store/domains/domains.ts'
+import type { LockedDomain } from '../../store/domains/domains.ts'
+import * as marks from '../../store/zone/marks.ts'
+import * as rrsets from '../../store/zone/rrsets.ts'
+import type { RRsetState } from '../../store/zone/rrsets.ts'
+import type { System } from '../../system.ts'
+import { changesTo } from '../zone/changes.ts'
+import * as differing from '../zone/differences.ts'
+import { SERVICE } from '../zone/journal.ts'
+import { openPublication, type Publication } from '../zone/publication.ts'
+import { desiredZone, Zone } from '../zone/zone.ts'
+import { planContents } from './adoption-plan.ts'
+import { lockNamed } from '../domains/domains.ts'
+import { repair } from '../repair/reconcile.ts'
+
+/** Which contents a paused domain goes on with: those of the database, or those at the nameserver. */
+export type Side = 'ours' | 'theirs'
+
+/** A difference between the database and the nameserver; undefined: that side has no such RRset. */
+export interface Difference {
+  name: string
+  type: string
+  ours: Pick<RRsetState, 'ttl' | 'records'> | undefined
+  theirs: Pick<RRsetState, 'ttl' | 'records'> | undefined
+}
+
+/**
+ * Pauses a domain: nobody can write it, and its zone is not repaired, so that the operator can work on it at the
+ * nameserver. @throws NotFound, Unavailable; Conflict if its zone is being repaired
+ */
+export async function pause(system: System, name: string): Promise<void> {
+  await using publication = await openPublication(system, 'operator', { queue: `zone ${name}` })
+  const domain = await lockNamed(publication.trx, name)
+  if (await marks.isMarked(publication.trx, name)) {
+    throw new Conflict(`The zone of ${name} is being repaired. Try again when that is done.`)
+  }
+  await store.setPaused(publication.trx, domain.id, true)
+  await publication.commit()
+}
+
+/**
+ * Ends the pause of a domain if the nameserver serves what the database has, or a side is chosen.
+ * @returns the differences; without a side, the domain stays paused if there are any
+ * @throws NotFound, Unavailable, NameserverFailure; Conflict if the domain is not paused; Invalid with what the database
+ *   cannot take over
+ */
+export async function resume(system: System, name: string, side?: Side): Promise<Difference[]> {
+  await using publication = await openPublication(system, 'operator', { queue: `zone ${name}` })
+  const { trx } = publication
+  const domain = await lockNamed(trx, name)
+  if (!domain.paused) throw new Conflict(`${name} is not paused.`)
+  const live = (await system.nameserver.read(`${name}.`))?.rrsets ?? []
+  const desired = await desiredZone(trx, domain)
+  const found = (await differing.differences(desired, live)).map(differenceOf)
+  if (found.length > 0 && side === undefined) return found
+  await store.setPaused(trx, domain.id, false)
+  if (found.length > 0 && side === 'theirs') await takeOver(publication, domain)
+  else await marks.setMany(trx, [name])
+  await publication.commit()
+  await repair(system, name)
+  return found
+}
+
+function differenceOf({ desired, live }: differing.Difference): Difference {
+  const { name, type } = desired
+  const stateOf = ({ ttl, records }: PublishedRRset) => ({ ttl, records })
+  return {
+    name,
+    type,
+    ours: desired.records.length === 0 ? undefined : stateOf(desired),
+    theirs: live && stateOf(live),
+  }
+}
+
+/** Stores the contents at the nameserver as those of the domain. @throws Invalid, NameserverFailure */
+async function takeOver(publication: Publication, domain: LockedDomain): Promise<void> {
+  const { system, trx } = publication
+  const current = await rrsets.list(trx, domain.id)
+  const zone = new Zone(publication, { ...domain, paused: false }, SERVICE, { current })
+  const found = await system.nameserver.survey(`${domain.name}.`)
+  if (found === undefined) throw new NotFound(`PowerDNS has no zone ${domain.name}.`)
+  const options = { clampTtl: false, dropDisabled: true }
+  const state = { domain, current, policies: [], keepsNs: false, labelProblem: zone.labelProblem }
+  const plan = await inSlices(planContents(found, state, options))
+  if (plan.obstacles.length > 0) throw Invalid.object(plan.obstacles.join('\n'))
+  await zone.apply(changesTo(plan.rrsets, current), { touch: true })
+}

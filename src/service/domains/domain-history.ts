@@ -1,0 +1,163 @@
+import { conflictProblem } from '../../dns/node.ts'
+import { Conflict, found, Invalid, Obstructed, PreconditionFailed, refusalOf } from '../../errors.ts'
+import type { LockedDomain } from '../../store/domains/domains.ts'
+import * as store from '../../store/zone/history.ts'
+import type { Entry, Step } from '../../store/zone/history.ts'
+import type { Db } from '../../store/database.ts'
+import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
+import { before, type Timestamp } from '../../time.ts'
+import type { Cursor, Page } from '../pagination.ts'
+import type { Access, Actor, Writer } from '../actor.ts'
+import { isUuid } from '../ids.ts'
+import { authoriseWrites } from '../tokens/policies.ts'
+import { accepted, changeOf, keyOf, permitted, type Change } from '../zone/changes.ts'
+import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
+import { openZone } from '../zone/opening.ts'
+import { isStorable } from '../zone/rrsets.ts'
+import type { Written, Zone } from '../zone/zone.ts'
+
+export { SOURCES } from '../../store/zone/history.ts'
+export type { Entry, Step }
+
+/** A page of the domain's entries with a change of an RRset that passes the filter, newest first (contract §15.5). */
+export async function list({ system, actor, domain }: Access, filter: Filter, cursor?: Cursor): Promise<Page<Entry>> {
+  if (!isStorable(filter)) return { rows: [], newer: undefined, older: undefined }
+  const page = await store.page(system.db, domain.id, filter, cursor)
+  return { ...page, rows: page.rows.map((entry) => shownTo(actor, entry)) }
+}
+
+/** How many of the domain's entries pass the filter. */
+export async function count({ system, domain }: Access, filter: Filter): Promise<number> {
+  return isStorable(filter) ? store.count(system.db, domain.id, filter) : 0
+}
+
+/** @throws NotFound */
+export async function get(access: Access, id: string): Promise<Entry & { changes: Step[] }> {
+  return shownTo(access.actor, await entryOf(access, id))
+}
+
+async function entryOf({ system, domain }: Access, id: string): Promise<Entry & { changes: Step[] }> {
+  return found(isUuid(id) ? await store.find(system.db, domain.id, id) : undefined)
+}
+
+/** Without whom it was, unless the actor may list the account's tokens. */
+function shownTo<E extends Entry>({ permManageTokens, override }: Actor, entry: E): E {
+  return permManageTokens && !override ? entry : { ...entry, owner: null, tokenId: null, tokenName: null }
+}
+
+/**
+ * Puts each RRset of an entry back to what it was before (contract §15.5).
+ * @throws NotFound, Denied, PreconditionFailed, Invalid; Obstructed if one of them was changed since
+ */
+export async function undo(access: Access, id: string, terms: Terms): Promise<Written> {
+  const { source, changes: steps } = await entryOf(access, id)
+  if (source === 'repair') throw new Conflict('A repair cannot be undone.')
+  const subnames = [...new Set(steps.map(({ subname }) => subname))]
+  await using zone = await openZone(access, subnames, { dryRun: terms.dryRun, source: 'undo' })
+  const current = new Map(zone.current.map((rrset) => [keyOf(rrset), rrset]))
+  const changes = changesFrom(current, steps)
+  authoriseWrites(zone.policies, zone.domain.id, changes)
+  const conflicts = [...changed(current, steps), ...excluded(zone, steps)]
+  if (conflicts.length > 0) throw new Obstructed(conflicts)
+  return await carryOut(zone, changes, terms)
+}
+
+/** Which RRsets are not as an entry left them. */
+function changed(current: Map<string, RRset>, steps: Step[]): RRsetKey[] {
+  return steps
+    .filter(({ subname, type, after }) => {
+      const left = after && { subname, type, ...after }
+      return changeOf({ subname, type, before: current.get(keyOf({ subname, type })), after: left }).isEffective
+    })
+    .map(({ subname, type }) => ({ subname, type }))
+}
+
+/** The other RRsets that cannot stand beside those that come back: one of them would be a CNAME. */
+function excluded({ current }: Zone, steps: Step[]): RRsetKey[] {
+  const own = new Set(steps.map(keyOf))
+  const coming = new Map<string, string[]>()
+  for (const { subname, type, before } of steps) {
+    if (before !== undefined) coming.set(subname, [...(coming.get(subname) ?? []), type])
+  }
+  return current
+    .filter((rrset) => !own.has(keyOf(rrset)))
+    .filter(({ subname, type }) =>
+      (coming.get(subname) ?? []).some((other) => conflictProblem(other, [{ source: 'database', type }]) !== undefined),
+    )
+    .map(({ subname, type }) => ({ subname, type }))
+}
+
+/** A state that a domain had: at a time, or with a version. */
+export type When = { at: Timestamp } | { version: number }
+
+/**
+ * Makes the domain's RRsets what they were (contract §15.5).
+ * @throws Denied, PreconditionFailed; Invalid if that state is not known
+ */
+export async function restore(access: Access<Writer>, when: When, terms: Terms): Promise<Written> {
+  await using zone = await openZone(access, 'all', { dryRun: terms.dryRun, source: 'restore' })
+  const { domain, publication } = zone
+  const { system, trx } = publication
+  const time = await timeOf(trx, domain, when, system.now())
+  const current = new Map(zone.current.map((rrset) => [keyOf(rrset), rrset]))
+  const changes = changesFrom(current, await store.statesAt(trx, domain.id, time))
+  authoriseWrites(zone.policies, domain.id, changes)
+  return await carryOut(zone, changes, terms)
+}
+
+/** When the domain got the state that is wanted, or a later time before the next one. @throws Invalid */
+async function timeOf(trx: Db, domain: LockedDomain, when: When, now: Timestamp): Promise<Timestamp> {
+  const oldest = (await store.oldest(trx, domain.id)) ?? { created: domain.published, version: domain.version }
+  if ('at' in when) {
+    if (when.at < oldest.created || when.at > now) throw Invalid.field('at', 'There is no history of that time.')
+    return when.at
+  }
+  if (when.version < oldest.version || when.version > domain.version) {
+    throw Invalid.field('version', 'There is no history of that version.')
+  }
+  return (await store.reached(trx, domain.id, when.version)) ?? oldest.created
+}
+
+/** The changes with an effect that lead to the states before these steps. */
+function changesFrom(current: Map<string, RRset>, steps: Omit<Step, 'after'>[]): Change[] {
+  return steps
+    .map(({ subname, type, before: state }) => {
+      const after = state && { subname, type, ttl: state.ttl, records: state.records }
+      return changeOf({ subname, type, before: current.get(keyOf({ subname, type })), after })
+    })
+    .filter(({ isEffective }) => isEffective)
+}
+
+/** @throws Invalid if the account may not make one of the changes, or PowerDNS refuses one; PreconditionFailed */
+async function carryOut(zone: Zone, changes: Change[], terms: Terms): Promise<Written> {
+  for (const change of changes) accepted(permitted(zone, change))
+  // `If-None-Match` has no meaning here.
+  if (terms.noneMatch !== undefined) throw new PreconditionFailed()
+  checkConditions(terms, tagOfDomain(zone.domain))
+  return zone.write(changes).catch((error: unknown) => {
+    const refusal = refusalOf(error)
+    throw refusal === undefined ? error : Invalid.object(`The DNS backend refused this state: ${refusal.message}`)
+  })
+}
+
+/** A deleted domain, and the RRsets with which it comes back. */
+export type Deleted = store.DeletedDomain & { rrsets: RRsetState[] }
+
+/**
+ * The domain of this name that the account deleted last.
+ * @param at its state then; undefined: when it was deleted
+ * @throws Invalid if there is none, or its state is not known
+ */
+export async function deletedDomain(trx: Db, name: string, ownerId: string, at?: Timestamp): Promise<Deleted> {
+  const domain = await store.buried(trx, name, ownerId)
+  if (domain === undefined) throw Invalid.field('name', 'There is nothing to restore.')
+  const oldest = await store.oldest(trx, domain.id)
+  if (at !== undefined && (oldest === undefined || at < oldest.created || at > domain.deleted)) {
+    throw Invalid.field('at', 'There is no history of that time.')
+  }
+  const states = await store.statesAt(trx, domain.id, at ?? before(domain.deleted))
+  const rrsets = states.flatMap(({ subname, type, before: state }) => {
+    return state === undefined ? [] : { subname, type, ...state }
+  })
+  return { ...domain, rrsets }
+}

@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Invalid, NameserverFailure } from '../../errors.ts'
+import { servedSerial } from '../../nameserver/powerdns/served-serial.ts'
+import { SECONDARY_ANSWER_TIME } from '../../nameserver/secondaries/secondary.ts'
+import * as domains from '../../store/domains/domains.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import type { System } from '../../system.ts'
+import type { Timestamp } from '../../time.ts'
+
+/** Milliseconds until a request that waits asks the nameservers again: the first pauses, and the last for all others. */
+const PUBLICATION_PAUSES = [20, 50, 100, 200, 400, 1_000]
+
+/** How many domains the report about secondaries reads at once. */
+const BATCH = 100
+
+/** Whether a nameserver serves a version of a domain (contract §15.6). */
+export interface NameserverStatus {
+  /** With final dot. */
+  name: string
+  /** UNREACHABLE: it does not answer. */
+  status: 'INSYNC' | 'PENDING' | 'UNREACHABLE'
+  /** What it serves, if it serves the zone. */
+  version: number | null
+  /** Why it is PENDING. */
+  detail?: string
+}
+
+export interface PublicationStatus {
+  version: number
+  published: Timestamp
+  /** INSYNC: all nameservers that answer, at least one, serve the version or a later one. */
+  status: 'INSYNC' | 'PENDING'
+  nameservers: NameserverStatus[]
+}
+
+/** A version of a domain, and when it was published. */
+export type Publication = Pick<Domain, 'name' | 'version' | 'published'>
+
+/** How long a request waits, and for whom. */
+export interface Patience {
+  accountId: string
+  /** Seconds at most, PUBLICATION_WAIT at most. */
+  wait: number
+  /** Ends the waiting early. */
+  gone: AbortSignal
+}
+
+/**
+ * The version of the domain that the caller asks about.
+ * @throws Invalid if the domain has not had it yet
+ */
+export function versionOf(domain: Domain, version = domain.version): Publication {
+  if (version > domain.version) throw Invalid.field('version', `The domain's version is ${domain.version}.`)
+  return { ...domain, version }
+}
+
+/**
+ * Asks all nameservers which version they serve, and again until all serve this one, or `wait` is over. If too many wait
+ * already, it asks only once. Holds no connection to Postgres meanwhile.
+ * @returns also whether it was willing to wait
+ * @throws Busy
+ */
+export async function statusOf(
+  system: System,
+  publication: Publication,
+  { accountId, wait, gone }: Patience,
+): Promise<PublicationStatus & { waited: boolean }> {
+  const release = wait > 0 ? system.waiting.tryTake(accountId) : undefined
+  const waited = release !== undefined
+  const end = performance.now() + (waited ? wait * 1000 : 0)
+  const { version, published } = publication
+  try {
+    for (let round = 0; ; round++) {
+      const nameservers = await ask(system, publication)
+      const reached = nameservers.filter(({ status }) => status !== 'UNREACHABLE')
+      const isServed = reached.length > 0 && reached.every(({ status }) => status === 'INSYNC')
+      const left = end - performance.now()
+      if (isServed || left <= 0 || gone.aborted || system.stopping.aborted) {
+        return { version, published, status: isServed ? 'INSYNC' : 'PENDING', nameservers, waited }
+      }
+      const pause = PUBLICATION_PAUSES[round] ?? PUBLICATION_PAUSES.at(-1)!
+      await sleep(Math.min(left, pause), undefined, { signal: gone }).catch(() => undefined)
+    }
+  } finally {
+    release?.()
+  }
+}
+
+/** The primary comes first, unless it is hidden: then a secondary has the name of the SOA's MNAME. */
+async function ask(system: System, publication: Publication): Promise<NameserverStatus[]> {
+  const primary = system.config.nameServers[0]!
+  const isHidden = system.secondaries.all.some(({ name }) => `${name}.` === primary)
+  const [first, others] = await Promise.all([
+    isHidden ? undefined : askPrimary(system, primary, publication),
+    askSecondaries(system, publication),
+  ])
+  return first === undefined ? others : [first, ...others]
+}
+
+async function askSecondaries(system: System, publication: Publication): Promise<NameserverStatus[]> {
+  return Promise.all(
+    system.secondaries.all.map(async (secondary): Promise<NameserverStatus> => {
+      const name = `${secondary.name}.`
+      const served = await secondary.serves(publication.name)
+      if (served === undefined) return { name, status: 'UNREACHABLE', version: null }
+      if (served.serial === undefined) return { name, status: 'PENDING', version: null, detail: served.problem }
+      return compared(name, served.serial - servedSerial(0, publication.published), publication)
+    }),
+  )
+}
+
+/** PowerDNS serves what it has, so its API tells. */
+async function askPrimary({ nameserver }: System, name: string, publication: Publication): Promise<NameserverStatus> {
+  const unreachable: NameserverStatus = { name, status: 'UNREACHABLE', version: null }
+  const asking = nameserver.serial(`${publication.name}.`).then(
+    (version): NameserverStatus =>
+      version === undefined
+        ? { name, status: 'PENDING', version: null, detail: 'does not serve the zone' }
+        : compared(name, version, publication),
+    (error: unknown) => {
+      if (error instanceof NameserverFailure) return unreachable
+      throw error
+    },
+  )
+  return Promise.race([asking, sleep(2 * SECONDARY_ANSWER_TIME, unreachable, { ref: false })])
+}
+
+function compared(name: string, version: number, asked: Publication): NameserverStatus {
+  if (version >= asked.version) return { name, status: 'INSYNC', version }
+  return { name, status: 'PENDING', version, detail: 'serves an older version' }
+}
+
+/** Which zones a secondary serves as the database says. */
+export interface SecondaryReport {
+  name: string
+  insync: number
+  /** It serves an older version, or none. */
+  pending: number
+  /** It did not answer the question. */
+  unreachable: number
+  /** When the longest of the pending ones were published; null: none is. */
+  oldest: Timestamp | null
+}
+
+/** Asks all secondaries about all zones. @param tell is called, again and again, with the number of zones done, and all */
+export async function reportOf(system: System, tell: (done: number, all: number) => void): Promise<SecondaryReport[]> {
+  const reports = system.secondaries.all.map(({ name }): SecondaryReport => {
+    return { name, insync: 0, pending: 0, unreachable: 0, oldest: null }
+  })
+  const askOne = async (domain: Domain) => [await askSecondaries(system, domain), domain] as const
+  const all = (await domains.versions(system.db)).length
+  let done = 0
+  for (let last = 0; ;) {
+    const page = await domains.listAfter(system.db, last, BATCH)
+    for (const statuses of await Promise.all(page.map(askOne))) addTo(reports, ...statuses)
+    done += page.length
+    tell(Math.min(done, all), all)
+    if (page.length < BATCH) return reports
+    last = page.at(-1)!.id
+  }
+}
+
+function addTo(reports: SecondaryReport[], statuses: NameserverStatus[], { published }: Publication): void {
+  for (const [at, { status }] of statuses.entries()) {
+    const report = reports[at]!
+    if (status === 'INSYNC') report.insync++
+    else if (status === 'UNREACHABLE') report.unreachable++
+    else {
+      report.pending++
+      if (report.oldest === null || published < report.oldest) report.oldest = published
+    }
+  }
+}

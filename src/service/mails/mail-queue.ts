@@ -1,0 +1,92 @@
+import { MailFailure } from '../../errors.ts'
+import { STOP_TIME } from '../../limits.ts'
+import { transaction, type Db } from '../../store/database.ts'
+import * as mails from '../../store/accounts/mails.ts'
+import type { QueuedMail } from '../../store/accounts/mails.ts'
+import type { System } from '../../system.ts'
+import { runPeriodically, type BackgroundTask } from '../../flow/background.ts'
+
+/** How many mails are sent in parallel, and the milliseconds between two searches for retries and other processes' mails. */
+const MAIL_SENDERS = 2
+const MAIL_PAUSE = 1_000
+
+/** Milliseconds until a failed mail is retried: the first delay, which doubles up to the last one, an hour. */
+const MAIL_FIRST_DELAY = 1_000
+const MAIL_LAST_DELAY = 3_600_000
+
+/** Milliseconds after which a failed mail is given up: two days. */
+const MAIL_LIFETIME = 2 * 86_400_000
+
+/**
+ * Sends the mails that are due. One transaction locks, sends and deletes a mail, so several processes send it only once.
+ * If a process dies or loses the database between the server's answer and the commit, the mail is sent again, with the
+ * same Message-ID.
+ * @param stopping begins no further mail
+ * @param abort ends the attempt that is under way
+ */
+export async function sendDue(
+  system: System,
+  stopping?: AbortSignal,
+  abort: AbortSignal = new AbortController().signal,
+): Promise<void> {
+  // Usually no mail is due, and this query is cheaper than a transaction.
+  if (!(await mails.areDue(system.db, system.now()))) return
+  while (stopping?.aborted !== true && (await transaction(system.writersDb, (trx) => sendNext(system, trx, abort))));
+}
+
+/** Returns false if no mail was due. */
+async function sendNext(system: System, trx: Db, abort: AbortSignal): Promise<boolean> {
+  const mail = await mails.takeDue(trx, system.now())
+  if (mail === undefined) return false
+  try {
+    await system.mailer.send(mail, abort)
+    await mails.remove(trx, mail.id)
+    system.metrics?.count('zoneplane_mails_total', { outcome: 'sent' })
+  } catch (error) {
+    if (!(error instanceof MailFailure)) throw error
+    await postpone(system, trx, mail, error)
+  }
+  return true
+}
+
+/** Schedules the next attempt, or gives up. */
+async function postpone(system: System, trx: Db, mail: QueuedMail, failure: MailFailure): Promise<void> {
+  const { id, created, attempts } = mail
+  const { message: reason, isFinal } = failure
+  const now = system.now()
+  if (isFinal || Date.parse(now) - Date.parse(created) > MAIL_LIFETIME) {
+    await mails.giveUp(trx, id, reason)
+    system.metrics?.count('zoneplane_mails_total', { outcome: 'given_up' })
+    system.log.error('mail given up', { mail: id, attempts: attempts + 1, reason })
+    return
+  }
+  const delay = Math.min(MAIL_FIRST_DELAY * 2 ** Math.min(attempts, 20), MAIL_LAST_DELAY)
+  await mails.postpone(trx, id, reason, now, delay)
+  system.metrics?.count('zoneplane_mails_total', { outcome: 'postponed' })
+  system.log.warn('mail not sent', { mail: id, attempts: attempts + 1, reason })
+}
+
+/**
+ * Sends mails as they become due: those that this process queues at once, others after `pause` at the latest. `stop` waits
+ * up to STOP_TIME for the mails that are being sent, then aborts them.
+ */
+export function keepSending(system: System, pause = MAIL_PAUSE): BackgroundTask {
+  const stopping = new AbortController()
+  const abort = new AbortController()
+  const send = () => sendDue(system, stopping.signal, abort.signal)
+  const loops = Array.from({ length: MAIL_SENDERS }, () =>
+    runPeriodically(system, 'sending mail', send, pause, stopping.signal, system.mailBell),
+  )
+  system.log.info('mails go to', { destination: system.mailer.destination })
+  return {
+    async stop() {
+      stopping.abort()
+      system.mailBell.ring()
+      const timer = setTimeout(() => {
+        abort.abort()
+      }, STOP_TIME)
+      await Promise.all(loops)
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { onceCommitted, type Db } from '../../store/database.ts'
+import * as store from '../../store/accounts/mails.ts'
+import type { System } from '../../system.ts'
+import { isWithinRates } from '../throttling/throttling.ts'
+
+/** Subject and plain text of a mail. */
+export interface MailText {
+  subject: string
+  text: string
+}
+
+/** The text of a mail that consists of these paragraphs. */
+export function compose(subject: string, ...paragraphs: string[]): MailText {
+  return { subject, text: `${['Hello,', ...paragraphs].join('\n\n')}\n` }
+}
+
+/** To whom a mail goes, and why. */
+export interface Envelope {
+  to: string
+  /** The account that it is about. */
+  accountId: string
+  /** The action that it confirms, or the notice that it gives. */
+  kind: string
+}
+
+/**
+ * Queues a mail, which is sent once this transaction commits.
+ * @returns false if the recipient has got too many of this kind (contract §14, `mail`); then the log has it instead
+ */
+export async function send(
+  system: System,
+  trx: Db,
+  { to, accountId, kind }: Envelope,
+  text: MailText,
+): Promise<boolean> {
+  if (!(await isWithinRates(system, 'mail', `${to.toLowerCase()} ${kind}`))) {
+    system.log.warn('mail not written: too many of its kind', { kind, account: accountId })
+    return false
+  }
+  await store.queue(trx, { to, ...text, now: system.now() })
+  onceCommitted(trx, () => {
+    system.mailBell.ring()
+  })
+  return true
+}

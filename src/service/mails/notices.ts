@@ -1,0 +1,48 @@
+import type { Db } from '../../store/database.ts'
+import type { System } from '../../system.ts'
+import { compose, send } from './mails.ts'
+
+const CONTACT = 'If you did not ask for this change, please contact the operator of this service.'
+const PASSWORD = 'If this was not you, please set a new password, and let that page delete your API tokens.'
+
+/** What a user hears of by a mail that needs no answer; the text says what to do if it was somebody else. */
+const NOTICES = {
+  address: (email: string) => [
+    'Your e-mail address was changed',
+    `Your account now uses the e-mail address ${email}. We will not send any more mails to this address.`,
+    CONTACT,
+  ],
+  password: () => ['Your password was changed', 'Somebody has set a new password for your account.', PASSWORD],
+  'factor-added': () => [
+    'A second factor was added to your account',
+    'Logins to your account now need a code of one of your second factors. A new one was used for the first time.',
+    CONTACT,
+  ],
+  'factor-removed': () => [
+    'A second factor was removed from your account',
+    'One of your second factors was deleted. If it was the last one, logins need no code any more.',
+    PASSWORD,
+  ],
+  'managing-token': (name: string) => [
+    'A token may manage your account',
+    `The API token ${name} may now create and change tokens of your account, and so do everything that you can do.`,
+    PASSWORD,
+  ],
+} satisfies Record<string, (detail: string) => [subject: string, ...paragraphs: string[]]>
+
+export type Notice = keyof typeof NOTICES
+
+/**
+ * Sends a notice, if this transaction commits.
+ * @param account as it was before the change
+ * @param detail the new address, or the token's name
+ */
+export async function notify(
+  system: System,
+  trx: Db,
+  { id, email }: { id: string; email: string },
+  notice: Notice,
+  detail = '',
+): Promise<void> {
+  await send(system, trx, { to: email, accountId: id, kind: notice }, compose(...NOTICES[notice](detail)))
+}

@@ -1,0 +1,143 @@
+import { getPublicSuffix } from 'tldts'
+import type { Config } from '../../config.ts'
+import { isDomainName, withAncestors } from '../../dns/names.ts'
+import { characters } from '../../dns/presentation.ts'
+import { Invalid, type Problems } from '../../errors.ts'
+import { DOMAIN_NAME_LENGTH } from '../../limits.ts'
+import type { Db } from '../../store/database.ts'
+import * as store from '../../store/domains/domains.ts'
+import type { Past } from '../../store/domains/domains.ts'
+import type { System } from '../../system.ts'
+import { isOperator, unrestricted, type Writer } from '../actor.ts'
+import { NIL_UUID } from '../ids.ts'
+import { localParent } from './local-suffixes.ts'
+
+const EXISTS = 'domain with this name already exists.'
+const DISALLOWED = 'This domain name conflicts with an existing domain, or is disallowed by policy.'
+
+export function disallowed(): Invalid {
+  return Invalid.field('name', DISALLOWED)
+}
+
+/** The name of a new domain in a request, and the problems of all members' JSON types. */
+export interface NameInput {
+  name?: string
+  problems: Problems
+}
+
+/**
+ * Reserves the name of a new domain for the writer's account until the transaction ends (contract §7.3).
+ * @returns also what was sent for its zone in the past
+ * @throws Invalid
+ */
+export async function reserveName(
+  system: System,
+  trx: Db,
+  writer: Writer,
+  { name, problems }: NameInput,
+): Promise<{ name: string; past: Past }> {
+  if (name === undefined) throw new Invalid({ name: ['This field is required.'], ...problems })
+  const texts = [...nameProblems(name), ...delegationProblems(system, name)]
+  if (texts.length > 0) throw new Invalid({ name: texts, ...problems })
+  // Sent together. The statements after a lock see the state at the time when the lock is granted.
+  const [, present, isFreeNow, past] = await Promise.all([
+    store.lockCreation(trx, registrable(name)),
+    store.find(trx, name),
+    isFree(system, trx, writer, name),
+    store.past(trx, name),
+  ])
+  if (present !== undefined) throw new Invalid({ name: [EXISTS], ...problems })
+  if (Object.keys(problems).length > 0) throw new Invalid(problems)
+  if (!isFreeNow) throw disallowed()
+  return { name, past }
+}
+
+/** The problems of a name of valid syntax, as a domain of a new account. They may change at any time. */
+export async function newcomerProblems(system: System, name: string): Promise<string[]> {
+  const problems = delegationProblems(system, name)
+  if (problems.length > 0) return problems
+  if ((await store.find(system.db, name)) !== undefined) return [EXISTS]
+  return (await isFree(system, system.db, unrestricted(NIL_UUID), name)) ? [] : [DISALLOWED]
+}
+
+/** Why the zone of a name's local public suffix cannot delegate it. */
+function delegationProblems({ config, nameserver }: System, name: string): string[] {
+  const suffix = localParent(name, config.localPublicSuffixes)
+  const problem = suffix === undefined ? undefined : nameserver.labelProblem(name.slice(0, -suffix.length - 1))
+  return problem === undefined ? [] : [problem]
+}
+
+/** Whether policy and the domains of other accounts allow the name. */
+async function isFree({ config }: System, db: Db, writer: Writer, name: string): Promise<boolean> {
+  const suffixes = config.localPublicSuffixes
+  if (!isAllowed(name, suffixes) || (!isOperator(writer) && isReserved(name, config))) return false
+  const ancestors = registrableAncestors(name, suffixes).slice(1)
+  return !(await store.conflicts(db, writer.accountId, name, ancestors))
+}
+
+/** The problems of a name regardless of other domains, in the contract's order (contract §7.3). */
+export function nameProblems(name: string): string[] {
+  const problems: string[] = []
+  if (name !== name.toLowerCase()) problems.push(`Invalid value (not lowercase): ${name}`)
+  if (!isDomainName(name)) {
+    problems.push(
+      'Domain names must be labels separated by dots. Labels may consist of up to 63 letters, digits, hyphens, and ' +
+        'underscores. The last label may not contain an underscore.',
+    )
+  }
+  if (name.startsWith('_')) problems.push('Domain names may not begin with an underscore.')
+  if (characters(name) > DOMAIN_NAME_LENGTH) {
+    problems.push(`Ensure this field has no more than ${DOMAIN_NAME_LENGTH} characters.`)
+  }
+  return problems
+}
+
+/**
+ * The public suffix of a name: the longest one in the list (publicsuffix.org) or in `local`; by default the last label.
+ * @param local suffixes under which every account may register domains (contract §7.6)
+ */
+function publicSuffix(name: string, local: readonly string[]): string {
+  const global = getPublicSuffix(name, {
+    allowPrivateDomains: true,
+    validateHostname: false,
+    extractHostname: false,
+    detectIp: false,
+  })
+  return withAncestors(name).find((suffix) => suffix === global || local.includes(suffix)) ?? name
+}
+
+/** Whether policy allows anybody, at least the operator, to register the name (contract §7.3, points 1 to 3). */
+export function isAllowed(name: string, local: readonly string[]): boolean {
+  if (name === 'internal' || name.endsWith('.internal')) return false
+  const suffix = publicSuffix(name, local)
+  if (name === suffix) return local.includes(name)
+  const isDirectChild = !name.slice(0, -suffix.length - 1).includes('.')
+  return !(isDirectChild && /^(_|autoconfig\.|autodiscover\.)/.test(name))
+}
+
+/**
+ * Whether only the operator may create the name: a local public suffix, the catalog zone, a host of this service, or an
+ * ancestor of one
+ * (contract §7.3). Whoever owned it could redirect all delegations.
+ */
+export function isReserved(name: string, config: Config): boolean {
+  const { localPublicSuffixes, catalogZone, nameServers, updateHosts, checkIpHosts, publicUrl } = config
+  const hosts = [...nameServers.map((host) => host.slice(0, -1)), ...updateHosts, ...checkIpHosts]
+  if (publicUrl !== undefined) hosts.push(new URL(publicUrl).hostname)
+  if (catalogZone !== undefined) hosts.push(catalogZone)
+  return [...localPublicSuffixes, ...hosts].some((own) => own === name || own.endsWith(`.${name}`))
+}
+
+/** The name and its ancestors below the public suffix, longest first. */
+export function registrableAncestors(name: string, local: readonly string[]): string[] {
+  const suffix = publicSuffix(name, local)
+  return withAncestors(name).filter((ancestor) => ancestor.length > suffix.length)
+}
+
+/**
+ * The name's registrable domain according to the public suffix list alone; the name itself if it is a public suffix.
+ * Names that can conflict have the same one.
+ */
+export function registrable(name: string): string {
+  return registrableAncestors(name, []).at(-1) ?? name
+}

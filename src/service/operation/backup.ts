@@ -1,0 +1,169 @@
+import { existsSync } from 'node:fs'
+import { open, rename, rm, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { Conflict, reasonOf, StartError } from '../../errors.ts'
+import { query, transaction, type Db } from '../../store/database.ts'
+import * as domains from '../../store/domains/domains.ts'
+import { dump, exportSnapshot, load, otherSessions, readDump, tables, type Counts } from '../../store/dump.ts'
+import type { OwnedKey } from '../../store/domains/keys.ts'
+import { lockSchema, migrate, refuseUnknown } from '../../store/migrate.ts'
+import type { System } from '../../system.ts'
+import { strangers } from '../adoption/adoption.ts'
+import { requireDecryptionOf } from './stored-secrets.ts'
+
+/** Tables whose rows are of use for hours only. Mails have secrets in clear, and would be sent a second time. */
+const LEFT_OUT = ['public.mails', 'public.confirmations', 'public.captchas']
+
+/** What a backup contains. */
+export interface Contents {
+  /** The rows of all tables, by their names, such as `public.domains`. */
+  counts: Counts
+  /** The newest migration. */
+  schema: string
+  migrations: string[]
+  /** The keys of two domains, and a second factor, for trials of KEY_ENCRYPTION_KEYS. */
+  keys: OwnedKey[]
+  factor: { id: string; secret: Buffer } | undefined
+}
+
+/** A backup that was made. */
+export interface Backup {
+  contents: Contents
+  /** In octets. */
+  size: number
+  /** Why KEY_ENCRYPTION_KEYS does not fit it. */
+  problem: string | undefined
+}
+
+/**
+ * Writes the database to a new file, which is there only when it is whole, and only its owner can read it. All rows are
+ * counted in the file, and compared with those of the database in the same snapshot.
+ * @throws StartError, Conflict if the file exists
+ */
+export async function backUp(system: System, file: string, signal: AbortSignal): Promise<Backup> {
+  if (existsSync(file)) throw new Conflict(`${file} exists already; nothing was written`)
+  const part = `${file}.${process.pid}.part`
+  const handle = await open(part, 'wx', 0o600).catch(refused)
+  try {
+    const save = async (trx: Db) => {
+      const { snapshot, counts } = await exportSnapshot(trx, await tables(trx))
+      await dump(trx, system.config.databaseUrl!, { file: handle.fd, snapshot, leftOut: LEFT_OUT, signal })
+      return counts
+    }
+    const expected = await transaction(system.db, save, { anySchema: true })
+    await handle.sync()
+    const { size } = await handle.stat()
+    const contents = await examine(system, part, signal)
+    for (const [table, count] of expected) {
+      const found = contents.counts.get(table) ?? 0
+      if (found === count || LEFT_OUT.includes(table)) continue
+      throw new StartError(`the backup has ${found} rows of ${table}, the database ${count}; it was deleted`)
+    }
+    await rename(part, file)
+    await syncFolder(dirname(file))
+    return { contents, size, problem: decryptionProblem(system, contents) }
+  } finally {
+    await handle.close()
+    await rm(part, { force: true })
+  }
+}
+
+/** Makes the name of a new file durable. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path)
+  await folder.sync().finally(() => folder.close())
+}
+
+function refused(error: unknown): FileHandle {
+  throw new StartError(reasonOf(error), { cause: error })
+}
+
+function decryptionProblem(system: System, { keys, factor }: Contents): string | undefined {
+  try {
+    requireDecryptionOf(system, keys, factor)
+    return undefined
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+/** Reads all of a backup. @throws StartError if it is damaged, or not one of Zoneplane */
+async function examine(system: System, file: string, signal?: AbortSignal): Promise<Contents> {
+  const migrations: string[] = []
+  const names = new Map<string, string>()
+  const ends: { domainId: number; dnskey: string; secret: Buffer }[] = []
+  let factor: Contents['factor']
+  const counts = await readDump(
+    system.db,
+    file,
+    {
+      'public.knex_migrations': ({ name }) => migrations.push(name!),
+      'public.domains': ({ id, name }) => names.set(id!, name!),
+      'public.deleted_domains': ({ id, name }) => names.set(id!, name!),
+      'public.keys'({ domain_id, dnskey, secret }) {
+        const key = { domainId: Number(domain_id), dnskey: dnskey!, secret: octets(secret!) }
+        if (ends.length === 0 || key.domainId < ends[0]!.domainId) ends[0] = key
+        if (ends.length === 1 || key.domainId > ends[1]!.domainId) ends[1] = key
+      },
+      'public.totp_factors'({ id, secret }) {
+        factor = { id: id!, secret: octets(secret!) }
+      },
+    },
+    signal,
+  )
+  const schema = migrations.sort().at(-1)
+  if (schema === undefined) throw new StartError(`${file} has no tables of Zoneplane`)
+  const keys = ends.map((key) => ({ ...key, domain: names.get(String(key.domainId)) ?? 'unknown' }))
+  return { counts, schema, migrations, keys, factor }
+}
+
+/** The octets of a bytea in the text format of COPY, which doubles its backslash. */
+function octets(text: string): Buffer {
+  return Buffer.from(text.slice('\\\\x'.length), 'hex')
+}
+
+/**
+ * Fills an empty database from a backup, all or nothing, and brings its schema up to date. The zones are not made equal.
+ * @throws StartError if the backup is damaged, of a newer version or encrypted with other keys; Conflict if the database is not
+ * empty or in use. Then nothing was written
+ */
+export async function restoreDatabase(system: System, file: string): Promise<Contents> {
+  const url = system.config.databaseUrl!
+  await (await open(file).catch(refused)).close()
+  const contents = await examine(system, file)
+  await refuseUnknown(contents.migrations).catch((error: unknown) => {
+    throw new StartError(`${file}: ${reasonOf(error)}`)
+  })
+  requireDecryptionOf(system, contents.keys, contents.factor)
+  const fill = async (trx: Db) => {
+    // A service that starts now waits for this lock.
+    await lockSchema(trx)
+    const [table] = await tables(trx)
+    if (table !== undefined) {
+      throw new Conflict(
+        `the database is not empty: it has the table ${table}. Nothing was changed. Restore into a new database, made ` +
+          'with `createdb`, or delete this one first, with `dropdb`',
+      )
+    }
+    if ((await otherSessions(trx)) > 0) {
+      throw new Conflict('others are connected to the database: stop all services first. Nothing was changed')
+    }
+    await load(trx, url, file)
+    await domains.skipSerials(trx)
+  }
+  await transaction(system.db, fill, { anySchema: true })
+  await migrate(url)
+  // Otherwise Postgres would have no statistics at first.
+  await query(system.db, 'analyze')
+  return contents
+}
+
+/**
+ * The zones at the nameserver that are no domains, sorted. Their serials are kept: some may have been domains after the
+ * backup, and domains of these names begin above them.
+ */
+export async function keepStrangers(system: System): Promise<string[]> {
+  const found = await strangers(system)
+  await domains.spend(system.db, found)
+  return found.map(({ name }) => name)
+}

@@ -1,0 +1,63 @@
+import { present, type Incarnation } from '../../store/zone/incarnations.ts'
+import * as domains from '../../store/domains/domains.ts'
+import type { System } from '../../system.ts'
+import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
+import { strangers } from '../adoption/adoption.ts'
+import { audit, named } from '../repair/reconcile.ts'
+
+/** Milliseconds between two questions whether Postgres has crashed, or a standby has replaced it. */
+const FAILOVER_PAUSE = 1_000
+
+/** Milliseconds between two looks in this process whether it shall compare all zones. */
+const COMPARISON_PAUSE = 100
+
+/**
+ * Notices, until stopped, that Postgres has crashed, or that a standby has replaced it, and makes DNS what the present one
+ * says, because it may lack what was committed last, and marks. It does so again when no request can arrive any more whose
+ * mark was lost.
+ */
+export function keepFollowing(system: System): BackgroundTask {
+  let last: Incarnation | undefined
+  let isDue = false
+  // Its connections are those that first lead to a new primary, and then all others leave the former one (session.ts).
+  const follow = async () => {
+    const incarnation = await present(system.countersDb).catch(() => undefined)
+    if (incarnation === undefined) return
+    if (last !== undefined && incarnation.id !== last.id) {
+      system.log.warn('Postgres has crashed, or a standby has replaced it: all zones are compared')
+      isDue = true
+    }
+    isDue ||= last?.isDoubtful === true && !incarnation.isDoubtful
+    last = incarnation
+  }
+  const compare = async () => {
+    if (!isDue) return
+    isDue = false
+    await auditAll(system).catch((error: unknown) => {
+      isDue = true
+      throw error
+    })
+  }
+  // Side by side: a comparison may hang on a connection to the former server until that is left.
+  const tasks = [
+    keepRunning(system, 'the search for the present life of Postgres', follow, FAILOVER_PAUSE),
+    keepRunning(system, 'the audit after a crash of Postgres', compare, COMPARISON_PAUSE),
+  ]
+  return {
+    async stop() {
+      await Promise.all(tasks.map((task) => task.stop()))
+    },
+  }
+}
+
+/** Marks the zones that differ; tells of those without a domain, and keeps their serials. */
+async function auditAll(system: System): Promise<void> {
+  await audit(system, { contents: false })
+  const unknown = await strangers(system)
+  if (unknown.length === 0) return
+  await domains.spend(system.db, unknown)
+  const zones = named(unknown.map(({ name }) => name))
+  system.log.warn('zones at PowerDNS without a domain: others have made them, or Postgres has lost their domains', {
+    zones,
+  })
+}

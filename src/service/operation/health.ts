@@ -1,0 +1,46 @@
+import { HEALTH_TIME } from '../../limits.ts'
+import { query } from '../../store/database.ts'
+import { isMigrated } from '../../store/migrate.ts'
+import type { System } from '../../system.ts'
+
+type Check = 'ok' | 'unavailable'
+
+export interface Health {
+  /** `stopping`: it still works, but gets no requests from balancers that ask. */
+  status: 'ready' | 'unavailable' | 'stopping'
+  /** Left out while the process stops. */
+  checks?: Record<string, Check>
+}
+
+/** The latest check, running or at most HEALTH_TIME old, by the pool of a system: each request has a copy of the system. */
+const latest = new WeakMap<System['db'], Promise<Health>>()
+
+/**
+ * The state of the backends, for all callers from one check: none begins before HEALTH_TIME has passed since the end of
+ * the last one, so that callers without token cannot keep the backends busy. A process that stops says so at once.
+ */
+export async function checkHealth(system: System): Promise<Health> {
+  if (system.stopping.aborted) return { status: 'stopping' }
+  const known = latest.get(system.db)
+  if (known !== undefined) return known
+  const checked = check(system)
+  latest.set(system.db, checked)
+  void checked.then(() => setTimeout(() => latest.delete(system.db), HEALTH_TIME).unref())
+  return checked
+}
+
+/** Checks the backends. The service is ready without PowerDNS, because reads still work. */
+async function check(system: System): Promise<Health> {
+  const [database, migrations, powerdns] = await Promise.all([
+    outcome(query(system.db, 'select 1')),
+    outcome(isMigrated(system.db)),
+    outcome(system.nameserver.ready()),
+  ])
+  const isReady = database === 'ok' && migrations === 'ok'
+  return { status: isReady ? 'ready' : 'unavailable', checks: { database, migrations, powerdns } }
+}
+
+/** A check fails by an error or by the result false. */
+async function outcome(check: Promise<unknown>): Promise<Check> {
+  return (await check.catch(() => false)) === false ? 'unavailable' : 'ok'
+}

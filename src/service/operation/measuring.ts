@@ -1,0 +1,79 @@
+import * as mails from '../../store/accounts/mails.ts'
+import { watchFailures } from '../../store/connections/watching.ts'
+import * as marks from '../../store/zone/marks.ts'
+import { latestMigration } from '../../store/migrate.ts'
+import { estimates } from '../../store/snapshots.ts'
+import type { System } from '../../system.ts'
+import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
+import { checkHealth } from './health.ts'
+
+/** Milliseconds between two readings of what the metrics tell of Postgres and PowerDNS. */
+export const MEASURING_PAUSE = 15_000
+
+type Metrics = NonNullable<System['metrics']>
+
+/** The tables of which about how many rows there are is told. */
+const TABLES = {
+  accounts: 'zoneplane_accounts',
+  tokens: 'zoneplane_tokens',
+  domains: 'zoneplane_domains',
+  rrsets: 'zoneplane_rrsets',
+  history: 'zoneplane_history_entries',
+} as const
+
+/** Measures the connections to Postgres and PowerDNS: a scrape only looks, and waits for neither. */
+export function watch({ db, writersDb, marksDb, countersDb, nameserver }: System, metrics: Metrics): void {
+  const pools = Object.entries({ main: db, writers: writersDb, marks: marksDb, counters: countersDb })
+  for (const [pool, connections] of pools) {
+    watchFailures(connections, (kind) => {
+      metrics.count('zoneplane_postgres_errors_total', { pool, kind })
+    })
+  }
+  metrics.onScrape(() => {
+    for (const [pool, { totalCount, idleCount, waitingCount }] of pools) {
+      metrics.set('zoneplane_postgres_connections', { pool, state: 'used' }, totalCount - idleCount)
+      metrics.set('zoneplane_postgres_connections', { pool, state: 'idle' }, idleCount)
+      metrics.set('zoneplane_postgres_waiting', { pool }, waitingCount)
+    }
+    const { open, waiting } = nameserver.load
+    metrics.set('zoneplane_powerdns_calls', { state: 'open' }, open)
+    metrics.set('zoneplane_powerdns_calls', { state: 'waiting' }, waiting)
+  })
+}
+
+/**
+ * Reads periodically, until stopped, what the metrics tell of the database, and whether the backends answer.
+ * @param version of the program
+ */
+export function keepMeasured(system: System, metrics: Metrics, version: string): BackgroundTask {
+  return keepRunning(system, 'measuring', () => measure(system, metrics, version), MEASURING_PAUSE)
+}
+
+/** One such reading. Costs the same however many domains there are. */
+export async function measure(system: System, metrics: Metrics, version: string): Promise<void> {
+  await measureBackends(system, metrics)
+  await measureDatabase(system, metrics, version)
+}
+
+async function measureBackends(system: System, metrics: Metrics): Promise<void> {
+  const { checks = {} } = await checkHealth(system)
+  for (const [backend, outcome] of Object.entries(checks)) {
+    metrics.set('zoneplane_backend_up', { backend }, outcome === 'ok' ? 1 : 0)
+  }
+}
+
+async function measureDatabase({ db }: System, metrics: Metrics, version: string): Promise<void> {
+  const [marked, queued, rows, migration] = await Promise.all([
+    marks.state(db),
+    mails.state(db),
+    estimates(db, Object.keys(TABLES)),
+    latestMigration(db),
+  ])
+  metrics.set('zoneplane_info', { version, migration }, 1)
+  metrics.set('zoneplane_marks', {}, marked.number)
+  metrics.set('zoneplane_oldest_mark_age_seconds', {}, marked.age)
+  metrics.set('zoneplane_mails_queued', {}, queued.number)
+  metrics.set('zoneplane_oldest_mail_age_seconds', {}, queued.age)
+  for (const [table, name] of Object.entries(TABLES)) metrics.set(name, {}, rows.get(table) ?? 0)
+  metrics.set('zoneplane_measured_timestamp_seconds', {}, Date.now() / 1000)
+}

@@ -1,0 +1,293 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Busy, NameserverFailure, Unavailable } from '../../errors.ts'
+import { QUEUE_TIMEOUT } from '../../limits.ts'
+import type { Db } from '../../store/database.ts'
+import * as domains from '../../store/domains/domains.ts'
+import * as keys from '../../store/domains/keys.ts'
+import * as marks from '../../store/zone/marks.ts'
+import type { Mark } from '../../store/zone/marks.ts'
+import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
+import type { System } from '../../system.ts'
+import { after, unixTime } from '../../time.ts'
+import { registrable } from '../names/availability.ts'
+import { differences } from '../zone/differences.ts'
+import { Claim, moment } from '../zone/claim.ts'
+import { deleteLeftovers, openPublication, type Publication } from '../zone/publication.ts'
+import { transfersOf } from '../secrets/transfer-keys.ts'
+import { runPeriodically, type BackgroundTask } from '../../flow/background.ts'
+import { untilProbed } from './probing.ts'
+import { record, REPAIR } from '../zone/journal.ts'
+import { areStored, storeKeys } from '../secrets/signing-keys.ts'
+import { desiredZone, Zone } from '../zone/zone.ts'
+
+/** How many marked zones are repaired in parallel, and the milliseconds between two searches for due repairs. */
+export const RECONCILERS = 4
+const RECONCILE_PAUSE = 1_000
+
+/** How many of these pauses the command `reconcile` waits for zones that other processes have locked. */
+const RECONCILE_PATIENCE = 15
+
+/** Milliseconds between two looks at a zone that another worker repairs, while a request waits for it. */
+const LEFTOVER_PAUSE = 50
+
+/** Milliseconds between two lines about the progress of `zoneplane rebuild` and `zoneplane adopt`. */
+export const PROGRESS_PAUSE = 2_000
+
+/** Milliseconds between two audits of all serials: for 100,000 zones, PowerDNS needs a second. */
+export const AUDIT_PAUSE = 600_000
+
+/** In how many audits the contents of all zones are compared, a part in each: in a day. */
+export const AUDIT_TURNS = 86_400_000 / AUDIT_PAUSE
+
+/** How many zones, or RRsets that a repair has put right, a line of the log names. */
+const LOGGED_NAMES = 10
+
+/** Makes the marked zones that are due equal to the database and removes their marks. Returns how many it repaired. */
+export async function reconcile(system: System): Promise<number> {
+  const repaired = await Promise.all(Array.from({ length: RECONCILERS }, () => repairDue(system)))
+  return repaired.reduce((sum, some) => sum + some, 0)
+}
+
+/** Repairs due zones one after the other. A zone that cannot be repaired now becomes due again later. */
+async function repairDue(system: System, stopping?: AbortSignal): Promise<number> {
+  let repaired = 0
+  while (stopping?.aborted !== true) {
+    const zone = await marks.takeDue(system.db)
+    if (zone === undefined) break
+    const isRepaired = await repair(system, zone).catch((error: unknown) => {
+      system.log.error('zone not repaired', { zone, reason: (error as Error).message })
+      return false
+    })
+    if (isRepaired) repaired++
+  }
+  return repaired
+}
+
+/** Repairs one marked zone, unless another process or a writer has its lock. Returns whether it did. */
+export async function repair(system: System, name: string): Promise<boolean> {
+  await using publication = await openPublication(system, 'repair')
+  const domain = await lockIfFree(publication.trx, name)
+  if (domain === 'busy' || domain?.paused === true) return false
+  const asked = moment()
+  const mark = await marks.claim(system.marksDb, name)
+  if (mark === undefined) return false
+  try {
+    const isAsBefore = mark.settled && mark.isWatched && (await isServed(system, name, domain))
+    if (!isAsBefore) await restore(publication, domain, new Claim(system, mark, asked))
+    await marks.settle(publication.trx, mark)
+    await publication.commit()
+    if (!isAsBefore) system.metrics?.count('zoneplane_repairs_total', {})
+    return !isAsBefore
+  } catch (error) {
+    // While the zone is locked: it takes the claim from whoever has claimed the mark meanwhile.
+    system.metrics?.count('zoneplane_repair_failures_total', { kind: kindOf(error) })
+    await marks.keep(system.marksDb, mark, true, (error as Error).message)
+    throw error
+  }
+}
+
+function kindOf(error: unknown): string {
+  if (error instanceof NameserverFailure) return error.kind
+  return error instanceof Unavailable ? 'postgres' : 'other'
+}
+
+/**
+ * Deletes what a failed creation left of a zone, which may still be served. Waits for other workers on the zone.
+ * @throws Busy after QUEUE_TIMEOUT, NameserverFailure
+ */
+export async function clearLeftovers(system: System, name: string): Promise<void> {
+  const end = performance.now() + QUEUE_TIMEOUT
+  while (await marks.isLeftover(system.db, name)) {
+    if (performance.now() > end) throw Busy.waitedTooLong(`${name} is still being repaired`)
+    if (!(await repair(system, name))) await sleep(LEFTOVER_PAUSE)
+  }
+}
+
+/** Whether the nameserver has the domain's version, or no zone if there is no domain. */
+async function isServed(system: System, name: string, domain: Domain | undefined): Promise<boolean> {
+  return (await system.nameserver.serial(`${name}.`)) === domain?.version
+}
+
+/** Locks the domain; if it does not exist (undefined), locks its creation until the transaction ends. */
+async function lockIfFree(trx: Db, name: string): Promise<LockedDomain | 'busy' | undefined> {
+  const domain = await domains.lockIfFree(trx, name)
+  if (domain !== undefined) return domain
+  if (!(await domains.lockCreationIfFree(trx, registrable(name)))) return 'busy'
+  // The domain may have been created just before the lock.
+  return domains.lockIfFree(trx, name)
+}
+
+/** Makes a zone equal to the database; without domain, deletes what a creation of ours left. */
+async function restore(publication: Publication, domain: LockedDomain | undefined, claim: Claim): Promise<void> {
+  const { system } = publication
+  const { zone, since: marked } = claim.mark
+  await claim.wait()
+  let rrsets: string | undefined
+  if (domain !== undefined) {
+    const isForeign = wasAudited(claim.mark)
+    const { version, found } = await new Zone(publication, domain, REPAIR).publishWhole(claim)
+    if (isForeign && found.length > 0) {
+      const occasion = { version, now: after(domain.published, system.now()) }
+      await record(system, publication.trx, domain.id, REPAIR, occasion, found)
+      rrsets = named(found.map(({ subname, type }) => `${subname || '@'} ${type}`))
+    }
+    if (await differs(system, { ...domain, version, rectify: true })) {
+      throw new NameserverFailure('failed', 'the zone still differs after it was published')
+    }
+  } else if (!(await deleteLeftovers(system, claim))) system.log.warn('zone of somebody else left alone', { zone })
+  if (!claim.mark.settled)
+    system.log.warn('zone repaired', { zone, marked, ...(rrsets === undefined ? {} : { rrsets }) })
+}
+
+/** The first of many names, for the log. */
+export function named(names: string[]): string {
+  const more = names.length > LOGGED_NAMES ? [`${names.length - LOGGED_NAMES} more`] : []
+  return [...names.slice(0, LOGGED_NAMES), ...more].join(', ')
+}
+
+/** Whether an audit marked the zone, and nobody has sent anything since: so others have changed what it found. */
+function wasAudited({ first, timeLimit }: Mark): boolean {
+  return first === null && timeLimit === 0
+}
+
+/**
+ * Finds zones that differ from the database, marks them, and returns their names; of paused ones it only tells. Compares
+ * the serials, with one request for all zones.
+ * @param options.contents of which domains the contents are compared, too, with one request for each; by its id
+ */
+export async function audit(
+  system: System,
+  { contents }: { contents: boolean | ((id: number) => boolean) },
+): Promise<string[]> {
+  const serials = await system.nameserver.serials()
+  const compares = typeof contents === 'boolean' ? () => contents : contents
+  const suspects: string[] = []
+  for (const { id, name, version, paused } of await domains.versions(system.db)) {
+    if (serials.get(`${name}.`) === version && !(compares(id) && (await contentsDiffer(system, name)))) continue
+    if (paused) system.log.warn('paused zone differs', { zone: name })
+    else suspects.push(name)
+  }
+  const found = await marks.setMany(system.db, suspects)
+  system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'audit' }, found.length)
+  await tellLost(system, serials, found)
+  return suspects
+}
+
+/**
+ * Logs those of some zones whose served serial is above all that the database knows of, although nobody was at work on
+ * them: it has lost what was committed. Other processes have not told, because they have not marked them.
+ */
+async function tellLost(system: System, serials: Map<string, number>, found: string[]): Promise<void> {
+  const ahead = (await domains.sent(system.db, found)).filter(({ name, sent }) => serials.get(`${name}.`)! > sent)
+  if (ahead.length === 0) return
+  system.log.error('Postgres has lost changes, or others have changed zones: DNS is made what Postgres says', {
+    count: ahead.length,
+    zones: named(ahead.map(({ name }) => name)),
+  })
+}
+
+/**
+ * An audit to be repeated every AUDIT_PAUSE. Each compares the contents of those domains whose turn has come since the
+ * last one, so that in a day all are compared, without a peak.
+ */
+export function auditByTurns(system: System): () => Promise<string[]> {
+  const turnNow = () => Math.floor((unixTime(system.now()) * 1_000) / AUDIT_PAUSE)
+  let last = turnNow()
+  return async () => {
+    const turn = turnNow()
+    const age = (id: number) => (((turn - id) % AUDIT_TURNS) + AUDIT_TURNS) % AUDIT_TURNS
+    const suspects = await audit(system, { contents: (id) => age(id) < turn - last })
+    last = turn
+    return suspects
+  }
+}
+
+async function contentsDiffer(system: System, name: string): Promise<boolean> {
+  const domain = await domains.find(system.db, name)
+  return domain === undefined || differs(system, domain)
+}
+
+/** Whether the zone at the nameserver differs from the database. */
+async function differs(system: System, domain: Domain): Promise<boolean> {
+  const transfers = await transfersOf(system, system.db, domain)
+  const live = await system.nameserver.read(`${domain.name}.`, transfers)
+  if (live?.complete !== true || !live.configured || live.serial !== domain.version) return true
+  if (live.rectify !== domain.rectify || live.denial !== domain.denial) return true
+  if (!(await areStored(system.db, domain, live.keys))) return true
+  return (await differences(await desiredZone(system.db, domain), live.rrsets)).length > 0
+}
+
+/** Stores the keys of zones that a version without stored keys made. Locked zones wait for the next time. */
+async function keepMissingKeys(system: System, stopping?: AbortSignal): Promise<void> {
+  for (const name of await keys.missing(system.db)) {
+    if (stopping?.aborted === true) return
+    try {
+      await using publication = await openPublication(system, 'repair')
+      const domain = await domains.lockIfFree(publication.trx, name)
+      if (domain === undefined || domain === 'busy') continue
+      const signing = await system.nameserver.signingKeys(`${name}.`)
+      await storeKeys(system, publication.trx, domain, signing, { only: true })
+      await publication.commit()
+    } catch (error) {
+      // A zone that is absent is repaired, which stores its new keys.
+      if (!(error instanceof NameserverFailure) || error.kind === 'unreachable') throw error
+      system.log.warn('keys not stored', { zone: name, reason: error.message })
+    }
+  }
+}
+
+/**
+ * Audits, and repairs all marked zones now.
+ * @param options.tell is called every few seconds with the number of zones that are marked still, and that were
+ * @returns the zones that were marked, and the marks that remain of these because repair failed
+ */
+export async function reconcileAll(
+  system: System,
+  { contents, tell }: { contents: boolean; tell?: (left: number, all: number) => void },
+): Promise<{ doubtful: string[]; left: Mark[] }> {
+  await keepMissingKeys(system)
+  await audit(system, { contents })
+  const doubtful = (await marks.list(system.db)).map(({ zone }) => zone)
+  await marks.hasten(system.db)
+  // Other processes repair, too, so the marks tell.
+  const count = async () => {
+    const left = await marks.count(system.db).catch(() => undefined)
+    if (left !== undefined) tell?.(Math.min(left, doubtful.length), doubtful.length)
+  }
+  if (doubtful.length > 0) tell?.(doubtful.length, doubtful.length)
+  const telling = tell && setInterval(() => void count(), PROGRESS_PAUSE)
+  try {
+    for (let patience = RECONCILE_PATIENCE; ; patience--) {
+      await reconcile(system)
+      const left = await marks.list(system.db, doubtful)
+      // A zone without an attempt is locked by a writer or by another process that reconciles.
+      if (patience === 0 || left.every(({ attempts }) => attempts > 0)) return { doubtful, left }
+      await sleep(RECONCILE_PAUSE)
+    }
+  } finally {
+    clearInterval(telling)
+  }
+}
+
+/**
+ * Probes PowerDNS until that succeeds. Then repairs marked zones and audits periodically, until stopped. The first audit
+ * compares all serials, and finds what happened while no process of ours ran.
+ */
+export function keepReconciled(system: System): BackgroundTask {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const probed = untilProbed(system, signal)
+  const run = async (work: () => Promise<unknown>, pause: number) => {
+    await probed
+    await runPeriodically(system, 'reconciliation', work, pause, signal)
+  }
+  const loops = Array.from({ length: RECONCILERS }, () => run(() => repairDue(system, signal), RECONCILE_PAUSE))
+  loops.push(run(auditByTurns(system), AUDIT_PAUSE))
+  loops.push(run(() => keepMissingKeys(system, signal), AUDIT_PAUSE))
+  return {
+    async stop() {
+      stopping.abort()
+      await Promise.all(loops)
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { Unavailable } from '../../errors.ts'
+import type { System } from '../../system.ts'
+
+// Secrets that the service must be able to read again are encrypted in the database. A ciphertext consists of the nonce,
+// the tag, and as many octets as the secret has.
+
+/** NIST SP 800-38D; 2^32 random nonces of 96 bits are safe for one key. */
+const ALGORITHM = 'aes-256-gcm'
+const NONCE_LENGTH = 12
+const TAG_LENGTH = 16
+
+/**
+ * Encrypts a secret with the first of KEY_ENCRYPTION_KEYS.
+ * @param owner names what the secret belongs to: only with the same name it can be decrypted, so that nobody who writes
+ *   to the database can give it to something else
+ */
+export function encrypt({ config }: System, secret: Uint8Array, owner: string): Buffer {
+  const nonce = randomBytes(NONCE_LENGTH)
+  const cipher = createCipheriv(ALGORITHM, config.keyEncryptionKeys[0]!, nonce).setAAD(Buffer.from(owner))
+  const encrypted = Buffer.concat([cipher.update(secret), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), encrypted])
+}
+
+/** The secret of a ciphertext. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits, or the ciphertext was changed */
+export function decrypt({ config }: System, ciphertext: Buffer, owner: string): Buffer {
+  for (const key of config.keyEncryptionKeys) {
+    const secret = decryptWith(key, ciphertext, owner)
+    if (secret !== undefined) return secret
+  }
+  throw new Unavailable(`no key of KEY_ENCRYPTION_KEYS decrypts the secret of ${owner}`)
+}
+
+function decryptWith(key: Buffer, ciphertext: Buffer, owner: string): Buffer | undefined {
+  try {
+    const nonce = ciphertext.subarray(0, NONCE_LENGTH)
+    const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_LENGTH })
+      .setAAD(Buffer.from(owner))
+      .setAuthTag(ciphertext.subarray(NONCE_LENGTH, NONCE_LENGTH + TAG_LENGTH))
+    return Buffer.concat([decipher.update(ciphertext.subarray(NONCE_LENGTH + TAG_LENGTH)), decipher.final()])
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,97 @@
+import type { KeyState, PublishedZone, SigningKey } from '../../nameserver/nameserver.ts'
+import { transaction, type Db } from '../../store/database.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import * as store from '../../store/domains/keys.ts'
+import type { OwnedKey, StoredKey } from '../../store/domains/keys.ts'
+import type { System } from '../../system.ts'
+import { decrypt, encrypt } from './encryption.ts'
+
+// The keys that sign a zone, in the database with their private halves encrypted (architecture.md, "Keys").
+
+type Named = Pick<Domain, 'id' | 'name'>
+
+/** Stores keys of a domain, encrypted. @param options.only whether its other keys are deleted */
+export async function storeKeys(
+  system: System,
+  db: Db,
+  { id, name }: Named,
+  keys: SigningKey[],
+  options: { only: boolean },
+): Promise<void> {
+  const stored = unique(keys).map(({ privateKey, ...state }) => {
+    return { ...state, secret: encrypt(system, Buffer.from(privateKey), ownerOf(name)) }
+  })
+  await store.put(db, id, stored, options)
+}
+
+/** Keys with their private halves. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
+export function openKeys(system: System, name: string, keys: StoredKey[]): SigningKey[] {
+  return keys.map(({ secret, ...state }) => {
+    return { ...state, privateKey: decrypt(system, secret, ownerOf(name)).toString() }
+  })
+}
+
+/** Whether the stored keys are those at the nameserver. */
+export async function areStored(db: Db, domain: Named, live: KeyState[]): Promise<boolean> {
+  return areSame(await store.ofDomain(db, domain.id), live)
+}
+
+/**
+ * Brings the stored keys up to date with those at the nameserver, and returns them. If the nameserver has none of them,
+ * somebody has made the zone anew: the stored ones stay, beside the new. If it has one of them, the others were added or
+ * removed by the operator, who rolls keys over. The keys of a zone that has no SOA, and so is not served, do not count if
+ * others are stored.
+ * @param db not the transaction of the caller: no key may be lost if that fails
+ */
+export async function keepKeys(
+  system: System,
+  db: Db,
+  domain: Named,
+  { keys, serial }: Pick<PublishedZone, 'keys' | 'serial'>,
+): Promise<StoredKey[]> {
+  const stored = await store.ofDomain(db, domain.id)
+  if (keys.length === 0 || areSame(stored, keys)) return stored
+  if (serial === undefined && stored.length > 0) return stored
+  const read = await system.nameserver.signingKeys(`${domain.name}.`)
+  const isKnown = read.some(({ dnskey }) => stored.some((key) => key.dnskey === dnskey))
+  await storeKeys(system, db, domain, read, { only: isKnown })
+  return store.ofDomain(db, domain.id)
+}
+
+function areSame(some: KeyState[], others: KeyState[]): boolean {
+  const texts = (keys: KeyState[]) =>
+    unique(keys).map(({ dnskey, active, published }) => `${dnskey} ${active} ${published}`)
+  return texts(some).sort().join('\n') === texts(others).sort().join('\n')
+}
+
+/** Each key once: an import that arrived late may have repeated it. */
+function unique<T extends KeyState>(keys: T[]): T[] {
+  return [...new Map(keys.map((key) => [key.dnskey, key])).values()]
+}
+
+function ownerOf(name: string): string {
+  return `zone ${name}`
+}
+
+/** Encrypts all keys with the current key of KEY_ENCRYPTION_KEYS, and returns how many there are. @throws Unavailable */
+export async function encryptKeysAgain(system: System): Promise<number> {
+  let count = 0
+  for (let last = 0; ;) {
+    const some = await transaction(system.db, async (trx) => {
+      const locked = await store.lockSome(trx, last)
+      await store.setSecrets(
+        trx,
+        locked.map((key) => ({ ...key, secret: encrypt(system, secretOf(system, key), ownerOf(key.domain)) })),
+      )
+      return locked
+    })
+    if (some.length === 0) return count
+    count += some.length
+    last = some.at(-1)!.domainId
+  }
+}
+
+/** The private half of a key. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
+export function secretOf(system: System, { domain, secret }: OwnedKey): Buffer {
+  return decrypt(system, secret, ownerOf(domain))
+}

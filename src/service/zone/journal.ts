@@ -1,0 +1,48 @@
+import * as history from '../../store/zone/history.ts'
+import type { Author, Source, Step } from '../../store/zone/history.ts'
+import type { Db } from '../../store/database.ts'
+import type { System } from '../../system.ts'
+import type { Timestamp } from '../../time.ts'
+import { hasToken, isOperator, type Writer } from '../actor.ts'
+
+export type { Author, Source, Step }
+
+/** The author of what a writer does. The operator, and the service itself, are not named. */
+export function authorOf(writer: Writer, source: Source): Author {
+  if (isOperator(writer)) return SERVICE
+  return hasToken(writer)
+    ? { source, ownerId: writer.ownerId, tokenId: writer.tokenId }
+    : { source, ownerId: writer.accountId, tokenId: null }
+}
+
+/** The author of what nobody with an account asked for. */
+export const SERVICE: Author = { source: 'operator', ownerId: null, tokenId: null }
+export const REPAIR: Author = { source: 'repair', ownerId: null, tokenId: null }
+
+/** Adds changes to a domain's history, in the transaction that makes them (contract §15.5). */
+export async function record(
+  system: System,
+  trx: Db,
+  domainId: number,
+  author: Author,
+  { version, now }: { version: number; now: Timestamp },
+  steps: Step[],
+): Promise<void> {
+  await history.add(trx, domainId, { ...author, version, now, requestId: requestOf(system, author) }, steps)
+}
+
+/** Remembers a domain that is about to be deleted, so that it can be restored. */
+export async function bury(
+  system: System,
+  trx: Db,
+  domainId: number,
+  author: Author,
+  { version, now }: { version: number; now: Timestamp },
+): Promise<void> {
+  await history.bury(trx, domainId, { ...author, version, now, requestId: requestOf(system, author) })
+}
+
+/** What others have caused is none of the domain's account's requests. */
+function requestOf({ request }: System, { ownerId }: Author): string | null {
+  return ownerId === null ? null : (request ?? null)
+}

@@ -1,0 +1,175 @@
+import { KNOWN_NETWORKS } from '../../limits.ts'
+import type { Timestamp } from '../../time.ts'
+import { maybeOne, one, query, type Db } from '../database.ts'
+
+export type AccountState = 'pending' | 'active' | 'disabled'
+
+export interface Account {
+  id: string
+  created: Timestamp
+  email: string
+  /** null: nobody can log in until a password is set. */
+  passwordHash: string | null
+  state: AccountState
+  /** How many domains it has. */
+  domains: number
+  /** How many domains it may have; null: no limit. */
+  limitDomains: number | null
+  /** Requests that it may send in a day; null: the general rate. */
+  dailyRate: number | null
+  /** Whether the operator may write about other things than the account. */
+  outreachPreference: boolean
+  /** When e-mail address, password, MFA or state last changed. */
+  credentialsChanged: Timestamp
+  /** The networks from which the user last logged in or set a password, latest first. */
+  knownNetworks: string[]
+}
+
+const COLUMNS = `id, created, email, password_hash as "passwordHash", state, domains, limit_domains as "limitDomains",
+  daily_rate as "dailyRate", outreach_preference as "outreachPreference", credentials_changed as "credentialsChanged",
+  known_networks as "knownNetworks"`
+
+/** All accounts, sorted by address. */
+export async function all(db: Db): Promise<Account[]> {
+  return query(db, `select ${COLUMNS} from accounts order by lower(email)`)
+}
+
+export async function get(db: Db, id: string): Promise<Account | undefined> {
+  return maybeOne(db, `select ${COLUMNS} from accounts where id = :id`, { id })
+}
+
+/** The account with this address, compared without case. */
+export async function withEmail(db: Db, email: string): Promise<Account | undefined> {
+  return maybeOne(db, `select ${COLUMNS} from accounts where lower(email) = lower(:email)`, { email })
+}
+
+export type NewAccount = Omit<Account, 'id' | 'created' | 'domains' | 'credentialsChanged' | 'knownNetworks'> & {
+  now: Timestamp
+}
+
+/** Adds an account; undefined if the address is taken. */
+export async function insert(trx: Db, account: NewAccount): Promise<Account | undefined> {
+  return maybeOne(
+    trx,
+    `insert into accounts
+       (created, email, password_hash, state, limit_domains, daily_rate, outreach_preference, credentials_changed)
+     values (:now, :email, :passwordHash, :state, :limitDomains, :dailyRate, :outreachPreference, :now)
+     on conflict (lower(email)) do nothing returning ${COLUMNS}`,
+    account,
+  )
+}
+
+/**
+ * Replaces what a pending account has from its sign-up, which invalidates the code that was sent for it. Undefined if no
+ * pending account has this address.
+ */
+export async function replacePending(trx: Db, account: NewAccount): Promise<Account | undefined> {
+  return maybeOne(
+    trx,
+    `update accounts set created = :now, email = :email, password_hash = :passwordHash, state = :state,
+       outreach_preference = :outreachPreference,
+       credentials_changed = greatest(:now, credentials_changed + interval '1 microsecond')
+     where lower(email) = lower(:email) and state = 'pending' returning ${COLUMNS}`,
+    account,
+  )
+}
+
+/** Changes credentials of an account, which invalidates all codes sent to it before. Returns the account. */
+export async function changeCredentials(
+  trx: Db,
+  id: string,
+  changes: Partial<Pick<Account, 'email' | 'passwordHash' | 'state'>>,
+  now: Timestamp,
+): Promise<Account> {
+  return one(
+    trx,
+    `update accounts set email = coalesce(:email, email), password_hash = coalesce(:passwordHash, password_hash),
+       state = coalesce(:state, state),
+       credentials_changed = greatest(:now, credentials_changed + interval '1 microsecond')
+     where id = :id returning ${COLUMNS}`,
+    { email: null, passwordHash: null, state: null, ...changes, id, now },
+  )
+}
+
+/** Stores the network from which the user has just proved to be the user; KNOWN_NETWORKS of them are kept. */
+export async function addKnownNetwork(trx: Db, id: string, network: string): Promise<void> {
+  await query(
+    trx,
+    `update accounts set known_networks =
+       (array_prepend(cast(:network as text), array_remove(known_networks, :network)))[1 : cast(:limit as integer)]
+     where id = :id and known_networks[1] is distinct from :network`,
+    { id, network, limit: KNOWN_NETWORKS },
+  )
+}
+
+/** Stores another hash of the same password. */
+export async function setPasswordHash(trx: Db, id: string, passwordHash: string): Promise<void> {
+  await query(trx, 'update accounts set password_hash = :passwordHash where id = :id', { id, passwordHash })
+}
+
+export async function setOutreachPreference(db: Db, id: string, preference: boolean): Promise<void> {
+  await query(db, 'update accounts set outreach_preference = :preference where id = :id', { id, preference })
+}
+
+export async function setLimits(
+  db: Db,
+  id: string,
+  { limitDomains, dailyRate }: Pick<Account, 'limitDomains' | 'dailyRate'>,
+): Promise<Account> {
+  return one(
+    db,
+    `update accounts set limit_domains = :limitDomains, daily_rate = :dailyRate where id = :id returning ${COLUMNS}`,
+    { id, limitDomains, dailyRate },
+  )
+}
+
+/** Deletes an account that has no domains, and with it its tokens and TOTP factors. */
+export async function remove(trx: Db, id: string): Promise<void> {
+  await query(trx, 'delete from accounts where id = :id', { id })
+}
+
+/** Deletes the accounts that were created before this time and are still pending. */
+export async function removePending(trx: Db, before: Timestamp): Promise<void> {
+  // Concurrent transactions that do this may not wait for each other's rows.
+  await query(
+    trx,
+    `delete from accounts where id in (
+       select id from accounts where state = 'pending' and created < :before for update skip locked
+     )`,
+    { before },
+  )
+}
+
+/** Counts the account's domains, and the domains of other accounts that the policies of its override tokens name. */
+export async function domainsUnderManagement(db: Db, id: string): Promise<number> {
+  const { count } = await one<{ count: number }>(
+    db,
+    `select (select count(*) from domains where owner_id = :id) + (
+       select count(distinct policies.domain_id) from policies join tokens on tokens.id = policies.token_id
+       where tokens.owner_id = :id and tokens.user_override_id is not null
+     ) as count`,
+    { id },
+  )
+  return count
+}
+
+/** The account, locked until the transaction ends. */
+export async function lock(trx: Db, id: string): Promise<Account | undefined> {
+  return maybeOne(trx, `select ${COLUMNS} from accounts where id = :id for no key update`, { id })
+}
+
+/** Serializes the creation of the account's domains until the transaction ends; locks nothing else. */
+export async function lockQuota(trx: Db, id: string): Promise<void> {
+  await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:id, 1))', { id })
+}
+
+/** Whether the account may have another domain. */
+export async function hasRoom(db: Db, id: string): Promise<boolean> {
+  const account = await get(db, id)
+  return account !== undefined && (account.limitDomains ?? Infinity) > account.domains
+}
+
+/** How many domains the account has. */
+export async function countDomains(db: Db, id: string): Promise<number> {
+  return (await get(db, id))?.domains ?? 0
+}

@@ -1,0 +1,297 @@
+import { SERIAL_LIFETIME, SERIAL_MAX } from '../../limits.ts'
+import type { Timestamp } from '../../time.ts'
+import type { Pool } from 'pg'
+import { lostSerial } from '../zone/incarnations.ts'
+import { maybeOne, one, query, type Db } from '../database.ts'
+import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+
+export interface Domain {
+  id: number
+  /** Without final dot. */
+  name: string
+  ownerId: string
+  minimumTtl: number
+  /** The SOA serial at the nameserver. */
+  version: number
+  /** Whether the nameserver rectifies the zone at each publication. */
+  rectify: boolean
+  /** How its zone denies what does not exist, in the words of the nameserver. */
+  denial: string
+  /** The operator works on the zone at the nameserver: it is neither written nor repaired. */
+  paused: boolean
+  /** How many RRsets it has. */
+  size: number
+  created: Timestamp
+  published: Timestamp
+  touched: Timestamp
+}
+
+const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domains.minimum_ttl as "minimumTtl",
+  domains.version, domains.rectify, domains.denial, domains.paused, domains.size, domains.created, domains.published, domains.touched`
+
+/** A domain that the transaction has locked for writing. */
+export interface LockedDomain extends Domain {
+  /** The highest serial that was ever sent for the zone, or a higher one: nothing else may be sent under it. */
+  sent: number
+  /** The addresses of servers that its account wants to be told of changes. */
+  notify: string[]
+}
+
+const KNOWN = 'greatest(domains.version, (select version from spent where spent.name = domains.name))'
+
+const LOCKED = `${COLUMNS}, greatest(${KNOWN}, ${lostSerial(KNOWN)}) as sent,
+  coalesce((select notify from transfers where domain_id = domains.id), '{}') as notify`
+
+/** An account, and what determines which of its domains the acting token can see. */
+export interface Viewer {
+  tokenId: string
+  /** The effective account: the bound account of an override token, else the owner. */
+  accountId: string
+  override: boolean
+  /** Whether the token has policies; without them it may write everything. */
+  restricted: boolean
+}
+
+/** Whether the viewer sees only the domains that its policies name, not all of the account (contract §3.3). */
+export function isConfined({ override, restricted }: Viewer): boolean {
+  return override && restricted
+}
+
+/** The SQL condition for a domain that the viewer can see, whose members are the bindings; without viewer: any. */
+function visibleTo(viewer: Viewer | undefined): string {
+  if (viewer === undefined) return 'true'
+  const own = 'domains.owner_id = :accountId'
+  if (!viewer.override) return own
+  // The token may have got its first policies, or lost its last, since it was authenticated. `between`: see tokens.ts.
+  return `${own} and (domains.id in (select domain_id from policies where token_id = :tokenId)
+    or not exists (select from policies where token_id between :tokenId and :tokenId))`
+}
+
+/** The domain of this name, if the viewer can see it; without viewer: of any account. */
+export async function find(db: Db, name: string, viewer?: Viewer): Promise<Domain | undefined> {
+  const sql = `select ${COLUMNS} from domains where name = :name and ${visibleTo(viewer)}`
+  return maybeOne(db, sql, { ...viewer, name })
+}
+
+/** The id of the account's domain of this name, which nobody can delete until the transaction ends. */
+export async function keep(trx: Db, name: string, ownerId: string): Promise<number | undefined> {
+  const sql = 'select id from domains where name = :name and owner_id = :ownerId for key share'
+  return (await maybeOne<{ id: number }>(trx, sql, { name, ownerId }))?.id
+}
+
+/** Like `find`, and locks the domain for writing until the transaction ends. */
+export async function lock(trx: Db, name: string, viewer?: Viewer): Promise<LockedDomain | undefined> {
+  const sql = `select ${LOCKED} from domains where name = :name and ${visibleTo(viewer)} for no key update`
+  return maybeOne(trx, sql, { ...viewer, name })
+}
+
+/** Locks the domain for writing, without waiting: `busy` if another transaction holds the lock. */
+export async function lockIfFree(trx: Db, name: string): Promise<LockedDomain | 'busy' | undefined> {
+  const sql = `select ${LOCKED} from domains where name = :name for no key update skip locked`
+  return (await maybeOne<LockedDomain>(trx, sql, { name })) ?? ((await find(trx, name)) && 'busy')
+}
+
+/** Serializes the creation of domains at or below `registrable`, and the checks for it, until the transaction ends. */
+export async function lockCreation(trx: Db, registrable: string): Promise<void> {
+  await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:registrable, 0))', { registrable })
+}
+
+/** Like `lockCreation`, without waiting: false if another transaction holds the lock. */
+export async function lockCreationIfFree(trx: Db, registrable: string): Promise<boolean> {
+  const sql = 'select pg_try_advisory_xact_lock(hashtextextended(:registrable, 0)) as free'
+  return (await one<{ free: boolean }>(trx, sql, { registrable })).free
+}
+
+/** A page of the domains that the viewer can see, newest first; with `ids`, only of these. */
+export async function page(pool: Pool, viewer: Viewer, cursor?: Cursor, ids?: number[]): Promise<Page<Domain>> {
+  const condition = `${visibleTo(viewer)} ${ids === undefined ? '' : 'and id = any (:ids)'}`
+  const list = { table: 'domains', columns: COLUMNS, conditions: [condition], bindings: { ...viewer, ids } }
+  return pageOf<Domain>(pool, list, cursor)
+}
+
+/** How many domains the viewer can see. */
+export async function count(db: Db, viewer: Viewer): Promise<number> {
+  const sql = `select count(*) as n from domains where ${visibleTo(viewer)}`
+  return (await one<{ n: number }>(db, sql, { ...viewer })).n
+}
+
+/** The domains of these names that the viewer can see. */
+export async function named(db: Db, viewer: Viewer, names: string[]): Promise<Domain[]> {
+  const sql = `select ${COLUMNS} from domains where name = any (:names) and ${visibleTo(viewer)}`
+  return query<Domain>(db, sql, { ...viewer, names })
+}
+
+/** Whether another account owns one of `ancestors`, or a domain below `name`. */
+export async function conflicts(db: Db, ownerId: string, name: string, ancestors: string[]): Promise<boolean> {
+  // Reversed, the names below `name` lie between `name.` and `name/`, because the slash follows the dot in ASCII.
+  const { conflict } = await one<{ conflict: boolean }>(
+    db,
+    `select exists (select from domains where name = any (:ancestors) and owner_id <> :ownerId)
+       or exists (
+         select from domains
+         where reverse(name) ~>~ (reverse(:name) || '.') and reverse(name) ~<~ (reverse(:name) || '/')
+           and owner_id <> :ownerId
+       ) as conflict`,
+    { ownerId, ancestors, name },
+  )
+  return conflict
+}
+
+/** The highest serials that were ever sent for some domains. */
+export async function sent(db: Db, names: string[]): Promise<{ name: string; sent: number }[]> {
+  const sql = `select domains.name, greatest(domains.version, spent.version, marks.version) as sent
+    from domains left join spent using (name) left join marks on marks.zone = domains.name where domains.name = any (:names)`
+  return names.length === 0 ? [] : query(db, sql, { names })
+}
+
+/** What is left of the zone of a name that has no domain now. */
+export interface Past {
+  /** The highest serial that was ever sent for it, else 0. */
+  sent: number
+  marked: boolean
+}
+
+/** The past of a name that has no domain now. */
+export async function past(db: Db, name: string): Promise<Past> {
+  return one(
+    db,
+    `select coalesce(greatest(
+         (select version from spent where name = :name), (select version from marks where zone = :name)
+       ), 0) as sent,
+       exists (select from marks where zone = :name) as marked`,
+    { name },
+  )
+}
+
+/**
+ * Adds a domain without RRsets; or, with `id` and `created`, one that was deleted.
+ * @param domain.isMember whether it is to be listed in the catalog zone
+ */
+export async function insert(
+  trx: Db,
+  domain: {
+    name: string
+    ownerId: string
+    minimumTtl: number
+    version: number
+    denial: string
+    isMember: boolean
+    now: Timestamp
+    id?: number
+    created?: Timestamp
+  },
+): Promise<LockedDomain> {
+  const isNew = domain.id === undefined
+  return one(
+    trx,
+    `with inserted as (
+       insert into domains (${isNew ? '' : 'id, '}name, owner_id, minimum_ttl, version, denial, size, created, published, touched)
+       overriding system value
+       values (${isNew ? '' : ':id, '}:name, :ownerId, :minimumTtl, :version, :denial, 0, :created, :now, :now)
+       returning *
+     ), member as (
+       insert into catalog_members (domain_id, zone) select id, name from inserted where :isMember
+       on conflict (domain_id) do update set listed = false, gone = false
+     )
+     select ${LOCKED} from inserted as domains`,
+    { created: domain.now, ...domain },
+  )
+}
+
+/**
+ * Deletes the domain with its RRsets and policies. Keeps the highest serial that was sent for it, and forgets some of
+ * those that no secondary can still serve.
+ */
+export async function remove(trx: Db, { id, name, sent }: LockedDomain): Promise<void> {
+  await query(
+    trx,
+    `with gone as (delete from domains where id = :id),
+       member as (update catalog_members set gone = true where domain_id = :id),
+       past as (delete from spent where name in (
+         select name from spent where noted < now() - ${SERIAL_LIFETIME} * interval '1 second' and name <> :name
+         order by noted limit 10 for update skip locked
+       ))
+     insert into spent (name, version)
+       values (:name, greatest(:sent, (select version from marks where zone = :name)))
+     on conflict (name) do update set version = greatest(spent.version, excluded.version), noted = now()`,
+    { id, name, sent },
+  )
+}
+
+/**
+ * After a restore of the database: the next serials are above those that were sent meanwhile. UNIX time is, but for zones
+ * whose serials are ahead of it: these go on as if they had been written once per second since their last write.
+ */
+export async function skipSerials(db: Db): Promise<void> {
+  await query(
+    db,
+    `insert into spent (name, version)
+       select name, greatest(version, least(version + cast(extract(epoch from now() - published) as bigint), ${SERIAL_MAX}))
+       from domains where version > extract(epoch from published)
+     on conflict (name) do update set version = greatest(spent.version, excluded.version), noted = now()`,
+  )
+}
+
+/** Keeps the serials of zones that are no domains, so that domains of these names begin above them. */
+export async function spend(db: Db, zones: { name: string; serial: number }[]): Promise<void> {
+  await query(
+    db,
+    `insert into spent (name, version) select * from unnest(cast(:names as text[]), cast(:serials as bigint[]))
+     on conflict (name) do update set version = greatest(spent.version, excluded.version), noted = now()`,
+    { names: zones.map(({ name }) => name), serials: zones.map(({ serial }) => serial) },
+  )
+}
+
+/** Stores the version that repair published. Timestamps stay, because nothing changed for the account. */
+export async function setRepaired(trx: Db, id: number, version: number): Promise<void> {
+  await query(trx, 'update domains set version = :version, rectify = true where id = :id', { id, version })
+}
+
+export async function touch(trx: Db, id: number, now: Timestamp): Promise<void> {
+  await query(trx, 'update domains set touched = :now where id = :id', { id, now })
+}
+
+/** A domain with the e-mail address of its account. */
+export type OwnedDomain = Pick<Domain, 'name' | 'created' | 'minimumTtl'> & { owner: string }
+
+/** The domains of one account, or of all, sorted by name. */
+export async function all(db: Db, ownerId: string | null): Promise<OwnedDomain[]> {
+  return query(
+    db,
+    `select domains.name, domains.created, domains.minimum_ttl as "minimumTtl", accounts.email as owner
+     from domains join accounts on accounts.id = domains.owner_id
+     where cast(:ownerId as uuid) is null or domains.owner_id = :ownerId order by domains.name`,
+    { ownerId },
+  )
+}
+
+/** Sets the minimum TTL of a domain; false if the domain does not exist. */
+export async function setMinimumTtl(db: Db, name: string, seconds: number): Promise<boolean> {
+  const sql = 'update domains set minimum_ttl = :seconds where name = :name returning id'
+  return (await query(db, sql, { name, seconds })).length > 0
+}
+
+export async function setDenial(trx: Db, id: number, denial: string): Promise<void> {
+  await query(trx, 'update domains set denial = :denial where id = :id', { id, denial })
+}
+
+/** Sets whether the domain is paused. */
+export async function setPaused(trx: Db, id: number, paused: boolean): Promise<void> {
+  await query(trx, 'update domains set paused = :paused where id = :id', { id, paused })
+}
+
+/** Some of the domains that were published since then, the latest first. The cost grows with the number of domains. */
+export async function publishedSince(db: Db, time: Timestamp, limit: number): Promise<Domain[]> {
+  const sql = `select ${COLUMNS} from domains where published >= :time order by published desc limit :limit`
+  return query(db, sql, { time, limit })
+}
+
+/** The domains with the next ids. */
+export async function listAfter(db: Db, id: number, limit: number): Promise<Domain[]> {
+  return query(db, `select ${COLUMNS} from domains where id > :id order by id limit :limit`, { id, limit })
+}
+
+/** The versions of all domains, for the audit only: the cost grows with the number of domains. */
+export async function versions(db: Db): Promise<Pick<Domain, 'id' | 'name' | 'version' | 'paused'>[]> {
+  return query(db, 'select id, name, version, paused from domains')
+}

@@ -1,0 +1,75 @@
+import type { Timestamp } from '../../time.ts'
+import { one, query, type Db } from '../database.ts'
+import type { Policy } from './tokens.ts'
+
+/** A stored policy. */
+export interface StoredPolicy extends Policy {
+  id: string
+  /** The name of the domain; null: any domain. */
+  domain: string | null
+}
+
+const COLUMNS = `policies.id, policies.domain_id as "domainId", policies.subname, policies.type,
+  policies.perm_write as "permWrite", (select name from domains where domains.id = policies.domain_id) as domain`
+
+/** Whether this is the default policy, which applies where no other matches. */
+export function isDefault({ domainId, subname, type }: Omit<Policy, 'permWrite'>): boolean {
+  return domainId === null && subname === null && type === null
+}
+
+/** The policies of a token: the default policy, then the others, oldest first. */
+export async function list(db: Db, tokenId: string): Promise<StoredPolicy[]> {
+  return query<StoredPolicy>(
+    db,
+    `select ${COLUMNS} from policies where token_id = :tokenId
+     order by coalesce(cast(domain_id as text), subname, type) is not null, created, id`,
+    { tokenId },
+  )
+}
+
+/** The policies of a token that can match an RRset of a domain: those for this domain, and those for any. */
+export async function matching(db: Db, tokenId: string, domainId: number): Promise<Policy[]> {
+  return query<Policy>(
+    db,
+    `select domain_id as "domainId", subname, type, perm_write as "permWrite" from policies
+     where token_id = :tokenId and (domain_id = :domainId or domain_id is null)`,
+    { tokenId, domainId },
+  )
+}
+
+export async function insert(trx: Db, tokenId: string, policy: Policy, now: Timestamp): Promise<StoredPolicy> {
+  return one(
+    trx,
+    `insert into policies (created, token_id, domain_id, subname, type, perm_write)
+     values (:now, :tokenId, :domainId, :subname, :type, :permWrite) returning ${COLUMNS}`,
+    { now, tokenId, ...policy },
+  )
+}
+
+export async function update(trx: Db, id: string, policy: Policy): Promise<StoredPolicy> {
+  return one(
+    trx,
+    `update policies set domain_id = :domainId, subname = :subname, type = :type, perm_write = :permWrite
+     where id = :id returning ${COLUMNS}`,
+    { ...policy, id },
+  )
+}
+
+export async function remove(trx: Db, id: string): Promise<void> {
+  await query(trx, 'delete from policies where id = :id', { id })
+}
+
+/** Adds a default policy that allows nothing. */
+export async function restrict(trx: Db, tokenId: string, now: Timestamp): Promise<void> {
+  await insert(trx, tokenId, { domainId: null, subname: null, type: null, permWrite: false }, now)
+}
+
+/** Adds a policy that allows every write in a domain, if the token still has auto_policy. */
+export async function allowDomain(trx: Db, tokenId: string, domainId: number, now: Timestamp): Promise<void> {
+  await query(
+    trx,
+    `insert into policies (created, token_id, domain_id, perm_write)
+     select :now, tokens.id, :domainId, true from tokens where tokens.id = :tokenId and auto_policy`,
+    { now, tokenId, domainId },
+  )
+}

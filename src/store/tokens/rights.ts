@@ -1,0 +1,31 @@
+import { QUEUE_TIMEOUT, WITHDRAWAL_TIMEOUT } from '../../limits.ts'
+import { query, sendAlong, type Db } from '../database.ts'
+
+/** Whose rights: a token's own, or those that all tokens of an account have through it. */
+export type Holder = `token ${string}` | `account ${string}`
+
+/**
+ * Keeps the rights of some holders as they are until the transaction ends, and reserves those of others for a change.
+ * Several transactions may keep the same rights; all others wait for each other, and are served in turn, so that new
+ * writes cannot delay a change. The locks are not those of rows, for which authentication would wait.
+ *
+ * A transaction calls this once, before it locks anything else; and the locks are taken in the same order everywhere. So
+ * whoever waits here keeps nobody waiting for another lock (architecture.md).
+ * @throws Unavailable after QUEUE_TIMEOUT; if rights are to be changed, after WITHDRAWAL_TIMEOUT
+ */
+export async function lock(trx: Db, kept: Holder[], changed: Holder[]): Promise<void> {
+  const holders = [...new Set([...kept, ...changed])].sort()
+  const locking = `select case when holder = any (:changed) then cast(pg_advisory_xact_lock(key) as text)
+      else cast(pg_advisory_xact_lock_shared(key) as text) end
+    from (select holder, hashtextextended(holder, 3) as key from unnest(cast(:holders as text[])) as holder) as ordered`
+  if (changed.length > 0) wait(trx, WITHDRAWAL_TIMEOUT)
+  const locked = query(trx, locking, { holders, changed })
+  if (changed.length > 0) wait(trx, QUEUE_TIMEOUT)
+  await locked
+}
+
+/** How long the transaction waits for locks from now on; sent with the next statement. */
+function wait(trx: Db, timeout: number): void {
+  const sql = `select set_config('lock_timeout', :timeout, true)`
+  void sendAlong(query(trx, sql, { timeout: String(timeout) }))
+}

@@ -1,0 +1,270 @@
+import type { Pool } from 'pg'
+import type { Duration, Timestamp } from '../../time.ts'
+import { maybeOne, one, query, type Db } from '../database.ts'
+import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+
+/** A policy of a token; null matches everything (contract §6). */
+export interface Policy {
+  domainId: number | null
+  subname: string | null
+  type: string | null
+  permWrite: boolean
+}
+
+/** The members of a token that can be changed (contract §5.1). */
+export interface TokenSettings {
+  name: string
+  maxAge: Duration | null
+  maxUnusedPeriod: Duration | null
+  permCreateDomain: boolean
+  permDeleteDomain: boolean
+  permManageTokens: boolean
+  /** In CIDR notation. */
+  allowedSubnets: string[]
+  autoPolicy: boolean
+}
+
+export interface Token extends TokenSettings {
+  id: string
+  created: Timestamp
+  lastUsed: Timestamp | null
+  /** The owner's e-mail address. */
+  owner: string
+  userOverrideId: string | null
+  /** The bound account's e-mail address. */
+  userOverride: string | null
+  mfa: boolean | null
+  /** Whether it is neither too old nor unused for too long (contract §5.5). */
+  valid: boolean
+}
+
+/** The SQL condition for a token that is valid at `:now`. */
+const VALID = `(coalesce(tokens.created + tokens.max_age >= :now, true)
+  and coalesce(greatest(tokens.created, tokens.last_used) + tokens.max_unused_period >= :now, true))`
+
+const COLUMNS = `tokens.id, tokens.created, tokens.last_used as "lastUsed", tokens.user_override_id as "userOverrideId",
+  tokens.mfa, tokens.max_age as "maxAge", tokens.max_unused_period as "maxUnusedPeriod", tokens.name,
+  tokens.perm_create_domain as "permCreateDomain", tokens.perm_delete_domain as "permDeleteDomain",
+  tokens.perm_manage_tokens as "permManageTokens", tokens.auto_policy as "autoPolicy",
+  cast(tokens.allowed_subnets as text[]) as "allowedSubnets", ${VALID} as valid,
+  (select email from accounts where accounts.id = tokens.owner_id) as owner,
+  (select email from accounts where accounts.id = tokens.user_override_id) as "userOverride"`
+
+/** A presented token, and whether it may be used. */
+export interface PresentedToken {
+  id: string
+  ownerId: string
+  userOverrideId: string | null
+  /** The daily rate of the bound account, else of the owner. */
+  dailyRate: number | null
+  /** null: an API token; else a login token, and whether it has passed MFA (contract §5.1). */
+  mfa: boolean | null
+  /** Whether it is a login token that has not passed MFA, although its account has MFA enabled (contract §3.2). */
+  mfaPending: boolean
+  permCreateDomain: boolean
+  permDeleteDomain: boolean
+  permManageTokens: boolean
+  autoPolicy: boolean
+  /** Whether it is neither too old nor unused for too long (contract §5.5). */
+  valid: boolean
+  /** Whether owner and bound account are both active. */
+  active: boolean
+  /** Whether the address is in one of the token's networks. */
+  allowed: boolean
+  /** Whether it has policies. */
+  restricted: boolean
+}
+
+/** The presented token and its accounts, as the table `token`. */
+const TOKEN = `with token as materialized (
+    select tokens.*, case when bound.id is null then owner.daily_rate else bound.daily_rate end as daily_rate,
+      ${VALID} as valid,
+      owner.state = 'active' and coalesce(bound.state = 'active', true) as active,
+      cast(:address as inet) <<= any (tokens.allowed_subnets) as allowed
+    from tokens
+    join accounts owner on owner.id = tokens.owner_id
+    left join accounts bound on bound.id = tokens.user_override_id`
+
+/**
+ * The members of `PresentedToken`. `between` makes Postgres use the index. With `=` it scans the table if few tokens have
+ * nearly all policies: it expects an early match, which is wrong for a token without policies.
+ */
+const PRESENTED = `select id, owner_id as "ownerId", user_override_id as "userOverrideId", daily_rate as "dailyRate", mfa,
+    coalesce(not mfa, false) and exists (
+      select from totp_factors factor where factor.account_id = owner_id and factor.last_used is not null
+    ) as "mfaPending",
+    perm_create_domain as "permCreateDomain", perm_delete_domain as "permDeleteDomain",
+    perm_manage_tokens as "permManageTokens", auto_policy as "autoPolicy", valid, active, allowed,
+    exists (select from policies where policies.token_id between token.id and token.id) as restricted
+  from token`
+
+/**
+ * The token with this hash. If it may be used from `address`, its `last_used` becomes `now`. The statement does not
+ * wait for the disk, so the latest `last_used` may be lost if Postgres crashes.
+ */
+export async function present(
+  db: Db,
+  secretHash: Buffer,
+  address: string,
+  now: Timestamp,
+): Promise<PresentedToken | undefined> {
+  return maybeOne(
+    db,
+    `${TOKEN} where tokens.secret_hash = :secretHash), used as (
+       update tokens set last_used = :now from token
+       where tokens.id = token.id and token.valid and token.active and token.allowed
+       returning set_config('synchronous_commit', 'off', true)
+     )
+     ${PRESENTED} left join used on true`,
+    { now, address, secretHash },
+  )
+}
+
+/** The token that was presented before from `address`, as it is now. */
+export async function presentAgain(
+  trx: Db,
+  id: string,
+  address: string,
+  now: Timestamp,
+): Promise<PresentedToken | undefined> {
+  return maybeOne(trx, `${TOKEN} where tokens.id = :id) ${PRESENTED}`, { id, address, now })
+}
+
+export async function isKnown(db: Db, secretHash: Buffer): Promise<boolean> {
+  return (await query(db, 'select from tokens where secret_hash = :secretHash', { secretHash })).length > 0
+}
+
+/** Creates a token with this hash and all permissions, unless it exists. */
+export async function ensure(
+  db: Db,
+  token: { ownerId: string; secretHash: Buffer; name: string; now: Timestamp },
+): Promise<void> {
+  await query(
+    db,
+    `insert into tokens
+       (created, owner_id, secret_hash, name, perm_create_domain, perm_delete_domain, perm_manage_tokens)
+     values (:now, :ownerId, :secretHash, :name, true, true, true)
+     on conflict (secret_hash) do nothing`,
+    token,
+  )
+}
+
+/** Stores that a login token has passed MFA. */
+export async function passMfa(trx: Db, id: string): Promise<void> {
+  await query(trx, 'update tokens set mfa = true where id = :id and mfa is not null', { id })
+}
+
+/** Deletes the account's own login tokens, or all of its own tokens. Returns their ids. */
+export async function removeOwned(trx: Db, ownerId: string, which: 'logins' | 'all'): Promise<string[]> {
+  const sql = 'delete from tokens where owner_id = :ownerId and (mfa is not null or :all) returning id'
+  const deleted = await query<{ id: string }>(trx, sql, { ownerId, all: which === 'all' })
+  return deleted.map(({ id }) => id)
+}
+
+/** At most `limit` of the account's own API tokens, newest first. */
+export async function apiTokens(db: Db, ownerId: string, limit: number, now: Timestamp): Promise<Token[]> {
+  const sql = `select ${COLUMNS} from tokens where owner_id = :ownerId and mfa is null order by created desc limit :limit`
+  return query(db, sql, { ownerId, limit, now })
+}
+
+/** Deletes the account's login tokens that are no longer valid (contract §5.5), unless they are locked. */
+export async function removeExpiredLogins(trx: Db, ownerId: string, now: Timestamp): Promise<void> {
+  const expired = `select id from tokens where owner_id = :ownerId and mfa is not null and not ${VALID}`
+  await query(trx, `delete from tokens where id in (${expired} for update skip locked)`, { ownerId, now })
+}
+
+/** Deletes a token, and returns its owner's id; undefined if it does not exist. */
+export async function remove(db: Db, id: string): Promise<string | undefined> {
+  const sql = 'delete from tokens where id = :id returning owner_id as "ownerId"'
+  return (await maybeOne<{ ownerId: string }>(db, sql, { id }))?.ownerId
+}
+
+/** The tokens that an account owns or that are bound to it, oldest first. */
+export async function all(db: Db, accountId: string, now: Timestamp): Promise<Token[]> {
+  return query(
+    db,
+    `select ${COLUMNS} from tokens where owner_id = :accountId or user_override_id = :accountId
+     order by created, id`,
+    { accountId, now },
+  )
+}
+
+/** A page of the tokens that an account owns or that are bound to it, newest first. */
+export async function page(pool: Pool, accountId: string, now: Timestamp, cursor?: Cursor): Promise<Page<Token>> {
+  const conditions = ['owner_id = :accountId', 'user_override_id = :accountId']
+  const octets = 'pg_column_size("allowedSubnets")'
+  const list = { table: 'tokens', columns: COLUMNS, octets, conditions, bindings: { accountId, now } }
+  return pageOf<Token>(pool, list, cursor)
+}
+
+/** How many tokens the account owns or are bound to it. */
+export async function count(db: Db, accountId: string): Promise<number> {
+  const { n } = await one<{ n: number }>(
+    db,
+    `select (select count(*) from tokens where owner_id = :accountId)
+       + (select count(*) from tokens where user_override_id = :accountId) as n`,
+    { accountId },
+  )
+  return n
+}
+
+/** The token, if the account owns it or it is bound to the account. */
+export async function find(db: Db, id: string, accountId: string, now: Timestamp): Promise<Token | undefined> {
+  const sql = `select ${COLUMNS} from tokens where id = :id and :accountId in (owner_id, user_override_id)`
+  return maybeOne(db, sql, { id, accountId, now })
+}
+
+/** The token, of any account. */
+export async function get(db: Db, id: string, now: Timestamp): Promise<Token | undefined> {
+  return maybeOne(db, `select ${COLUMNS} from tokens where id = :id`, { id, now })
+}
+
+/** Binds a token to an account. */
+export async function bind(trx: Db, id: string, accountId: string): Promise<void> {
+  await query(trx, 'update tokens set user_override_id = :accountId where id = :id', { id, accountId })
+}
+
+/** Serializes the creation of the account's tokens until the transaction ends; locks nothing else. */
+export async function lockCreation(trx: Db, ownerId: string): Promise<void> {
+  await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:ownerId, 2))', { ownerId })
+}
+
+/** How many tokens of a kind the account owns. */
+export async function countOwned(db: Db, ownerId: string, kind: 'api' | 'login'): Promise<number> {
+  const sql = `select count(*) as n from tokens where owner_id = :ownerId and (mfa is null) = :isApi`
+  return (await one<{ n: number }>(db, sql, { ownerId, isApi: kind === 'api' })).n
+}
+
+export async function insert(
+  db: Db,
+  token: TokenSettings & { ownerId: string; mfa: boolean | null; secretHash: Buffer },
+  now: Timestamp,
+): Promise<{ id: string }> {
+  return one(
+    db,
+    `insert into tokens (created, owner_id, secret_hash, mfa, name, max_age, max_unused_period,
+       perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets, auto_policy)
+     values (:now, :ownerId, :secretHash, :mfa, :name, cast(:maxAge as interval), cast(:maxUnusedPeriod as interval),
+       :permCreateDomain, :permDeleteDomain, :permManageTokens, :allowedSubnets, :autoPolicy)
+     returning id`,
+    { ...token, now },
+  )
+}
+
+export async function update(db: Db, id: string, token: TokenSettings): Promise<void> {
+  await query(
+    db,
+    `update tokens set name = :name, max_age = cast(:maxAge as interval),
+       max_unused_period = cast(:maxUnusedPeriod as interval), perm_create_domain = :permCreateDomain,
+       perm_delete_domain = :permDeleteDomain, perm_manage_tokens = :permManageTokens,
+       allowed_subnets = :allowedSubnets, auto_policy = :autoPolicy
+     where id = :id`,
+    { ...token, id },
+  )
+}
+
+/** Deletes the token, if the account owns it or it is bound to the account. Returns whether it did. */
+export async function removeFrom(db: Db, id: string, accountId: string): Promise<boolean> {
+  const sql = 'delete from tokens where id = :id and :accountId in (owner_id, user_override_id) returning id'
+  return (await query(db, sql, { id, accountId })).length > 0
+}

@@ -1,0 +1,255 @@
+import { randomBytes } from 'node:crypto'
+import type { Pool } from 'pg'
+import { RESTORABLE_OCTETS } from '../../limits.ts'
+import { stringify } from '../../flow/slices.ts'
+import { microseconds, type Timestamp } from '../../time.ts'
+import { maybeOne, one, query, type Db } from '../database.ts'
+import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+import type { Filter, RRsetKey, RRsetState } from './rrsets.ts'
+
+/** How a change came about (contract §15.5). */
+export const SOURCES = [
+  'api',
+  'dyndns',
+  'import',
+  'zonefile',
+  'undo',
+  'restore',
+  'creation',
+  'operator',
+  'repair',
+] as const
+export type Source = (typeof SOURCES)[number]
+
+/** Who made a change; null: nobody with a token, or with an account. */
+export interface Author {
+  source: Source
+  ownerId: string | null
+  tokenId: string | null
+}
+
+type Contents = Pick<RRsetState, 'ttl' | 'records'>
+
+/** An RRset before and after a write; undefined: it does not exist. */
+export interface Step extends RRsetKey {
+  before: Contents | undefined
+  after: Contents | undefined
+}
+
+/** A write that changed something, without the changes. */
+export interface Entry {
+  id: string
+  created: Timestamp
+  version: number
+  source: Source
+  /** The e-mail address of the account of the token; null if there is none any more. */
+  owner: string | null
+  tokenId: string | null
+  /** null if the token was deleted. */
+  tokenName: string | null
+  requestId: string | null
+  count: number
+}
+
+const COLUMNS = `history.id, history.created, history.version, history.source,
+  (select email from accounts where accounts.id = history.owner_id) as owner, history.token_id as "tokenId",
+  (select name from tokens where tokens.id = history.token_id) as "tokenName", history.request_id as "requestId",
+  history.count`
+
+/** An RRset in compact form: its TTL, then its records. */
+type Compact = [ttl: number, ...records: string[]] | null
+type CompactStep = [subname: string, type: string, before: Compact, after: Compact]
+
+function compact(contents: Contents | undefined): Compact {
+  return contents === undefined ? null : [contents.ttl, ...contents.records]
+}
+
+function contentsOf(compact: Compact): Contents | undefined {
+  if (compact === null) return undefined
+  const [ttl, ...records] = compact
+  return { ttl, records }
+}
+
+/** When and by whom a domain got a version. */
+export interface Occasion extends Author {
+  version: number
+  now: Timestamp
+  requestId: string | null
+}
+
+/** Adds an entry with at least one change to a domain's history. */
+export async function add(trx: Db, domainId: number, occasion: Occasion, steps: Step[]): Promise<void> {
+  const changes = await stringify(steps, ({ subname, type, before, after }): CompactStep => [
+    subname,
+    type,
+    compact(before),
+    compact(after),
+  ])
+  await query(
+    trx,
+    `insert into history (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes)
+     values (:id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, :count, :changes)`,
+    { ...occasion, id: idAt(occasion.now, randomBytes(8)), domainId, count: steps.length, changes },
+  )
+}
+
+/**
+ * An id whose order is that of the times (RFC 9562 §5.7): so entries are added at the end of the index, and the oldest
+ * ones are found by it.
+ */
+function idAt(time: Timestamp, random: Buffer): string {
+  const count = microseconds(time)
+  const milliseconds = (count / 1000n).toString(16).padStart(12, '0')
+  const rest = (count % 1000n).toString(16).padStart(3, '0')
+  const bytes = Buffer.from(random)
+  bytes[0] = (bytes[0]! & 0x3f) | 0x80
+  const tail = bytes.toString('hex')
+  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${rest}-${tail.slice(0, 4)}-${tail.slice(4)}`
+}
+
+/** A page of the domain's entries with a change of an RRset that passes the filter, newest first. */
+export async function page(pool: Pool, domainId: number, filter: Filter, cursor?: Cursor): Promise<Page<Entry>> {
+  const { condition, bindings } = matching(domainId, filter)
+  return pageOf<Entry>(pool, { table: 'history', columns: COLUMNS, conditions: [condition], bindings }, cursor)
+}
+
+/** How many of the domain's entries pass the filter. */
+export async function count(db: Db, domainId: number, filter: Filter): Promise<number> {
+  const { condition, bindings } = matching(domainId, filter)
+  return (await one<{ n: number }>(db, `select count(*) as n from history where ${condition}`, bindings)).n
+}
+
+/**
+ * Searches the compact JSON as text, because to parse it takes longer. In it, `["` begins a change and nothing else:
+ * arrays of records begin with a TTL, and the quotes within strings are escaped.
+ */
+function matching(
+  domainId: number,
+  { subname, type }: Filter,
+): { condition: string; bindings: Record<string, unknown> } {
+  const own = 'domain_id = :domainId'
+  if (subname !== undefined) {
+    const start = JSON.stringify(type === undefined ? [subname] : [subname, type]).replace(/\]$/, ',')
+    return { condition: `${own} and position(:start in changes) > 0`, bindings: { domainId, start } }
+  }
+  if (type === undefined) return { condition: own, bindings: { domainId } }
+  return { condition: `${own} and changes ~ :pattern`, bindings: { domainId, pattern: `\\["[^"]*","${type}",` } }
+}
+
+/** An entry of the domain with its changes. */
+export async function find(db: Db, domainId: number, id: string): Promise<(Entry & { changes: Step[] }) | undefined> {
+  const sql = `select ${COLUMNS}, changes from history where id = :id and domain_id = :domainId`
+  const entry = await maybeOne<Entry & { changes: string }>(db, sql, { id, domainId })
+  if (entry === undefined) return undefined
+  const steps = JSON.parse(entry.changes) as CompactStep[]
+  const changes = steps.map(([subname, type, before, after]) => {
+    return { subname, type, before: contentsOf(before), after: contentsOf(after) }
+  })
+  return { ...entry, changes }
+}
+
+/** A state that a domain had: the one that an entry left. */
+export type Moment = Pick<Entry, 'created' | 'version'>
+
+/** The oldest state of the domain that is known; undefined if there are no entries. */
+export async function oldest(db: Db, domainId: number): Promise<Moment | undefined> {
+  const sql = 'select created, version from history where domain_id = :domainId order by created, id limit 1'
+  return maybeOne(db, sql, { domainId })
+}
+
+/** When the domain got this version, or the next lower one that it had. */
+export async function reached(db: Db, domainId: number, version: number): Promise<Timestamp | undefined> {
+  const sql = `select created from history where domain_id = :domainId and version <= :version
+    order by created desc, id desc limit 1`
+  return (await maybeOne<{ created: Timestamp }>(db, sql, { domainId, version }))?.created
+}
+
+/** The RRsets that were written after this time, as they were then; `before` is undefined if one did not exist. */
+export async function statesAt(db: Db, domainId: number, time: Timestamp): Promise<Omit<Step, 'after'>[]> {
+  const rows = await query<RRsetKey & { before: Compact }>(
+    db,
+    `select distinct on (change ->> 0, change ->> 1) change ->> 0 as subname, change ->> 1 as type, change -> 2 as before
+     from history cross join lateral json_array_elements(cast(changes as json)) as change
+     where domain_id = :domainId and history.created > :time and source <> 'repair'
+     order by change ->> 0, change ->> 1, history.created`,
+    { domainId, time },
+  )
+  return rows.map(({ subname, type, before }) => ({ subname, type, before: contentsOf(before) }))
+}
+
+/** Deletes at most `limit` entries older than this time, and returns how many. */
+export async function removeBefore(db: Db, time: Timestamp, limit: number): Promise<number> {
+  const removed = await query(
+    db,
+    `delete from history where id in (
+       select id from history where id < :first order by id limit :limit for update skip locked
+     ) returning id`,
+    { first: idAt(time, Buffer.alloc(8)), limit },
+  )
+  return removed.length
+}
+
+/** A domain that was deleted. */
+export interface DeletedDomain {
+  id: number
+  name: string
+  ownerId: string
+  minimumTtl: number
+  denial: string
+  created: Timestamp
+  deleted: Timestamp
+}
+
+/**
+ * Remembers a domain that is about to be deleted, with its keys and an entry for its last state, unless that is larger
+ * than RESTORABLE_OCTETS.
+ */
+export async function bury(trx: Db, domainId: number, occasion: Occasion): Promise<void> {
+  await query(
+    trx,
+    `with state as materialized (
+       select count(*) as count, coalesce(sum(octet_length(array_to_string(records, ''))), 0) as octets
+       from rrsets where domain_id = :domainId
+     ), buried as (
+       insert into deleted_domains (id, name, owner_id, minimum_ttl, denial, created, deleted)
+       select id, name, owner_id, minimum_ttl, denial, created, :now from domains, state
+       where id = :domainId and octets <= ${RESTORABLE_OCTETS}
+       returning id
+     )
+     insert into history (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes)
+     select :id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, state.count, (
+       select '[' || coalesce(string_agg(format('["%s","%s",[%s,%s,null]', subname, type, ttl,
+         substr(cast(array_to_json(records) as text), 2)), ','), '') || ']'
+       from rrsets where domain_id = :domainId
+     ) from buried, state`,
+    { ...occasion, id: idAt(occasion.now, randomBytes(8)), domainId },
+  )
+}
+
+/** The domain of this name that was deleted last; with `ownerId`, of this account. */
+export async function buried(db: Db, name: string, ownerId: string | null): Promise<DeletedDomain | undefined> {
+  return maybeOne(
+    db,
+    `select id, name, owner_id as "ownerId", minimum_ttl as "minimumTtl", denial, created, deleted
+     from deleted_domains
+     where name = :name and (cast(:ownerId as uuid) is null or owner_id = :ownerId) order by deleted desc limit 1`,
+    { name, ownerId },
+  )
+}
+
+/** Forgets that a domain was deleted. Its history and keys go, too, unless the domain exists again. */
+export async function exhume(trx: Db, domainId: number): Promise<void> {
+  await query(trx, 'delete from deleted_domains where id = :domainId', { domainId })
+}
+
+/** Forgets at most `limit` domains that were deleted before this time, and returns how many. */
+export async function forget(db: Db, time: Timestamp, limit: number): Promise<number> {
+  const forgotten = await query(
+    db,
+    `delete from deleted_domains where id in (
+       select id from deleted_domains where deleted < :time limit :limit for update skip locked
+     ) returning id`,
+    { time, limit },
+  )
+  return forgotten.length
+}
