@@ -1,6 +1,6 @@
 import test from 'ava'
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
 import { projectFolder } from '../src/project.ts'
 
@@ -9,42 +9,51 @@ const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter
 
 /** The imports of each ring, besides itself: the arrows of architecture.md, and the common files. */
 const ARROWS: Record<string, readonly string[]> = {
-  http: ['service', 'dns', 'errors.ts', 'limits.ts', 'slices.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
-  secondaries: ['wire', 'errors.ts', 'limits.ts'],
+  process: [
+    ...['http', 'cli', 'service', 'store', 'nameserver', 'mail', 'metrics', 'private-servers', 'flow'],
+    ...['errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'project.ts', 'system.ts', '..'],
+  ],
+  http: ['service', 'dns', 'flow', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
   cli: ['service', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'system.ts'],
   service: [
-    'store',
-    'nameserver',
-    'secondaries',
-    'dns',
-    'errors.ts',
-    'limits.ts',
-    'slices.ts',
-    'time.ts',
-    'config.ts',
-    'log.ts',
-    'system.ts',
+    ...['store', 'nameserver', 'dns', 'flow'],
+    ...['errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
   ],
-  store: ['errors.ts', 'limits.ts', 'slices.ts', 'time.ts'],
-  nameserver: ['wire', 'errors.ts', 'limits.ts', 'slices.ts', 'time.ts'],
+  store: ['flow', 'errors.ts', 'limits.ts', 'time.ts'],
+  nameserver: ['flow', 'errors.ts', 'limits.ts', 'time.ts'],
+  'private-servers': ['errors.ts', 'project.ts'],
+  flow: ['errors.ts', 'limits.ts', 'system.ts'],
   mail: ['errors.ts', 'limits.ts', 'time.ts'],
   metrics: ['limits.ts'],
   dns: [],
-  wire: [],
 }
 
-/** The rooms of the service, from the top: each may import those below it, and files beside the rooms. */
-const ROOMS = ['ci', 'accounts', 'secondaries', 'domains', 'zone', 'throttling', 'tokens']
+/**
+ * The rooms of the large rings, from the top: each may import those below it, and files beside the rooms. Files beside the
+ * rooms of http import all rooms; those of the service none.
+ */
+const ROOMS: Record<string, readonly string[]> = {
+  http: [
+    ...['accounts', 'dyndns', 'history', 'domains', 'transfers', 'rrsets', 'tokens', 'service'],
+    ...['openapi', 'pages', 'middleware', 'kit', 'fields'],
+  ],
+  service: [
+    ...['ci', 'operation', 'accounts', 'adoption', 'secondaries', 'domains', 'repair'],
+    ...['zone', 'secrets', 'names', 'tokens', 'mails', 'throttling'],
+  ],
+  nameserver: ['powerdns', 'secondaries', 'wire'],
+  store: ['zone', 'tokens', 'domains', 'accounts', 'connections'],
+}
 
 /** The common files that every ring may import, and their own imports. `system.ts` imports the parts, types only. */
 const COMMON: Record<string, readonly string[]> = {
   'errors.ts': [],
   'limits.ts': [],
-  'slices.ts': [],
   'time.ts': [],
   'config.ts': ['limits.ts', 'setting-values.ts'],
   'setting-values.ts': ['limits.ts'],
   'log.ts': [],
+  'project.ts': [],
   'system.ts': [],
 }
 
@@ -85,14 +94,6 @@ test('the common files import no ring', (t) => {
   t.deepEqual(others, [])
 })
 
-test('no ring imports the files that assemble the rings, or anything outside of src', (t) => {
-  const roots = ['cli.ts', 'start.ts', 'operate.ts', 'with-system.ts', 'serve.ts', 'server.ts', 'app.ts', '..']
-  const others = FILES.filter((file) => ringOf(file) in ARROWS || file in COMMON).flatMap((file) =>
-    imports(file, { types: true }).filter((name) => roots.includes(ringOf(name))),
-  )
-  t.deepEqual(others, [])
-})
-
 test('only the store imports SQL drivers, only nameserver an HTTP client, only http Koa, and only mail an SMTP client', (t) => {
   const owners: Record<string, string> = {
     pg: 'store',
@@ -101,7 +102,7 @@ test('only the store imports SQL drivers, only nameserver an HTTP client, only h
     koa: 'http',
     yup: 'http',
     nodemailer: 'mail',
-    'dns-packet': 'wire',
+    'dns-packet': 'nameserver',
     'prom-client': 'metrics',
   }
   const violations = FILES.filter((file) => ringOf(file) in ARROWS).flatMap((file) => {
@@ -114,20 +115,23 @@ test('only the store imports SQL drivers, only nameserver an HTTP client, only h
   t.deepEqual(violations, [])
 })
 
-test('a room of the service imports only rooms below it', (t) => {
-  const roomOf = (file: string) => /^service\/(\w+)\//.exec(file)?.[1]
-  const files = FILES.filter((file) => roomOf(file) !== undefined)
-  t.deepEqual([...new Set(files.map(roomOf))].sort(), [...ROOMS].sort())
-  const upwards = files.flatMap((file) =>
-    imports(file, { types: true })
-      .filter((name) => {
-        const room = roomOf(name)
-        return room !== undefined && ROOMS.indexOf(room) < ROOMS.indexOf(roomOf(file)!)
-      })
-      .map((name) => `${file} -> ${name}`),
-  )
-  t.deepEqual(upwards, [])
-})
+for (const [ring, rooms] of Object.entries(ROOMS)) {
+  test(`a room of ${ring} imports only rooms below it`, (t) => {
+    const roomOf = (file: string) =>
+      ringOf(file) === ring && file.split('/').length > 2 ? file.split('/')[1] : undefined
+    const files = FILES.filter((file) => roomOf(file) !== undefined)
+    t.deepEqual([...new Set(files.map(roomOf))].sort(), [...rooms].sort())
+    const upwards = files.flatMap((file) =>
+      imports(file, { types: true })
+        .filter((name) => {
+          const room = roomOf(name)
+          return room !== undefined && rooms.indexOf(room) < rooms.indexOf(roomOf(file)!)
+        })
+        .map((name) => `${file} -> ${name}`),
+    )
+    t.deepEqual(upwards, [])
+  })
+}
 
 test('files do not import each other in a circle, not even types', (t) => {
   const graph = new Map(FILES.map((file) => [file, imports(file, { types: true })]))
@@ -144,11 +148,28 @@ test('files do not import each other in a circle, not even types', (t) => {
   t.deepEqual(circles, [])
 })
 
-test('no folder has more than 16 files', (t) => {
+const SUPPORT = readdirSync(join(projectFolder(), 'test/support'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => join('../test/support', file))
+
+test('no folder has more than 14 files, and no file more than 300 lines', (t) => {
   const counts = new Map<string, number>()
-  for (const file of FILES) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  const large = [...FILES, ...SUPPORT].flatMap((file) => {
+    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+    const lines = readFileSync(join(SOURCES, file), 'utf8').split('\n').length - 1
+    return lines > 300 ? [`${file}: ${lines}`] : []
+  })
+  t.deepEqual(large, [])
   t.deepEqual(
-    [...counts].filter(([, count]) => count > 16),
+    [...counts].filter(([, count]) => count > 14),
+    [],
+  )
+})
+
+test('no two files of a ring have the same name', (t) => {
+  const names = FILES.map((file) => `${ringOf(file)}: ${basename(file)}`)
+  t.deepEqual(
+    names.filter((name, i) => names.indexOf(name) < i),
     [],
   )
 })
