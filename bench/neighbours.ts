@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from '../test/support/client.ts'
+import { Client } from '../test/support/clients/client.ts'
 import { startProxy } from '../test/support/servers/proxy.ts'
 import { changesFor, createOtherAccount, tally } from './support/other-account.ts'
 import { percentile, state } from './support/measure.ts'

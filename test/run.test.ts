@@ -30,7 +30,7 @@ for (const [signal, code] of [
 ] as const) {
   test.serial(`the test command leaves no file behind when interrupted by ${signal}`, async (t) => {
     const folder = newFolder()
-    const child = run(folder, 'dev/lock')
+    const child = run(folder, 'private-servers/lock')
     await outputUntil(child, 'Postgres: starting')
     child.kill(signal)
     child.stdout!.resume()
@@ -41,12 +41,12 @@ for (const [signal, code] of [
 
 test.serial('a run exits with 0, removes its files, and those of an earlier run that was killed', async (t) => {
   const folder = newFolder()
-  const killed = run(folder, 'dev/lock')
+  const killed = run(folder, 'private-servers/lock')
   await outputUntil(killed, 'Postgres: starting')
   killed.kill('SIGKILL')
   await once(killed, 'exit')
   t.is(readdirSync(folder).length, 1)
-  const child = run(folder, 'dev/lock')
+  const child = run(folder, 'private-servers/lock')
   const [ended, output] = await Promise.all([once(child, 'close'), outputUntil(child, ' failed')])
   t.deepEqual(ended, [0, null])
   t.regex(output, /\n\d+ passed, 0 failed\n$/)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase, query } from '../../src/store/database.ts'
-import { Client } from '../../test/support/client.ts'
+import { Client } from '../../test/support/clients/client.ts'
 import { rrset } from './zones.ts'
 
 /** Creates an account beside the one that attacks, with a token of this secret. */

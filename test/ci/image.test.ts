@@ -3,7 +3,7 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, syml
 import { join } from 'node:path'
 import { findPorts, HOST } from '../../src/private-servers/ports.ts'
 import { projectFolder } from '../../src/project.ts'
-import { Client } from '../support/client.ts'
+import { Client } from '../support/clients/client.ts'
 import { ask } from '../support/dns/dns.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'

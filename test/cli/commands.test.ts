@@ -1,12 +1,12 @@
 import test from 'ava'
 import { decryptSecret } from '../../src/service/accounts/second-factor.ts'
 import { query } from '../../src/store/database.ts'
-import type { Client } from '../support/client.ts'
+import type { Client } from '../support/clients/client.ts'
 import { commandsOn, runWith } from '../support/command-line.ts'
 import { useService } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
-import { addFactor } from '../support/tokens.ts'
+import { addFactor } from '../support/clients/tokens.ts'
 
 // Contract §15.2: the operator's commands, beside a running service. Most run in this process, because starting another
 // takes far longer than the command.

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { succeeded as created } from '../support/api.ts'
+import { succeeded as created } from '../support/clients/api.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'

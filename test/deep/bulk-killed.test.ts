@@ -1,6 +1,6 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newDomain, succeeded, type ShownRRset } from '../support/api.ts'
+import { newDomain, succeeded, type ShownRRset } from '../support/clients/api.ts'
 import { depth } from '../support/depth.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestServers } from '../support/harness.ts'
 import type { Random } from '../support/random.ts'
-import type { CommitFate } from '../support/servers/postgres-proxy.ts'
+import type { CommitFate } from '../support/servers/postgres/postgres-proxy.ts'
 import type { Fate } from '../support/servers/proxy.ts'
 import type { Worker } from '../support/workers.ts'
 

@@ -1,13 +1,13 @@
 import test from 'ava'
-import { newDomain } from '../support/api.ts'
-import type { Client } from '../support/client.ts'
+import { newDomain } from '../support/clients/api.ts'
+import type { Client } from '../support/clients/client.ts'
 import { depth } from '../support/depth.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
-import { PostgresPair } from '../support/servers/postgres-pair.ts'
-import { askPostgres } from '../support/servers/postgres-server.ts'
-import { startPostgresProxy } from '../support/servers/postgres-proxy.ts'
+import { PostgresPair } from '../support/servers/postgres/postgres-pair.ts'
+import { askPostgres } from '../support/servers/postgres/postgres-server.ts'
+import { startPostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
 
 // A standby is promoted although the primary still accepts writes: an asynchronous one, so that these would be lost.
 

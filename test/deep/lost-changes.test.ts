@@ -1,10 +1,10 @@
 import test from 'ava'
-import { newDomain, rrset, succeeded } from '../support/api.ts'
+import { newDomain, rrset, succeeded } from '../support/clients/api.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
-import { PostgresPair } from '../support/servers/postgres-pair.ts'
+import { PostgresPair } from '../support/servers/postgres/postgres-pair.ts'
 
 // A primary with an asynchronous standby, which lacks the last commits when it is promoted.
 

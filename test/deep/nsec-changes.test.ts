@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { SMALL_ZONE } from '../../src/limits.ts'
 import { around, ChangingZone, SUBNAMES, TYPES, type Changed } from '../served/checks/sequences.ts'
-import { succeeded } from '../support/api.ts'
+import { succeeded } from '../support/clients/api.ts'
 import { depth } from '../support/depth.ts'
 import { transfer, verifyByBind, verifyZone, type Server } from '../support/dns/dns.ts'
 import { differences } from '../support/dns/likeness.ts'

@@ -1,13 +1,13 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CLAIM_LIFETIME, IDLE_TIMEOUT } from '../../src/limits.ts'
-import { createAccount } from '../support/accounts.ts'
+import { createAccount } from '../support/clients/accounts.ts'
 import { startWithCaches } from '../support/caches.ts'
 import { addressAt, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
-import { breakTransactions } from '../support/transactions.ts'
+import { breakTransactions } from '../support/state/transactions.ts'
 
 // The sender of a request stands still, or PowerDNS takes long (architecture.md, "The mark before the push"). The tests
 // after the first one wait for IDLE_TIMEOUT, at the same time.

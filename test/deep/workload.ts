@@ -1,5 +1,5 @@
-import type { Answer, Client } from '../support/client.ts'
-import { Mismatch } from '../support/description.ts'
+import type { Answer, Client } from '../support/clients/client.ts'
+import { Mismatch } from '../support/clients/description.ts'
 import { eventually } from '../support/eventually.ts'
 
 /** A domain and its state: the one acknowledged last, and one that a write without answer may have produced. */

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { emailOf } from '../support/accounts.ts'
+import { emailOf } from '../support/clients/accounts.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'

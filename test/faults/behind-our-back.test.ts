@@ -7,7 +7,7 @@ import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepanci
 import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
-import { entriesOf } from '../support/history.ts'
+import { entriesOf } from '../support/state/history.ts'
 
 // Somebody changes one of our zones directly at PowerDNS.
 

@@ -2,7 +2,7 @@ import test from 'ava'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
-import { startPostgresProxy, type CommitFate, type PostgresProxy } from '../support/servers/postgres-proxy.ts'
+import { startPostgresProxy, type CommitFate, type PostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
 
 // The connection to Postgres breaks while a write commits (architecture.md, "The mark before the push").
 

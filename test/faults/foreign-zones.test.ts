@@ -1,6 +1,6 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
-import { createAccount } from '../support/accounts.ts'
+import { createAccount } from '../support/clients/accounts.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'

@@ -7,7 +7,7 @@ import { startWithCaches } from '../support/caches.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
-import { breakTransactions } from '../support/transactions.ts'
+import { breakTransactions } from '../support/state/transactions.ts'
 
 // The transaction's connection to Postgres breaks during the push, which releases the domain's lock without the process
 // noticing. Repair then deletes the mark. Only after that PowerDNS applies the push.

@@ -10,7 +10,7 @@ import { useServers } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 import { environmentFor } from '../support/servers/service.ts'
-import { waitingForLocks } from '../support/transactions.ts'
+import { waitingForLocks } from '../support/state/transactions.ts'
 
 // `zoneplane domain pause` and `resume` are killed. The domain is then paused or not, nothing in between, and the
 // command can be repeated.

@@ -4,13 +4,13 @@ import { removeInstanceFolder } from '../../src/private-servers/instance-folder.
 import { startPostgres } from '../../src/private-servers/postgres.ts'
 import { WRITERS_PER_ACCOUNT } from '../../src/limits.ts'
 import { query } from '../../src/store/database.ts'
-import type { Answer, Client } from '../support/client.ts'
+import type { Answer, Client } from '../support/clients/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
-import { breakTransactions } from '../support/transactions.ts'
+import { breakTransactions } from '../support/state/transactions.ts'
 
 // Postgres closes connections, or is down for a while: the answer is 503, never 500, and no acknowledged write is lost.
 

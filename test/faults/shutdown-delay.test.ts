@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Pool } from 'undici'
-import { newDomain, rrset } from '../support/api.ts'
+import { newDomain, rrset } from '../support/clients/api.ts'
 import { eventuallyHas } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { one } from '../../src/store/database.ts'
-import { createAccount, type Account } from '../support/accounts.ts'
+import { createAccount, type Account } from '../support/clients/accounts.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
-import { newDomain, succeeded } from '../support/api.ts'
+import { newDomain, succeeded } from '../support/clients/api.ts'
 import { useServers } from '../support/harness.ts'
 import type { Call, Fate, Stopped } from '../support/servers/proxy.ts'
 

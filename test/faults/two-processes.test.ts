@@ -1,6 +1,6 @@
 import test from 'ava'
-import { createAccount } from '../support/accounts.ts'
-import { patiently } from '../support/api.ts'
+import { createAccount } from '../support/clients/accounts.ts'
+import { patiently } from '../support/clients/api.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers, type OwnService, type TestProcess } from '../support/harness.ts'
 

@@ -1,8 +1,8 @@
 import test from 'ava'
-import type { Account } from '../support/accounts.ts'
-import { newDomain } from '../support/api.ts'
-import { exchange, plainRequest } from '../support/raw.ts'
-import type { Answer } from '../support/client.ts'
+import type { Account } from '../support/clients/accounts.ts'
+import { newDomain } from '../support/clients/api.ts'
+import { exchange, plainRequest } from '../support/clients/raw.ts'
+import type { Answer } from '../support/clients/client.ts'
 import { useService, withService } from '../support/harness.ts'
 
 // Contract §§1.5 to 1.7: bodies, headers and status codes of responses.

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { findPorts, HOST } from '../../src/private-servers/ports.ts'
-import { Client } from '../support/client.ts'
+import { Client } from '../support/clients/client.ts'
 import { dig, isServed } from './answers.ts'
 import { memory, ready, start, TOKEN } from './ci-container.ts'
 import { hasCiImage } from './compose.ts'

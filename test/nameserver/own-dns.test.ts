@@ -3,7 +3,7 @@ import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { endpointsOf } from '../../src/nameserver/powerdns/own-dns.ts'
 import { PowerDns } from '../../src/nameserver/powerdns/powerdns.ts'
-import { newDomain, succeeded } from '../support/api.ts'
+import { newDomain, succeeded } from '../support/clients/api.ts'
 import { useService } from '../support/harness.ts'
 
 // Where PowerDNS answers queries is learnt from its settings. There it is asked for the serial of a zone before each write,

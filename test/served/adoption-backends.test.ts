@@ -8,7 +8,7 @@ import { NEWEST_SPELLING, spell } from '../../src/nameserver/powerdns/spelling.t
 import { EXAMPLES } from '../dns/examples/index.ts'
 import { lookUp, verifyTransfer } from '../support/dns/dns.ts'
 import { transferred } from '../support/dns/wire.ts'
-import type { Client } from '../support/client.ts'
+import type { Client } from '../support/clients/client.ts'
 import { useServers, type TestServers } from '../support/harness.ts'
 import { POSTGRES_SCHEMA, type Backend } from '../support/servers/backends.ts'
 import { newFolder } from '../support/servers/folders.ts'

@@ -3,7 +3,7 @@ import { release, type AdoptionRequest } from '../../src/service/adoption/adopti
 import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { transfer } from '../support/dns/dns.ts'
 import { servedSerial } from '../support/dns/wire.ts'
-import type { Client } from '../support/client.ts'
+import type { Client } from '../support/clients/client.ts'
 import { useServers } from '../support/harness.ts'
 import * as checks from './checks/adoption.ts'
 import { adoption, ownerOf } from './checks/adoption.ts'

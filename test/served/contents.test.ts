@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { audit } from '../../src/service/repair/reconcile.ts'
-import { succeeded } from '../support/api.ts'
+import { succeeded } from '../support/clients/api.ts'
 import { depth } from '../support/depth.ts'
 import { isConsistent } from '../support/dns/zone.ts'
 import { useService } from '../support/harness.ts'

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import { newDomain, rrset, shared, succeeded, type RRsetBody } from '../support/api.ts'
+import { newDomain, rrset, shared, succeeded, type RRsetBody } from '../support/clients/api.ts'
 import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { contentOf, query } from '../support/dns/wire.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import test from 'ava'
-import { newDomain, type ShownRRset } from '../support/api.ts'
+import { newDomain, type ShownRRset } from '../support/clients/api.ts'
 import { depth } from '../support/depth.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'

@@ -3,7 +3,7 @@ import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { pause, resume } from '../../src/service/adoption/pausing.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
-import type { Client } from '../support/client.ts'
+import type { Client } from '../support/clients/client.ts'
 import { useServers } from '../support/harness.ts'
 
 // The operator pauses a domain, works on its zone at PowerDNS, and chooses which contents stay.

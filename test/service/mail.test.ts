@@ -15,8 +15,8 @@ import type { Timestamp } from '../../src/time.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
-import { lettersTo } from '../support/mails.ts'
-import { createDatabase } from '../support/servers/databases.ts'
+import { lettersTo } from '../support/clients/mails.ts'
+import { createDatabase } from '../support/servers/postgres/databases.ts'
 
 // The mail queue, with a clock that the tests set. Each test begins with an empty queue.
 

@@ -9,7 +9,7 @@ import type { Actor } from '../../src/service/actor.ts'
 import { BoundedMemory } from '../../src/service/throttling/counters.ts'
 import { admit, comparePassword } from '../../src/service/throttling/throttling.ts'
 import type { System } from '../../src/system.ts'
-import { createDatabase } from '../support/servers/databases.ts'
+import { createDatabase } from '../support/servers/postgres/databases.ts'
 import { statementsOf } from '../support/statements.ts'
 
 // Contract §14: rates, keys, windows, and what is reported to the caller.

@@ -9,7 +9,7 @@ import { projectFolder } from '../../src/project.ts'
 import { openDatabase, query, type Db } from '../../src/store/database.ts'
 import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
 import { eventually } from '../support/eventually.ts'
-import { createDatabase } from '../support/servers/databases.ts'
+import { createDatabase } from '../support/servers/postgres/databases.ts'
 
 const run = promisify(execFile)
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Pool, PoolClient } from 'pg'
 import { openDatabase } from '../../src/store/database.ts'
-import { createDatabase } from '../support/servers/databases.ts'
+import { createDatabase } from '../support/servers/postgres/databases.ts'
 
 /** Inserts rows with SQL; every function resolves with the new row's id. */
 export interface Tables {

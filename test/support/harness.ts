@@ -3,10 +3,10 @@ import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem } from '../../src/process/create-system.ts'
 import type { System } from '../../src/system.ts'
-import { createAccount, type Account, type AccountOptions } from './accounts.ts'
-import { Client } from './client.ts'
+import { createAccount, type Account, type AccountOptions } from './clients/accounts.ts'
+import { Client } from './clients/client.ts'
 import type { Backend } from './servers/backends.ts'
-import type { Database } from './servers/databases.ts'
+import type { Database } from './servers/postgres/databases.ts'
 import { startServers, type Servers } from './servers/servers.ts'
 import {
   environmentFor,

@@ -2,7 +2,7 @@ import { query } from '../../../src/store/database.ts'
 import { generateSecret } from '../../../src/service/tokens/secrets.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
-import * as people from '../../support/people.ts'
+import * as people from '../../support/clients/people.ts'
 import {
   accountOf,
   activationLink,
@@ -16,9 +16,9 @@ import {
   said,
   type Link,
   type Person,
-} from '../../support/people.ts'
+} from '../../support/clients/people.ts'
 import { test } from '../../support/serial.ts'
-import { setState } from '../../support/tokens.ts'
+import { setState } from '../../support/clients/tokens.ts'
 
 // Contract §11.3: what confirmation codes allow.
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { Answer } from '../../support/client.ts'
+import type { Answer } from '../../support/clients/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
-import * as people from '../../support/people.ts'
-import { freshEmail, PASSWORD, person } from '../../support/people.ts'
+import * as people from '../../support/clients/people.ts'
+import { freshEmail, PASSWORD, person } from '../../support/clients/people.ts'
 import { test } from '../../support/serial.ts'
-import { addFactor, addPolicies, addToken, codeFor, forgetCodes, wrongCode } from '../../support/tokens.ts'
+import { addFactor, addPolicies, addToken, codeFor, forgetCodes, wrongCode } from '../../support/clients/tokens.ts'
 
 // The log has an event for each change of accounts and tokens (docs/operators.md).
 

@@ -1,9 +1,9 @@
 import { useService, withService } from '../../support/harness.ts'
-import { allLettersTo } from '../../support/mails.ts'
-import * as people from '../../support/people.ts'
-import { freshEmail, PASSWORD, person, said } from '../../support/people.ts'
+import { allLettersTo } from '../../support/clients/mails.ts'
+import * as people from '../../support/clients/people.ts'
+import { freshEmail, PASSWORD, person, said } from '../../support/clients/people.ts'
 import { test } from '../../support/serial.ts'
-import { addToken } from '../../support/tokens.ts'
+import { addToken } from '../../support/clients/tokens.ts'
 
 // Contract §14, `mail`: nobody fills somebody else's mailbox.
 

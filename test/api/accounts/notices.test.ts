@@ -1,9 +1,9 @@
 import { useService } from '../../support/harness.ts'
-import { allLettersTo, letterTo, type Letter } from '../../support/mails.ts'
-import * as people from '../../support/people.ts'
-import { person, type Person } from '../../support/people.ts'
+import { allLettersTo, letterTo, type Letter } from '../../support/clients/mails.ts'
+import * as people from '../../support/clients/people.ts'
+import { person, type Person } from '../../support/clients/people.ts'
 import { test } from '../../support/serial.ts'
-import { addFactor, addToken, codeFor, forgetCodes } from '../../support/tokens.ts'
+import { addFactor, addToken, codeFor, forgetCodes } from '../../support/clients/tokens.ts'
 
 // Contract §11.1: notices of changes that a thief of the password or of a token would make.
 

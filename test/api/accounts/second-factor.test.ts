@@ -1,9 +1,9 @@
-import { newDomain } from '../../support/api.ts'
+import { newDomain } from '../../support/clients/api.ts'
 import { useService, withService, type TestService } from '../../support/harness.ts'
-import { allLettersTo } from '../../support/mails.ts'
-import { person, said, type Person } from '../../support/people.ts'
+import { allLettersTo } from '../../support/clients/mails.ts'
+import { person, said, type Person } from '../../support/clients/people.ts'
 import { test } from '../../support/serial.ts'
-import { addFactor, addToken, codeFor, stopClocks, wrongCode } from '../../support/tokens.ts'
+import { addFactor, addToken, codeFor, stopClocks, wrongCode } from '../../support/clients/tokens.ts'
 import { query } from '../../../src/store/database.ts'
 
 // Contract §11.2: with MFA enabled, a change of address and a deletion need a code; and how often codes may be wrong.

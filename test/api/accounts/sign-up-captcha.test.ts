@@ -1,7 +1,15 @@
-import { payload, solution, solved } from '../../support/captchas.ts'
+import { payload, solution, solved } from '../../support/clients/captchas.ts'
 import { useService, withService } from '../../support/harness.ts'
-import * as people from '../../support/people.ts'
-import { accountOf, activationLink, canLogIn, freshEmail, PASSWORD, person, said } from '../../support/people.ts'
+import * as people from '../../support/clients/people.ts'
+import {
+  accountOf,
+  activationLink,
+  canLogIn,
+  freshEmail,
+  PASSWORD,
+  person,
+  said,
+} from '../../support/clients/people.ts'
 import { test } from '../../support/serial.ts'
 
 // Contract §11: where captchas are required while they are on.

@@ -2,11 +2,11 @@ import test from 'ava'
 import { decryptSecret } from '../../../src/service/accounts/second-factor.ts'
 import { codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
 import { query } from '../../../src/store/database.ts'
-import type { Client } from '../../support/client.ts'
+import type { Client } from '../../support/clients/client.ts'
 import { depth } from '../../support/depth.ts'
 import { useService } from '../../support/harness.ts'
-import { linkTo, person } from '../../support/people.ts'
-import { addToken, stopClocks } from '../../support/tokens.ts'
+import { linkTo, person } from '../../support/clients/people.ts'
+import { addToken, stopClocks } from '../../support/clients/tokens.ts'
 
 // Of many requests that use a code or a link at once, exactly one succeeds.
 

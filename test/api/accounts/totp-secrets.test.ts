@@ -4,9 +4,9 @@ import { encryptAgain } from '../../../src/service/operation/stored-secrets.ts'
 import { query } from '../../../src/store/database.ts'
 import { startService } from '../../support/servers/service.ts'
 import { useService } from '../../support/harness.ts'
-import { linkTo, person } from '../../support/people.ts'
+import { linkTo, person } from '../../support/clients/people.ts'
 import { test } from '../../support/serial.ts'
-import { addFactor, addToken, codeFor, stopClocks } from '../../support/tokens.ts'
+import { addFactor, addToken, codeFor, stopClocks } from '../../support/clients/tokens.ts'
 
 // Contract §12: the secrets of TOTP factors are encrypted in the database, and bound to their factor.
 

@@ -1,7 +1,7 @@
-import type { Account } from '../../support/accounts.ts'
-import { freshName, newDomain, newReservedDomain, succeeded, type ShownDomain } from '../../support/api.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { freshName, newDomain, newReservedDomain, succeeded, type ShownDomain } from '../../support/clients/api.ts'
 import { useService, withService } from '../../support/harness.ts'
-import { freshEmail, PASSWORD } from '../../support/people.ts'
+import { freshEmail, PASSWORD } from '../../support/clients/people.ts'
 import { test } from '../../support/serial.ts'
 
 const service = useService()

@@ -1,9 +1,9 @@
 import { query } from '../../../src/store/database.ts'
-import { callsFor, domainOf, freshName, newDomain, newRRset, succeeded } from '../../support/api.ts'
+import { callsFor, domainOf, freshName, newDomain, newRRset, succeeded } from '../../support/clients/api.ts'
 import { ask, lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies } from '../../support/tokens.ts'
+import { addPolicies } from '../../support/clients/tokens.ts'
 
 const service = useService()
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { domainOf, newDomain } from '../../support/api.ts'
+import { domainOf, newDomain } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
 import { useService } from '../../support/harness.ts'

@@ -1,4 +1,4 @@
-import { newDomain } from '../../support/api.ts'
+import { newDomain } from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 

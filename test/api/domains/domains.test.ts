@@ -1,4 +1,12 @@
-import { domainOf, freshName, newDomain, rrset, setMinimumTtl, succeeded, type ShownDomain } from '../../support/api.ts'
+import {
+  domainOf,
+  freshName,
+  newDomain,
+  rrset,
+  setMinimumTtl,
+  succeeded,
+  type ShownDomain,
+} from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 

@@ -1,6 +1,13 @@
-import type { Account } from '../../support/accounts.ts'
-import { newDomain, newReservedDomain, rrset, succeeded, type ShownDomain, type ShownRRset } from '../../support/api.ts'
-import type { Client } from '../../support/client.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import {
+  newDomain,
+  newReservedDomain,
+  rrset,
+  succeeded,
+  type ShownDomain,
+  type ShownRRset,
+} from '../../support/clients/api.ts'
+import type { Client } from '../../support/clients/client.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
 import { useService } from '../../support/harness.ts'

@@ -1,4 +1,4 @@
-import { newDomain, type ShownDomain } from '../../support/api.ts'
+import { newDomain, type ShownDomain } from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 

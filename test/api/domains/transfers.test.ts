@@ -1,9 +1,9 @@
 import test from 'ava'
 import { query } from '../../../src/store/database.ts'
-import { domainOf, newDomain, shared, succeeded } from '../../support/api.ts'
+import { domainOf, newDomain, shared, succeeded } from '../../support/clients/api.ts'
 import { commandsOn } from '../../support/command-line.ts'
 import { useService, withService } from '../../support/harness.ts'
-import { entriesOf } from '../../support/history.ts'
+import { entriesOf } from '../../support/state/history.ts'
 
 // Contract §15.7: who may transfer a zone. What PowerDNS serves then: test/served/transfers.test.ts.
 

@@ -1,12 +1,20 @@
 import { SUBNAME_RULE } from '../../../src/dns/names.ts'
 import { query } from '../../../src/store/database.ts'
-import { callsFor, freshName, newDomain, rrset, shared, type ShownDomain, type ShownRRset } from '../../support/api.ts'
-import type { Answer, Client } from '../../support/client.ts'
+import {
+  callsFor,
+  freshName,
+  newDomain,
+  rrset,
+  shared,
+  type ShownDomain,
+  type ShownRRset,
+} from '../../support/clients/api.ts'
+import type { Answer, Client } from '../../support/clients/client.ts'
 import { ask, lookUp, transfer } from '../../support/dns/dns.ts'
 import { useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { isConsistent } from '../../support/dns/zone.ts'
-import { addPolicies } from '../../support/tokens.ts'
+import { addPolicies } from '../../support/clients/tokens.ts'
 
 // Contract §7.7. The parser's own tests are in test/dns/zonefile.test.ts.
 

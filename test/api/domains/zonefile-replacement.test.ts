@@ -1,15 +1,22 @@
 import fc from 'fast-check'
 import { COLLECTION_ITEMS } from '../../../src/limits.ts'
-import { freshName, newDomain, newReservedDomain, newRRset, setMinimumTtl, succeeded } from '../../support/api.ts'
-import type { Client } from '../../support/client.ts'
+import {
+  freshName,
+  newDomain,
+  newReservedDomain,
+  newRRset,
+  setMinimumTtl,
+  succeeded,
+} from '../../support/clients/api.ts'
+import type { Client } from '../../support/clients/client.ts'
 import { depth } from '../../support/depth.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
-import { contentsOf } from '../../support/history.ts'
+import { contentsOf } from '../../support/state/history.ts'
 import { SEED } from '../../support/random.ts'
 import { test } from '../../support/serial.ts'
-import { snapshot } from '../../support/snapshot.ts'
-import { addPolicies, addToken } from '../../support/tokens.ts'
+import { snapshot } from '../../support/state/snapshot.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 // A zone file for a domain that exists (contract §15.4).
 

@@ -1,9 +1,9 @@
 import test from 'ava'
-import type { Account } from '../../support/accounts.ts'
-import { freshName, newDomain, succeeded } from '../../support/api.ts'
-import { addresses, served, update } from '../../support/dyndns.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { freshName, newDomain, succeeded } from '../../support/clients/api.ts'
+import { addresses, served, update } from '../../support/clients/dyndns.ts'
 import { useService } from '../../support/harness.ts'
-import { exchange } from '../../support/raw.ts'
+import { exchange } from '../../support/clients/raw.ts'
 
 // Contract §18: the requests that routers and other clients send, octet by octet, and the answers that they need. In
 // these, D is the domain, S the token's secret, and B the base64 of both for Basic authentication.

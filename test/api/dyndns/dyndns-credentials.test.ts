@@ -1,10 +1,17 @@
 import test from 'ava'
-import { freshName, newDomain } from '../../support/api.ts'
-import { basic, told, update } from '../../support/dyndns.ts'
-import { exchange, plainRequest } from '../../support/raw.ts'
-import { addFactor, addPolicies, addToken, lastUsed, setState, type TokenOptions } from '../../support/tokens.ts'
+import { freshName, newDomain } from '../../support/clients/api.ts'
+import { basic, told, update } from '../../support/clients/dyndns.ts'
+import { exchange, plainRequest } from '../../support/clients/raw.ts'
+import {
+  addFactor,
+  addPolicies,
+  addToken,
+  lastUsed,
+  setState,
+  type TokenOptions,
+} from '../../support/clients/tokens.ts'
 import { query } from '../../../src/store/database.ts'
-import { emailOf, type Account } from '../../support/accounts.ts'
+import { emailOf, type Account } from '../../support/clients/accounts.ts'
 import { useService } from '../../support/harness.ts'
 
 // Contract §10.2: the three forms of credentials.

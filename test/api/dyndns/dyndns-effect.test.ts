@@ -2,9 +2,9 @@ import test from 'ava'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { begin, query } from '../../../src/store/database.ts'
-import type { Account } from '../../support/accounts.ts'
+import type { Account } from '../../support/clients/accounts.ts'
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
-import { hold, plainRequest } from '../../support/raw.ts'
+import { hold, plainRequest } from '../../support/clients/raw.ts'
 import type { Call } from '../../support/servers/proxy.ts'
 import {
   domainOf,
@@ -14,11 +14,11 @@ import {
   setMinimumTtl,
   succeeded,
   type ShownRRset,
-} from '../../support/api.ts'
-import { addresses, served, told, update } from '../../support/dyndns.ts'
+} from '../../support/clients/api.ts'
+import { addresses, served, told, update } from '../../support/clients/dyndns.ts'
 import { useService } from '../../support/harness.ts'
-import { addPolicies, addToken } from '../../support/tokens.ts'
-import { waitingForLocks } from '../../support/transactions.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
+import { waitingForLocks } from '../../support/state/transactions.ts'
 
 // Contract §10.5: what an update changes, which tokens may send it, and its errors. The caller's address is
 // 127.0.0.1 unless a test sets another.

@@ -1,7 +1,7 @@
 import test from 'ava'
-import type { Account } from '../../support/accounts.ts'
-import { newDomain } from '../../support/api.ts'
-import { addresses, basic, told, update } from '../../support/dyndns.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { newDomain } from '../../support/clients/api.ts'
+import { addresses, basic, told, update } from '../../support/clients/dyndns.ts'
 import { useService } from '../../support/harness.ts'
 
 // Contract §10.3: which names an update changes.

@@ -1,9 +1,9 @@
 import test from 'ava'
-import type { Account } from '../../support/accounts.ts'
-import { freshName, newDomain } from '../../support/api.ts'
-import { addresses, basic, told } from '../../support/dyndns.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { freshName, newDomain } from '../../support/clients/api.ts'
+import { addresses, basic, told } from '../../support/clients/dyndns.ts'
 import { useService } from '../../support/harness.ts'
-import { exchange } from '../../support/raw.ts'
+import { exchange } from '../../support/clients/raw.ts'
 
 // Contract §10.1: the paths for updates, and the form of the answers.
 

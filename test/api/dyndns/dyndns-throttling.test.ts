@@ -1,11 +1,11 @@
 import test from 'ava'
 import { Throttled } from '../../../src/errors.ts'
-import type { Account } from '../../support/accounts.ts'
-import { domainOf, newDomain } from '../../support/api.ts'
-import type { Answer } from '../../support/client.ts'
-import { addresses, told, update } from '../../support/dyndns.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { domainOf, newDomain } from '../../support/clients/api.ts'
+import type { Answer } from '../../support/clients/client.ts'
+import { addresses, told, update } from '../../support/clients/dyndns.ts'
 import { useService } from '../../support/harness.ts'
-import { addToken } from '../../support/tokens.ts'
+import { addToken } from '../../support/clients/tokens.ts'
 
 // Contract §14 for updates: how many are accepted for a domain, and the answer to the others.
 

@@ -2,12 +2,12 @@ import { trimHistory } from '../../../src/service/domains/retention.ts'
 import { bringBack } from '../../../src/service/domains/creation.ts'
 import { remove } from '../../../src/service/accounts/accounts.ts'
 import { query } from '../../../src/store/database.ts'
-import { domainOf, newDomain, newRRset, rrset, succeeded } from '../../support/api.ts'
+import { domainOf, newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
-import { contentsOf, entriesOf, restore } from '../../support/history.ts'
+import { contentsOf, entriesOf, restore } from '../../support/state/history.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies, addToken } from '../../support/tokens.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 // Domains that were deleted come back (contract §15.5).
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
-import { newDomain, newReservedDomain, newRRset, rrset, succeeded } from '../../support/api.ts'
+import { newDomain, newReservedDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { depth } from '../../support/depth.ts'
 import { useService } from '../../support/harness.ts'
-import { changesIn, contentsOf, entriesOf, restore, undo } from '../../support/history.ts'
+import { changesIn, contentsOf, entriesOf, restore, undo } from '../../support/state/history.ts'
 import { SEED } from '../../support/random.ts'
 import { test } from '../../support/serial.ts'
-import { snapshot } from '../../support/snapshot.ts'
-import { addPolicies, addToken } from '../../support/tokens.ts'
+import { snapshot } from '../../support/state/snapshot.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 // Undo and restore (contract §15.5).
 

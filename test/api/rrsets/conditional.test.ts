@@ -1,5 +1,5 @@
-import { domainOf, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/api.ts'
-import type { Client } from '../../support/client.ts'
+import { domainOf, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import type { Client } from '../../support/clients/client.ts'
 import { depth } from '../../support/depth.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'

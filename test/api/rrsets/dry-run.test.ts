@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import { newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/api.ts'
-import type { Client } from '../../support/client.ts'
+import { newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import type { Client } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
-import type { ShownChange } from '../../support/history.ts'
+import type { ShownChange } from '../../support/state/history.ts'
 import { SEED } from '../../support/random.ts'
 import { test } from '../../support/serial.ts'
-import { snapshot } from '../../support/snapshot.ts'
-import { addPolicies, addToken } from '../../support/tokens.ts'
+import { snapshot } from '../../support/state/snapshot.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 // Dry runs (contract §15.3).
 

@@ -1,5 +1,13 @@
 import { nsec3Label } from '../../../src/nameserver/powerdns/nsec3.ts'
-import { newDomain, newReservedDomain, newRRset, rrset, shared, succeeded, freshName } from '../../support/api.ts'
+import {
+  newDomain,
+  newReservedDomain,
+  newRRset,
+  rrset,
+  shared,
+  succeeded,
+  freshName,
+} from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 

@@ -1,11 +1,19 @@
 import fc from 'fast-check'
 import { begin, query } from '../../../src/store/database.ts'
-import { freshName, newDomain, newRRset, rrset, succeeded, type RRsetBody, type ShownRRset } from '../../support/api.ts'
-import type { Answer, Client } from '../../support/client.ts'
+import {
+  freshName,
+  newDomain,
+  newRRset,
+  rrset,
+  succeeded,
+  type RRsetBody,
+  type ShownRRset,
+} from '../../support/clients/api.ts'
+import type { Answer, Client } from '../../support/clients/client.ts'
 import { depth } from '../../support/depth.ts'
-import { told, update } from '../../support/dyndns.ts'
+import { told, update } from '../../support/clients/dyndns.ts'
 import { useService } from '../../support/harness.ts'
-import { contentsOf, entriesOf, restore, undo } from '../../support/history.ts'
+import { contentsOf, entriesOf, restore, undo } from '../../support/state/history.ts'
 import { SEED } from '../../support/random.ts'
 import { test } from '../../support/serial.ts'
 import { statementsOf } from '../../support/statements.ts'

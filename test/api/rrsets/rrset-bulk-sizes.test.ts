@@ -1,6 +1,6 @@
 import { ANCESTORS, SMALL_ZONE } from '../../../src/limits.ts'
 import { query } from '../../../src/store/database.ts'
-import { newDomain, rrset, succeeded, type ShownRRset } from '../../support/api.ts'
+import { newDomain, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { statementsOf } from '../../support/statements.ts'

@@ -9,10 +9,10 @@ import {
   succeeded,
   type RRsetBody,
   type ShownRRset,
-} from '../../support/api.ts'
+} from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies } from '../../support/tokens.ts'
+import { addPolicies } from '../../support/clients/tokens.ts'
 
 const service = useService({ THROTTLE: 'off' })
 

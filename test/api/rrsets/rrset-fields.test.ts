@@ -1,5 +1,13 @@
-import { newDomain, newRRset, rrset, setMinimumTtl, shared, succeeded, type RRsetBody } from '../../support/api.ts'
-import type { Client } from '../../support/client.ts'
+import {
+  newDomain,
+  newRRset,
+  rrset,
+  setMinimumTtl,
+  shared,
+  succeeded,
+  type RRsetBody,
+} from '../../support/clients/api.ts'
+import type { Client } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 

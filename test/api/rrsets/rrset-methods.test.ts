@@ -1,4 +1,4 @@
-import { freshName, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/api.ts'
+import { freshName, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'

@@ -1,5 +1,5 @@
-import { newDomain, newRRset, type ShownRRset } from '../../support/api.ts'
-import type { Client } from '../../support/client.ts'
+import { newDomain, newRRset, type ShownRRset } from '../../support/clients/api.ts'
+import type { Client } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 

@@ -1,5 +1,13 @@
-import { callsFor, domainOf, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/api.ts'
-import type { Answer, Client } from '../../support/client.ts'
+import {
+  callsFor,
+  domainOf,
+  newDomain,
+  newRRset,
+  rrset,
+  succeeded,
+  type ShownRRset,
+} from '../../support/clients/api.ts'
+import type { Answer, Client } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
 import { statementsOf } from '../../support/statements.ts'
 import { test } from '../../support/serial.ts'

@@ -1,9 +1,9 @@
 import { query } from '../../../src/store/database.ts'
-import { domainOf, freshName, newDomain, newRRset, rrset, type ShownDomain } from '../../support/api.ts'
-import type { Client } from '../../support/client.ts'
+import { domainOf, freshName, newDomain, newRRset, rrset, type ShownDomain } from '../../support/clients/api.ts'
+import type { Client } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies, addToken } from '../../support/tokens.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 const service = useService()
 

@@ -1,10 +1,10 @@
 import { query, transaction } from '../../../src/store/database.ts'
-import { domainOf, newDomain, newRRset, rrset, succeeded } from '../../support/api.ts'
+import { domainOf, newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies, type PolicyRow } from '../../support/tokens.ts'
-import { waitingForLocks } from '../../support/transactions.ts'
+import { addPolicies, type PolicyRow } from '../../support/clients/tokens.ts'
+import { waitingForLocks } from '../../support/state/transactions.ts'
 
 const service = useService()
 

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
-import { newDomain, succeeded } from '../../support/api.ts'
-import type { Client } from '../../support/client.ts'
+import { newDomain, succeeded } from '../../support/clients/api.ts'
+import type { Client } from '../../support/clients/client.ts'
 import { depth } from '../../support/depth.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'

@@ -1,5 +1,5 @@
-import { succeeded } from '../../support/api.ts'
-import type { Client } from '../../support/client.ts'
+import { succeeded } from '../../support/clients/api.ts'
+import type { Client } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 

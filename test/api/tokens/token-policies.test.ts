@@ -1,9 +1,9 @@
-import type { Account } from '../../support/accounts.ts'
-import { newDomain, rrset, shared, succeeded } from '../../support/api.ts'
-import type { Client } from '../../support/client.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { newDomain, rrset, shared, succeeded } from '../../support/clients/api.ts'
+import type { Client } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies, addToken } from '../../support/tokens.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 // Contract §6: the endpoints of policies, and the rules between policies.
 

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { newDomain, domainOf } from '../../support/api.ts'
+import { newDomain, domainOf } from '../../support/clients/api.ts'
 import { lookUp, verifyTransfer } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
 import { newFolder } from '../../support/servers/folders.ts'

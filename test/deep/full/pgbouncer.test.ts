@@ -1,8 +1,8 @@
 import test from 'ava'
-import { newDomain, rrset } from '../../support/api.ts'
+import { newDomain, rrset } from '../../support/clients/api.ts'
 import { discrepanciesInTheEnd } from '../../support/dns/discrepancies.ts'
 import { useServers } from '../../support/harness.ts'
-import { startPgbouncer } from '../../support/servers/pgbouncer.ts'
+import { startPgbouncer } from '../../support/servers/postgres/pgbouncer.ts'
 import { startOurs } from '../../support/servers/programs.ts'
 import { environmentFor } from '../../support/servers/service.ts'
 

@@ -1,11 +1,11 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, setGlobalDispatcher } from 'undici'
-import { rrset, succeeded } from '../../support/api.ts'
-import { Client } from '../../support/client.ts'
+import { rrset, succeeded } from '../../support/clients/api.ts'
+import { Client } from '../../support/clients/client.ts'
 import { discrepanciesInTheEnd } from '../../support/dns/discrepancies.ts'
 import { useServers, type TestProcess } from '../../support/harness.ts'
-import { startHaproxy, type Haproxy } from '../../support/servers/haproxy.ts'
+import { startHaproxy, type Haproxy } from '../../support/servers/postgres/haproxy.ts'
 import { ownNetwork } from '../../support/servers/ports.ts'
 
 // Two API processes behind HAProxy, as docs/deployment.md describes them.

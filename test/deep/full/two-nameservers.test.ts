@@ -1,11 +1,11 @@
 import test from 'ava'
 import { randomBytes } from 'node:crypto'
-import { domainOf, succeeded } from '../../support/api.ts'
+import { domainOf, succeeded } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
 import { eventuallyIs } from '../../support/eventually.ts'
 import { useServers, type TestProcess } from '../../support/harness.ts'
-import { startExample } from '../../support/servers/examples.ts'
+import { startExample } from '../../support/servers/postgres/examples.ts'
 import { freePort } from '../../support/servers/ports.ts'
 import type { RestartableServer } from '../../support/servers/secondaries.ts'
 

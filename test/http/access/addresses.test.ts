@@ -1,10 +1,10 @@
 import test from 'ava'
 import { readConfig } from '../../../src/config.ts'
-import type { Account } from '../../support/accounts.ts'
+import type { Account } from '../../support/clients/accounts.ts'
 import { useService } from '../../support/harness.ts'
-import { exchange, plainRequest } from '../../support/raw.ts'
+import { exchange, plainRequest } from '../../support/clients/raw.ts'
 import { startService } from '../../support/servers/service.ts'
-import { addToken } from '../../support/tokens.ts'
+import { addToken } from '../../support/clients/tokens.ts'
 
 // Contract §3.1: the client's address, and which addresses a token may be used from.
 

@@ -1,9 +1,9 @@
 import test from 'ava'
-import type { Account } from '../../support/accounts.ts'
-import { newDomain } from '../../support/api.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { newDomain } from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
-import { exchange, plainRequest } from '../../support/raw.ts'
-import { addToken, lastUsed, setState } from '../../support/tokens.ts'
+import { exchange, plainRequest } from '../../support/clients/raw.ts'
+import { addToken, lastUsed, setState } from '../../support/clients/tokens.ts'
 
 // Contract §3.1; addresses.test.ts tests the client's address.
 

@@ -2,7 +2,7 @@ import test from 'ava'
 import { CONNECTIONS_PER_CLIENT } from '../../../src/limits.ts'
 import { eventually } from '../../support/eventually.ts'
 import { withService, type TestService } from '../../support/harness.ts'
-import { exchange, hold, plainRequest, type Held } from '../../support/raw.ts'
+import { exchange, hold, plainRequest, type Held } from '../../support/clients/raw.ts'
 
 // Contract §16: connections of one client.
 

@@ -1,12 +1,12 @@
 import { createRouter } from '../../../src/http/router.ts'
 import { query } from '../../../src/store/database.ts'
-import type { Account } from '../../support/accounts.ts'
-import { freshName, newDomain, newRRset, rrset } from '../../support/api.ts'
-import { Client, type Answer } from '../../support/client.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { freshName, newDomain, newRRset, rrset } from '../../support/clients/api.ts'
+import { Client, type Answer } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
-import { entriesOf } from '../../support/history.ts'
+import { entriesOf } from '../../support/state/history.ts'
 import { test } from '../../support/serial.ts'
-import { addFactor, addPolicies, addToken, setState, type TokenOptions } from '../../support/tokens.ts'
+import { addFactor, addPolicies, addToken, setState, type TokenOptions } from '../../support/clients/tokens.ts'
 
 // Permissions (contract §3.2): every endpoint and method with every kind of caller. The expected answers are stated
 // here, independently of the service.

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { gzipSync } from 'node:zlib'
-import type { Account } from '../../support/accounts.ts'
-import { newDomain } from '../../support/api.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { newDomain } from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
-import { exchange, plainRequest } from '../../support/raw.ts'
+import { exchange, plainRequest } from '../../support/clients/raw.ts'
 
 // Contract §1.3.
 

@@ -2,10 +2,10 @@ import test from 'ava'
 import { Readable } from 'node:stream'
 import { request } from 'undici'
 import { gzipSync } from 'node:zlib'
-import type { Account } from '../../support/accounts.ts'
-import { newDomain } from '../../support/api.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { newDomain } from '../../support/clients/api.ts'
 import { useService, withService } from '../../support/harness.ts'
-import { exchange, plainRequest } from '../../support/raw.ts'
+import { exchange, plainRequest } from '../../support/clients/raw.ts'
 
 // Contract §1.3: the size of bodies, and bodies whose length differs from Content-Length.
 

@@ -1,6 +1,6 @@
 import test from 'ava'
-import type { Account } from '../../support/accounts.ts'
-import type { Answer } from '../../support/client.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import type { Answer } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
 
 // Contract §1.6, CORS.

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { Invalid } from '../../../src/errors.ts'
 import { readHosts, readOwnHosts, readUpdates } from '../../../src/http/dyndns/dyndns-representation.ts'
 import type { HostUpdate } from '../../../src/service/domains/dyndns.ts'
-import type { Account } from '../../support/accounts.ts'
-import { newDomain, succeeded, type ShownRRset } from '../../support/api.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { newDomain, succeeded, type ShownRRset } from '../../support/clients/api.ts'
 import {
   actionFor,
   after,
@@ -17,9 +17,9 @@ import {
   type Pairs,
   type Type,
 } from './dyndns-model.ts'
-import { update } from '../../support/dyndns.ts'
+import { update } from '../../support/clients/dyndns.ts'
 import { useService } from '../../support/harness.ts'
-import { exchange, plainRequest } from '../../support/raw.ts'
+import { exchange, plainRequest } from '../../support/clients/raw.ts'
 
 // Random queries against a model of contract §§10.3 and 10.4. No query causes a 5xx.
 

@@ -4,10 +4,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApp } from '../../../src/http/app.ts'
 import { rememberPeer } from '../../../src/http/kit/caller.ts'
-import type { Account } from '../../support/accounts.ts'
-import { newDomain } from '../../support/api.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { newDomain } from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
-import { exchange, plainRequest, type RawAnswer } from '../../support/raw.ts'
+import { exchange, plainRequest, type RawAnswer } from '../../support/clients/raw.ts'
 
 // Invalid HTTP is answered by 4xx in JSON or by closing the connection, and never by 5xx.
 

@@ -1,8 +1,8 @@
 import test from 'ava'
-import type { Account } from '../../support/accounts.ts'
+import type { Account } from '../../support/clients/accounts.ts'
 import { eventuallyIs } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
-import { hold, plainRequest, type Held, type RawAnswer } from '../../support/raw.ts'
+import { hold, plainRequest, type Held, type RawAnswer } from '../../support/clients/raw.ts'
 
 // Contract §1.3: how many octets of unfinished bodies are held, for each caller and for all.
 

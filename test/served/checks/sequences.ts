@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import { verifyTransfer } from '../../support/dns/dns.ts'
 import { SMALL_ZONE } from '../../../src/limits.ts'
-import type { Client } from '../../support/client.ts'
+import type { Client } from '../../support/clients/client.ts'
 import type { TestService } from '../../support/harness.ts'
 import { Random } from '../../support/random.ts'
 import { Zone, type Host, type Question } from '../../support/dns/zone.ts'

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import type { Answer, Client } from '../../support/client.ts'
+import type { Answer, Client } from '../../support/clients/client.ts'
 import type { TestService } from '../../support/harness.ts'
 import { Zone } from '../../support/dns/zone.ts'
 import { query, rrsetsOf } from '../../support/dns/wire.ts'

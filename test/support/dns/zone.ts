@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import { query as sql } from '../../../src/store/database.ts'
-import type { Answer, Client } from '../client.ts'
+import type { Answer, Client } from '../clients/client.ts'
 import type { Server } from './dns.ts'
 import { validate } from './validators.ts'
 import type { TestService } from '../harness.ts'

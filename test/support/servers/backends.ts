@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { unprivilegedAccount } from '../../../src/private-servers/account.ts'
 import { giveTo } from '../../../src/private-servers/instance-folder.ts'
-import { createDatabase } from './databases.ts'
+import { createDatabase } from './postgres/databases.ts'
 import { newFolder } from './folders.ts'
 import { SQLITE_SCHEMA } from './packages.ts'
 

@@ -1,8 +1,8 @@
 import { solveChallenge, type Challenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
-import { CAPTCHA_KEYS } from '../../src/service/accounts/captchas.ts'
+import { CAPTCHA_KEYS } from '../../../src/service/accounts/captchas.ts'
 import { succeeded } from './api.ts'
-import type { TestService } from './harness.ts'
+import type { TestService } from '../harness.ts'
 
 /** A captcha as `POST /captcha/` returns it. */
 export interface Shown {

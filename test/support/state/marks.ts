@@ -1,6 +1,6 @@
-import { query } from '../../src/store/database.ts'
-import { eventually } from './eventually.ts'
-import type { TestServers } from './harness.ts'
+import { query } from '../../../src/store/database.ts'
+import { eventually } from '../eventually.ts'
+import type { TestServers } from '../harness.ts'
 
 /** The zones that are marked after a crash of Postgres. */
 export async function markedZones({ system }: TestServers): Promise<string[]> {

@@ -1,5 +1,5 @@
-import { succeeded, type ShownRRset } from './api.ts'
-import type { Client } from './client.ts'
+import { succeeded, type ShownRRset } from '../clients/api.ts'
+import type { Client } from '../clients/client.ts'
 
 export interface ShownChange {
   subname: string

@@ -1,5 +1,5 @@
-import { one } from '../../src/store/database.ts'
-import type { System } from '../../src/system.ts'
+import { one } from '../../../src/store/database.ts'
+import type { System } from '../../../src/system.ts'
 import type { Client } from './client.ts'
 import { insertAccount } from './people.ts'
 import { addToken } from './tokens.ts'

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { projectFolder } from '../../../src/project.ts'
-import { newFolder } from './folders.ts'
-import { startRestartable, type RestartableServer } from './secondaries.ts'
-import { installed } from './programs.ts'
+import { projectFolder } from '../../../../src/project.ts'
+import { newFolder } from '../folders.ts'
+import { startRestartable, type RestartableServer } from '../secondaries.ts'
+import { installed } from '../programs.ts'
 
 /** Where the nameservers of the files are in a test: at 127.0.0.1, with these ports, by the last number of their address. */
 export interface Places {

@@ -1,9 +1,9 @@
-import { create } from '../../src/service/domains/creation.ts'
-import { operatorFor } from '../../src/service/actor.ts'
-import { query } from '../../src/store/database.ts'
+import { create } from '../../../src/service/domains/creation.ts'
+import { operatorFor } from '../../../src/service/actor.ts'
+import { query } from '../../../src/store/database.ts'
 import type { Answer, Client } from './client.ts'
-import { eventually } from './eventually.ts'
-import type { TestService } from './harness.ts'
+import { eventually } from '../eventually.ts'
+import type { TestService } from '../harness.ts'
 
 let names = 0
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { openDatabase, query } from '../../../src/store/database.ts'
+import { openDatabase, query } from '../../../../src/store/database.ts'
 
 /** A database with our tables. */
 export interface Database {

@@ -1,6 +1,6 @@
-import { query, type Db } from '../../src/store/database.ts'
-import { eventually } from './eventually.ts'
-import type { TestServers } from './harness.ts'
+import { query, type Db } from '../../../src/store/database.ts'
+import { eventually } from '../eventually.ts'
+import type { TestServers } from '../harness.ts'
 
 /**
  * Breaks the connections of all transactions that wait for their next statement, once there are any: statements of a

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { query } from '../../src/store/database.ts'
-import type { System } from '../../src/system.ts'
-import { eventually, eventuallyIs } from './eventually.ts'
+import { query } from '../../../src/store/database.ts'
+import type { System } from '../../../src/system.ts'
+import { eventually, eventuallyIs } from '../eventually.ts'
 
 /** A mail as it was written to a file. */
 export interface Letter {

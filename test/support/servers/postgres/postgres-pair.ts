@@ -1,6 +1,6 @@
-import { send } from '../../../src/private-servers/running.ts'
-import { eventually, eventuallyIs } from '../eventually.ts'
-import { ownNetwork } from './ports.ts'
+import { send } from '../../../../src/private-servers/running.ts'
+import { eventually, eventuallyIs } from '../../eventually.ts'
+import { ownNetwork } from '../ports.ts'
 import { startPostgresProxy, type PostgresProxy } from './postgres-proxy.ts'
 import { PostgresServer, type Blow } from './postgres-server.ts'
 

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { decryptSecret, encryptSecret } from '../../src/service/accounts/second-factor.ts'
-import { codeAt, stepAt } from '../../src/service/accounts/totp-codes.ts'
-import { hashSecret } from '../../src/service/tokens/authentication.ts'
-import { generateSecret } from '../../src/service/tokens/secrets.ts'
-import { query } from '../../src/store/database.ts'
+import { decryptSecret, encryptSecret } from '../../../src/service/accounts/second-factor.ts'
+import { codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
+import { hashSecret } from '../../../src/service/tokens/authentication.ts'
+import { generateSecret } from '../../../src/service/tokens/secrets.ts'
+import { query } from '../../../src/store/database.ts'
 import { Client } from './client.ts'
-import type { TestService } from './harness.ts'
-import type { LocalService } from './servers/service.ts'
+import type { TestService } from '../harness.ts'
+import type { LocalService } from '../servers/service.ts'
 
 /** Columns of a token in Postgres' notation. */
 export interface TokenOptions {
