@@ -143,17 +143,11 @@ export function accountsBodies(limit: number): { each: number; all: number } {
   return { each: 4 * largest, all: 12 * largest }
 }
 
-/** Octets into which the small pieces of a body are gathered. */
-export const BODY_PIECE = 64 * 1024
-
 /** Large responses that are made, or not taken by their clients yet (contract §1.5): of one account, and of all. */
 export const READERS = { each: 4, all: 64 }
 
 /** Exports of zone files: each keeps a connection to Postgres until the client has taken it. */
 export const EXPORTS = { each: 1, all: 4 }
-
-/** Octets of an export that are sent at once. */
-export const EXPORT_PIECE = 64 * 1024
 
 /** Milliseconds after which a connection whose client takes nothing of a response is closed; and for a whole export. */
 export const TAKING_TIME = 30_000

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { aptInstall } from './apt.ts'
 import { waitForLock } from './lock.ts'
-import { findPostgres } from './postgres-programs.ts'
+import { findPostgres } from '../postgres-programs.ts'
 import { findPowerDns, findProgram } from './powerdns-program.ts'
 import { StartError } from '../errors.ts'
 

@@ -3,24 +3,15 @@ import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/
 import pg from 'pg'
 import { Busy, OutcomeUnknown, reasonOf, Unavailable } from '../errors.ts'
 import { HEARTBEAT_PAUSE, QUEUE_TIMEOUT } from '../limits.ts'
-import { toDuration, type Duration, type Timestamp } from '../time.ts'
 import { isUnavailable } from './connections/failures.ts'
 import { prepareSession } from './connections/session.ts'
 import { tellFailure } from './connections/watching.ts'
+import { prepared } from './connections/statements.ts'
+import { types } from './connections/types.ts'
 import { violationError } from './connections/constraints.ts'
 
 /** Where statements run: on any connection of a pool, or on one connection, for example in a transaction. */
 export type Db = pg.Pool | pg.PoolClient
-
-/** The OID of the type text[]. */
-const TEXT_ARRAY = 1009
-
-/** Timestamps keep their microseconds, which a Date would drop. All our bigints fit into a number. */
-const types = new pg.TypeOverrides()
-types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp)
-types.setTypeParser(TEXT_ARRAY, parseTextArray)
-types.setTypeParser(pg.types.builtins.INTERVAL, parseInterval)
-types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** Sends everything written in one tick as one packet, because each packet wakes Postgres up, which is expensive. */
 class GatheringSocket extends Socket {
@@ -56,45 +47,6 @@ export function openDatabase(url: string, size: number, time = 0, lifetime = 0):
   return pool
 }
 
-/** Converts `2026-01-31 12:00:00.12+00`, the form of Postgres in UTC, to `2026-01-31T12:00:00.120000Z`. */
-function parseTimestamp(text: string): Timestamp {
-  const fraction = text.slice(20, -3)
-  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(6, '0')}Z`
-}
-
-const getTypeParser = pg.types.getTypeParser as (type: number) => (text: string) => string[]
-const parseAnyTextArray = getTypeParser(TEXT_ARRAY)
-
-/**
- * The driver's parser is slow because it reads character by character, so it gets only what is rare. Most arrays quote
- * no element or all. Of quoted ones, Postgres escapes `"` and `\`, as JSON does.
- */
-function parseTextArray(text: string): string[] {
-  if (text === '{}') return []
-  if (!/["\\]|\bNULL\b/.test(text)) return text.slice(1, -1).split(',')
-  const strings = text.startsWith('{"') ? quotedElements(text) : undefined
-  return strings ?? parseAnyTextArray(text)
-}
-
-/** The elements, if all are quoted and have no characters that JSON escapes. */
-function quotedElements(text: string): string[] | undefined {
-  try {
-    const elements = JSON.parse(`[${text.slice(1, -1)}]`) as unknown[]
-    return elements.every((element) => typeof element === 'string') ? elements : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Converts `1 year 2 mons 3 days 04:05:06.7`, the form of Postgres, to `428 04:05:06.700000`; a month has 30 days. */
-function parseInterval(text: string): Duration {
-  const [, years = 0, months = 0, days = 0, hours = 0, minutes = 0, seconds = 0, fraction = ''] =
-    /^(?:(\d+) years? ?)?(?:(\d+) mons? ?)?(?:(\d+) days? ?)?(?:(\d+):(\d+):(\d+)(?:\.(\d+))?)?$/.exec(text) ?? []
-  const wholeDays = 365 * Number(years) + 30 * Number(months) + Number(days)
-  const wholeSeconds = ((24 * wholeDays + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds)
-  return toDuration(BigInt(wholeSeconds) * 1_000_000n + BigInt(fraction.padEnd(6, '0')))
-}
-
 /**
  * Runs one statement and returns its rows. In the SQL, `:name` stands for the value of that binding.
  * @throws Unavailable if Postgres or a lock is unavailable; the error of a violated constraint (constraints.ts)
@@ -126,29 +78,6 @@ export async function one<Row>(db: Db, sql: string, bindings?: Record<string, un
 function bound(bindings: Record<string, unknown>, name: string): unknown {
   if (bindings[name] === undefined) throw new Error(`no value for :${name}`)
   return bindings[name]
-}
-
-interface Statement {
-  /** The name under which each connection prepares the statement once. */
-  name: string
-  text: string
-  order: string[]
-}
-
-/** All statements of the program by their SQL: few, because values are bound. */
-const statements = new Map<string, Statement>()
-
-function prepared(sql: string): Statement {
-  const known = statements.get(sql)
-  if (known !== undefined) return known
-  const order: string[] = []
-  const text = sql.replace(/(?<![:\w]):([a-zA-Z]+)/g, (_, binding: string) => {
-    if (!order.includes(binding)) order.push(binding)
-    return `$${order.indexOf(binding) + 1}`
-  })
-  const statement = { name: `zoneplane_${statements.size}`, text, order }
-  statements.set(sql, statement)
-  return statement
 }
 
 /** Runs `work` on one connection, so that independent statements are sent together. */

@@ -1,5 +1,7 @@
 import { Transform, type TransformCallback } from 'node:stream'
-import { BODY_PIECE } from '../../limits.ts'
+
+/** Octets into which the small pieces of a body are gathered. */
+const BODY_PIECE = 64 * 1024
 
 /**
  * Copies what passes into larger pieces. A body may arrive octet by octet, and every piece that is kept costs a hundred

@@ -10,11 +10,11 @@ import type { Cursor, Page } from '../pagination.ts'
 import type { Access, Actor, Writer } from '../actor.ts'
 import { isUuid } from '../ids.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
-import { accepted, changeOf, keyOf, permitted, type Change } from '../zone/changes.ts'
+import { accepted, changeOf, keyOf, permitted, type Change, type Written } from '../zone/changes.ts'
 import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
 import { openZone } from '../zone/opening.ts'
 import { isStorable } from '../zone/rrsets.ts'
-import type { Written, Zone } from '../zone/zone.ts'
+import type { Zone } from '../zone/zone.ts'
 
 export { SOURCES } from '../../store/zone/history.ts'
 export type { Entry, Step }

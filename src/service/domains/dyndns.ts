@@ -9,7 +9,7 @@ import type { System } from '../../system.ts'
 import type { Access, Actor } from '../actor.ts'
 import { enclosing, list } from './domains.ts'
 import { writeAddresses } from '../zone/rrsets.ts'
-import type { Written } from '../zone/zone.ts'
+import type { Written } from '../zone/changes.ts'
 
 export type AddressType = 'A' | 'AAAA'
 

@@ -2,20 +2,21 @@ import { nameOf, SUBNAME_LENGTH, topLabel } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
 import { KEY_TYPES, printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
 import { found, Invalid, Occluded, refusalOf } from '../../errors.ts'
-import { EXPORT_PIECE } from '../../limits.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/zone/rrsets.ts'
 import type { RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
-import { changeOf, keyOf, NS_STAYS, permitted, type Change, type ZoneState } from '../zone/changes.ts'
+import { changeOf, keyOf, NS_STAYS, permitted, type Change, type ZoneState, type Written } from '../zone/changes.ts'
 import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
 import { occlusions, type Occlusion } from '../zone/occlusion.ts'
 import { openZone } from '../zone/opening.ts'
 import { clamped } from '../zone/rrset-input.ts'
-import type { Written } from '../zone/zone.ts'
 import type { System } from '../../system.ts'
 import type { Access } from '../actor.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
+
+/** Octets of an export that are sent at once. */
+const EXPORT_PIECE = 64 * 1024
 
 /** What a zone file says, or why it cannot be read. */
 export type ZoneFile = ZoneFileRRset[] | ZoneFileError

@@ -12,13 +12,13 @@ import { after, unixTime } from '../../time.ts'
 import { registrable } from '../names/availability.ts'
 import { differences } from '../zone/differences.ts'
 import { Claim, moment } from '../zone/claim.ts'
-import { deleteLeftovers, openPublication, type Publication } from '../zone/publication.ts'
+import { deleteLeftovers, desiredZone, openPublication, type Publication } from '../zone/publication.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import { runPeriodically, type BackgroundTask } from '../../flow/background.ts'
 import { untilProbed } from './probing.ts'
 import { record, REPAIR } from '../zone/journal.ts'
 import { areStored, storeKeys } from '../secrets/signing-keys.ts'
-import { desiredZone, Zone } from '../zone/zone.ts'
+import { Zone } from '../zone/zone.ts'
 
 /** How many marked zones are repaired in parallel, and the milliseconds between two searches for due repairs. */
 export const RECONCILERS = 4

@@ -7,6 +7,7 @@ import type { Work } from '../../flow/slices.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import type { RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
+import type { Timestamp } from '../../time.ts'
 import { fieldProblems, type Item, type Method, type RRsetInput } from './rrset-input.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 
@@ -143,4 +144,27 @@ function* readRecords(type: string, records: string[]): Work<Rdata[] | string> {
     if (error instanceof Malformed) return error.message
     throw error
   }
+}
+
+/** What a write has done, or would do. */
+export interface Written {
+  /** Those with an effect, in the order of the request. */
+  changes: Change[]
+  /** The RRset that each change of the request leaves, undefined where it leaves none; of a dry run, nothing. */
+  rrsets: (RRset | undefined)[]
+  /** Undefined: nothing was published. */
+  version: number | undefined
+}
+
+/** How many RRsets a domain gains; negative if it loses some. */
+export function growthOf(changes: Change[]): number {
+  return changes.reduce((sum, { before, after }) => sum + Number(after !== undefined) - Number(before !== undefined), 0)
+}
+
+/** The RRset that a change leaves. A change without effect keeps the order of the records. */
+export function rrsetAfter({ before, after, isEffective }: Change, now: Timestamp): RRset | undefined {
+  if (after === undefined) return undefined
+  if (before !== undefined && !isEffective) return { ...before, touched: now }
+  const { subname, type, ttl, records } = after
+  return { subname, type, ttl, records, created: before?.created ?? now, touched: now }
 }

@@ -1,10 +1,35 @@
 import { withAncestors } from '../../dns/names.ts'
-import type { Work } from '../../flow/slices.ts'
+import { inSlices, type Work } from '../../flow/slices.ts'
+import { ANCESTORS, SMALL_ZONE } from '../../limits.ts'
+import { NSEC } from '../../nameserver/nameserver.ts'
+import type { LockedDomain } from '../../store/domains/domains.ts'
+import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
-import type { Change } from './changes.ts'
+import { growthOf, type Change } from './changes.ts'
+import type { Publication } from './publication.ts'
 
 /** Types that affect which names are authoritative. */
 const STRUCTURAL = ['NS', 'DS', 'DNAME']
+
+/**
+ * Whether PowerDNS must rectify the zone, whose names do not change yet. With NSEC it need not for names that appear or
+ * disappear, unless empty non-terminals do so with them (powerdns.md §1.3).
+ * @param around the RRsets at the subnames of the changes and at their ancestors; undefined: too many to read
+ */
+export async function needsRectification(
+  { system, trx }: Pick<Publication, 'system' | 'trx'>,
+  { id, size, denial }: Pick<LockedDomain, 'id' | 'size' | 'denial'>,
+  around: RRset[] | undefined,
+  changes: Change[],
+): Promise<boolean> {
+  if (system.nameserver.alwaysRectify || size + growthOf(changes) <= SMALL_ZONE) return true
+  if (around === undefined) return true
+  const { cuts, names } = await inSlices(structuralChanges(around, changes))
+  if (cuts || names.length === 0 || denial !== NSEC) return cuts || names.length > 0
+  const above = new Set(names.flatMap((name) => withAncestors(name).slice(1)))
+  if (names.length + above.size > ANCESTORS || names.some((name) => above.has(name))) return true
+  return rrsets.haveNonTerminals(trx, id, names, [...above])
+}
 
 /** What of a zone's structure changes, for which PowerDNS may have to rectify it (powerdns.md §1.3). */
 export interface StructuralChanges {

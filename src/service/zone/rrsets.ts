@@ -7,13 +7,13 @@ import { DYNDNS_TTL } from '../../limits.ts'
 import { inSlices } from '../../flow/slices.ts'
 import type { Access } from '../actor.ts'
 import { occlusionProblems, planMany, refusals, type ItemInput } from './bulk.ts'
-import { accepted, changeOf, permitted, planOne, type Change, type ZoneState } from './changes.ts'
+import { accepted, changeOf, permitted, planOne, type Change, type ZoneState, type Written } from './changes.ts'
 import { checkConditions, tagOf, tagOfDomain, type Terms } from './conditions.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
 import { openZone } from './opening.ts'
-import type { Written, Zone } from './zone.ts'
+import type { Zone } from './zone.ts'
 
 export type { RRset, RRsetKey, RRsetState }
 

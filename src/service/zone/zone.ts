@@ -1,11 +1,10 @@
-import { nameOf, withAncestors } from '../../dns/names.ts'
 import { limitExceeded, NameserverFailure, Occluded } from '../../errors.ts'
-import { ANCESTORS, RRSETS_MAX, SMALL_ZONE } from '../../limits.ts'
-import { NSEC, type Key, type PublishedRRset, type Transfers } from '../../nameserver/nameserver.ts'
+import { RRSETS_MAX } from '../../limits.ts'
+import type { Key, PublishedRRset, Transfers } from '../../nameserver/nameserver.ts'
 import { inSlices, mapInSlices } from '../../flow/slices.ts'
-import { allOf, sendAlong, type Db } from '../../store/database.ts'
+import { allOf, sendAlong } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
-import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
+import type { LockedDomain } from '../../store/domains/domains.ts'
 import { ofDomain as storedTransfers } from '../../store/domains/transfers.ts'
 import { ofDomain as keysOf, type StoredKey } from '../../store/domains/keys.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
@@ -13,13 +12,13 @@ import type { RRset, RRsetState } from '../../store/zone/rrsets.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
 import { after, type Timestamp } from '../../time.ts'
 import { keyNameOf, transfersOf } from '../secrets/transfer-keys.ts'
-import type { Change, ZoneState } from './changes.ts'
+import { growthOf, rrsetAfter, type Change, type Written, type ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
 import { bury, record, type Author, type Step } from './journal.ts'
 import { localParent } from '../names/local-suffixes.ts'
 import { created, isCut, occlusions } from './occlusion.ts'
-import { deleteLeftovers, equalise, nextVersion, type Publication } from './publication.ts'
-import { structuralChanges } from './rectification.ts'
+import { deleteLeftovers, desiredZone, equalise, nextVersion, toPublished, type Publication } from './publication.ts'
+import { needsRectification } from './rectification.ts'
 import { openKeys, storeKeys } from '../secrets/signing-keys.ts'
 import { ended } from './steps.ts'
 
@@ -118,7 +117,8 @@ export class Zone implements ZoneState, AsyncDisposable {
     const { system } = publication
     ended(system, 'plan', this.#opened)
     const version = nextVersion(system, domain.sent)
-    const rectify = await this.#needsRectification(changes)
+    const around = this.#ancestors && [...this.current, ...this.#ancestors]
+    const rectify = await needsRectification(publication, domain, around, changes)
     const state = { version, rectify, now }
     const isAtomic = rectify === domain.rectify
     const sent = { version, rrsets: changes.length, served: domain.version, isAtomic }
@@ -168,22 +168,6 @@ export class Zone implements ZoneState, AsyncDisposable {
     )
     const update = { zone: `${domain.name}.`, denial: domain.denial, version, rrsets: states }
     return publication.system.nameserver.prepare(update, rectify)
-  }
-
-  /**
-   * Whether PowerDNS must rectify the zone, whose names do not change yet. With NSEC it need not for names that appear or
-   * disappear, unless empty non-terminals do so with them (powerdns.md §1.3).
-   */
-  async #needsRectification(changes: Change[]): Promise<boolean> {
-    const { system, trx } = this.publication
-    const { id, size, denial } = this.domain
-    if (system.nameserver.alwaysRectify || size + growthOf(changes) <= SMALL_ZONE) return true
-    if (this.#ancestors === undefined) return true
-    const { cuts, names } = await inSlices(structuralChanges([...this.current, ...this.#ancestors], changes))
-    if (cuts || names.length === 0 || denial !== NSEC) return cuts || names.length > 0
-    const above = new Set(names.flatMap((name) => withAncestors(name).slice(1)))
-    if (names.length + above.size > ANCESTORS || names.some((name) => above.has(name))) return true
-    return rrsets.haveNonTerminals(trx, id, names, [...above])
   }
 
   /**
@@ -312,37 +296,4 @@ export class Zone implements ZoneState, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.publication[Symbol.asyncDispose]()
   }
-}
-
-/** What a write has done, or would do. */
-export interface Written {
-  /** Those with an effect, in the order of the request. */
-  changes: Change[]
-  /** The RRset that each change of the request leaves, undefined where it leaves none; of a dry run, nothing. */
-  rrsets: (RRset | undefined)[]
-  /** Undefined: nothing was published. */
-  version: number | undefined
-}
-
-/** How many RRsets a domain gains; negative if it loses some. */
-function growthOf(changes: Change[]): number {
-  return changes.reduce((sum, { before, after }) => sum + Number(after !== undefined) - Number(before !== undefined), 0)
-}
-
-/** The RRset that a change leaves. A change without effect keeps the order of the records. */
-function rrsetAfter({ before, after, isEffective }: Change, now: Timestamp): RRset | undefined {
-  if (after === undefined) return undefined
-  if (before !== undefined && !isEffective) return { ...before, touched: now }
-  const { subname, type, ttl, records } = after
-  return { subname, type, ttl, records, created: before?.created ?? now, touched: now }
-}
-
-/** All RRsets of a domain as the nameserver should serve them. */
-export async function desiredZone(db: Db, domain: Domain): Promise<PublishedRRset[]> {
-  return mapInSlices(await rrsets.list(db, domain.id), (rrset) => toPublished(domain, rrset))
-}
-
-/** An RRset as the nameserver should serve it. */
-function toPublished(domain: Pick<Domain, 'name'>, { subname, type, ttl, records }: RRsetState): PublishedRRset {
-  return { name: nameOf(domain, subname), type, ttl, records }
 }
