@@ -1,4 +1,4 @@
-import { present, type Incarnation } from '../../store/zone/incarnations.ts'
+import { present, type Incarnation } from '../../store/incarnations.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'

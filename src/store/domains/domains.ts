@@ -1,7 +1,7 @@
 import { SERIAL_LIFETIME, SERIAL_MAX } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
 import type { Pool } from 'pg'
-import { lostSerial } from '../zone/incarnations.ts'
+import { lostSerial } from '../incarnations.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
 import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
 

@@ -1,7 +1,7 @@
 import { Unavailable } from '../../errors.ts'
 import { CLAIM_LIFETIME } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
-import { DOUBTFUL_UNTIL } from './incarnations.ts'
+import { DOUBTFUL_UNTIL } from '../incarnations.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
 
 /** What is sent under a mark. */

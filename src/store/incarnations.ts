@@ -1,5 +1,5 @@
-import { CLOCK_SKEW, DOUBT_TIME } from '../../limits.ts'
-import { maybeOne, query, type Db } from '../database.ts'
+import { CLOCK_SKEW, DOUBT_TIME } from '../limits.ts'
+import { maybeOne, query, type Db } from './database.ts'
 
 // A life of Postgres, from one crash to the next, or from one promotion of a standby to the next (architecture.md).
 
