@@ -3,7 +3,7 @@ import { isMainThread } from 'node:worker_threads'
 
 // Imported before the service: it then writes no history.
 
-const MODULE = '/build/src/service/zone/history.js'
+const MODULE = '/build/src/service/zone/journal.js'
 const FUNCTION = /(export async function record\([^)]*\) \{)/
 
 interface Loaded {

@@ -201,7 +201,7 @@ export class Transaction implements AsyncDisposable {
 
 interface Identity {
   id: string
-  /** Null just after a crash (connections/incarnations.ts), and with any schema. */
+  /** Null just after a crash (incarnations.ts), and with any schema. */
   incarnation: string | null
 }
 
