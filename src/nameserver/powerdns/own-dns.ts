@@ -6,7 +6,7 @@ import { answerTime, DNS_ANSWER_TIME } from '../../limits.ts'
 import { currentTime } from '../../time.ts'
 import { DnsClient, type Endpoint } from '../wire/client.ts'
 import type { Api } from './api.ts'
-import { servedSerial } from './served-serial.ts'
+import { servedSerial } from './zone-settings.ts'
 
 /** The same zone in all processes, so that each probe deletes what an earlier one has left that did not end. */
 const SCRATCH_ZONE = 'probe-dns.zoneplane.invalid.'

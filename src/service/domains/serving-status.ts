@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Invalid, NameserverFailure } from '../../errors.ts'
-import { servedSerial } from '../../nameserver/powerdns/served-serial.ts'
+import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 import { SECONDARY_ANSWER_TIME } from '../../nameserver/secondaries/secondary.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Domain } from '../../store/domains/domains.ts'

@@ -3,7 +3,7 @@ import * as domains from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { fromMicroseconds, microseconds } from '../../time.ts'
 import { keepRunning, RECOVERY_PAUSE, type BackgroundTask } from '../../flow/background.ts'
-import { servedSerial } from '../../nameserver/powerdns/served-serial.ts'
+import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 
 /** The sweep asks all secondaries about one zone in so many milliseconds: in an hour, about 36,000 zones. */
 const SWEEP_PAUSE = 100

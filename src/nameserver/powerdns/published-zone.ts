@@ -1,0 +1,74 @@
+import { NameserverFailure } from '../../errors.ts'
+import { answerTime } from '../../limits.ts'
+import { ifPresent, zonePath, type Api } from './api.ts'
+import { listKeys, stateOf } from './cryptokeys.ts'
+import type { KeyState, PublishedRRset, PublishedZone, Transfers } from '../nameserver.ts'
+import { denialOf } from './nsec3.ts'
+import { standard } from './spelling.ts'
+import { areSet } from './transfers.ts'
+import type { ZoneSettings } from './zone-settings.ts'
+
+interface ZoneAnswer {
+  serial: number
+  /** The serial that resolvers see. */
+  edited_serial: number
+  dnssec: boolean
+  nsec3param: string
+  nsec3narrow: boolean
+  soa_edit_api: string
+  api_rectify: boolean
+  master_tsig_key_ids?: string[]
+  rrsets?: { name: string; type: string; ttl: number; records: { content: string }[] }[]
+}
+
+/**
+ * The whole zone; undefined if it does not exist.
+ * @param settings what `configured` is about
+ * @throws NameserverFailure
+ */
+export async function readZone(
+  api: Api,
+  zone: string,
+  settings: ZoneSettings,
+  transfers?: Transfers,
+): Promise<PublishedZone | undefined> {
+  const size = 100_000
+  const answer = await ifPresent(api.call('GET', zonePath(zone), answerTime(size)) as Promise<ZoneAnswer>)
+  if (answer === undefined) return undefined
+  const keys = ((await ifPresent(listKeys(api, zone))) ?? []).map(stateOf)
+  const rrsets = (answer.rrsets ?? []).map(({ name, type, ttl, records }) => {
+    return { name, type, ttl, records: records.map(({ content }) => standard(type, content)) }
+  })
+  const hasSoa = rrsets.some(({ type }) => type === 'SOA')
+  return {
+    serial: hasSoa ? answer.serial : undefined,
+    rectify: answer.api_rectify,
+    // More than one key may be a key rollover by the operator; "incomplete" would delete the zone with its keys.
+    complete: hasSoa && answer.dnssec && keys.some(({ active, published }) => active && published) && !repeats(keys),
+    keys,
+    configured:
+      answer.soa_edit_api === '' &&
+      settings.areTransferKeys(answer.master_tsig_key_ids ?? [], transfers) &&
+      (transfers === undefined || (await areSet(api, zone, transfers))),
+    denial: denialOf(answer),
+    rrsets: rrsets.filter(({ type }) => type !== 'SOA'),
+  }
+}
+
+/** The SOA RRset with the serial that is served for this version. @throws NameserverFailure */
+export async function readServedSoa(api: Api, zone: string, version: number): Promise<PublishedRRset> {
+  const query = `rrset_name=${encodeURIComponent(zone)}&rrset_type=SOA`
+  const answer = (await api.call('GET', `${zonePath(zone)}?${query}`, answerTime(0))) as ZoneAnswer
+  const [rrset] = answer.rrsets ?? []
+  if (rrset === undefined) throw new NameserverFailure('failed', 'the zone has no SOA')
+  const records = rrset.records.map(({ content }) => {
+    const [primary, mailbox, , ...times] = content.split(' ')
+    return [primary, mailbox, version + answer.edited_serial - answer.serial, ...times].join(' ')
+  })
+  return { name: zone, type: 'SOA', ttl: rrset.ttl, records }
+}
+
+/** Whether a key is there twice: an import that arrived late has repeated it (powerdns.md §8). */
+function repeats(keys: KeyState[]): boolean {
+  return new Set(keys.map(({ dnskey }) => dnskey)).size < keys.length
+}

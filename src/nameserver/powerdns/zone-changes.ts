@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { NameserverFailure, type FailureKind } from '../../errors.ts'
+import { answerTime, COLLECTION_ITEMS } from '../../limits.ts'
+import { mapInSlices, stringify } from '../../flow/slices.ts'
+import { zonePath, type Api } from './api.ts'
+import { NSEC, type Denial, type Lease, type PublishedRRset } from '../nameserver.ts'
+import { staleNsec3 } from './nsec3.ts'
+import { spell, type Spelling } from './spelling.ts'
+
+// Requests that change a zone. One that fails may be half done.
+
+/** How many times a deletion is tried. */
+const DELETIONS = 5
+
+/** Deletes a zone, if it is there. @throws NameserverFailure */
+export async function deleteZone(api: Api, zone: string, lease?: Lease): Promise<void> {
+  // A deletion that failed in any way may be half done: only "absent" is certain.
+  for (let left = DELETIONS; ; left--) {
+    const deletion = api.call('DELETE', zonePath(zone), answerTime(0), undefined, lease)
+    try {
+      await (left === DELETIONS
+        ? orHalfDone(deletion, 'refused', 'conflict')
+        : orHalfDone(deletion, 'refused', 'conflict', 'unreachable'))
+      break
+    } catch (error) {
+      const kind = error instanceof NameserverFailure ? error.kind : undefined
+      if (kind === 'absent') break
+      if (kind !== 'failed' || left === 1) throw error
+      await sleep(50)
+    }
+  }
+}
+
+/** Turns failures of these kinds into "failed", because part of the request may have been applied. */
+export async function orHalfDone<T>(answer: Promise<T>, ...kinds: FailureKind[]): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    if (!(error instanceof NameserverFailure) || !kinds.includes(error.kind)) throw error
+    throw new NameserverFailure('failed', error.message, { cause: error })
+  }
+}
+
+/**
+ * The RRsets in batches, of which each gets a request: one at least, which may be empty. PowerDNS applies changes in order
+ * and checks each against those before it, so removals come first.
+ */
+export function batchesOf(rrsets: PublishedRRset[]): PublishedRRset[][] {
+  const ordered = [...rrsets.filter(isRemoval), ...rrsets.filter((rrset) => !isRemoval(rrset))]
+  const starts = Array.from({ length: Math.max(1, Math.ceil(ordered.length / COLLECTION_ITEMS)) }, (_, i) => i)
+  return starts.map((i) => ordered.slice(i * COLLECTION_ITEMS, (i + 1) * COLLECTION_ITEMS))
+}
+
+/** The body of a request that changes a batch. */
+export async function changesOf(
+  zone: string,
+  denial: Denial,
+  batch: PublishedRRset[],
+  rectify: boolean,
+  spelling: Spelling,
+): Promise<string> {
+  const removed = batch.filter(isRemoval).map(({ name }) => name)
+  const stale = rectify || denial === NSEC ? staleNsec3(zone, denial, removed) : []
+  return `{"rrsets":${await replacements(batch, spelling, stale)}}`
+}
+
+/**
+ * Changes as JSON: always the complete new state of an RRset, so repeating them is harmless. PowerDNS wants a TTL for
+ * removals, too.
+ */
+export async function replacements(
+  rrsets: PublishedRRset[],
+  spelling: Spelling,
+  others: object[] = [],
+): Promise<string> {
+  const changes = await mapInSlices(rrsets, ({ name, type, ttl, records: contents }) => {
+    const records = contents.map((content) => ({ content: spell(type, content, spelling), disabled: false }))
+    return { name, type, ttl, changetype: 'REPLACE', records }
+  })
+  return stringify([...changes, ...others])
+}
+
+function isRemoval({ records }: PublishedRRset): boolean {
+  return records.length === 0
+}

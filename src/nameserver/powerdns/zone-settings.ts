@@ -1,0 +1,59 @@
+import { DAY } from '../../limits.ts'
+import { unixTime, type Timestamp } from '../../time.ts'
+import type { Denial, PublishedRRset, TransferKey, Transfers } from '../nameserver.ts'
+import { NARROW } from './nsec3.ts'
+import { idOf } from './transfers.ts'
+
+export interface ZoneOptions {
+  /** The SOA's primary name server: an absolute name. */
+  primary: string
+  /** The TSIG key with which every zone may be transferred; undefined: who may, its own settings say. */
+  transferKey?: TransferKey | undefined
+}
+
+/** PowerDNS leaves serials to us (`soa_edit_api`), rectifies after each change, and makes a key if there is none. */
+const SETTINGS = { kind: 'Master', soa_edit_api: '', api_rectify: true, dnssec: true }
+
+/** Seconds. The last field is the TTL of DNSKEY; negative answers live for the smaller of the two (RFC 2308 §5). */
+const SOA_TTL = 300
+const SOA_TIMES = '3600 600 1209600 3600'
+
+/** The settings and the SOA that zones should have at PowerDNS. */
+export class ZoneSettings {
+  readonly #options: ZoneOptions
+
+  constructor(options: ZoneOptions) {
+    this.#options = options
+  }
+
+  /** A zone's settings at PowerDNS. */
+  of(denial: Denial, transfers: Transfers | undefined): object {
+    const settings = { ...SETTINGS, nsec3param: denial.replace(NARROW, ''), nsec3narrow: NARROW.test(denial) }
+    const keys = this.transferKeys(transfers)
+    return keys.length === 0 && transfers === undefined ? settings : { ...settings, master_tsig_key_ids: keys }
+  }
+
+  /** The ids of the TSIG keys that a zone should have. */
+  transferKeys(transfers: Transfers | undefined): string[] {
+    return [this.#options.transferKey, transfers?.key].flatMap((key) => (key === undefined ? [] : [idOf(key)]))
+  }
+
+  /** Whether a zone that has the keys with these ids has those that it should have. */
+  areTransferKeys(ids: string[], transfers: Transfers | undefined): boolean {
+    const wanted = this.transferKeys(transfers)
+    return wanted.every((id) => ids.includes(id)) && (transfers === undefined || ids.length === wanted.length)
+  }
+
+  soa(zone: string, version: number): PublishedRRset {
+    const content = `${this.#options.primary} hostmaster.${zone} ${version} ${SOA_TIMES}`
+    return { name: zone, type: 'SOA', ttl: SOA_TTL, records: [content] }
+  }
+}
+
+/**
+ * The serial that PowerDNS serves for a version that was published then: it adds the weeks since 1970, so that secondaries
+ * fetch new signatures (powerdns.md §0).
+ */
+export function servedSerial(version: number, published: Timestamp): number {
+  return version + Math.floor(unixTime(published) / (7 * DAY))
+}
