@@ -6,6 +6,8 @@ import { answerTime, DNS_ANSWER_TIME } from '../../limits.ts'
 import { currentTime } from '../../time.ts'
 import { DnsClient, type Endpoint } from '../wire/client.ts'
 import type { Api } from './api.ts'
+import { readSerial } from './published-zone.ts'
+import { deleteZone } from './zone-changes.ts'
 import { servedSerial } from './zone-settings.ts'
 
 /** The same zone in all processes, so that each probe deletes what an earlier one has left that did not end. */
@@ -13,12 +15,6 @@ const SCRATCH_ZONE = 'probe-dns.zoneplane.invalid.'
 
 /** How many times a probe is tried while other processes probe. */
 const PROBES = 5
-
-/** What the driver does with any zone. */
-interface Driver {
-  serial(zone: string): Promise<number | undefined>
-  remove(zone: string): Promise<void>
-}
 
 /**
  * Where PowerDNS may answer queries, by its settings: each of its addresses, and that of its API, where an address stands
@@ -55,25 +51,25 @@ function endpointOf(text: string, port: number): Endpoint {
  * The endpoint of these at which this PowerDNS, and nobody else, answers queries: there a zone is served with the serial
  * that it has just got. @throws NameserverFailure
  */
-export async function clientAt(endpoints: Endpoint[], api: Api, driver: Driver): Promise<DnsClient | undefined> {
+export async function clientAt(endpoints: Endpoint[], api: Api): Promise<DnsClient | undefined> {
   for (let left = PROBES; left > 0 && endpoints.length > 0; left--) {
     const serial = randomInt(1, 2 ** 31)
-    await makeScratchZone(api, driver, serial)
+    await makeScratchZone(api, serial)
     const client = await firstThatServes(endpoints, servedSerial(serial, currentTime()))
-    const isOurs = (await driver.serial(SCRATCH_ZONE)) === serial
-    await driver.remove(SCRATCH_ZONE)
+    const isOurs = (await readSerial(api, SCRATCH_ZONE)) === serial
+    await deleteZone(api, SCRATCH_ZONE)
     // Another process that probes at the same time may have deleted the zone before the question.
     if (client !== undefined || isOurs) return client
   }
   return undefined
 }
 
-async function makeScratchZone(api: Api, driver: Driver, serial: number): Promise<void> {
+async function makeScratchZone(api: Api, serial: number): Promise<void> {
   const soa = { content: `invalid. invalid. ${serial} 3600 600 1209600 3600`, disabled: false }
   const rrsets = [{ name: SCRATCH_ZONE, type: 'SOA', ttl: 300, records: [soa] }]
   const body = JSON.stringify({ name: SCRATCH_ZONE, kind: 'Native', nameservers: [], soa_edit_api: '', rrsets })
   for (let left = PROBES; ; left--) {
-    await driver.remove(SCRATCH_ZONE)
+    await deleteZone(api, SCRATCH_ZONE)
     try {
       await api.call('POST', '/zones?rrsets=false', answerTime(0), body)
       return

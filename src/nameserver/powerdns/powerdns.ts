@@ -22,7 +22,7 @@ import type {
 } from '../nameserver.ts'
 import { isNsec3Label } from './nsec3.ts'
 import { clientAt } from './own-dns.ts'
-import { readServedSoa, readZone } from './published-zone.ts'
+import { readSerial, readServedSoa, readZone } from './published-zone.ts'
 import type { Spelling } from './spelling.ts'
 import { survey } from './survey.ts'
 import { readTraits, type Traits } from './traits.ts'
@@ -186,9 +186,7 @@ export class PowerDns implements Nameserver {
   }
 
   async serial(zone: string): Promise<number | undefined> {
-    // In the list, because there PowerDNS need not look at keys and settings.
-    const answer = await this.#api.call('GET', `/zones?zone=${encodeURIComponent(zone)}&dnssec=false`, answerTime(0))
-    return (answer as { serial: number }[])[0]?.serial
+    return readSerial(this.#api, zone)
   }
 
   async hasSerial(zone: string, serial: number): Promise<boolean> {
@@ -224,10 +222,7 @@ export class PowerDns implements Nameserver {
       // First, because it changes nothing: a PowerDNS that fails gets no scratch zone.
       this.#traits = await readTraits(this.#api, this.#url)
       if (this.#transferKey !== undefined) await ensureKey(this.#api, this.#transferKey)
-      this.#dns = await clientAt(this.#traits.endpoints, this.#api, {
-        serial: (zone) => this.serial(zone),
-        remove: (zone) => deleteZone(this.#api, zone),
-      })
+      this.#dns = await clientAt(this.#traits.endpoints, this.#api)
       this.#problem = undefined
       return this.#traits.warnings
     } catch (error) {

@@ -55,6 +55,13 @@ export async function readZone(
   }
 }
 
+/** The zone's SOA serial, 0 if it has no SOA; undefined if the zone does not exist. @throws NameserverFailure */
+export async function readSerial(api: Api, zone: string): Promise<number | undefined> {
+  // In the list, because there PowerDNS need not look at keys and settings.
+  const answer = await api.call('GET', `/zones?zone=${encodeURIComponent(zone)}&dnssec=false`, answerTime(0))
+  return (answer as { serial: number }[])[0]?.serial
+}
+
 /** The SOA RRset with the serial that is served for this version. @throws NameserverFailure */
 export async function readServedSoa(api: Api, zone: string, version: number): Promise<PublishedRRset> {
   const query = `rrset_name=${encodeURIComponent(zone)}&rrset_type=SOA`
