@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { endpointsOf } from '../../src/nameserver/powerdns/own-dns.ts'
 import { PowerDns } from '../../src/nameserver/powerdns/powerdns.ts'
 import { newDomain, succeeded } from '../support/clients/api.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 
 // Where PowerDNS answers queries is learnt from its settings. There it is asked for the serial of a zone before each write,
@@ -88,6 +89,19 @@ async function driverWith(settings: Record<string, string>): Promise<PowerDns> {
   return driver
 }
 
+/**
+ * Waits until a driver that has learnt these settings asks so. On a busy machine an answer over DNS may be late; then the
+ * API is asked.
+ */
+async function asks(settings: Record<string, string>, expected: typeof BY_DNS): Promise<void> {
+  await eventuallyIs(async () => {
+    const driver = await driverWith(settings)
+    const seen = await asked(driver)
+    await driver.close()
+    return seen
+  }, expected)
+}
+
 /** Whether a zone has the serial that it has, and the next one; and how many questions the API got for each. */
 async function asked(driver: PowerDns) {
   const { api } = await service().account()
@@ -107,33 +121,29 @@ const BY_API = { current: { has: true, calls: 1 }, other: { has: false, calls: 1
 test.serial('a write asks for the serial over DNS, and sends the API its change alone', async (t) => {
   const { api } = await service().account()
   const name = await newDomain(api)
-  const seen = service().proxy.calls.length
-  succeeded(
-    await api.post(`/domains/${name}/rrsets/`, { subname: 'a', type: 'A', ttl: 3600, records: ['192.0.2.1'] }),
-    201,
-  )
-  t.deepEqual(
-    service()
+  let ttl = 3600
+  await eventuallyIs(async () => {
+    const seen = service().proxy.calls.length
+    succeeded(await api.put(`/domains/${name}/rrsets/`, [{ type: 'A', ttl: ttl++, records: ['192.0.2.1'] }]), 200)
+    return service()
       .proxy.calls.slice(seen)
-      .map(({ method, path }) => `${method} ${path}`),
-    [`PATCH /zones/${name}.`],
-  )
+      .map(({ method, path }) => `${method} ${path}`)
+  }, [`PATCH /zones/${name}.`])
+  t.pass()
 })
 
 test.serial('another serial than the expected one is asked for at the API', async (t) => {
   const { dnsHost, dnsPort } = service().powerDns
-  const driver = await driverWith({ 'local-address': dnsHost, 'local-port': String(dnsPort) })
-  t.deepEqual(await asked(driver), BY_DNS)
-  await driver.close()
+  await asks({ 'local-address': dnsHost, 'local-port': String(dnsPort) }, BY_DNS)
+  t.pass()
 })
 
 test.serial('of several addresses, that is asked where PowerDNS answers', async (t) => {
   const silent = createSocket('udp4').bind(0, '127.0.0.1')
   await once(silent, 'listening')
   const { endpoint, socket } = await relay()
-  const driver = await driverWith({ 'local-address': `127.0.0.1:${silent.address().port}, 127.0.0.1:9, ${endpoint}` })
-  t.deepEqual(await asked(driver), BY_DNS)
-  await driver.close()
+  await asks({ 'local-address': `127.0.0.1:${silent.address().port}, 127.0.0.1:9, ${endpoint}` }, BY_DNS)
+  t.pass()
   for (const each of [silent, socket]) each.close()
 })
 
@@ -165,8 +175,8 @@ test.serial('if PowerDNS keeps answers in a cache, the API is asked', async (t) 
 
 test.serial('if no answer comes any more, the API is asked', async (t) => {
   const { endpoint, mute, socket } = await relay()
+  await asks({ 'local-address': endpoint }, BY_DNS)
   const driver = await driverWith({ 'local-address': endpoint })
-  t.deepEqual(await asked(driver), BY_DNS)
   mute()
   t.deepEqual(await asked(driver), BY_API)
   socket.close()
