@@ -110,7 +110,9 @@ export async function startProxy(target: string): Promise<Proxy> {
   async function forward(incoming: IncomingMessage, body: Buffer) {
     const headers = { ...incoming.headers }
     delete headers['transfer-encoding']
+    // PowerDNS may close a connection that is kept just when it is used again.
     const onward = request(target + incoming.url!, {
+      agent: false,
       method: incoming.method,
       headers: { ...headers, 'content-length': body.length },
     }).end(body)
