@@ -3,7 +3,7 @@ import { COUNTING_TIME } from '../../src/limits.ts'
 import { createCounters } from '../../src/service/throttling/counters.ts'
 import { openDatabase, query, transaction } from '../../src/store/database.ts'
 import type { Account } from '../support/clients/accounts.ts'
-import { Client } from '../support/clients/client.ts'
+import { Client, type Answer } from '../support/clients/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startGate, type Gate } from '../support/servers/gate.ts'
 import { useService } from '../support/harness.ts'
@@ -53,10 +53,10 @@ test.serial('two processes together accept no more requests than the limit', asy
     const clients = [account.api, clientOf(account.secret)]
     const ask = async (client: Client) => {
       const statuses = []
-      for (let i = 0; i < LIMIT / 4; i++) statuses.push((await client.get('/domains/')).status)
+      for (let i = 0; i < LIMIT / 2; i++) statuses.push((await client.get('/domains/')).status)
       return statuses
     }
-    const statuses = await Promise.all(Array.from({ length: 8 }, (_, i) => ask(clients[i % 2]!)))
+    const statuses = await Promise.all(Array.from({ length: 4 }, (_, i) => ask(clients[i % 2]!)))
     t.is(statuses.flat().filter((status) => status === 200).length, LIMIT)
   } finally {
     await stop()
@@ -96,18 +96,18 @@ const FAULTS: [string, () => Promise<() => Promise<void>>][] = [
 for (const [what, begin] of FAULTS) {
   test.serial(`if Postgres ${what}, memory counts and one warning is logged; then Postgres counts again`, async (t) => {
     const ask = () => account.api.get('/domains/')
-    const rejected = async () => {
-      const answers = await Promise.all(Array.from({ length: LIMIT + 5 }, ask))
-      return answers.filter(({ status }) => status === 429).length
-    }
+    const rejected = (answers: Answer[]) => answers.filter(({ status }) => status === 429).length
     const before = warnings()
-    t.is(await rejected(), 5)
+    // One after the other, because Postgres has COUNTING_TIME for each, also on a busy machine.
+    const answers = []
+    for (let i = 0; i < LIMIT + 5; i++) answers.push(await ask())
+    t.is(rejected(answers), 5)
     t.is(await counted(), LIMIT + 5)
     t.is(warnings(), before)
     const end = await begin()
     try {
       // Memory begins at zero.
-      t.is(await rejected(), 5)
+      t.is(rejected(await Promise.all(Array.from({ length: LIMIT + 5 }, ask))), 5)
     } finally {
       await end()
     }
