@@ -14,7 +14,6 @@ if (args[0] !== 'start') process.stdout.on('error', () => process.exit(1))
 const succeeded = await run(args, {
   version: projectVersion(),
   start: async (options) => (await import('./process/start.ts')).start(options),
-  reset: async () => (await import('./process/for-commands.ts')).resetRunning(),
   withSystem: async (needs, work) => (await import('./process/for-commands.ts')).withSystem(needs, work),
 })
 process.exitCode = succeeded ? 0 : 1

@@ -34,7 +34,7 @@ export interface Config {
   dnsPort: number
   /** Whether what private servers have stored survives a power failure. */
   durable: boolean
-  /** Whether clients may reset the service and create accounts (contract §15.8). */
+  /** Whether everybody may create accounts for tests (contract §15.8). */
   ciControl: boolean
   dataFolder: string
   /** Whether missing programs of private servers may be installed. */
@@ -202,7 +202,7 @@ function contradictions(config: Config, env: NodeJS.ProcessEnv): string[] {
   const rules: [broken: boolean, problem: string][] = [
     [
       config.ciControl && (databaseUrl ?? pdnsApiUrl) !== undefined,
-      'CI_CONTROL: only with private servers, because everybody may reset them',
+      'CI_CONTROL: only with private servers, because everybody may create accounts',
     ],
     [(pdnsApiUrl === undefined) !== (pdnsApiKey === undefined), 'PDNS_API_URL and PDNS_API_KEY: set both or none'],
     [

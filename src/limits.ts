@@ -196,9 +196,6 @@ export const WRITER_CONNECTIONS = 16
  */
 export const WRITERS_PER_ACCOUNT = 5
 
-/** Requests that run at once where resets wait for them (contract §15.8). */
-export const REQUESTS_MAX = 1_000
-
 /** Writes of more RRsets than this are carried out one at a time for each account. */
 export const SMALL_WRITE = 200
 

@@ -38,8 +38,6 @@ export interface System {
   queues: Budget
   /** The writes of each account. */
   writers: Budget
-  /** The requests that a reset waits for, if there may be resets. */
-  requests: Budget
   /** The tokens that are being presented. */
   presented: Shared<PresentedToken | undefined>
   /** The bodies of running requests: of clients without a token, and of accounts. */

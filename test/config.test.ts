@@ -102,7 +102,7 @@ test('clients can control only a service with private servers', (t) => {
   ]
   for (const environment of servers) {
     t.deepEqual(problems({ CI_CONTROL: 'on', ...environment }), [
-      'CI_CONTROL: only with private servers, because everybody may reset them',
+      'CI_CONTROL: only with private servers, because everybody may create accounts',
     ])
   }
 })

@@ -76,25 +76,15 @@ export class StartedZoneplaneContainer extends AbstractStartedContainer {
     return this.#dns.port
   }
 
-  /** Returns to the state that the service had when it became ready. @throws Error if the service refuses */
-  async reset(): Promise<void> {
-    await this.#post('/ci/reset/')
-  }
-
   /** Creates an account without a limit of domains, for one test. @throws Error if the service refuses */
   async createAccount(): Promise<TestAccount> {
-    const response = await this.#post('/ci/accounts/')
+    const response = await fetch(this.#url('/ci/accounts/'), { method: 'POST' })
+    if (!response.ok) throw new Error(`POST /ci/accounts/: ${response.status} ${await response.text()}`)
     return (await response.json()) as TestAccount
   }
 
   #url(path: string): string {
     return `http://${this.getHost()}:${this.getMappedPort(API)}${path}`
-  }
-
-  async #post(path: string): Promise<Response> {
-    const response = await fetch(this.#url(path), { method: 'POST' })
-    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
-    return response
   }
 }
 

@@ -33,8 +33,6 @@ interface Parts {
   version: string
   /** Runs the service until it is told to stop. */
   start: (options: { fresh: boolean; install: boolean; ci: boolean }) => Promise<void>
-  /** Resets the service that runs with private servers. */
-  reset: () => Promise<void>
   /** Runs `work` on a system that has what the work needs. */
   withSystem: (needs: Needs, work: (system: System) => Promise<void>) => Promise<void>
 }
@@ -74,15 +72,11 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     .description('run the service; it starts a private Postgres and PowerDNS unless the environment names others')
     .option('--fresh', 'delete the data of the private servers first', false)
     .option('--no-install', 'install no missing programs')
-    .option('--ci', 'for tests: fast, without limits, can be reset, and its data is deleted at the end', false)
+    .option('--ci', 'for tests: fast, without limits, and its data is deleted at the end', false)
     .action(parts.start)
-  program
-    .command('reset')
-    .description('return a running service that was started for tests to the state in which it became ready')
-    .action(parts.reset)
   const named = args.find((arg) => !arg.startsWith('-')) ?? ''
   // The help, and messages about unknown commands, know all groups.
-  const groups = ['start', 'reset'].includes(named) ? [] : Object.hasOwn(GROUPS, named) ? [named] : Object.keys(GROUPS)
+  const groups = named === 'start' ? [] : Object.hasOwn(GROUPS, named) ? [named] : Object.keys(GROUPS)
   // A file may have several groups.
   for (const addGroup of new Set(await Promise.all(groups.map(async (group) => GROUPS[group]!()))))
     addGroup(program, add)

@@ -1,6 +1,5 @@
 import Koa from 'koa'
 import type { AppContext, State } from './kit/context.ts'
-import { apartFromResets } from './service/apart-from-resets.ts'
 import { errors } from './middleware/errors.ts'
 import { headers } from './middleware/headers.ts'
 import { hostNames, refuseInvalidHost } from './middleware/host-names.ts'
@@ -30,7 +29,6 @@ export function createApp(system: System): Koa<State> {
   app.use(refuseInvalidHost)
   app.use(hostNames)
   app.use(paths)
-  if (system.config.ciControl) app.use(apartFromResets)
   app.use(createRouter(system.config).router.routes())
   return app
 }

@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { MailFailure } from '../errors.ts'
 import type { Mail, Mailer } from './mailer.ts'
@@ -18,9 +18,6 @@ export function createFolderMailer(path: string, from: string): Mailer {
       } catch (error) {
         throw new MailFailure((error as Error).message)
       }
-    },
-    async clear() {
-      await rm(folder, { recursive: true, force: true })
     },
   }
 }

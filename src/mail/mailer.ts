@@ -20,6 +20,4 @@ export interface Mailer {
    * @throws MailFailure
    */
   send(mail: Mail, signal: AbortSignal): Promise<void>
-  /** Deletes the mails that it has, if it keeps them here. */
-  clear(): Promise<void>
 }

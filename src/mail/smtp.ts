@@ -65,8 +65,6 @@ export function createSmtpMailer(url: string, from: string): Mailer {
           throw failure(error as Failure)
         })
     },
-    // They are no longer here.
-    clear: () => Promise.resolve(),
   }
 }
 

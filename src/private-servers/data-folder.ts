@@ -7,9 +7,6 @@ import { defaultDataFolder } from './instance-folder.ts'
 /** Settings, by the names of their environment variables. */
 export type Settings = Record<string, string>
 
-/** Under this name, the settings of a running service that is ready have its address. */
-export const API = 'api'
-
 const RUNNING = 'running.json'
 
 /** ZONEPLANE_DATA, or where private servers keep their data if it is not set. */

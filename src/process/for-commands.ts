@@ -1,8 +1,6 @@
 import type { Needs } from '../cli/command.ts'
 import { ConfigError, readConfig } from '../config.ts'
-import { API, dataFolderOf, recallServers } from '../private-servers/data-folder.ts'
-import { StartError } from '../errors.ts'
-import { RESET_PATH } from '../http/service/apart-from-resets.ts'
+import { dataFolderOf, recallServers } from '../private-servers/data-folder.ts'
 import { createLog } from '../log.ts'
 import { createSystem, prepare, requireNameserver, requirePostgres } from './create-system.ts'
 import type { System } from '../system.ts'
@@ -23,16 +21,6 @@ export async function withSystem<T>({ nameserver, schema }: Needs, work: (system
   await (schema ? prepare(system, backends) : requirePostgres(backends))
   if (nameserver) await requireNameserver(system, backends)
   return await work(system)
-}
-
-/** Resets the service that runs with private servers on the data folder. @throws ConfigError, StartError */
-export async function resetRunning(): Promise<void> {
-  const folder = dataFolderOf(process.env)
-  const address = recallServers(folder)?.[API]
-  if (address === undefined) throw new ConfigError(`no service is ready with private servers in ${folder}`)
-  const { status } = await fetch(new URL(RESET_PATH, address), { method: 'POST' })
-  if (status === 404) throw new StartError('the service was started without CI_CONTROL=on')
-  if (status !== 204) throw new StartError(`the service has answered the reset with ${status}; its log says more`)
 }
 
 /** @throws ConfigError if it names no servers and none run */

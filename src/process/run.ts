@@ -9,12 +9,11 @@ import { applySeed } from '../../seeds/apply.ts'
 import { DEMO_DOMAIN, seedDemo } from '../../seeds/demo.ts'
 import type { Seed } from '../../seeds/read.ts'
 import type { Config } from '../config.ts'
-import { API, keptSecret, rememberServers, type Settings } from '../private-servers/data-folder.ts'
+import { keptSecret, rememberServers, type Settings } from '../private-servers/data-folder.ts'
 import { createLog } from '../log.ts'
 import { progress } from './progress.ts'
 import { serve } from './tasks.ts'
 import { createMetrics, createSystem, prepare, type Backends } from './create-system.ts'
-import { remember } from '../service/ci/reset.ts'
 import { probe } from '../service/repair/probing.ts'
 import { generateSecret } from '../service/tokens/secrets.ts'
 import type { System } from '../system.ts'
@@ -50,8 +49,7 @@ export async function operate(operation: Operation): Promise<void> {
     pdnsApiKey: config.pdnsApiKey ?? stack!.pdnsApiKey!,
   }
   const keyEncryptionKeys = encryptionKeys(config, fresh)
-  const settings = settingsOf(config, backends, keyEncryptionKeys)
-  if (stack !== undefined) rememberServers(config.dataFolder, settings)
+  if (stack !== undefined) rememberServers(config.dataFolder, settingsOf(config, backends, keyEncryptionKeys))
   const metrics = await createMetrics(config)
   await using system = createSystem({ ...config, keyEncryptionKeys }, backends, log, stopping, metrics)
   progress('bringing the database schema up to date')
@@ -60,9 +58,7 @@ export async function operate(operation: Operation): Promise<void> {
   await probe(system)
   if (seed !== undefined) await applySeed(system, seed)
   const demo = await populate(system, demoSecret(config, fresh))
-  if (config.ciControl) await remember(system)
   await using running = await serve(system)
-  if (stack !== undefined) rememberServers(config.dataFolder, { ...settings, [API]: addressOf(config, running.port) })
   console.log(welcome(config, running.port, stack, demo))
   const broken = stack?.broken.then((reason) => {
     throw new StartError(`${reason}: stopping`)

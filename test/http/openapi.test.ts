@@ -71,7 +71,7 @@ test('it has every path, and only the methods that the path has', async (t) => {
 test('it has what the settings switch on, and no more', (t) => {
   for (const [setting, path] of [
     ['CAPTCHA', '/api/v1/captcha/'],
-    ['CI_CONTROL', '/ci/reset/'],
+    ['CI_CONTROL', '/ci/accounts/'],
   ] as const) {
     t.true(path in documentOf({ [setting]: 'on' }).paths)
     t.false(path in documentOf({}).paths)

@@ -31,7 +31,6 @@ async function runHere(args: string[], withSystem: Parts['withSystem']): Promise
   const parts = {
     version: '1.2.3',
     start: () => Promise.reject(new Error('no service is started in this process')),
-    reset: () => Promise.reject(new Error('no service runs with private servers')),
     withSystem,
   }
   const succeeded = await run(args, parts, { writeOut: write, writeErr: write })

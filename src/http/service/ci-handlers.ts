@@ -1,6 +1,5 @@
 import { createTestAccount } from '../../service/ci/test-accounts.ts'
-import * as service from '../../service/ci/reset.ts'
-import { answer, answerEmpty } from '../kit/answer.ts'
+import { answer } from '../kit/answer.ts'
 import { guard, type Context } from '../kit/context.ts'
 import { Refusal } from '../kit/refusal.ts'
 
@@ -13,12 +12,6 @@ export const refusePages = guard(
   },
   { errors: { 403: [REFUSAL] } },
 )
-
-/** Returns to the state in which the service became ready (contract §15.8). */
-export async function reset(ctx: Context): Promise<void> {
-  await service.reset(ctx.state.system)
-  answerEmpty(ctx, 204)
-}
 
 /** Creates an account with a token, for one test (contract §15.8). */
 export async function createAccount(ctx: Context): Promise<void> {

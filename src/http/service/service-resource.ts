@@ -1,8 +1,7 @@
 import type { Config } from '../../config.ts'
 import { authenticateIfPresented } from '../middleware/authenticate.ts'
-import { RESET_PATH } from './apart-from-resets.ts'
 import { throttle } from '../middleware/throttle.ts'
-import { json, NOTHING, shows } from '../openapi/answers.ts'
+import { json, shows } from '../openapi/answers.ts'
 import { HEALTH, INDEX, LIVENESS, TEST_ACCOUNT } from './service-representation.ts'
 import type { Group, Resource } from '../kit/resource.ts'
 import * as ci from './ci-handlers.ts'
@@ -59,43 +58,23 @@ export function service(config: Config, documents: Resource[]): Group {
           },
         },
       },
-      ...(config.ciControl ? control() : []),
+      ...(config.ciControl ? [testAccounts] : []),
     ],
   }
 }
 
 /** Control by tests (contract §15.8). */
-function control(): Resource[] {
-  return [
-    {
-      path: `${RESET_PATH}/`,
-      guards: [ci.refusePages],
-      methods: {
-        POST: {
-          id: 'reset',
-          summary: 'Reset the service',
-          description:
-            'Afterwards everything is as it was when the service became ready. It waits for running requests, and later ' +
-            'ones wait for it.',
-          answers: { 204: NOTHING },
-          errors: { 503: [] },
-          chain: [ci.reset],
-        },
-      },
+const testAccounts: Resource = {
+  path: '/ci/accounts/',
+  guards: [ci.refusePages],
+  methods: {
+    POST: {
+      id: 'createTestAccount',
+      summary: 'Create an account for a test',
+      description: 'It has no limit of domains, and a token with all permissions.',
+      answers: { 201: shows(TEST_ACCOUNT) },
+      errors: { 503: [] },
+      chain: [ci.createAccount],
     },
-    {
-      path: '/ci/accounts/',
-      guards: [ci.refusePages],
-      methods: {
-        POST: {
-          id: 'createTestAccount',
-          summary: 'Create an account for a test',
-          description: 'It has no limit of domains, and a token with all permissions.',
-          answers: { 201: shows(TEST_ACCOUNT) },
-          errors: { 503: [] },
-          chain: [ci.createAccount],
-        },
-      },
-    },
-  ]
+  },
 }

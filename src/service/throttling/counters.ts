@@ -57,9 +57,4 @@ export class BoundedMemory extends RateLimiterMemory {
     this.#keys.set(key, true)
     return super.penalty(key, points, options)
   }
-
-  /** Forgets all counts. */
-  clear(): void {
-    this.#keys.clear()
-  }
 }
