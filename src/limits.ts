@@ -276,9 +276,6 @@ export const TOTP_SECRET_LENGTH = 32
 export const TOTP_NAME_LENGTH = 64
 export const TOTP_DIGITS = 6
 
-/** Milliseconds after which work that others wait for, such as an authentication, is done again beside it. */
-export const SHARING_PATIENCE = 500
-
 /** The lifetime of a login, and its lifetime without use (contract §11.2). */
 export const LOGIN_AGE = '7 00:00:00'
 export const LOGIN_UNUSED_PERIOD = '01:00:00'

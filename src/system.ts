@@ -8,8 +8,6 @@ import type { Nameserver } from './nameserver/nameserver.ts'
 import type { Secondaries } from './nameserver/secondaries/secondaries.ts'
 import type { Bell } from './flow/bell.ts'
 import type { Budget } from './flow/budget.ts'
-import type { Shared } from './flow/shared.ts'
-import type { PresentedToken } from './store/tokens/tokens.ts'
 import type { Timestamp } from './time.ts'
 
 /** The parts of a running service, passed as a parameter, never imported. */
@@ -38,8 +36,6 @@ export interface System {
   queues: Budget
   /** The writes of each account. */
   writers: Budget
-  /** The tokens that are being presented. */
-  presented: Shared<PresentedToken | undefined>
   /** The bodies of running requests: of clients without a token, and of accounts. */
   bodies: { strangers: Budget; accounts: Budget }
   /** The large responses of each account that are made, or not taken by their clients yet; and the exports. */

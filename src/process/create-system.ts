@@ -26,7 +26,6 @@ import { Bell } from '../flow/bell.ts'
 import { Budget } from '../flow/budget.ts'
 import { createCounters } from '../service/throttling/counters.ts'
 import { watch } from '../service/operation/measuring.ts'
-import { Shared } from '../flow/shared.ts'
 import { requireDecryption } from '../service/operation/stored-secrets.ts'
 import { isUnavailable } from '../store/connections/failures.ts'
 import { requireSessions } from '../store/connections/pooler.ts'
@@ -87,7 +86,6 @@ export function createSystem(
     counters: createCounters(config, countersDb, log),
     queues: new Budget({ each: 1 }),
     writers: new Budget({ each: WRITERS_PER_ACCOUNT }),
-    presented: new Shared(),
     bodies: { strangers: new Budget(STRANGERS_BODIES), accounts: new Budget(accountsBodies(config.bodyLimit)) },
     readers: new Budget(READERS),
     exports: new Budget(EXPORTS),

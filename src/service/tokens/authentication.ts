@@ -12,15 +12,10 @@ export function hashSecret(secret: string): Buffer {
 
 /**
  * Returns the actor of a token that is valid and allowed at `address`, and notes the use of the token (contract §3.1).
- * Simultaneous requests with the same token share a statement, because Postgres would update the token's row for one
- * after the other.
  * @throws Unauthenticated
  */
 export async function authenticate(system: System, secret: string, address: string): Promise<Actor> {
-  const hash = hashSecret(secret)
-  const key = `${hash.toString('base64')} ${address}`
-  const token = await system.presented.run(key, () => tokens.present(system.db, hash, address, system.now()))
-  return actorOf(token, address)
+  return actorOf(await tokens.present(system.db, hashSecret(secret), address, system.now()), address)
 }
 
 /** The actor of a token that a client at `address` has presented. @throws Unauthenticated if it may not be used */

@@ -99,8 +99,9 @@ const PRESENTED = `select id, owner_id as "ownerId", user_override_id as "userOv
   from token`
 
 /**
- * The token with this hash. If it may be used from `address`, its `last_used` becomes `now`. The statement does not
- * wait for the disk, so the latest `last_used` may be lost if Postgres crashes.
+ * The token with this hash. If it may be used from `address`, its `last_used` becomes `now`, unless the row is locked, as
+ * by another request with the token: requests do not wait for each other. Nor does the statement wait for the disk, so the
+ * latest `last_used` may be lost if Postgres crashes.
  */
 export async function present(
   db: Db,
@@ -111,8 +112,10 @@ export async function present(
   return maybeOne(
     db,
     `${TOKEN} where tokens.secret_hash = :secretHash), used as (
-       update tokens set last_used = :now from token
-       where tokens.id = token.id and token.valid and token.active and token.allowed
+       update tokens set last_used = :now where id in (
+         select tokens.id from tokens join token on tokens.id = token.id
+         where token.valid and active and allowed for no key update of tokens skip locked
+       )
        returning set_config('synchronous_commit', 'off', true)
      )
      ${PRESENTED} left join used on true`,

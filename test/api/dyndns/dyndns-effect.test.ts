@@ -242,11 +242,11 @@ test.serial('an unexpected error is 500 without details', async (t) => {
 })
 
 test.serial('a client that is gone is known by the address that it had', async (t) => {
-  const { api, secret, tokenId } = account
+  const { api, secret } = account
   const domain = await newDomain(api)
   const update = plainRequest(`GET /update?hostname=gone.${domain}`, [`Authorization: Token ${secret}`])
   await using trx = await begin(service().system.db)
-  await query(trx.db, 'select from tokens where id = :tokenId for update', { tokenId })
+  await query(trx.db, 'lock tokens')
   const sockets: Socket[] = []
   const note = (message: unknown) => void sockets.push((message as { socket: Socket }).socket)
   subscribe('http.server.request.start', note)
