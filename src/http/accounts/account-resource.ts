@@ -48,15 +48,13 @@ function registration(forms: Forms): Resource {
   return {
     path: '/api/v1/auth/',
     guards: [],
-    methods: {
-      POST: {
-        id: 'register',
-        summary: 'Create an account',
-        description: 'The response is the same if there is an account with the address already.',
-        takes: json(forms.signUp.schema),
-        answers: { 202: says('Welcome! Please check your mailbox.', 'Welcome!') },
-        chain: [active, authenticateIfPresented, accounts.refuseClosedRegistration, form, accounts.register],
-      },
+    POST: {
+      id: 'register',
+      summary: 'Create an account',
+      description: 'The response is the same if there is an account with the address already.',
+      takes: json(forms.signUp.schema),
+      answers: { 202: says('Welcome! Please check your mailbox.', 'Welcome!') },
+      chain: [active, authenticateIfPresented, accounts.refuseClosedRegistration, form, accounts.register],
     },
   }
 }
@@ -65,20 +63,18 @@ function login(forms: Forms): Resource {
   return {
     path: '/api/v1/auth/login/',
     guards: [],
-    methods: {
-      POST: {
-        id: 'logIn',
-        summary: 'Log in',
-        description:
-          'Returns a login token with all permissions. It is valid for seven days, or until it was not used for an ' +
-          'hour. If the account has multi-factor authentication enabled, a code must be verified next.',
-        takes: json(forms.credentials.schema),
-        answers: { 200: shows(TOKEN.full) },
-        errors: {
-          403: [...WRONG_PASSWORD[403], `Limit exceeded: an account can have at most ${TOKENS_MAX} login tokens.`],
-        },
-        chain: [passive, form, accounts.login],
+    POST: {
+      id: 'logIn',
+      summary: 'Log in',
+      description:
+        'Returns a login token with all permissions. It is valid for seven days, or until it was not used for an ' +
+        'hour. If the account has multi-factor authentication enabled, a code must be verified next.',
+      takes: json(forms.credentials.schema),
+      answers: { 200: shows(TOKEN.full) },
+      errors: {
+        403: [...WRONG_PASSWORD[403], `Limit exceeded: an account can have at most ${TOKENS_MAX} login tokens.`],
       },
+      chain: [passive, form, accounts.login],
     },
   }
 }
@@ -86,14 +82,12 @@ function login(forms: Forms): Resource {
 const LOGOUT: Resource = {
   path: '/api/v1/auth/logout/',
   guards: [authenticate, requires('logout')],
-  methods: {
-    POST: {
-      id: 'logOut',
-      summary: 'Log out',
-      description: 'Deletes the token of the request, of whatever kind it is.',
-      answers: { 204: NOTHING },
-      chain: [accounts.logout],
-    },
+  POST: {
+    id: 'logOut',
+    summary: 'Log out',
+    description: 'Deletes the token of the request, of whatever kind it is.',
+    answers: { 204: NOTHING },
+    chain: [accounts.logout],
   },
 }
 
@@ -107,16 +101,14 @@ const change = {
 const OWN_ACCOUNT: Resource = {
   path: '/api/v1/auth/account/',
   guards: [authenticate, requires('account'), passive],
-  methods: {
-    GET: {
-      id: 'showAccount',
-      summary: 'Show the account',
-      answers: { 200: shows(ACCOUNT.schema) },
-      chain: [accounts.showAccount],
-    },
-    PUT: { id: 'replaceAccount', ...change },
-    PATCH: { id: 'changeAccount', ...change },
+  GET: {
+    id: 'showAccount',
+    summary: 'Show the account',
+    answers: { 200: shows(ACCOUNT.schema) },
+    chain: [accounts.showAccount],
   },
+  PUT: { id: 'replaceAccount', ...change },
+  PATCH: { id: 'changeAccount', ...change },
 }
 
 /** What a link in a mail must confirm. */
@@ -125,49 +117,43 @@ function mailed(forms: Forms): Resource[] {
     {
       path: '/api/v1/auth/account/change-email/',
       guards: [],
-      methods: {
-        POST: {
-          id: 'requestEmailChange',
-          summary: 'Request another address',
-          description: 'A link in a mail to the new address confirms it.',
-          takes: json(forms.emailChange.schema),
-          answers: { 202: says('Please check your mailbox to confirm email address change.') },
-          errors: { 400: ['Email address unchanged.'], ...WRONG_PASSWORD },
-          chain: [active, form, accounts.requestEmailChange],
-        },
+      POST: {
+        id: 'requestEmailChange',
+        summary: 'Request another address',
+        description: 'A link in a mail to the new address confirms it.',
+        takes: json(forms.emailChange.schema),
+        answers: { 202: says('Please check your mailbox to confirm email address change.') },
+        errors: { 400: ['Email address unchanged.'], ...WRONG_PASSWORD },
+        chain: [active, form, accounts.requestEmailChange],
       },
     },
     {
       path: '/api/v1/auth/account/reset-password/',
       guards: [],
-      methods: {
-        POST: {
-          id: 'requestPasswordReset',
-          summary: 'Request a new password',
-          description: 'Mails a link, if there is such an account. The response is the same if there is none.',
-          takes: json(forms.passwordReset.schema),
-          answers: {
-            202: says(
-              'Please check your mailbox for further password reset instructions. If you did not receive an email, please contact support.',
-            ),
-          },
-          chain: [active, authenticateIfPresented, form, accounts.requestPasswordReset],
+      POST: {
+        id: 'requestPasswordReset',
+        summary: 'Request a new password',
+        description: 'Mails a link, if there is such an account. The response is the same if there is none.',
+        takes: json(forms.passwordReset.schema),
+        answers: {
+          202: says(
+            'Please check your mailbox for further password reset instructions. If you did not receive an email, please contact support.',
+          ),
         },
+        chain: [active, authenticateIfPresented, form, accounts.requestPasswordReset],
       },
     },
     {
       path: '/api/v1/auth/account/delete/',
       guards: [],
-      methods: {
-        POST: {
-          id: 'requestAccountDeletion',
-          summary: 'Request the deletion of the account',
-          description: 'A link in a mail confirms it. All domains must be deleted first.',
-          takes: json(forms.deletion.schema),
-          answers: { 202: says('Please check your mailbox for further account deletion instructions.') },
-          errors: { ...WRONG_PASSWORD, 409: ['To delete your user account, first delete all of your domains.'] },
-          chain: [active, form, accounts.requestDeletion],
-        },
+      POST: {
+        id: 'requestAccountDeletion',
+        summary: 'Request the deletion of the account',
+        description: 'A link in a mail confirms it. All domains must be deleted first.',
+        takes: json(forms.deletion.schema),
+        answers: { 202: says('Please check your mailbox for further account deletion instructions.') },
+        errors: { ...WRONG_PASSWORD, 409: ['To delete your user account, first delete all of your domains.'] },
+        chain: [active, form, accounts.requestDeletion],
       },
     },
   ]
@@ -182,48 +168,46 @@ function confirmation(forms: Forms): Resource {
   return {
     path: '/api/v1/v/:action/:code/',
     guards: [confirmations.refuseUnknownAction, confirmations.answerFormWithPage],
-    methods: {
-      GET: {
-        id: 'showConfirmationForm',
-        summary: 'Show the page of a link in a mail',
-        description: 'It has a button that confirms the action. It does not look at the code.',
-        answers: { 200: { content: page, headers: ['Content-Security-Policy', 'Referrer-Policy'] } },
-        chain: [passive, authenticateIfPresented, confirmations.showForm],
-      },
-      POST: {
-        id: 'confirm',
-        summary: 'Carry out the action of a link in a mail',
-        description:
-          '`activate-account` and `reset-password` take a body. `activate-account` may return a domain, and one below a ' +
-          'local public suffix with a token for its updates. `create-totp` returns the factor.',
-        takes: { ...json(inputs), 'application/x-www-form-urlencoded': { type: 'object' } },
-        answers: {
-          200: {
-            content: {
-              ...json({
-                anyOf: [
-                  object({ detail }),
-                  object({ detail, domain: ref(DOMAIN.full) }),
-                  object(withToken),
-                  ref(FACTOR.full),
-                ],
-              }),
-              ...page,
-            },
-            headers: ['Content-Security-Policy', 'Referrer-Policy'],
+    GET: {
+      id: 'showConfirmationForm',
+      summary: 'Show the page of a link in a mail',
+      description: 'It has a button that confirms the action. It does not look at the code.',
+      answers: { 200: { content: page, headers: ['Content-Security-Policy', 'Referrer-Policy'] } },
+      chain: [passive, authenticateIfPresented, confirmations.showForm],
+    },
+    POST: {
+      id: 'confirm',
+      summary: 'Carry out the action of a link in a mail',
+      description:
+        '`activate-account` and `reset-password` take a body. `activate-account` may return a domain, and one below a ' +
+        'local public suffix with a token for its updates. `create-totp` returns the factor.',
+      takes: { ...json(inputs), 'application/x-www-form-urlencoded': { type: 'object' } },
+      answers: {
+        200: {
+          content: {
+            ...json({
+              anyOf: [
+                object({ detail }),
+                object({ detail, domain: ref(DOMAIN.full) }),
+                object(withToken),
+                ref(FACTOR.full),
+              ],
+            }),
+            ...page,
           },
+          headers: ['Content-Security-Policy', 'Referrer-Policy'],
         },
-        errors: {
-          400: ['This code is invalid, possibly because it expired (validity: 12:00:00).'],
-          403: ['User inactive.'],
-          409: [
-            'This action cannot be carried out because another operation has been performed, invalidating this one. (Are you trying to perform this action twice?)',
-            'To delete your user account, first delete all of your domains.',
-          ],
-        },
-        problems: ['user', 'new_email'],
-        chain: [active, authenticateIfPresented, body(BODY_FORM, { form: true }), confirmations.confirm],
       },
+      errors: {
+        400: ['This code is invalid, possibly because it expired (validity: 12:00:00).'],
+        403: ['User inactive.'],
+        409: [
+          'This action cannot be carried out because another operation has been performed, invalidating this one. (Are you trying to perform this action twice?)',
+          'To delete your user account, first delete all of your domains.',
+        ],
+      },
+      problems: ['user', 'new_email'],
+      chain: [active, authenticateIfPresented, body(BODY_FORM, { form: true }), confirmations.confirm],
     },
   }
 }
@@ -231,13 +215,11 @@ function confirmation(forms: Forms): Resource {
 const CAPTCHAS: Resource = {
   path: '/api/v1/captcha/',
   guards: [],
-  methods: {
-    POST: {
-      id: 'createCaptcha',
-      summary: 'Create a captcha',
-      takes: json(CAPTCHA.input('CaptchaInput')),
-      answers: { 201: shows(CAPTCHA.schema) },
-      chain: [passive, authenticateIfPresented, form, createCaptcha],
-    },
+  POST: {
+    id: 'createCaptcha',
+    summary: 'Create a captcha',
+    takes: json(CAPTCHA.input('CaptchaInput')),
+    answers: { 201: shows(CAPTCHA.schema) },
+    chain: [passive, authenticateIfPresented, form, createCaptcha],
   },
 }

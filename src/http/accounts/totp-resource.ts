@@ -32,71 +32,65 @@ export const FACTORS: Group = {
     {
       path: '/api/v1/auth/totp/',
       guards: managingFactors,
-      methods: {
-        GET: {
-          id: 'listFactors',
-          summary: 'List second factors',
-          ...pages(FACTOR.schema),
-          chain: [totp.listFactors],
+      GET: {
+        id: 'listFactors',
+        summary: 'List second factors',
+        ...pages(FACTOR.schema),
+        chain: [totp.listFactors],
+      },
+      POST: {
+        id: 'createFactor',
+        summary: 'Create a second factor',
+        description: 'As long as multi-factor authentication is not enabled, a link in a mail must confirm it.',
+        takes: factorInput,
+        answers: {
+          201: shows(FACTOR.full),
+          202: says('This operation requires confirmation. Please check your mailbox for instructions!'),
         },
-        POST: {
-          id: 'createFactor',
-          summary: 'Create a second factor',
-          description: 'As long as multi-factor authentication is not enabled, a link in a mail must confirm it.',
-          takes: factorInput,
-          answers: {
-            201: shows(FACTOR.full),
-            202: says('This operation requires confirmation. Please check your mailbox for instructions!'),
-          },
-          errors: {
-            400: ['An authentication factor with this name already exists.'],
-            403: [`Limit exceeded: an account can have at most ${FACTORS_MAX} TOTP factors.`],
-          },
-          chain: [form, totp.createFactor],
+        errors: {
+          400: ['An authentication factor with this name already exists.'],
+          403: [`Limit exceeded: an account can have at most ${FACTORS_MAX} TOTP factors.`],
         },
+        chain: [form, totp.createFactor],
       },
     },
     {
       path: '/api/v1/auth/totp/:id/',
       guards: managingFactors,
-      methods: {
-        GET: {
-          id: 'showFactor',
-          summary: 'Show a second factor',
-          answers: { 200: shows(FACTOR.schema) },
-          errors: NOT_FOUND,
-          chain: [totp.showFactor],
-        },
-        PUT: { id: 'replaceFactor', ...factorChange },
-        PATCH: { id: 'changeFactor', ...factorChange },
-        DELETE: {
-          id: 'deleteFactor',
-          summary: 'Delete a second factor',
-          description: 'Also if there is no such factor.',
-          answers: { 204: NOTHING },
-          chain: [totp.deleteFactor],
-        },
+      GET: {
+        id: 'showFactor',
+        summary: 'Show a second factor',
+        answers: { 200: shows(FACTOR.schema) },
+        errors: NOT_FOUND,
+        chain: [totp.showFactor],
+      },
+      PUT: { id: 'replaceFactor', ...factorChange },
+      PATCH: { id: 'changeFactor', ...factorChange },
+      DELETE: {
+        id: 'deleteFactor',
+        summary: 'Delete a second factor',
+        description: 'Also if there is no such factor.',
+        answers: { 204: NOTHING },
+        chain: [totp.deleteFactor],
       },
     },
     {
       path: '/api/v1/auth/totp/:id/verify/',
       guards: [authenticateIfPresented, requiresIfPresented('codes'), passive],
-      methods: {
-        POST: {
-          id: 'verifyCode',
-          summary: 'Verify a code of a second factor',
-          description:
-            'The first use of a factor enables it, and needs no token. Later it completes the login of the token that ' +
-            'sends it.',
-          takes: json(CODE.schema),
-          answers: { 200: says('The code was correct.', 'Your TOTP token has been activated!') },
-          errors: {
-            ...NOT_FOUND,
-            400: ['Invalid code.'],
-            401: ['Authentication credentials were not provided.'],
-          },
-          chain: [form, totp.verifyCode],
+      POST: {
+        id: 'verifyCode',
+        summary: 'Verify a code of a second factor',
+        description:
+          'The first use of a factor enables it, and needs no token. Later it completes the login of the token that ' +
+          'sends it.',
+        takes: json(CODE.schema),
+        answers: { 200: says('The code was correct.', 'Your TOTP token has been activated!') },
+        errors: {
+          ...NOT_FOUND,
+          400: ['Invalid code.'],
+          401: ['Authentication credentials were not provided.'],
         },
+        chain: [form, totp.verifyCode],
       },
     },
   ],

@@ -11,25 +11,23 @@ function update(path: string, id: string): Resource {
     path,
     guards: [authenticateForUpdate],
     dyndns: true,
-    methods: {
-      GET: {
-        id,
-        summary: 'Update the addresses of names',
-        description:
-          'Without addresses in the query, sets that of the client. `myipv4:<host>` and `myipv6:<host>` are parameters ' +
-          'that apply only to this host. All names are updated, or none.',
-        query: ['hostname', 'host_id', 'myip', 'myipv4', 'ip', 'ipv4', 'myipv6', 'ipv6'],
-        answers: { 200: text('good', 'A line `good` for each host, also if nothing has changed.') },
-        errors: {
-          400: ['IP parameter "myip" cannot use subnet notation with multiple addresses.'],
-          403: ['Insufficient token permissions.'],
-          404: ['nohost'],
-          409: ['example.com is paused by the operator of this service and cannot be changed now.'],
-          503: [],
-        },
-        // A wrong method is refused before the hosts are looked at (contract §10.1).
-        chain: [dyndns.findHosts, throttle('dyndns'), reportPublication, dyndns.update],
+    GET: {
+      id,
+      summary: 'Update the addresses of names',
+      description:
+        'Without addresses in the query, sets that of the client. `myipv4:<host>` and `myipv6:<host>` are parameters ' +
+        'that apply only to this host. All names are updated, or none.',
+      query: ['hostname', 'host_id', 'myip', 'myipv4', 'ip', 'ipv4', 'myipv6', 'ipv6'],
+      answers: { 200: text('good', 'A line `good` for each host, also if nothing has changed.') },
+      errors: {
+        400: ['IP parameter "myip" cannot use subnet notation with multiple addresses.'],
+        403: ['Insufficient token permissions.'],
+        404: ['nohost'],
+        409: ['example.com is paused by the operator of this service and cannot be changed now.'],
+        503: [],
       },
+      // A wrong method is refused before the hosts are looked at (contract §10.1).
+      chain: [dyndns.findHosts, throttle('dyndns'), reportPublication, dyndns.update],
     },
   }
 }
@@ -48,13 +46,11 @@ export const DYNDNS: Group = {
       path: CHECK_IP_PATH,
       guards: [],
       dyndns: true,
-      methods: {
-        GET: {
-          id: 'showAddress',
-          summary: "Show the client's address",
-          answers: { 200: text('192.0.2.7', 'An IPv4 or IPv6 address.') },
-          chain: [dyndns.showAddress],
-        },
+      GET: {
+        id: 'showAddress',
+        summary: "Show the client's address",
+        answers: { 200: text('192.0.2.7', 'An IPv4 or IPv6 address.') },
+        chain: [dyndns.showAddress],
       },
     },
   ],

@@ -22,59 +22,51 @@ export const HISTORY: Group = {
     {
       path: '/api/v1/domains/:name/history/',
       guards: reading,
-      methods: {
-        GET: {
-          id: 'listHistory',
-          summary: 'List the entries of the history',
-          description: 'Newest first, without their changes.',
-          ...pages(ENTRY.schema, 'subname', 'type'),
-          chain: [history.listEntries],
-        },
+      GET: {
+        id: 'listHistory',
+        summary: 'List the entries of the history',
+        description: 'Newest first, without their changes.',
+        ...pages(ENTRY.schema, 'subname', 'type'),
+        chain: [history.listEntries],
       },
     },
     {
       path: '/api/v1/domains/:name/history/:id/',
       guards: reading,
-      methods: {
-        GET: {
-          id: 'showHistoryEntry',
-          summary: 'Show an entry with its changes',
-          answers: { 200: shows(ENTRY.full) },
-          chain: [history.showEntry],
-        },
+      GET: {
+        id: 'showHistoryEntry',
+        summary: 'Show an entry with its changes',
+        answers: { 200: shows(ENTRY.full) },
+        chain: [history.showEntry],
       },
     },
     {
       path: '/api/v1/domains/:name/history/:id/undo/',
       guards: undoing,
       conditional: true,
-      methods: {
-        POST: {
-          ...WRITING,
-          id: 'undo',
-          summary: 'Undo an entry',
-          description: 'Puts each RRset of the entry back to what it was before, unless it was changed since.',
-          answers: { 200: shows(CHANGES), 409: obstructed },
-          problems: ['dry_run', 'type'],
-          chain: [reportPublication, history.undoEntry],
-        },
+      POST: {
+        ...WRITING,
+        id: 'undo',
+        summary: 'Undo an entry',
+        description: 'Puts each RRset of the entry back to what it was before, unless it was changed since.',
+        answers: { 200: shows(CHANGES), 409: obstructed },
+        problems: ['dry_run', 'type'],
+        chain: [reportPublication, history.undoEntry],
       },
     },
     {
       path: '/api/v1/domains/:name/restore/',
       guards: undoing,
       conditional: true,
-      methods: {
-        POST: {
-          ...WRITING,
-          id: 'restore',
-          summary: 'Restore an earlier state',
-          description: 'Makes all RRsets as they were at a time, or in a version.',
-          takes: json(WHEN.schema),
-          answers: { 200: shows(CHANGES), 409: obstructed },
-          problems: ['dry_run', 'type'],
-          chain: [reportPublication, body(BODY_FORM), history.restoreDomain],
-        },
+      POST: {
+        ...WRITING,
+        id: 'restore',
+        summary: 'Restore an earlier state',
+        description: 'Makes all RRsets as they were at a time, or in a version.',
+        takes: json(WHEN.schema),
+        answers: { 200: shows(CHANGES), 409: obstructed },
+        problems: ['dry_run', 'type'],
+        chain: [reportPublication, body(BODY_FORM), history.restoreDomain],
       },
     },
   ],

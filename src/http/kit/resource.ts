@@ -40,14 +40,12 @@ export interface Operation {
   chain: Middleware[]
 }
 
-/** A path, with its methods. */
-export interface Resource {
+/** A path, with its methods. HEAD is GET without the body. */
+export interface Resource extends Partial<Record<Method, Operation>> {
   /** As in the document; requests may add or omit a final slash. */
   path: string
   /** Apply to every method (contract §1.2, steps 4 to 6). */
   guards: Middleware[]
-  /** HEAD is GET without the body. */
-  methods: Partial<Record<Method, Operation>>
   /** Responses are plain text, GET writes, and there is no HEAD (contract §10). */
   dyndns?: boolean
   /** The handlers examine conditions on tags; else requests with them are refused (contract §15.1). */
@@ -62,17 +60,18 @@ export interface Group {
 }
 
 /** Whether the resource answers HEAD. */
-export function hasHead({ methods, dyndns = false }: Resource): boolean {
-  return methods.GET !== undefined && !dyndns
+export function hasHead({ GET, dyndns = false }: Resource): boolean {
+  return GET !== undefined && !dyndns
 }
 
 /** Adds a resource to the router. */
 export function addResource(router: Router<State>, resource: Resource): void {
-  const { guards, methods, dyndns = false, conditional = false } = resource
+  const { guards, dyndns = false, conditional = false } = resource
   const path = resource.path.replace(/\/$/, '')
   const head = hasHead(resource)
-  const allow = [...METHODS.filter((method) => method in methods), ...(head ? ['HEAD'] : []), 'OPTIONS'].join(', ')
-  const chains = new Map(Object.entries(methods).map(([method, { chain }]) => [method, compose(chain)]))
+  const methods = METHODS.filter((method) => method in resource)
+  const allow = [...methods, ...(head ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+  const chains = new Map<string, Middleware>(methods.map((method) => [method, compose(resource[method]!.chain)]))
 
   const describe: Middleware = async function describe(ctx, next) {
     ctx.state.route = path

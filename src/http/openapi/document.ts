@@ -51,7 +51,7 @@ export function describeApi(groups: readonly Group[], config: Config): Json {
 
 function describeResource(components: Components, tag: string, resource: Resource): Json {
   const operations = METHODS.flatMap((method) => {
-    const operation = resource.methods[method]
+    const operation = resource[method]
     if (operation === undefined) return []
     const described = describeOperation(components, tag, resource, method, operation)
     const head = method === 'GET' && hasHead(resource) ? [['head', withoutBodies(described)]] : []
@@ -225,7 +225,7 @@ function without(name: string, { ...parts }: Json): Json {
 }
 
 function describeOptions(components: Components, tag: string, resource: Resource): Json {
-  const [operation] = Object.values(resource.methods)
+  const [operation] = METHODS.flatMap((method) => resource[method] ?? [])
   components.responses['Options'] ??= {
     description: '`Allow` has the methods of the resource.',
     headers: components.headersOf([

@@ -15,78 +15,70 @@ export function documents(show: (format: 'json' | 'yaml') => Middleware): Resour
     {
       path: '/api/v1/openapi.json',
       guards: [],
-      methods: {
-        GET: {
-          id: 'showDocument',
-          summary: 'Show this document',
-          description,
-          answers: {
-            200: { content: json(DOCUMENT), headers: ['ETag'] },
-            304: { headers: ['ETag'] },
-          },
-          errors: { 503: [] },
-          chain: [show('json')],
+      GET: {
+        id: 'showDocument',
+        summary: 'Show this document',
+        description,
+        answers: {
+          200: { content: json(DOCUMENT), headers: ['ETag'] },
+          304: { headers: ['ETag'] },
         },
+        errors: { 503: [] },
+        chain: [show('json')],
       },
     },
     {
       path: '/api/v1/openapi.yaml',
       guards: [],
-      methods: {
-        GET: {
-          id: 'showDocumentAsYaml',
-          summary: 'Show this document as YAML',
-          description,
-          answers: {
-            200: {
-              content: { 'application/yaml': DOCUMENT },
-              headers: ['ETag'],
-            },
-            304: { headers: ['ETag'] },
+      GET: {
+        id: 'showDocumentAsYaml',
+        summary: 'Show this document as YAML',
+        description,
+        answers: {
+          200: {
+            content: { 'application/yaml': DOCUMENT },
+            headers: ['ETag'],
           },
-          errors: { 503: [] },
-          chain: [show('yaml')],
+          304: { headers: ['ETag'] },
         },
+        errors: { 503: [] },
+        chain: [show('yaml')],
       },
     },
     {
       path: '/api/v1/docs/',
       guards: [],
-      methods: {
-        GET: {
-          id: 'showDocs',
-          summary: 'Show this document as a page',
-          description: 'The page can send requests, too, with a token that is typed there.',
-          answers: {
-            200: {
-              content: { 'text/html': described(STRING, 'A page for browsers.', '<!doctype html>…') },
-              headers: ['Content-Security-Policy', 'Referrer-Policy'],
-            },
+      GET: {
+        id: 'showDocs',
+        summary: 'Show this document as a page',
+        description: 'The page can send requests, too, with a token that is typed there.',
+        answers: {
+          200: {
+            content: { 'text/html': described(STRING, 'A page for browsers.', '<!doctype html>…') },
+            headers: ['Content-Security-Policy', 'Referrer-Policy'],
           },
-          chain: [showDocs],
         },
+        chain: [showDocs],
       },
     },
     {
       path: '/api/v1/docs/:asset',
       guards: [],
-      methods: {
-        GET: {
-          id: 'showDocsAsset',
-          summary: 'Show a part of the page',
-          description: 'Compressed by gzip, whatever the request accepts.',
-          answers: {
-            200: {
-              content: {
-                'text/javascript': described(STRING, 'The program of the page.', 'SwaggerUIBundle = …'),
-                'text/css': described(STRING, 'The style of the page.', '.swagger-ui { … }'),
-              },
-              headers: ['Content-Encoding', 'Cache-ControlOfAsset'],
+      GET: {
+        id: 'showDocsAsset',
+        summary: 'Show a part of the page',
+        description: 'Compressed by gzip, whatever the request accepts.',
+        answers: {
+          200: {
+            content: {
+              'text/javascript': described(STRING, 'The program of the page.', 'SwaggerUIBundle = …'),
+              'text/css': described(STRING, 'The style of the page.', '.swagger-ui { … }'),
             },
+            headers: ['Content-Encoding', 'Cache-ControlOfAsset'],
           },
-          errors: { 404: [] },
-          chain: [showAsset],
         },
+        errors: { 404: [] },
+        chain: [showAsset],
       },
     },
   ]

@@ -17,45 +17,39 @@ export function service(config: Config, documents: Resource[]): Group {
       {
         path: '/api/v1/',
         guards: [authenticateIfPresented, throttle('user')],
-        methods: {
-          GET: {
-            id: 'showIndex',
-            summary: 'Show where to begin',
-            description: 'Links to the resources that the caller may use next: with a token others than without.',
-            answers: { 200: shows(INDEX) },
-            chain: [showIndex],
-          },
+        GET: {
+          id: 'showIndex',
+          summary: 'Show where to begin',
+          description: 'Links to the resources that the caller may use next: with a token others than without.',
+          answers: { 200: shows(INDEX) },
+          chain: [showIndex],
         },
       },
       ...documents,
       {
         path: '/healthz',
         guards: [],
-        methods: {
-          GET: {
-            id: 'showLiveness',
-            summary: 'Tell whether the process runs',
-            answers: { 200: shows(LIVENESS) },
-            chain: [health.showLiveness],
-          },
+        GET: {
+          id: 'showLiveness',
+          summary: 'Tell whether the process runs',
+          answers: { 200: shows(LIVENESS) },
+          chain: [health.showLiveness],
         },
       },
       {
         path: '/readyz',
         guards: [],
-        methods: {
-          GET: {
-            id: 'showReadiness',
-            summary: 'Tell whether the service can do its work',
-            description:
-              'For load balancers. All callers share one check, whose result is good for a second. Without PowerDNS the ' +
-              'service is ready, because reads work.',
-            answers: {
-              200: shows(HEALTH),
-              503: { text: 'The database is unavailable, or the process is about to stop.', content: json(HEALTH) },
-            },
-            chain: [health.showReadiness],
+        GET: {
+          id: 'showReadiness',
+          summary: 'Tell whether the service can do its work',
+          description:
+            'For load balancers. All callers share one check, whose result is good for a second. Without PowerDNS the ' +
+            'service is ready, because reads work.',
+          answers: {
+            200: shows(HEALTH),
+            503: { text: 'The database is unavailable, or the process is about to stop.', content: json(HEALTH) },
           },
+          chain: [health.showReadiness],
         },
       },
       ...(config.ciControl ? [testAccounts] : []),
@@ -67,14 +61,12 @@ export function service(config: Config, documents: Resource[]): Group {
 const testAccounts: Resource = {
   path: '/ci/accounts/',
   guards: [ci.refusePages],
-  methods: {
-    POST: {
-      id: 'createTestAccount',
-      summary: 'Create an account for a test',
-      description: 'It has no limit of domains, and a token with all permissions.',
-      answers: { 201: shows(TEST_ACCOUNT) },
-      errors: { 503: [] },
-      chain: [ci.createAccount],
-    },
+  POST: {
+    id: 'createTestAccount',
+    summary: 'Create an account for a test',
+    description: 'It has no limit of domains, and a token with all permissions.',
+    answers: { 201: shows(TEST_ACCOUNT) },
+    errors: { 503: [] },
+    chain: [ci.createAccount],
   },
 }

@@ -15,22 +15,20 @@ const WHOLE_DOMAIN = 'The token must be allowed to write all RRsets of the domai
 export const TRANSFERS_OF_DOMAIN: Resource = {
   path: '/api/v1/domains/:name/transfers/',
   guards: [authenticateForDomain, throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })],
-  methods: {
-    GET: {
-      id: 'showTransfers',
-      summary: 'Show who may transfer the zone',
-      description: WHOLE_DOMAIN,
-      answers: { 200: shows(TRANSFERS.schema) },
-      chain: [showTransfers],
-    },
-    PUT: {
-      id: 'changeTransfers',
-      summary: 'Change who may transfer the zone',
-      description: `${WHOLE_DOMAIN} If \`tsig\` becomes true, the response has the new key.`,
-      takes: json(TRANSFERS.input('TransfersInput', ['addresses', 'notify', 'tsig'])),
-      answers: { 200: shows({ anyOf: [ref(TRANSFERS.schema), ref(TRANSFERS.full)] }) },
-      errors: { 409: [PAUSED], 503: [] },
-      chain: [body(BODY_FORM), changeTransfers],
-    },
+  GET: {
+    id: 'showTransfers',
+    summary: 'Show who may transfer the zone',
+    description: WHOLE_DOMAIN,
+    answers: { 200: shows(TRANSFERS.schema) },
+    chain: [showTransfers],
+  },
+  PUT: {
+    id: 'changeTransfers',
+    summary: 'Change who may transfer the zone',
+    description: `${WHOLE_DOMAIN} If \`tsig\` becomes true, the response has the new key.`,
+    takes: json(TRANSFERS.input('TransfersInput', ['addresses', 'notify', 'tsig'])),
+    answers: { 200: shows({ anyOf: [ref(TRANSFERS.schema), ref(TRANSFERS.full)] }) },
+    errors: { 409: [PAUSED], 503: [] },
+    chain: [body(BODY_FORM), changeTransfers],
   },
 }
