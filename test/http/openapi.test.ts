@@ -48,7 +48,7 @@ for (const path of ['/openapi.json', '/openapi.yaml']) {
   })
 }
 
-test('it has every path, and only the methods that the path has', async (t) => {
+test('it has every path, and the methods of the path besides HEAD and OPTIONS', async (t) => {
   const { router } = createRouter(readConfig({ CAPTCHA: 'on', CI_CONTROL: 'on' }))
   const { paths } = documentOf({ CAPTCHA: 'on', CI_CONTROL: 'on' })
   t.deepEqual(
@@ -62,7 +62,10 @@ test('it has every path, and only the methods that the path has', async (t) => {
         .filter((key) => key !== 'parameters')
         .map((method) => method.toUpperCase())
         .sort(),
-      String(headers['allow']).split(', ').sort(),
+      String(headers['allow'])
+        .split(', ')
+        .filter((method) => !['HEAD', 'OPTIONS'].includes(method))
+        .sort(),
       path,
     )
   }

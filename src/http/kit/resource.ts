@@ -59,16 +59,11 @@ export interface Group {
   resources: Resource[]
 }
 
-/** Whether the resource answers HEAD. */
-export function hasHead({ GET, dyndns = false }: Resource): boolean {
-  return GET !== undefined && !dyndns
-}
-
 /** Adds a resource to the router. */
 export function addResource(router: Router<State>, resource: Resource): void {
   const { guards, dyndns = false, conditional = false } = resource
   const path = resource.path.replace(/\/$/, '')
-  const head = hasHead(resource)
+  const head = 'GET' in resource && !dyndns
   const methods = METHODS.filter((method) => method in resource)
   const allow = [...methods, ...(head ? ['HEAD'] : []), 'OPTIONS'].join(', ')
   const chains = new Map<string, Middleware>(methods.map((method) => [method, compose(resource[method]!.chain)]))

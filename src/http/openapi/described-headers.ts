@@ -82,21 +82,6 @@ export const RESPONSE_HEADERS: Record<string, Header & { name?: string }> = {
     schema: TEXT,
     example: 'Link, Retry-After, ETag',
   },
-  'Access-Control-Allow-Headers': {
-    description: 'If the request has an `Origin`: the headers that pages may send.',
-    schema: TEXT,
-    example: 'accept, authorization, content-type',
-  },
-  'Access-Control-Allow-Methods': {
-    description: 'If the request has an `Origin`: the methods that pages may use.',
-    schema: TEXT,
-    example: 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
-  },
-  'Access-Control-Max-Age': {
-    description: 'If the request has an `Origin`: how many seconds this holds.',
-    schema: { type: 'integer' },
-    example: 86400,
-  },
   Allow: { description: 'The methods of the resource.', schema: TEXT, required: true, example: 'GET, HEAD, OPTIONS' },
   AllowIfRouted: {
     name: 'Allow',

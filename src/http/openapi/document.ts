@@ -1,15 +1,7 @@
 import type { Config } from '../../config.ts'
 import type { Middleware } from '../kit/context.ts'
 import { arrayOf, object, ref, type Component, type JsonSchema } from '../fields/schema.ts'
-import {
-  hasHead,
-  METHODS,
-  type Answer,
-  type Group,
-  type Method,
-  type Operation,
-  type Resource,
-} from '../kit/resource.ts'
+import { METHODS, type Answer, type Group, type Method, type Operation, type Resource } from '../kit/resource.ts'
 import { Components, ERROR, type Form, type Json } from './components.ts'
 import { merged, type Effect } from '../kit/effect.ts'
 import { INTRODUCTION, SECURITY_SCHEMES } from './introduction.ts'
@@ -50,13 +42,11 @@ export function describeApi(groups: readonly Group[], config: Config): Json {
 }
 
 function describeResource(components: Components, tag: string, resource: Resource): Json {
-  const operations = METHODS.flatMap((method) => {
-    const operation = resource[method]
-    if (operation === undefined) return []
-    const described = describeOperation(components, tag, resource, method, operation)
-    const head = method === 'GET' && hasHead(resource) ? [['head', withoutBodies(described)]] : []
-    return [[method.toLowerCase(), described], ...head]
-  })
+  const operations = METHODS.flatMap((method) =>
+    resource[method] === undefined
+      ? []
+      : [[method.toLowerCase(), describeOperation(components, tag, resource, method)]],
+  )
   const names = Array.from(resource.path.matchAll(/:(\w+)/g), ([, name]) => name!)
   return {
     parameters: [
@@ -65,17 +55,11 @@ function describeResource(components: Components, tag: string, resource: Resourc
       components.parameter('header', 'traceparent'),
     ],
     ...(Object.fromEntries(operations) as Json),
-    options: describeOptions(components, tag, resource),
   }
 }
 
-function describeOperation(
-  components: Components,
-  tag: string,
-  resource: Resource,
-  method: Method,
-  operation: Operation,
-): Json {
+function describeOperation(components: Components, tag: string, resource: Resource, method: Method): Json {
+  const operation = resource[method]!
   const { id, summary, description, query = [], takes, answers, chain } = operation
   const isWrite = method !== 'GET'
   const effects = [...resource.guards, ...chain].flatMap(({ effect }: Middleware) => effect ?? [])
@@ -201,50 +185,4 @@ function membersOf(schema: JsonSchema): string[] {
       inner === undefined ? [] : membersOf(inner),
     ),
   ]
-}
-
-/** HEAD is GET without the body. */
-function withoutBodies(get: Json): Json {
-  const { operationId, summary, responses } = get as { operationId: string; summary: string; responses: Json }
-  const headers = Object.entries(responses as Record<string, Json>).map(([status, response]) => [
-    status,
-    without('content', response),
-  ])
-  return {
-    ...without('description', get),
-    operationId: `${operationId}Head`,
-    summary: `${summary}: headers only`,
-    responses: Object.fromEntries(headers) as Json,
-  }
-}
-
-function without(name: string, { ...parts }: Json): Json {
-  // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- of a copy
-  delete parts[name]
-  return parts
-}
-
-function describeOptions(components: Components, tag: string, resource: Resource): Json {
-  const [operation] = METHODS.flatMap((method) => resource[method] ?? [])
-  components.responses['Options'] ??= {
-    description: '`Allow` has the methods of the resource.',
-    headers: components.headersOf([
-      // Preflights are answered before the resource is looked for.
-      'AllowIfRouted',
-      'Cache-Control',
-      'Access-Control-Allow-Headers',
-      'Access-Control-Allow-Methods',
-      'Access-Control-Max-Age',
-    ]),
-  }
-  return {
-    operationId: `${operation!.id}Options`,
-    tags: [tag],
-    summary: 'Tell the methods of the resource',
-    security: [],
-    responses: {
-      200: { $ref: '#/components/responses/Options' },
-      400: components.refusal(400, resource.dyndns === true ? 'text' : 'json', []),
-    },
-  }
 }

@@ -12,6 +12,9 @@ responses come in a fixed order; times have six fraction digits and are UTC.
 object are in \`non_field_errors\`. All other errors have one member, \`detail\`. Requests with a method that a resource does
 not have are \`405\`, and those with a path that does not exist \`404\`.
 
+**Other methods**: every path answers \`OPTIONS\`, empty, with \`Allow\`; and \`HEAD\` as GET without the body, but for dynamic
+DNS.
+
 **Lists** of more than 500 objects must be read page by page: ask with an empty \`cursor\`, then follow the \`next\` URL in
 \`Link\`.
 

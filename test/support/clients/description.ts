@@ -77,7 +77,8 @@ class Description {
   #problem(exchange: Exchange): string | undefined {
     const { method, target, status } = exchange
     const found = this.#find(new URL(target, 'http://test').pathname)
-    const key = method.toLowerCase()
+    // HEAD is GET without the body, but for dynamic DNS.
+    const key = method === 'HEAD' && status !== 405 ? 'get' : method.toLowerCase()
     if (found === undefined || !(key in found.operations)) {
       return this.#outside(exchange, found !== undefined)
     }
@@ -91,9 +92,12 @@ class Description {
     )
   }
 
-  /** What is wrong with an answer where there is no such path or method: it must be an error, but for preflights. */
+  /** What is wrong with an answer where there is no such path or method: it must be an error, but for OPTIONS. */
   #outside({ method, requestHeaders, status, headers, text }: Exchange, hasPath: boolean): string | undefined {
-    if (method === 'OPTIONS' && requestHeaders['access-control-request-method'] !== undefined) return undefined
+    const isPreflight = requestHeaders['access-control-request-method'] !== undefined
+    if (method === 'OPTIONS' && (isPreflight || (hasPath && status === 200))) {
+      return text === '' ? undefined : 'there is a body'
+    }
     if (!(hasPath ? [400, 401, 403, 404, 405, 408, 429, 503] : [400, 404, 503]).includes(status)) {
       return 'there is no such operation'
     }
