@@ -21,8 +21,6 @@ function foldersWith(names: string[]): string[] {
   const versioned = [
     ['/usr/lib/postgresql', /^\d+$/],
     ['/usr', /^pgsql-\d+$/],
-    ['/opt/homebrew/opt', /^postgresql(@\d+)?$/],
-    ['/usr/local/opt', /^postgresql(@\d+)?$/],
   ] as const
   const folders = versioned.flatMap(([parent, name]) => {
     const entries = existsSync(parent) ? readdirSync(parent) : []

@@ -13,9 +13,6 @@ export interface Holder {
   pid: number
 }
 
-/** open(2) of macOS and BSD takes the same lock as flock(2), which Linux has only as a call of its own. */
-const O_EXLOCK = 0x20
-
 /**
  * Takes the lock that this file stands for, or returns the process that holds it. The kernel keeps the lock and ends it
  * with the process, so it also holds between containers that share the folder.
@@ -46,16 +43,7 @@ export async function waitForLock(file: string, waiting: (holder: Holder) => voi
 
 /** Opens and locks the file. Undefined if another process has locked it. */
 function openLocked(file: string): number | undefined {
-  const { O_RDWR, O_CREAT, O_NONBLOCK } = constants
-  if (process.platform !== 'linux') {
-    try {
-      return openSync(file, O_RDWR | O_CREAT | O_NONBLOCK | O_EXLOCK, 0o600)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined
-      throw error
-    }
-  }
-  const fd = openSync(file, O_RDWR | O_CREAT, 0o600)
+  const fd = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
   // flock(1) locks the open file that it inherits, which stays locked as long as this process has it open.
   const { status, error } = spawnSync('flock', ['--nonblock', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd] })
   if (status === 0) return fd

@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 // The PATH of ordinary users often lacks the folders with servers.
-const alsoIn = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
+const alsoIn = ['/usr/sbin', '/usr/local/sbin', '/usr/bin', '/usr/local/bin']
 
 /** The path of a program; undefined if it is not installed. */
 export function findProgram(name: string): string | undefined {

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -60,10 +59,6 @@ export function send(pid: number, signal: NodeJS.Signals): void {
 
 /** The start time of a process, in the system's format; undefined if it does not exist or is a zombie. */
 function startOf(pid: number): string | undefined {
-  if (process.platform !== 'linux') {
-    const started = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim()
-    return started === '' ? undefined : started
-  }
   try {
     // proc(5): the name, in parentheses, may contain anything; after it come the state and, 19 fields later, the start.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
