@@ -4,7 +4,7 @@ export interface Effect {
   security?: 'token' | 'optional' | 'update'
   /** Why it refuses requests. */
   errors?: Errors
-  /** The request headers that it reads; a key of `headers.ts`. */
+  /** The request headers that it reads; a key of `described-headers.ts`. */
   reads?: readonly string[]
   /** The headers that it adds to responses of success, and to others. */
   tells?: readonly string[]

@@ -16,7 +16,7 @@ export interface Answer {
   text?: string
   /** Of the body, by media type; none if there is no body. */
   content?: Record<string, JsonSchema>
-  /** Besides those that each response has; keys of `openapi/headers.ts`. */
+  /** Besides those that each response has; keys of `openapi/described-headers.ts`. */
   headers?: readonly string[]
 }
 
