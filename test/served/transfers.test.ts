@@ -20,7 +20,8 @@ import { ownNetwork } from '../support/servers/ports.ts'
 import { startService, type LocalService } from '../support/servers/service.ts'
 
 // Contract §15.7, as PowerDNS serves it. This PowerDNS lets nobody transfer a zone unless its settings say so. It remembers
-// for a minute who may transfer a zone: so each zone is asked for once, or in the same state.
+// for a minute who may transfer a zone: so each zone is asked for once, or in the same state. One test after the other,
+// because the creations of an account wait for each other.
 
 const folder = newFolder()
 let powerDns: PowerDns
@@ -61,7 +62,7 @@ const mayTransfer = (name: string, key?: string, from = '127.0.0.1') =>
     () => false,
   )
 
-test('who is named may transfer the zone, others may not', async (t) => {
+test.serial('who is named may transfer the zone, others may not', async (t) => {
   const name = await newDomain(api)
   t.is(await set(name, ['127.0.0.2', '127.1.0.0/16', '2001:db8::/64']), '')
   t.true(await mayTransfer(name, undefined, '127.0.0.2'))
@@ -70,7 +71,7 @@ test('who is named may transfer the zone, others may not', async (t) => {
   t.false(await mayTransfer(name, undefined, '127.2.0.1'))
 })
 
-test('whoever has the key may transfer the zone from anywhere, and no other zone', async (t) => {
+test.serial('whoever has the key may transfer the zone from anywhere, and no other zone', async (t) => {
   const [name, other] = [await newDomain(api), await newDomain(api)]
   const key = await set(name, [], { tsig: true })
   await set(other, [], { tsig: true })
@@ -79,7 +80,7 @@ test('whoever has the key may transfer the zone from anywhere, and no other zone
   t.false(await mayTransfer(name))
 })
 
-test('a key that was withdrawn, and an address that was removed, are refused', async (t) => {
+test.serial('a key that was withdrawn, and an address that was removed, are refused', async (t) => {
   const name = await newDomain(api)
   const former = await set(name, ['127.0.0.2', '127.0.0.3'], { tsig: true })
   await set(name, ['127.0.0.3'])
@@ -91,7 +92,7 @@ test('a key that was withdrawn, and an address that was removed, are refused', a
   t.false(await mayTransfer(name, former))
 })
 
-test('changes leave it as it is; also those after which PowerDNS was changed by somebody else', async (t) => {
+test.serial('changes leave it as it is; also those after which PowerDNS was changed by somebody else', async (t) => {
   const name = await newDomain(api)
   const key = await set(name, ['127.0.0.2'], { tsig: true })
   await newRRset(api, name)
@@ -112,7 +113,7 @@ test('changes leave it as it is; also those after which PowerDNS was changed by 
   t.false(await mayTransfer(name, undefined, '127.0.0.9'))
 })
 
-test('a domain that comes back has them again', async (t) => {
+test.serial('a domain that comes back has them again', async (t) => {
   const name = await newDomain(api)
   const key = await set(name, ['127.0.0.2'], { tsig: true })
   succeeded(await api.delete(`/domains/${name}/`), 204)
@@ -122,7 +123,7 @@ test('a domain that comes back has them again', async (t) => {
   t.true(await mayTransfer(name, undefined, '127.0.0.2'))
 })
 
-test('a new domain of the same name has nothing of it', async (t) => {
+test.serial('a new domain of the same name has nothing of it', async (t) => {
   const name = await newDomain(api)
   await set(name, ['127.0.0.2'], { tsig: true })
   succeeded(await api.delete(`/domains/${name}/`), 204)
@@ -131,7 +132,7 @@ test('a new domain of the same name has nothing of it', async (t) => {
   t.false(await mayTransfer(name, undefined, '127.0.0.2'))
 })
 
-test('a PowerDNS that has lost its zones gets all of it again', async (t) => {
+test.serial('a PowerDNS that has lost its zones gets all of it again', async (t) => {
   const name = await newDomain(api)
   const key = await set(name, ['127.0.0.2'], { tsig: true })
   await service.system.nameserver.deleteZone(`${name}.`, { confirm: () => Promise.resolve() })

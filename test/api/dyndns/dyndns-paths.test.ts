@@ -5,7 +5,8 @@ import { addresses, basic, told } from '../../support/clients/dyndns.ts'
 import { useService } from '../../support/harness.ts'
 import { exchange } from '../../support/clients/raw.ts'
 
-// Contract §10.1: the paths for updates, and the form of the answers.
+// Contract §10.1: the paths for updates, and the form of the answers. One test after the other, because the updates of a
+// domain wait for each other.
 
 const service = useService({
   THROTTLE: 'off',
@@ -31,7 +32,7 @@ function fresh(): { subname: string; query: string } {
 
 for (const path of ['/api/v1/dyndns/update', '/nic/update', '/update']) {
   for (const slash of ['', '/']) {
-    test(`${path}${slash} accepts updates`, async (t) => {
+    test.serial(`${path}${slash} accepts updates`, async (t) => {
       const { subname, query } = fresh()
       const answer = await account.api.get(`//root${path}${slash}${query}`)
       t.deepEqual(told(answer), [200, 'good'])
@@ -46,7 +47,7 @@ for (const path of ['/api/v1/dyndns/update', '/nic/update', '/update']) {
   }
 
   for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
-    test(`${method} of ${path} is refused, and has no effect`, async (t) => {
+    test.serial(`${method} of ${path} is refused, and has no effect`, async (t) => {
       const { subname, query } = fresh()
       const answer = await account.api.send(method, `//root${path}${query}`)
       t.deepEqual(told(answer), [405, method === 'HEAD' ? '' : `Method "${method}" not allowed.`])
@@ -56,13 +57,13 @@ for (const path of ['/api/v1/dyndns/update', '/nic/update', '/update']) {
     })
   }
 
-  test(`OPTIONS of ${path} requires no token`, async (t) => {
+  test.serial(`OPTIONS of ${path} requires no token`, async (t) => {
     const answer = await service().anonymous.send('OPTIONS', `//root${path}`)
     t.deepEqual(told(answer), [200, ''])
     t.is(answer.headers['allow'], 'GET, OPTIONS')
   })
 
-  test(`a wrong method of ${path} without a token is 401`, async (t) => {
+  test.serial(`a wrong method of ${path} without a token is 401`, async (t) => {
     const answer = await service().anonymous.post(`//root${path}`)
     t.deepEqual(told(answer), [401, 'No username URL parameter provided.'])
     t.is(answer.headers['www-authenticate'], 'Token')
@@ -80,7 +81,7 @@ const auth = () => `Authorization: Token ${account.secret}`
 const text = (status: number, body: string) => ({ status, body, type: 'text/plain', allow: 'GET, OPTIONS' })
 
 for (const path of ['/', '/nic/update', '/anything/at.all', '/api/v1/domains/', '/healthz', '/%', '/a%2Fb', '//']) {
-  test(`every path of an update host name accepts updates: ${path}`, async (t) => {
+  test.serial(`every path of an update host name accepts updates: ${path}`, async (t) => {
     const { subname, query } = fresh()
     t.deepEqual(await at('update.dyn.test', path + query, [auth()]), text(200, 'good'))
     t.regex(await addresses(account.api, domain, subname), /^192\.0\.2\.\d+ $/)
@@ -88,13 +89,13 @@ for (const path of ['/', '/nic/update', '/anything/at.all', '/api/v1/domains/', 
 }
 
 for (const host of ['update6.dyn.test', 'UPDATE.dyn.test', 'update.dyn.test:8080', 'update.dyn.test.']) {
-  test(`update host names are recognised in any spelling: ${host}`, async (t) => {
+  test.serial(`update host names are recognised in any spelling: ${host}`, async (t) => {
     t.deepEqual(await at(host, `/x${fresh().query}`, [auth()]), text(200, 'good'))
   })
 }
 
 for (const path of ['/favicon.ico', '/nic/update.ico', '/apple-touch-icon.png', '/update/.png']) {
-  test(`the files that browsers request on their own are 404 on update host names: ${path}`, async (t) => {
+  test.serial(`the files that browsers request on their own are 404 on update host names: ${path}`, async (t) => {
     const { subname, query } = fresh()
     const { allow, ...answer } = await at('update.dyn.test', path + query, [auth()])
     t.deepEqual(answer, { status: 404, body: 'Not found.', type: 'text/plain' })
@@ -103,7 +104,7 @@ for (const path of ['/favicon.ico', '/nic/update.ico', '/apple-touch-icon.png', 
   })
 }
 
-test('the REST API is not served on update host names', async (t) => {
+test.serial('the REST API is not served on update host names', async (t) => {
   t.deepEqual(await at('update.dyn.test', '/api/v1/domains/'), text(401, 'No username URL parameter provided.'))
   t.deepEqual(
     await at('update.dyn.test', '/api/v1/domains/', [auth()], 'DELETE'),
@@ -111,20 +112,20 @@ test('the REST API is not served on update host names', async (t) => {
   )
 })
 
-test('other host names serve the REST API', async (t) => {
+test.serial('other host names serve the REST API', async (t) => {
   for (const host of ['dyn.test', 'x.update.dyn.test', 'update.dyn.test.evil.test', 'update']) {
     const { status, type } = await at(host, '/anything')
     t.deepEqual([status, type], [404, 'application/json'])
   }
 })
 
-test('a forwarded host name counts only from a trusted proxy', async (t) => {
+test.serial('a forwarded host name counts only from a trusted proxy', async (t) => {
   const { status } = await at('api.test', `/x${fresh().query}`, [auth(), 'X-Forwarded-Host: update.dyn.test'])
   t.is(status, 404)
 })
 
 for (const slash of ['', '/']) {
-  test(`/nic/checkip.html${slash} returns the caller's address without a token`, async (t) => {
+  test.serial(`/nic/checkip.html${slash} returns the caller's address without a token`, async (t) => {
     const answer = await service().anonymous.get(`//root/nic/checkip.html${slash}`)
     t.deepEqual(told(answer), [200, '127.0.0.1'])
     t.is(answer.headers['content-type'], 'text/plain')
@@ -133,20 +134,20 @@ for (const slash of ['', '/']) {
 }
 
 for (const path of ['/', '/nic/checkip.html', '/favicon.ico', '/api/v1/domains/', '/%zz']) {
-  test(`every path of a check-IP host name returns the caller's address: ${path}`, async (t) => {
+  test.serial(`every path of a check-IP host name returns the caller's address: ${path}`, async (t) => {
     t.deepEqual(await at('checkip.dyn.test', path), text(200, '127.0.0.1'))
   })
 }
 
 for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
-  test(`${method} is refused where GET returns the address`, async (t) => {
+  test.serial(`${method} is refused where GET returns the address`, async (t) => {
     const body = method === 'HEAD' ? '' : `Method "${method}" not allowed.`
     t.deepEqual(await at('checkip.dyn.test', '/', [], method), text(405, body))
     t.deepEqual(await at('api.test', '/nic/checkip.html', [], method), text(405, body))
   })
 }
 
-test('updates over HTTP/1.0 work', async (t) => {
+test.serial('updates over HTTP/1.0 work', async (t) => {
   const { subname, query } = fresh()
   const { authorization } = basic(domain, account.secret)
   const octets = `GET /nic/update${query} HTTP/1.0\r\nHost: api.test\r\nAuthorization: ${authorization}\r\n\r\n`
@@ -159,21 +160,21 @@ test('updates over HTTP/1.0 work', async (t) => {
   t.deepEqual([bare.status, bare.body], [200, '127.0.0.1'])
 })
 
-test('unknown parameters are ignored', async (t) => {
+test.serial('unknown parameters are ignored', async (t) => {
   const { subname, query } = fresh()
   const answer = await account.api.get(`//root/update${query}&system=dyndns&wildcard=NOCHG&mx=&format=json`)
   t.deepEqual(told(answer), [200, 'good'])
   t.regex(await addresses(account.api, domain, subname), /^192\.0\.2\.\d+ $/)
 })
 
-test('scripts of any origin may send updates', async (t) => {
+test.serial('scripts of any origin may send updates', async (t) => {
   const { query } = fresh()
   const answer = await account.api.get(`//root/update${query}`, { headers: { origin: 'https://a.test' } })
   t.deepEqual(told(answer), [200, 'good'])
   t.is(answer.headers['access-control-allow-origin'], '*')
 })
 
-test('the log contains neither secrets nor host names', async (t) => {
+test.serial('the log contains neither secrets nor host names', async (t) => {
   const { query } = fresh()
   await service().anonymous.get(`//root/update${query}&username=${domain}&password=${account.secret}`)
   await service().anonymous.get(`//root/update${query}`, { headers: basic(domain, account.secret) })
@@ -186,7 +187,7 @@ test('the log contains neither secrets nor host names', async (t) => {
   t.true(service().logged().includes('"route":"/update"'))
 })
 
-test('a wrong method is 405 before the hosts are looked at', async (t) => {
+test.serial('a wrong method is 405 before the hosts are looked at', async (t) => {
   for (const query of ['?hostname=foreign.test', `?hostname=${domain},a.foreign.test`]) {
     const answer = await account.api.post(`//root/update${query}`)
     t.deepEqual(told(answer), [405, 'Method "POST" not allowed.'])
