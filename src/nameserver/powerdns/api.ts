@@ -64,47 +64,44 @@ export class Api {
     body?: string,
     lease?: Lease,
   ): Promise<unknown> {
+    return this.#observed(method, path, async () => {
+      if (body !== undefined && Buffer.byteLength(body) > MAX_BODY) {
+        throw new NameserverFailure('refused', `it is more than PowerDNS takes in one request (${MAX_BODY} octets)`)
+      }
+      const request = {
+        method,
+        path: this.#path + path,
+        headers: {
+          'x-api-key': this.#key,
+          ...(body !== undefined && {
+            'content-type': 'application/json',
+            'content-length': String(Buffer.byteLength(body)),
+          }),
+        },
+        signal: AbortSignal.timeout(limit),
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      }
+      const { status, text } = await this.#request(request, body ?? null, lease)
+      if (status >= 200 && status < 300) return text === '' ? undefined : parse(text)
+      const message = errorMessage(status, text)
+      throw new NameserverFailure(kindOf(status), message, { rrset: refusedRRset(message) })
+    })
+  }
+
+  /** Does a call, and tells the observer how it ended. */
+  async #observed<T>(method: string, path: string, work: () => Promise<T>): Promise<T> {
     const observer = this.#observer
-    if (observer === undefined) return this.#call(method, path, limit, body, lease)
+    if (observer === undefined) return work()
     const [call, start] = [`${method} ${templateOf(path)}`, performance.now()]
     try {
-      const answer = await this.#call(method, path, limit, body, lease)
+      const answer = await work()
       observer.ended(call, 'done', start)
       return answer
     } catch (error) {
       observer.ended(call, error instanceof NameserverFailure ? error.kind : 'lease_lost', start)
       throw error
     }
-  }
-
-  async #call(
-    method: Dispatcher.HttpMethod,
-    path: string,
-    limit: number,
-    body?: string,
-    lease?: Lease,
-  ): Promise<unknown> {
-    if (body !== undefined && Buffer.byteLength(body) > MAX_BODY) {
-      throw new NameserverFailure('refused', `it is more than PowerDNS takes in one request (${MAX_BODY} octets)`)
-    }
-    const request = {
-      method,
-      path: this.#path + path,
-      headers: {
-        'x-api-key': this.#key,
-        ...(body !== undefined && {
-          'content-type': 'application/json',
-          'content-length': String(Buffer.byteLength(body)),
-        }),
-      },
-      signal: AbortSignal.timeout(limit),
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    }
-    const { status, text } = await this.#request(request, body ?? null, lease)
-    if (status >= 200 && status < 300) return text === '' ? undefined : parse(text)
-    const message = errorMessage(status, text)
-    throw new NameserverFailure(kindOf(status), message, { rrset: refusedRRset(message) })
   }
 
   /** How many requests are open now, and wait for a connection. */
