@@ -6,9 +6,8 @@ export interface Effect {
   errors?: Errors
   /** The request headers that it reads; a key of `described-headers.ts`. */
   reads?: readonly string[]
-  /** The headers that it adds to responses of success, and to others. */
+  /** The headers that it adds to responses of success. */
   tells?: readonly string[]
-  tellsErrors?: readonly string[]
   /** Responses to submitted forms are HTML pages. */
   pages?: true
 }

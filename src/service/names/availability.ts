@@ -120,7 +120,7 @@ export function isAllowed(name: string, local: readonly string[]): boolean {
  * ancestor of one
  * (contract §7.3). Whoever owned it could redirect all delegations.
  */
-export function isReserved(name: string, config: Config): boolean {
+function isReserved(name: string, config: Config): boolean {
   const { localPublicSuffixes, catalogZone, nameServers, updateHosts, checkIpHosts, publicUrl } = config
   const hosts = [...nameServers.map((host) => host.slice(0, -1)), ...updateHosts, ...checkIpHosts]
   if (publicUrl !== undefined) hosts.push(new URL(publicUrl).hostname)

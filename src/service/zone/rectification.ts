@@ -32,7 +32,7 @@ export async function needsRectification(
 }
 
 /** What of a zone's structure changes, for which PowerDNS may have to rectify it (powerdns.md §1.3). */
-export interface StructuralChanges {
+interface StructuralChanges {
   /**
    * Whether delegations, DS or DNAME appear or disappear, or an RRset is written at or below a delegation. PowerDNS treats
    * such an RRset as authoritative and signs it until the zone is rectified.
@@ -43,7 +43,7 @@ export interface StructuralChanges {
 }
 
 /** @param current the RRsets at the subnames of the changes and at their ancestors */
-export function* structuralChanges(current: RRset[], changes: Change[]): Work<StructuralChanges> {
+function* structuralChanges(current: RRset[], changes: Change[]): Work<StructuralChanges> {
   const before = new Map<string, Set<string>>()
   for (const { subname, type } of current) {
     before.set(subname, (before.get(subname) ?? new Set()).add(type))
