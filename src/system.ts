@@ -10,20 +10,41 @@ import type { Bell } from './flow/bell.ts'
 import type { Budget } from './flow/budget.ts'
 import type { Timestamp } from './time.ts'
 
+/** Connections to Postgres that are kept apart, so that who waits for one thing holds up nobody else. */
+interface Pools {
+  /** For writers, which wait for locks and PowerDNS: if PowerDNS hangs, readers still get connections. */
+  writers: Pool
+  /**
+   * Only for marks: a mark is committed while the writer's transaction is open, and transactions that wait for a second
+   * connection from the same pool would deadlock.
+   */
+  marks: Pool
+  /** For `counters` in Postgres, with short timeouts, because requests wait for it. */
+  counters: Pool
+}
+
+/** What is bounded, because it costs time or memory. */
+interface Bounds {
+  /** What is done one at a time: writes to a zone, and other work by its key. */
+  queues: Budget
+  /** The writes of each account. */
+  writers: Budget
+  /** The bodies of running requests: of clients without a token, and of accounts. */
+  bodies: { strangers: Budget; accounts: Budget }
+  /** The large responses of each account that are made, or not taken by their clients yet. */
+  readers: Budget
+  /** The exports of each account. */
+  exports: Budget
+  /** The requests of each account that wait until a change is served. */
+  waiting: Budget
+}
+
 /** The parts of a running service, passed as a parameter, never imported. */
 export interface System {
   config: Config
   /** The main pool of connections to Postgres. */
   db: Pool
-  /** The pool for writers, which wait for locks and PowerDNS: if PowerDNS hangs, readers still get connections. */
-  writersDb: Pool
-  /**
-   * A small pool only for marks: a mark is committed while the writer's transaction is open, and transactions that wait
-   * for a second connection from the same pool would deadlock.
-   */
-  marksDb: Pool
-  /** The pool for `counters` in Postgres, with short timeouts, because requests wait for it. */
-  countersDb: Pool
+  pools: Pools
   nameserver: Nameserver
   /** The nameservers that transfer the zones. */
   secondaries: Secondaries
@@ -32,19 +53,9 @@ export interface System {
   mailBell: Bell
   /** The counters of requests; undefined: throttling is off. */
   counters: RateLimiterAbstract | undefined
-  /** What is done one at a time: writes to a zone, and other work by its key. */
-  queues: Budget
-  /** The writes of each account. */
-  writers: Budget
-  /** The bodies of running requests: of clients without a token, and of accounts. */
-  bodies: { strangers: Budget; accounts: Budget }
-  /** The large responses of each account that are made, or not taken by their clients yet; and the exports. */
-  readers: Budget
-  exports: Budget
+  bounds: Bounds
   /** Aborts when the process shall stop. */
   stopping: AbortSignal
-  /** The accounts whose requests wait until a change is served. */
-  waiting: Budget
   /** Each request has a copy of the system with its id, and with a log of its own, whose lines have it. */
   request?: string
   log: Log

@@ -95,6 +95,11 @@ export function withAncestors(name: string): string[] {
   return labels.map((_, i) => labels.slice(i).join('.'))
 }
 
+/** The one of some names that a name is a direct child of. */
+export function parentAmong(name: string, names: readonly string[]): string | undefined {
+  return names.find((parent) => parent === withAncestors(name)[1])
+}
+
 /** The label of a subname directly below the domain's name; empty for the apex. */
 export function topLabel(subname: string): string {
   return subname.slice(subname.lastIndexOf('.') + 1)

@@ -63,13 +63,15 @@ export function createSystem(
   stopping: AbortSignal = new AbortController().signal,
   metrics?: Metrics,
 ): OpenSystem {
-  const countersDb = openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME, COUNTER_LIFETIME)
+  const pools = {
+    writers: openDatabase(backends.databaseUrl, WRITER_CONNECTIONS),
+    marks: openDatabase(backends.databaseUrl, MARK_CONNECTIONS),
+    counters: openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME, COUNTER_LIFETIME),
+  }
   const system: OpenSystem = {
     config,
     db: openDatabase(backends.databaseUrl, CONNECTIONS),
-    writersDb: openDatabase(backends.databaseUrl, WRITER_CONNECTIONS),
-    marksDb: openDatabase(backends.databaseUrl, MARK_CONNECTIONS),
-    countersDb,
+    pools,
     nameserver: new PowerDns({
       url: backends.pdnsApiUrl,
       key: backends.pdnsApiKey,
@@ -83,20 +85,22 @@ export function createSystem(
     }),
     mailer: createMailer(config),
     mailBell: new Bell(),
-    counters: createCounters(config, countersDb, log),
-    queues: new Budget({ each: 1 }),
-    writers: new Budget({ each: WRITERS_PER_ACCOUNT }),
-    bodies: { strangers: new Budget(STRANGERS_BODIES), accounts: new Budget(accountsBodies(config.bodyLimit)) },
-    readers: new Budget(READERS),
-    exports: new Budget(EXPORTS),
+    counters: createCounters(config, pools.counters, log),
+    bounds: {
+      queues: new Budget({ each: 1 }),
+      writers: new Budget({ each: WRITERS_PER_ACCOUNT }),
+      bodies: { strangers: new Budget(STRANGERS_BODIES), accounts: new Budget(accountsBodies(config.bodyLimit)) },
+      readers: new Budget(READERS),
+      exports: new Budget(EXPORTS),
+      waiting: new Budget({ each: WAITING_PER_ACCOUNT, all: WAITING_MAX }),
+    },
     stopping,
-    waiting: new Budget({ each: WAITING_PER_ACCOUNT, all: WAITING_MAX }),
     log,
     metrics,
     now: currentTime,
     async [Symbol.asyncDispose]() {
       await Promise.all([system.nameserver.close(), system.secondaries.close()])
-      await Promise.all([system.db, system.writersDb, system.marksDb, system.countersDb].map((pool) => pool.end()))
+      await Promise.all([system.db, ...Object.values(pools)].map((pool) => pool.end()))
     },
   }
   if (metrics !== undefined) watch(system, metrics)

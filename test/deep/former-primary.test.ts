@@ -23,9 +23,9 @@ test.serial('a process leaves the former primary, to which its connections are o
   await eventuallyHas(output, 'a standby has replaced it')
   await createsAtPrimary(api, 'after.example')
   // The system of the test leaves like a process: when a connection for counters is replaced.
-  const { countersDb } = servers().system
+  const { counters } = servers().system.pools
   const isThere = `select from domains where name = 'after.example'`
-  await eventuallyIs(async () => (await query(countersDb, isThere)).length, 1)
+  await eventuallyIs(async () => (await query(counters, isThere)).length, 1)
   t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })
 

@@ -31,7 +31,7 @@ async function deleteKey(name: string): Promise<void> {
 
 /** Sets a mark as a killed process leaves it; the service repairs it after a second. */
 async function leaveMark(zone: string, version: number | null): Promise<void> {
-  await marks.set(servers().system.marksDb, zone, { version, grace: 0, timeLimit: 0 })
+  await marks.set(servers().system.pools.marks, zone, { version, grace: 0, timeLimit: 0 })
 }
 
 for (const withKey of [false, true]) {

@@ -20,13 +20,13 @@ let account: Account
 test.before('a gate before the counters in Postgres', async () => {
   const { system, backends } = service()
   gate = await startGate(backends.databaseUrl)
-  await system.countersDb.end()
-  system.countersDb = openDatabase(gate.url, 4, COUNTING_TIME)
+  await system.pools.counters.end()
+  system.pools.counters = openDatabase(gate.url, 4, COUNTING_TIME)
 })
 
 test.beforeEach('nothing is counted yet', async () => {
   const { system } = service()
-  system.counters = createCounters(system.config, system.countersDb, system.log)
+  system.counters = createCounters(system.config, system.pools.counters, system.log)
   account = await service().account()
 })
 

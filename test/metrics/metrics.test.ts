@@ -176,7 +176,7 @@ test.serial('failed statements are counted by pool and kind', async (t) => {
   const { system } = service()
   const grown = await growth(async () => {
     await t.throwsAsync(query(system.db, 'select 1 / 0'))
-    await using trx = await begin(system.writersDb)
+    await using trx = await begin(system.pools.writers)
     const sql = `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
       select name, owner_id, minimum_ttl, version, size, created, published, touched from domains where name = :domain`
     await t.throwsAsync(query(trx.db, sql, { domain }))

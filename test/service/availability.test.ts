@@ -1,8 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { isAllowed, nameProblems, registrable, registrableAncestors } from '../../src/service/names/availability.ts'
-import { withAncestors } from '../../src/dns/names.ts'
-import { localParent } from '../../src/service/names/local-suffixes.ts'
+import { parentAmong, withAncestors } from '../../src/dns/names.ts'
 
 /** A name, its registrable domain, and whether policy allows it; the rules are those of publicsuffix.org. */
 const NAMES: [name: string, registrable: string, allowed: boolean][] = [
@@ -92,11 +91,11 @@ for (const [name, conflicting, allowed] of BELOW_LOCAL) {
 }
 
 test('a local public suffix delegates only its direct children', (t) => {
-  t.is(localParent('a.dyn.example.com', LOCAL), 'dyn.example.com')
-  t.is(localParent('deep.dyn.example.com', LOCAL), 'dyn.example.com')
-  t.is(localParent('b.a.dyn.example.com', LOCAL), undefined)
-  t.is(localParent('dyn.example.com', LOCAL), undefined)
-  t.is(localParent('com', LOCAL), undefined)
+  t.is(parentAmong('a.dyn.example.com', LOCAL), 'dyn.example.com')
+  t.is(parentAmong('deep.dyn.example.com', LOCAL), 'dyn.example.com')
+  t.is(parentAmong('b.a.dyn.example.com', LOCAL), undefined)
+  t.is(parentAmong('dyn.example.com', LOCAL), undefined)
+  t.is(parentAmong('com', LOCAL), undefined)
 })
 
 const LABEL = fc.constantFrom('a', 'b1', '_c', 'com', 'co', 'uk', 'github', 'io', 'ck', 'test', 'kawasaki', 'jp')

@@ -1,7 +1,7 @@
 import * as history from '../../service/domains/domain-history.ts'
 import { answer, joinReaders } from '../kit/answer.ts'
 import { parameter, type Context } from '../kit/context.ts'
-import { answerChanges, terms } from '../kit/dry-run.ts'
+import { answerChanges, terms } from '../kit/terms.ts'
 import { answerList } from '../kit/paging.ts'
 import { ENTRY, readWhen } from './history-representation.ts'
 

@@ -1,5 +1,5 @@
 import { koaBody, HttpMethodEnum } from 'koa-body'
-import { finished } from 'node:stream'
+import { finished, Transform, type TransformCallback } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Invalid, Throttled } from '../../errors.ts'
 import { BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES } from '../../limits.ts'
@@ -9,7 +9,6 @@ import { callerOf } from '../kit/caller.ts'
 import { withEffect, type Context, type Middleware } from '../kit/context.ts'
 import type { Effect } from '../kit/effect.ts'
 import { Refusal } from '../kit/refusal.ts'
-import { Gathered } from './gathered.ts'
 
 interface BodyOptions {
   /** Refuses an empty body, which otherwise counts as `{}`. */
@@ -83,6 +82,37 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
   }
 }
 
+/** Octets into which the small pieces of a body are gathered. */
+const BODY_PIECE = 64 * 1024
+
+/**
+ * Copies what passes into larger pieces. A body may arrive octet by octet, and every piece that is kept costs a hundred
+ * octets, and the buffer that it was read into.
+ */
+class Gathered extends Transform {
+  #piece = Buffer.allocUnsafe(512)
+  #used = 0
+
+  override _transform(chunk: Buffer, _: unknown, done: TransformCallback): void {
+    if (this.#used + chunk.length > this.#piece.length) {
+      this.#push()
+      this.#piece = Buffer.allocUnsafe(Math.max(chunk.length, Math.min(2 * this.#piece.length, BODY_PIECE)))
+    }
+    this.#used += chunk.copy(this.#piece, this.#used)
+    done()
+  }
+
+  override _flush(done: TransformCallback): void {
+    this.#push()
+    done()
+  }
+
+  #push(): void {
+    if (this.#used > 0) this.push(this.#piece.subarray(0, this.#used))
+    this.#used = 0
+  }
+}
+
 function effectOf(limit: number, { required = false }: BodyOptions): Effect {
   return {
     errors: {
@@ -107,7 +137,7 @@ function lengthOf(ctx: Context, limit: number): number {
  * refused, and may be as large. @throws Throttled beyond the bounds
  */
 function hold(ctx: Context, octets: number): void {
-  const { bodies } = ctx.state.system
+  const { bodies } = ctx.state.system.bounds
   const caller = callerOf(ctx)
   const budget = typeof caller === 'string' ? bodies.strangers : bodies.accounts
   const release = budget.tryTake(identityOf(caller), octets)

@@ -3,7 +3,7 @@ import type { Scope } from '../../limits.ts'
 import { admit } from '../../service/throttling/throttling.ts'
 import { callerOf } from '../kit/caller.ts'
 import { guard, type Middleware, type State } from '../kit/context.ts'
-import { isDryRun } from '../kit/dry-run.ts'
+import { isDryRun } from '../kit/terms.ts'
 
 /** Scopes that count the requests to each domain separately. */
 const PER_DOMAIN: Scope[] = ['dns_api_per_domain_expensive', 'dyndns']

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { answerEmpty, answerText } from '../kit/answer.ts'
-import { conditions, setTag } from '../kit/conditional.ts'
+import { conditions, setTag } from '../kit/terms.ts'
 import { withEffect, type Middleware } from '../kit/context.ts'
 
 /**

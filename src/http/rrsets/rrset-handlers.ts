@@ -1,10 +1,9 @@
 import { tagOf } from '../../service/zone/conditions.ts'
 import * as rrsets from '../../service/zone/rrsets.ts'
 import type { RRsetKey } from '../../service/zone/rrsets.ts'
-import { setTag } from '../kit/conditional.ts'
 import { answer, answerEmpty, answerItems } from '../kit/answer.ts'
 import { guard, parameter, type Context } from '../kit/context.ts'
-import { answerChanges, terms } from '../kit/dry-run.ts'
+import { answerChanges, setTag, terms } from '../kit/terms.ts'
 import { answerList } from '../kit/paging.ts'
 import { readItems, readRRset, RRSET } from './rrset-representation.ts'
 

@@ -4,7 +4,7 @@ import { EXPORT_TIME } from '../../limits.ts'
 import * as zonefiles from '../../service/domains/zonefiles.ts'
 import { parsedUrl } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
-import { answerChanges, terms } from '../kit/dry-run.ts'
+import { answerChanges, terms } from '../kit/terms.ts'
 
 /** Streams a zone file as fast as the client takes it. What fails after the beginning breaks the connection. */
 export async function exportZonefile(ctx: Context): Promise<void> {

@@ -1,9 +1,9 @@
+import { parentAmong } from '../../dns/names.ts'
 import { Denied, Invalid } from '../../errors.ts'
 import * as store from '../../store/accounts/accounts.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import type { System } from '../../system.ts'
 import * as accounts from './accounts.ts'
-import { localParent } from '../names/local-suffixes.ts'
 import { refuseUnsolvedCaptcha, type CaptchaAnswer } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
 import { record } from '../events.ts'
@@ -129,7 +129,7 @@ async function activateWithDomain(
     await confirmations.request(system, trx, account, 'reset-password', { revokeTokens: false }, { base })
   }
   const domain = await addDomain(publication, account, parameters.domain)
-  const isLocal = domain !== undefined && localParent(domain.name, system.config.localPublicSuffixes) !== undefined
+  const isLocal = domain !== undefined && parentAmong(domain.name, system.config.localPublicSuffixes) !== undefined
   const token = isLocal ? await tokens.add(system, trx, account.id, { name: 'dyndns' }) : undefined
   await publication.commit()
   record(system, 'account_activated', { account: account.id, by: 'link' })

@@ -45,7 +45,7 @@ export async function refuseBeyondQuota({ db }: { db: Db }, { accountId }: Pick<
  * @throws Unauthenticated, Denied, Invalid, Unavailable, NameserverFailure
  */
 export async function create(system: System, writer: Writer, input: DomainInput): Promise<DomainWithKeys> {
-  return system.queues.run(`account ${writer.accountId}`, async () => {
+  return system.bounds.queues.run(`account ${writer.accountId}`, async () => {
     if (input.restore === true && input.zonefile) throw Invalid.field('zonefile', 'Cannot be combined with restore.')
     const { name, zonefile: text = '' } = input
     // Read before the transaction, so that nobody else waits for it; not for a name that nobody can have. Its errors come

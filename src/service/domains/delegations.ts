@@ -1,8 +1,8 @@
+import { parentAmong } from '../../dns/names.ts'
 import { parseRdata } from '../../dns/rdata.ts'
 import { APEX_NS_TTL, DELEGATION_DS_TTL } from '../../limits.ts'
 import type { Key } from '../../nameserver/nameserver.ts'
 import { changeOf, desired, type Change } from '../zone/changes.ts'
-import { localParent } from '../names/local-suffixes.ts'
 import type { Publication } from '../zone/publication.ts'
 import { lockZone } from '../zone/opening.ts'
 
@@ -24,7 +24,7 @@ export async function withdraw(publication: Publication, name: string): Promise<
 }
 
 async function write(publication: Publication, name: string, delegation: Delegation): Promise<void> {
-  const suffix = localParent(name, publication.system.config.localPublicSuffixes)
+  const suffix = parentAmong(name, publication.system.config.localPublicSuffixes)
   if (suffix === undefined) return
   const subname = name.slice(0, -suffix.length - 1)
   const parent = await lockZone(publication, suffix, [subname])

@@ -65,7 +65,7 @@ export async function statusOf(
   publication: Publication,
   { accountId, wait, gone }: Patience,
 ): Promise<PublicationStatus & { waited: boolean }> {
-  const release = wait > 0 ? system.waiting.tryTake(accountId) : undefined
+  const release = wait > 0 ? system.bounds.waiting.tryTake(accountId) : undefined
   const waited = release !== undefined
   const end = performance.now() + (waited ? wait * 1000 : 0)
   const { version, published } = publication

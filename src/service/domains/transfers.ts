@@ -71,7 +71,7 @@ export async function set(
   const made = wanted.tsig && had === null ? randomBytes(32) : undefined
   const secret = made === undefined ? had : encryptSecret(system, name, made)
   // If this transaction fails after the nameserver was told, repair must know that the settings are ours.
-  if (before === undefined) await store.putNone(system.marksDb, id)
+  if (before === undefined) await store.putNone(system.pools.marks, id)
   const { addresses, notify } = wanted
   const after = { addresses, notify, secret: wanted.tsig ? secret : null }
   await store.put(trx, id, after)

@@ -31,7 +31,10 @@ export async function sendDue(
 ): Promise<void> {
   // Usually no mail is due, and this query is cheaper than a transaction.
   if (!(await mails.areDue(system.db, system.now()))) return
-  while (stopping?.aborted !== true && (await transaction(system.writersDb, (trx) => sendNext(system, trx, abort))));
+  while (
+    stopping?.aborted !== true &&
+    (await transaction(system.pools.writers, (trx) => sendNext(system, trx, abort)))
+  );
 }
 
 /** Returns false if no mail was due. */

@@ -1,6 +1,6 @@
 import { getPublicSuffix } from 'tldts'
 import type { Config } from '../../config.ts'
-import { isDomainName, withAncestors } from '../../dns/names.ts'
+import { isDomainName, parentAmong, withAncestors } from '../../dns/names.ts'
 import { characters } from '../../dns/presentation.ts'
 import { Invalid, type Problems } from '../../errors.ts'
 import { DOMAIN_NAME_LENGTH } from '../../limits.ts'
@@ -10,7 +10,6 @@ import type { Past } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { isOperator, unrestricted, type Writer } from '../actor.ts'
 import { NIL_UUID } from '../ids.ts'
-import { localParent } from './local-suffixes.ts'
 
 const EXISTS = 'domain with this name already exists.'
 const DISALLOWED = 'This domain name conflicts with an existing domain, or is disallowed by policy.'
@@ -62,7 +61,7 @@ export async function newcomerProblems(system: System, name: string): Promise<st
 
 /** Why the zone of a name's local public suffix cannot delegate it. */
 function delegationProblems({ config, nameserver }: System, name: string): string[] {
-  const suffix = localParent(name, config.localPublicSuffixes)
+  const suffix = parentAmong(name, config.localPublicSuffixes)
   const problem = suffix === undefined ? undefined : nameserver.labelProblem(name.slice(0, -suffix.length - 1))
   return problem === undefined ? [] : [problem]
 }

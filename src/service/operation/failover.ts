@@ -21,7 +21,7 @@ export function keepFollowing(system: System): BackgroundTask {
   let isDue = false
   // Its connections are those that first lead to a new primary, and then all others leave the former one (session.ts).
   const follow = async () => {
-    const incarnation = await present(system.countersDb).catch(() => undefined)
+    const incarnation = await present(system.pools.counters).catch(() => undefined)
     if (incarnation === undefined) return
     if (last !== undefined && incarnation.id !== last.id) {
       system.log.warn('Postgres has crashed, or a standby has replaced it: all zones are compared')

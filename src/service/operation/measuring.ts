@@ -22,8 +22,8 @@ const TABLES = {
 } as const
 
 /** Measures the connections to Postgres and PowerDNS: a scrape only looks, and waits for neither. */
-export function watch({ db, writersDb, marksDb, countersDb, nameserver }: System, metrics: Metrics): void {
-  const pools = Object.entries({ main: db, writers: writersDb, marks: marksDb, counters: countersDb })
+export function watch({ db, pools: others, nameserver }: System, metrics: Metrics): void {
+  const pools = Object.entries({ main: db, ...others })
   for (const [pool, connections] of pools) {
     watchFailures(connections, (kind) => {
       metrics.count('zoneplane_postgres_errors_total', { pool, kind })

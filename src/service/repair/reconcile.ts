@@ -16,7 +16,7 @@ import { deleteLeftovers, desiredZone, openPublication, type Publication } from 
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import { runPeriodically, type BackgroundTask } from '../../flow/background.ts'
 import { untilProbed } from './probing.ts'
-import { record, REPAIR } from '../zone/journal.ts'
+import { record, REPAIR, stepsOf } from '../zone/journal.ts'
 import { areStored, storeKeys } from '../secrets/signing-keys.ts'
 import { Zone } from '../zone/zone.ts'
 
@@ -69,7 +69,7 @@ export async function repair(system: System, name: string): Promise<boolean> {
   const domain = await lockIfFree(publication.trx, name)
   if (domain === 'busy' || domain?.paused === true) return false
   const asked = moment()
-  const mark = await marks.claim(system.marksDb, name)
+  const mark = await marks.claim(system.pools.marks, name)
   if (mark === undefined) return false
   try {
     const isAsBefore = mark.settled && mark.isWatched && (await isServed(system, name, domain))
@@ -81,7 +81,7 @@ export async function repair(system: System, name: string): Promise<boolean> {
   } catch (error) {
     // While the zone is locked: it takes the claim from whoever has claimed the mark meanwhile.
     system.metrics?.count('zoneplane_repair_failures_total', { kind: kindOf(error) })
-    await marks.keep(system.marksDb, mark, true, (error as Error).message)
+    await marks.keep(system.pools.marks, mark, true, (error as Error).message)
     throw error
   }
 }
@@ -125,11 +125,12 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
   let rrsets: string | undefined
   if (domain !== undefined) {
     const isForeign = wasAudited(claim.mark)
-    const { version, found } = await new Zone(publication, domain, REPAIR).publishWhole(claim)
+    const { version, differences: found } = await new Zone(publication, domain, REPAIR).publishWhole(claim)
     if (isForeign && found.length > 0) {
       const occasion = { version, now: after(domain.published, system.now()) }
-      await record(system, publication.trx, domain.id, REPAIR, occasion, found)
-      rrsets = named(found.map(({ subname, type }) => `${subname || '@'} ${type}`))
+      const steps = stepsOf(domain, found)
+      await record(system, publication.trx, domain.id, REPAIR, occasion, steps)
+      rrsets = named(steps.map(({ subname, type }) => `${subname || '@'} ${type}`))
     }
     if (await differs(system, { ...domain, version, rectify: true })) {
       throw new NameserverFailure('failed', 'the zone still differs after it was published')

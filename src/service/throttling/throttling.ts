@@ -117,7 +117,7 @@ export async function limitFailures<T>(
   const { counters } = system
   if (counters === undefined) return attempt()
   const rates = system.config.throttleRates[scope]
-  return system.queues.run(`${scope} ${identity}`, async () => {
+  return system.bounds.queues.run(`${scope} ${identity}`, async () => {
     const failures = await Promise.all(read(counters, scope, rates, identity))
     const wait = waitingTime(failures.filter(({ remaining }) => remaining === 0))
     if (wait !== undefined) throw new Throttled(wait, scope)

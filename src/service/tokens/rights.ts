@@ -97,7 +97,7 @@ export async function withRights<T>(
   changed: Holder[],
   work: (trx: Db) => Promise<T>,
 ): Promise<T> {
-  return system.queues.run(`rights of ${writer.accountId}`, () =>
+  return system.bounds.queues.run(`rights of ${writer.accountId}`, () =>
     transaction(system.db, async (trx) => {
       await renew(system, trx, writer, use, changed)
       return work(trx)

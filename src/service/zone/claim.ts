@@ -40,14 +40,14 @@ export class Claim implements Lease {
     const asked = moment()
     const { steady, wall } = this.#confirmed
     if (asked.steady - steady < CLAIM_LIFETIME && Math.abs(asked.wall - wall) < CLAIM_LIFETIME) return
-    await marks.confirm(this.#system.marksDb, this.mark)
+    await marks.confirm(this.#system.pools.marks, this.mark)
     this.#confirmed = asked
   }
 
   /** Records in the mark what is sent next. @throws Unavailable if another worker has claimed the mark */
   async note(version: number | null, rrsets: number): Promise<void> {
     Object.assign(this.mark, pushOf(version, rrsets), { settled: false })
-    this.mark.first = await marks.note(this.#system.marksDb, this.mark)
+    this.mark.first = await marks.note(this.#system.pools.marks, this.mark)
   }
 
   /** Waits until the nameserver has applied, or never will, what was sent under earlier claims, unless it is late. */
@@ -64,12 +64,12 @@ export class Claim implements Lease {
     // Other errors occur before anything is sent.
     const kind = error instanceof NameserverFailure ? error.kind : 'unreachable'
     if (!this.begun && (kind === 'refused' || kind === 'conflict' || kind === 'unreachable')) {
-      await marks.settle(this.#system.marksDb, this.mark)
+      await marks.settle(this.#system.pools.marks, this.mark)
       return
     }
     // If the nameserver answered, no request of ours is in flight.
     const grace = kind === 'unknown' ? this.mark.grace : 0
-    await marks.keep(this.#system.marksDb, { ...this.mark, grace }, false, (error as Error).message)
+    await marks.keep(this.#system.pools.marks, { ...this.mark, grace }, false, (error as Error).message)
   }
 }
 

@@ -10,8 +10,7 @@ import type { Access, Writer } from '../actor.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import { renew, type Use } from '../tokens/rights.ts'
 import { authorOf, SERVICE, type Source } from './journal.ts'
-import { openPublication, type Publication } from './publication.ts'
-import { timed } from './steps.ts'
+import { openPublication, timed, type Publication } from './publication.ts'
 import { Zone } from './zone.ts'
 
 /** What a zone is opened for. */

@@ -16,7 +16,6 @@ import { transfersOf } from '../secrets/transfer-keys.ts'
 import { Claim, moment, pushOf } from './claim.ts'
 import { differences, type Difference } from './differences.ts'
 import { keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
-import { timed } from './steps.ts'
 
 /** What is sent under a mark. */
 interface Sent {
@@ -66,7 +65,9 @@ export class Publication implements AsyncDisposable {
     const asked = moment()
     const [marking, question] = await timed(this.system, 'mark', () =>
       Promise.allSettled([
-        marks.set(this.system.marksDb, zone, pushOf(version, rrsets), { flushed: !isAtomic || rrsets > SMALL_WRITE }),
+        marks.set(this.system.pools.marks, zone, pushOf(version, rrsets), {
+          flushed: !isAtomic || rrsets > SMALL_WRITE,
+        }),
         served === undefined ? true : this.system.nameserver.hasSerial(`${zone}.`, served),
       ]),
     )
@@ -123,7 +124,7 @@ export class Publication implements AsyncDisposable {
     await this.#transaction[Symbol.asyncDispose]()
     // The transaction failed after the push. It may have lost its lock before, and another writer removed the mark.
     for (const mark of this.#uncommitted) {
-      await marks.keep(this.system.marksDb, { ...mark, grace: 0 }, false, this.#failure).catch((error: unknown) => {
+      await marks.keep(this.system.pools.marks, { ...mark, grace: 0 }, false, this.#failure).catch((error: unknown) => {
         this.system.log.error('mark not kept', { zone: mark.zone, reason: (error as Error).message })
       })
     }
@@ -148,13 +149,31 @@ export async function openPublication(
     for (const leaveOne of left) leaveOne()
   }
   try {
-    if (queue !== undefined) left.push(await system.queues.take(queue))
-    left.push(await system.writers.take(`writers of ${account}`, isLarge ? WRITERS_PER_ACCOUNT : 1))
-    return new Publication(system, await begin(system.writersDb), leave)
+    if (queue !== undefined) left.push(await system.bounds.queues.take(queue))
+    left.push(await system.bounds.writers.take(`writers of ${account}`, isLarge ? WRITERS_PER_ACCOUNT : 1))
+    return new Publication(system, await begin(system.pools.writers), leave)
   } catch (error) {
     leave()
     throw error
   }
+}
+
+/** The steps of a write (architecture.md). */
+type Step = 'turn' | 'lock' | 'plan' | 'mark' | 'push' | 'commit'
+
+/** Measures the time of a step, also if it fails. */
+export async function timed<T>(system: System, step: Step, work: () => Promise<T>): Promise<T> {
+  const start = performance.now()
+  try {
+    return await work()
+  } finally {
+    ended(system, step, start)
+  }
+}
+
+/** Measures the time since the start of a step, by performance.now(). */
+export function ended({ metrics }: System, step: Step, start: number): void {
+  metrics?.time('zoneplane_write_step_duration_seconds', { step }, start)
 }
 
 /** A question to the nameserver failed before the push: nothing was sent. */
@@ -180,36 +199,36 @@ export async function equalise(
   claim: Claim,
   domain: Pick<LockedDomain, 'id' | 'name' | 'denial' | 'version' | 'sent'>,
   desired: PublishedRRset[],
-): Promise<{ version: number; changes: Difference[] }> {
+): Promise<{ version: number; differences: Difference[] }> {
   const zone = `${domain.name}.`
   const transfers = await transfersOf(system, trx, domain)
   const live = await system.nameserver.read(zone, transfers)
   const tried = claim.mark.version ?? 0
   const version = nextVersion(system, Math.max(domain.sent, tried, live?.serial ?? 0))
   // On a connection of its own: if this transaction fails, the keys stay.
-  const keys = await keepKeys(system, system.marksDb, domain, live ?? { keys: [], serial: undefined })
+  const keys = await keepKeys(system, system.pools.marks, domain, live ?? { keys: [], serial: undefined })
 
   if (live?.complete !== true) {
     await claim.note(version, desired.length)
     if (live !== undefined) await system.nameserver.deleteZone(zone, claim)
     const update = { zone, denial: domain.denial, version, rrsets: desired, transfers }
     const { signing } = await system.nameserver.createZone(update, openKeys(system, domain.name, keys), claim)
-    if (keys.length === 0) await storeKeys(system, system.marksDb, domain, signing, { only: true })
-    return { version, changes: [] }
+    if (keys.length === 0) await storeKeys(system, system.pools.marks, domain, signing, { only: true })
+    return { version, differences: [] }
   }
-  const changes = await differences(desired, live.rrsets)
+  const found = await differences(desired, live.rrsets)
   const isConfigured = isSetUp(live, domain)
   const missing = keys.filter((key) => !live.keys.some(({ dnskey }) => dnskey === key.dnskey))
-  const isSame = changes.length + missing.length === 0
+  const isSame = found.length + missing.length === 0
   if (isSame && isConfigured && live.serial === domain.version && tried <= domain.version) {
-    return { version: domain.version, changes }
+    return { version: domain.version, differences: found }
   }
-  await claim.note(version, changes.length)
+  await claim.note(version, found.length)
   await system.nameserver.addKeys(zone, openKeys(system, domain.name, missing), claim)
   if (!isConfigured) await system.nameserver.configure(zone, domain.denial, transfers, claim)
-  const rrsets = changes.map((change) => change.desired)
+  const rrsets = found.map((difference) => difference.desired)
   await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets }, true, claim)
-  return { version, changes }
+  return { version, differences: found }
 }
 
 /** Whether a zone has the settings that a publication of the whole zone needs. */

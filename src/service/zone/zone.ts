@@ -1,6 +1,7 @@
+import { parentAmong } from '../../dns/names.ts'
 import { limitExceeded, NameserverFailure, Occluded } from '../../errors.ts'
 import { RRSETS_MAX } from '../../limits.ts'
-import type { Key, PublishedRRset, Transfers } from '../../nameserver/nameserver.ts'
+import type { Key, Transfers } from '../../nameserver/nameserver.ts'
 import { inSlices, mapInSlices } from '../../flow/slices.ts'
 import { allOf, sendAlong } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
@@ -14,13 +15,20 @@ import { after, type Timestamp } from '../../time.ts'
 import { keyNameOf, transfersOf } from '../secrets/transfer-keys.ts'
 import { growthOf, rrsetAfter, type Change, type Written, type ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
-import { bury, record, type Author, type Step } from './journal.ts'
-import { localParent } from '../names/local-suffixes.ts'
+import type { Difference } from './differences.ts'
+import { bury, record, type Author } from './journal.ts'
 import { created, isCut, occlusions } from './occlusion.ts'
-import { deleteLeftovers, desiredZone, equalise, nextVersion, toPublished, type Publication } from './publication.ts'
+import {
+  deleteLeftovers,
+  desiredZone,
+  ended,
+  equalise,
+  nextVersion,
+  toPublished,
+  type Publication,
+} from './publication.ts'
 import { needsRectification } from './rectification.ts'
 import { openKeys, storeKeys } from '../secrets/signing-keys.ts'
-import { ended } from './steps.ts'
 
 /**
  * A locked zone. Every change to a zone goes through this class, which stores and publishes it. Changes become final
@@ -56,7 +64,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     this.domain = domain
     this.current = read.current ?? []
     this.policies = read.policies ?? []
-    this.keepsNs = localParent(domain.name, publication.system.config.localPublicSuffixes) !== undefined
+    this.keepsNs = parentAmong(domain.name, publication.system.config.localPublicSuffixes) !== undefined
     this.labelProblem = (label) => publication.system.nameserver.labelProblem(label)
     this.#ancestors = read.ancestors
     this.#isWhole = read.isWhole ?? false
@@ -270,27 +278,14 @@ export class Zone implements ZoneState, AsyncDisposable {
     })
   }
 
-  /**
-   * Makes the zone at the nameserver, whatever its state, equal to the database. Returns its version, and the RRsets that
-   * differed, each as it was found and as it should be.
-   */
-  async publishWhole(claim: Claim): Promise<{ version: number; found: Step[] }> {
-    const { trx } = this.publication
-    const { version, changes } = await equalise(
-      this.publication,
-      claim,
-      this.domain,
-      await desiredZone(trx, this.domain),
-    )
-    await domains.setRepaired(trx, this.domain.id, version)
-    this.publication.announceAtCommit(this.domain, version)
-    const subnameOf = ({ name }: PublishedRRset) => name.slice(0, -`.${this.domain.name}.`.length)
-    const contents = (rrset: PublishedRRset | undefined) => (rrset?.records.length ? rrset : undefined)
-    const found = changes.map(({ live, desired }) => {
-      const { type } = desired
-      return { subname: subnameOf(desired), type, before: contents(live), after: contents(desired) }
-    })
-    return { version, found }
+  /** Makes the zone at the nameserver, whatever its state, equal to the database. Returns its version, and what differed. */
+  async publishWhole(claim: Claim): Promise<{ version: number; differences: Difference[] }> {
+    const { domain, publication } = this
+    const desired = await desiredZone(publication.trx, domain)
+    const published = await equalise(publication, claim, domain, desired)
+    await domains.setRepaired(publication.trx, domain.id, published.version)
+    publication.announceAtCommit(domain, published.version)
+    return published
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

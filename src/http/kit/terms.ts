@@ -1,6 +1,10 @@
 import type Koa from 'koa'
-import { PreconditionFailed } from '../../errors.ts'
-import type { Conditions } from '../../service/zone/conditions.ts'
+import { Invalid, PreconditionFailed } from '../../errors.ts'
+import type { Change } from '../../service/zone/changes.ts'
+import type { Conditions, Terms } from '../../service/zone/conditions.ts'
+import { answerItems } from './answer.ts'
+import { parameter, type Context } from './context.ts'
+import { CHANGE } from './change-representation.ts'
 
 /** The preconditions in a request's headers (contract §15.1; RFC 9110 §13.1). Weak tags never match in `If-Match`. */
 export function conditions(ctx: Koa.Context): Conditions {
@@ -28,4 +32,23 @@ function tags(header: string | undefined, { weak }: { weak: boolean }): string[]
 /** Sets the `ETag` header, on which the client can make a later write conditional. */
 export function setTag(ctx: Koa.Context, tag: string): void {
   ctx.set('ETag', `"${tag}"`)
+}
+
+/** Whether the request is a dry run, if its resource has them (contract §15.3). */
+export function isDryRun(ctx: Koa.Context): boolean {
+  return parameter(ctx, 'dry_run') === 'true'
+}
+
+/** The terms of a write to RRsets. @throws Invalid */
+export function terms(ctx: Koa.Context): Terms {
+  if (!['true', 'false', undefined].includes(parameter(ctx, 'dry_run'))) {
+    throw Invalid.field('dry_run', 'Must be a valid boolean.')
+  }
+  return { ...conditions(ctx), dryRun: isDryRun(ctx) }
+}
+
+/** Responds with what a write has changed, or would change. */
+export async function answerChanges(ctx: Context, changes: Change[]): Promise<void> {
+  const items = changes.map((change) => CHANGE.present(change))
+  await answerItems(ctx, 200, items, 'changes')
 }
