@@ -1,5 +1,5 @@
 import { authenticateForUpdate } from './authenticate-for-update.ts'
-import { CHECK_IP_PATH, UPDATE_PATH } from '../middleware/host-names.ts'
+import { CHECK_IP_PATH, UPDATE_PATH } from '../middleware/request-target.ts'
 import { reportPublication } from '../middleware/report-publication.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { text } from '../openapi/answers.ts'
