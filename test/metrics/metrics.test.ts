@@ -10,7 +10,7 @@ import { METRICS } from '../../src/metrics/definitions.ts'
 import { serve } from '../../src/process/tasks.ts'
 import { measure } from '../../src/service/operation/measuring.ts'
 import { audit, reconcile } from '../../src/service/repair/reconcile.ts'
-import { begin, one, query } from '../../src/store/database.ts'
+import { begin, one, query, transaction } from '../../src/store/database.ts'
 import * as marks from '../../src/store/zone/marks.ts'
 import * as mails from '../../src/store/accounts/mails.ts'
 import { latestMigration } from '../../src/store/migrate.ts'
@@ -187,8 +187,11 @@ test.serial('failed statements are counted by pool and kind', async (t) => {
 
 test.serial('what is stored is told as Postgres estimates it, and the queue of mails as it is', async (t) => {
   const { system } = service()
-  await mails.queue(system.db, { to: 'a@example.net', subject: 's', text: 't', now: system.now() })
-  await query(system.db, `update mails set retry_at = now() + interval '1 day'`)
+  // In one transaction, so that nobody sends it meanwhile.
+  await transaction(system.db, async (trx) => {
+    await mails.queue(trx, { to: 'a@example.net', subject: 's', text: 't', now: system.now() })
+    await query(trx, `update mails set retry_at = now() + interval '1 day'`)
+  })
   for (const [table, name] of [
     ['accounts', 'zoneplane_accounts'],
     ['tokens', 'zoneplane_tokens'],
