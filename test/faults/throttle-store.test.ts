@@ -46,9 +46,11 @@ async function counted(): Promise<number> {
 }
 
 test.serial('two processes together accept no more requests than the limit', async (t) => {
-  const { clientOf, stop } = await startService(service().backends, {
+  const { system, clientOf, stop } = await startService(service().backends, {
     ...{ THROTTLE: 'on', THROTTLE_STORE: 'postgres', THROTTLE_RATES: `dns_api_cheap=${LIMIT}/d` },
   })
+  // Without COUNTING_TIME, which a busy machine may exceed.
+  for (const one of [service().system, system]) one.counters = createCounters(one.config, one.db, one.log)
   try {
     const clients = [account.api, clientOf(account.secret)]
     const ask = async (client: Client) => {

@@ -69,7 +69,10 @@ test.serial('a write is measured in each of its steps, and in its calls of Power
   const call = 'PATCH /zones/:id'
   t.is(grown.get(`zoneplane_powerdns_calls_total{call="${call}",outcome="done"}`), 1)
   t.is(grown.get(`zoneplane_powerdns_call_duration_seconds_count{call="${call}"}`), 1)
-  t.is(grown.get('zoneplane_powerdns_wait_duration_seconds_count'), 1)
+  // PowerDNS is asked for the serial, too, if it does not answer over DNS in time.
+  const calls = [...grown].filter(([name]) => name.startsWith('zoneplane_powerdns_calls_total'))
+  const number = calls.reduce((sum, [, grownBy]) => sum + grownBy, 0)
+  t.is(grown.get('zoneplane_powerdns_wait_duration_seconds_count'), number)
 })
 
 test.serial('calls that PowerDNS fails are counted by what is known afterwards', async (t) => {
