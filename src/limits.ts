@@ -175,6 +175,9 @@ export const CONNECTIONS_PER_CLIENT = 1_000
 /** TTL of the RRsets that dynDNS writes (contract §10.5), in seconds. */
 export const DYNDNS_TTL = 60
 
+/** Milliseconds that a request waits in its process for those before it, before it fails with 503. */
+export const TURN_TIMEOUT = 30_000
+
 /** Milliseconds that a write waits for the lock of a domain before it fails with 503. */
 export const QUEUE_TIMEOUT = 5_000
 

@@ -1,5 +1,5 @@
 import { Busy } from '../errors.ts'
-import { QUEUE_TIMEOUT } from '../limits.ts'
+import { TURN_TIMEOUT } from '../limits.ts'
 
 /** Gives back what was taken; to be called once. */
 export type Release = () => void
@@ -7,6 +7,7 @@ export type Release = () => void
 interface Waiter {
   count: number
   enter: (release: Release) => void
+  refuse: (reason: string) => void
 }
 
 /**
@@ -20,6 +21,7 @@ export class Budget {
   readonly #taken = new Map<string, number>()
   readonly #waiting = new Map<string, Set<Waiter>>()
   #total = 0
+  #isClosed = false
 
   constructor({ each, all = Infinity }: { each: number; all?: number }) {
     this.#each = each
@@ -36,7 +38,10 @@ export class Budget {
     }
   }
 
-  /** Takes some when there is room, after those who wait for the same caller. @throws Busy after QUEUE_TIMEOUT */
+  /**
+   * Takes some when there is room, after those who wait for the same caller.
+   * @throws Busy after TURN_TIMEOUT, and once the budget is closed
+   */
   async take(caller: string, count = 1): Promise<Release> {
     return new Promise((resolve, reject) => {
       const waiters = this.#waiting.get(caller) ?? new Set()
@@ -44,18 +49,28 @@ export class Budget {
         clearTimeout(late)
         resolve(release)
       }
-      const waiter = { count, enter }
-      const late = setTimeout(() => {
+      const refuse = (reason: string) => {
+        clearTimeout(late)
         waiters.delete(waiter)
         this.#admit(caller)
-        reject(Busy.waitedTooLong(`${caller}: still in the queue after ${QUEUE_TIMEOUT} ms`))
-      }, QUEUE_TIMEOUT)
+        reject(Busy.waitedTooLong(`${caller}: ${reason}`))
+      }
+      const waiter = { count, enter, refuse }
+      const late = setTimeout(refuse, TURN_TIMEOUT, `still in the queue after ${TURN_TIMEOUT} ms`)
       this.#waiting.set(caller, waiters.add(waiter))
       this.#admit(caller)
+      if (this.#isClosed) this.close()
     })
   }
 
-  /** Runs `work` when there is room. @throws Busy after QUEUE_TIMEOUT, without running `work` */
+  /** Lets nobody wait from now on, because the process stops. */
+  close(): void {
+    this.#isClosed = true
+    for (const waiter of [...this.#waiting.values()].flatMap((waiters) => [...waiters]))
+      waiter.refuse('the process stops')
+  }
+
+  /** Runs `work` when there is room. @throws Busy as `take`, without running `work` */
   async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
     const release = await this.take(caller)
     try {

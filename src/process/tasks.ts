@@ -24,6 +24,7 @@ export interface Running extends AsyncDisposable {
  * zone, reminds its secondaries, and serves its metrics if they are wanted. @throws StartError
  */
 export async function serve(system: System): Promise<Running> {
+  const { queues, writers, readers, exports } = system.bounds
   const handle = createApp(system).callback()
   const listener = await listen(system, (request, response) => {
     // Clients that keep connections open leave before these are closed.
@@ -47,6 +48,8 @@ export async function serve(system: System): Promise<Running> {
     port: listener.port,
     metricsPort: scraped?.port,
     async [Symbol.asyncDispose]() {
+      // Those who wait could wait longer than `listener` does.
+      for (const budget of [queues, writers, readers, exports]) budget.close()
       await Promise.all([listener.close(), scraped?.close(), ...tasks.map((task) => task.stop())])
     },
   }

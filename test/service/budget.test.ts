@@ -1,7 +1,7 @@
 import test from 'ava'
 import { mock } from 'node:test'
 import { Unavailable } from '../../src/errors.ts'
-import { QUEUE_TIMEOUT } from '../../src/limits.ts'
+import { TURN_TIMEOUT } from '../../src/limits.ts'
 import { Budget } from '../../src/flow/budget.ts'
 
 // The clock stands still, and a test moves it: nothing waits too long because the machine is slow.
@@ -109,10 +109,10 @@ test.serial('work that waits too long fails, never runs, and does not delay the 
     queues.run('a', () => Promise.resolve(ran.push('late'))),
     queues.run('a', () => Promise.resolve(ran.push('later'))),
   ]
-  mock.timers.tick(QUEUE_TIMEOUT)
+  mock.timers.tick(TURN_TIMEOUT)
   for (const waiting of late) {
     const error = await t.throwsAsync(waiting, { instanceOf: Unavailable })
-    t.is(error.message, 'a: still in the queue after 5000 ms')
+    t.is(error.message, 'a: still in the queue after 30000 ms')
   }
   const behind = queues.run('a', () => Promise.resolve(ran.push('behind')))
   leave()
@@ -125,7 +125,7 @@ test.serial('after waiting work timed out and the last work ended, a key is free
   const queues = new Budget({ each: 1 })
   const leave = await queues.take('a')
   const waiting = queues.take('a')
-  mock.timers.tick(QUEUE_TIMEOUT)
+  mock.timers.tick(TURN_TIMEOUT)
   await t.throwsAsync(waiting, { instanceOf: Unavailable })
   leave()
   const leaveAgain = await queues.take('a')
@@ -139,4 +139,17 @@ test.serial('after waiting work timed out and the last work ended, a key is free
   leaveAgain()
   ;(await second)()
   t.true(isIn)
+})
+
+test.serial('a budget that is closed refuses those who wait, and those who would have to, at once', async (t) => {
+  const queues = new Budget({ each: 1 })
+  const leave = await queues.take('a')
+  const waiting = [queues.take('a'), queues.take('a')]
+  queues.close()
+  for (const refused of [...waiting, queues.take('a')]) {
+    t.is((await t.throwsAsync(refused, { instanceOf: Unavailable })).message, 'a: the process stops')
+  }
+  ;(await queues.take('b'))()
+  leave()
+  ;(await queues.take('a'))()
 })
