@@ -1,4 +1,4 @@
-import { RATES, type Rate, type Scope } from './limits.ts'
+import { RATES } from './limits.ts'
 import {
   addresses,
   address,
@@ -18,106 +18,111 @@ import {
   transferAddresses,
   transferKey,
   url,
-  type Network,
-  type Secondary,
-  type TransferKey,
 } from './setting-values.ts'
-
-/** The settings of one process (contract §16), validated and frozen. */
-export interface Config {
-  /** The addresses on which the API listens; `::` means every address, including IPv4. */
-  hosts: string[]
-  /** 0: any free port. */
-  port: number
-  /** The addresses on which the private PowerDNS answers queries. */
-  dnsHosts: string[]
-  dnsPort: number
-  /** Whether what private servers have stored survives a power failure. */
-  durable: boolean
-  /** Whether everybody may create accounts for tests (contract §15.8). */
-  ciControl: boolean
-  dataFolder: string
-  /** Whether missing programs of private servers may be installed. */
-  install: 'ask' | 'yes' | 'no'
-  databaseUrl: string | undefined
-  pdnsApiUrl: string | undefined
-  pdnsApiKey: string | undefined
-  /** Whether anyone may sign up. */
-  registration: boolean
-  /** Whether a new account becomes active only when its address is confirmed. */
-  emailConfirmation: boolean
-  /** Seconds that the links in mails are valid. */
-  confirmationValidity: number
-  /** Seconds that a starting process waits for Postgres. */
-  startTimeout: number
-  /** Seconds that a process which shall stop still answers, until balancers have noticed. */
-  shutdownDelay: number
-  /** Connections to the API of PowerDNS, which stalls above 10 connections from all processes together. */
-  pdnsConnections: number
-  /** The secret of the demo account's token. */
-  token: string | undefined
-  /** The file of a seed (seeds/read.ts). */
-  seed: string | undefined
-  /** 32 octets each; the first one encrypts, all decrypt. Empty: the caller provides one. */
-  keyEncryptionKeys: readonly Buffer[]
-  /** Without final slash; undefined: derived from each request. */
-  publicUrl: string | undefined
-  /** Absolute names for the apex NS RRset of new domains; the first is the SOA's MNAME. */
-  nameServers: string[]
-  /** The nameservers that transfer our zones. */
-  secondaries: readonly Secondary[]
-  /** The name of the catalog zone, which tells them which zones there are, without final dot; undefined: there is none. */
-  catalogZone: string | undefined
-  /** The TSIG key with which they transfer zones; a name without final dot, and base64. */
-  transferKey: TransferKey | undefined
-  /** From where the private PowerDNS allows transfers without TSIG. */
-  transferAddresses: string[]
-  /** Whether domains may name private, loopback and link-local addresses of secondaries of their own. */
-  privateTransfers: boolean
-  /** How the zones of new domains deny what does not exist. */
-  denial: (typeof DENIALS)[number]
-  /** Names, without final dot, under which every account may register direct children. */
-  localPublicSuffixes: string[]
-  /** Host names, without final dot, that serve only dynDNS updates; and those that only return the caller's address. */
-  updateHosts: string[]
-  checkIpHosts: string[]
-  minimumTtl: number
-  limitDomains: number | undefined
-  /** Days for which the history of domains is kept. */
-  historyDays: number
-  throttle: boolean
-  /** Whether clients without account must solve a captcha. */
-  captcha: boolean
-  /** The SMTP server; undefined: mails are written to files in the data folder. */
-  mailUrl: string | undefined
-  /** The sender's address. */
-  mailFrom: string
-  /** Where requests are counted: in the memory of each process, or in Postgres for all. */
-  throttleStore: 'memory' | 'postgres'
-  throttleRates: Record<Scope, readonly Rate[]>
-  trustedProxies: Network[]
-  /** Octets of a request body. */
-  bodyLimit: number
-  /** Seconds in the Retry-After header of 503. */
-  retryAfter: number
-  logLevel: string
-  /** What the log says of clients' addresses. */
-  logAddresses: (typeof LOG_ADDRESSES)[number]
-  /** undefined: text at a terminal, else JSON. */
-  logFormat: (typeof LOG_FORMATS)[number] | undefined
-  /** Where metrics are served; without a port, nothing is measured. */
-  metricsHost: string
-  metricsPort: number | undefined
-}
 
 /** The environment is invalid; the message has one line for each problem. */
 export class ConfigError extends Error {}
 
-const LOG_LEVELS = ['error', 'warn', 'info', 'debug']
-const LOG_ADDRESSES = ['full', 'prefix', 'none'] as const
-const LOG_FORMATS = ['json', 'text'] as const
-const DENIALS = ['nsec', 'nsec3'] as const
-const STORES = ['memory', 'postgres'] as const
+/** Reads one setting. With these types, the type of a choice is what can be chosen. @param read throws if it is invalid */
+type Setting = <T extends string | number | boolean | object | undefined>(
+  name: string,
+  fallback: T,
+  read: (text: string) => T,
+) => T
+
+/** The settings of one process (contract §16), validated and frozen. */
+export type Config = Readonly<ReturnType<typeof settings>>
+
+function settings(setting: Setting) {
+  const nameServers = setting('NAMESERVERS', ['ns1.zoneplane.test', 'ns2.zoneplane.test'], names)
+  return {
+    /** The addresses on which the API listens; `::` means every address, including IPv4. */
+    hosts: setting('HOST', ['127.0.0.1', '::1'], addresses),
+    /** 0: any free port. */
+    port: setting('PORT', 8080, integer(0, 65535)),
+    /** The addresses on which the private PowerDNS answers queries. */
+    dnsHosts: setting('DNS_HOST', ['127.0.0.1'], ipAddresses),
+    dnsPort: setting('DNS_PORT', 5300, integer(0, 65535)),
+    /** Whether what private servers have stored survives a power failure. */
+    durable: setting('DURABLE', true, isOn),
+    /** Whether everybody may create accounts for tests (contract §15.8). */
+    ciControl: setting('CI_CONTROL', false, isOn),
+    dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', String),
+    /** Whether missing programs of private servers may be installed. */
+    install: setting('ZONEPLANE_INSTALL', 'ask', oneOf(['ask', 'yes', 'no'])),
+    databaseUrl: setting('DATABASE_URL', undefined, database),
+    pdnsApiUrl: setting('PDNS_API_URL', undefined, url('http:', 'https:')),
+    pdnsApiKey: setting('PDNS_API_KEY', undefined, String),
+    /** Seconds that a starting process waits for Postgres. */
+    startTimeout: setting('START_TIMEOUT', 60, integer(0, 3600)),
+    /** Seconds that a process which shall stop still answers, until balancers have noticed. */
+    shutdownDelay: setting('SHUTDOWN_DELAY', 0, integer(0, 40)),
+    /** Connections to the API of PowerDNS, which stalls above 10 connections from all processes together. */
+    pdnsConnections: setting('PDNS_CONNECTIONS', 8, integer(1, 100)),
+    /** The secret of the demo account's token. */
+    token: setting('ZONEPLANE_TOKEN', undefined, secret),
+    /** The file of a seed (seeds/read.ts). */
+    seed: setting('ZONEPLANE_SEED', undefined, String),
+    /** 32 octets each; the first one encrypts, all decrypt. Empty: the caller provides one. */
+    keyEncryptionKeys: setting('KEY_ENCRYPTION_KEYS', [], encryptionKeys),
+    /** Without final slash; undefined: derived from each request. */
+    publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
+    /** Absolute names for the apex NS RRset of new domains; the first is the SOA's MNAME. */
+    nameServers: nameServers.map((name) => `${name}.`),
+    /** The nameservers that transfer our zones. */
+    secondaries: setting('SECONDARIES', [], secondaries),
+    /** The name of the catalog zone, which tells them which zones there are, without final dot; undefined: there is none. */
+    catalogZone: setting('CATALOG_ZONE', undefined, hostName),
+    /** The TSIG key with which they transfer zones; a name without final dot, and base64. */
+    transferKey: setting('TRANSFER_KEY', undefined, transferKey),
+    /** From where the private PowerDNS allows transfers without TSIG. */
+    transferAddresses: setting('TRANSFER_ADDRESSES', ['127.0.0.0/8', '::1/128'], transferAddresses),
+    /** Whether domains may name private, loopback and link-local addresses of secondaries of their own. */
+    privateTransfers: setting('PRIVATE_TRANSFERS', false, isOn),
+    /** How the zones of new domains deny what does not exist. */
+    denial: setting('DENIAL', 'nsec3', oneOf(['nsec', 'nsec3'])),
+    /** Names, without final dot, under which every account may register direct children. */
+    localPublicSuffixes: setting('LOCAL_PUBLIC_SUFFIXES', [], names),
+    /** Host names, without final dot, that serve only dynDNS updates; and those that only return the caller's address. */
+    updateHosts: setting('UPDATE_HOSTS', [], names),
+    checkIpHosts: setting('CHECK_IP_HOSTS', [], names),
+    minimumTtl: setting('MINIMUM_TTL', 60, integer(1, 3600)),
+    limitDomains: setting<number | undefined>('LIMIT_DOMAINS', 15, (value) =>
+      value === 'none' ? undefined : integer(0, 2 ** 31 - 1)(value),
+    ),
+    /** Days for which the history of domains is kept. */
+    historyDays: setting('HISTORY_DAYS', 90, integer(1, 36_500)),
+    /** Whether anyone may sign up. */
+    registration: setting('REGISTRATION', 'closed', oneOf(['open', 'closed'])) === 'open',
+    /** Whether a new account becomes active only when its address is confirmed. */
+    emailConfirmation: setting('EMAIL_CONFIRMATION', true, isOn),
+    /** Seconds that the links in mails are valid. */
+    confirmationValidity: setting('CONFIRMATION_VALIDITY', 12 * 3600, integer(60, 30 * 86_400)),
+    throttle: setting('THROTTLE', true, isOn),
+    /** Whether clients without account must solve a captcha. */
+    captcha: setting('CAPTCHA', false, isOn),
+    /** The SMTP server; undefined: mails are written to files in the data folder. */
+    mailUrl: setting('MAIL_URL', undefined, mailServer),
+    /** The sender's address. */
+    mailFrom: setting('MAIL_FROM', 'zoneplane@zoneplane.test', address),
+    /** Where requests are counted: in the memory of each process, or in Postgres for all. */
+    throttleStore: setting('THROTTLE_STORE', 'memory', oneOf(['memory', 'postgres'])),
+    throttleRates: setting('THROTTLE_RATES', RATES, throttleRates),
+    trustedProxies: setting('TRUSTED_PROXIES', [], networks),
+    /** Octets of a request body. */
+    bodyLimit: setting('BODY_LIMIT', 16 * 1024 * 1024, integer(1024, 2 ** 30)),
+    /** Seconds in the Retry-After header of 503. */
+    retryAfter: setting('RETRY_AFTER', 5, integer(1, 3600)),
+    logLevel: setting('LOG_LEVEL', 'info', oneOf(['error', 'warn', 'info', 'debug'])),
+    /** What the log says of clients' addresses. */
+    logAddresses: setting('LOG_ADDRESSES', 'full', oneOf(['full', 'prefix', 'none'])),
+    /** undefined: text at a terminal, else JSON. */
+    logFormat: setting('LOG_FORMAT', undefined, oneOf<'json' | 'text'>(['json', 'text'])),
+    /** Where metrics are served; without a port, nothing is measured. */
+    metricsHost: setting('METRICS_HOST', '127.0.0.1', ipAddress),
+    metricsPort: setting('METRICS_PORT', undefined, integer(0, 65535)),
+  }
+}
 
 /**
  * Reads the environment once. Every problem is reported, not only the first.
@@ -125,8 +130,7 @@ const STORES = ['memory', 'postgres'] as const
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = []
-
-  function setting<T>(name: string, fallback: T, read: (text: string) => T): T {
+  const config = settings((name, fallback, read) => {
     const text = env[name]?.trim()
     if (text === undefined || text === '') return fallback
     try {
@@ -135,61 +139,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       problems.push(`${name}: ${(error as Error).message}`)
       return fallback
     }
-  }
-
-  const nameServers = setting('NAMESERVERS', ['ns1.zoneplane.test', 'ns2.zoneplane.test'], names)
-  const config: Config = {
-    hosts: setting('HOST', ['127.0.0.1', '::1'], addresses),
-    port: setting('PORT', 8080, integer(0, 65535)),
-    dnsHosts: setting('DNS_HOST', ['127.0.0.1'], ipAddresses),
-    dnsPort: setting('DNS_PORT', 5300, integer(0, 65535)),
-    durable: setting('DURABLE', true, isOn),
-    ciControl: setting('CI_CONTROL', false, isOn),
-    dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', String),
-    install: setting('ZONEPLANE_INSTALL', 'ask', oneOf(['ask', 'yes', 'no'])),
-    databaseUrl: setting('DATABASE_URL', undefined, database),
-    pdnsApiUrl: setting('PDNS_API_URL', undefined, url('http:', 'https:')),
-    pdnsApiKey: setting('PDNS_API_KEY', undefined, String),
-    startTimeout: setting('START_TIMEOUT', 60, integer(0, 3600)),
-    shutdownDelay: setting('SHUTDOWN_DELAY', 0, integer(0, 40)),
-    pdnsConnections: setting('PDNS_CONNECTIONS', 8, integer(1, 100)),
-    token: setting('ZONEPLANE_TOKEN', undefined, secret),
-    seed: setting('ZONEPLANE_SEED', undefined, String),
-    keyEncryptionKeys: setting('KEY_ENCRYPTION_KEYS', [], encryptionKeys),
-    publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
-    nameServers: nameServers.map((name) => `${name}.`),
-    secondaries: setting('SECONDARIES', [], secondaries),
-    catalogZone: setting('CATALOG_ZONE', undefined, hostName),
-    transferKey: setting('TRANSFER_KEY', undefined, transferKey),
-    transferAddresses: setting('TRANSFER_ADDRESSES', ['127.0.0.0/8', '::1/128'], transferAddresses),
-    privateTransfers: setting('PRIVATE_TRANSFERS', false, isOn),
-    denial: setting<Config['denial']>('DENIAL', 'nsec3', oneOf(DENIALS)),
-    localPublicSuffixes: setting('LOCAL_PUBLIC_SUFFIXES', [], names),
-    updateHosts: setting('UPDATE_HOSTS', [], names),
-    checkIpHosts: setting('CHECK_IP_HOSTS', [], names),
-    minimumTtl: setting('MINIMUM_TTL', 60, integer(1, 3600)),
-    limitDomains: setting<number | undefined>('LIMIT_DOMAINS', 15, (value) =>
-      value === 'none' ? undefined : integer(0, 2 ** 31 - 1)(value),
-    ),
-    historyDays: setting('HISTORY_DAYS', 90, integer(1, 36_500)),
-    registration: setting('REGISTRATION', 'closed', oneOf(['open', 'closed'])) === 'open',
-    emailConfirmation: setting('EMAIL_CONFIRMATION', true, isOn),
-    confirmationValidity: setting('CONFIRMATION_VALIDITY', 12 * 3600, integer(60, 30 * 86_400)),
-    throttle: setting('THROTTLE', true, isOn),
-    captcha: setting('CAPTCHA', false, isOn),
-    mailUrl: setting('MAIL_URL', undefined, mailServer),
-    mailFrom: setting('MAIL_FROM', 'zoneplane@zoneplane.test', address),
-    throttleStore: setting('THROTTLE_STORE', 'memory', oneOf(STORES)),
-    throttleRates: setting('THROTTLE_RATES', RATES, throttleRates),
-    trustedProxies: setting('TRUSTED_PROXIES', [], networks),
-    bodyLimit: setting('BODY_LIMIT', 16 * 1024 * 1024, integer(1024, 2 ** 30)),
-    retryAfter: setting('RETRY_AFTER', 5, integer(1, 3600)),
-    logLevel: setting('LOG_LEVEL', 'info', oneOf(LOG_LEVELS)),
-    logAddresses: setting('LOG_ADDRESSES', 'full', oneOf(LOG_ADDRESSES)),
-    logFormat: setting<Config['logFormat']>('LOG_FORMAT', undefined, oneOf(LOG_FORMATS)),
-    metricsHost: setting('METRICS_HOST', '127.0.0.1', ipAddress),
-    metricsPort: setting<number | undefined>('METRICS_PORT', undefined, integer(0, 65535)),
-  }
+  })
   problems.push(...contradictions(config, env))
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return Object.freeze(config)
