@@ -1,38 +1,21 @@
 import { Invalid } from '../../errors.ts'
-import { transaction, type Db } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import * as factors from '../../store/accounts/totp-factors.ts'
 import type { Verifiable } from '../../store/accounts/totp-factors.ts'
 import type { System } from '../../system.ts'
-import { decrypt, encrypt } from '../secrets/encryption.ts'
+import { decrypt, encrypt, ownerOf } from '../secrets/encryption.ts'
 import { record } from '../events.ts'
 import { limitFailures } from '../throttling/throttling.ts'
 import { matchingStep } from './totp-codes.ts'
 
 /** Encrypts the secret of a factor for the database. */
 export function encryptSecret(system: System, id: string, secret: Uint8Array): Buffer {
-  return encrypt(system, secret, ownerOf(id))
+  return encrypt(system, secret, ownerOf('totp_factors', id))
 }
 
 /** The secret of a stored factor. @throws Unavailable if its key is missing */
 export function decryptSecret(system: System, { id, secret }: Pick<Verifiable, 'id' | 'secret'>): Buffer {
-  return decrypt(system, secret, ownerOf(id))
-}
-
-function ownerOf(id: string): string {
-  return `TOTP factor ${id}`
-}
-
-/** Encrypts the secrets of all factors with the current key, and returns how many there are. @throws Unavailable */
-export async function encryptFactorsAgain(system: System): Promise<number> {
-  return transaction(system.db, async (trx) => {
-    const all = await factors.lockAll(trx)
-    const changed = all.map((factor) => ({
-      id: factor.id,
-      secret: encryptSecret(system, factor.id, decryptSecret(system, factor)),
-    }))
-    await factors.setSecrets(trx, changed)
-    return all.length
-  })
+  return decrypt(system, secret, ownerOf('totp_factors', id))
 }
 
 /**

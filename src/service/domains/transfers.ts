@@ -11,7 +11,8 @@ import type { StoredTransfers } from '../../store/domains/transfers.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
 import type { Access } from '../actor.ts'
 import { policiesOn } from '../tokens/policies.ts'
-import { encryptSecret, keyNameOf, keyOf, openTransfers } from '../secrets/transfer-keys.ts'
+import { encrypt, ownerOf } from '../secrets/encryption.ts'
+import { keyNameOf, keyOf, openTransfers } from '../secrets/transfer-keys.ts'
 import { openZone } from '../zone/opening.ts'
 import { mayWriteAll } from './domains.ts'
 
@@ -69,7 +70,7 @@ export async function set(
   if (isDeepStrictEqual(settingsOf(before), wanted)) return { settings: wanted, key: undefined }
   const had = before?.secret ?? null
   const made = wanted.tsig && had === null ? randomBytes(32) : undefined
-  const secret = made === undefined ? had : encryptSecret(system, name, made)
+  const secret = made === undefined ? had : encrypt(system, made, ownerOf('transfers', name))
   // If this transaction fails after the nameserver was told, repair must know that the settings are ours.
   if (before === undefined) await store.putNone(system.pools.marks, id)
   const { addresses, notify } = wanted

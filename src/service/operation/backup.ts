@@ -5,7 +5,7 @@ import { Conflict, reasonOf, StartError } from '../../errors.ts'
 import { query, transaction, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
 import { dump, exportSnapshot, load, otherSessions, readDump, tables, type Counts } from '../../store/dump.ts'
-import type { OwnedKey } from '../../store/domains/keys.ts'
+import type { StoredSecret } from '../../store/encrypted.ts'
 import { lockSchema, migrate, refuseUnknown } from '../../store/migrate.ts'
 import type { System } from '../../system.ts'
 import { strangers } from '../adoption/adoption.ts'
@@ -22,8 +22,7 @@ export interface Contents {
   schema: string
   migrations: string[]
   /** The keys of two domains, and a second factor, for trials of KEY_ENCRYPTION_KEYS. */
-  keys: OwnedKey[]
-  factor: { id: string; secret: Buffer } | undefined
+  secrets: StoredSecret[]
 }
 
 /** A backup that was made. */
@@ -78,9 +77,9 @@ function refused(error: unknown): FileHandle {
   throw new StartError(reasonOf(error), { cause: error })
 }
 
-function decryptionProblem(system: System, { keys, factor }: Contents): string | undefined {
+function decryptionProblem(system: System, { secrets }: Contents): string | undefined {
   try {
-    requireDecryptionOf(system, keys, factor)
+    requireDecryptionOf(system, secrets)
     return undefined
   } catch (error) {
     return reasonOf(error)
@@ -91,8 +90,8 @@ function decryptionProblem(system: System, { keys, factor }: Contents): string |
 async function examine(system: System, file: string, signal?: AbortSignal): Promise<Contents> {
   const migrations: string[] = []
   const names = new Map<string, string>()
-  const ends: { domainId: number; dnskey: string; secret: Buffer }[] = []
-  let factor: Contents['factor']
+  const ends: { domainId: number; secret: Buffer }[] = []
+  let factor: StoredSecret | undefined
   const counts = await readDump(
     system.db,
     file,
@@ -100,21 +99,23 @@ async function examine(system: System, file: string, signal?: AbortSignal): Prom
       'public.knex_migrations': ({ name }) => migrations.push(name!),
       'public.domains': ({ id, name }) => names.set(id!, name!),
       'public.deleted_domains': ({ id, name }) => names.set(id!, name!),
-      'public.keys'({ domain_id, dnskey, secret }) {
-        const key = { domainId: Number(domain_id), dnskey: dnskey!, secret: octets(secret!) }
+      'public.keys'({ domain_id, secret }) {
+        const key = { domainId: Number(domain_id), secret: octets(secret!) }
         if (ends.length === 0 || key.domainId < ends[0]!.domainId) ends[0] = key
         if (ends.length === 1 || key.domainId > ends[1]!.domainId) ends[1] = key
       },
       'public.totp_factors'({ id, secret }) {
-        factor = { id: id!, secret: octets(secret!) }
+        factor = { table: 'totp_factors', owner: id!, secret: octets(secret!) }
       },
     },
     signal,
   )
   const schema = migrations.sort().at(-1)
   if (schema === undefined) throw new StartError(`${file} has no tables of Zoneplane`)
-  const keys = ends.map((key) => ({ ...key, domain: names.get(String(key.domainId)) ?? 'unknown' }))
-  return { counts, schema, migrations, keys, factor }
+  const secrets = ends.map(({ domainId, secret }): StoredSecret => {
+    return { table: 'keys', owner: names.get(String(domainId)) ?? 'unknown', secret }
+  })
+  return { counts, schema, migrations, secrets: factor === undefined ? secrets : [...secrets, factor] }
 }
 
 /** The octets of a bytea in the text format of COPY, which doubles its backslash. */
@@ -134,7 +135,7 @@ export async function restoreDatabase(system: System, file: string): Promise<Con
   await refuseUnknown(contents.migrations).catch((error: unknown) => {
     throw new StartError(`${file}: ${reasonOf(error)}`)
   })
-  requireDecryptionOf(system, contents.keys, contents.factor)
+  requireDecryptionOf(system, contents.secrets)
   const fill = async (trx: Db) => {
     // A service that starts now waits for this lock.
     await lockSchema(trx)

@@ -1,20 +1,40 @@
 import { StartError, Unavailable } from '../../errors.ts'
-import * as keys from '../../store/domains/keys.ts'
-import * as factors from '../../store/accounts/totp-factors.ts'
+import { transaction } from '../../store/database.ts'
+import * as store from '../../store/encrypted.ts'
+import type { PlacedSecret, SecretTable, StoredSecret } from '../../store/encrypted.ts'
 import type { System } from '../../system.ts'
-import { decryptSecret, encryptFactorsAgain } from '../accounts/second-factor.ts'
-import { encryptTransfersAgain } from '../secrets/transfer-keys.ts'
-import { encryptKeysAgain, secretOf } from '../secrets/signing-keys.ts'
+import { decrypt, encrypt, ownerOf } from '../secrets/encryption.ts'
 
 // All secrets that the database has encrypted.
 
 /** Encrypts them with the current key of KEY_ENCRYPTION_KEYS, and returns how many there are. @throws Unavailable */
 export async function encryptAgain(system: System): Promise<Record<'factors' | 'keys' | 'transferKeys', number>> {
   return {
-    factors: await encryptFactorsAgain(system),
-    keys: await encryptKeysAgain(system),
-    transferKeys: await encryptTransfersAgain(system),
+    factors: await encryptTable(system, 'totp_factors'),
+    keys: await encryptTable(system, 'keys'),
+    transferKeys: await encryptTable(system, 'transfers'),
   }
+}
+
+async function encryptTable(system: System, table: SecretTable): Promise<number> {
+  let count = 0
+  for (let last: string | number | null = null; ;) {
+    const some: PlacedSecret[] = await transaction(system.db, async (trx) => {
+      const locked = await store.lockSecrets(trx, table, last)
+      const changed = locked.map((each) => {
+        return { place: each.place, secret: encrypt(system, open(system, each), ownerOf(table, each.owner)) }
+      })
+      await store.setSecrets(trx, table, changed)
+      return locked
+    })
+    if (some.length === 0) return count
+    count += some.length
+    last = some.at(-1)!.id
+  }
+}
+
+function open(system: System, { table, owner, secret }: StoredSecret): Buffer {
+  return decrypt(system, secret, ownerOf(table, owner))
 }
 
 /**
@@ -22,19 +42,13 @@ export async function encryptAgain(system: System): Promise<Record<'factors' | '
  * @throws StartError if no key of KEY_ENCRYPTION_KEYS fits
  */
 export async function requireDecryption(system: System): Promise<void> {
-  const [ends, factor] = await Promise.all([keys.ends(system.db), factors.newest(system.db)])
-  requireDecryptionOf(system, ends, factor)
+  requireDecryptionOf(system, await store.someSecrets(system.db))
 }
 
 /** Decrypts these. @throws StartError if no key of KEY_ENCRYPTION_KEYS fits */
-export function requireDecryptionOf(
-  system: System,
-  some: keys.OwnedKey[],
-  factor: Pick<factors.Verifiable, 'id' | 'secret'> | undefined,
-): void {
+export function requireDecryptionOf(system: System, some: StoredSecret[]): void {
   try {
-    for (const key of some) secretOf(system, key)
-    if (factor !== undefined) decryptSecret(system, factor)
+    for (const each of some) open(system, each)
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error
     throw new StartError(

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { Unavailable } from '../../errors.ts'
+import type { SecretTable } from '../../store/encrypted.ts'
 import type { System } from '../../system.ts'
 
 // Secrets that the service must be able to read again are encrypted in the database. A ciphertext consists of the nonce,
@@ -9,6 +10,17 @@ import type { System } from '../../system.ts'
 const ALGORITHM = 'aes-256-gcm'
 const NONCE_LENGTH = 12
 const TAG_LENGTH = 16
+
+const KINDS: Record<SecretTable, string> = {
+  totp_factors: 'TOTP factor',
+  keys: 'zone',
+  transfers: 'transfer key of',
+}
+
+/** The name of the owner of a secret in a table. @param owner a second factor's id, or a domain's name */
+export function ownerOf(table: SecretTable, owner: string): string {
+  return `${KINDS[table]} ${owner}`
+}
 
 /**
  * Encrypts a secret with the first of KEY_ENCRYPTION_KEYS.

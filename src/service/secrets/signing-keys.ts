@@ -1,10 +1,10 @@
 import type { KeyState, PublishedZone, SigningKey } from '../../nameserver/nameserver.ts'
-import { transaction, type Db } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/keys.ts'
-import type { OwnedKey, StoredKey } from '../../store/domains/keys.ts'
+import type { StoredKey } from '../../store/domains/keys.ts'
 import type { System } from '../../system.ts'
-import { decrypt, encrypt } from './encryption.ts'
+import { decrypt, encrypt, ownerOf } from './encryption.ts'
 
 // The keys that sign a zone, in the database with their private halves encrypted (architecture.md, "Keys").
 
@@ -19,7 +19,7 @@ export async function storeKeys(
   options: { only: boolean },
 ): Promise<void> {
   const stored = unique(keys).map(({ privateKey, ...state }) => {
-    return { ...state, secret: encrypt(system, Buffer.from(privateKey), ownerOf(name)) }
+    return { ...state, secret: encrypt(system, Buffer.from(privateKey), ownerOf('keys', name)) }
   })
   await store.put(db, id, stored, options)
 }
@@ -27,7 +27,7 @@ export async function storeKeys(
 /** Keys with their private halves. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
 export function openKeys(system: System, name: string, keys: StoredKey[]): SigningKey[] {
   return keys.map(({ secret, ...state }) => {
-    return { ...state, privateKey: decrypt(system, secret, ownerOf(name)).toString() }
+    return { ...state, privateKey: decrypt(system, secret, ownerOf('keys', name)).toString() }
   })
 }
 
@@ -67,31 +67,4 @@ function areSame(some: KeyState[], others: KeyState[]): boolean {
 /** Each key once: an import that arrived late may have repeated it. */
 function unique<T extends KeyState>(keys: T[]): T[] {
   return [...new Map(keys.map((key) => [key.dnskey, key])).values()]
-}
-
-function ownerOf(name: string): string {
-  return `zone ${name}`
-}
-
-/** Encrypts all keys with the current key of KEY_ENCRYPTION_KEYS, and returns how many there are. @throws Unavailable */
-export async function encryptKeysAgain(system: System): Promise<number> {
-  let count = 0
-  for (let last = 0; ;) {
-    const some = await transaction(system.db, async (trx) => {
-      const locked = await store.lockSome(trx, last)
-      await store.setSecrets(
-        trx,
-        locked.map((key) => ({ ...key, secret: encrypt(system, secretOf(system, key), ownerOf(key.domain)) })),
-      )
-      return locked
-    })
-    if (some.length === 0) return count
-    count += some.length
-    last = some.at(-1)!.domainId
-  }
-}
-
-/** The private half of a key. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
-export function secretOf(system: System, { domain, secret }: OwnedKey): Buffer {
-  return decrypt(system, secret, ownerOf(domain))
 }

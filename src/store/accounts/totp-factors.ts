@@ -117,24 +117,3 @@ export async function use(trx: Db, id: string, step: number, now: Timestamp): Pr
   )
   return used?.isFirst
 }
-
-/** The ids and secrets of all factors, locked until the transaction ends. */
-export async function lockAll(trx: Db): Promise<Pick<Verifiable, 'id' | 'secret'>[]> {
-  return query(trx, 'select id, secret from totp_factors order by id for no key update')
-}
-
-/** The id and secret of the newest factor. */
-export async function newest(db: Db): Promise<Pick<Verifiable, 'id' | 'secret'> | undefined> {
-  return maybeOne(db, 'select id, secret from totp_factors order by created desc limit 1')
-}
-
-/** Stores other ciphertexts of the same secrets. */
-export async function setSecrets(trx: Db, factors: Pick<Verifiable, 'id' | 'secret'>[]): Promise<void> {
-  await query(
-    trx,
-    `update totp_factors set secret = changed.secret
-     from unnest(cast(:ids as uuid[]), cast(:secrets as bytea[])) as changed (id, secret)
-     where totp_factors.id = changed.id`,
-    { ids: factors.map(({ id }) => id), secrets: factors.map(({ secret }) => secret) },
-  )
-}

@@ -30,30 +30,3 @@ export async function putNone(db: Db, domainId: number): Promise<void> {
   const sql = `insert into transfers (domain_id, addresses, notify) values (:domainId, '{}', '{}') on conflict do nothing`
   await query(db, sql, { domainId })
 }
-
-/** The secret of a domain, which may be a deleted one. */
-export interface OwnedSecret {
-  domainId: number
-  domain: string
-  secret: Buffer
-}
-
-/** All secrets, locked until the transaction ends. */
-export async function lockSecrets(trx: Db): Promise<OwnedSecret[]> {
-  return query(
-    trx,
-    `select domain_id as "domainId", coalesce(domains.name, deleted_domains.name) as domain, secret
-     from transfers left join domains on domains.id = domain_id left join deleted_domains on deleted_domains.id = domain_id
-     where secret is not null order by domain_id for update of transfers`,
-  )
-}
-
-/** Stores other ciphertexts of the same secrets. */
-export async function setSecrets(trx: Db, secrets: Omit<OwnedSecret, 'domain'>[]): Promise<void> {
-  await query(
-    trx,
-    `update transfers set secret = changed.secret
-     from unnest(cast(:ids as bigint[]), cast(:secrets as bytea[])) as changed (id, secret) where domain_id = changed.id`,
-    { ids: secrets.map(({ domainId }) => domainId), secrets: secrets.map(({ secret }) => secret) },
-  )
-}

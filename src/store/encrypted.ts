@@ -1,0 +1,61 @@
+import { query, type Db } from './database.ts'
+
+// The secrets that the database has encrypted, in columns named `secret`.
+
+const DOMAIN = `coalesce((select name from domains where id = domain_id),
+  (select name from deleted_domains where id = domain_id))`
+
+/** By table, the column of the id of what a secret belongs to, and in SQL the name that its encryption has for it. */
+const TABLES = {
+  totp_factors: { id: 'id', type: 'uuid', owner: 'cast(id as text)' },
+  keys: { id: 'domain_id', type: 'bigint', owner: DOMAIN },
+  transfers: { id: 'domain_id', type: 'bigint', owner: DOMAIN },
+}
+
+export type SecretTable = keyof typeof TABLES
+
+/** A secret, and what it belongs to: a second factor by its id, or a domain by its name; it may be a deleted one. */
+export interface StoredSecret {
+  table: SecretTable
+  owner: string
+  secret: Buffer
+}
+
+/** The secrets of the oldest and the newest key, and of the newest second factor, if there are any. */
+export async function someSecrets(db: Db): Promise<StoredSecret[]> {
+  const some = (table: SecretTable, order: string) =>
+    `(select '${table}' as table, ${TABLES[table].owner} as owner, secret from ${table} order by ${order} limit 1)`
+  const chosen = [some('keys', 'domain_id'), some('keys', 'domain_id desc'), some('totp_factors', 'created desc')]
+  return query(db, chosen.join(' union all '))
+}
+
+/** A secret in the database, at a place that stays the same while its row is locked. */
+export type PlacedSecret = StoredSecret & { id: string | number; place: string }
+
+/** The secrets of the next owners in a table, after the one with this id; locked until the transaction ends. */
+export async function lockSecrets(trx: Db, table: SecretTable, after: string | number | null): Promise<PlacedSecret[]> {
+  const { id, type, owner } = TABLES[table]
+  const next = `select distinct ${id} from ${table}
+    where secret is not null and (cast(:after as ${type}) is null or ${id} > :after) order by ${id} limit 1000`
+  return query(
+    trx,
+    `select '${table}' as table, ${owner} as owner, secret, ${id} as id, ctid as place from ${table}
+     where ${id} in (${next}) order by ${id} for no key update`,
+    { after },
+  )
+}
+
+/** Stores other ciphertexts of the same secrets. */
+export async function setSecrets(
+  trx: Db,
+  table: SecretTable,
+  secrets: Pick<PlacedSecret, 'place' | 'secret'>[],
+): Promise<void> {
+  await query(
+    trx,
+    `update ${table} set secret = changed.secret
+     from unnest(cast(:places as tid[]), cast(:secrets as bytea[])) as changed (place, secret)
+     where ${table}.ctid = changed.place`,
+    { places: secrets.map(({ place }) => place), secrets: secrets.map(({ secret }) => secret) },
+  )
+}
