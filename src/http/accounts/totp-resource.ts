@@ -9,7 +9,6 @@ import * as totp from './totp-handlers.ts'
 
 const form = body(BODY_FORM)
 const passive = throttle('account_management_passive')
-const NOT_FOUND = { 404: ['Not found.'] }
 
 const managingFactors = [authenticate, requires('factors', { GET: 'factorReads', HEAD: 'factorReads' }), passive]
 const factorInput = json(FACTOR.input('FactorInput'))
@@ -18,7 +17,6 @@ const factorChange = {
   summary: 'Rename a second factor',
   takes: factorInput,
   answers: { 200: shows(FACTOR.schema) },
-  errors: NOT_FOUND,
   chain: [form, totp.changeFactor],
 }
 
@@ -61,7 +59,6 @@ export const FACTORS: Group = {
         id: 'showFactor',
         summary: 'Show a second factor',
         answers: { 200: shows(FACTOR.schema) },
-        errors: NOT_FOUND,
         chain: [totp.showFactor],
       },
       PUT: { id: 'replaceFactor', ...factorChange },
@@ -85,11 +82,7 @@ export const FACTORS: Group = {
           'sends it.',
         takes: json(CODE.schema),
         answers: { 200: says('The code was correct.', 'Your TOTP token has been activated!') },
-        errors: {
-          ...NOT_FOUND,
-          400: ['Invalid code.'],
-          401: ['Authentication credentials were not provided.'],
-        },
+        errors: { 400: ['Invalid code.'], 401: ['Authentication credentials were not provided.'] },
         chain: [form, totp.verifyCode],
       },
     },

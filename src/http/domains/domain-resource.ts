@@ -11,7 +11,7 @@ import type { Group, Resource } from '../kit/resource.ts'
 import * as domains from './domain-handlers.ts'
 import { showPublication } from './publication-handlers.ts'
 import * as zonefiles from '../rrsets/zonefile-handlers.ts'
-import { NOT_PERMITTED, PAUSED, RRSET_SCOPES, WRITING } from '../rrsets/rrset-resource.ts'
+import { NOT_PERMITTED, RRSET_SCOPES, WRITING } from '../rrsets/rrset-resource.ts'
 import { TRANSFERS_OF_DOMAIN } from '../transfers/transfer-resource.ts'
 
 const domainRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' })
@@ -40,7 +40,7 @@ export function domainGroup(config: Config): Group {
           description: 'It needs `perm_create_domain`. When the response arrives, DNS serves the domain, signed.',
           takes: json(DOMAIN.input('DomainInput', ['name'])),
           answers: { 201: shows(DOMAIN.full) },
-          errors: { 400: ['domain with this name already exists.'], 403: NOT_PERMITTED, 503: [] },
+          errors: { 400: ['domain with this name already exists.'], 403: NOT_PERMITTED },
           chain: [reportPublication, body(config.bodyLimit), domains.createDomain],
         },
       },
@@ -53,7 +53,6 @@ export function domainGroup(config: Config): Group {
           summary: 'Show a domain',
           description: 'With its keys.',
           answers: { 200: shows(DOMAIN.full, 'ETag') },
-          errors: { 404: ['Not found.'] },
           chain: [domains.showDomain],
         },
         DELETE: {
@@ -62,7 +61,7 @@ export function domainGroup(config: Config): Group {
           description:
             'Also if there is no such domain. It needs `perm_delete_domain`, and to be allowed to write its RRsets.',
           answers: { 204: NOTHING },
-          errors: { 409: [PAUSED], 503: [] },
+          errors: { 409: [] },
           chain: [domains.deleteDomain],
         },
       },

@@ -22,9 +22,7 @@ function update(path: string, id: string): Resource {
       errors: {
         400: ['IP parameter "myip" cannot use subnet notation with multiple addresses.'],
         403: ['Insufficient token permissions.'],
-        404: ['nohost'],
-        409: ['example.com is paused by the operator of this service and cannot be changed now.'],
-        503: [],
+        409: [],
       },
       // A wrong method is refused before the hosts are looked at (contract §10.1).
       chain: [dyndns.findHosts, throttle('dyndns'), reportPublication, dyndns.update],

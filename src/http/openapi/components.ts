@@ -1,6 +1,6 @@
 import { described, object, ref, STRING, type Component, type JsonSchema } from '../fields/schema.ts'
 import { REFUSALS } from './error-answers.ts'
-import { REQUEST_HEADERS, RESPONSE_HEADERS, type Header } from './described-headers.ts'
+import { REQUEST_HEADERS, RESPONSE_HEADERS } from './described-headers.ts'
 import { PATH_PARAMETERS, QUERY_PARAMETERS } from './parameters.ts'
 import { exampleOf } from './examples.ts'
 
@@ -65,7 +65,7 @@ export class Components {
 
   parameter(where: keyof typeof PARAMETERS, name: string): Json {
     const key = `${where}.${name}`
-    const { schema, name: ownName = name, ...rest } = PARAMETERS[where][name] as Header & { name?: string }
+    const { schema = STRING, name: ownName = name, ...rest } = PARAMETERS[where][name]!
     this.parameters[key] ??= {
       name: ownName,
       in: where,
@@ -80,8 +80,8 @@ export class Components {
   headersOf(names: readonly string[]): Json {
     return Object.fromEntries(
       [...this.#common, ...names].map((key) => {
-        const { name = key, ...header } = RESPONSE_HEADERS[key]!
-        this.headers[key] ??= header
+        const { name = key, schema = STRING, ...header } = RESPONSE_HEADERS[key]!
+        this.headers[key] ??= { ...header, schema }
         return [name, { $ref: `#/components/headers/${key}` }]
       }),
     )

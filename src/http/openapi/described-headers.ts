@@ -1,60 +1,57 @@
 import { PUBLICATION_WAIT } from '../../limits.ts'
 import type { JsonSchema } from '../fields/schema.ts'
 
-/** A header of requests or responses, as the document describes it. */
-export interface Header {
+/** A header or a parameter, as the document describes it. */
+export interface Described {
+  /** Its own name, if its key is another one. */
+  name?: string
   description: string
-  schema: JsonSchema
+  /** Without it: a text. */
+  schema?: JsonSchema
   required?: boolean
+  allowEmptyValue?: boolean
   example?: unknown
 }
 
-const TEXT = { type: 'string' }
 const INTEGER = { type: 'integer', minimum: 1 }
 
 /** Headers of requests that handlers and middleware look at, named as those of responses are. */
-export const REQUEST_HEADERS: Record<string, Header & { name?: string }> = {
+export const REQUEST_HEADERS: Record<string, Described> = {
   'If-Match': {
     description:
       'The write is made only if one of these tags is the present one: of the RRset in the path, else of the domain. ' +
       '`*`: only if it exists.',
-    schema: TEXT,
     example: '"5d0c4a1f"',
   },
   'If-None-Match': {
     description:
       'With `*`, the write is made only if what it addresses does not exist; with a list of tags, only if none of them ' +
       'is the present one.',
-    schema: TEXT,
     example: '*',
   },
   IfNoneMatchOfRead: {
     name: 'If-None-Match',
     description: 'With the tag of the present state, the response is 304, without the body.',
-    schema: TEXT,
     example: '"5d0c4a1f"',
   },
   Prefer: {
     description:
       '`wait=10` (RFC 7240): holds the response to a write until all name servers serve it, or for so many seconds, ' +
       `${PUBLICATION_WAIT} at most. The write is done before.`,
-    schema: TEXT,
     example: 'wait=10',
   },
   'X-Request-Id': {
     description: 'Taken over for the response, the log and the history, if it is up to 128 of `A-Z a-z 0-9 . _ -`.',
-    schema: TEXT,
     example: 'deploy-42',
   },
   traceparent: {
     description: 'The trace that the request is part of (W3C Trace Context). Its id is logged.',
-    schema: TEXT,
     example: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   },
 }
 
-/** Headers of responses, by the name of their component; `name` is that of the header, if it is another one. */
-export const RESPONSE_HEADERS: Record<string, Header & { name?: string }> = {
+/** Headers of responses, by the name of their component. */
+export const RESPONSE_HEADERS: Record<string, Described> = {
   'X-Request-Id': {
     description: 'Identifies the request, also in the log and the history.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
@@ -69,7 +66,6 @@ export const RESPONSE_HEADERS: Record<string, Header & { name?: string }> = {
   },
   'Strict-Transport-Security': {
     description: 'Browsers shall use HTTPS.',
-    schema: TEXT,
     required: true,
     example: 'max-age=31536000; includeSubDomains; preload',
   },
@@ -79,14 +75,12 @@ export const RESPONSE_HEADERS: Record<string, Header & { name?: string }> = {
   },
   'Access-Control-Expose-Headers': {
     description: 'If the request has an `Origin`: the headers that pages may read.',
-    schema: TEXT,
     example: 'Link, Retry-After, ETag',
   },
-  Allow: { description: 'The methods of the resource.', schema: TEXT, required: true, example: 'GET, HEAD, OPTIONS' },
+  Allow: { description: 'The methods of the resource.', required: true, example: 'GET, HEAD, OPTIONS' },
   AllowIfRouted: {
     name: 'Allow',
     description: 'The methods of the resource, if there is one.',
-    schema: TEXT,
     example: 'GET, HEAD, OPTIONS',
   },
   'Cache-Control': {
@@ -120,12 +114,10 @@ export const RESPONSE_HEADERS: Record<string, Header & { name?: string }> = {
     description:
       'The tightest window of the rates that the request counts for: the requests left, and the seconds until there are ' +
       'more. Absent if throttling is off.',
-    schema: TEXT,
     example: '"dns_api_cheap";r=487;t=12',
   },
   'RateLimit-Policy': {
     description: 'The quota and the seconds of that window. Absent if throttling is off.',
-    schema: TEXT,
     example: '"dns_api_cheap";q=500;w=60',
   },
   ETag: {
@@ -143,7 +135,6 @@ export const RESPONSE_HEADERS: Record<string, Header & { name?: string }> = {
   Link: {
     description:
       'In lists that are paged, the URLs of the first, the previous and the next page (RFC 8288), as far as there are any.',
-    schema: TEXT,
     example: '<https://dns.example.net/api/v1/domains/?cursor=>; rel="first"',
   },
   'Zoneplane-Version': {
@@ -151,15 +142,11 @@ export const RESPONSE_HEADERS: Record<string, Header & { name?: string }> = {
     schema: { type: 'integer' },
     example: 1795297087,
   },
-  'Preference-Applied': {
-    description: 'If the response was held because of `Prefer`.',
-    schema: TEXT,
-    example: 'wait=10',
-  },
+  'Preference-Applied': { description: 'If the response was held because of `Prefer`.', example: 'wait=10' },
   'Zoneplane-Publication': {
     description: 'With `Prefer: wait`: whether all name servers that can be reached serve the version.',
     schema: { type: 'string', enum: ['INSYNC', 'PENDING'] },
   },
-  'Content-Security-Policy': { description: 'What the page may load.', schema: TEXT, example: "default-src 'none'" },
-  'Referrer-Policy': { description: 'Links do not reveal the URL of the page.', schema: TEXT, example: 'no-referrer' },
+  'Content-Security-Policy': { description: 'What the page may load.', example: "default-src 'none'" },
+  'Referrer-Policy': { description: 'Links do not reveal the URL of the page.', example: 'no-referrer' },
 }

@@ -1,50 +1,27 @@
 import { PUBLICATION_WAIT } from '../../limits.ts'
 import { ACTIONS } from '../../service/accounts/confirmations.ts'
-import { VERSION, type JsonSchema } from '../fields/schema.ts'
-
-interface Parameter {
-  description: string
-  schema: JsonSchema
-  example?: unknown
-  allowEmptyValue?: boolean
-}
-
-const TEXT = { type: 'string' }
+import { VERSION } from '../fields/schema.ts'
+import type { Described } from './described-headers.ts'
 
 /** The parameters in paths. Malformed ones address nothing, so any text is allowed. */
-export const PATH_PARAMETERS: Record<string, Parameter> = {
-  name: {
-    description: 'The name of a domain, in lower case, without final dot.',
-    schema: TEXT,
-    example: 'example.com',
-  },
+export const PATH_PARAMETERS: Record<string, Described> = {
+  name: { description: 'The name of a domain, in lower case, without final dot.', example: 'example.com' },
   subname: {
     description: 'The subname of the RRset; `@` is the apex. One `@` or `...` at its end is ignored.',
-    schema: TEXT,
     example: 'www',
   },
-  type: { description: 'The type of the RRset, in upper case.', schema: TEXT, example: 'A' },
-  id: {
-    description: 'The `id` of the object.',
-    schema: TEXT,
-    example: '5f6c1b2e-9a8d-4c3b-b7e0-1d2f3a4b5c6d',
-  },
-  policy: {
-    description: 'The `id` of the policy.',
-    schema: TEXT,
-    example: '0b7c2a4e-6d1f-4e8a-9c3b-2a1d5e6f7081',
-  },
+  type: { description: 'The type of the RRset, in upper case.', example: 'A' },
+  id: { description: 'The `id` of the object.', example: '5f6c1b2e-9a8d-4c3b-b7e0-1d2f3a4b5c6d' },
+  policy: { description: 'The `id` of the policy.', example: '0b7c2a4e-6d1f-4e8a-9c3b-2a1d5e6f7081' },
   action: {
     description: `What the link is for: ${ACTIONS.map((action) => `\`${action}\``).join(', ')}.`,
-    schema: TEXT,
     example: 'activate-account',
   },
   asset: {
     description: 'The name of a file that the page of the documentation consists of.',
-    schema: TEXT,
     example: 'swagger-ui.css',
   },
-  code: { description: 'The code in the link.', schema: TEXT, example: 'pnLKo8W2bC5yVfQqJmHt' },
+  code: { description: 'The code in the link.', example: 'pnLKo8W2bC5yVfQqJmHt' },
 }
 
 const ADDRESSES =
@@ -52,25 +29,22 @@ const ADDRESSES =
   'network part of the present addresses changes.'
 
 /** The query parameters that operations name. Others are ignored. */
-export const QUERY_PARAMETERS: Record<string, Parameter> = {
+export const QUERY_PARAMETERS: Record<string, Described> = {
   cursor: {
     description: 'Which page of a list to show: empty for the first; others have it in their `Link`.',
-    schema: TEXT,
     example: '',
     allowEmptyValue: true,
   },
   owns_qname: {
     description: 'Shows only the domain to which this name belongs, if there is one.',
-    schema: TEXT,
     example: '_acme-challenge.www.example.com',
   },
   subname: {
     description: 'Shows only those of this subname; empty: of the apex.',
-    schema: TEXT,
     example: 'www',
     allowEmptyValue: true,
   },
-  type: { description: 'Shows only those of this type.', schema: TEXT, example: 'A' },
+  type: { description: 'Shows only those of this type.', example: 'A' },
   dry_run: {
     description: 'With `true`, everything is examined and nothing is written; the response shows what would change.',
     schema: { type: 'string', enum: ['true', 'false'] },
@@ -84,20 +58,14 @@ export const QUERY_PARAMETERS: Record<string, Parameter> = {
   },
   hostname: {
     description: 'The names to update, separated by commas.',
-    schema: TEXT,
     example: 'home.example.com',
     allowEmptyValue: true,
   },
-  host_id: { description: 'The same, for clients that call it so.', schema: TEXT, example: 'home.example.com' },
-  myip: {
-    description: `Addresses of both families. ${ADDRESSES}`,
-    schema: TEXT,
-    example: '192.0.2.7',
-    allowEmptyValue: true,
-  },
-  myipv4: { description: ADDRESSES, schema: TEXT, example: '192.0.2.7', allowEmptyValue: true },
-  ip: { description: ADDRESSES, schema: TEXT, example: '192.0.2.7', allowEmptyValue: true },
-  ipv4: { description: ADDRESSES, schema: TEXT, example: '192.0.2.7', allowEmptyValue: true },
-  myipv6: { description: ADDRESSES, schema: TEXT, example: '2001:db8::7', allowEmptyValue: true },
-  ipv6: { description: ADDRESSES, schema: TEXT, example: '2001:db8::7', allowEmptyValue: true },
+  host_id: { description: 'The same, for clients that call it so.', example: 'home.example.com' },
+  myip: { description: `Addresses of both families. ${ADDRESSES}`, example: '192.0.2.7', allowEmptyValue: true },
+  myipv4: { description: ADDRESSES, example: '192.0.2.7', allowEmptyValue: true },
+  ip: { description: ADDRESSES, example: '192.0.2.7', allowEmptyValue: true },
+  ipv4: { description: ADDRESSES, example: '192.0.2.7', allowEmptyValue: true },
+  myipv6: { description: ADDRESSES, example: '2001:db8::7', allowEmptyValue: true },
+  ipv6: { description: ADDRESSES, example: '2001:db8::7', allowEmptyValue: true },
 }

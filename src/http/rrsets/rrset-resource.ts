@@ -18,7 +18,6 @@ export const RRSET_SCOPES = {
 } as const
 export const rrsetRates = throttle(RRSET_SCOPES)
 
-export const PAUSED = 'example.com is paused by the operator of this service and cannot be changed now.'
 export const NOT_PERMITTED = [
   'Insufficient token permissions.',
   `Limit exceeded: a domain can have at most ${RRSETS_MAX} RRsets.`,
@@ -27,7 +26,7 @@ export const NOT_PERMITTED = [
 /** What all writes of RRsets say. */
 export const WRITING = {
   query: ['dry_run'],
-  errors: { 403: NOT_PERMITTED, 409: [PAUSED], 503: [] },
+  errors: { 403: NOT_PERMITTED, 409: [] },
   problems: ['dry_run'],
 }
 

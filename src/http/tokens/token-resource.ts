@@ -14,18 +14,13 @@ import * as tokens from './token-handlers.ts'
 const resourceJson = body(BODY_RESOURCE)
 const managing = [authenticate, requires('tokens'), throttle('account_management_passive')]
 
-const NOT_FOUND = { 404: ['Not found.'] }
-const NOT_YOURS = { 403: ['You do not have permission to perform this action.'] }
-
 const tokenInput = json(TOKEN.input('TokenInput'))
-const BOTH_CHANGE = 'Changes only the members that the body has; PUT and PATCH are the same.'
 
 const tokenChange = {
   summary: 'Change a token',
-  description: BOTH_CHANGE,
+  description: 'Changes only the members that the body has; PUT and PATCH are the same.',
   takes: tokenInput,
   answers: { 200: shows(TOKEN.schema) },
-  errors: { ...NOT_FOUND, ...NOT_YOURS },
   chain: [resourceJson, tokens.changeToken],
 }
 
@@ -64,7 +59,6 @@ export const TOKENS: Group = {
         id: 'showToken',
         summary: 'Show a token',
         answers: { 200: shows(TOKEN.schema) },
-        errors: NOT_FOUND,
         chain: [tokens.showToken],
       },
       PUT: { id: 'replaceToken', ...tokenChange },
@@ -74,21 +68,25 @@ export const TOKENS: Group = {
         summary: 'Delete a token',
         description: 'Also if there is no such token. A token may delete itself.',
         answers: { 204: NOTHING },
-        errors: { 503: [] },
         chain: [tokens.deleteToken],
       },
     },
   ],
 }
 
-const required = ['domain', 'subname', 'type'] as const
-const wholePolicy = json(POLICY.input('PolicyInput', [...required]))
-const RULES = [
-  'Policy precedence: The first policy must be the default policy.',
-  'When using policies, there must be exactly one default policy.',
-]
-const DUPLICATE = {
+const wholePolicy = json(POLICY.input('PolicyInput', ['domain', 'subname', 'type']))
+/** Why a policy is not written. */
+const REFUSED = {
+  400: [
+    'Policy precedence: The first policy must be the default policy.',
+    'When using policies, there must be exactly one default policy.',
+  ],
   409: ['Conflict: a policy for this domain, subname and type already exists for this token.'],
+}
+const policyChange = {
+  answers: { 200: shows(POLICY.schema) },
+  errors: REFUSED,
+  chain: [resourceJson, policies.changePolicy],
 }
 
 /** Policies of tokens (contract §6). */
@@ -106,7 +104,6 @@ export const POLICIES: Group = {
         id: 'showPolicies',
         summary: 'Show where the policies of a token are',
         answers: { 200: shows(POLICIES_INDEX) },
-        errors: NOT_FOUND,
         chain: [policies.showPolicies],
       },
     },
@@ -118,7 +115,6 @@ export const POLICIES: Group = {
         summary: 'List the policies of a token',
         description: 'The default policy comes first, then the others, oldest first. The list is not paged.',
         answers: { 200: shows(arrayOf(ref(POLICY.schema))) },
-        errors: NOT_FOUND,
         chain: [policies.listPolicies],
       },
       POST: {
@@ -126,12 +122,7 @@ export const POLICIES: Group = {
         summary: 'Create a policy',
         takes: wholePolicy,
         answers: { 201: shows(POLICY.schema) },
-        errors: {
-          ...NOT_FOUND,
-          ...DUPLICATE,
-          400: RULES,
-          403: [...NOT_YOURS[403], `Limit exceeded: a token can have at most ${POLICIES_MAX} policies.`],
-        },
+        errors: { ...REFUSED, 403: [`Limit exceeded: a token can have at most ${POLICIES_MAX} policies.`] },
         chain: [resourceJson, policies.createPolicy],
       },
     },
@@ -142,24 +133,14 @@ export const POLICIES: Group = {
         id: 'showPolicy',
         summary: 'Show a policy',
         answers: { 200: shows(POLICY.schema) },
-        errors: NOT_FOUND,
         chain: [policies.showPolicy],
       },
-      PUT: {
-        id: 'replacePolicy',
-        summary: 'Replace a policy',
-        takes: wholePolicy,
-        answers: { 200: shows(POLICY.schema) },
-        errors: { ...NOT_FOUND, ...NOT_YOURS, ...DUPLICATE, 400: RULES },
-        chain: [resourceJson, policies.changePolicy],
-      },
+      PUT: { ...policyChange, id: 'replacePolicy', summary: 'Replace a policy', takes: wholePolicy },
       PATCH: {
+        ...policyChange,
         id: 'changePolicy',
         summary: 'Change a policy',
         takes: json(POLICY.input('PolicyChange')),
-        answers: { 200: shows(POLICY.schema) },
-        errors: { ...NOT_FOUND, ...NOT_YOURS, ...DUPLICATE, 400: RULES },
-        chain: [resourceJson, policies.changePolicy],
       },
       DELETE: {
         id: 'deletePolicy',
@@ -167,12 +148,10 @@ export const POLICIES: Group = {
         description: 'Also if there is no such policy. The default policy can only be deleted last.',
         answers: { 204: NOTHING },
         errors: {
-          ...NOT_YOURS,
           400: [
             "Policy precedence: Can't delete default policy when there exist others.",
             "Can't delete default policy when auto_policy is in effect for the token.",
           ],
-          503: [],
         },
         chain: [policies.deletePolicy],
       },

@@ -7,7 +7,6 @@ import { json, shows } from '../openapi/answers.ts'
 import { TRANSFERS } from './transfer-representation.ts'
 import type { Resource } from '../kit/resource.ts'
 import { changeTransfers, showTransfers } from './transfer-handlers.ts'
-import { PAUSED } from '../rrsets/rrset-resource.ts'
 
 const WHOLE_DOMAIN = 'The token must be allowed to write all RRsets of the domain.'
 
@@ -28,7 +27,7 @@ export const TRANSFERS_OF_DOMAIN: Resource = {
     description: `${WHOLE_DOMAIN} If \`tsig\` becomes true, the response has the new key.`,
     takes: json(TRANSFERS.input('TransfersInput', ['addresses', 'notify', 'tsig'])),
     answers: { 200: shows({ anyOf: [ref(TRANSFERS.schema), ref(TRANSFERS.full)] }) },
-    errors: { 409: [PAUSED], 503: [] },
+    errors: { 409: [] },
     chain: [body(BODY_FORM), changeTransfers],
   },
 }
