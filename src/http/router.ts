@@ -2,7 +2,6 @@ import Router from '@koa/router'
 import type { Config } from '../config.ts'
 import type { State } from './kit/context.ts'
 import { describeApi } from './openapi/document.ts'
-import { showDocument } from './openapi/show.ts'
 import { addResource, type Group } from './kit/resource.ts'
 import { accountGroup } from './accounts/account-resource.ts'
 import { documents } from './openapi/documents-resource.ts'
@@ -17,7 +16,10 @@ import { POLICIES, TOKENS } from './tokens/token-resource.ts'
 /** Every path of the API, and the document that describes them. */
 export function createRouter(config: Config): { router: Router<State>; document: Record<string, unknown> } {
   const groups: Group[] = [
-    service(config, documents(showDocument(() => document))),
+    service(
+      config,
+      documents(() => document),
+    ),
     accountGroup(config),
     FACTORS,
     TOKENS,

@@ -1,11 +1,13 @@
 import * as changes from '../../service/accounts/account-changes.ts'
 import * as accounts from '../../service/accounts/accounts.ts'
+import * as captchas from '../../service/accounts/captchas.ts'
 import * as logins from '../../service/accounts/logins.ts'
 import { refuseIfClosed, signUp } from '../../service/accounts/sign-up.ts'
 import { apiUrl, clientAddress } from '../kit/caller.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
 import { guard, type Context } from '../kit/context.ts'
 import { ACCOUNT, accountForms } from './account-representation.ts'
+import { CAPTCHA } from './captcha-representation.ts'
 import { TOKEN } from '../tokens/token-representation.ts'
 
 /** Requires that registration is open. */
@@ -66,4 +68,10 @@ export async function requestDeletion(ctx: Context): Promise<void> {
   const proof = { ...accountForms(system.config).deletion.read(body()), address: clientAddress(ctx) }
   await changes.requestDeletion(system, proof, apiUrl(ctx))
   answer(ctx, 202, { detail: 'Please check your mailbox for further account deletion instructions.' })
+}
+
+export async function createCaptcha(ctx: Context): Promise<void> {
+  const { system, body } = ctx.state
+  const { kind } = CAPTCHA.readForm(body())
+  answer(ctx, 201, CAPTCHA.present(await captchas.createCaptcha(system, kind)))
 }

@@ -12,7 +12,6 @@ import { TOKEN } from '../tokens/token-representation.ts'
 import { FACTOR } from './totp-representation.ts'
 import type { Group, Resource } from '../kit/resource.ts'
 import * as accounts from './account-handlers.ts'
-import { createCaptcha } from './captcha-handlers.ts'
 import * as confirmations from './confirmation-handlers.ts'
 
 type Forms = ReturnType<typeof accountForms>
@@ -220,6 +219,6 @@ const CAPTCHAS: Resource = {
     summary: 'Create a captcha',
     takes: json(CAPTCHA.input('CaptchaInput')),
     answers: { 201: shows(CAPTCHA.schema) },
-    chain: [passive, authenticateIfPresented, form, createCaptcha],
+    chain: [passive, authenticateIfPresented, form, accounts.createCaptcha],
   },
 }

@@ -1,12 +1,17 @@
+import { Invalid } from '../../errors.ts'
+import { PUBLICATION_WAIT } from '../../limits.ts'
 import { tagOfDomain } from '../../service/zone/conditions.ts'
 import * as creation from '../../service/domains/creation.ts'
 import * as domains from '../../service/domains/domains.ts'
 import { withKeys } from '../../service/domains/keys.ts'
+import { statusOf, versionOf } from '../../service/domains/serving-status.ts'
 import { conditions, setTag } from '../kit/terms.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
 import { guard, parameter, type Context } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
+import { patience } from '../middleware/report-publication.ts'
 import { DOMAIN } from './domain-representation.ts'
+import { PUBLICATION } from './publication-representation.ts'
 
 export async function listDomains(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
@@ -47,4 +52,22 @@ export async function deleteDomain(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
   await domains.remove(system, actor, ctx.params['name']!, conditions(ctx))
   answerEmpty(ctx, 204)
+}
+
+export async function showPublication(ctx: Context): Promise<void> {
+  const { system, domain } = ctx.state
+  const publication = versionOf(domain, integer(ctx, 'version', 'A valid integer is required.'))
+  const wait = integer(ctx, 'wait', TOO_LONG) ?? 0
+  if (wait > PUBLICATION_WAIT) throw Invalid.field('wait', TOO_LONG)
+  answer(ctx, 200, PUBLICATION.present(await statusOf(system, publication, patience(ctx, wait))))
+}
+
+const TOO_LONG = `Must be a whole number of seconds from 0 to ${PUBLICATION_WAIT}.`
+
+/** @throws Invalid with the message if the query parameter is no whole number of up to ten digits */
+function integer(ctx: Context, name: string, message: string): number | undefined {
+  const text = parameter(ctx, name)
+  if (text === undefined) return undefined
+  if (!/^\d{1,10}$/.test(text)) throw Invalid.field(name, message)
+  return Number(text)
 }

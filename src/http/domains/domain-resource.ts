@@ -9,7 +9,6 @@ import { DOMAIN } from './domain-representation.ts'
 import { PUBLICATION } from './publication-representation.ts'
 import type { Group, Resource } from '../kit/resource.ts'
 import * as domains from './domain-handlers.ts'
-import { showPublication } from './publication-handlers.ts'
 import * as zonefiles from '../rrsets/zonefile-handlers.ts'
 import { NOT_PERMITTED, RRSET_SCOPES, WRITING } from '../rrsets/rrset-resource.ts'
 import { TRANSFERS_OF_DOMAIN } from '../transfers/transfer-resource.ts'
@@ -75,7 +74,7 @@ export function domainGroup(config: Config): Group {
           query: ['version', 'wait'],
           answers: { 200: shows(PUBLICATION.schema) },
           problems: ['version', 'wait'],
-          chain: [showPublication],
+          chain: [domains.showPublication],
         },
       },
       TRANSFERS_OF_DOMAIN,

@@ -2,7 +2,6 @@ import { described, object, ref, STRING, type Component, type JsonSchema } from 
 import { REFUSALS } from './error-answers.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS } from './described-headers.ts'
 import { PATH_PARAMETERS, QUERY_PARAMETERS } from './parameters.ts'
-import { exampleOf } from './examples.ts'
 
 /** A part of the document. */
 export type Json = Record<string, unknown>
@@ -133,4 +132,25 @@ interface Details {
 
 function withTexts(text: string, texts: readonly string[]): string {
   return texts.length === 0 ? text : `${text}\n\n${texts.map((each) => `- \`\` ${each} \`\``).join('\n')}`
+}
+
+/** A value that a schema accepts, made of the first examples in it. */
+function exampleOf(schema: JsonSchema): unknown {
+  const given = schema.examples ?? (schema['enum'] as unknown[] | undefined)
+  if (given !== undefined) return given[0]
+  const inner = schema.$ref ?? schema.anyOf?.[0]
+  if (inner !== undefined) return exampleOf(inner)
+  switch ([schema.type].flat()[0]) {
+    case 'object':
+      return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, each]) => [name, exampleOf(each)]))
+    case 'array':
+      return [exampleOf(schema.items!)]
+    case 'boolean':
+      return true
+    case 'integer':
+    case 'number':
+      return schema['minimum'] ?? 0
+    default:
+      return 'text'
+  }
 }

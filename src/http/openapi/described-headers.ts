@@ -1,5 +1,5 @@
 import { PUBLICATION_WAIT } from '../../limits.ts'
-import type { JsonSchema } from '../fields/schema.ts'
+import { oneOf, type JsonSchema } from '../fields/schema.ts'
 
 /** A header or a parameter, as the document describes it. */
 export interface Described {
@@ -58,12 +58,8 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
     required: true,
     example: 'deploy-42',
   },
-  Vary: { description: 'Always `origin`.', schema: { type: 'string', enum: ['origin'] }, required: true },
-  'X-Content-Type-Options': {
-    description: 'Always `nosniff`.',
-    schema: { type: 'string', enum: ['nosniff'] },
-    required: true,
-  },
+  Vary: { description: 'Always `origin`.', schema: oneOf('origin'), required: true },
+  'X-Content-Type-Options': { description: 'Always `nosniff`.', schema: oneOf('nosniff'), required: true },
   'Strict-Transport-Security': {
     description: 'Browsers shall use HTTPS.',
     required: true,
@@ -71,7 +67,7 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
   },
   'Access-Control-Allow-Origin': {
     description: 'If the request has an `Origin`: pages of every origin may read the response.',
-    schema: { type: 'string', enum: ['*'] },
+    schema: oneOf('*'),
   },
   'Access-Control-Expose-Headers': {
     description: 'If the request has an `Origin`: the headers that pages may read.',
@@ -85,30 +81,22 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
   },
   'Cache-Control': {
     description: '`no-store` if the body has a secret.',
-    schema: { type: 'string', enum: ['no-cache', 'no-store'] },
+    schema: oneOf('no-cache', 'no-store'),
     required: true,
   },
   'Cache-ControlOfPage': {
     name: 'Cache-Control',
     description: 'Of pages: their URL has a code, so they are not stored.',
-    schema: { type: 'string', enum: ['no-store'] },
+    schema: oneOf('no-store'),
   },
   'Cache-ControlOfAsset': {
     name: 'Cache-Control',
     description: 'The page names the version of the asset, which never changes.',
-    schema: { type: 'string', enum: ['public, max-age=31536000, immutable'] },
+    schema: oneOf('public, max-age=31536000, immutable'),
     required: true,
   },
-  'Content-Encoding': {
-    description: 'How the body is compressed.',
-    schema: { type: 'string', enum: ['gzip'] },
-    required: true,
-  },
-  'WWW-Authenticate': {
-    description: 'The scheme that `Authorization` needs.',
-    schema: { type: 'string', enum: ['Token'] },
-    required: true,
-  },
+  'Content-Encoding': { description: 'How the body is compressed.', schema: oneOf('gzip'), required: true },
+  'WWW-Authenticate': { description: 'The scheme that `Authorization` needs.', schema: oneOf('Token'), required: true },
   'Retry-After': { description: 'Seconds after which to retry.', schema: INTEGER, required: true, example: 47 },
   RateLimit: {
     description:
@@ -145,7 +133,7 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
   'Preference-Applied': { description: 'If the response was held because of `Prefer`.', example: 'wait=10' },
   'Zoneplane-Publication': {
     description: 'With `Prefer: wait`: whether all name servers that can be reached serve the version.',
-    schema: { type: 'string', enum: ['INSYNC', 'PENDING'] },
+    schema: oneOf('INSYNC', 'PENDING'),
   },
   'Content-Security-Policy': { description: 'What the page may load.', example: "default-src 'none'" },
   'Referrer-Policy': { description: 'Links do not reveal the URL of the page.', example: 'no-referrer' },

@@ -1,50 +1,24 @@
-import type { Middleware } from '../kit/context.ts'
-import { described, STRING, type JsonSchema } from '../fields/schema.ts'
-import { json } from './answers.ts'
-import { showAsset, showDocs } from '../pages/docs.ts'
+import { createHash } from 'node:crypto'
+import { answerEmpty, answerText } from '../kit/answer.ts'
+import { withEffect, type Middleware } from '../kit/context.ts'
 import type { Resource } from '../kit/resource.ts'
+import { conditions, setTag } from '../kit/terms.ts'
+import { described, STRING, type JsonSchema } from '../fields/schema.ts'
+import { showAsset, showDocs } from '../pages/docs.ts'
 
 const DOCUMENT: JsonSchema = { type: 'object', examples: [{ openapi: '3.1.1' }] }
 
-/** The documents about the API (contract §15.2). @param show answers with one of them */
-export function documents(show: (format: 'json' | 'yaml') => Middleware): Resource[] {
-  const description =
-    'OpenAPI 3.1, of exactly the resources that this server has by its settings. With `If-None-Match` and the `ETag` of ' +
-    'an earlier response, the response is empty if nothing has changed.'
+const TEXT =
+  'OpenAPI 3.1, of exactly the resources that this server has by its settings. With `If-None-Match` and the `ETag` of ' +
+  'an earlier response, the response is empty if nothing has changed.'
+
+/** The documents about the API (contract §15.2). @param document the OpenAPI document, which is asked for when it is shown */
+export function documents(document: () => unknown): Resource[] {
   return [
-    {
-      path: '/api/v1/openapi.json',
-      guards: [],
-      GET: {
-        id: 'showDocument',
-        summary: 'Show this document',
-        description,
-        answers: {
-          200: { content: json(DOCUMENT), headers: ['ETag'] },
-          304: { headers: ['ETag'] },
-        },
-        errors: { 503: [] },
-        chain: [show('json')],
-      },
-    },
-    {
-      path: '/api/v1/openapi.yaml',
-      guards: [],
-      GET: {
-        id: 'showDocumentAsYaml',
-        summary: 'Show this document as YAML',
-        description,
-        answers: {
-          200: {
-            content: { 'application/yaml': DOCUMENT },
-            headers: ['ETag'],
-          },
-          304: { headers: ['ETag'] },
-        },
-        errors: { 503: [] },
-        chain: [show('yaml')],
-      },
-    },
+    documentIn('json', 'showDocument', 'Show this document', () => JSON.stringify(document())),
+    documentIn('yaml', 'showDocumentAsYaml', 'Show this document as YAML', async () =>
+      (await import('yaml')).stringify(document(), { aliasDuplicateObjects: false }),
+    ),
     {
       path: '/api/v1/docs/',
       guards: [],
@@ -77,9 +51,48 @@ export function documents(show: (format: 'json' | 'yaml') => Middleware): Resour
             headers: ['Content-Encoding', 'Cache-ControlOfAsset'],
           },
         },
-        errors: { 404: [] },
         chain: [showAsset],
       },
     },
   ]
+}
+
+function documentIn(
+  format: 'json' | 'yaml',
+  id: string,
+  summary: string,
+  print: () => string | Promise<string>,
+): Resource {
+  const mediaType = `application/${format}`
+  return {
+    path: `/api/v1/openapi.${format}`,
+    guards: [],
+    GET: {
+      id,
+      summary,
+      description: TEXT,
+      answers: {
+        200: { content: { [mediaType]: DOCUMENT }, headers: ['ETag'] },
+        304: { headers: ['ETag'] },
+      },
+      errors: { 503: [] },
+      chain: [show(mediaType, print)],
+    },
+  }
+}
+
+/** Serves a text that is made once; to a client that has it already, 304 (RFC 9110 §13.1.2). */
+function show(mediaType: string, print: () => string | Promise<string>): Middleware {
+  const make = async () => {
+    const octets = Buffer.from(await print())
+    return { octets, tag: createHash('sha256').update(octets).digest('base64url').slice(0, 22) }
+  }
+  let made: ReturnType<typeof make> | undefined
+  return withEffect({ reads: ['IfNoneMatchOfRead'] }, async function showDocument(ctx) {
+    const { octets, tag } = await (made ??= make())
+    const { noneMatch } = conditions(ctx)
+    setTag(ctx, tag)
+    if (noneMatch === '*' || noneMatch?.includes(tag) === true) answerEmpty(ctx, 304)
+    else answerText(ctx, 200, octets, mediaType)
+  })
 }

@@ -4,9 +4,7 @@ import { throttle } from '../middleware/throttle.ts'
 import { json, shows } from '../openapi/answers.ts'
 import { HEALTH, INDEX, LIVENESS, TEST_ACCOUNT } from './service-representation.ts'
 import type { Group, Resource } from '../kit/resource.ts'
-import * as ci from './ci-handlers.ts'
-import * as health from './health-handlers.ts'
-import { showIndex } from './index-handlers.ts'
+import * as handlers from './service-handlers.ts'
 
 /** What belongs to no account. */
 export function service(config: Config, documents: Resource[]): Group {
@@ -22,7 +20,7 @@ export function service(config: Config, documents: Resource[]): Group {
           summary: 'Show where to begin',
           description: 'Links to the resources that the caller may use next: with a token others than without.',
           answers: { 200: shows(INDEX) },
-          chain: [showIndex],
+          chain: [handlers.showIndex],
         },
       },
       ...documents,
@@ -33,7 +31,7 @@ export function service(config: Config, documents: Resource[]): Group {
           id: 'showLiveness',
           summary: 'Tell whether the process runs',
           answers: { 200: shows(LIVENESS) },
-          chain: [health.showLiveness],
+          chain: [handlers.showLiveness],
         },
       },
       {
@@ -49,7 +47,7 @@ export function service(config: Config, documents: Resource[]): Group {
             200: shows(HEALTH),
             503: { text: 'The database is unavailable, or the process is about to stop.', content: json(HEALTH) },
           },
-          chain: [health.showReadiness],
+          chain: [handlers.showReadiness],
         },
       },
       ...(config.ciControl ? [testAccounts] : []),
@@ -60,13 +58,13 @@ export function service(config: Config, documents: Resource[]): Group {
 /** Control by tests (contract §15.8). */
 const testAccounts: Resource = {
   path: '/ci/accounts/',
-  guards: [ci.refusePages],
+  guards: [handlers.refusePages],
   POST: {
     id: 'createTestAccount',
     summary: 'Create an account for a test',
     description: 'It has no limit of domains, and a token with all permissions.',
     answers: { 201: shows(TEST_ACCOUNT) },
     errors: { 503: [] },
-    chain: [ci.createAccount],
+    chain: [handlers.createAccount],
   },
 }

@@ -1,0 +1,58 @@
+import type { Actor } from '../../service/actor.ts'
+import { createTestAccount } from '../../service/ci/test-accounts.ts'
+import { checkHealth } from '../../service/operation/health.ts'
+import { answer } from '../kit/answer.ts'
+import { apiUrl } from '../kit/caller.ts'
+import { guard, type Context } from '../kit/context.ts'
+import { Refusal } from '../kit/refusal.ts'
+
+/** Links to the resources that the client may use next (contract §13). */
+export async function showIndex(ctx: Context): Promise<void> {
+  const base = apiUrl(ctx)
+  const actor = ctx.state.actor as Actor | undefined
+  if (actor === undefined) {
+    const links = { register: '/auth/', login: '/auth/login/', 'reset-password': '/auth/account/reset-password/' }
+    answer(ctx, 200, absolute(base, links))
+    return
+  }
+  const account = {
+    show: '/auth/account/',
+    delete: '/auth/account/delete/',
+    'change-email': '/auth/account/change-email/',
+    'reset-password': '/auth/account/reset-password/',
+  }
+  const links = { logout: '/auth/logout/', tokens: '/auth/tokens/', domains: '/domains/' }
+  answer(ctx, 200, { account: absolute(base, account), ...absolute(base, links) })
+}
+
+function absolute(base: string, links: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(links).map(([name, path]) => [name, base + path]))
+}
+
+/** Whether the process runs (contract §15.2). */
+export async function showLiveness(ctx: Context): Promise<void> {
+  answer(ctx, 200, { status: 'ok' })
+}
+
+/** Whether the service can do its work (contract §15.2). */
+export async function showReadiness(ctx: Context): Promise<void> {
+  const health = await checkHealth(ctx.state.system)
+  const isReady = health.status === 'ready'
+  answer(ctx, isReady ? 200 : 503, health)
+  if (!isReady) ctx.set('Retry-After', String(ctx.state.system.config.retryAfter))
+}
+
+const REFUSAL = 'Web pages may not control the service.'
+
+/** A page of any site could send these requests to a service on the developer's machine. */
+export const refusePages = guard(
+  (ctx) => {
+    if (ctx.get('Origin') !== '') throw new Refusal(403, REFUSAL)
+  },
+  { errors: { 403: [REFUSAL] } },
+)
+
+/** Creates an account with a token, for one test (contract §15.8). */
+export async function createAccount(ctx: Context): Promise<void> {
+  answer(ctx, 201, await createTestAccount(ctx.state.system))
+}
