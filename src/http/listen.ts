@@ -29,12 +29,12 @@ export async function listen(system: System, handle: RequestListener): Promise<L
   for (const host of hosts) {
     const server = createHttpServer(system, handle, connections)
     try {
-      await open(server, host, servers[0] === undefined ? port : portOf(servers[0]))
+      await open(server, host, servers[0] === undefined ? port : portOf(servers[0]), 'HOST, PORT')
       servers.push(server)
     } catch (error) {
-      if (lacksIPv6(host, error) && hosts.length > 1) continue
+      if (lacksIPv6(host, (error as StartError).cause) && hosts.length > 1) continue
       await Promise.all(servers.map(close))
-      throw new StartError(`cannot listen on ${host} port ${port} (HOST, PORT): ${reasonOf(error)}`, { cause: error })
+      throw error
     }
   }
   return {
@@ -43,6 +43,23 @@ export async function listen(system: System, handle: RequestListener): Promise<L
       await Promise.all(servers.map(close))
     },
   }
+}
+
+/** Serves `GET /metrics`, and nothing else, on an address of its own; undefined: nothing is measured. @throws StartError */
+export async function listenForScrapes({ config, metrics }: System): Promise<Listener | undefined> {
+  const { metricsHost, metricsPort } = config
+  if (metrics === undefined || metricsPort === undefined) return undefined
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') response.writeHead(404).end()
+    else {
+      metrics.text().then(
+        (text) => response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text),
+        () => response.writeHead(500).end(),
+      )
+    }
+  })
+  await open(server, metricsHost, metricsPort, 'METRICS_HOST, METRICS_PORT')
+  return { port: portOf(server), close: () => close(server) }
 }
 
 function createHttpServer(system: System, handle: RequestListener, connections: Map<string, number>): Server {
@@ -75,10 +92,13 @@ function boundConnections(server: Server, { config }: System, connections: Map<s
   })
 }
 
-async function open(server: Server, host: string, port: number): Promise<void> {
+/** @param settings those that say where @throws StartError */
+async function open(server: Server, host: string, port: number, settings: string): Promise<void> {
   // Without an address, Node listens on `::`, or on 0.0.0.0 where there is no IPv6.
   server.listen({ port, ...(host !== '::' && { host }) })
-  await once(server, 'listening')
+  await once(server, 'listening').catch((error: unknown) => {
+    throw new StartError(`cannot listen on ${host} port ${port} (${settings}): ${reasonOf(error)}`, { cause: error })
+  })
 }
 
 function portOf(server: Server): number {

@@ -1,8 +1,6 @@
 import { projectVersion } from '../project.ts'
 import { createApp } from '../http/app.ts'
-import { reasonOf, StartError } from '../errors.ts'
-import { listen } from '../http/listen.ts'
-import { listenForScrapes, type MetricsListener } from '../metrics/listener.ts'
+import { listen, listenForScrapes } from '../http/listen.ts'
 import { keepSending } from '../service/mails/mail-queue.ts'
 import { keepFollowing } from '../service/operation/failover.ts'
 import { keepReconciled } from '../service/repair/reconcile.ts'
@@ -31,7 +29,7 @@ export async function serve(system: System): Promise<Running> {
     if (system.stopping.aborted) response.shouldKeepAlive = false
     void handle(request, response)
   })
-  const scraped = await listenForMetrics(system).catch(async (error: unknown) => {
+  const scraped = await listenForScrapes(system).catch(async (error: unknown) => {
     await listener.close()
     throw error
   })
@@ -53,13 +51,4 @@ export async function serve(system: System): Promise<Running> {
       await Promise.all([listener.close(), scraped?.close(), ...tasks.map((task) => task.stop())])
     },
   }
-}
-
-async function listenForMetrics({ config, metrics }: System): Promise<MetricsListener | undefined> {
-  const { metricsHost: host, metricsPort: port } = config
-  if (metrics === undefined || port === undefined) return undefined
-  return listenForScrapes(metrics, host, port).catch((error: unknown) => {
-    const reason = `cannot listen on ${host} port ${port} (METRICS_HOST, METRICS_PORT): ${reasonOf(error)}`
-    throw new StartError(reason, { cause: error })
-  })
 }
