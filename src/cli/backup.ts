@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { backUp, keepStrangers, restoreDatabase, type Contents } from '../service/operation/backup.ts'
 import type { System } from '../system.ts'
 import type { AddCommand, Outcome } from './command.ts'
-import { rebuild } from './rebuild.ts'
+import { rebuild } from './reconcile.ts'
 
 /** What is counted for people, and the tables that have it. */
 const COUNTED = { domains: 'domains', RRsets: 'rrsets', keys: 'keys', accounts: 'accounts', tokens: 'tokens' }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { reconcileAll } from '../service/repair/reconcile.ts'
-import type { AddCommand } from './command.ts'
+import type { System } from '../system.ts'
+import { tellProgress, type AddCommand, type Outcome } from './command.ts'
 
 export function addReconcile(program: Command, add: AddCommand): void {
   add(
@@ -8,18 +9,53 @@ export function addReconcile(program: Command, add: AddCommand): void {
     'reconcile',
     'compare the zones at PowerDNS with the database, and repair those that differ',
     async (system, { contents = false }: { contents?: boolean }) => {
-      const { doubtful, left } = await reconcileAll(system, { contents })
-      const errors = new Map(left.map(({ zone, lastError }) => [zone, lastError ?? 'busy']))
-      const outcome = (zone: string) => (errors.has(zone) ? `not repaired: ${errors.get(zone)!}` : 'repaired')
+      const zones = await repair(system, { contents })
       return {
-        lines:
-          doubtful.length === 0
-            ? ['All zones are as the database says.']
-            : doubtful.map((zone) => `${zone}: ${outcome(zone)}`),
-        json: doubtful.map((zone) => ({ zone, repaired: !errors.has(zone), error: errors.get(zone) ?? null })),
-        succeeded: left.length === 0,
+        lines: zones.length === 0 ? ['All zones are as the database says.'] : zones.map(lineOf),
+        json: zones,
+        succeeded: zones.every(({ repaired }) => repaired),
       }
     },
     { nameserver: true },
   ).option('--contents', 'compare contents, with one request per zone, not only serials')
+  add(
+    program,
+    'rebuild',
+    'fill a PowerDNS that has lost its zones from the database, with their keys; can be stopped and begun again',
+    rebuild,
+    { nameserver: true },
+  )
+}
+
+/** Makes all zones at PowerDNS that have another serial than the database, or are not there; tells the progress. */
+export async function rebuild(system: System): Promise<Outcome> {
+  // A line for each zone would hide the progress.
+  system.log.level = 'error'
+  const zones = await repair(system, { contents: false, tell: tellProgress })
+  const failed = zones.filter(({ repaired }) => !repaired)
+  const made = zones.length - failed.length
+  return {
+    lines: [
+      made === 0 ? 'No zone had to be made.' : `${made} zones are as the database says again.`,
+      ...failed.map(lineOf),
+    ],
+    json: { repaired: made, failed: failed.map(({ zone, error }) => ({ zone, error })) },
+    succeeded: failed.length === 0,
+  }
+}
+
+interface Repair {
+  zone: string
+  repaired: boolean
+  error: string | null
+}
+
+async function repair(system: System, options: Parameters<typeof reconcileAll>[1]): Promise<Repair[]> {
+  const { doubtful, left } = await reconcileAll(system, options)
+  const errors = new Map(left.map(({ zone, lastError }) => [zone, lastError ?? 'busy']))
+  return doubtful.map((zone) => ({ zone, repaired: !errors.has(zone), error: errors.get(zone) ?? null }))
+}
+
+function lineOf({ zone, error }: Repair): string {
+  return `${zone}: ${error === null ? 'repaired' : `not repaired: ${error}`}`
 }

@@ -9,16 +9,16 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
   account: async () => (await import('./account.ts')).addAccount,
   token: async () => (await import('./token.ts')).addToken,
   domain: async () => (await import('./domain.ts')).addDomain,
-  migrate: async () => (await import('./migrate.ts')).addMigrate,
+  migrate: async () => (await import('./database.ts')).addDatabase,
   adopt: async () => (await import('./adopt.ts')).addAdopt,
   release: async () => (await import('./adopt.ts')).addAdopt,
   reconcile: async () => (await import('./reconcile.ts')).addReconcile,
   secondaries: async () => (await import('./secondaries.ts')).addSecondaries,
-  catalog: async () => (await import('./catalog.ts')).addCatalog,
-  rebuild: async () => (await import('./rebuild.ts')).addRebuild,
+  catalog: async () => (await import('./secondaries.ts')).addSecondaries,
+  rebuild: async () => (await import('./reconcile.ts')).addReconcile,
   backup: async () => (await import('./backup.ts')).addBackup,
   restore: async () => (await import('./backup.ts')).addBackup,
-  'encrypt-again': async () => (await import('./encryption.ts')).addEncryption,
+  'encrypt-again': async () => (await import('./database.ts')).addDatabase,
 }
 
 /** What every help ends with. */

@@ -239,12 +239,12 @@ async function keepMissingKeys(system: System, stopping?: AbortSignal): Promise<
 
 /**
  * Audits, and repairs all marked zones now.
- * @param options.tell is called every few seconds with the number of zones that are marked still, and that were
+ * @param options.tell is called every few seconds with the number of zones that are done, and of all
  * @returns the zones that were marked, and the marks that remain of these because repair failed
  */
 export async function reconcileAll(
   system: System,
-  { contents, tell }: { contents: boolean; tell?: (left: number, all: number) => void },
+  { contents, tell }: { contents: boolean; tell?: (done: number, all: number) => void },
 ): Promise<{ doubtful: string[]; left: Mark[] }> {
   await keepMissingKeys(system)
   await audit(system, { contents })
@@ -253,9 +253,9 @@ export async function reconcileAll(
   // Other processes repair, too, so the marks tell.
   const count = async () => {
     const left = await marks.count(system.db).catch(() => undefined)
-    if (left !== undefined) tell?.(Math.min(left, doubtful.length), doubtful.length)
+    if (left !== undefined) tell?.(Math.max(doubtful.length - left, 0), doubtful.length)
   }
-  if (doubtful.length > 0) tell?.(doubtful.length, doubtful.length)
+  if (doubtful.length > 0) tell?.(0, doubtful.length)
   const telling = tell && setInterval(() => void count(), PROGRESS_PAUSE)
   try {
     for (let patience = RECONCILE_PATIENCE; ; patience--) {
