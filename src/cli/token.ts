@@ -26,7 +26,7 @@ export function addToken(program: Command, add: AddCommand): void {
         permDeleteDomain: options.deleteDomain === true,
         permManageTokens: options.manageTokens === true,
       }
-      const { token, secret } = await tokens.create(system, operatorFor(id), { settings, problems: {} })
+      const { token, secret } = await tokens.create({ system, actor: operatorFor(id) }, { settings, problems: {} })
       return { lines: [`id      ${token.id}`, `secret  ${secret}`], json: { ...present(token), token: secret } }
     },
   )

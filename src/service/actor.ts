@@ -13,10 +13,14 @@ export type Actor = Viewer &
 /** Who writes: an actor, or somebody without a token. */
 export type Writer = Actor | ReturnType<typeof unrestricted>
 
-/** The access of an actor, or of another writer, to a domain. */
-export interface Access<A extends Writer = Actor, D = Domain> {
+/** An actor, or another writer, at a system. */
+export interface Visit<A = Actor> {
   system: System
   actor: A
+}
+
+/** The access of an actor, or of another writer, to a domain. */
+export interface Access<A extends Writer = Actor, D = Domain> extends Visit<A> {
   domain: D
 }
 

@@ -33,19 +33,16 @@ export async function login(ctx: Context): Promise<void> {
 }
 
 export async function logout(ctx: Context): Promise<void> {
-  const { system, actor } = ctx.state
-  await logins.logout(system, actor)
+  await logins.logout(ctx.state)
   answerEmpty(ctx, 204)
 }
 
 export async function showAccount(ctx: Context): Promise<void> {
-  const { system, actor } = ctx.state
-  answer(ctx, 200, ACCOUNT.present(await accounts.show(system, actor)))
+  answer(ctx, 200, ACCOUNT.present(await accounts.show(ctx.state)))
 }
 
 export async function changeAccount(ctx: Context): Promise<void> {
-  const { system, actor, body } = ctx.state
-  const changed = await accounts.change(system, actor, ACCOUNT.readForm(body()))
+  const changed = await accounts.change(ctx.state, ACCOUNT.readForm(ctx.state.body()))
   answer(ctx, 200, ACCOUNT.present(changed))
 }
 

@@ -6,18 +6,16 @@ import { answerList } from '../kit/paging.ts'
 import { CODE, FACTOR } from './totp-representation.ts'
 
 export async function listFactors(ctx: Context): Promise<void> {
-  const { system, actor } = ctx.state
   await answerList(ctx, {
     ids: 'uuids',
-    page: (cursor) => totp.list(system, actor, cursor),
-    total: () => totp.count(system, actor),
+    page: (cursor) => totp.list(ctx.state, cursor),
+    total: () => totp.count(ctx.state),
     present: (factor) => FACTOR.present(factor, ''),
   })
 }
 
 export async function createFactor(ctx: Context): Promise<void> {
-  const { system, actor, body } = ctx.state
-  const factor = await totp.create(system, actor, FACTOR.readForm(body()), apiUrl(ctx))
+  const factor = await totp.create(ctx.state, FACTOR.readForm(ctx.state.body()), apiUrl(ctx))
   if (factor === undefined) {
     answer(ctx, 202, { detail: 'This operation requires confirmation. Please check your mailbox for instructions!' })
   } else answer(ctx, 201, newFactor(ctx, factor))
@@ -30,27 +28,23 @@ export function newFactor(ctx: Context, factor: totp.NewFactor) {
 }
 
 export async function showFactor(ctx: Context): Promise<void> {
-  const { system, actor } = ctx.state
-  answer(ctx, 200, FACTOR.present(await totp.get(system, actor, ctx.params['id']!), ''))
+  answer(ctx, 200, FACTOR.present(await totp.get(ctx.state, ctx.params['id']!), ''))
 }
 
 export async function changeFactor(ctx: Context): Promise<void> {
-  const { system, actor, body } = ctx.state
   answer(
     ctx,
     200,
-    FACTOR.present(await totp.change(system, actor, ctx.params['id']!, () => FACTOR.readForm(body())), ''),
+    FACTOR.present(await totp.change(ctx.state, ctx.params['id']!, () => FACTOR.readForm(ctx.state.body())), ''),
   )
 }
 
 export async function deleteFactor(ctx: Context): Promise<void> {
-  const { system, actor } = ctx.state
-  await totp.remove(system, actor, ctx.params['id']!)
+  await totp.remove(ctx.state, ctx.params['id']!)
   answerEmpty(ctx, 204)
 }
 
 export async function verifyCode(ctx: Context): Promise<void> {
-  const { system, actor, body } = ctx.state
-  const isFirst = await totp.verify(system, actor, ctx.params['id']!, () => CODE.read(body()))
+  const isFirst = await totp.verify(ctx.state, ctx.params['id']!, () => CODE.read(ctx.state.body()))
   answer(ctx, 200, { detail: isFirst ? 'Your TOTP token has been activated!' : 'The code was correct.' })
 }

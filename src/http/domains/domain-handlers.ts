@@ -14,13 +14,12 @@ import { DOMAIN } from './domain-representation.ts'
 import { PUBLICATION } from './publication-representation.ts'
 
 export async function listDomains(ctx: Context): Promise<void> {
-  const { system, actor } = ctx.state
   const qname = parameter(ctx, 'owns_qname')
   await answerList(ctx, {
     ids: 'numbers',
     filters: ['owns_qname'],
-    page: (cursor) => domains.list(system, actor, { qname, cursor }),
-    total: () => domains.count(system, actor),
+    page: (cursor) => domains.list(ctx.state, { qname, cursor }),
+    total: () => domains.count(ctx.state),
     present: (domain) => DOMAIN.present(domain),
   })
 }
@@ -41,16 +40,15 @@ export async function createDomain(ctx: Context): Promise<void> {
 }
 
 export async function showDomain(ctx: Context): Promise<void> {
-  const { system, actor } = ctx.state
-  const domain = await domains.get(system, actor, ctx.params['name']!)
+  const { system } = ctx.state
+  const domain = await domains.get(ctx.state, ctx.params['name']!)
   const shown = await withKeys(system, domain)
   setTag(ctx, tagOfDomain(domain))
   answer(ctx, 200, DOMAIN.presentFull(shown))
 }
 
 export async function deleteDomain(ctx: Context): Promise<void> {
-  const { system, actor } = ctx.state
-  await domains.remove(system, actor, ctx.params['name']!, conditions(ctx))
+  await domains.remove(ctx.state, ctx.params['name']!, conditions(ctx))
   answerEmpty(ctx, 204)
 }
 

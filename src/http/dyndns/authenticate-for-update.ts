@@ -31,7 +31,7 @@ export const authenticateForUpdate = withEffect(EFFECT, async function authentic
     const { user, secret: password } = basic ?? queryCredentials(ctx)
     ctx.state.user = basic?.user
     ctx.state.actor = await authenticate(system, password, address).catch(asBadAuth)
-    if (!(await dyndns.isUser(system, ctx.state.actor, user))) throw new Unauthenticated('badauth')
+    if (!(await dyndns.isUser(ctx.state, user))) throw new Unauthenticated('badauth')
   }
   authorise(ctx.state.actor, 'rrsets')
   // The update finds out if the token may no longer be used.

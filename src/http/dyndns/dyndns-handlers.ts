@@ -7,11 +7,11 @@ import { presentGood, readHosts, readOwnHosts, readUpdates } from './dyndns-repr
 /** Requires that all hosts to update are in one domain that the token may see (contract §10.3). */
 export const findHosts = guard(
   async (ctx) => {
-    const { system, actor, user } = ctx.state
+    const { user } = ctx.state
     const query = parameters(ctx)
-    const hosts = readHosts(query, user) ?? [(await dyndns.onlyDomain(system, actor)).name]
+    const hosts = readHosts(query, user) ?? [(await dyndns.onlyDomain(ctx.state)).name]
     ctx.state.hosts = hosts
-    ctx.state.domain = await dyndns.domainOf(system, actor, [...hosts, ...readOwnHosts(query)])
+    ctx.state.domain = await dyndns.domainOf(ctx.state, [...hosts, ...readOwnHosts(query)])
   },
   {
     errors: {

@@ -35,7 +35,7 @@ export const authenticateForDomain = guard(
     ])
     ctx.state.actor = actor
     authorise(actor, 'rrsets')
-    ctx.state.domain = await domains.visible(system, actor, domain)
+    ctx.state.domain = await domains.visible({ system, actor }, domain)
   },
   { security: 'token', errors: { ...AUTHENTICATION, 403: [NOT_PERMITTED], 404: ['Not found.'] } },
 )

@@ -5,35 +5,30 @@ import { answerList } from '../kit/paging.ts'
 import { readToken, TOKEN } from './token-representation.ts'
 
 export async function listTokens(ctx: Context): Promise<void> {
-  const { system, actor } = ctx.state
   await answerList(ctx, {
     ids: 'uuids',
-    page: (cursor) => tokens.list(system, actor, cursor),
-    total: () => tokens.count(system, actor),
+    page: (cursor) => tokens.list(ctx.state, cursor),
+    total: () => tokens.count(ctx.state),
     present: (token) => TOKEN.present(token),
   })
 }
 
 export async function createToken(ctx: Context): Promise<void> {
-  const { system, actor, body } = ctx.state
-  const { token, secret } = await tokens.create(system, actor, readToken(body()))
+  const { token, secret } = await tokens.create(ctx.state, readToken(ctx.state.body()))
   ctx.set('Cache-Control', 'no-store')
   answer(ctx, 201, TOKEN.presentFull({ ...token, secret }))
 }
 
 export async function showToken(ctx: Context): Promise<void> {
-  const { system, actor } = ctx.state
-  answer(ctx, 200, TOKEN.present(await tokens.get(system, actor, ctx.params['id']!)))
+  answer(ctx, 200, TOKEN.present(await tokens.get(ctx.state, ctx.params['id']!)))
 }
 
 export async function changeToken(ctx: Context): Promise<void> {
-  const { system, actor, body } = ctx.state
-  const token = await tokens.change(system, actor, ctx.params['id']!, () => readToken(body()))
+  const token = await tokens.change(ctx.state, ctx.params['id']!, () => readToken(ctx.state.body()))
   answer(ctx, 200, TOKEN.present(token))
 }
 
 export async function deleteToken(ctx: Context): Promise<void> {
-  const { system, actor } = ctx.state
-  await tokens.remove(system, actor, ctx.params['id']!)
+  await tokens.remove(ctx.state, ctx.params['id']!)
   answerEmpty(ctx, 204)
 }

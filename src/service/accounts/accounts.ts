@@ -3,7 +3,7 @@ import * as store from '../../store/accounts/accounts.ts'
 import type { Account, AccountState } from '../../store/accounts/accounts.ts'
 import { transaction, type Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
-import { operatorFor, type Actor } from '../actor.ts'
+import { operatorFor, type Visit } from '../actor.ts'
 import { reserve, withRights } from '../tokens/rights.ts'
 import { record } from '../events.ts'
 import * as domains from '../domains/domains.ts'
@@ -32,7 +32,7 @@ export function canonicalEmail(email: string): string {
 }
 
 /** The actor's account. */
-export async function show(system: System, actor: Actor): Promise<AccountWithCounts> {
+export async function show({ system, actor }: Visit): Promise<AccountWithCounts> {
   const [account, domainsUnderManagement] = await Promise.all([
     store.get(system.db, actor.accountId),
     store.domainsUnderManagement(system.db, actor.accountId),
@@ -42,17 +42,17 @@ export async function show(system: System, actor: Actor): Promise<AccountWithCou
 
 /** Changes the settings that users can change themselves. */
 export async function change(
-  system: System,
-  actor: Actor,
+  visit: Visit,
   { outreachPreference }: { outreachPreference?: boolean },
 ): Promise<AccountWithCounts> {
+  const { system, actor } = visit
   if (outreachPreference !== undefined) {
-    await withRights(system, actor, 'account', [], (trx) =>
+    await withRights(visit, 'account', [], (trx) =>
       store.setOutreachPreference(trx, actor.accountId, outreachPreference),
     )
     record(system, 'account_changed', { account: actor.accountId, by: actor.tokenId })
   }
-  return show(system, actor)
+  return show(visit)
 }
 
 /** Adds an account of a sign-up, or replaces a pending one. Returns undefined if the address is taken. */
@@ -137,7 +137,7 @@ export async function remove(system: System, email: string, withDomains: boolean
     throw new Conflict(`${email} has ${count}; nothing was deleted.`)
   }
   const names = (await domains.listAll(system, id)).map(({ name }) => name)
-  for (const name of names) await domains.remove(system, operatorFor(id), name, NO_CONDITIONS)
+  for (const name of names) await domains.remove({ system, actor: operatorFor(id) }, name, NO_CONDITIONS)
   await transaction(system.db, async (trx) => {
     await reserve(trx, `account ${id}`)
     const last = await store.lock(trx, id)

@@ -2,7 +2,7 @@ import { LOGIN_AGE, LOGIN_UNUSED_PERIOD } from '../../limits.ts'
 import * as store from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
 import { record } from '../events.ts'
-import type { Actor } from '../actor.ts'
+import type { Visit } from '../actor.ts'
 import { withRights } from '../tokens/rights.ts'
 import { withPassword, type Credentials } from './credentials.ts'
 import { add, type NewToken } from '../tokens/tokens.ts'
@@ -28,7 +28,8 @@ export async function login(system: System, credentials: Credentials): Promise<N
 }
 
 /** Deletes the presented token, even if it is an API token. */
-export async function logout(system: System, actor: Actor): Promise<void> {
-  await withRights(system, actor, 'logout', [`token ${actor.tokenId}`], (trx) => store.remove(trx, actor.tokenId))
+export async function logout(visit: Visit): Promise<void> {
+  const { system, actor } = visit
+  await withRights(visit, 'logout', [`token ${actor.tokenId}`], (trx) => store.remove(trx, actor.tokenId))
   record(system, 'token_deleted', { account: actor.accountId, token: actor.tokenId, by: actor.tokenId })
 }

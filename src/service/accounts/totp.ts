@@ -8,7 +8,7 @@ import * as tokens from '../../store/tokens/tokens.ts'
 import * as store from '../../store/accounts/totp-factors.ts'
 import type { Factor } from '../../store/accounts/totp-factors.ts'
 import type { System } from '../../system.ts'
-import { unrestricted, type Actor } from '../actor.ts'
+import { unrestricted, type Actor, type Visit } from '../actor.ts'
 import { withRights, type Holder } from '../tokens/rights.ts'
 import * as confirmations from './confirmations.ts'
 import { record } from '../events.ts'
@@ -23,16 +23,16 @@ export type { Factor }
 export type NewFactor = Factor & { secret: Buffer; email: string }
 
 /** A page of the account's factors, newest first. */
-export async function list(system: System, actor: Actor, cursor: Cursor | undefined): Promise<Page<Factor>> {
+export async function list({ system, actor }: Visit, cursor?: Cursor): Promise<Page<Factor>> {
   return store.page(system.db, actor.accountId, cursor)
 }
 
-export async function count(system: System, actor: Actor): Promise<number> {
+export async function count({ system, actor }: Visit): Promise<number> {
   return store.count(system.db, actor.accountId)
 }
 
 /** @throws NotFound */
-export async function get(system: System, actor: Actor, id: string): Promise<Factor> {
+export async function get({ system, actor }: Visit, id: string): Promise<Factor> {
   return found(isUuid(id) ? await store.find(system.db, actor.accountId, id) : undefined)
 }
 
@@ -44,12 +44,12 @@ export async function get(system: System, actor: Actor, id: string): Promise<Fac
  * @throws Invalid
  */
 export async function create(
-  system: System,
-  actor: Actor,
+  visit: Visit,
   { name = '' }: { name?: string },
   base: string,
 ): Promise<NewFactor | undefined> {
-  const made = await withRights(system, actor, 'factors', [], async (trx) => {
+  const { system, actor } = visit
+  const made = await withRights(visit, 'factors', [], async (trx) => {
     const account = found(await accounts.lock(trx, actor.accountId))
     if (await store.isMfaEnabled(trx, account.id)) return insert(system, trx, account, name)
     await refuseBeyondLimit(trx, account)
@@ -90,24 +90,20 @@ async function insert(system: System, trx: Db, account: Account, name: string): 
  * @param input called once the factor has been found
  * @throws NotFound, Invalid
  */
-export async function change(
-  system: System,
-  actor: Actor,
-  id: string,
-  input: () => { name?: string },
-): Promise<Factor> {
-  const factor = await get(system, actor, id)
+export async function change(visit: Visit, id: string, input: () => { name?: string }): Promise<Factor> {
+  const factor = await get(visit, id)
   const { name } = input()
   if (name === undefined) return factor
-  return withRights(system, actor, 'factors', [], async (trx) =>
-    found(await store.rename(trx, actor.accountId, id, name)),
+  return withRights(visit, 'factors', [], async (trx) =>
+    found(await store.rename(trx, visit.actor.accountId, id, name)),
   )
 }
 
 /** Deletes a factor, if it exists. If it had been used, this voids all confirmation links sent before. */
-export async function remove(system: System, actor: Actor, id: string): Promise<void> {
+export async function remove(visit: Visit, id: string): Promise<void> {
   if (!isUuid(id)) return
-  const wasUsed = await withRights(system, actor, 'factors', [], async (trx) => {
+  const { system, actor } = visit
+  const wasUsed = await withRights(visit, 'factors', [], async (trx) => {
     const account = found(await accounts.lock(trx, actor.accountId))
     if (!(await store.remove(trx, actor.accountId, id))) return false
     await accounts.changeCredentials(trx, actor.accountId, {}, system.now())
@@ -126,8 +122,7 @@ export async function remove(system: System, actor: Actor, id: string): Promise<
  * @throws Unauthenticated, NotFound, Invalid, Throttled
  */
 export async function verify(
-  system: System,
-  actor: Actor | undefined,
+  { system, actor }: Visit<Actor | undefined>,
   id: string,
   input: () => { code: string },
 ): Promise<boolean> {
@@ -140,7 +135,8 @@ export async function verify(
   const now = system.now()
   // A first code withdraws rights from the account's login tokens: they need the MFA step from now on.
   const changed: Holder[] = factor!.isUsed ? [] : [`account ${accountId}`]
-  const isFirst = await withRights(system, actor ?? unrestricted(accountId), 'codes', changed, async (trx) => {
+  const writer = { system, actor: actor ?? unrestricted(accountId) }
+  const isFirst = await withRights(writer, 'codes', changed, async (trx) => {
     // The account is locked first, as in all changes of credentials, to prevent deadlocks.
     const account = await accounts.lock(trx, accountId)
     const isFirst = await store.use(trx, id, step, now)

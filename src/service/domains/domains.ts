@@ -9,7 +9,7 @@ import type { Domain, LockedDomain, OwnedDomain, Viewer } from '../../store/doma
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
-import type { Actor, Writer } from '../actor.ts'
+import type { Visit, Writer } from '../actor.ts'
 import type { Key } from './keys.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { withdraw } from './delegations.ts'
@@ -23,7 +23,7 @@ export { DENIALS }
 export type { Domain, Key, OwnedDomain }
 
 /** The domain of this name, if the actor may see it. @throws NotFound */
-export async function get(system: System, actor: Viewer, name: string): Promise<Domain> {
+export async function get({ system, actor }: Visit<Viewer>, name: string): Promise<Domain> {
   return found(isDomainName(name) ? await store.find(system.db, name, actor) : undefined)
 }
 
@@ -33,21 +33,21 @@ export async function find(system: System, name: string): Promise<Domain | undef
 }
 
 /** The domain, if there is one and the actor may see it. @throws NotFound */
-export async function visible(system: System, actor: Viewer, domain: Domain | undefined): Promise<Domain> {
-  if (domain?.ownerId !== actor.accountId) throw new NotFound()
+export async function visible(visit: Visit<Viewer>, domain: Domain | undefined): Promise<Domain> {
+  if (domain?.ownerId !== visit.actor.accountId) throw new NotFound()
   // What a confined actor may see depends on its policies.
-  return store.isConfined(actor) ? get(system, actor, domain.name) : domain
+  return store.isConfined(visit.actor) ? get(visit, domain.name) : domain
 }
 
 /** A page of the actor's domains, newest first; with `qname` only the one that contains this name (contract §7.5). */
 export async function list(
-  system: System,
-  actor: Actor,
+  visit: Visit,
   { qname, cursor }: { qname?: string | undefined; cursor?: Cursor | undefined },
 ): Promise<Page<Domain>> {
+  const { system, actor } = visit
   if (qname === undefined) return store.page(system.db, actor, cursor)
   const isTooLong = qname.replace(/^\*\./, '').length > NAME_LENGTH
-  const [domain] = isTooLong ? [] : await enclosing(system, actor, [qname])
+  const [domain] = isTooLong ? [] : await enclosing(visit, [qname])
   const rows = domain === undefined ? [] : [domain]
   if (cursor === undefined) return { rows, newer: undefined, older: undefined }
   const ids = rows.map(({ id }) => id)
@@ -55,7 +55,7 @@ export async function list(
 }
 
 /** How many domains the actor may see. */
-export async function count(system: System, actor: Actor): Promise<number> {
+export async function count({ system, actor }: Visit): Promise<number> {
   return store.isConfined(actor) ? store.count(system.db, actor) : accounts.countDomains(system.db, actor.accountId)
 }
 
@@ -63,7 +63,7 @@ export async function count(system: System, actor: Actor): Promise<number> {
  * For each name, the longest of the actor's domains that contains it; undefined if no domain does, or the name is not
  * valid. Names may begin with `*.`; case does not matter.
  */
-export async function enclosing(system: System, actor: Actor, names: string[]): Promise<(Domain | undefined)[]> {
+export async function enclosing({ system, actor }: Visit, names: string[]): Promise<(Domain | undefined)[]> {
   const candidates = names.map(enclosingNames)
   const found = await store.named(system.db, actor, [...new Set(candidates.flat())])
   const domains = new Map(found.map((domain) => [domain.name, domain]))
@@ -82,10 +82,11 @@ function enclosingNames(name: string): string[] {
  * creation left is deleted, too.
  * @throws Unauthenticated, Denied, PreconditionFailed, Unavailable, NameserverFailure
  */
-export async function remove(system: System, actor: Writer, name: string, conditions: Conditions): Promise<void> {
-  const domain = await get(system, actor, name).catch(unlessNotFound)
+export async function remove(visit: Visit<Writer>, name: string, conditions: Conditions): Promise<void> {
+  const { system } = visit
+  const domain = await get(visit, name).catch(unlessNotFound)
   await using zone =
-    domain && (await openZone({ system, actor, domain }, [], { use: 'domainDeletion' }).catch(unlessNotFound))
+    domain && (await openZone({ ...visit, domain }, [], { use: 'domainDeletion' }).catch(unlessNotFound))
   if (zone === undefined) {
     checkConditions(conditions, undefined)
     if (domain === undefined && isDomainName(name)) await clearLeftovers(system, name)

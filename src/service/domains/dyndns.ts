@@ -5,8 +5,7 @@ import { Invalid, NotFound } from '../../errors.ts'
 import { DYNDNS_TTL } from '../../limits.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Domain } from '../../store/domains/domains.ts'
-import type { System } from '../../system.ts'
-import type { Access, Actor } from '../actor.ts'
+import type { Access, Visit } from '../actor.ts'
 import { enclosing, list } from './domains.ts'
 import { writeAddresses } from '../zone/rrsets.ts'
 import type { Written } from '../zone/changes.ts'
@@ -28,10 +27,10 @@ export type HostUpdate = AddressAction & { host: string; type: AddressType }
  * Whether a client that sends this user, and the secret of the actor's token as password, may do so: the user is empty,
  * the account's e-mail address, or a list of names in its domains (contract §10.2).
  */
-export async function isUser(system: System, actor: Actor, user: string): Promise<boolean> {
+export async function isUser(visit: Visit, user: string): Promise<boolean> {
   if (user === '') return true
-  if (user.includes('@')) return user === (await accounts.get(system.db, actor.accountId))?.email
-  const domains = await enclosing(system, actor, hostList(user))
+  if (user.includes('@')) return user === (await accounts.get(visit.system.db, visit.actor.accountId))?.email
+  const domains = await enclosing(visit, hostList(user))
   return !domains.includes(undefined)
 }
 
@@ -41,8 +40,8 @@ export function hostList(text: string): string[] {
 }
 
 /** The actor's only domain. @throws NotFound, Invalid */
-export async function onlyDomain(system: System, actor: Actor): Promise<Domain> {
-  const { rows } = await list(system, actor, {})
+export async function onlyDomain(visit: Visit): Promise<Domain> {
+  const { rows } = await list(visit, {})
   const [domain, ...others] = rows
   if (domain === undefined) throw new NotFound('nohost')
   if (others.length > 0) throw Invalid.object('Request does not properly specify domain for update.')
@@ -50,8 +49,8 @@ export async function onlyDomain(system: System, actor: Actor): Promise<Domain> 
 }
 
 /** The actor's domain that contains all these names. @throws NotFound, Invalid */
-export async function domainOf(system: System, actor: Actor, hosts: string[]): Promise<Domain> {
-  const [domain, ...others] = await enclosing(system, actor, hosts)
+export async function domainOf(visit: Visit, hosts: string[]): Promise<Domain> {
+  const [domain, ...others] = await enclosing(visit, hosts)
   if (domain === undefined || others.includes(undefined)) throw new NotFound('nohost')
   if (others.some((other) => other!.id !== domain.id)) {
     throw Invalid.object('Cannot update subdomains from more than one domain.')

@@ -4,7 +4,7 @@ import * as rights from '../../store/tokens/rights.ts'
 import type { Holder } from '../../store/tokens/rights.ts'
 import * as tokens from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
-import { hasToken, type Actor, type Writer } from '../actor.ts'
+import { hasToken, type Actor, type Visit, type Writer } from '../actor.ts'
 import { actorOf } from './authentication.ts'
 
 export type { Holder }
@@ -91,15 +91,14 @@ export async function renew(
  * @throws Unauthenticated, Denied, Unavailable
  */
 export async function withRights<T>(
-  system: System,
-  writer: Writer,
+  { system, actor }: Visit<Writer>,
   use: Use,
   changed: Holder[],
   work: (trx: Db) => Promise<T>,
 ): Promise<T> {
-  return system.bounds.queues.run(`rights of ${writer.accountId}`, () =>
+  return system.bounds.queues.run(`rights of ${actor.accountId}`, () =>
     transaction(system.db, async (trx) => {
-      await renew(system, trx, writer, use, changed)
+      await renew(system, trx, actor, use, changed)
       return work(trx)
     }),
   )

@@ -8,7 +8,7 @@ import * as store from '../../store/tokens/policies.ts'
 import { isDefault, type StoredPolicy } from '../../store/tokens/policies.ts'
 import type { Policy, Token } from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
-import type { Actor, Writer } from '../actor.ts'
+import type { Visit, Writer } from '../actor.ts'
 import { record } from '../events.ts'
 import { isUuid } from '../ids.ts'
 import { get as getToken, withToken } from './tokens.ts'
@@ -26,14 +26,14 @@ export interface PolicyInput {
 }
 
 /** The policies of a token: the default policy, then the others, oldest first. @throws NotFound */
-export async function list(system: System, actor: Actor, tokenId: string): Promise<StoredPolicy[]> {
-  const token = await getToken(system, actor, tokenId)
-  return store.list(system.db, token.id)
+export async function list(visit: Visit, tokenId: string): Promise<StoredPolicy[]> {
+  const token = await getToken(visit, tokenId)
+  return store.list(visit.system.db, token.id)
 }
 
 /** @throws NotFound */
-export async function get(system: System, actor: Actor, tokenId: string, id: string): Promise<StoredPolicy> {
-  return found((await list(system, actor, tokenId)).find((policy) => policy.id === id))
+export async function get(visit: Visit, tokenId: string, id: string): Promise<StoredPolicy> {
+  return found((await list(visit, tokenId)).find((policy) => policy.id === id))
 }
 
 /**
@@ -41,13 +41,9 @@ export async function get(system: System, actor: Actor, tokenId: string, id: str
  * @param input called only if the actor may change the token (contract §1.2)
  * @throws NotFound, Denied, Invalid, Conflict
  */
-export async function create(
-  system: System,
-  actor: Actor,
-  tokenId: string,
-  input: () => PolicyInput,
-): Promise<StoredPolicy> {
-  const policy = await withToken(system, actor, tokenId, (trx) => add(system, trx, actor, tokenId, input()))
+export async function create(visit: Visit, tokenId: string, input: () => PolicyInput): Promise<StoredPolicy> {
+  const { system, actor } = visit
+  const policy = await withToken(visit, tokenId, (trx) => add(system, trx, actor, tokenId, input()))
   record(system, 'policy_created', { account: actor.accountId, token: tokenId, policy: policy.id, by: actor.tokenId })
   return policy
 }
@@ -77,13 +73,13 @@ export async function add(
  * @throws NotFound, Denied, Invalid, Conflict
  */
 export async function change(
-  system: System,
-  actor: Actor,
+  visit: Visit,
   { tokenId, id }: { tokenId: string; id: string },
   method: 'PUT' | 'PATCH',
   input: () => PolicyInput,
 ): Promise<StoredPolicy> {
-  const changed = await withToken(system, actor, tokenId, async (trx, token) => {
+  const { system, actor } = visit
+  const changed = await withToken(visit, tokenId, async (trx, token) => {
     const all = await store.list(trx, tokenId)
     const before = found(all.find((policy) => policy.id === id))
     const policy = { ...before, ...(await read(trx, actor, input(), method)) }
@@ -102,9 +98,10 @@ export async function change(
 }
 
 /** Deletes a policy if the token has it. @throws Denied, Invalid */
-export async function remove(system: System, actor: Actor, tokenId: string, id: string): Promise<void> {
+export async function remove(visit: Visit, tokenId: string, id: string): Promise<void> {
   if (!isUuid(tokenId)) return
-  const existed = await withToken(system, actor, tokenId, async (trx, token) => {
+  const { system, actor } = visit
+  const existed = await withToken(visit, tokenId, async (trx, token) => {
     const all = await store.list(trx, tokenId)
     const policy = all.find((policy) => policy.id === id)
     if (policy === undefined) return false

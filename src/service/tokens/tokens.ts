@@ -7,7 +7,7 @@ import * as store from '../../store/tokens/tokens.ts'
 import type { Token, TokenSettings } from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
-import type { Actor, Writer } from '../actor.ts'
+import type { Visit, Writer } from '../actor.ts'
 import { hashSecret } from './authentication.ts'
 import { record } from '../events.ts'
 import { notify } from '../mails/notices.ts'
@@ -37,17 +37,17 @@ const DEFAULTS: TokenSettings = {
 }
 
 /** A page of the tokens that the account owns or that are bound to it, newest first. */
-export async function list(system: System, { accountId }: Actor, cursor?: Cursor): Promise<Page<Token>> {
-  return store.page(system.db, accountId, system.now(), cursor)
+export async function list({ system, actor }: Visit, cursor?: Cursor): Promise<Page<Token>> {
+  return store.page(system.db, actor.accountId, system.now(), cursor)
 }
 
 /** The number of tokens in `list`. */
-export async function count(system: System, { accountId }: Actor): Promise<number> {
-  return store.count(system.db, accountId)
+export async function count({ system, actor }: Visit): Promise<number> {
+  return store.count(system.db, actor.accountId)
 }
 
 /** A token of the account, owned by it or bound to it. @throws NotFound */
-export async function get(system: System, actor: Actor, id: string): Promise<Token> {
+export async function get({ system, actor }: Visit, id: string): Promise<Token> {
   return found(isUuid(id) ? await store.find(system.db, id, actor.accountId, system.now()) : undefined)
 }
 
@@ -58,9 +58,10 @@ export interface NewToken {
 }
 
 /** Creates a token that the account owns. @throws Invalid; Denied if it has TOKENS_MAX */
-export async function create(system: System, creator: Writer, { settings, problems }: TokenInput): Promise<NewToken> {
-  const { accountId, tokenId: by } = creator
-  const created = await withRights(system, creator, 'tokens', [], async (trx) => {
+export async function create(visit: Visit<Writer>, { settings, problems }: TokenInput): Promise<NewToken> {
+  const { system, actor } = visit
+  const { accountId, tokenId: by } = actor
+  const created = await withRights(visit, 'tokens', [], async (trx) => {
     const made = await add(system, trx, accountId, settings, { problems })
     if (made.token.permManageTokens) await notifyOfManagement(system, trx, accountId, made.token)
     return made
@@ -97,8 +98,9 @@ export async function add(
  * @param input called only if the actor may change the token (contract §1.2)
  * @throws NotFound, Denied, Invalid
  */
-export async function change(system: System, actor: Actor, id: string, input: () => TokenInput): Promise<Token> {
-  const result = await withToken(system, actor, id, async (trx, token) => {
+export async function change(visit: Visit, id: string, input: () => TokenInput): Promise<Token> {
+  const { system, actor } = visit
+  const result = await withToken(visit, id, async (trx, token) => {
     const { settings, problems } = input()
     refuseProblems(settings, problems)
     if (settings.permManageTokens === true && token.userOverrideId !== null) {
@@ -128,11 +130,12 @@ async function notifyOfManagement(system: System, trx: Db, id: string, { owner, 
 }
 
 /** Deletes a token of the account, if it exists. It may be the token that the request presented. */
-export async function remove(system: System, actor: Actor, id: string): Promise<void> {
+export async function remove(visit: Visit, id: string): Promise<void> {
   if (!isUuid(id)) return
+  const { system, actor } = visit
   const { accountId, tokenId: by } = actor
-  const changed = await holder(system, actor, id)
-  const existed = await withRights(system, actor, 'tokens', changed, (trx) => store.removeFrom(trx, id, accountId))
+  const changed = await holder(visit, id)
+  const existed = await withRights(visit, 'tokens', changed, (trx) => store.removeFrom(trx, id, accountId))
   if (existed) record(system, 'token_deleted', { account: accountId, token: id, by })
   else await confirmPrimary(system.db)
 }
@@ -141,14 +144,10 @@ export async function remove(system: System, actor: Actor, id: string): Promise<
  * Runs `work` in a transaction that reserves the rights of a token, its policies included, if the actor may change them.
  * @throws NotFound; Denied if the token acts for another account (contract §3.3)
  */
-export async function withToken<T>(
-  system: System,
-  actor: Actor,
-  id: string,
-  work: (trx: Db, token: Token) => Promise<T>,
-): Promise<T> {
+export async function withToken<T>(visit: Visit, id: string, work: (trx: Db, token: Token) => Promise<T>): Promise<T> {
   if (!isUuid(id)) throw new NotFound()
-  return withRights(system, actor, 'tokens', await holder(system, actor, id), async (trx) => {
+  const { system, actor } = visit
+  return withRights(visit, 'tokens', await holder(visit, id), async (trx) => {
     const token = found(await store.find(trx, id, actor.accountId, system.now()))
     if ((token.userOverrideId ?? actor.accountId) !== actor.accountId) throw new Denied()
     return work(trx, token)
@@ -156,8 +155,8 @@ export async function withToken<T>(
 }
 
 /** The token as a holder of rights; none if it is not the account's, so that nobody can block foreign tokens. */
-async function holder(system: System, { accountId }: Actor, id: string): Promise<Holder[]> {
-  return (await store.find(system.db, id, accountId, system.now())) === undefined ? [] : [`token ${id}`]
+async function holder({ system, actor }: Visit, id: string): Promise<Holder[]> {
+  return (await store.find(system.db, id, actor.accountId, system.now())) === undefined ? [] : [`token ${id}`]
 }
 
 function refuseProblems({ name }: Partial<TokenSettings>, problems: Problems): void {
