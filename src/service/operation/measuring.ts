@@ -1,5 +1,5 @@
 import * as mails from '../../store/accounts/mails.ts'
-import { watchFailures } from '../../store/connections/watching.ts'
+import { watchFailures } from '../../store/connections/failures.ts'
 import * as marks from '../../store/zone/marks.ts'
 import { latestMigration } from '../../store/migrate.ts'
 import { estimates } from '../../store/estimates.ts'
