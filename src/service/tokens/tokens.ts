@@ -48,7 +48,7 @@ export async function count({ system, actor }: Visit): Promise<number> {
 
 /** A token of the account, owned by it or bound to it. @throws NotFound */
 export async function get({ system, actor }: Visit, id: string): Promise<Token> {
-  return found(isUuid(id) ? await store.find(system.db, id, actor.accountId, system.now()) : undefined)
+  return found(isUuid(id) ? await store.find(system.db, id, system.now(), actor.accountId) : undefined)
 }
 
 /** A new token and its secret, which only the creation of the token returns. */
@@ -90,7 +90,7 @@ export async function add(
   const owned = { ownerId: accountId, mfa, secretHash: hashSecret(secret) }
   const { id } = await store.insert(trx, { ...owned, ...DEFAULTS, ...settings }, now)
   if (settings.autoPolicy === true) await policies.restrict(trx, id, now)
-  return { token: (await store.find(trx, id, accountId, now))!, secret }
+  return { token: (await store.find(trx, id, now, accountId))!, secret }
 }
 
 /**
@@ -115,7 +115,7 @@ export async function change(visit: Visit, id: string, input: () => TokenInput):
       }
     }
     await store.update(trx, id, { ...token, ...settings })
-    const changed = (await store.find(trx, id, actor.accountId, now))!
+    const changed = (await store.find(trx, id, now, actor.accountId))!
     if (changed.permManageTokens && !token.permManageTokens)
       await notifyOfManagement(system, trx, actor.accountId, changed)
     return changed
@@ -148,7 +148,7 @@ export async function withToken<T>(visit: Visit, id: string, work: (trx: Db, tok
   if (!isUuid(id)) throw new NotFound()
   const { system, actor } = visit
   return withRights(visit, 'tokens', await holder(visit, id), async (trx) => {
-    const token = found(await store.find(trx, id, actor.accountId, system.now()))
+    const token = found(await store.find(trx, id, system.now(), actor.accountId))
     if ((token.userOverrideId ?? actor.accountId) !== actor.accountId) throw new Denied()
     return work(trx, token)
   })
@@ -156,7 +156,7 @@ export async function withToken<T>(visit: Visit, id: string, work: (trx: Db, tok
 
 /** The token as a holder of rights; none if it is not the account's, so that nobody can block foreign tokens. */
 async function holder({ system, actor }: Visit, id: string): Promise<Holder[]> {
-  return (await store.find(system.db, id, actor.accountId, system.now())) === undefined ? [] : [`token ${id}`]
+  return (await store.find(system.db, id, system.now(), actor.accountId)) === undefined ? [] : [`token ${id}`]
 }
 
 function refuseProblems({ name }: Partial<TokenSettings>, problems: Problems): void {
@@ -196,7 +196,7 @@ export async function bind(system: System, id: string, bound: Account): Promise<
   if (!isUuid(id)) throw noToken(id)
   const result = await transaction(system.db, async (trx) => {
     await reserve(trx, `token ${id}`)
-    const token = await store.get(trx, id, system.now())
+    const token = await store.find(trx, id, system.now())
     if (token === undefined) throw noToken(id)
     const namesDomain = (await policies.list(trx, id)).some(({ domainId }) => domainId !== null)
     const problems = [
@@ -208,7 +208,7 @@ export async function bind(system: System, id: string, bound: Account): Promise<
     ]
     if (problems.length > 0) throw new Invalid({ non_field_errors: problems })
     await store.bind(trx, id, bound.id)
-    return (await store.get(trx, id, system.now()))!
+    return (await store.find(trx, id, system.now()))!
   })
   record(system, 'token_bound', { account: bound.id, token: id })
   return result

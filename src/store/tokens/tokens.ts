@@ -211,15 +211,10 @@ export async function count(db: Db, accountId: string): Promise<number> {
   return n
 }
 
-/** The token, if the account owns it or it is bound to the account. */
-export async function find(db: Db, id: string, accountId: string, now: Timestamp): Promise<Token | undefined> {
-  const sql = `select ${COLUMNS} from tokens where id = :id and :accountId in (owner_id, user_override_id)`
-  return maybeOne(db, sql, { id, accountId, now })
-}
-
-/** The token, of any account. */
-export async function get(db: Db, id: string, now: Timestamp): Promise<Token | undefined> {
-  return maybeOne(db, `select ${COLUMNS} from tokens where id = :id`, { id, now })
+/** The token; with `accountId`, if the account owns it or it is bound to the account. */
+export async function find(db: Db, id: string, now: Timestamp, accountId?: string): Promise<Token | undefined> {
+  const own = accountId === undefined ? '' : 'and :accountId in (owner_id, user_override_id)'
+  return maybeOne(db, `select ${COLUMNS} from tokens where id = :id ${own}`, { id, accountId, now })
 }
 
 /** Binds a token to an account. */
