@@ -56,15 +56,17 @@ export class DnsClient {
         },
       ],
     })
-    const { promise, resolve } = withResolvers<DecodedPacket | undefined>()
-    const timer = setTimeout(resolve, time, undefined)
-    this.#waiting.set(id, (answer) => {
-      const [asked] = answer?.questions ?? []
-      if (answer === undefined || (asked?.name.toLowerCase() === zone && asked.type === 'SOA')) resolve(answer)
+    let timer: NodeJS.Timeout | undefined
+    const answered = new Promise<DecodedPacket | undefined>((resolve) => {
+      timer = setTimeout(resolve, time, undefined)
+      this.#waiting.set(id, (answer) => {
+        const [asked] = answer?.questions ?? []
+        if (answer === undefined || (asked?.name.toLowerCase() === zone && asked.type === 'SOA')) resolve(answer)
+      })
     })
     try {
       await this.send(question)
-      const answer = await promise
+      const answer = await answered
       return answer && servedBy(answer)
     } catch {
       return undefined
@@ -137,11 +139,4 @@ function servedBy({ rcode, flag_aa: isAuthoritative, answers = [] }: DecodedPack
   if (soa?.type !== 'SOA') return { problem: 'does not serve the zone' }
   if (!isAuthoritative) return { problem: 'is not authoritative for the zone' }
   return { serial: soa.data.serial ?? 0 }
-}
-
-/** Promise.withResolvers, which Node 20 lacks. */
-function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve!: (value: T) => void
-  const promise = new Promise<T>((done) => (resolve = done))
-  return { promise, resolve }
 }
