@@ -1,20 +1,10 @@
 import type { Command } from 'commander'
 import { NotFound } from '../errors.ts'
 import * as adoption from '../service/adoption/adoption.ts'
-import type { Adoption } from '../service/adoption/adoption.ts'
+import type { Adoption, AdoptionRequest } from '../service/adoption/adoption.ts'
 import { tellProgress, type AddCommand } from './command.ts'
 
-interface Options {
-  all: boolean
-  account?: string
-  byAccountField: boolean
-  clampTtl: boolean
-  dropDisabled: boolean
-  allowPublicSuffix: boolean
-  nsec3: boolean
-  keepSoa: boolean
-  apply: boolean
-}
+type Options = Omit<AdoptionRequest, 'ownerOf'> & { all: boolean; account?: string; byAccountField: boolean }
 
 export function addAdopt(program: Command, add: AddCommand): void {
   add(
