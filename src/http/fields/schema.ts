@@ -65,6 +65,11 @@ export function ref(component: Component): JsonSchema {
   return { $ref: component }
 }
 
+/** A schema as others contain it: by its name, if it has one. */
+export function named(schema: JsonSchema): JsonSchema {
+  return typeof schema['title'] === 'string' ? ref(schema as Component) : schema
+}
+
 /** An object of exactly these members. @param optional those that may be missing */
 export function object(properties: Record<string, JsonSchema>, optional: string[] = []): JsonSchema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name))

@@ -1,7 +1,7 @@
 import type * as yup from 'yup'
 import type { Problems } from '../../errors.ts'
 import { camelCase, readFields, readForm, type CamelCase, type Shape, type Values } from './fields.ts'
-import { described, nullable, object, ref, type Component, type JsonSchema } from './schema.ts'
+import { described, named, nullable, object, type Component, type JsonSchema } from './schema.ts'
 
 /**
  * A member of a representation. Its key says who sees it:
@@ -187,7 +187,6 @@ function inputSchema(title: string, rows: Record<string, AnyRow>, required: stri
 }
 
 function accepted({ spec: { nullable: isNullable, meta } }: yup.Schema): JsonSchema {
-  const schema = meta!.accepted!
-  const named = typeof schema['title'] === 'string' ? ref(schema as Component) : schema
-  return isNullable ? nullable(named) : named
+  const schema = named(meta!.accepted!)
+  return isNullable ? nullable(schema) : schema
 }

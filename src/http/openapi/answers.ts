@@ -1,6 +1,6 @@
 import { PAGE_SIZE } from '../../limits.ts'
 import type { Answer } from '../kit/resource.ts'
-import { arrayOf, described, object, ref, STRING, type Component, type JsonSchema } from '../fields/schema.ts'
+import { arrayOf, described, named, object, ref, STRING, type Component, type JsonSchema } from '../fields/schema.ts'
 
 /** How rows of the router say what they take and answer. */
 
@@ -38,9 +38,4 @@ export function pages(schema: Component, ...filters: string[]) {
     answers: { 200: shows(arrayOf(ref(schema)), 'Link') },
     errors: { 400: [limit], 404: ['Invalid cursor'] },
   }
-}
-
-/** A schema as others contain it: by its name, if it has one. */
-export function named(schema: JsonSchema): JsonSchema {
-  return typeof schema['title'] === 'string' ? ref(schema as Component) : schema
 }
