@@ -1,13 +1,13 @@
 import { projectVersion } from '../project.ts'
 import { createApp } from '../http/app.ts'
 import { listen, listenForScrapes } from '../http/listen.ts'
-import { keepSending } from '../service/mails/mail-queue.ts'
-import { keepFollowing } from '../service/operation/failover.ts'
-import { keepReconciled } from '../service/repair/reconcile.ts'
-import { keepTrimming } from '../service/domains/retention.ts'
-import { keepMeasured } from '../service/operation/measuring.ts'
-import { keepCatalog } from '../service/secondaries/catalogs.ts'
-import { keepSwept } from '../service/secondaries/sweep.ts'
+import { mailTask } from '../service/mails/mail-queue.ts'
+import { failoverTask } from '../service/operation/failover.ts'
+import { reconcileTask } from '../service/repair/reconcile.ts'
+import { retentionTask } from '../service/domains/retention.ts'
+import { measuringTask } from '../service/operation/measuring.ts'
+import { catalogTask } from '../service/secondaries/catalogs.ts'
+import { sweepTask } from '../service/secondaries/sweep.ts'
 import type { System } from '../system.ts'
 
 /** Its disposal refuses new requests, finishes running ones, and stops the background tasks. The system stays open. */
@@ -34,14 +34,14 @@ export async function serve(system: System): Promise<Running> {
     throw error
   })
   const tasks = [
-    keepReconciled(system),
-    keepFollowing(system),
-    keepSending(system),
-    keepTrimming(system),
-    keepCatalog(system),
-    keepSwept(system),
+    reconcileTask(system),
+    failoverTask(system),
+    mailTask(system),
+    retentionTask(system),
+    catalogTask(system),
+    sweepTask(system),
   ]
-  if (system.metrics !== undefined) tasks.push(keepMeasured(system, system.metrics, projectVersion()))
+  if (system.metrics !== undefined) tasks.push(measuringTask(system, system.metrics, projectVersion()))
   return {
     port: listener.port,
     metricsPort: scraped?.port,

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem, type OpenSystem } from '../../src/process/create-system.ts'
-import { keepSending, sendDue } from '../../src/service/mails/mail-queue.ts'
+import { mailTask, sendDue } from '../../src/service/mails/mail-queue.ts'
 import { send } from '../../src/service/mails/mails.ts'
 import { runPeriodically } from '../../src/flow/background.ts'
 import { Bell } from '../../src/flow/bell.ts'
@@ -185,7 +185,7 @@ test.serial(
   'the commit that queues a mail has it sent at once, however long the pause; a rollback does not',
   async (t) => {
     let looks = 0
-    const running = keepSending({ ...system, now: () => (looks++, now) }, ENDLESS)
+    const running = mailTask({ ...system, now: () => (looks++, now) }, ENDLESS)
     const queueOnce = (trx: Db, to: string) =>
       send(system, trx, { to, accountId: '1', kind: 'test' }, { subject: 'A subject', text: TEXT })
     try {

@@ -21,6 +21,6 @@ export async function trimHistory(system: System, stopping?: AbortSignal): Promi
 }
 
 /** Trims the history periodically, until stopped. */
-export function keepTrimming(system: System): BackgroundTask {
+export function retentionTask(system: System): BackgroundTask {
   return keepRunning(system, 'trimming the history', (signal) => trimHistory(system, signal), HISTORY_PAUSE)
 }

@@ -73,7 +73,7 @@ async function postpone(system: System, trx: Db, mail: QueuedMail, failure: Mail
  * Sends mails as they become due: those that this process queues at once, others after `pause` at the latest. `stop` waits
  * up to STOP_TIME for the mails that are being sent, then aborts them.
  */
-export function keepSending(system: System, pause = MAIL_PAUSE): BackgroundTask {
+export function mailTask(system: System, pause = MAIL_PAUSE): BackgroundTask {
   const stopping = new AbortController()
   const abort = new AbortController()
   const send = () => sendDue(system, stopping.signal, abort.signal)

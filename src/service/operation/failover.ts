@@ -16,7 +16,7 @@ const COMPARISON_PAUSE = 100
  * says, because it may lack what was committed last, and marks. It does so again when no request can arrive any more whose
  * mark was lost.
  */
-export function keepFollowing(system: System): BackgroundTask {
+export function failoverTask(system: System): BackgroundTask {
   let last: Incarnation | undefined
   let isDue = false
   // Its connections are those that first lead to a new primary, and then all others leave the former one (session.ts).

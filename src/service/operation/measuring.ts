@@ -45,7 +45,7 @@ export function watch({ db, pools: others, nameserver }: System, metrics: Metric
  * Reads periodically, until stopped, what the metrics tell of the database, and whether the backends answer.
  * @param version of the program
  */
-export function keepMeasured(system: System, metrics: Metrics, version: string): BackgroundTask {
+export function measuringTask(system: System, metrics: Metrics, version: string): BackgroundTask {
   return keepRunning(system, 'measuring', () => measure(system, metrics, version), MEASURING_PAUSE)
 }
 

@@ -274,7 +274,7 @@ export async function reconcileAll(
  * Probes PowerDNS until that succeeds. Then repairs marked zones and audits periodically, until stopped. The first audit
  * compares all serials, and finds what happened while no process of ours ran.
  */
-export function keepReconciled(system: System): BackgroundTask {
+export function reconcileTask(system: System): BackgroundTask {
   const stopping = new AbortController()
   const { signal } = stopping
   const probed = untilProbed(system, signal)

@@ -46,7 +46,7 @@ const CATALOG_PAUSE = 200
  * Publishes the catalog zone, if there is one, until stopped. All of it at the start, after a failure, and every
  * AUDIT_PAUSE.
  */
-export function keepCatalog(system: System): BackgroundTask {
+export function catalogTask(system: System): BackgroundTask {
   const catalog = system.config.catalogZone
   let compared = -Infinity
   let held = 0

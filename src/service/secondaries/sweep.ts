@@ -16,7 +16,7 @@ const SWEEP_RECENT = 3_600
  * Tells secondaries that serve an old version of a zone to transfer it, one zone every SWEEP_PAUSE: those that were away,
  * and those whose NOTIFY got lost when a process died. So nothing about secondaries is stored.
  */
-export function keepSwept(system: System): BackgroundTask {
+export function sweepTask(system: System): BackgroundTask {
   let last = 0
   const round = async (signal: AbortSignal) => {
     if (system.secondaries.all.length === 0) return
