@@ -61,7 +61,7 @@ export class NotFound extends Error {
 }
 
 /** The value. @throws NotFound if there is none */
-export function found<T>(value: T | undefined): T {
+export function orNotFound<T>(value: T | undefined): T {
   if (value === undefined) throw new NotFound()
   return value
 }

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { found, limitExceeded, NotFound, Unauthenticated } from '../../errors.ts'
+import { limitExceeded, NotFound, orNotFound, Unauthenticated } from '../../errors.ts'
 import { FACTORS_MAX, TOTP_SECRET_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
@@ -33,7 +33,7 @@ export async function count({ system, actor }: Visit): Promise<number> {
 
 /** @throws NotFound */
 export async function get({ system, actor }: Visit, id: string): Promise<Factor> {
-  return found(isUuid(id) ? await store.find(system.db, actor.accountId, id) : undefined)
+  return orNotFound(isUuid(id) ? await store.find(system.db, actor.accountId, id) : undefined)
 }
 
 /**
@@ -50,7 +50,7 @@ export async function create(
 ): Promise<NewFactor | undefined> {
   const { system, actor } = visit
   const made = await withRights(visit, 'factors', [], async (trx) => {
-    const account = found(await accounts.lock(trx, actor.accountId))
+    const account = orNotFound(await accounts.lock(trx, actor.accountId))
     if (await store.isMfaEnabled(trx, account.id)) return insert(system, trx, account, name)
     await refuseBeyondLimit(trx, account)
     await store.refuseTakenName(trx, account.id, name)
@@ -95,7 +95,7 @@ export async function change(visit: Visit, id: string, input: () => { name?: str
   const { name } = input()
   if (name === undefined) return factor
   return withRights(visit, 'factors', [], async (trx) =>
-    found(await store.rename(trx, visit.actor.accountId, id, name)),
+    orNotFound(await store.rename(trx, visit.actor.accountId, id, name)),
   )
 }
 
@@ -104,7 +104,7 @@ export async function remove(visit: Visit, id: string): Promise<void> {
   if (!isUuid(id)) return
   const { system, actor } = visit
   const wasUsed = await withRights(visit, 'factors', [], async (trx) => {
-    const account = found(await accounts.lock(trx, actor.accountId))
+    const account = orNotFound(await accounts.lock(trx, actor.accountId))
     if (!(await store.remove(trx, actor.accountId, id))) return false
     await accounts.changeCredentials(trx, actor.accountId, {}, system.now())
     await notify(system, trx, account, 'factor-removed')
@@ -129,7 +129,7 @@ export async function verify(
   const factor = isUuid(id) ? await store.findToVerify(system.db, id) : undefined
   // Requests without a token must not learn which factors exist.
   if (actor === undefined && (factor === undefined || factor.isUsed)) throw anonymous()
-  const { accountId } = found(factor)
+  const { accountId } = orNotFound(factor)
   if (actor !== undefined && actor.accountId !== accountId) throw new NotFound()
   const { step } = await matchCode(system, accountId, [factor!], input().code)
   const now = system.now()

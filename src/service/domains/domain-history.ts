@@ -1,5 +1,5 @@
 import { conflictProblem } from '../../dns/node.ts'
-import { Conflict, found, Invalid, Obstructed, PreconditionFailed, refusalOf } from '../../errors.ts'
+import { Conflict, Invalid, Obstructed, orNotFound, PreconditionFailed, refusalOf } from '../../errors.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import * as store from '../../store/zone/history.ts'
 import type { Entry, Step } from '../../store/zone/history.ts'
@@ -37,7 +37,7 @@ export async function get(access: Access, id: string): Promise<Entry & { changes
 }
 
 async function entryOf({ system, domain }: Access, id: string): Promise<Entry & { changes: Step[] }> {
-  return found(isUuid(id) ? await store.find(system.db, domain.id, id) : undefined)
+  return orNotFound(isUuid(id) ? await store.find(system.db, domain.id, id) : undefined)
 }
 
 /** Without whom it was, unless the actor may list the account's tokens. */

@@ -1,5 +1,5 @@
 import { isDomainName, lowerCase, withAncestors } from '../../dns/names.ts'
-import { Denied, found, NotFound, unlessNotFound } from '../../errors.ts'
+import { Denied, NotFound, orNotFound, unlessNotFound } from '../../errors.ts'
 import { DENIALS } from '../../nameserver/nameserver.ts'
 import { DOMAIN_NAME_LENGTH, NAME_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
@@ -24,7 +24,7 @@ export type { Domain, Key, OwnedDomain }
 
 /** The domain of this name, if the actor may see it. @throws NotFound */
 export async function get({ system, actor }: Visit<Viewer>, name: string): Promise<Domain> {
-  return found(isDomainName(name) ? await store.find(system.db, name, actor) : undefined)
+  return orNotFound(isDomainName(name) ? await store.find(system.db, name, actor) : undefined)
 }
 
 /** The domain of this name, whoever may see it. */

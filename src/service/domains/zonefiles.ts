@@ -1,7 +1,7 @@
 import { nameOf, SUBNAME_LENGTH, topLabel } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
 import { KEY_TYPES, printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
-import { found, Invalid, Occluded, refusalOf } from '../../errors.ts'
+import { Invalid, Occluded, orNotFound, refusalOf } from '../../errors.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/zone/rrsets.ts'
 import type { RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
@@ -174,7 +174,7 @@ export async function* exportZone({ system, actor, domain }: Access, host: strin
         }
       }
     }
-    yield found(text)
+    yield orNotFound(text)
   } finally {
     leave()
   }

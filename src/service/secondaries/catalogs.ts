@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Busy, Conflict, found } from '../../errors.ts'
+import { Busy, Conflict, orNotFound } from '../../errors.ts'
 import { CATALOG_LOSS, CATALOG_LOSS_SHARE, QUEUE_TIMEOUT } from '../../limits.ts'
 import { begin, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains/catalogs.ts'
@@ -96,7 +96,7 @@ export async function publishNow(system: System, force: boolean): Promise<Catalo
 /** Deletes a catalog zone that is not published any more. @throws Conflict, NotFound */
 export async function removeCatalog({ config, nameserver }: System, catalog: string): Promise<void> {
   if (catalog === config.catalogZone) throw new Conflict(`${catalog} is CATALOG_ZONE: the service would make it again`)
-  const { sound } = found(await nameserver.catalogs.read(catalog))
+  const { sound } = orNotFound(await nameserver.catalogs.read(catalog))
   if (!sound) throw new Conflict(`${catalog} at PowerDNS is not a catalog zone as Zoneplane makes it`)
   await nameserver.catalogs.remove(catalog)
 }

@@ -1,5 +1,5 @@
 import { typeSyntaxProblems } from '../../dns/types.ts'
-import { Conflict, found, Invalid, limitExceeded, unlessNotFound, type Problems } from '../../errors.ts'
+import { Conflict, Invalid, limitExceeded, orNotFound, unlessNotFound, type Problems } from '../../errors.ts'
 import { isDomainName, subnameProblems } from '../../dns/names.ts'
 import { POLICIES_MAX } from '../../limits.ts'
 import { confirmPrimary, type Db } from '../../store/database.ts'
@@ -33,7 +33,7 @@ export async function list(visit: Visit, tokenId: string): Promise<StoredPolicy[
 
 /** @throws NotFound */
 export async function get(visit: Visit, tokenId: string, id: string): Promise<StoredPolicy> {
-  return found((await list(visit, tokenId)).find((policy) => policy.id === id))
+  return orNotFound((await list(visit, tokenId)).find((policy) => policy.id === id))
 }
 
 /**
@@ -81,7 +81,7 @@ export async function change(
   const { system, actor } = visit
   const changed = await withToken(visit, tokenId, async (trx, token) => {
     const all = await store.list(trx, tokenId)
-    const before = found(all.find((policy) => policy.id === id))
+    const before = orNotFound(all.find((policy) => policy.id === id))
     const policy = { ...before, ...(await read(trx, actor, input(), method)) }
     if (isDefault(before) !== isDefault(policy)) {
       throw Invalid.object('When using policies, there must be exactly one default policy.')

@@ -1,5 +1,5 @@
 import { characters } from '../../dns/presentation.ts'
-import { Denied, found, Invalid, limitExceeded, NotFound, type Problems } from '../../errors.ts'
+import { Denied, Invalid, limitExceeded, NotFound, orNotFound, type Problems } from '../../errors.ts'
 import { TOKEN_NAME_LENGTH, TOKENS_MAX } from '../../limits.ts'
 import { confirmPrimary, transaction, type Db } from '../../store/database.ts'
 import * as policies from '../../store/tokens/policies.ts'
@@ -48,7 +48,7 @@ export async function count({ system, actor }: Visit): Promise<number> {
 
 /** A token of the account, owned by it or bound to it. @throws NotFound */
 export async function get({ system, actor }: Visit, id: string): Promise<Token> {
-  return found(isUuid(id) ? await store.find(system.db, id, system.now(), actor.accountId) : undefined)
+  return orNotFound(isUuid(id) ? await store.find(system.db, id, system.now(), actor.accountId) : undefined)
 }
 
 /** A new token and its secret, which only the creation of the token returns. */
@@ -148,7 +148,7 @@ export async function withToken<T>(visit: Visit, id: string, work: (trx: Db, tok
   if (!isUuid(id)) throw new NotFound()
   const { system, actor } = visit
   return withRights(visit, 'tokens', await holder(visit, id), async (trx) => {
-    const token = found(await store.find(trx, id, system.now(), actor.accountId))
+    const token = orNotFound(await store.find(trx, id, system.now(), actor.accountId))
     if ((token.userOverrideId ?? actor.accountId) !== actor.accountId) throw new Denied()
     return work(trx, token)
   })

@@ -1,6 +1,6 @@
 import { AUTOMATIC_TYPES } from '../../dns/types.ts'
 import { isSubname } from '../../dns/names.ts'
-import { Denied, found, Invalid, NameserverFailure, NotFound, Occluded } from '../../errors.ts'
+import { Denied, Invalid, NameserverFailure, NotFound, Occluded, orNotFound } from '../../errors.ts'
 import * as store from '../../store/zone/rrsets.ts'
 import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import { DYNDNS_TTL } from '../../limits.ts'
@@ -38,7 +38,7 @@ export async function count({ system, domain }: Access, filter: Filter): Promise
 /** @throws NotFound */
 export async function get({ system, domain }: Access, key: RRsetKey): Promise<RRset> {
   const [rrset] = isStorable(key) ? await store.list(system.db, domain.id, key) : []
-  return found(rrset)
+  return orNotFound(rrset)
 }
 
 /** Creates one RRset. @throws Invalid, Denied, PreconditionFailed */
@@ -61,7 +61,7 @@ export async function change(
 ): Promise<Written> {
   if (!isStorable(key)) throw new NotFound()
   await using zone = await openZone(access, [key.subname], { dryRun: terms.dryRun })
-  const before = found(currentRRset(zone, key))
+  const before = orNotFound(currentRRset(zone, key))
   authoriseWrites(zone.policies, zone.domain.id, [key])
   const change = await inSlices(planOne(zone, method, input(), key))
   checkConditions(terms, tagOf(before))
