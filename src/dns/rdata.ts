@@ -66,7 +66,7 @@ function read(row: RecordType, tokens: Token[]): Rdata {
   const surplus = fields.at(-1)?.rest ? undefined : tokens[fields.length]
   if (surplus) throw new Unreadable(`expected end of record, got "${surplus.raw}"`)
   const octets = fields.map((field, i) => field.read(tokens.slice(i)))
-  return present(row, octets)
+  return formsOf(row, octets)
 }
 
 /** Reads wire form: prints it, and reads the text, which must give the same octets. So `read` holds all the rules. */
@@ -96,7 +96,7 @@ function readGeneric([, length, ...digits]: Token[]): string {
 }
 
 /** All forms of a record, from the wire form of each field. */
-function present({ fields, check }: RecordType, octets: string[]): Rdata {
+function formsOf({ fields, check }: RecordType, octets: string[]): Rdata {
   const wire = octets.join('')
   if (wire.length > MAX_RDATA) throw new Unreadable(`the record is longer than ${MAX_RDATA} octets`)
   check?.(octets)

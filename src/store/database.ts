@@ -161,12 +161,12 @@ export class Transaction implements AsyncDisposable {
     let failure: unknown
     while (performance.now() < end) {
       try {
-        const { status, present } = await one<Outcome>(this.#pool, STATUS, { id, incarnation })
+        const { status, current } = await one<Outcome>(this.#pool, STATUS, { id, incarnation })
         const isKnown = incarnation !== null
-        if (status === 'committed' && !(isKnown && present === incarnation))
+        if (status === 'committed' && !(isKnown && current === incarnation))
           throw new OutcomeUnknown('Postgres crashed, or a standby has replaced it, during a commit')
         if (status !== 'in progress') return status === 'committed'
-        if (isKnown && present !== incarnation) return false
+        if (isKnown && current !== incarnation) return false
         // Postgres has not noticed that the connection broke. It commits or rolls back before the session ends.
         await query(this.#pool, TERMINATE, { id })
       } catch (error) {
@@ -207,7 +207,7 @@ interface Identity {
 /** What Postgres says of a transaction, and its present life. */
 interface Outcome {
   status: string | null
-  present: string | null
+  current: string | null
 }
 
 interface Schema {
@@ -224,7 +224,7 @@ function identity(anySchema: boolean): string {
  * So this writes something, too: its own commit is acknowledged only when they have all before it. After a crash Postgres
  * may not have given the number yet: then the transaction was lost.
  */
-const STATUS = `select (select id from incarnations) as present, case
+const STATUS = `select (select id from incarnations) as current, case
     when cast(:incarnation as uuid) is not null
       and (select id from incarnations) is distinct from cast(:incarnation as uuid)
       and cast(:id as xid8) >= pg_snapshot_xmax(pg_current_snapshot()) then null

@@ -21,10 +21,10 @@ export function lostSerial(known: string): string {
 }
 
 /** The present life of Postgres. It is doubtful from the first call after its begin. @throws Unavailable */
-export async function present(db: Db): Promise<Incarnation> {
+export async function currentIncarnation(db: Db): Promise<Incarnation> {
   const sql = 'select id, doubtful_until > clock_timestamp() as "isDoubtful" from incarnations'
   const found = await maybeOne<Incarnation>(db, sql)
   if (found !== undefined) return found
   await query(db, `insert into incarnations (doubtful_until) values (${DOUBTFUL_UNTIL}) on conflict do nothing`)
-  return present(db)
+  return currentIncarnation(db)
 }

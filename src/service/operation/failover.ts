@@ -1,4 +1,4 @@
-import { present, type Incarnation } from '../../store/incarnations.ts'
+import { currentIncarnation, type Incarnation } from '../../store/incarnations.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
@@ -21,7 +21,7 @@ export function failoverTask(system: System): BackgroundTask {
   let isDue = false
   // Its connections are those that first lead to a new primary, and then all others leave the former one (session.ts).
   const follow = async () => {
-    const incarnation = await present(system.pools.counters).catch(() => undefined)
+    const incarnation = await currentIncarnation(system.pools.counters).catch(() => undefined)
     if (incarnation === undefined) return
     if (last !== undefined && incarnation.id !== last.id) {
       system.log.warn('Postgres has crashed, or a standby has replaced it: all zones are compared')

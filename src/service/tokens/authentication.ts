@@ -15,7 +15,7 @@ export function hashSecret(secret: string): Buffer {
  * @throws Unauthenticated
  */
 export async function authenticate(system: System, secret: string, address: string): Promise<Actor> {
-  return actorOf(await tokens.present(system.db, hashSecret(secret), address, system.now()), address)
+  return actorOf(await tokens.usePresented(system.db, hashSecret(secret), address, system.now()), address)
 }
 
 /** The actor of a token that a client at `address` has presented. @throws Unauthenticated if it may not be used */

@@ -75,7 +75,7 @@ export async function renew(
   // Sent together. The second statement sees the state at the time when the lock is granted.
   const [, token] = await Promise.all([
     rights.lock(trx, kept, changed),
-    tokens.presentAgain(trx, tokenId, address, system.now()),
+    tokens.readPresented(trx, tokenId, address, system.now()),
   ])
   const actor = actorOf(token, address)
   // The operator has bound the token to another account meanwhile.

@@ -103,7 +103,7 @@ const PRESENTED = `select id, owner_id as "ownerId", user_override_id as "userOv
  * by another request with the token: requests do not wait for each other. Nor does the statement wait for the disk, so the
  * latest `last_used` may be lost if Postgres crashes.
  */
-export async function present(
+export async function usePresented(
   db: Db,
   secretHash: Buffer,
   address: string,
@@ -124,7 +124,7 @@ export async function present(
 }
 
 /** The token that was presented before from `address`, as it is now. */
-export async function presentAgain(
+export async function readPresented(
   trx: Db,
   id: string,
   address: string,
