@@ -1,5 +1,5 @@
 import { typeSyntaxProblems } from '../../dns/types.ts'
-import { Conflict, Invalid, limitExceeded, orNotFound, unlessNotFound, type Problems } from '../../errors.ts'
+import { Invalid, limitExceeded, orNotFound, unlessNotFound, type Problems } from '../../errors.ts'
 import { isDomainName, subnameProblems } from '../../dns/names.ts'
 import { POLICIES_MAX } from '../../limits.ts'
 import { confirmPrimary, type Db } from '../../store/database.ts'
@@ -58,12 +58,8 @@ export async function add(
 ): Promise<StoredPolicy> {
   const given = await read(trx, actor, input, 'POST')
   const policy = { domainId: null, subname: null, type: null, permWrite: false, ...given }
-  const others = await store.list(trx, tokenId)
-  if (others.length === 0 && !isDefault(policy)) {
-    throw Invalid.object('Policy precedence: The first policy must be the default policy.')
-  }
-  refuseDuplicate(policy, others)
-  if (others.length >= POLICIES_MAX) throw limitExceeded('a token', POLICIES_MAX, 'policies')
+  const { length } = await store.list(trx, tokenId)
+  if (length >= POLICIES_MAX) throw limitExceeded('a token', POLICIES_MAX, 'policies')
   return store.insert(trx, tokenId, policy, system.now())
 }
 
@@ -89,8 +85,6 @@ export async function change(
     if (isDefault(policy) && policy.permWrite && token.autoPolicy) {
       throw Invalid.field('perm_write', 'Must be false when auto_policy is in effect for the token.')
     }
-    const others = all.filter((other) => other !== before)
-    refuseDuplicate(policy, others)
     return store.update(trx, id, policy)
   })
   record(system, 'policy_changed', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
@@ -117,12 +111,6 @@ export async function remove(visit: Visit, tokenId: string, id: string): Promise
 function refuseDefaultDeletion(token: Token, all: StoredPolicy[]): void {
   if (all.length > 1) throw Invalid.object("Policy precedence: Can't delete default policy when there exist others.")
   if (token.autoPolicy) throw Invalid.object("Can't delete default policy when auto_policy is in effect for the token.")
-}
-
-function refuseDuplicate({ domainId, subname, type }: Policy, others: Policy[]): void {
-  if (others.some((other) => other.domainId === domainId && other.subname === subname && other.type === type)) {
-    throw new Conflict('Conflict: a policy for this domain, subname and type already exists for this token.')
-  }
 }
 
 /** The members of a policy that the input has. @throws Invalid with the problems of all fields (contract §6.1) */

@@ -107,12 +107,8 @@ export async function change(visit: Visit, id: string, input: () => TokenInput):
       throw Invalid.object('perm_manage_tokens and user_override are mutually exclusive.')
     }
     const now = system.now()
-    if (settings.autoPolicy === true) {
-      const fallback = (await policies.list(trx, id)).find(policies.isDefault)
-      if (fallback === undefined) await policies.restrict(trx, id, now)
-      else if (fallback.permWrite) {
-        throw Invalid.field('auto_policy', 'Auto policy requires a restrictive default policy.')
-      }
+    if (settings.autoPolicy === true && (await policies.list(trx, id)).length === 0) {
+      await policies.restrict(trx, id, now)
     }
     await store.update(trx, id, { ...token, ...settings })
     const changed = (await store.find(trx, id, now, actor.accountId))!
