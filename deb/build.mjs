@@ -19,12 +19,9 @@ try {
   put('deb/zoneplane.env', 'etc/zoneplane/zoneplane.env')
   put('LICENSE', 'usr/share/doc/zoneplane/copyright')
   put('README.md', 'usr/share/doc/zoneplane/README.md')
-  for (const name of readdirSync('docs').filter((name) => name.endsWith('.md'))) {
-    put(`docs/${name}`, `usr/share/doc/zoneplane/${name}`)
-  }
-  for (const folder of ['examples', 'monitoring']) {
-    for (const name of readdirSync(`docs/${folder}`)) {
-      put(`docs/${folder}/${name}`, `usr/share/doc/zoneplane/${folder}/${name}`)
+  for (const folder of ['docs', 'docs/operators', 'docs/examples', 'docs/monitoring']) {
+    for (const entry of readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile())) {
+      put(`${folder}/${entry.name}`, `usr/share/doc/zoneplane/${folder}/${entry.name}`)
     }
   }
   write('usr/share/man/man1/zoneplane.1.gz', gzipSync(await manual(manifest), { level: 9 }))

@@ -17,7 +17,7 @@ export async function manual({ version, description }) {
     ...verbatim(ENVIRONMENT.trim()),
     '.SH FILES',
     ...verbatim('/etc/zoneplane/zoneplane.env: the settings of zoneplane.service, and of commands of who may read it'),
-    ...verbatim('/usr/share/doc/zoneplane/operators.md: how to run it'),
+    ...verbatim('/usr/share/doc/zoneplane/docs/operators/README.md: how to run it'),
     '',
   ].join('\n')
 }

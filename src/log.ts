@@ -4,7 +4,7 @@ export type Log = winston.Logger
 
 /**
  * The log of the process on standard error; standard output is for people. A line is a JSON object, or text, which is for
- * people, too (docs/operators.md).
+ * people, too (docs/operators/monitor.md).
  * @param format undefined: text at a terminal, else JSON
  */
 export function createLog(

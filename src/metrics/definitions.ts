@@ -9,7 +9,7 @@ interface Definition {
 
 const POOLS = ['main', 'writers', 'marks', 'counters'] as const
 
-/** All metrics of our own, by the name that Prometheus sees; durations are in seconds. docs/operators.md explains them. */
+/** All metrics of our own, by the name that Prometheus sees; durations are in seconds (docs/operators/monitor.md). */
 export const METRICS = {
   zoneplane_info: {
     kind: 'gauge',

@@ -1,7 +1,7 @@
 import type { System } from '../system.ts'
 import { NIL_UUID } from './ids.ts'
 
-/** What happened to an account or its tokens, under a stable name (docs/operators.md). */
+/** What happened to an account or its tokens, under a stable name (docs/operators/monitor.md). */
 export type Event =
   | 'login_failed'
   | 'account_created'

@@ -3,7 +3,7 @@ import { emailOf } from '../support/clients/accounts.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { useServers } from '../support/harness.ts'
 
-// The plan of an adoption as docs/operators.md shows it.
+// The plan of an adoption as docs/operators/adopt.md shows it.
 
 const servers = useServers()
 

@@ -23,7 +23,7 @@ import { statementsOf } from '../support/statements.ts'
 import { exchange, plainRequest } from '../support/clients/raw.ts'
 import { growthOf, scrape, scrapedText } from './scrape.ts'
 
-// What a process tells Prometheus (docs/operators.md, "Metrics").
+// What a process tells Prometheus (docs/operators/monitor.md).
 
 const service = useService({ METRICS_PORT: '0', SECONDARIES: 'ns2.zoneplane.test=127.0.0.1:9' })
 
@@ -245,9 +245,9 @@ test.serial('the process itself is measured', async (t) => {
   t.true((await scrapedText(service())).includes('nodejs_gc_duration_seconds'))
 })
 
-test.serial('a scrape has every metric of the table, with its help, and docs/operators.md explains it', async (t) => {
+test.serial('a scrape has every metric of the table, with its help, and monitor.md explains it', async (t) => {
   const text = await scrapedText(service())
-  const guide = readFileSync(join(projectFolder(), 'docs', 'operators.md'), 'utf8')
+  const guide = readFileSync(join(projectFolder(), 'docs', 'operators', 'monitor.md'), 'utf8')
   for (const [name, { help, kind }] of Object.entries(METRICS)) {
     t.true(text.includes(`# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n`), name)
     t.true(guide.includes(`\`${name}\``), name)

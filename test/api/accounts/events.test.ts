@@ -7,7 +7,7 @@ import { freshEmail, PASSWORD, person } from '../../support/clients/people.ts'
 import { test } from '../../support/serial.ts'
 import { addFactor, addPolicies, addToken, codeFor, forgetCodes, wrongCode } from '../../support/clients/tokens.ts'
 
-// The log has an event for each change of accounts and tokens (docs/operators.md).
+// The log has an event for each change of accounts and tokens (docs/operators/monitor.md).
 
 const service = useService({ REGISTRATION: 'open', LOCAL_PUBLIC_SUFFIXES: 'dyn.test' })
 

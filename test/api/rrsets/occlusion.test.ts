@@ -107,7 +107,7 @@ for (const [present, added] of ACCEPTED) {
   })
 }
 
-/** Contents that some secondary refuses, and whether the API does. docs/operators.md lists those that it accepts. */
+/** Contents that some secondary refuses, and whether the API does. docs/operators/secondaries.md lists those that it accepts. */
 const SECONDARIES: [what: string, rrsets: RRsetBody[], accepted: boolean][] = [
   ['NS and DS below another delegation', items('a NS, b.a NS, b.a DS'), false],
   ['NS below a delegation', items('a NS, b.a NS'), false],

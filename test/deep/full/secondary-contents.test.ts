@@ -13,7 +13,7 @@ import { startSecondary, versionOf, type Kind, type SecondaryServer } from '../.
 import { FORBIDDEN, FORMER, OTHERWISE, REFUSED, TRANSFERRED, type Name, type RRset } from './secondary-contents.ts'
 
 // What an RRset does to its zone at the secondaries. Whatever the API accepts is transferred and answered by all of them as
-// by the primary, or docs/operators.md says who refuses it, and what helps.
+// by the primary, or docs/operators/secondaries.md says who refuses it, and what helps.
 
 const servers = useServers()
 const LABELS = Object.keys({ ...TRANSFERRED, ...FORBIDDEN, ...REFUSED, ...OTHERWISE, ...FORMER })
@@ -185,8 +185,8 @@ test.serial('a name below a DNAME, of a former version: Knot refuses the zone', 
   t.regex(secondaries.get('knot')!.output(), /node a\.former-dname\.example\., child record exists under DNAME/)
 })
 
-test.serial('the query in docs/operators.md finds these zones', async (t) => {
-  const text = readFileSync(join(projectFolder(), 'docs', 'operators.md'), 'utf8')
+test.serial('the query in docs/operators/secondaries.md finds these zones', async (t) => {
+  const text = readFileSync(join(projectFolder(), 'docs', 'operators', 'secondaries.md'), 'utf8')
   const [, statement] = /This SQL finds the last two kinds:\n\n((?: {4}.*\n)+)/.exec(text)!
   const found = await sql<{ name: string }>(servers().system.db, statement!.trim().replace(/;$/, ''))
   t.deepEqual(found.map(({ name }) => name).sort(), ['former-dname.example', 'former-ds.example', 'former-ds.example'])
