@@ -1,5 +1,5 @@
-# The API, and the image `ci` for tests. What the API needs, it is told by the environment; see docker-compose.yml and the
-# README's configuration table.
+# The API, and the image `ci` for tests. What the API needs, it is told by the environment; see docker-compose.yml and
+# docs/configuration.md.
 FROM node:26-trixie-slim AS build
 WORKDIR /zoneplane
 COPY package.json package-lock.json .npmrc ./

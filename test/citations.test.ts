@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFolder } from '../src/project.ts'
 
-// Comments and documents cite sections of docs/design, as in `contract §8.5` or `powerdns.md §1.3`. docs/security.md also
-// names tests.
+// Comments and documents cite sections of docs/design, as in `contract §8.5` or `powerdns.md §1.3`. docs/security.md and
+// docs/README.md also name tests.
 
 const PROJECT = projectFolder()
 const DESIGN = join(PROJECT, 'docs', 'design')
@@ -53,11 +53,12 @@ test('every cited section exists in docs/design', (t) => {
 /** A test's file and titles, as in `test/layers.test.ts`: "a title", "another title"; `…` stands for a variable part. */
 const TESTS = /`(test\/[^`]+)`((?:[:,] "[^"]+")*)/g
 
-test('docs/security.md names tests that exist', (t) => {
-  const document = readFileSync(join(PROJECT, 'docs', 'security.md'), 'utf8')
+test('docs/security.md and docs/README.md name tests that exist', (t) => {
+  // A line break may separate the words of a title.
+  const documents = ['security.md', 'README.md'].map((name) => readFileSync(join(PROJECT, 'docs', name), 'utf8'))
   const missing: string[] = []
   let named = 0
-  for (const [, file, list] of document.matchAll(TESTS)) {
+  for (const [, file, list] of documents.join('\n').replace(/\s+/g, ' ').matchAll(TESTS)) {
     const path = join(PROJECT, file!)
     const source = existsSync(path) ? readFileSync(path, 'utf8') : ''
     if (source === '') missing.push(file!)

@@ -23,7 +23,7 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
 
 /** What every help ends with. */
 export const ENVIRONMENT = `
-The settings are environment variables; the README has a table. Beside a service with private
+The settings are environment variables; docs/configuration.md has tables. Beside a service with private
 servers, these need not be set: DATABASE_URL, KEY_ENCRYPTION_KEYS, PDNS_API_URL, PDNS_API_KEY
 and NAMESERVERS. All others must be as they are for the service.
 The exit code is 0 if the command succeeded, else 1.`

@@ -9,12 +9,12 @@ test.serial('the README’s first request creates an RRset with curl, and dig sh
   const { service, servers } = place()
   const { dnsHost, dnsPort } = servers.powerDns
   const domain = await Domain.create(place(), 'example.test')
-  const [commands] = blocks('README.md', 'First request', {
+  const commands = blocks('README.md', 'First request', {
     'TOKEN=…': `TOKEN=${servers.owner.secret}`,
     'http://127.0.0.1:8080': service.url,
     '@127.0.0.1 -p 5300': `@${dnsHost} -p ${dnsPort}`,
   })
-  const said = succeeded(t, await shell(commands!.replaceAll('curl ', 'curl -sS ')))
+  const said = succeeded(t, await shell(commands.join('\n').replaceAll('curl ', 'curl -sS ')))
   for (const line of said.trim().split('\n')) t.log(line)
   t.regex(
     said,

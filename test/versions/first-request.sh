@@ -38,7 +38,7 @@ run() {
 }
 
 start
-run "$(sed -n '/^## First request/,/^Features/ { s/TOKEN=…/TOKEN=$(cat .zoneplane\/token)/; /^    /p }' README.md)"
+run "$(sed -n '/^### First request/,/^## / { s/TOKEN=…/TOKEN=$(cat .zoneplane\/token)/; /^    /p }' README.md)"
 stop
 start
 run "$(grep -E '^  (curl|dig) ' "$log")"
