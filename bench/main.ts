@@ -1,10 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import { attacksOnOthers } from './attacks.ts'
 import { accounts, accountSettings } from './accounts.ts'
 import { adoption } from './adoption.ts'
 import { authentication } from './authentication.ts'
 import { bulk } from './bulk.ts'
 import { ciStart } from './ci-start.ts'
-import { headings } from './support/measure.ts'
+import { comparisons, headings } from './support/measure.ts'
 import { neighbours } from './neighbours.ts'
 import { nsec, nsecSettings } from './nsec.ts'
 import { oneRRset } from './one-rrset.ts'
@@ -59,7 +61,8 @@ const SETTINGS: Record<string, Record<string, string>> = {
   nsec: nsecSettings,
 }
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHES)
+const { values, positionals } = parseArgs({ options: { json: { type: 'string' } }, allowPositionals: true })
+const names = positionals.length > 0 ? positionals : Object.keys(BENCHES)
 const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name))
 if (unknown.length > 0) {
   console.error(`No such bench: ${unknown.join(', ')}. There are: ${Object.keys(BENCHES).join(', ')}.`)
@@ -68,3 +71,4 @@ if (unknown.length > 0) {
 
 headings()
 for (const name of names) await withSetup(BENCHES[name]!, SETTINGS[name])
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(comparisons, undefined, 2)}\n`)

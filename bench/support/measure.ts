@@ -44,6 +44,17 @@ export function median(figures: number[]): number {
   )
 }
 
+/** The cost of some work to Zoneplane and to PowerDNS alone: a time, or how often it is done in a second. */
+export interface Comparison {
+  what: string
+  unit: string
+  ours: number
+  theirs: number
+}
+
+/** All that was compared so far. */
+export const comparisons: Comparison[] = []
+
 /** Prints the head of the table that `compare` and `state` fill. */
 export function headings(): void {
   console.log(row('what', 'Zoneplane', 'raw PowerDNS', 'ratio'))
@@ -51,6 +62,7 @@ export function headings(): void {
 
 /** Prints the costs of Zoneplane and of PowerDNS, and their ratio. */
 export function compare(what: string, unit: string, ours: number, theirs: number): void {
+  comparisons.push({ what, unit, ours, theirs })
   console.log(row(what, `${ours.toFixed(2)} ${unit}`, `${theirs.toFixed(2)} ${unit}`, (ours / theirs).toFixed(2)))
 }
 
