@@ -59,7 +59,14 @@ export async function listenForScrapes({ config, metrics }: System): Promise<Lis
     }
   })
   await open(server, metricsHost, metricsPort, 'METRICS_HOST, METRICS_PORT')
-  return { port: portOf(server), close: () => close(server) }
+  return {
+    port: portOf(server),
+    async close() {
+      const closed = close(server)
+      server.closeAllConnections()
+      await closed
+    },
+  }
 }
 
 function createHttpServer(system: System, handle: RequestListener, connections: Map<string, number>): Server {

@@ -10,7 +10,10 @@ import { catalogTask } from '../service/secondaries/catalogs.ts'
 import { sweepTask } from '../service/secondaries/sweep.ts'
 import type { System } from '../system.ts'
 
-/** Its disposal refuses new requests, finishes running ones, and stops the background tasks. The system stays open. */
+/**
+ * Its disposal refuses new requests and those that wait for a turn, finishes running ones, and stops the background tasks.
+ * The system stays open, but nobody can wait for a turn any more.
+ */
 export interface Running extends AsyncDisposable {
   port: number
   /** Where metrics are served, if they are. */
@@ -46,9 +49,10 @@ export async function serve(system: System): Promise<Running> {
     port: listener.port,
     metricsPort: scraped?.port,
     async [Symbol.asyncDispose]() {
-      // Those who wait could wait longer than `listener` does.
+      const ended = Promise.all([listener.close(), scraped?.close(), ...tasks.map((task) => task.stop())])
+      // Who waits for a turn could wait for longer than the listener does.
       for (const budget of [queues, writers, readers, exports]) budget.close()
-      await Promise.all([listener.close(), scraped?.close(), ...tasks.map((task) => task.stop())])
+      await ended
     },
   }
 }

@@ -140,7 +140,8 @@ export class Transaction implements AsyncDisposable {
       const { command } = await this.db.query(COMMIT)
       if (command !== 'COMMIT') throw new Error('a statement failed unnoticed, so the transaction was rolled back')
     } catch (error) {
-      this.db.release(true)
+      // A session is as good as before if only a constraint was violated.
+      this.db.release(violationError(error) === undefined)
       tellFailure(this.db, error)
       const failure = translate(error)
       if (failure instanceof Unavailable && (await this.#isCommitted())) return sequel?.()

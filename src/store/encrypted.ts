@@ -40,7 +40,7 @@ export async function lockSecrets(trx: Db, table: SecretTable, after: string | n
   return query(
     trx,
     `select '${table}' as table, ${owner} as owner, secret, ${id} as id, ctid as place from ${table}
-     where ${id} in (${next}) order by ${id} for no key update`,
+     where ${id} in (${next}) and secret is not null order by ${id} for no key update`,
     { after },
   )
 }

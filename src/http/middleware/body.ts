@@ -4,6 +4,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Invalid, Throttled } from '../../errors.ts'
 import { BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES } from '../../limits.ts'
 import { identityOf } from '../../service/throttling/throttling.ts'
+import type { Release } from '../../flow/budget.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import { callerOf } from '../kit/caller.ts'
 import { withEffect, type Context, type Middleware } from '../kit/context.ts'
@@ -40,9 +41,14 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
   return withEffect(effectOf(limit, options), async function body(ctx, next) {
     const length = lengthOf(ctx, limit)
     // One that is announced as too large is not read.
-    hold(ctx, length > limit ? 0 : length)
-    await read(ctx, length)
-    await next()
+    const release = hold(ctx, length > limit ? 0 : length)
+    try {
+      await read(ctx, length)
+      await next()
+    } finally {
+      // A request whose client is gone may still be waiting for its turn, with its body.
+      finished(ctx.res, release)
+    }
   })
 
   async function read(ctx: Context, length: number): Promise<void> {
@@ -133,16 +139,16 @@ function lengthOf(ctx: Context, limit: number): number {
 }
 
 /**
- * Counts the octets of a body until the client has taken the response, or is gone: the response to a write cannot be
- * refused, and may be as large. @throws Throttled beyond the bounds
+ * Counts the octets of a body until the request is done, and the client has taken the response, or is gone: the response to
+ * a write cannot be refused, and may be as large. @throws Throttled beyond the bounds
  */
-function hold(ctx: Context, octets: number): void {
+function hold(ctx: Context, octets: number): Release {
   const { bodies } = ctx.state.system.bounds
   const caller = callerOf(ctx)
   const budget = typeof caller === 'string' ? bodies.strangers : bodies.accounts
   const release = budget.tryTake(identityOf(caller), octets)
   if (release === undefined) throw new Throttled(1, 'bodies')
-  finished(ctx.res, release)
+  return release
 }
 
 /** Removes the body from the request, so that its memory can be freed once it is parsed. */

@@ -55,7 +55,7 @@ async function repairDue(system: System, stopping?: AbortSignal): Promise<number
     const zone = await marks.takeDue(system.db)
     if (zone === undefined) break
     const isRepaired = await repair(system, zone).catch((error: unknown) => {
-      system.log.error('zone not repaired', { zone, reason: (error as Error).message })
+      if (stopping?.aborted !== true) system.log.error('zone not repaired', { zone, reason: (error as Error).message })
       return false
     })
     if (isRepaired) repaired++
@@ -93,7 +93,7 @@ function kindOf(error: unknown): string {
 
 /**
  * Deletes what a failed creation left of a zone, which may still be served. Waits for other workers on the zone.
- * @throws Busy after QUEUE_TIMEOUT, NameserverFailure
+ * @throws Busy after QUEUE_TIMEOUT, or if there is no turn; NameserverFailure
  */
 export async function clearLeftovers(system: System, name: string): Promise<void> {
   const end = performance.now() + QUEUE_TIMEOUT

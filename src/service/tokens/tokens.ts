@@ -192,7 +192,7 @@ export async function bind(system: System, id: string, bound: Account): Promise<
   if (!isUuid(id)) throw noToken(id)
   const result = await transaction(system.db, async (trx) => {
     await reserve(trx, `token ${id}`)
-    const token = await store.find(trx, id, system.now())
+    const token = await store.find(trx, id, system.now(), undefined)
     if (token === undefined) throw noToken(id)
     const namesDomain = (await policies.list(trx, id)).some(({ domainId }) => domainId !== null)
     const problems = [
@@ -204,7 +204,7 @@ export async function bind(system: System, id: string, bound: Account): Promise<
     ]
     if (problems.length > 0) throw new Invalid({ non_field_errors: problems })
     await store.bind(trx, id, bound.id)
-    return (await store.find(trx, id, system.now()))!
+    return (await store.find(trx, id, system.now(), undefined))!
   })
   record(system, 'token_bound', { account: bound.id, token: id })
   return result

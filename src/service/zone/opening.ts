@@ -49,7 +49,7 @@ export async function openZone(
 }
 
 /** Who writes, and must see the domain; its id; and what for. */
-interface Visit {
+interface Writing {
   writer: Writer
   id: number
   opening: Opening
@@ -57,34 +57,35 @@ interface Visit {
 
 /**
  * Locks a domain's zone; undefined if the domain does not exist.
- * @param visit undefined if the service writes
+ * @param writing undefined if the service writes
  * @throws Conflict if the domain is paused; Unauthenticated, Denied if the writer may no longer do so
  */
 export async function lockZone(
   publication: Publication,
   name: string,
   subnames: string[] | 'all',
-  visit?: Visit,
+  writing?: Writing,
 ): Promise<Zone | undefined> {
   const { system, trx } = publication
   const scope = subnames === 'all' ? undefined : await inSlices(scopeOf(subnames))
   // Sent together. The statements after a lock see the state at the time when the lock is granted.
   const [renewed, domain, read, known = []] = await timed(system, 'lock', () =>
     Promise.all([
-      visit && renew(system, trx, visit.writer, visit.opening.use ?? 'rrsets'),
-      domains.lock(trx, name, visit?.writer),
+      writing && renew(system, trx, writing.writer, writing.opening.use ?? 'rrsets'),
+      domains.lock(trx, name, writing?.writer),
       rrsets.atSubnames(trx, name, scope === undefined ? 'all' : namesOf(scope)),
-      visit && policiesOn(trx, visit.writer, visit.id),
+      writing && policiesOn(trx, writing.writer, writing.id),
     ]),
   )
   if (domain === undefined) return undefined
   if (domain.paused) throw new Conflict(`${name} is paused by the operator of this service and cannot be changed now.`)
-  if (visit === undefined || renewed === undefined) return new Zone(publication, domain, SERVICE, divided(read, scope))
+  if (writing === undefined || renewed === undefined)
+    return new Zone(publication, domain, SERVICE, divided(read, scope))
   // The token got its first policies after its authentication.
-  const isNewlyRestricted = renewed.restricted && !visit.writer.restricted
+  const isNewlyRestricted = renewed.restricted && !writing.writer.restricted
   const policies = isNewlyRestricted ? await policiesOn(trx, renewed, domain.id) : known
-  const author = authorOf(visit.writer, visit.opening.source ?? 'api')
-  return new Zone(publication, domain, author, { ...divided(read, scope), policies }, visit.opening.dryRun)
+  const author = authorOf(writing.writer, writing.opening.source ?? 'api')
+  return new Zone(publication, domain, author, { ...divided(read, scope), policies }, writing.opening.dryRun)
 }
 
 /** The subnames that a write is about, and their ancestors, which may be delegations or DNAMEs: undefined if too many. */

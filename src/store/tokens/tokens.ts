@@ -211,8 +211,8 @@ export async function count(db: Db, accountId: string): Promise<number> {
   return n
 }
 
-/** The token; with `accountId`, if the account owns it or it is bound to the account. */
-export async function find(db: Db, id: string, now: Timestamp, accountId?: string): Promise<Token | undefined> {
+/** The token, if this account owns it or it is bound to the account. @param accountId undefined: any account */
+export async function find(db: Db, id: string, now: Timestamp, accountId: string | undefined): Promise<Token | undefined> {
   const own = accountId === undefined ? '' : 'and :accountId in (owner_id, user_override_id)'
   return maybeOne(db, `select ${COLUMNS} from tokens where id = :id ${own}`, { id, accountId, now })
 }
