@@ -58,9 +58,11 @@ export async function add(
 ): Promise<StoredPolicy> {
   const given = await read(trx, actor, input, 'POST')
   const policy = { domainId: null, subname: null, type: null, permWrite: false, ...given }
+  // First, so that a duplicate is refused as such, also at the limit.
+  const added = await store.insert(trx, tokenId, policy, system.now())
   const { length } = await store.list(trx, tokenId)
-  if (length >= POLICIES_MAX) throw limitExceeded('a token', POLICIES_MAX, 'policies')
-  return store.insert(trx, tokenId, policy, system.now())
+  if (length > POLICIES_MAX) throw limitExceeded('a token', POLICIES_MAX, 'policies')
+  return added
 }
 
 /**
