@@ -6,6 +6,9 @@ import { test } from '../../support/serial.ts'
 import { addPolicies, type PolicyRow } from '../../support/clients/tokens.ts'
 import { waitingForLocks } from '../../support/state/transactions.ts'
 
+// Contract §6.5. The order of policies (§6.4) is tested in test/service/policies.test.ts, and each of its levels over HTTP,
+// for all endpoints, in test/http/access/matrix.test.ts.
+
 const service = useService()
 
 const INSUFFICIENT = '{"detail":"Insufficient token permissions."}'
@@ -21,66 +24,6 @@ async function restricted(rules: Rules) {
   const shown = await newRRset(account.api, domain)
   await addPolicies(service(), account.tokenId, ...rules(domain, other))
   return { ...account, domain, other, shown, path: `/domains/${domain}/rrsets/` }
-}
-
-/** Policies, and whether they permit writing www/TXT in the domain. */
-const DECISIONS: [title: string, rules: Rules, allowed: boolean][] = [
-  ['no policy permits', () => [], true],
-  ['a permissive default permits', () => [{ write: true }], true],
-  ['a restrictive default forbids', () => [{ write: false }], false],
-  ['a policy with a type overrides the default', () => [{ write: false }, { type: 'TXT', write: true }], true],
-  [
-    'a policy with a subname overrides one with a type',
-    () => [{ write: true }, { type: 'TXT', write: true }, { subname: 'www', write: false }],
-    false,
-  ],
-  [
-    'a policy with subname and type overrides one with a subname',
-    () => [{ write: false }, { subname: 'www', write: false }, { subname: 'www', type: 'TXT', write: true }],
-    true,
-  ],
-  [
-    'a policy with a domain overrides one with subname and type',
-    (domain) => [{ write: true }, { subname: 'www', type: 'TXT', write: true }, { domain, write: false }],
-    false,
-  ],
-  [
-    'a policy with domain and type overrides one with a domain',
-    (domain) => [{ write: false }, { domain, write: false }, { domain, type: 'TXT', write: true }],
-    true,
-  ],
-  [
-    'a policy with domain and subname overrides one with domain and type',
-    (domain) => [{ write: true }, { domain, type: 'TXT', write: true }, { domain, subname: 'www', write: false }],
-    false,
-  ],
-  [
-    'a policy with domain, subname and type overrides all others',
-    (domain) => [
-      { write: false },
-      { domain, subname: 'www', write: false },
-      { domain, subname: 'www', type: 'TXT', write: true },
-    ],
-    true,
-  ],
-  [
-    'a policy for another domain does not apply',
-    (_, other) => [{ write: false }, { domain: other, write: true }],
-    false,
-  ],
-  ['a policy for another subname does not apply', () => [{ write: false }, { subname: '', write: true }], false],
-  ['a policy for a wildcard matches it literally', () => [{ write: false }, { subname: '*', write: true }], false],
-  ['a policy for another type does not apply', () => [{ write: false }, { type: 'A', write: true }], false],
-]
-
-for (const [title, rules, allowed] of DECISIONS) {
-  test(title, async (t) => {
-    const { api, path } = await restricted(rules)
-    const answer = await api.post(path, rrset({ type: 'TXT', records: ['"a"'] }))
-    if (allowed) t.is(answer.status, 201)
-    else t.deepEqual([answer.status, answer.text], [403, INSUFFICIENT])
-    t.is((await api.get(`${path}www/TXT/`)).status, allowed ? 200 : 404)
-  })
 }
 
 for (const [method, body] of [
@@ -130,12 +73,7 @@ test('policies never restrict reads', async (t) => {
 
 /** Policies, and whether they permit deleting a domain with an NS RRset at its apex and an A RRset at www. */
 const DELETIONS: [title: string, rules: Rules, allowed: boolean][] = [
-  ['no policy', () => [], true],
-  ['a permissive default', () => [{ write: true }], true],
-  ['a restrictive default', () => [{ write: false }], false],
-  ['a permissive policy for the domain', (domain) => [{ write: false }, { domain, write: true }], true],
   ['a permissive policy for another domain', (_, other) => [{ write: false }, { domain: other, write: true }], false],
-  ['a restrictive policy for the domain', (domain) => [{ write: true }, { domain, write: false }], false],
   [
     'a restrictive policy that names the domain, even if it matches no RRset there',
     (domain) => [{ write: true }, { domain, subname: 'absent', type: 'TXT', write: false }],
@@ -175,12 +113,6 @@ test('deleting a domain requires permission for the apex NS even if it is absent
 test('deleting an absent domain is 204, whatever the policies', async (t) => {
   const { api } = await restricted(() => [{ write: false }])
   t.is((await api.delete('/domains/absent.test/')).status, 204)
-})
-
-test('policies do not restrict the creation of domains', async (t) => {
-  const { api } = await restricted(() => [{ write: false }, { type: 'NS', write: false }])
-  const name = await newDomain(api)
-  t.is((await api.post(`/domains/${name}/rrsets/`, rrset())).text, INSUFFICIENT)
 })
 
 test('a token with auto_policy may write in the domains that it creates, and nowhere else', async (t) => {

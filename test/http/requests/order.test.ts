@@ -27,6 +27,8 @@ let account: Account
 let full: Account
 let plain: Token
 let restricted: Token
+/** A token of `account` that is bound to another account, which alone may change it. */
+let bound: Token
 let domain: string
 let foreign: string
 
@@ -38,12 +40,14 @@ test.before('accounts', async () => {
   plain = await addToken(service(), account.id)
   restricted = await addToken(service(), account.id)
   await addPolicies(service(), restricted.id, { write: false })
+  bound = await addToken(service(), account.id, { userOverrideId: full.id })
   const rrset = { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] }
   await account.api.post(`/domains/${domain}/rrsets/`, rrset)
 })
 
 const own = (rest = '') => `/domains/${domain}/rrsets/${rest}`
 const others = (rest = '') => `/domains/${foreign}/rrsets/${rest}`
+const ofBound = (rest = '') => `/auth/tokens/${bound.id}/${rest}`
 const anonymous = () => service().anonymous
 const owner = () => account.api
 
@@ -89,6 +93,14 @@ const rows: [string, () => Promise<Answer>, number, string][] = [
   ['a foreign domain is 404 before 413', () => send(owner(), 'POST', others(), large, asJson), 404, NOT_FOUND],
   ['a foreign domain is 404 before 415', () => send(owner(), 'POST', others(), 'x', asText), 404, NOT_FOUND],
   ['a foreign domain is 404 before 400', () => send(owner(), 'POST', others(), '{', asJson), 404, NOT_FOUND],
+  [
+    'a token that the caller only reads is 403 before 400',
+    () => owner().patch(ofBound(), { name: null }),
+    403,
+    PERMISSION,
+  ],
+  ['so are its policies', () => owner().post(ofBound('policies/rrsets/'), { type: 1 }), 403, PERMISSION],
+  ['so are its policies, before 404', () => owner().patch(ofBound('policies/rrsets/x/'), { type: 1 }), 403, PERMISSION],
   ['a missing flag is 403 before 413', () => send(plain.api, 'POST', '/domains/', large, asJson), 403, PERMISSION],
   ['a missing flag is 403 before 400', () => send(plain.api, 'POST', '/domains/', '{', asJson), 403, PERMISSION],
   ['a reached quota is 403 before 413', () => send(full.api, 'POST', '/domains/', large, asJson), 403, quota()],
