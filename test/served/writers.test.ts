@@ -1,4 +1,4 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { isBusy, newDomain, patiently } from '../support/clients/api.ts'
 import { Client, type Answer } from '../support/clients/client.ts'
 import { depth } from '../support/depth.ts'
@@ -6,8 +6,8 @@ import { ask, dataOf } from '../support/dns/dns.ts'
 import { addresses, served, told, update } from '../support/clients/dyndns.ts'
 import { useService } from '../support/harness.ts'
 import { startService, type LocalService } from '../support/servers/service.ts'
-import { isConsistent } from '../support/dns/zone.ts'
-import { writeSideBySide } from './checks/writers.ts'
+import { query, rrsetsOf } from '../support/dns/wire.ts'
+import { isConsistent, Zone } from '../support/dns/zone.ts'
 
 // Writers side by side. Half of them use one process of the service, half another. Both processes share the connections
 // that PowerDNS can handle.
@@ -28,6 +28,14 @@ test.before('two processes', async () => {
 })
 
 test.after.always('the second process stops', () => second.stop())
+
+interface RRsetBody {
+  records: string[]
+  touched: string
+}
+
+const WRITERS = 16
+const WRITES = depth(128, 512)
 
 /** A router's IPv4 and IPv6 address. */
 function both(router: number): string {
@@ -60,12 +68,14 @@ function publishedLast(domain: string): string {
 }
 
 test.serial('16 writers on one zone lose no update', async (t) => {
-  await writeSideBySide(t, service(), pair, ['one.test'], depth(128, 500))
+  await writeSideBySide(t, ['one.test'])
 })
 
 test.serial('16 writers on 16 zones lose no update', async (t) => {
-  const names = Array.from({ length: 16 }, (_, i) => `z${i}.test`)
-  await writeSideBySide(t, service(), pair, names, depth(128, 500))
+  await writeSideBySide(
+    t,
+    Array.from({ length: 16 }, (_, i) => `z${i}.test`),
+  )
 })
 
 test.serial(`${ROUTERS} routers each update their own name at once, three times`, async (t) => {
@@ -108,3 +118,76 @@ test.serial('with throttling, 20 updates are accepted, and the others are answer
 test.serial('at the end no mark remains, and DNS equals the database, serials included', async (t) => {
   await isConsistent(t, service())
 })
+
+/**
+ * 16 writers make `WRITES` writes in total. Each writes to one of the zones: to its own RRset, and to one that all
+ * writers of the zone share. Half of them use one process of the service, half another.
+ */
+async function writeSideBySide(t: ExecutionContext, names: string[]): Promise<void> {
+  const zones = await Promise.all(names.map((name) => Zone.create(service(), pair[0], name)))
+  for (const zone of zones) await zone.put('shared', 'TXT', ['"nobody"'])
+  const shared = new Map<Zone, RRsetBody[]>(zones.map((zone) => [zone, []]))
+
+  const writers = Array.from({ length: WRITERS }, async (_, writer) => {
+    const zone = zones[writer % zones.length]!
+    const api = pair[writer % 2]!
+    let own: string[] | undefined
+    for (let i = 0; i < WRITES / WRITERS; i++) {
+      const records = [`"writer ${writer}, write ${i}"`]
+      if (i % 3 === 2) {
+        const body = acknowledged(t, await api.patch(path(zone, 'shared'), { records }), 200)
+        shared.get(zone)!.push(body)
+      } else if (own === undefined) {
+        const rrset = { subname: `own${writer}`, type: 'TXT', ttl: 60, records }
+        own = acknowledged(t, await api.post(`/domains/${zone.name}/rrsets/`, rrset), 201).records
+      } else {
+        own = acknowledged(
+          t,
+          await api.put(path(zone, `own${writer}`), { ...ownKey(writer), ttl: 60, records }),
+          200,
+        ).records
+      }
+      if (i % 7 === 6) {
+        t.is((await api.delete(path(zone, `own${writer}`))).status, 204)
+        own = undefined
+      }
+    }
+    await isStored(t, api, zone, `own${writer}`, own)
+  })
+  await Promise.all(writers)
+
+  for (const [zone, bodies] of shared) {
+    const last = bodies.reduce((latest, body) => (body.touched > latest.touched ? body : latest))
+    t.is(new Set(bodies.map((body) => body.touched)).size, bodies.length, 'each write has a time of its own')
+    await isStored(t, pair[0], zone, 'shared', last.records)
+  }
+}
+
+const ownKey = (writer: number) => ({ subname: `own${writer}`, type: 'TXT' })
+
+function acknowledged(t: ExecutionContext, { status, text, json }: Answer, expected: number): RRsetBody {
+  t.is(status, expected, text)
+  return json as RRsetBody
+}
+
+/** Asserts that the API and DNS have these records, or no RRset at all. */
+async function isStored(
+  t: ExecutionContext,
+  api: Client,
+  zone: Zone,
+  subname: string,
+  records: string[] | undefined,
+): Promise<void> {
+  const { status, json } = await api.get(path(zone, subname))
+  t.is(status, records === undefined ? 404 : 200)
+  if (records !== undefined) t.deepEqual((json as RRsetBody).records, records)
+  const { answers } = await query(service().powerDns, zone.at(subname), 'TXT')
+  t.deepEqual(
+    rrsetsOf(answers).flatMap((rrset) => rrset.records),
+    records ?? [],
+  )
+}
+
+function path(zone: Zone, subname: string): string {
+  return `/domains/${zone.name}/rrsets/${subname}/TXT/`
+}
