@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CLAIM_LIFETIME, IDLE_TIMEOUT } from '../../src/limits.ts'
 import { createAccount } from '../support/clients/accounts.ts'
 import { startWithCaches } from '../support/caches.ts'
+import { newDomainWithWww } from '../support/clients/api.ts'
 import { addressAt, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { useServers, useServed } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
 import { breakTransactions } from '../support/state/transactions.ts'
 
@@ -13,11 +14,7 @@ import { breakTransactions } from '../support/state/transactions.ts'
 // after the first one wait for IDLE_TIMEOUT, at the same time.
 
 const servers = useServers()
-let service: OwnService
-
-test.serial.before('a service is started', async () => {
-  service = await servers().serve()
-})
+const service = useServed(servers)
 
 const rrset = (address: string, subname = 'www') => ({ subname, type: 'A', ttl: 300, records: [address] })
 const isPatch = ({ method }: Call) => method === 'PATCH'
@@ -25,24 +22,19 @@ const isPatchOf = (name: string) => (call: Call) => isPatch(call) && call.path =
 /** The question for the zone's serial, before its change is sent, by a service that asks the API. */
 const isQuestion = ({ method, path }: Call) => method === 'GET' && path.startsWith('/zones?zone=stood-still.example.')
 
-async function makeDomain(name: string): Promise<void> {
-  await service.api.post('/domains/', { name })
-  await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-}
-
 /** The address of `www` at PowerDNS. */
 const served = (name: string) => addressAt(servers(), `www.${name}`, name)
 
 test.serial('a process that stood still sends nothing after another has taken over', async (t) => {
   const name = 'stood-still.example'
-  await makeDomain(name)
+  await newDomainWithWww(service().api, name)
   const first = await startWithCaches(servers())
   const question = servers().proxy.stop(isQuestion)
   const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
   await question.arrived
   first.signal('SIGSTOP')
   await breakTransactions(servers())
-  t.is((await service.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
+  t.is((await service().api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
   servers().proxy.calls.length = 0
   question.release('pass')
   // For longer than it relies on its claim.
@@ -57,13 +49,13 @@ test.serial('a process that stood still sends nothing after another has taken ov
 
 test('a process that stands still loses the zone to others after IDLE_TIMEOUT', async (t) => {
   const name = 'stands-still.example'
-  await makeDomain(name)
+  await newDomainWithWww(service().api, name)
   const first = await servers().start()
   const push = servers().proxy.stop(isPatchOf(name))
   const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
   await push.arrived
   first.signal('SIGSTOP')
-  const write = () => service.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))
+  const write = () => service().api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))
   t.is((await write()).status, 503)
   await eventuallyIs(async () => (await write()).status, 200)
   push.release('cut')
@@ -76,7 +68,7 @@ test('a process that stands still loses the zone to others after IDLE_TIMEOUT', 
 test('a push may take longer than IDLE_TIMEOUT', async (t) => {
   const name = 'long-push.example'
   // A large write takes all the room of its account.
-  const { api } = await createAccount(servers().system, service.url)
+  const { api } = await createAccount(servers().system, service().url)
   t.is((await api.post('/domains/', { name })).status, 201)
   const push = servers().proxy.stop(isPatchOf(name))
   // PowerDNS has more time for many RRsets.

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { newDomainWithWww } from '../support/clients/api.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
@@ -30,11 +31,6 @@ const NOTHING_CHANGED = {
   detail: 'The DNS backend is currently unavailable. Nothing was changed; please retry.',
 }
 
-async function makeDomain(name: string): Promise<void> {
-  await service.api.post('/domains/', { name })
-  await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-}
-
 /** Applies a fate to the next COMMIT of a write to a zone; later ones pass. */
 function once(fate: CommitFate): void {
   let isDone = false
@@ -57,7 +53,7 @@ async function writeWith(name: string, address: string, atPush: () => void) {
 
 test.serial('a write whose commit is carried out is answered 200, although the connection breaks', async (t) => {
   const name = 'carried-out.example'
-  await makeDomain(name)
+  await newDomainWithWww(service.api, name)
   const answer = await writeWith(name, '192.0.2.2', () => {
     once('swallow')
   })
@@ -69,7 +65,7 @@ test.serial('a write whose commit is carried out is answered 200, although the c
 for (const fate of ['cut', 'forget'] as const) {
   test.serial(`a write whose commit is not carried out (${fate}) is answered 503 and leaves nothing`, async (t) => {
     const name = `not-carried-out-${fate}.example`
-    await makeDomain(name)
+    await newDomainWithWww(service.api, name)
     const answer = await writeWith(name, '192.0.2.2', () => {
       once(fate)
     })
@@ -82,7 +78,7 @@ for (const fate of ['cut', 'forget'] as const) {
 
 test.serial('if Postgres stays away, the answer says that the outcome is unknown', async (t) => {
   const name = 'unknown.example'
-  await makeDomain(name)
+  await newDomainWithWww(service.api, name)
   const answer = await writeWith(name, '192.0.2.2', () => {
     proxy.refuse(true)
     // The idle connections of the pools break, too.

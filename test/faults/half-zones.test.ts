@@ -1,18 +1,15 @@
 import test from 'ava'
 import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import * as marks from '../../src/store/zone/marks.ts'
+import { newDomainWithWww } from '../support/clients/api.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { useServers, useServed } from '../support/harness.ts'
 
 // Zones as PowerDNS leaves them if it is killed during a creation or deletion (powerdns.md §6.2), made here by hand.
 
 const servers = useServers()
-let service: OwnService
-
-test.serial.before('a service is started', async () => {
-  service = await servers().serve()
-})
+const service = useServed(servers)
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
 const path = (name: string) => `/zones/${name}.`
@@ -50,14 +47,13 @@ for (const withKey of [false, true]) {
     const name = `again-${withKey}.example`
     await makeZoneWithoutSoa(name, withKey)
     await leaveMark(name, 1_800_000_000)
-    t.is((await service.api.post('/domains/', { name })).status, 201)
+    t.is((await service().api.post('/domains/', { name })).status, 201)
     t.deepEqual(await discrepanciesOf(servers(), name), [])
   })
 
   test.serial(`a zone with ${half} whose domain exists is completed`, async (t) => {
     const name = `finished-${withKey}.example`
-    await service.api.post('/domains/', { name })
-    await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+    await newDomainWithWww(service().api, name)
     await servers().pdns('DELETE', path(name))
     await makeZoneWithoutSoa(name, withKey)
     await leaveMark(name, null)
@@ -68,8 +64,7 @@ for (const withKey of [false, true]) {
 
 test.serial('a half-deleted zone, whose key is gone, is completed if its deletion was not acknowledged', async (t) => {
   const name = 'half-deleted.example'
-  await service.api.post('/domains/', { name })
-  await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  await newDomainWithWww(service().api, name)
   await deleteKey(name)
   await leaveMark(name, null)
   t.deepEqual(await reconcileAll(servers().system, { contents: false }), { doubtful: [name], left: [] })
@@ -80,17 +75,16 @@ test.serial('a domain with a half-deleted zone can be deleted', async (t) => {
   const name = 'half-deleted.example'
   await deleteKey(name)
   await leaveMark(name, null)
-  t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
+  t.is((await service().api.delete(`/domains/${name}/`)).status, 204)
   t.deepEqual(await discrepancies(servers()), [])
 })
 
 test.serial('the next write completes a half-deleted zone', async (t) => {
   const name = 'half-written.example'
-  await service.api.post('/domains/', { name })
-  await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  await newDomainWithWww(service().api, name)
   await deleteKey(name)
   await leaveMark(name, null)
-  t.is((await service.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))).status, 200)
+  t.is((await service().api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))).status, 200)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
@@ -102,7 +96,7 @@ test.serial('the next creation replaces the zone of an unacknowledged one, with 
   const zone = { name: `${name}.`, kind: 'Master', nameservers: [], dnssec: true, soa_edit_api: '', rrsets: [soa] }
   t.is((await servers().pdns('POST', '/zones', zone)).status, 201)
   await leaveMark(name, serial)
-  t.is((await service.api.post('/domains/', { name })).status, 201)
+  t.is((await service().api.post('/domains/', { name })).status, 201)
   t.like((await servers().pdns('GET', path(name))).json, { serial: serial + 2 })
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
@@ -123,9 +117,9 @@ test.serial('a creation waits until the repair of an earlier one can no longer d
     }
     return 'pass'
   })
-  t.is((await service.api.post('/domains/', { name })).status, 503)
+  t.is((await service().api.post('/domains/', { name })).status, 503)
   await eventually(() => isDeleted)
-  t.is((await service.api.post('/domains/', { name })).status, 201)
+  t.is((await service().api.post('/domains/', { name })).status, 201)
   await eventuallyIs(() => proxy.open(), 0)
   proxy.heal()
   t.deepEqual(await discrepanciesOf(servers(), name), [])
@@ -143,16 +137,16 @@ for (const fate of ['pass', 'cut'] as const) {
         method === 'POST' && body.includes(`"${name}.`)
       let apply = () => {}
       proxy.stop(isCreation).release({ abandoned: new Promise<void>((resolve) => (apply = resolve)) })
-      t.is((await service.api.post('/domains/', { name })).status, 503)
+      t.is((await service().api.post('/domains/', { name })).status, 503)
       const stopped = proxy.stop(isCreation)
-      const answering = service.api.post('/domains/', { name })
+      const answering = service().api.post('/domains/', { name })
       await stopped.arrived
       apply()
       await eventuallyIs(async () => (await servers().pdns('GET', path(name))).status, 200)
       stopped.release(fate)
       t.is((await answering).status, 503)
       t.deepEqual(await discrepanciesOf(servers(), name), [])
-      t.is((await service.api.post('/domains/', { name })).status, 201)
+      t.is((await service().api.post('/domains/', { name })).status, 201)
       t.deepEqual(await discrepanciesOf(servers(), name), [])
     },
   )

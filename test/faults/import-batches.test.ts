@@ -5,8 +5,7 @@ import { answerTime, COLLECTION_ITEMS } from '../../src/limits.ts'
 import { ask, lookUp } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import type { ShownDomain } from '../support/clients/api.ts'
-import type { Client } from '../support/clients/client.ts'
-import { useServers } from '../support/harness.ts'
+import { useServers, useServed } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
 
 // A zone with more RRsets than one request to PowerDNS takes is created in batches; nobody sees a part of it.
@@ -15,15 +14,11 @@ const servers = useServers()
 const RRSETS = COLLECTION_ITEMS + 500
 const ZONE_FILE = Array.from({ length: RRSETS }, (_, i) => `h${i} 300 A 192.0.2.1\n`).join('')
 
-let api: Client
+const service = useServed(servers)
 let number = 0
 
-test.serial.before('a service is started', async () => {
-  api = (await servers().serve()).api
-})
-
 const freshName = () => `batches-${number++}.example`
-const create = (name: string) => api.post('/domains/', { name, zonefile: ZONE_FILE })
+const create = (name: string) => service().api.post('/domains/', { name, zonefile: ZONE_FILE })
 
 async function domainExists(name: string): Promise<boolean> {
   return (await query(servers().system.db, 'select from domains where name = :name', { name })).length > 0

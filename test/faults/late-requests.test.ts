@@ -1,8 +1,9 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
+import { newDomainWithWww } from '../support/clients/api.ts'
 import { addressAt, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { useServers, useServed } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
 
 // A request reaches PowerDNS after its sender has lost the zone's lock (architecture.md, "The mark before the push"). No
@@ -11,19 +12,11 @@ import type { Call } from '../support/servers/proxy.ts'
 const servers = useServers()
 
 /** The service that takes over. */
-let service: OwnService
-
-test.serial.before('a service is started', async () => {
-  service = await servers().serve()
-})
+const service = useServed(servers)
 
 const rrset = (address: string, subname = 'www') => ({ subname, type: 'A', ttl: 300, records: [address] })
 const isPatch = ({ method }: Call) => method === 'PATCH'
 const isCreation = ({ method }: Call) => method === 'POST'
-async function makeDomain(name: string): Promise<void> {
-  await service.api.post('/domains/', { name })
-  await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-}
 
 async function marksOf(zone: string): Promise<{ settled: boolean }[]> {
   return query(servers().system.db, 'select settled from marks where zone = :zone', { zone })
@@ -42,14 +35,14 @@ test.serial(
   'a change that arrives after later writes, which send only their changes, is found and undone',
   async (t) => {
     const name = 'late-change.example'
-    await makeDomain(name)
+    await newDomainWithWww(service().api, name)
     const victim = await servers().start()
     const push = servers().proxy.stop(isPatch)
     const answering = victim.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')).catch(() => undefined)
     const late = await push.arrived
     await victim.kill()
     await answering
-    const { api } = service
+    const { api } = service()
     t.is((await api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
     t.deepEqual(await marksOf(name), [{ settled: true }])
 
@@ -89,7 +82,7 @@ test.serial('a creation that arrives after its repair leaves no zone', async (t)
 
 test.serial('a write does not hide a change that was applied unseen: it publishes the whole zone', async (t) => {
   const name = 'unseen.example'
-  await makeDomain(name)
+  await newDomainWithWww(service().api, name)
   const content = `ns1.zoneplane.test. hostmaster.${name}. 1 3600 600 1209600 3600`
   const changes = [
     { name: `www.${name}.`, type: 'A', ttl: 300, records: [{ content: '192.0.2.99', disabled: false }] },
@@ -97,14 +90,14 @@ test.serial('a write does not hide a change that was applied unseen: it publishe
   ].map((change) => ({ ...change, changetype: 'REPLACE' }))
   await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: changes })
   t.is(await served(name), '192.0.2.99')
-  t.is((await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.4', 'other'))).status, 201)
+  t.is((await service().api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.4', 'other'))).status, 201)
   t.is(await served(name), '192.0.2.1')
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
 test.serial('deleting a domain whose creation failed waits until nothing of it is served', async (t) => {
   const name = 'failed-creation.example'
-  const { api } = service
+  const { api } = service()
   const push = servers().proxy.stop(isCreation)
   const answering = api.post('/domains/', { name })
   await push.arrived

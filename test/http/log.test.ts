@@ -6,22 +6,14 @@ import { addToken } from '../support/clients/tokens.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createLog } from '../../src/log.ts'
 import { query } from '../../src/store/database.ts'
-import type { Account } from '../support/clients/accounts.ts'
 import { newDomain } from '../support/clients/api.ts'
 import { eventuallyHas } from '../support/eventually.ts'
-import { useService, withService, type TestService } from '../support/harness.ts'
+import { useService, withService, type TestService, useZone } from '../support/harness.ts'
 
 // One structured line per request, and no secrets in the log.
 
 const service = useService({ LOG_LEVEL: 'debug' })
-
-let account: Account
-let domain: string
-
-test.before('an account with a domain', async () => {
-  account = await service().account()
-  domain = await newDomain(account.api)
-})
+const zone = useZone(service)
 
 type Line = Record<string, unknown>
 
@@ -51,7 +43,7 @@ for (const [method, path, body, route, status, known] of [
   test.serial(`one log line describes a request: ${method} ${path} is ${status}`, async (t) => {
     const id = randomBytes(8).toString('hex')
     const options = { headers: { 'x-request-id': id } }
-    t.is((await account.api.send(method, path.replace('DOMAIN', domain), body, options)).status, status)
+    t.is((await zone().api.send(method, path.replace('DOMAIN', zone().domain), body, options)).status, status)
     const [line, ...more] = await linesOf(id)
     t.deepEqual(more, [])
     const { timestamp, ms, ...rest } = line!
@@ -63,8 +55,8 @@ for (const [method, path, body, route, status, known] of [
       request: id,
       address: '127.0.0.1',
       ...{ method, route, status },
-      account: known ? account.id : null,
-      token: known ? account.tokenId : null,
+      account: known ? zone().account.id : null,
+      token: known ? zone().account.tokenId : null,
     })
   })
 }
@@ -97,7 +89,7 @@ test.serial('an error that Koa reports is logged in JSON', (t) => {
 })
 
 test.serial('a request that fails authentication is logged without account and token', async (t) => {
-  const { id, secret } = await addToken(service(), account.id, { allowedSubnets: [] })
+  const { id, secret } = await addToken(service(), zone().account.id, { allowedSubnets: [] })
   const headers = { 'x-request-id': 'stranger', authorization: `Token ${secret}` }
   t.is((await service().anonymous.get('/domains/', { headers })).status, 401)
   const [line] = await linesOf('stranger')
@@ -107,10 +99,10 @@ test.serial('a request that fails authentication is logged without account and t
 
 test.serial('the log line of an override token has the bound account', async (t) => {
   const { id: owner } = await service().account()
-  const { id, api } = await addToken(service(), owner, { userOverrideId: account.id })
+  const { id, api } = await addToken(service(), owner, { userOverrideId: zone().account.id })
   await api.get('/domains/', { headers: { 'x-request-id': 'bound' } })
   const [line] = await linesOf('bound')
-  t.deepEqual([line!['account'], line!['token']], [account.id, id])
+  t.deepEqual([line!['account'], line!['token']], [zone().account.id, id])
 })
 
 test.serial('the id in the log is that of the response, even if the service generated it', async (t) => {
@@ -126,7 +118,7 @@ test.serial('a preflight is logged', async (t) => {
 })
 
 test.serial('a request that the client aborts is logged', async (t) => {
-  const headers = [`Authorization: Token ${account.secret}`, 'X-Request-Id: halfway', 'Content-Length: 100']
+  const headers = [`Authorization: Token ${zone().account.secret}`, 'X-Request-Id: halfway', 'Content-Length: 100']
   await exchange(service().url, plainRequest(`POST /api/v1/domains/`, headers) + '{', { end: true })
   t.is((await linesOf('halfway')).length, 1)
 })
@@ -206,7 +198,7 @@ for (const [traceparent, trace] of [
   test.serial(`the trace of a request is in its log lines if it is valid: ${traceparent}`, async (t) => {
     const id = randomBytes(8).toString('hex')
     const headers = { 'x-request-id': id, traceparent }
-    const answer = await account.api.get('/nothing/', { headers })
+    const answer = await zone().api.get('/nothing/', { headers })
     t.is(answer.headers['x-request-id'], id)
     const [line, ...more] = await linesOf(id)
     t.deepEqual(more, [])

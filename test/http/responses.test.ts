@@ -1,26 +1,15 @@
 import test from 'ava'
-import type { Account } from '../support/clients/accounts.ts'
-import { newDomain } from '../support/clients/api.ts'
 import { exchange, plainRequest } from '../support/clients/raw.ts'
 import type { Answer } from '../support/clients/client.ts'
-import { useService, withService } from '../support/harness.ts'
+import { useService, withService, useZone } from '../support/harness.ts'
 
 // Contract §§1.5 to 1.7: bodies, headers and status codes of responses.
 
 const service = useService()
+const zone = useZone(service, { ttl: 60 })
 
-let account: Account
-let domain: string
-
-test.before('an account with a domain', async () => {
-  account = await service().account()
-  domain = await newDomain(account.api)
-  const rrset = { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] }
-  await account.api.post(`/domains/${domain}/rrsets/`, rrset)
-})
-
-const rrsets = (rest = '') => `/domains/${domain}/rrsets/${rest}`
-const owner = () => account.api
+const rrsets = (rest = '') => `${zone().rrsets}${rest}`
+const owner = () => zone().api
 const anonymous = () => service().anonymous
 
 /** One request for each kind of answer with a body. */
@@ -28,8 +17,8 @@ const answers: [string, () => Promise<Answer>, number][] = [
   ['the index', () => anonymous().get('/'), 200],
   ['the index for a token', () => owner().get('/'), 200],
   ['a list of domains', () => owner().get('/domains/'), 200],
-  ['a domain', () => owner().get(`/domains/${domain}/`), 200],
-  ['a new domain', () => owner().post('/domains/', { name: `new.${domain}` }), 201],
+  ['a domain', () => owner().get(`/domains/${zone().domain}/`), 200],
+  ['a new domain', () => owner().post('/domains/', { name: `new.${zone().domain}` }), 201],
   ['a list of RRsets', () => owner().get(rrsets()), 200],
   ['an RRset', () => owner().get(rrsets('www/A/')), 200],
   ['a new RRset', () => owner().post(rrsets(), { subname: 'r', type: 'A', ttl: 60, records: ['192.0.2.1'] }), 201],
@@ -123,7 +112,7 @@ for (const path of ['/domains/', '/', '//root/healthz']) {
 for (const [title, path, allow] of [
   ['index', () => '/', 'GET, HEAD, OPTIONS'],
   ['domains', () => '/domains/', 'GET, POST, HEAD, OPTIONS'],
-  ['one domain', () => `/domains/${domain}/`, 'GET, DELETE, HEAD, OPTIONS'],
+  ['one domain', () => `/domains/${zone().domain}/`, 'GET, DELETE, HEAD, OPTIONS'],
   ['RRsets', () => rrsets(), 'GET, POST, PUT, PATCH, HEAD, OPTIONS'],
   ['one RRset', () => rrsets('www/A/'), 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS'],
   ['liveness', () => '//root/healthz', 'GET, HEAD, OPTIONS'],

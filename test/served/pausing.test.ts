@@ -3,27 +3,22 @@ import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { pause, resume } from '../../src/service/adoption/pausing.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
-import type { Client } from '../support/clients/client.ts'
-import { useServers } from '../support/harness.ts'
+import { useServers, useServed } from '../support/harness.ts'
 
 // The operator pauses a domain, works on its zone at PowerDNS, and chooses which contents stay.
 
 const servers = useServers()
-let api: Client
-
-test.serial.before('a service is started', async () => {
-  api = (await servers().serve()).api
-})
+const service = useServed(servers)
 
 const rrsets = (name: string) => `/domains/${name}/rrsets/`
 const www = (...records: string[]) => ({ subname: 'www', type: 'A', ttl: 60, records })
 const recordsOf = async (name: string) =>
-  ((await api.get(`${rrsets(name)}www/A/`)).json as { records: string[] }).records
+  ((await service().api.get(`${rrsets(name)}www/A/`)).json as { records: string[] }).records
 const served = (name: string) => lookUp(servers().powerDns, `www.${name}`, 'A')
 
 async function makePaused(name: string): Promise<void> {
-  await api.post('/domains/', { name })
-  await api.post(rrsets(name), www('192.0.2.1'))
+  await service().api.post('/domains/', { name })
+  await service().api.post(rrsets(name), www('192.0.2.1'))
   await pause(servers().system, name)
 }
 
@@ -44,11 +39,11 @@ test.serial('a paused domain cannot be written, and its zone is not repaired', a
   await makePaused(name)
   const detail = `{"detail":"${name} is paused by the operator of this service and cannot be changed now."}`
   const answers = [
-    await api.post(rrsets(name), { ...www('192.0.2.1'), subname: 'new' }),
-    await api.patch(`${rrsets(name)}www/A/`, { ttl: 61 }),
-    await api.delete(`${rrsets(name)}www/A/`),
-    await api.post(`${rrsets(name)}?dry_run=true`, { ...www('192.0.2.1'), subname: 'new' }),
-    await api.delete(`/domains/${name}/`),
+    await service().api.post(rrsets(name), { ...www('192.0.2.1'), subname: 'new' }),
+    await service().api.patch(`${rrsets(name)}www/A/`, { ttl: 61 }),
+    await service().api.delete(`${rrsets(name)}www/A/`),
+    await service().api.post(`${rrsets(name)}?dry_run=true`, { ...www('192.0.2.1'), subname: 'new' }),
+    await service().api.delete(`/domains/${name}/`),
   ]
   for (const { status, text } of answers) t.deepEqual([status, text], [409, detail])
   t.deepEqual(await recordsOf(name), ['192.0.2.1'])
@@ -66,10 +61,10 @@ test.serial('a paused domain cannot be written, and its zone is not repaired', a
     },
   ]
   t.deepEqual(await resume(servers().system, name), differences)
-  t.is((await api.delete(`${rrsets(name)}www/A/`)).status, 409)
+  t.is((await service().api.delete(`${rrsets(name)}www/A/`)).status, 409)
   t.deepEqual(await resume(servers().system, name, 'ours'), differences)
   t.deepEqual(await served(name), ['192.0.2.1'])
-  t.is((await api.delete(`${rrsets(name)}www/A/`)).status, 204)
+  t.is((await service().api.delete(`${rrsets(name)}www/A/`)).status, 204)
 })
 
 for (const serial of [undefined, 4_000_000_001]) {
@@ -81,7 +76,7 @@ for (const serial of [undefined, 4_000_000_001]) {
     t.is((await resume(servers().system, name, 'theirs')).length, 1)
     t.deepEqual(await recordsOf(name), ['192.0.2.9'])
     t.deepEqual(await served(name), ['192.0.2.9'])
-    t.is((await api.patch(`${rrsets(name)}www/A/`, www('192.0.2.2'))).status, 200)
+    t.is((await service().api.patch(`${rrsets(name)}www/A/`, www('192.0.2.2'))).status, 200)
     t.deepEqual(await served(name), ['192.0.2.2'])
   })
 }
@@ -94,21 +89,21 @@ test.serial('what the API refuses is not taken over, and the domain stays paused
   await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: [alias] })
   const error = await t.throwsAsync(resume(servers().system, name, 'theirs'))
   t.regex(JSON.stringify(error), /alias\.refused\.test\. ALIAS: /)
-  t.is((await api.delete(`${rrsets(name)}www/A/`)).status, 409)
+  t.is((await service().api.delete(`${rrsets(name)}www/A/`)).status, 409)
   t.is((await resume(servers().system, name, 'ours')).length, 1)
-  t.is((await api.delete(`${rrsets(name)}www/A/`)).status, 204)
+  t.is((await service().api.delete(`${rrsets(name)}www/A/`)).status, 204)
 })
 
 test.serial('a domain whose zone has not changed is resumed at once', async (t) => {
   const name = 'same.test'
   await makePaused(name)
   t.deepEqual(await resume(servers().system, name), [])
-  t.is((await api.delete(`${rrsets(name)}www/A/`)).status, 204)
+  t.is((await service().api.delete(`${rrsets(name)}www/A/`)).status, 204)
 })
 
 test.serial('only domains that exist are paused, and only paused ones resumed', async (t) => {
   await t.throwsAsync(pause(servers().system, 'nowhere.test'), { message: 'There is no domain nowhere.test.' })
-  await api.post('/domains/', { name: 'running.test' })
+  await service().api.post('/domains/', { name: 'running.test' })
   await t.throwsAsync(resume(servers().system, 'running.test'), { message: 'running.test is not paused.' })
 })
 

@@ -4,6 +4,7 @@ import { createLog } from '../../src/log.ts'
 import { createSystem } from '../../src/process/create-system.ts'
 import type { System } from '../../src/system.ts'
 import { createAccount, type Account, type AccountOptions } from './clients/accounts.ts'
+import { newZone, type RRsetBody, type Zone } from './clients/api.ts'
 import { Client } from './clients/client.ts'
 import type { Backend } from './servers/backends.ts'
 import type { Database } from './servers/postgres/databases.ts'
@@ -59,6 +60,21 @@ export function useServers(backend?: Backend, makeDatabase?: () => Promise<Datab
   return useOne(() => startTestServers(backend, makeDatabase))
 }
 
+/** A new account for the tests of a file. */
+export function useAccount(service: () => TestService): () => Account {
+  return useMade('an account', () => service().account())
+}
+
+/** A new account for the tests of a file, and its domain, with these RRsets besides its NS. */
+export function useZone(service: () => TestService, ...rrsets: RRsetBody[]): () => Zone {
+  return useMade('an account with a domain', () => newZone(service(), ...rrsets))
+}
+
+/** A service on these servers, in this process, for the tests of a file. */
+export function useServed(servers: () => TestServers): () => OwnService {
+  return useMade('a service is started', () => servers().serve())
+}
+
 /** Starts a service in this process for `work`. */
 export async function withService(
   environment: Record<string, string>,
@@ -82,6 +98,14 @@ function useOne<T extends { close(): Promise<void> }>(start: () => Promise<T>): 
     await started?.close()
   })
   return () => started!
+}
+
+function useMade<T>(what: string, make: () => Promise<T>): () => T {
+  let made: T | undefined
+  test.before(what, async () => {
+    made = await make()
+  })
+  return () => made!
 }
 
 async function startTestService(environment: Record<string, string>, backend?: Backend): Promise<TestService> {

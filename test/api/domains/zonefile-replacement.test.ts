@@ -5,6 +5,7 @@ import {
   newDomain,
   newReservedDomain,
   newRRset,
+  newZone,
   setMinimumTtl,
   succeeded,
 } from '../../support/clients/api.ts'
@@ -32,12 +33,7 @@ async function exported(api: Client, name: string): Promise<string> {
   return succeeded(await api.get(`/domains/${name}/zonefile/`), 200).text
 }
 
-async function prepare() {
-  const account = await service().account()
-  const domain = await newDomain(account.api)
-  await newRRset(account.api, domain)
-  return { account, api: account.api, domain }
-}
+const prepare = () => newZone(service(), {})
 
 const NS = { ttl: 3600, records: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'] }
 const A = { ttl: 3600, records: ['192.0.2.1'] }

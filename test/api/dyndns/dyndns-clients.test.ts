@@ -1,20 +1,14 @@
 import test from 'ava'
-import type { Account } from '../../support/clients/accounts.ts'
 import { freshName, newDomain, succeeded } from '../../support/clients/api.ts'
 import { addresses, served, update } from '../../support/clients/dyndns.ts'
-import { useService } from '../../support/harness.ts'
+import { useService, useAccount } from '../../support/harness.ts'
 import { exchange } from '../../support/clients/raw.ts'
 
 // Contract §18: the requests that routers and other clients send, octet by octet, and the answers that they need. In
 // these, D is the domain, S the token's secret, and B the base64 of both for Basic authentication.
 
 const service = useService({ THROTTLE: 'off', UPDATE_HOSTS: 'update.dyn.test' })
-
-let account: Account
-
-test.before('an account', async () => {
-  account = await service().account()
-})
+const account = useAccount(service)
 
 const WGET = [
   'User-Agent: Wget/1.21.4',
@@ -128,8 +122,8 @@ const REQUESTS: [client: string, line: string, headers: string[], then: Record<s
 ]
 
 function octets(lines: string[], domain: string): string {
-  const both = Buffer.from(`${domain}:${account.secret}`).toString('base64')
-  const values: Record<string, string> = { D: domain, S: account.secret, B: both }
+  const both = Buffer.from(`${domain}:${account().secret}`).toString('base64')
+  const values: Record<string, string> = { D: domain, S: account().secret, B: both }
   // Not inside other words: `a.D`, `=D&`, ` S`, ` B`.
   const filled = lines.map((line) => line.replace(/(?<=[.= ])[DSB](?=$|[,&= ])/g, (letter) => values[letter]!))
   return [...filled, '', ''].join('\r\n')
@@ -137,10 +131,10 @@ function octets(lines: string[], domain: string): string {
 
 for (const [client, line, headers, then] of REQUESTS) {
   test.serial(client, async (t) => {
-    const domain = await newDomain(account.api, freshName())
+    const domain = await newDomain(account().api, freshName())
     const at = (subname: string) => (subname === '' ? domain : `${subname}.${domain}`)
     const hostname = Object.keys(then).map(at).join()
-    succeeded(await update(account.api, { hostname, myip: BOTH.replace(' ', ',') }), 200)
+    succeeded(await update(account().api, { hostname, myip: BOTH.replace(' ', ',') }), 200)
     const answer = await exchange(service().url, octets([line, ...headers], domain))
     const body = Object.keys(then)
       .map(() => 'good')
@@ -152,7 +146,7 @@ for (const [client, line, headers, then] of REQUESTS) {
     t.is(answer.headers['transfer-encoding'], undefined)
     t.is(answer.headers['content-encoding'], undefined)
     for (const [subname, outcome] of Object.entries(then)) {
-      t.is(await addresses(account.api, domain, subname), outcome)
+      t.is(await addresses(account().api, domain, subname), outcome)
       t.is(await served(service(), at(subname)), outcome)
     }
   })

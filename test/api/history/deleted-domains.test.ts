@@ -2,7 +2,7 @@ import { trimHistory } from '../../../src/service/domains/retention.ts'
 import { bringBack } from '../../../src/service/domains/creation.ts'
 import { remove } from '../../../src/service/accounts/accounts.ts'
 import { query } from '../../../src/store/database.ts'
-import { domainOf, newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
+import { domainOf, newDomain, newRRset, newZone, rrset, succeeded } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { contentsOf, entriesOf, restore } from '../../support/state/history.ts'
@@ -13,12 +13,7 @@ import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 const service = useService()
 
-async function prepare() {
-  const account = await service().account()
-  const domain = await newDomain(account.api)
-  await newRRset(account.api, domain)
-  return { account, api: account.api, domain }
-}
+const prepare = () => newZone(service(), {})
 
 const comeBack = (name: string) => ({ name, restore: true })
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { newDomain, newReservedDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
+import { newDomain, newReservedDomain, newRRset, newZone, rrset, succeeded } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { depth } from '../../support/depth.ts'
 import { useService } from '../../support/harness.ts'
@@ -13,17 +13,12 @@ import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 const service = useService({ LOCAL_PUBLIC_SUFFIXES: 'dyn.example.net' })
 
-async function prepare() {
-  const account = await service().account()
-  const domain = await newDomain(account.api)
-  await newRRset(account.api, domain)
-  return { account, api: account.api, domain, collection: `/domains/${domain}/rrsets/` }
-}
+const prepare = () => newZone(service(), {})
 
 test('an undo puts each RRset back, tells the changes, and can itself be undone', async (t) => {
-  const { api, domain, collection } = await prepare()
+  const { api, domain, rrsets } = await prepare()
   const before = await contentsOf(api, domain)
-  await api.put(collection, [rrset({ ttl: 60 }), rrset({ subname: 'x' })])
+  await api.put(rrsets, [rrset({ ttl: 60 }), rrset({ subname: 'x' })])
   const changed = await contentsOf(api, domain)
   const [entry] = await entriesOf(api, domain)
   const made = await changesIn(api, domain, entry!)
@@ -36,10 +31,10 @@ test('an undo puts each RRset back, tells the changes, and can itself be undone'
 })
 
 test('a change that was overtaken cannot be undone: 409 names what is in the way', async (t) => {
-  const { api, domain, collection } = await prepare()
-  await api.put(collection, [rrset({ ttl: 60 }), rrset({ subname: 'x' }), rrset({ subname: 'y' })])
+  const { api, domain, rrsets } = await prepare()
+  await api.put(rrsets, [rrset({ ttl: 60 }), rrset({ subname: 'x' }), rrset({ subname: 'y' })])
   const [entry] = await entriesOf(api, domain)
-  await api.put(collection, [rrset({ ttl: 61 }), rrset({ subname: 'y', records: [] })])
+  await api.put(rrsets, [rrset({ ttl: 61 }), rrset({ subname: 'y', records: [] })])
   const contents = await contentsOf(api, domain)
   for (const query of ['', '?dry_run=true']) {
     const { status, text } = await undo(api, domain, entry!, query)
@@ -53,24 +48,24 @@ test('a change that was overtaken cannot be undone: 409 names what is in the way
 })
 
 test('an RRset that cannot stand beside what would come back is in the way', async (t) => {
-  const { api, domain, collection } = await prepare()
+  const { api, domain, rrsets } = await prepare()
   await newRRset(api, domain, { subname: 'c', type: 'CNAME', records: ['a.test.'] })
-  await api.delete(`${collection}c/CNAME/`)
+  await api.delete(`${rrsets}c/CNAME/`)
   const [cname] = await entriesOf(api, domain)
   await newRRset(api, domain, { subname: 'c', type: 'TXT', records: ['"x"'] })
   t.like(await undo(api, domain, cname!), {
     status: 409,
     json: { detail: 'Later changes are in the way.', conflicts: [{ subname: 'c', type: 'TXT' }] },
   })
-  await api.delete(`${collection}c/TXT/`)
+  await api.delete(`${rrsets}c/TXT/`)
   const [txt] = await entriesOf(api, domain)
   await newRRset(api, domain, { subname: 'c', type: 'CNAME', records: ['b.test.'] })
   t.like(await undo(api, domain, txt!), { status: 409, json: { conflicts: [{ subname: 'c', type: 'CNAME' }] } })
 })
 
 test('later changes of other RRsets are not in the way', async (t) => {
-  const { api, domain, collection } = await prepare()
-  await api.patch(`${collection}www/A/`, { ttl: 60 })
+  const { api, domain, rrsets } = await prepare()
+  await api.patch(`${rrsets}www/A/`, { ttl: 60 })
   const [entry] = await entriesOf(api, domain)
   await newRRset(api, domain, { type: 'TXT', records: ['"x"'] })
   succeeded(await undo(api, domain, entry!), 200)
@@ -78,8 +73,8 @@ test('later changes of other RRsets are not in the way', async (t) => {
 })
 
 test('dry runs of undo and restore tell what the real ones do, and leave nothing behind', async (t) => {
-  const { api, domain, collection } = await prepare()
-  await api.put(collection, [rrset({ ttl: 60 }), rrset({ subname: 'x' })])
+  const { api, domain, rrsets } = await prepare()
+  await api.put(rrsets, [rrset({ ttl: 60 }), rrset({ subname: 'x' })])
   const [entry, former] = await entriesOf(api, domain)
   const before = await snapshot(service().system.db)
   const calls = service().proxy.calls.length
@@ -95,8 +90,8 @@ test('dry runs of undo and restore tell what the real ones do, and leave nothing
 })
 
 test('policies hold for each RRset that an undo or a restore would write', async (t) => {
-  const { account, api, domain, collection } = await prepare()
-  await api.put(collection, [rrset({ ttl: 60 }), rrset({ subname: 'x' })])
+  const { account, api, domain, rrsets } = await prepare()
+  await api.put(rrsets, [rrset({ ttl: 60 }), rrset({ subname: 'x' })])
   const [entry, former] = await entriesOf(api, domain)
   const { id, api: limited } = await addToken(service(), account.id)
   await addPolicies(service(), id, { write: false }, { subname: 'www', write: true })
@@ -110,7 +105,7 @@ test('policies hold for each RRset that an undo or a restore would write', async
     t.deepEqual([answer.status, answer.text], denied)
   }
   t.deepEqual(await contentsOf(api, domain), contents)
-  await api.delete(`${collection}x/A/`)
+  await api.delete(`${rrsets}x/A/`)
   succeeded(await restore(limited, domain, { version: former!.version }), 200)
   t.like(await contentsOf(api, domain), { 'www A': '3600 192.0.2.1' })
 })
@@ -178,8 +173,8 @@ test('NS RRsets below a local public suffix are not undone, either', async (t) =
 })
 
 test('PowerDNS refuses a state: 400, and nothing changes', async (t) => {
-  const { api, domain, collection } = await prepare()
-  await api.patch(`${collection}www/A/`, { ttl: 60 })
+  const { api, domain, rrsets } = await prepare()
+  await api.patch(`${rrsets}www/A/`, { ttl: 60 })
   const [entry, former] = await entriesOf(api, domain)
   const before = await contentsOf(api, domain)
   service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: 'no' } : 'pass'))
@@ -215,7 +210,7 @@ const WRITE = fc.uniqueArray(ITEM, {
 test('after random writes, each earlier version can be restored in turn, exactly', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(WRITE, { minLength: 3, maxLength: 12 }), fc.nat(), async (writes, choice) => {
-      const { api, domain, collection } = await prepare()
+      const { api, domain, rrsets } = await prepare()
       const states = new Map<number, Record<string, string>>()
       const times = new Map<number, string>()
       const note = async () => {
@@ -225,7 +220,7 @@ test('after random writes, each earlier version can be restored in turn, exactly
       }
       await note()
       for (const items of writes) {
-        await api.put(collection, items)
+        await api.put(rrsets, items)
         await note()
       }
       const versions = [...states.keys()]
@@ -243,12 +238,12 @@ test('after random writes, undo of the newest is its inverse; undo of an older o
   const tally = { clean: 0, refused: 0 }
   await fc.assert(
     fc.asyncProperty(fc.array(WRITE, { minLength: 3, maxLength: 8 }), fc.nat(), async (writes, choice) => {
-      const { api, domain, collection } = await prepare()
+      const { api, domain, rrsets } = await prepare()
       const before: Record<string, string>[] = []
       for (const items of writes) {
         const contents = await contentsOf(api, domain)
         const count = (await entriesOf(api, domain)).length
-        await api.put(collection, items)
+        await api.put(rrsets, items)
         if ((await entriesOf(api, domain)).length > count) before.push(contents)
       }
       const entries = await entriesOf(api, domain)

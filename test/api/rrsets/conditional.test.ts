@@ -1,4 +1,4 @@
-import { domainOf, newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import { domainOf, newZone, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
 import { depth } from '../../support/depth.ts'
 import { lookUp } from '../../support/dns/dns.ts'
@@ -15,14 +15,10 @@ async function tagAt(api: Client, path: string): Promise<string> {
 
 /** A new domain with an RRset, the paths of both, and a conditional request. */
 async function prepare() {
-  const { api } = await service().account()
-  const domain = await newDomain(api)
-  await newRRset(api, domain)
-  const collection = `/domains/${domain}/rrsets/`
-  const one = `${collection}www/A/`
+  const zone = await newZone(service(), {})
   const send = (method: string, path: string, headers: Record<string, string>, json?: unknown) =>
-    api.send(method, path, json, { headers })
-  return { api, domain, collection, one, send }
+    zone.api.send(method, path, json, { headers })
+  return { ...zone, send }
 }
 
 test('ETags are strong, and change with every accepted write and never without one', async (t) => {
@@ -71,20 +67,20 @@ const LISTS: [list: string, holds: boolean][] = [
 
 for (const [list, holds] of LISTS) {
   test(`If-Match: ${list} ${holds ? 'permits' : 'prevents'} a write, and the deletion of a domain`, async (t) => {
-    const { api, domain, collection, one, send } = await prepare()
+    const { api, domain, rrsets, one, send } = await prepare()
     const path = `/domains/${domain}/`
     for (const [method, target, body] of [
       ['PATCH', one, { ttl: 60 }],
-      ['PATCH', collection, [{ subname: 'www', type: 'A', ttl: 180 }]],
+      ['PATCH', rrsets, [{ subname: 'www', type: 'A', ttl: 180 }]],
       ['DELETE', path, undefined],
     ] as const) {
-      const before = [(await api.get(collection)).json, await domainOf(api, domain)]
+      const before = [(await api.get(rrsets)).json, await domainOf(api, domain)]
       const tag = await tagAt(api, target === one ? one : path)
       const answer = await send(method, target, { 'if-match': list.replace('%', tag) }, body)
       if (holds) t.true(answer.status < 300, answer.text)
       else {
         t.deepEqual([answer.status, answer.text], FAILED)
-        t.deepEqual([(await api.get(collection)).json, await domainOf(api, domain)], before)
+        t.deepEqual([(await api.get(rrsets)).json, await domainOf(api, domain)], before)
       }
     }
     t.is((await api.get(path)).status, holds ? 404 : 200)
@@ -92,18 +88,18 @@ for (const [list, holds] of LISTS) {
 }
 
 test('If-Match is a condition of every method', async (t) => {
-  const { api, domain, collection, one, send } = await prepare()
+  const { api, domain, rrsets, one, send } = await prepare()
   for (const [method, path, body] of [
     ['PUT', one, rrset({ ttl: 120 })],
-    ['PUT', collection, [rrset({ ttl: 240 })]],
-    ['POST', collection, [rrset({ subname: 'many' })]],
-    ['POST', collection, rrset({ subname: 'one' })],
+    ['PUT', rrsets, [rrset({ ttl: 240 })]],
+    ['POST', rrsets, [rrset({ subname: 'many' })]],
+    ['POST', rrsets, rrset({ subname: 'one' })],
     ['DELETE', one, undefined],
   ] as const) {
-    const before = [(await api.get(collection)).json, await domainOf(api, domain)]
+    const before = [(await api.get(rrsets)).json, await domainOf(api, domain)]
     const refused = await send(method, path, { 'if-match': '"x"' }, body)
     t.deepEqual([refused.status, refused.text], FAILED)
-    t.deepEqual([(await api.get(collection)).json, await domainOf(api, domain)], before)
+    t.deepEqual([(await api.get(rrsets)).json, await domainOf(api, domain)], before)
     const tag = await tagAt(api, path === one ? one : `/domains/${domain}/`)
     const accepted = await send(method, path, { 'if-match': tag }, body)
     t.true(accepted.status < 300, accepted.text)
@@ -111,7 +107,7 @@ test('If-Match is a condition of every method', async (t) => {
 })
 
 test('an ETag of an earlier state or of another resource does not match', async (t) => {
-  const { api, domain, collection, one, send } = await prepare()
+  const { api, domain, rrsets, one, send } = await prepare()
   const old = await tagAt(api, one)
   const oldOfDomain = await tagAt(api, `/domains/${domain}/`)
   succeeded(await api.patch(one, {}), 200)
@@ -119,61 +115,61 @@ test('an ETag of an earlier state or of another resource does not match', async 
     t.is((await send('PATCH', one, { 'if-match': tag }, { ttl: 60 })).status, 412)
   }
   for (const tag of [oldOfDomain, await tagAt(api, one)]) {
-    t.is((await send('PATCH', collection, { 'if-match': tag }, [{ subname: 'www', type: 'A', ttl: 60 }])).status, 412)
+    t.is((await send('PATCH', rrsets, { 'if-match': tag }, [{ subname: 'www', type: 'A', ttl: 60 }])).status, 412)
   }
   t.like((await api.get(one)).json, { ttl: 3600 })
 })
 
 test('If-Match on an absent RRset: DELETE is 412, PATCH and PUT are 404', async (t) => {
-  const { collection, send } = await prepare()
+  const { rrsets, send } = await prepare()
   for (const path of ['nope/A/', '-.-/A/', 'UPPER/A/']) {
     for (const list of ['*', '"x"']) {
-      const gone = await send('DELETE', collection + path, { 'if-match': list })
+      const gone = await send('DELETE', rrsets + path, { 'if-match': list })
       t.deepEqual([gone.status, gone.text], FAILED)
-      t.is((await send('PATCH', collection + path, { 'if-match': list }, {})).status, 404)
-      t.is((await send('PUT', collection + path, { 'if-match': list }, rrset())).status, 404)
+      t.is((await send('PATCH', rrsets + path, { 'if-match': list }, {})).status, 404)
+      t.is((await send('PUT', rrsets + path, { 'if-match': list }, rrset())).status, 404)
     }
-    t.is((await send('DELETE', collection + path, { 'if-none-match': '*' })).status, 204)
+    t.is((await send('DELETE', rrsets + path, { 'if-none-match': '*' })).status, 204)
   }
 })
 
 test('If-None-Match: * requires that the RRset is absent', async (t) => {
-  const { api, collection, one, send } = await prepare()
+  const { api, rrsets, one, send } = await prepare()
   const headers = { 'if-none-match': '*' }
   for (const [method, path, body] of [
     ['PATCH', one, { ttl: 60 }],
     ['PUT', one, rrset({ ttl: 60 })],
     ['DELETE', one, undefined],
-    ['PATCH', collection, [rrset({ subname: 'new' }), { subname: 'www', type: 'A', ttl: 60 }]],
-    ['PUT', collection, [rrset({ subname: 'new' }), rrset({ ttl: 60 })]],
-    ['PUT', collection, [rrset({ subname: 'new' }), rrset({ records: [] })]],
+    ['PATCH', rrsets, [rrset({ subname: 'new' }), { subname: 'www', type: 'A', ttl: 60 }]],
+    ['PUT', rrsets, [rrset({ subname: 'new' }), rrset({ ttl: 60 })]],
+    ['PUT', rrsets, [rrset({ subname: 'new' }), rrset({ records: [] })]],
   ] as const) {
     const answer = await send(method, path, headers, body)
     t.deepEqual([answer.status, answer.text], FAILED)
   }
   t.deepEqual(
-    ((await api.get(collection)).json as ShownRRset[]).map(({ subname, ttl }) => [subname, ttl]),
+    ((await api.get(rrsets)).json as ShownRRset[]).map(({ subname, ttl }) => [subname, ttl]),
     [
       ['www', 3600],
       ['', 3600],
     ],
   )
   t.is(
-    (await send('PUT', collection, headers, [rrset({ subname: 'a' }), rrset({ subname: 'x', records: [] })])).status,
+    (await send('PUT', rrsets, headers, [rrset({ subname: 'a' }), rrset({ subname: 'x', records: [] })])).status,
     200,
   )
-  t.is((await send('PATCH', collection, headers, [rrset({ subname: 'b' })])).status, 200)
-  t.is((await send('POST', collection, headers, [rrset({ subname: 'c' })])).status, 201)
-  t.is((await send('POST', collection, headers, rrset({ subname: 'd' }))).status, 201)
+  t.is((await send('PATCH', rrsets, headers, [rrset({ subname: 'b' })])).status, 200)
+  t.is((await send('POST', rrsets, headers, [rrset({ subname: 'c' })])).status, 201)
+  t.is((await send('POST', rrsets, headers, rrset({ subname: 'd' }))).status, 201)
 })
 
 test('If-None-Match with tags prevents a write to a resource with one of them', async (t) => {
-  const { api, domain, collection, one, send } = await prepare()
+  const { api, domain, rrsets, one, send } = await prepare()
   for (const [method, path, body] of [
     ['PATCH', one, { ttl: 60 }],
     ['PUT', one, rrset({ ttl: 120 })],
-    ['PATCH', collection, [{ subname: 'www', type: 'A', ttl: 180 }]],
-    ['POST', collection, rrset({ subname: 'one' })],
+    ['PATCH', rrsets, [{ subname: 'www', type: 'A', ttl: 180 }]],
+    ['POST', rrsets, rrset({ subname: 'one' })],
     ['DELETE', one, undefined],
     ['DELETE', `/domains/${domain}/`, undefined],
   ] as const) {
@@ -221,24 +217,24 @@ test('a write to a resource without tags is refused if it requires one', async (
 })
 
 test('any other error takes precedence over 412', async (t) => {
-  const { collection, one, send } = await prepare()
+  const { rrsets, one, send } = await prepare()
   for (const headers of [{ 'if-match': '"x"' }, { 'if-none-match': '*' }] as Record<string, string>[]) {
     t.is((await send('PATCH', one, headers, { ttl: 1 })).status, 400)
-    t.is((await send('PATCH', collection, headers, [{ subname: 'www', type: 'A', ttl: 1 }])).status, 400)
-    t.is((await send('POST', collection, headers, [rrset()])).status, 400)
-    t.is((await send('POST', collection, headers, rrset())).status, 400)
+    t.is((await send('PATCH', rrsets, headers, [{ subname: 'www', type: 'A', ttl: 1 }])).status, 400)
+    t.is((await send('POST', rrsets, headers, [rrset()])).status, 400)
+    t.is((await send('POST', rrsets, headers, rrset())).status, 400)
   }
 })
 
 test('of two simultaneous writes with the same ETag, exactly one succeeds', async (t) => {
-  const { api, domain, collection, one, send } = await prepare()
+  const { api, domain, rrsets, one, send } = await prepare()
   for (let round = 0; round < depth(20, 200); round++) {
     const isBulk = round % 2 === 0
     const tag = await tagAt(api, isBulk ? `/domains/${domain}/` : one)
     const write = (last: number) => {
       const records = [`10.${last}.0.${round}`]
       return isBulk
-        ? send('PATCH', collection, { 'if-match': tag }, [{ subname: 'www', type: 'A', records }])
+        ? send('PATCH', rrsets, { 'if-match': tag }, [{ subname: 'www', type: 'A', records }])
         : send('PATCH', one, { 'if-match': tag }, { records })
     }
     const statuses = (await Promise.all([write(1), write(2)])).map(({ status }) => status)

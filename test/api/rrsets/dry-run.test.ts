@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import { newZone, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
 import type { ShownChange } from '../../support/state/history.ts'
@@ -12,36 +12,30 @@ import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 const service = useService()
 
-async function prepare() {
-  const account = await service().account()
-  const domain = await newDomain(account.api)
-  await newRRset(account.api, domain)
-  const collection = `/domains/${domain}/rrsets/`
-  return { account, api: account.api, domain, collection, one: `${collection}www/A/` }
-}
+const prepare = () => newZone(service(), {})
 
 const BEFORE = { ttl: 3600, records: ['192.0.2.1'] }
 const CHANGED = { subname: 'www', type: 'A', before: BEFORE, after: { ttl: 60, records: ['192.0.2.1'] } }
 const DELETED = { subname: 'www', type: 'A', before: BEFORE, after: null }
 const CREATED = { subname: 'x', type: 'A', before: null, after: BEFORE }
 
-const REQUESTS: [what: string, method: string, path: 'one' | 'collection', body: unknown, changes: ShownChange[]][] = [
-  ['a creation', 'POST', 'collection', rrset({ subname: 'x' }), [CREATED]],
-  ['creations', 'POST', 'collection', [rrset({ subname: 'x' })], [CREATED]],
+const REQUESTS: [what: string, method: string, path: 'one' | 'rrsets', body: unknown, changes: ShownChange[]][] = [
+  ['a creation', 'POST', 'rrsets', rrset({ subname: 'x' }), [CREATED]],
+  ['creations', 'POST', 'rrsets', [rrset({ subname: 'x' })], [CREATED]],
   [
     'changes of many, in their order',
     'PUT',
-    'collection',
+    'rrsets',
     [rrset({ subname: 'x' }), rrset({ records: [] })],
     [CREATED, DELETED],
   ],
-  ['changes of some members', 'PATCH', 'collection', [{ subname: 'www', type: 'A', ttl: 60 }], [CHANGED]],
+  ['changes of some members', 'PATCH', 'rrsets', [{ subname: 'www', type: 'A', ttl: 60 }], [CHANGED]],
   ['a replacement', 'PUT', 'one', rrset({ ttl: 60 }), [CHANGED]],
   ['a change', 'PATCH', 'one', { ttl: 60 }, [CHANGED]],
   ['a deletion by an empty array', 'PATCH', 'one', { records: [] }, [DELETED]],
   ['a deletion', 'DELETE', 'one', undefined, [DELETED]],
   ['what is there already', 'PUT', 'one', rrset(), []],
-  ['the deletion of what is absent', 'PATCH', 'collection', [{ subname: 'y', type: 'A', records: [] }], []],
+  ['the deletion of what is absent', 'PATCH', 'rrsets', [{ subname: 'y', type: 'A', records: [] }], []],
 ]
 
 for (const [what, method, path, body, changes] of REQUESTS) {
@@ -58,13 +52,13 @@ for (const [what, method, path, body, changes] of REQUESTS) {
 }
 
 test('the deletion of an RRset that cannot exist is a dry run without changes', async (t) => {
-  const { api, collection } = await prepare()
-  const { status, json } = await api.delete(`${collection}A_B../A/?dry_run=true`)
+  const { api, rrsets } = await prepare()
+  const { status, json } = await api.delete(`${rrsets}A_B../A/?dry_run=true`)
   t.deepEqual([status, json], [200, { changes: [] }])
 })
 
 test('a dry run has the errors of the real request', async (t) => {
-  const { account, api, domain, collection, one } = await prepare()
+  const { account, api, domain, rrsets, one } = await prepare()
   const { id, api: reader } = await addToken(service(), account.id)
   await addPolicies(service(), id, { write: false })
   const before = await snapshot(service().system.db)
@@ -86,14 +80,14 @@ test('a dry run has the errors of the real request', async (t) => {
     both(service().anonymous, 'PUT', one, rrset()),
     both(reader, 'PUT', one, rrset({ ttl: 60 })),
     both(reader, 'DELETE', one),
-    both(reader, 'PATCH', collection, [rrset({ ttl: 60 })]),
-    both(api, 'PUT', `${collection}absent/A/`, rrset()),
+    both(reader, 'PATCH', rrsets, [rrset({ ttl: 60 })]),
+    both(api, 'PUT', `${rrsets}absent/A/`, rrset()),
     both(api, 'PUT', one, rrset({ ttl: 1 })),
-    both(api, 'POST', collection, rrset()),
-    both(api, 'POST', collection, [rrset({ records: ['x'] }), rrset({ subname: 'x' })]),
+    both(api, 'POST', rrsets, rrset()),
+    both(api, 'POST', rrsets, [rrset({ records: ['x'] }), rrset({ subname: 'x' })]),
     both(api, 'PUT', one, rrset({ ttl: 60 }), tag),
     both(api, 'DELETE', one, undefined, tag),
-    both(api, 'PATCH', collection, [rrset({ ttl: 60 })], tag),
+    both(api, 'PATCH', rrsets, [rrset({ ttl: 60 })], tag),
     both(api, 'PATCH', `/domains/not-${domain}/rrsets/`, [rrset()]),
   ]
   const statuses = [401, 403, 403, 403, 404, 400, 400, 400, 412, 412, 412, 404]
@@ -133,8 +127,8 @@ const REQUEST = fc.tuple(
   fc.uniqueArray(ITEM, { selector: ({ subname, type }) => `${type} ${subname}`, maxLength: 3 }),
 )
 
-async function contents(api: Client, collection: string): Promise<Map<string, string>> {
-  const { json } = succeeded(await api.get(collection), 200)
+async function contents(api: Client, rrsets: string): Promise<Map<string, string>> {
+  const { json } = succeeded(await api.get(rrsets), 200)
   const shown = json as ShownRRset[]
   return new Map(
     shown.map(({ subname, type, ttl, records }) => [
@@ -145,13 +139,13 @@ async function contents(api: Client, collection: string): Promise<Map<string, st
 }
 
 test('a dry run of random requests tells exactly what the real request then does', async (t) => {
-  const { api, collection } = await prepare()
+  const { api, rrsets } = await prepare()
   const tally = { changing: 0, refused: 0 }
   await fc.assert(
     fc.asyncProperty(REQUEST, async ([method, items]) => {
-      const dry = await api.send(method, `${collection}?dry_run=true`, items)
-      const before = await contents(api, collection)
-      const real = await api.send(method, collection, items)
+      const dry = await api.send(method, `${rrsets}?dry_run=true`, items)
+      const before = await contents(api, rrsets)
+      const real = await api.send(method, rrsets, items)
       if (real.status >= 400) {
         tally.refused++
         t.deepEqual([dry.status, dry.text], [real.status, real.text])
@@ -170,7 +164,7 @@ test('a dry run of random requests tells exactly what the real request then does
         if (after === null) expected.delete(key)
         else expected.set(key, stateOf(after)!)
       }
-      t.deepEqual([...(await contents(api, collection))].sort(), [...expected].sort())
+      t.deepEqual([...(await contents(api, rrsets))].sort(), [...expected].sort())
     }),
     { numRuns: 150, seed: SEED },
   )

@@ -1,6 +1,6 @@
 import { ANCESTORS, SMALL_ZONE } from '../../../src/limits.ts'
 import { query } from '../../../src/store/database.ts'
-import { newDomain, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import { newDomain, newZone, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { statementsOf } from '../../support/statements.ts'
@@ -36,8 +36,8 @@ test('a bulk write sends the same SQL statements, and one request to the API of 
   const costs: Record<'create' | 'change', [string[], number]>[] = []
   for (const size of SIZES) {
     const domain = await newDomain(api)
-    const path = `/domains/${domain}/rrsets/`
-    const create = await cost(domain, async () => succeeded(await api.post(path, many(size + 1, 1)), 201))
+    const rrsets = `/domains/${domain}/rrsets/`
+    const create = await cost(domain, async () => succeeded(await api.post(rrsets, many(size + 1, 1)), 201))
     // The first half is deleted, the second half changes except for one RRset, and as many new ones are created.
     const [kept, ...items] = many(size + 1, 2)
     const mixed = [
@@ -45,7 +45,7 @@ test('a bulk write sends the same SQL statements, and one request to the API of 
       ...many(size, 3).map((item) => ({ ...item, subname: `x.${String(item.subname)}` })),
       { ...kept, records: ['192.0.2.1'] },
     ]
-    const change = await cost(domain, async () => succeeded(await api.put(path, mixed), 200))
+    const change = await cost(domain, async () => succeeded(await api.put(rrsets, mixed), 200))
     costs.push({ create, change })
   }
   const [first, ...others] = costs
@@ -54,10 +54,8 @@ test('a bulk write sends the same SQL statements, and one request to the API of 
 })
 
 test('1,000 RRsets can be created, changed and deleted in one request, and DNS answers them', async (t) => {
-  const { api } = await service().account()
-  const domain = await newDomain(api)
-  const path = `/domains/${domain}/rrsets/`
-  const created = succeeded(await api.post(path, many(1000, 1)), 201).json as ShownRRset[]
+  const { api, domain, rrsets } = await newZone(service())
+  const created = succeeded(await api.post(rrsets, many(1000, 1)), 201).json as ShownRRset[]
   t.deepEqual(
     created.map(({ subname }) => subname),
     many(1000, 1).map(({ subname }) => subname),
@@ -65,14 +63,14 @@ test('1,000 RRsets can be created, changed and deleted in one request, and DNS a
   for (const i of [0, 1, 999]) {
     t.deepEqual(await lookUp(service().powerDns, `${created[i]!.subname}.${domain}`, 'A'), ['192.0.2.1'])
   }
-  const answer = succeeded(await api.patch(path, many(1000, 2)), 200)
+  const answer = succeeded(await api.patch(rrsets, many(1000, 2)), 200)
   t.is(answer.headers['content-length'], String(Buffer.byteLength(answer.text)))
   t.is((answer.json as ShownRRset[]).length, 1000)
   t.deepEqual(await lookUp(service().powerDns, `n998.${domain}`, 'A'), ['192.0.2.2'])
   t.is(
     succeeded(
       await api.patch(
-        path,
+        rrsets,
         many(1000, 2).map((item) => ({ ...item, records: [] })),
       ),
       200,
@@ -80,36 +78,32 @@ test('1,000 RRsets can be created, changed and deleted in one request, and DNS a
     '[]',
   )
   t.deepEqual(await lookUp(service().powerDns, `n998.${domain}`, 'A'), [])
-  t.is(((await api.get(path)).json as ShownRRset[]).length, 1)
+  t.is(((await api.get(rrsets)).json as ShownRRset[]).length, 1)
 })
 
 test('the list of problems is complete even for 1,000 items', async (t) => {
-  const { api } = await service().account()
-  const domain = await newDomain(api)
-  const path = `/domains/${domain}/rrsets/`
+  const { api, rrsets } = await newZone(service())
   const items = many(1000, 1).map((item, i) => (i % 2 === 0 ? item : { ...item, records: ['x'] }))
-  const answer = await api.post(path, items)
+  const answer = await api.post(rrsets, items)
   t.is(answer.status, 400)
   const malformed = { non_field_errors: ['Record content for type A malformed: Text input is malformed.'] }
   t.deepEqual(
     answer.json,
     items.map((_, i) => (i % 2 === 0 ? {} : malformed)),
   )
-  t.is(((await api.get(path)).json as ShownRRset[]).length, 1)
+  t.is(((await api.get(rrsets)).json as ShownRRset[]).length, 1)
 })
 
 test('a request of nearly 4 MiB is stored, and shown and served unchanged', async (t) => {
-  const { api } = await service().account()
-  const domain = await newDomain(api)
-  const path = `/domains/${domain}/rrsets/`
+  const { api, domain, rrsets } = await newZone(service())
   const items = Array.from({ length: 7_500 }, (_, i) =>
     rrset({ subname: `n${i}`, type: 'TXT', records: [`"${'x'.repeat(240)}${i}"`, `"${'y'.repeat(240)}${i}"`] }),
   )
-  const written = succeeded(await api.put(path, items), 200).json as ShownRRset[]
+  const written = succeeded(await api.put(rrsets, items), 200).json as ShownRRset[]
   t.is(written.length, items.length)
   for (const i of [0, 5_000, 7_499]) {
     t.is(written[i]!.subname, `n${i}`)
-    const { records } = (await api.get(`${path}n${i}/TXT/`)).json as ShownRRset
+    const { records } = (await api.get(`${rrsets}n${i}/TXT/`)).json as ShownRRset
     t.deepEqual(records, items[i]!.records)
     t.deepEqual((await lookUp(service().powerDns, `n${i}.${domain}.`, 'TXT')).sort(), [...records].sort())
   }
@@ -117,24 +111,22 @@ test('a request of nearly 4 MiB is stored, and shown and served unchanged', asyn
 
 for (const method of ['POST', 'PUT', 'PATCH'] as const) {
   test(`a ${method} has at most 20,000 items, whatever they contain`, async (t) => {
-    const { api } = await service().account()
-    const path = `/domains/${await newDomain(api)}/rrsets/`
+    const { api, rrsets } = await newZone(service())
     const items = Array.from({ length: 20_001 }, (_, i) => ({ subname: `n${i}`, type: 'A', ttl: 60, records: [] }))
-    const tooMany = await api.send(method, path, items)
+    const tooMany = await api.send(method, rrsets, items)
     const text = 'Ensure this request has no more than 20000 items.'
     t.deepEqual([tooMany.status, tooMany.json], [400, { non_field_errors: [text] }])
-    if (method === 'POST') t.deepEqual((await api.post(path, Array(20_001).fill(7))).json, { non_field_errors: [text] })
-    const most = await api.send(method, path, items.slice(1))
+    if (method === 'POST')
+      t.deepEqual((await api.post(rrsets, Array(20_001).fill(7))).json, { non_field_errors: [text] })
+    const most = await api.send(method, rrsets, items.slice(1))
     t.is(most.status, method === 'POST' ? 400 : 200)
     t.is((most.json as unknown[]).length, method === 'POST' ? 20_000 : 0)
   })
 }
 
 test('a write that has too many names above it to look for delegations has the zone rectified', async (t) => {
-  const { api } = await service().account()
-  const domain = await newDomain(api)
-  const path = `/domains/${domain}/rrsets/`
-  succeeded(await api.post(path, many(SMALL_ZONE, 1)), 201)
+  const { api, domain, rrsets } = await newZone(service())
+  succeeded(await api.post(rrsets, many(SMALL_ZONE, 1)), 201)
   const isRectified = async () => {
     const sql = 'select rectify from domains where name = :domain'
     const [row] = await query<{ rectify: boolean }>(service().system.db, sql, { domain })
@@ -145,27 +137,26 @@ test('a write that has too many names above it to look for delegations has the z
     const label = i.toString(36).padStart(4, '0')
     return rrset({ subname: Array<string>(35).fill(label).join('.'), records: [] })
   })
-  succeeded(await api.patch(path, [rrset({ subname: 'n1', records: ['192.0.2.2'] })]), 200)
+  succeeded(await api.patch(rrsets, [rrset({ subname: 'n1', records: ['192.0.2.2'] })]), 200)
   t.false(await isRectified())
-  succeeded(await api.patch(path, [rrset({ subname: 'n1', records: ['192.0.2.3'] }), ...deletions]), 200)
+  succeeded(await api.patch(rrsets, [rrset({ subname: 'n1', records: ['192.0.2.3'] }), ...deletions]), 200)
   t.true(await isRectified())
   t.deepEqual(await lookUp(service().powerDns, `n1.${domain}.`, 'A'), ['192.0.2.3'])
 })
 
 test('problems of duplicate items list at most 100 positions', async (t) => {
-  const { api } = await service().account()
-  const path = `/domains/${await newDomain(api)}/rrsets/`
+  const { api, rrsets } = await newZone(service())
   const text = (positions: number[], more: string) => ({
     non_field_errors: [`Same subname and type as in position(s) ${positions.join(', ')}${more}, but must be unique.`],
   })
   const positions = Array.from({ length: 102 }, (_, i) => i)
   const all = await api.post(
-    path,
+    rrsets,
     Array.from({ length: 101 }, () => rrset()),
   )
   t.deepEqual((all.json as object[])[100], text(positions.slice(0, 100), ''))
   const more = await api.post(
-    path,
+    rrsets,
     Array.from({ length: 102 }, () => rrset()),
   )
   t.deepEqual((more.json as object[])[0], text(positions.slice(1, 101), ', …'))
@@ -173,8 +164,7 @@ test('problems of duplicate items list at most 100 positions', async (t) => {
 })
 
 test('every item with a problem gets its own text, even if earlier items have the same problem', async (t) => {
-  const { api } = await service().account()
-  const path = `/domains/${await newDomain(api)}/rrsets/`
+  const { api, rrsets } = await newZone(service())
   const required = ['This field is required.']
   const blank = ['This field may not be blank.']
   const kinds: [item: unknown, problems: object][] = [
@@ -203,7 +193,7 @@ test('every item with a problem gets its own text, even if earlier items have th
   for (const method of ['POST', 'PUT', 'PATCH', 'POST'] as const) {
     const { status, json } = await api.send(
       method,
-      path,
+      rrsets,
       items.map(([item]) => item),
     )
     t.deepEqual([status, json], [400, items.map(([, problems]) => problems)])
@@ -211,10 +201,9 @@ test('every item with a problem gets its own text, even if earlier items have th
 })
 
 test('the listed positions of interleaved duplicates are those of the same subname and type', async (t) => {
-  const { api } = await service().account()
-  const path = `/domains/${await newDomain(api)}/rrsets/`
+  const { api, rrsets } = await newZone(service())
   const { status, json } = await api.post(
-    path,
+    rrsets,
     Array.from({ length: 240 }, (_, i) => ({ type: i % 2 === 0 ? 'A' : 'X' })),
   )
   const expected = Array.from({ length: 240 }, (_, i) => {
@@ -231,15 +220,14 @@ const tooLong = (size: number) =>
 
 for (const method of ['POST', 'PUT', 'PATCH'] as const) {
   test(`the limits of an RRset apply to each item of a ${method}`, async (t) => {
-    const { api } = await service().account()
-    const path = `/domains/${await newDomain(api)}/rrsets/`
+    const { api, rrsets } = await newZone(service())
     const txt = (length: number) => rrset({ subname: 't', type: 'TXT', records: [`"${'x'.repeat(length)}"`] })
-    const wrong = await api.send(method, path, [rrset({ records: ADDRESSES }), txt(64_000), rrset({ subname: 'b' })])
+    const wrong = await api.send(method, rrsets, [rrset({ records: ADDRESSES }), txt(64_000), rrset({ subname: 'b' })])
     t.deepEqual(
       [wrong.status, wrong.json],
       [400, [{ records: ['Ensure this field has no more than 4091 elements.'] }, { records: [tooLong(64_008)] }, {}]],
     )
-    const right = await api.send(method, path, [
+    const right = await api.send(method, rrsets, [
       rrset({ records: ADDRESSES.slice(1) }),
       txt(62_000),
       rrset({ subname: 'b' }),

@@ -4,9 +4,9 @@ import {
   domainOf,
   newDomain,
   newRRset,
+  newZone,
   rrset,
   shared,
-  succeeded,
   type RRsetBody,
   type ShownRRset,
 } from '../../support/clients/api.ts'
@@ -198,27 +198,20 @@ const WRONG: [title: string, methods: Method[], items: unknown[], problems: obje
 ]
 
 /** A zone that no test changes. */
-const untouched = shared(async () => {
-  const { api } = await service().account()
-  const domain = await newDomain(api)
-  const path = `/domains/${domain}/rrsets/`
-  succeeded(
-    await api.post(path, [rrset({ subname: 'old' }), txt({ subname: 'old' }), cname({ subname: 'alias' })]),
-    201,
-  )
-  return { api, domain, path }
-})
+const untouched = shared(() =>
+  newZone(service(), { subname: 'old' }, txt({ subname: 'old' }), cname({ subname: 'alias' })),
+)
 
 for (const [title, methods, items, problems] of WRONG) {
   for (const method of methods) {
     test(`${method} reports the problems of each item and changes nothing: ${title}`, async (t) => {
-      const { api, domain, path } = await untouched()
-      const before = [(await api.get(path)).json, await domainOf(api, domain)]
+      const { api, domain, rrsets } = await untouched()
+      const before = [(await api.get(rrsets)).json, await domainOf(api, domain)]
       const calls = callsFor(service(), domain)
-      const answer = await api.send(method, path, items)
+      const answer = await api.send(method, rrsets, items)
       t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
       t.is(answer.headers['content-length'], String(Buffer.byteLength(answer.text)))
-      t.deepEqual([(await api.get(path)).json, await domainOf(api, domain)], before)
+      t.deepEqual([(await api.get(rrsets)).json, await domainOf(api, domain)], before)
       t.is(callsFor(service(), domain), calls + 1)
     })
   }
@@ -235,13 +228,13 @@ const BODIES: [body: string | undefined, PUT: string, POST: string][] = [
 
 for (const [body, put, post] of BODIES) {
   test(`the collection refuses a body that is not a list: ${body ?? 'none'}`, async (t) => {
-    const { api, path } = await untouched()
+    const { api, rrsets } = await untouched()
     const options = { headers: { 'content-type': 'application/json' }, body: body ?? '' }
     for (const method of ['PUT', 'PATCH'] as const) {
-      const answer = await api.send(method, path, undefined, options)
+      const answer = await api.send(method, rrsets, undefined, options)
       t.deepEqual([answer.status, answer.json], [400, object(put)])
     }
-    const single = await api.send('POST', path, undefined, options)
+    const single = await api.send('POST', rrsets, undefined, options)
     t.is(single.status, 400)
     t.deepEqual(single.json, post === '' ? { type: REQUIRED, ttl: REQUIRED, records: REQUIRED } : object(post))
   })
@@ -264,11 +257,14 @@ for (const text of [
   '[NaN]',
 ]) {
   test(`invalid JSON is reported as a parse error: ${text}`, async (t) => {
-    const { api, path } = await untouched()
+    const { api, rrsets } = await untouched()
     // Also if the body is long enough to be read in pieces.
     const long = text.replace('[', `[${`{"type":"A","comment":"${'x'.repeat(1000)}]["},`.repeat(100)}`)
     for (const body of [text, text === '[,1]' ? text : long]) {
-      const answer = await api.send('PATCH', path, undefined, { headers: { 'content-type': 'application/json' }, body })
+      const answer = await api.send('PATCH', rrsets, undefined, {
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
       t.is(answer.status, 400)
       t.regex((answer.json as { detail: string }).detail, /^JSON parse error - ./)
     }
@@ -276,9 +272,7 @@ for (const text of [
 }
 
 test('POST creates all items, and returns them in their order, as GET shows them', async (t) => {
-  const { api } = await service().account()
-  const domain = await newDomain(api)
-  const path = `/domains/${domain}/rrsets/`
+  const { api, domain, rrsets } = await newZone(service())
   const calls = callsFor(service(), domain)
   const items = [
     rrset({ subname: 'b' }),
@@ -286,7 +280,7 @@ test('POST creates all items, and returns them in their order, as GET shows them
     rrset({ subname: 'a' }),
     txt({ subname: 'a' }),
   ]
-  const answer = await api.post(path, items)
+  const answer = await api.post(rrsets, items)
   t.is(answer.status, 201)
   const created = answer.json as ShownRRset[]
   t.deepEqual(
@@ -301,7 +295,7 @@ test('POST creates all items, and returns them in their order, as GET shows them
   t.is(callsFor(service(), domain), calls + 1)
   for (const shown of created) {
     t.deepEqual(Object.keys(shown), ['created', 'domain', 'subname', 'name', 'records', 'ttl', 'type', 'touched'])
-    t.deepEqual((await api.get(`${path}${shown.subname}.../${shown.type}/`)).json, shown)
+    t.deepEqual((await api.get(`${rrsets}${shown.subname}.../${shown.type}/`)).json, shown)
   }
   t.deepEqual(await lookUp(service().powerDns, `a.${domain}`, 'TXT'), ['"a"'])
   const { published, touched } = await domainOf(api, domain)
@@ -310,14 +304,12 @@ test('POST creates all items, and returns them in their order, as GET shows them
 
 for (const method of ['PUT', 'PATCH'] as const) {
   test(`${method} creates, changes, deletes and keeps RRsets, and returns those that remain`, async (t) => {
-    const { api } = await service().account()
-    const domain = await newDomain(api)
-    const path = `/domains/${domain}/rrsets/`
+    const { api, domain, rrsets } = await newZone(service())
     const old = await newRRset(api, domain, { subname: 'old', records: ['192.0.2.1', '192.0.2.2'] })
     const kept = await newRRset(api, domain, { subname: 'kept', records: ['192.0.2.1', '192.0.2.2'] })
     await newRRset(api, domain, { subname: 'gone' })
     const calls = callsFor(service(), domain)
-    const answer = await api.send(method, path, [
+    const answer = await api.send(method, rrsets, [
       rrset({ subname: 'new' }),
       { ...old, ttl: 120, created: null, touched: '' },
       rrset({ subname: 'gone', records: [] }),
@@ -333,7 +325,7 @@ for (const method of ['PUT', 'PATCH'] as const) {
     // Accepted unchanged, in the order in which it was last written.
     t.deepEqual(same, { ...kept, touched: created!.touched })
     t.is(callsFor(service(), domain), calls + 1)
-    const list = (await api.get(path)).json as ShownRRset[]
+    const list = (await api.get(rrsets)).json as ShownRRset[]
     t.deepEqual(list.map(({ subname }) => subname).sort(), ['', 'kept', 'new', 'old'])
     t.deepEqual(await lookUp(service().powerDns, `new.${domain}`, 'A'), ['192.0.2.1'])
     t.deepEqual(await lookUp(service().powerDns, `gone.${domain}`, 'A'), [])
@@ -341,13 +333,8 @@ for (const method of ['PUT', 'PATCH'] as const) {
 }
 
 test('PATCH of an existing RRset changes the given fields and requires no others', async (t) => {
-  const { api } = await service().account()
-  const domain = await newDomain(api)
-  const path = `/domains/${domain}/rrsets/`
-  await newRRset(api, domain, { subname: 'a' })
-  await newRRset(api, domain, { subname: 'b' })
-  await newRRset(api, domain, { subname: '' })
-  const { json } = await api.patch(path, [
+  const { api, rrsets } = await newZone(service(), { subname: 'a' }, { subname: 'b' }, { subname: '' })
+  const { json } = await api.patch(rrsets, [
     { subname: 'a', type: 'A', ttl: 120 },
     { subname: 'b', type: 'A', records: ['192.0.2.9'] },
     { type: 'A' },
@@ -365,22 +352,17 @@ test('PATCH of an existing RRset changes the given fields and requires no others
 })
 
 test('one request can replace a CNAME by other RRsets and other RRsets by a CNAME', async (t) => {
-  const { api } = await service().account()
-  const domain = await newDomain(api)
-  const path = `/domains/${domain}/rrsets/`
-  await newRRset(api, domain)
-  const there = await api.patch(path, [{ subname: 'www', type: 'A', records: [] }, cname()])
+  const { api, domain, rrsets } = await newZone(service(), {})
+  const there = await api.patch(rrsets, [{ subname: 'www', type: 'A', records: [] }, cname()])
   t.is(there.status, 200)
   t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'CNAME'), ['a.test.'])
-  const back = await api.put(path, [rrset(), txt(), cname({ records: [] })])
+  const back = await api.put(rrsets, [rrset(), txt(), cname({ records: [] })])
   t.is(back.status, 200)
   t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.1'])
 })
 
 test('a request without effect changes nothing', async (t) => {
-  const { api } = await service().account()
-  const domain = await newDomain(api)
-  const path = `/domains/${domain}/rrsets/`
+  const { api, domain, rrsets } = await newZone(service())
   const before = await domainOf(api, domain)
   const calls = callsFor(service(), domain)
   for (const [method, items, status] of [
@@ -390,7 +372,7 @@ test('a request without effect changes nothing', async (t) => {
     ['PUT', [rrset({ records: [] })], 200],
     ['PATCH', [{ subname: 'www', type: 'A', records: [] }], 200],
   ] as const) {
-    const answer = await api.send(method, path, items)
+    const answer = await api.send(method, rrsets, items)
     t.deepEqual([answer.status, answer.text], [status, '[]'])
   }
   t.is(callsFor(service(), domain), calls)
@@ -401,7 +383,7 @@ for (const method of ['POST', 'PUT', 'PATCH'] as const) {
   test(`one forbidden item forbids a ${method}, even if others are wrong; an item with wrong fields is not checked`, async (t) => {
     const owner = await service().account()
     const domain = await newDomain(owner.api)
-    const path = `/domains/${domain}/rrsets/`
+    const rrsets = `/domains/${domain}/rrsets/`
     await addPolicies(
       service(),
       owner.tokenId,
@@ -409,7 +391,7 @@ for (const method of ['POST', 'PUT', 'PATCH'] as const) {
       { domain, write: true },
       { domain, subname: 'no', write: false },
     )
-    const forbidden = await owner.api.send(method, path, [
+    const forbidden = await owner.api.send(method, rrsets, [
       rrset(),
       'x',
       rrset({ records: ['x'], subname: 'b' }),
@@ -417,9 +399,9 @@ for (const method of ['POST', 'PUT', 'PATCH'] as const) {
     ])
     t.deepEqual([forbidden.status, forbidden.text], [403, '{"detail":"Insufficient token permissions."}'])
     if (method !== 'POST') {
-      t.is((await owner.api.send(method, path, [rrset({ subname: 'no', records: [] })])).status, 403)
+      t.is((await owner.api.send(method, rrsets, [rrset({ subname: 'no', records: [] })])).status, 403)
     }
-    const wrong = await owner.api.send(method, path, [rrset(), rrset({ subname: 'no', ttl: 1 })])
+    const wrong = await owner.api.send(method, rrsets, [rrset(), rrset({ subname: 'no', ttl: 1 })])
     t.deepEqual([wrong.status, wrong.json], [400, [{}, { ttl: ['Ensure this value is greater than or equal to 60.'] }]])
   })
 }
@@ -445,10 +427,8 @@ const REFUSALS: [wording: string, problems: (reason: string) => object[]][] = [
 
 for (const [wording, problems] of REFUSALS) {
   test(`a refusal by PowerDNS is reported at the items that it concerns: ${wording}`, async (t) => {
-    const { api } = await service().account()
-    const domain = await newDomain(api)
-    const path = `/domains/${domain}/rrsets/`
-    const before = (await api.get(path)).json
+    const { api, domain, rrsets } = await newZone(service())
+    const before = (await api.get(rrsets)).json
     const reason = wording.replace('%', `${domain}.`)
     service().proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 422, error: reason } : 'pass'))
     const items = [
@@ -457,10 +437,10 @@ for (const [wording, problems] of REFUSALS) {
       rrset({ subname: 'c', records: [] }),
       txt({ subname: 'a' }),
     ]
-    const answer = await api.put(path, items)
+    const answer = await api.put(rrsets, items)
     service().proxy.heal()
     t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems(reason))])
-    t.deepEqual((await api.get(path)).json, before)
+    t.deepEqual((await api.get(rrsets)).json, before)
     t.deepEqual(await lookUp(service().powerDns, `a.${domain}`, 'A'), [])
   })
 }

@@ -1,9 +1,8 @@
 import test from 'ava'
-import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain } from '../../support/clients/api.ts'
-import { useService } from '../../support/harness.ts'
+import { useService, useAccount } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
-import { addToken, lastUsed, setState } from '../../support/clients/tokens.ts'
+import { addToken, lastUsed, setState, type TokenOptions } from '../../support/clients/tokens.ts'
 
 // Contract §3.1; addresses.test.ts tests the client's address.
 
@@ -16,11 +15,7 @@ const NO_CREDENTIALS = 'Invalid token header. No credentials provided.'
 const SPACES = 'Invalid token header. Token string should not contain spaces.'
 const CHARACTERS = 'Invalid token header. Token string should not contain invalid characters.'
 
-let account: Account
-
-test.before('an account', async () => {
-  account = await service().account()
-})
+const account = useAccount(service)
 
 /** A read with exactly this `Authorization` header. */
 async function get(authorization: string | undefined) {
@@ -64,7 +59,7 @@ for (const [what, header, detail] of [
   ['a very long secret', `Token ${'x'.repeat(10_000)}`, INVALID],
 ] as const) {
   test.serial(`401 for ${what}`, async (t) => {
-    const { secret } = account
+    const { secret } = account()
     const otherCase = secret.replace(/[a-z]/gi, (c) => (c < 'a' ? c.toLowerCase() : c.toUpperCase()))
     const { status, headers, body } = await get(
       header
@@ -79,7 +74,7 @@ for (const [what, header, detail] of [
 
 for (const form of ['Token SECRET', 'token SECRET', 'TOKEN SECRET', 'tOkEn   SECRET  ', 'Token\tSECRET']) {
   test.serial(`accepted: ${JSON.stringify(form)}`, async (t) => {
-    t.is((await get(form.replace('SECRET', account.secret))).status, 200)
+    t.is((await get(form.replace('SECRET', account().secret))).status, 200)
   })
 }
 
@@ -93,13 +88,13 @@ for (const [what, secret] of [
   ['a letter whose UTF-8 looks like a blank in Latin-1', 'à'],
 ] as const) {
   test.serial(`any secret whose hash is stored authenticates: ${what}`, async (t) => {
-    await addToken(service(), account.id, { secret })
+    await addToken(service(), account().id, { secret })
     t.is((await get(`Token ${Buffer.from(secret).toString('latin1')}`)).status, 200)
   })
 }
 
 test.serial('a secret in the query, a cookie or the body does not authenticate', async (t) => {
-  const { secret } = account
+  const { secret } = account()
   const answer = await service().anonymous.post(
     `/domains/?token=${secret}&authorization=Token%20${secret}`,
     {
@@ -112,44 +107,25 @@ test.serial('a secret in the query, a cookie or the body does not authenticate',
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
 
-for (const state of ['pending', 'disabled']) {
-  test.serial(`a token whose owner is ${state} gets 401`, async (t) => {
-    const { id, api } = await service().account()
-    await setState(service(), id, state)
-    const { status, json } = await api.get('/domains/')
-    t.deepEqual([status, json], [401, { detail: INACTIVE }])
-  })
+/** Tokens of an account or bound to it, and what they are told while it is not active. */
+const TOKENS: [what: string, token: (id: string) => [owner: string, options: TokenOptions], detail: string][] = [
+  ['its token', (id) => [id, {}], INACTIVE],
+  ['a token that is bound to it', (id) => [account().id, { userOverrideId: id }], INACTIVE],
+  ['its token that is bound to another', (id) => [id, { userOverrideId: account().id }], INACTIVE],
+  ['its token that has expired', (id) => [id, { maxAge: '0' }], INVALID],
+  ['its token for other networks', (id) => [id, { allowedSubnets: [] }], INACTIVE],
+]
 
-  test.serial(`a token whose bound account is ${state} gets 401`, async (t) => {
-    const { id } = await service().account()
-    const { api } = await addToken(service(), account.id, { userOverrideId: id })
-    t.is((await api.get('/domains/')).status, 200)
-    await setState(service(), id, state)
-    const { status, json } = await api.get('/domains/')
-    t.deepEqual([status, json], [401, { detail: INACTIVE }])
-  })
-
-  test.serial(`a bound token whose owner is ${state} gets 401`, async (t) => {
-    const owner = await service().account()
-    const { api } = await addToken(service(), owner.id, { userOverrideId: account.id })
-    await setState(service(), owner.id, state)
-    const { status, json } = await api.get('/domains/')
-    t.deepEqual([status, json], [401, { detail: INACTIVE }])
-  })
-
-  test.serial(`an expired token is reported before the account's state: ${state}`, async (t) => {
-    const { id } = await service().account()
-    const { api } = await addToken(service(), id, { maxAge: '0' })
-    await setState(service(), id, state)
-    t.deepEqual((await api.get('/domains/')).json, { detail: INVALID })
-  })
-
-  test.serial(`the account's state is reported before a wrong network: ${state}`, async (t) => {
-    const { id } = await service().account()
-    const { api } = await addToken(service(), id, { allowedSubnets: [] })
-    await setState(service(), id, state)
-    t.deepEqual((await api.get('/domains/')).json, { detail: INACTIVE })
-  })
+for (const [what, token, detail] of TOKENS) {
+  for (const state of ['pending', 'disabled']) {
+    test.serial(`while an account is ${state}, ${what} gets 401: ${detail}`, async (t) => {
+      const { id } = await service().account()
+      const { api } = await addToken(service(), ...token(id))
+      await setState(service(), id, state)
+      const { status, json } = await api.get('/domains/')
+      t.deepEqual([status, json], [401, { detail }])
+    })
+  }
 }
 
 test.serial('a token works again once its account is active again', async (t) => {
@@ -169,8 +145,8 @@ for (const [what, method, path, status] of [
   ['the index', 'GET', '/', 200],
 ] as const) {
   test.serial(`last_used is updated, to the microsecond, by ${what}`, async (t) => {
-    const domain = await newDomain(account.api)
-    const { id, api } = await addToken(service(), account.id)
+    const domain = await newDomain(account().api)
+    const { id, api } = await addToken(service(), account().id)
     t.is(await lastUsed(service(), id), null)
     const before = service().system.now()
     t.is((await api.send(method, path.replace('DOMAIN', domain))).status, status)
@@ -188,7 +164,7 @@ for (const [what, options] of [
   ['an address that is not allowed', { lastUsed: used, allowedSubnets: ['192.0.2.0/24'] }],
 ] as const) {
   test.serial(`last_used is not updated by ${what}`, async (t) => {
-    const { id, api } = await addToken(service(), account.id, {
+    const { id, api } = await addToken(service(), account().id, {
       ...options,
       allowedSubnets: [...(options.allowedSubnets ?? ['::/0'])],
     })
@@ -206,7 +182,7 @@ test.serial('last_used is not updated if the account is not active', async (t) =
 })
 
 test.serial('last_used is not updated without authentication', async (t) => {
-  const { id, api } = await addToken(service(), account.id, { lastUsed: used })
+  const { id, api } = await addToken(service(), account().id, { lastUsed: used })
   await api.send('OPTIONS', '/domains/')
   await api.get('/nothing/')
   await api.get('//root/healthz')

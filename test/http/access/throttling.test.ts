@@ -6,7 +6,7 @@ import { addToken } from '../../support/clients/tokens.ts'
 import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain } from '../../support/clients/api.ts'
-import { useService } from '../../support/harness.ts'
+import { useService, useAccount } from '../../support/harness.ts'
 import { person } from '../../support/clients/people.ts'
 
 // Contract §14 over HTTP: which requests are counted together, and the headers of the answer. The scope of each
@@ -24,12 +24,7 @@ const service = useService({
 test.serial.before(() => {
   mock.timers.enable({ apis: ['Date'], now: Date.now() })
 })
-
-let account: Account
-
-test.before('an account', async () => {
-  account = await service().account()
-})
+const account = useAccount(service)
 
 /** A new account with a domain, for one test only. */
 async function fresh(): Promise<Account & { domain: string }> {
@@ -96,7 +91,7 @@ test.serial('401, 403 and 404 of a domain precede 429; 405, 404 of an RRset, 415
   const weak = (await addToken(service(), id)).api
   for (const [request, status] of [
     [() => service().anonymous.post(collection, {}), 401],
-    [() => account.api.post(collection, {}), 404],
+    [() => account().api.post(collection, {}), 404],
     [() => api.patch(`${collection}@/SOA/`, {}), 403],
     [() => weak.post('/domains/', {}), 403],
     [() => api.delete(collection), 429],

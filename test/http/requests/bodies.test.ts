@@ -1,8 +1,6 @@
 import test from 'ava'
 import { gzipSync } from 'node:zlib'
-import type { Account } from '../../support/clients/accounts.ts'
-import { newDomain } from '../../support/clients/api.ts'
-import { useService } from '../../support/harness.ts'
+import { useService, useZone } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
 
 // Contract §1.3.
@@ -11,15 +9,9 @@ const service = useService()
 const NO_DATA = '{"non_field_errors":["No data provided"]}'
 const REQUIRED = '{"name":["This field is required."]}'
 
-let account: Account
-let domain: string
+const zone = useZone(service)
 
-test.before('an account with a domain', async () => {
-  account = await service().account()
-  domain = await newDomain(account.api)
-})
-
-const rrsets = () => `/domains/${domain}/rrsets/`
+const rrsets = () => `/domains/${zone().domain}/rrsets/`
 
 /** Endpoints that read bodies; DOMAIN stands for the name of the domain. */
 const endpoints = [
@@ -36,7 +28,7 @@ function rrset(): string {
 }
 
 function post(path: string, body: string | Buffer, type?: string, headers: Record<string, string> = {}) {
-  return account.api.post(path, undefined, { body, headers: { ...(type && { 'content-type': type }), ...headers } })
+  return zone().api.post(path, undefined, { body, headers: { ...(type && { 'content-type': type }), ...headers } })
 }
 
 for (const type of [
@@ -76,7 +68,7 @@ for (const type of [
 ]) {
   for (const [method, path] of endpoints) {
     test.serial(`a body of type ${type} is refused: ${method} ${path}`, async (t) => {
-      const { status, text } = await account.api.send(method, path.replace('DOMAIN', domain), undefined, {
+      const { status, text } = await zone().api.send(method, path.replace('DOMAIN', zone().domain), undefined, {
         body: rrset(),
         headers: { 'content-type': type },
       })
@@ -104,7 +96,7 @@ for (const type of [undefined, 'application/json', 'text/plain', 'application/x-
   test.serial(`an empty body counts as {}, whatever its type: ${type}`, async (t) => {
     const { status, text } = await post('/domains/', '', type)
     t.deepEqual([status, text], [400, REQUIRED])
-    const patched = await account.api.send('PATCH', `${rrsets()}@/NS/`, undefined, {
+    const patched = await zone().api.send('PATCH', `${rrsets()}@/NS/`, undefined, {
       body: '',
       ...(type && { headers: { 'content-type': type } }),
     })
@@ -128,7 +120,7 @@ test.serial('a request without a body counts as one with an empty body', async (
 
 for (const [method, path] of endpoints) {
   test.serial(`the root null is refused: ${method} ${path}`, async (t) => {
-    const { status, text } = await account.api.send(method, path.replace('DOMAIN', domain), null)
+    const { status, text } = await zone().api.send(method, path.replace('DOMAIN', zone().domain), null)
     t.deepEqual([status, text], [400, NO_DATA])
   })
 }
@@ -151,7 +143,7 @@ for (const [json, type] of [
       ['PUT', `${rrsets()}@/NS/`],
       ['PATCH', `${rrsets()}@/NS/`],
     ] as const) {
-      const { status, text } = await account.api.send(method, path, undefined, {
+      const { status, text } = await zone().api.send(method, path, undefined, {
         body: json,
         headers: { 'content-type': 'application/json' },
       })
@@ -287,14 +279,14 @@ function corrupt(packed: Buffer): Buffer {
 }
 
 function authorization(): string {
-  return `Authorization: Token ${account.secret}`
+  return `Authorization: Token ${zone().account.secret}`
 }
 
 for (const field of ['max_age', 'max_unused_period']) {
   for (const number of ['1e999', '-1e999', '1e308']) {
     test.serial(`a duration beyond all numbers is 400: ${field} ${number}`, async (t) => {
       const headers = { 'content-type': 'application/json' }
-      const answer = await account.api.post('/auth/tokens/', undefined, { body: `{"${field}":${number}}`, headers })
+      const answer = await zone().api.post('/auth/tokens/', undefined, { body: `{"${field}":${number}}`, headers })
       t.deepEqual([answer.status, Object.keys(answer.json as object)], [400, [field]])
     })
   }

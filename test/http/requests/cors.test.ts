@@ -1,7 +1,6 @@
 import test from 'ava'
-import type { Account } from '../../support/clients/accounts.ts'
 import type { Answer } from '../../support/clients/client.ts'
-import { useService } from '../../support/harness.ts'
+import { useService, useAccount } from '../../support/harness.ts'
 
 // Contract §1.6, CORS.
 
@@ -20,11 +19,7 @@ const PREFLIGHT = {
   'access-control-max-age': '86400',
 }
 
-let account: Account
-
-test.before('an account', async () => {
-  account = await service().account()
-})
+const account = useAccount(service)
 
 /** The CORS headers. */
 function cors(headers: Answer['headers']): Record<string, unknown> {
@@ -43,7 +38,7 @@ for (const [method, path, status] of [
   ['GET', '/%zz/', 404],
 ] as const) {
   test.serial(`a response to another origin may be read by it: ${method} ${path}`, async (t) => {
-    const answer = await account.api.send(method, path, undefined, { headers: { origin: 'https://ui.example' } })
+    const answer = await account().api.send(method, path, undefined, { headers: { origin: 'https://ui.example' } })
     t.is(answer.status, status)
     t.deepEqual(cors(answer.headers), SIMPLE)
     t.is(answer.headers['vary'], 'origin')
@@ -59,9 +54,9 @@ test.serial('401 may be read by another origin, too', async (t) => {
 test.serial('without Origin, a response has no CORS headers', async (t) => {
   const wanting = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization' }
   for (const answer of [
-    await account.api.get('/'),
-    await account.api.send('OPTIONS', '/domains/'),
-    await account.api.send('OPTIONS', '/domains/', undefined, { headers: wanting }),
+    await account().api.get('/'),
+    await account().api.send('OPTIONS', '/domains/'),
+    await account().api.send('OPTIONS', '/domains/', undefined, { headers: wanting }),
   ]) {
     t.is(answer.status, 200)
     t.deepEqual(cors(answer.headers), {})

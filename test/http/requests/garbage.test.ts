@@ -4,25 +4,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApp } from '../../../src/http/app.ts'
 import { rememberPeer } from '../../../src/http/kit/caller.ts'
-import type { Account } from '../../support/clients/accounts.ts'
-import { newDomain } from '../../support/clients/api.ts'
-import { useService } from '../../support/harness.ts'
+import { useService, useZone } from '../../support/harness.ts'
 import { exchange, plainRequest, type RawAnswer } from '../../support/clients/raw.ts'
 
 // Invalid HTTP is answered by 4xx in JSON or by closing the connection, and never by 5xx.
 
 const service = useService()
-
-let account: Account
-let domain: string
-
-test.before('an account with a domain', async () => {
-  account = await service().account()
-  domain = await newDomain(account.api)
-})
+const zone = useZone(service)
 
 test.afterEach('the service still works', async (t) => {
-  t.is((await account.api.get('/domains/')).status, 200)
+  t.is((await zone().api.get('/domains/')).status, 200)
 })
 
 const many = (count: number, line: (i: number) => string) => Array.from({ length: count }, (_, i) => line(i)).join('')
@@ -137,7 +128,9 @@ test.serial('the host in an absolute target wins over Host', async (t) => {
 
 test.serial('an HTTP/1.0 client may write', async (t) => {
   const rrset = '{"subname":"old","type":"A","ttl":60,"records":["192.0.2.1"]}'
-  const octets = plainRequest(`POST /api/v1/domains/${domain}/rrsets/`, [`Authorization: Token ${account.secret}`])
+  const octets = plainRequest(`POST /api/v1/domains/${zone().domain}/rrsets/`, [
+    `Authorization: Token ${zone().account.secret}`,
+  ])
   const old = octets.replace('HTTP/1.1', 'HTTP/1.0').replace('Connection: close', 'Content-Type: application/json')
   const { status, body } = await exchange(
     service().url,
@@ -147,7 +140,11 @@ test.serial('an HTTP/1.0 client may write', async (t) => {
 })
 
 test.serial('a client that expects 100 Continue gets it', async (t) => {
-  const headers = [`Authorization: Token ${account.secret}`, 'Content-Type: application/json', 'Expect: 100-continue']
+  const headers = [
+    `Authorization: Token ${zone().account.secret}`,
+    'Content-Type: application/json',
+    'Expect: 100-continue',
+  ]
   const { head: first, body } = await exchange(service().url, plainRequest('POST /api/v1/domains/', headers, '{}'))
   t.is(first, 'HTTP/1.1 100 Continue')
   t.regex(body, /^HTTP\/1\.1 400 [^]*{"name":\["This field is required\."\]}$/)
@@ -162,8 +159,8 @@ test.serial('requests on one connection are answered in order', async (t) => {
 
 test.serial('a complete request gets its own answer, whatever follows it', async (t) => {
   const rrset = '{"subname":"followed","type":"A","ttl":60,"records":["192.0.2.1"]}'
-  const headers = [`Authorization: Token ${account.secret}`, 'Content-Type: application/json']
-  const octets = plainRequest(`POST /api/v1/domains/${domain}/rrsets/`, headers, rrset)
+  const headers = [`Authorization: Token ${zone().account.secret}`, 'Content-Type: application/json']
+  const octets = plainRequest(`POST /api/v1/domains/${zone().domain}/rrsets/`, headers, rrset)
   const { status, body } = await exchange(
     service().url,
     octets.replace('Connection: close\r\n', '') + 'garbage\r\n\r\n',

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Account } from '../../support/clients/accounts.ts'
 import { eventuallyIs } from '../../support/eventually.ts'
-import { useService } from '../../support/harness.ts'
+import { useService, useAccount } from '../../support/harness.ts'
 import { hold, plainRequest, type Held, type RawAnswer } from '../../support/clients/raw.ts'
 
 // Contract §1.3: how many octets of unfinished bodies are held, for each caller and for all.
@@ -10,13 +10,8 @@ const service = useService()
 const THROTTLED = '{"detail":"Request was throttled. Expected available in 1 second."}'
 
 const held: Held[] = []
-let account: Account
-let other: Account
-
-test.before('two accounts', async () => {
-  account = await service().account()
-  other = await service().account()
-})
+const account = useAccount(service)
+const other = useAccount(service)
 
 test.afterEach.always('the connections are closed', () => {
   for (const { socket } of held.splice(0)) socket.destroy()
@@ -60,7 +55,7 @@ test.serial('addresses have unfinished bodies of 32 MiB at most together', async
   const { status } = await firstAnswer(513, (i) => login(`127.0.1.${i >> 3}`))
   t.is(status, 429)
   t.is(await statusOfLogin('127.0.2.1'), 429)
-  t.is((await account.api.post('/domains/', {})).status, 400)
+  t.is((await account().api.post('/domains/', {})).status, 400)
   for (const { socket } of held) socket.destroy()
   await eventuallyIs(() => statusOfLogin('127.0.2.1'), 403)
 })
@@ -68,19 +63,19 @@ test.serial('addresses have unfinished bodies of 32 MiB at most together', async
 test.serial(
   'an account has four unfinished bodies at most of the largest size, and others are not affected',
   async (t) => {
-    const { status, body } = await firstAnswer(5, () => creation(account))
+    const { status, body } = await firstAnswer(5, () => creation(account()))
     t.deepEqual([status, body], [429, THROTTLED])
-    t.is((await account.api.get('/domains/')).status, 200)
-    t.is((await other.api.post('/domains/', {})).status, 400)
+    t.is((await account().api.get('/domains/')).status, 200)
+    t.is((await other().api.post('/domains/', {})).status, 400)
     for (const { socket } of held) socket.destroy()
-    await eventuallyIs(async () => (await account.api.post('/domains/', {})).status, 400)
+    await eventuallyIs(async () => (await account().api.post('/domains/', {})).status, 400)
   },
 )
 
 test.serial('a body whose length is announced counts with this length', async (t) => {
-  const short = () => begin('/api/v1/domains/', ['Content-Length: 10', `Authorization: Token ${account.secret}`])
+  const short = () => begin('/api/v1/domains/', ['Content-Length: 10', `Authorization: Token ${account().secret}`])
   for (let i = 0; i < 40; i++) await short()
-  t.is((await account.api.post('/domains/', {})).status, 400)
+  t.is((await account().api.post('/domains/', {})).status, 400)
 })
 
 test.serial('a client may leave after its body was refused', async (t) => {

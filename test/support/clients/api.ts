@@ -1,6 +1,7 @@
 import { create } from '../../../src/service/domains/creation.ts'
 import { operatorFor } from '../../../src/service/actor.ts'
 import { query } from '../../../src/store/database.ts'
+import type { Account } from './accounts.ts'
 import type { Answer, Client } from './client.ts'
 import { eventually } from '../eventually.ts'
 import type { TestService } from '../harness.ts'
@@ -16,6 +17,24 @@ export function freshName(): string {
 export async function newDomain(api: Client, name = freshName()): Promise<string> {
   succeeded(await api.post('/domains/', { name }), 201)
   return name
+}
+
+/** An account and its domain, and the paths of all RRsets and of www A. */
+export interface Zone {
+  account: Account
+  api: Client
+  domain: string
+  rrsets: string
+  one: string
+}
+
+/** A new account and its domain, with these RRsets besides its NS. */
+export async function newZone(service: Pick<TestService, 'account'>, ...members: RRsetBody[]): Promise<Zone> {
+  const account = await service.account()
+  const domain = await newDomain(account.api)
+  for (const each of members) await newRRset(account.api, domain, each)
+  const rrsets = `/domains/${domain}/rrsets/`
+  return { account, api: account.api, domain, rrsets, one: `${rrsets}www/A/` }
 }
 
 /** Creates a domain that is reserved for the operator (contract §7.3) for an account. */
@@ -79,6 +98,12 @@ export function rrset(members: RRsetBody = {}): RRsetBody {
 /** A new RRset of the domain, as the API shows it. */
 export async function newRRset(api: Client, domain: string, members: RRsetBody = {}): Promise<ShownRRset> {
   return succeeded(await api.post(`/domains/${domain}/rrsets/`, rrset(members)), 201).json as ShownRRset
+}
+
+/** A new domain with www A. */
+export async function newDomainWithWww(api: Client, name: string): Promise<void> {
+  await newDomain(api, name)
+  await newRRset(api, name)
 }
 
 export async function domainOf(api: Client, name: string): Promise<ShownDomain> {

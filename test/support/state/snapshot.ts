@@ -14,3 +14,13 @@ export async function snapshot(db: Db): Promise<string> {
   }
   return JSON.stringify(rows)
 }
+
+/** Domains and RRsets, without the versions, which repair raises. */
+export async function stored(db: Db): Promise<string> {
+  const rows = await query(
+    db,
+    `select (select json_agg(to_jsonb(domains) - 'version' order by id) from domains) as domains,
+       (select json_agg(rrsets order by id) from rrsets) as rrsets`,
+  )
+  return JSON.stringify(rows)
+}
