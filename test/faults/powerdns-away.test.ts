@@ -2,65 +2,83 @@ import test from 'ava'
 import { query } from '../../src/store/database.ts'
 import { SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../src/limits.ts'
 import { createAccount } from '../support/clients/accounts.ts'
-import { patiently, succeeded } from '../support/clients/api.ts'
+import { patiently, succeeded, newDomainWithWww } from '../support/clients/api.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { useServers } from '../support/harness.ts'
+import { stored } from '../support/state/snapshot.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 
-// PowerDNS is down for a while (contract §2.3, §15.2). Through the proxy the service sees closed connections; without
-// the proxy, refused ones.
+// PowerDNS is down for a while, or fails (contract §2.3, §15.2). Through the proxy the service sees closed connections;
+// without the proxy, refused ones.
 
 const servers = useServers()
 
-const WRITE = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'
+const UPDATE = 'The DNS backend is currently unavailable. Nothing was changed; please retry.'
+const WRITE = JSON.stringify({ detail: UPDATE })
 const READ = '{"detail":"The DNS backend is currently unavailable. Please retry."}'
 
 const rrset = (address: string, subname = 'www') => ({ subname, type: 'A', ttl: 300, records: [address] })
 
 test.afterEach.always(() => servers().killServices())
 
-async function withDomain({ api }: Pick<OwnService, 'api'>, name: string): Promise<void> {
-  succeeded(await api.post('/domains/', { name }), 201)
-  succeeded(await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1')), 201)
-}
+/** What PowerDNS does to all requests; without a fate, it is killed. */
+const ABSENCES: [how: string, fate?: Fate][] = [
+  ['refuses connections'],
+  ['closes connections'],
+  ['fails', { refuse: 500 }],
+  ['is overloaded', { refuse: 503 }],
+  ['refuses our key', { refuse: 401 }],
+  ['refuses us', { refuse: 403 }],
+]
 
-for (const isDirect of [false, true]) {
-  const how = isDirect ? 'refuses connections' : 'closes connections'
+for (const [i, [how, fate]] of ABSENCES.entries()) {
+  const isDirect = how === 'refuses connections'
 
   test.serial(`while PowerDNS ${how}, writes are answered 503 and reads succeed; then writes succeed`, async (t) => {
-    const { powerDns, restartPowerDns } = servers()
+    const { powerDns, proxy, restartPowerDns } = servers()
     const { api, anonymous } = await servers().serve(isDirect ? { PDNS_API_URL: powerDns.apiUrl } : {})
-    const name = `away-${isDirect}.example`
-    await withDomain({ api }, name)
-    const before = await Promise.all(
-      ['', 'rrsets/', 'rrsets/www/A/'].map((path) => api.get(`/domains/${name}/${path}`)),
-    )
-    process.kill(powerDns.pid, 'SIGKILL')
-    await powerDns.exited
+    const [name, added] = [`away-${i}.example`, `new-${i}.example`]
+    await newDomainWithWww(api, name)
+    const path = `/domains/${name}/rrsets/`
+    const before = await Promise.all([path, `${path}www/A/`].map((read) => api.get(read)))
+    const had = await stored(servers().system.db)
+    if (fate === undefined) {
+      process.kill(powerDns.pid, 'SIGKILL')
+      await powerDns.exited
+    } else proxy.fail(() => fate)
 
     for (const answer of [
-      await api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')),
-      await api.patch(`/domains/${name}/rrsets/www/A/`, { ttl: 600 }),
-      await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.2', 'new')),
-      await api.delete(`/domains/${name}/rrsets/www/A/`),
+      await api.put(`${path}www/A/`, rrset('192.0.2.2')),
+      await api.patch(`${path}www/A/`, { ttl: 600 }),
+      await api.post(path, rrset('192.0.2.2', 'new')),
+      await api.delete(`${path}www/A/`),
       await api.delete(`/domains/${name}/`),
-      await api.post('/domains/', { name: `new-${isDirect}.example` }),
+      await api.post('/domains/', { name: added }),
     ]) {
-      t.is(answer.status, 503)
-      t.is(answer.text, WRITE)
+      t.deepEqual([answer.status, answer.text], [503, WRITE])
       t.is(answer.headers['retry-after'], '5')
+      t.is(answer.headers['content-type'], 'application/json')
     }
-    for (const [i, path] of ['rrsets/', 'rrsets/www/A/'].entries()) {
-      const answer = await api.get(`/domains/${name}/${path}`)
-      t.is(answer.status, 200)
-      t.is(answer.text, before[i + 1]!.text)
+    const update = await api.get(`/dyndns/update?hostname=www.${name}&myip=192.0.2.2`)
+    t.deepEqual([update.status, update.text, update.headers['retry-after']], [503, UPDATE, '5'])
+    t.is(update.headers['content-type'], 'text/plain')
+    t.is(await stored(servers().system.db), had)
+    for (const [i, read] of [path, `${path}www/A/`].entries()) {
+      const answer = await api.get(read)
+      t.deepEqual([answer.status, answer.text], [200, before[i]!.text])
     }
     t.is((await api.get('/domains/')).status, 200)
-    const domain = await api.get(`/domains/${name}/`)
-    t.is(domain.status, 503)
-    t.is(domain.text, READ)
-    t.is(domain.headers['retry-after'], '5')
+    t.is((await api.get(`/domains/?owns_qname=${name}`)).status, 200)
+    t.is((await api.patch(`${path}www/A/`, {})).status, 200)
+    for (const read of ['', 'zonefile/']) {
+      const { status, text, headers } = await api.get(`/domains/${name}/${read}`)
+      t.deepEqual([status, text, headers['retry-after']], [503, READ, '5'])
+      t.is(headers['content-type'], 'application/json')
+    }
+    const head = await api.send('HEAD', `/domains/${name}/`)
+    t.deepEqual([head.status, head.text, head.headers['retry-after']], [503, '', '5'])
+    t.is((await anonymous.get('/')).status, 200)
     t.deepEqual((await anonymous.get('//root/healthz')).json, { status: 'ok' })
     const ready = await anonymous.get('//root/readyz')
     t.is(ready.status, 200)
@@ -68,9 +86,10 @@ for (const isDirect of [false, true]) {
     // Without a connection nothing was sent, so no mark remains.
     if (isDirect) t.deepEqual(await query(servers().system.db, 'select zone from marks where not settled'), [])
 
-    await restartPowerDns()
-    t.is((await api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))).status, 200)
-    t.is((await api.post('/domains/', { name: `new-${isDirect}.example` })).status, 201)
+    if (fate === undefined) await restartPowerDns()
+    else proxy.heal()
+    t.is((await api.put(`${path}www/A/`, rrset('192.0.2.2'))).status, 200)
+    t.is((await api.post('/domains/', { name: added })).status, 201)
     t.is((await api.get(`/domains/${name}/`)).status, 200)
     t.deepEqual(await (isDirect ? discrepancies(servers()) : discrepanciesInTheEnd(servers())), [])
   })
@@ -133,8 +152,8 @@ test.serial('if PowerDNS is killed during pushes, its zones are repaired after i
   const { proxy, powerDns, restartPowerDns } = servers()
   const { api } = await servers().serve()
   const names = ['killed-write.example', 'killed-creation.example', 'killed-deletion.example']
-  await withDomain({ api }, names[0]!)
-  await withDomain({ api }, names[2]!)
+  await newDomainWithWww(api, names[0]!)
+  await newDomainWithWww(api, names[2]!)
   const stops = ['PATCH', 'POST', 'DELETE'].map((method) => proxy.stop((call) => call.method === method))
   const answering = [
     api.put(`/domains/${names[0]!}/rrsets/www/A/`, rrset('192.0.2.2')),

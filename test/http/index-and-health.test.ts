@@ -4,20 +4,14 @@ import { HEALTH_TIME } from '../../src/limits.ts'
 import type { Client } from '../support/clients/client.ts'
 import { exchange, plainRequest } from '../support/clients/raw.ts'
 import { addToken } from '../support/clients/tokens.ts'
-import type { Account } from '../support/clients/accounts.ts'
-import { useService, withService } from '../support/harness.ts'
+import { useService, useAccount } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
 import { startService } from '../support/servers/service.ts'
 
 // Contract §§13, 15.2, and absolute URLs of §1.1.
 
 const service = useService()
-
-let account: Account
-
-test.before('an account', async () => {
-  account = await service().account()
-})
+const account = useAccount(service)
 
 const anonymousIndex = (base: string) =>
   `{"register":"${base}/auth/","login":"${base}/auth/login/","reset-password":"${base}/auth/account/reset-password/"}`
@@ -33,12 +27,12 @@ test.serial('the index without a token', async (t) => {
 })
 
 test.serial('the index for a token', async (t) => {
-  const { status, text } = await account.api.get('/')
+  const { status, text } = await account().api.get('/')
   t.deepEqual([status, text], [200, tokenIndex(`${service().url}/api/v1`)])
 })
 
 test.serial('the index for a token without any permission is the same', async (t) => {
-  const { api } = await addToken(service(), account.id)
+  const { api } = await addToken(service(), account().id)
   t.is((await api.get('/')).text, tokenIndex(`${service().url}/api/v1`))
 })
 
@@ -155,13 +149,6 @@ test.serial('many requests for the readiness share one check, and then its resul
 test.serial('liveness and readiness have no path below the API', async (t) => {
   t.is((await service().anonymous.get('/healthz')).status, 404)
   t.is((await service().anonymous.get('/readyz')).status, 404)
-})
-
-test.serial('the index works without PowerDNS', async (t) => {
-  await withService({}, async ({ proxy, anonymous }) => {
-    proxy.fail(() => 'cut')
-    t.is((await anonymous.get('/')).status, 200)
-  })
 })
 
 /** Runs `work` on a second service with other settings and the same servers. */

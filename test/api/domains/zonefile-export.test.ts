@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { EXAMPLES } from '../../dns/examples/index.ts'
 import { parseRdata } from '../../../src/dns/rdata.ts'
 import { query } from '../../../src/store/database.ts'
-import { freshName, newDomain, newRRset } from '../../support/clients/api.ts'
+import { freshName, newDomain, newRRset, newZone } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
 import { lookUp, transfer, type Server } from '../../support/dns/dns.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -30,8 +30,7 @@ async function exported(api: Client, name: string): Promise<string[]> {
 }
 
 test('an export has a comment, the SOA as served, and a line for each record', async (t) => {
-  const { api } = await service().account()
-  const name = await newDomain(api)
+  const { api, domain: name } = await newZone(service())
   await newRRset(api, name, { subname: 'b', type: 'TXT', ttl: 60, records: ['"one;" "t\\"wo"', '"ß"'] })
   await newRRset(api, name, { subname: 'a', type: 'NS', records: ['ns.a.test.'] })
   await newRRset(api, name, { subname: 'a', type: 'DS', records: [`1 13 2 ${'ab'.repeat(32)}`] })
@@ -61,8 +60,7 @@ test('an export has a comment, the SOA as served, and a line for each record', a
 })
 
 test('an export omits the types of DNSSEC, generated or written', async (t) => {
-  const { api } = await service().account()
-  const name = await newDomain(api)
+  const { api, domain: name } = await newZone(service())
   const key = `257 3 13 ${Buffer.alloc(64, 1).toString('base64')}`
   const digest = `1 13 2 ${'ab'.repeat(32)}`
   for (const [type, content] of [
@@ -83,31 +81,15 @@ test('the comment names the public host', async (t) => {
     const name = await newDomain(api)
     t.regex((await exported(api, name))[0]!, /exported from dns\.example\.org at/)
   })
-  const { api } = await service().account()
-  const name = await newDomain(api)
+  const { api, domain: name } = await newZone(service())
   const { text } = await api.get(path(name), { headers: { host: 'api.example.net:8080' } })
   t.regex(text.split('\n')[0]!, /exported from api\.example\.net at/)
 })
 
 test('HEAD returns only headers', async (t) => {
-  const { api } = await service().account()
-  const name = await newDomain(api)
+  const { api, domain: name } = await newZone(service())
   const { status, headers, text } = await api.send('HEAD', path(name))
   t.deepEqual([status, headers['content-type'], text], [200, 'text/dns', ''])
-})
-
-test('without PowerDNS, an export is 503', async (t) => {
-  const { api } = await service().account()
-  const name = await newDomain(api)
-  service().proxy.fail(() => 'cut')
-  const answer = await api.get(path(name))
-  service().proxy.heal()
-  t.deepEqual(
-    [answer.status, answer.text],
-    [503, '{"detail":"The DNS backend is currently unavailable. Please retry."}'],
-  )
-  t.is(answer.headers['retry-after'], '5')
-  t.is(answer.headers['content-type'], 'application/json')
 })
 
 /** A domain whose zone file has 25 MB: more than sockets buffer. */
