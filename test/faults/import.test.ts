@@ -5,15 +5,14 @@ import { createAccount } from '../support/clients/accounts.ts'
 import type { Answer } from '../support/clients/client.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
-import type { Call, Fate } from '../support/servers/proxy.ts'
+import type { Call } from '../support/servers/proxy.ts'
 
-// A domain created from a zone file exists with all its RRsets or not at all (contract §§7.4, 7.7), whatever happens
-// to PowerDNS or to the service meanwhile.
+// A domain created from a zone file exists with all its RRsets or not at all (contract §§7.4, 7.7), also if PowerDNS or the
+// service is killed meanwhile. In test/faults/powerdns-fails.test.ts, calls of its creation fail.
 
 const servers = useServers()
 const RRSETS = 500
 const ZONE_FILE = Array.from({ length: RRSETS }, (_, i) => `h${i} 300 TXT ${i}\n`).join('')
-const NOTHING_CHANGED = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'
 
 let service: OwnService
 let number = 0
@@ -39,35 +38,6 @@ const CALLS: Record<string, (call: Call, name: string) => boolean> = {
     method === 'POST' && path.startsWith('/zones') && body.includes(`"${name}."`),
   flush: ({ method, path }, name) => method === 'PUT' && path === `/cache/flush?domain=${name}.`,
   keys: ({ path }, name) => path === `/zones/${name}./cryptokeys`,
-}
-
-const fates: Record<string, Fate> = {
-  'answers 500 without applying the request': { refuse: 500 },
-  'answers 500 after applying the request': { spoil: 500 },
-  'closes the connection without applying the request': 'cut',
-  'closes the connection after applying the request': 'swallow',
-  'closes the connection and applies the request later': { abandoned: 500 },
-}
-
-for (const [which, matches] of Object.entries(CALLS)) {
-  for (const [how, fate] of Object.entries(fates)) {
-    test.serial(
-      `if PowerDNS ${how} (${which}), the answer is 503, nothing remains, and a retry imports everything`,
-      async (t) => {
-        const name = freshName()
-        const stopped = servers().proxy.stop((call) => matches(call, name))
-        const answering = create(name)
-        await stopped.arrived
-        stopped.release(fate)
-        const answer = await answering
-        t.deepEqual([answer.status, answer.text, answer.headers['retry-after']], [503, NOTHING_CHANGED, '5'])
-        t.is(await sizeOf(name), null)
-        t.is((await create(name)).status, 201)
-        t.is(await sizeOf(name), RRSETS + 1)
-        t.deepEqual(await discrepanciesOf(servers(), name), [])
-      },
-    )
-  }
 }
 
 /** When PowerDNS is killed: while the proxy holds a call back, or so many milliseconds after the proxy lets it pass. */

@@ -2,20 +2,16 @@ import test, { type ExecutionContext } from 'ava'
 import pLimit from 'p-limit'
 import { query } from '../../src/store/database.ts'
 import { createAccount } from '../support/clients/accounts.ts'
-import { succeeded } from '../support/clients/api.ts'
+import { newDomainWithWww } from '../support/clients/api.ts'
 import type { Answer, Client } from '../support/clients/client.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { useServers, useServed } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // Contract §2.3: however a call to PowerDNS fails, the write succeeds, or is answered 503 and changes nothing.
 
 const servers = useServers()
-let service: OwnService
-
-test.serial.before('a service is started', async () => {
-  service = await servers().serve()
-})
+const service = useServed(servers)
 
 const NOTHING_CHANGED = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'
 
@@ -36,6 +32,10 @@ const add = (api: Client, name: string) =>
   api.post(`/domains/${name}/rrsets/`, { ...rrset('192.0.2.3'), subname: 'a.b' })
 const erase = (api: Client, name: string) => api.delete(`/domains/${name}/rrsets/www/A/`)
 const create = (api: Client, name: string) => api.post('/domains/', { name })
+/** A domain exists with all RRsets of a zone file or not at all. */
+const RRSETS = 20
+const zonefile = Array.from({ length: RRSETS }, (_, i) => `h${i} 300 TXT ${i}\n`).join('')
+const importAll = (api: Client, name: string) => api.post('/domains/', { name, zonefile })
 const remove = (api: Client, name: string) => api.delete(`/domains/${name}/`)
 
 interface Row {
@@ -50,37 +50,25 @@ interface Row {
 
 const patch: Row['call'] = ({ method, path }, name) => method === 'PATCH' && path === `/zones/${name}.`
 
-// A test of its own covers 422 to a PATCH: PowerDNS refuses the content.
+// 422 to contents means that PowerDNS refuses them: test/api/domains/backend-refusal.test.ts and zonefile-import.test.ts.
 const CONTENT_REFUSAL = ['answers 422 after applying the request']
+
+/** The calls that create a domain, in order. */
+const CREATION: [which: string, call: Row['call']][] = [
+  ['its zone', ({ method, body }, name) => method === 'POST' && body.includes(`"${name}."`)],
+  ['cache flush', ({ path }, name) => path === `/cache/flush?domain=${name}.`],
+  ['its keys', ({ path }, name) => path === `/zones/${name}./cryptokeys`],
+  ['its private key', ({ path }, name) => path.startsWith(`/zones/${name}./cryptokeys/`)],
+]
 
 const rows: Row[] = [
   { what: 'the change of an RRset', act: change, success: 200, call: patch, harmless: CONTENT_REFUSAL },
   { what: 'a new RRset', act: add, success: 201, call: patch, harmless: CONTENT_REFUSAL },
   { what: 'the deletion of an RRset', act: erase, success: 204, call: patch, harmless: CONTENT_REFUSAL },
-  {
-    what: 'the creation of a domain (its zone)',
-    act: create,
-    success: 201,
-    call: ({ method, body }, name) => method === 'POST' && body.includes(`"${name}."`),
-  },
-  {
-    what: 'the creation of a domain (cache flush)',
-    act: create,
-    success: 201,
-    call: ({ path }, name) => path === `/cache/flush?domain=${name}.`,
-  },
-  {
-    what: 'the creation of a domain (its keys)',
-    act: create,
-    success: 201,
-    call: ({ path }, name) => path === `/zones/${name}./cryptokeys`,
-  },
-  {
-    what: 'the creation of a domain (its private key)',
-    act: create,
-    success: 201,
-    call: ({ path }, name) => path.startsWith(`/zones/${name}./cryptokeys/`),
-  },
+  ...CREATION.flatMap(([which, call]): Row[] => [
+    { what: `the creation of a domain (${which})`, act: create, success: 201, call },
+    { what: `the import of a domain (${which})`, act: importAll, success: 201, call, harmless: CONTENT_REFUSAL },
+  ]),
   {
     what: 'the deletion of a domain',
     act: remove,
@@ -100,13 +88,7 @@ const room = pLimit(8)
 
 /** A test with an account of its own, when there is room. */
 function testInTurn(title: string, work: (t: ExecutionContext, api: Client) => Promise<void>): void {
-  test(title, (t) => room(async () => work(t, (await createAccount(servers().system, service.url)).api)))
-}
-
-/** Creates a domain with an RRset. */
-async function prepare(api: Client, name: string): Promise<void> {
-  succeeded(await create(api, name), 201)
-  succeeded(await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1')), 201)
+  test(title, (t) => room(async () => work(t, (await createAccount(servers().system, service().url)).api)))
 }
 
 for (const { what, act, success, call, harmless = [] } of rows) {
@@ -115,7 +97,7 @@ for (const { what, act, success, call, harmless = [] } of rows) {
     const title = `if PowerDNS ${how}, ${what} is answered 503, nothing is changed, and a retry succeeds`
     testInTurn(title, async (t, api) => {
       const name = `fails-${number++}.example`
-      if (act !== create) await prepare(api, name)
+      if (act !== create && act !== importAll) await newDomainWithWww(api, name)
       const before = await stored(name)
       const stopped = servers().proxy.stop((sent) => call(sent, name))
       const answering = act(api, name)
@@ -129,12 +111,13 @@ for (const { what, act, success, call, harmless = [] } of rows) {
       t.deepEqual(await discrepanciesOf(servers(), name), [])
       t.is(await stored(name), before)
       t.like(await act(api, name), { status: success })
+      if (act === importAll) t.is((JSON.parse(await stored(name)) as unknown[]).length, RRSETS + 1)
       t.deepEqual(await discrepanciesOf(servers(), name), [])
     })
 
     testInTurn(`if PowerDNS ${how}, ${what} can be retried at once`, async (t, api) => {
       const name = `retried-${number++}.example`
-      if (act !== create) await prepare(api, name)
+      if (act !== create && act !== importAll) await newDomainWithWww(api, name)
       const stopped = servers().proxy.stop((sent) => call(sent, name))
       const answering = act(api, name)
       await stopped.arrived
@@ -148,27 +131,10 @@ for (const { what, act, success, call, harmless = [] } of rows) {
 
 testInTurn('if PowerDNS answers 500 to the deletion of a zone, the service repeats it at once', async (t, api) => {
   const name = 'repeated.example'
-  await prepare(api, name)
+  await newDomainWithWww(api, name)
   const stopped = servers().proxy.stop(({ method, path }) => method === 'DELETE' && path === `/zones/${name}.`)
   stopped.release({ refuse: 500 })
   t.is((await remove(api, name)).status, 204)
-  t.deepEqual(await discrepanciesOf(servers(), name), [])
-})
-
-const REFUSAL =
-  'if PowerDNS refuses an RRset, the answer is 400 with its reason, nothing is changed and no mark remains'
-testInTurn(REFUSAL, async (t, api) => {
-  const name = 'refused.example'
-  await prepare(api, name)
-  const before = await stored(name)
-  servers()
-    .proxy.stop((call) => patch(call, name))
-    .release({ refuse: 422 })
-  const answer = await change(api, name)
-  t.is(answer.status, 400)
-  t.is(answer.text, '{"non_field_errors":["The DNS backend refused this RRset: injected"]}')
-  t.deepEqual(await query(servers().system.db, 'select from marks where zone = :name and not settled', { name }), [])
-  t.is(await stored(name), before)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
