@@ -1,9 +1,7 @@
 import test from 'ava'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { CLAIM_LIFETIME } from '../../src/limits.ts'
 import { query } from '../../src/store/database.ts'
-import { startWithCaches } from '../support/caches.ts'
+import { newDomainWithWww } from '../support/clients/api.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
@@ -52,8 +50,7 @@ test.serial('a creation that lost its lock during the push is answered 503 and l
 
 test.serial('a write that lost its lock during the push is answered 503, and a later write prevails', async (t) => {
   const name = 'lost-write.example'
-  await first.api.post('/domains/', { name })
-  await first.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  await newDomainWithWww(first.api, name)
   const push = servers().proxy.stop(({ method }) => method === 'PATCH')
   const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
   await push.arrived
@@ -68,8 +65,7 @@ test.serial('a write that lost its lock during the push is answered 503, and a l
 
 test.serial('a write that lost its lock does not delete the mark of another write', async (t) => {
   const name = 'claimed.example'
-  await first.api.post('/domains/', { name })
-  await first.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  await newDomainWithWww(first.api, name)
   const isPatch = ({ method }: { method: string }) => method === 'PATCH'
   const lost = servers().proxy.stop(isPatch)
   const losing = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
@@ -88,40 +84,10 @@ test.serial('a write that lost its lock does not delete the mark of another writ
   t.like((await second.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
 })
 
-test.serial('a write that stood still before its push, and lost its lock meanwhile, sends nothing', async (t) => {
-  const still = await startWithCaches(servers())
-  const name = 'still.example'
-  await second.api.post('/domains/', { name })
-  await second.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-  const question = servers().proxy.stop(({ path }) => path.startsWith(`/zones?zone=${name}.`))
-  const seen = servers().proxy.calls.length
-  const answering = still.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
-  await question.arrived
-  await eventually(async () => !(await isUnmarked(name)))
-  still.signal('SIGSTOP')
-  question.release('pass')
-  await breakTransaction()
-  t.is((await second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
-  // The process must stand still for longer than it relies on its claim.
-  await sleep(CLAIM_LIFETIME)
-  still.signal('SIGCONT')
-  t.is((await answering).status, 503)
-  const pushes = servers()
-    .proxy.calls.slice(seen)
-    .filter(({ method }) => method === 'PATCH')
-  t.deepEqual(
-    pushes.filter(({ body }) => body.includes('192.0.2.2')),
-    [],
-  )
-  t.deepEqual(await discrepanciesOf(servers(), name), [])
-  await still.kill()
-})
-
 test.serial('a deletion that lost its lock during the push is answered 503, and the zone is restored', async (t) => {
   const { api } = first
   const name = 'lost-deletion.example'
-  await api.post('/domains/', { name })
-  await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  await newDomainWithWww(api, name)
   const push = servers().proxy.stop(({ method }) => method === 'DELETE')
   const answering = api.delete(`/domains/${name}/`)
   await push.arrived
@@ -136,8 +102,7 @@ test.serial('a deletion that lost its lock during the push is answered 503, and 
 test.serial('if the mark cannot be set, the whole write is rolled back', async (t) => {
   const { api } = first
   const name = 'unmarkable.example'
-  await api.post('/domains/', { name })
-  await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  await newDomainWithWww(api, name)
   const other = new pg.Client(servers().backends.databaseUrl)
   await other.connect()
   // The insert of the mark waits. Then its connection breaks.

@@ -125,12 +125,3 @@ test('a name is available again once the conflicting domain is deleted', async (
   succeeded(await owner.api.delete(`/domains/${name}/`), 204)
   t.false(await isRefused(other, `a.${name}`))
 })
-
-test('of parent and child created at once by two accounts, one is refused', async (t) => {
-  const [one, other] = [await service().account(), await service().account()]
-  for (let i = 0; i < 5; i++) {
-    const name = freshName()
-    const refused = await Promise.all([isRefused(one, name), isRefused(other, `a.b.${name}`)])
-    t.deepEqual(refused.sort(), [false, true])
-  }
-})
