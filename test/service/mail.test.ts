@@ -241,15 +241,6 @@ for (const [reply, isFinal] of [
   })
 }
 
-test.serial('of a refusal after the server has seen the text, only the status codes are kept', async (t) => {
-  server.refuse.data = '554 5.7.1 Spam: https://dns.example.net/a-secret-link/'
-  await queue('one@example.test')
-  await sendDue(system)
-  t.is((await rowOf('one@example.test'))!.lastError, 'EMESSAGE: DATA: 554 5.7.1')
-  t.true(log.includes('mail not sent'))
-  t.false(log.includes('secret'))
-})
-
 test.serial('without a mail server a mail is written to a file that other users cannot read', async (t) => {
   const folder = join(withFolder.config.dataFolder, 'mails')
   await queue('one@example.test')

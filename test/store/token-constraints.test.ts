@@ -1,6 +1,8 @@
 import test from 'ava'
 import { broken, brokenAcross, insert, useTables, type Row } from './tables.ts'
 
+// What the API shows of the rules of policies (contract §6.3), test/api/tokens/token-policies.test.ts has.
+
 const tables = useTables()
 
 /** Adds a policy to a token; by default the default policy, without `perm_write`. */
@@ -87,40 +89,16 @@ for (const end of ['owner', 'bound account']) {
   })
 }
 
-test('policies: the first one must be the default policy', async (t) => {
-  const { token } = await newToken()
-  t.is(await broken(policy(token, { type: 'A' })), 'policies_default_first')
-  await policy(token)
-  t.is(await broken(policy(token, { type: 'A' })), undefined)
-})
-
-test('policies: a scope is unique, where nulls are equal', async (t) => {
-  const { account, token } = await newToken()
-  const domain = await tables().domain(account)
-  for (const members of [{}, { type: 'A' }, { subname: '' }, { domain_id: domain, subname: 'a', type: 'A' }]) {
-    await policy(token, members)
-    t.is(await broken(policy(token, { ...members, perm_write: true })), 'policies_scope')
-  }
-})
-
-test('policies: the default policy cannot be deleted or made specific while there are others', async (t) => {
-  const { token } = await newToken()
+test('policies: the default policy cannot be deleted, made specific or moved while there are others', async (t) => {
+  const [{ token }, other] = [await newToken(), await newToken()]
   const fallback = await policy(token)
   await policy(token, { type: 'A' })
   t.is(await broken(sql('delete from policies where id = $1', fallback)), 'policies_default_first')
   t.is(await broken(sql(`update policies set subname = 'a' where id = $1`, fallback)), 'policies_default_first')
+  const move = sql('update policies set token_id = $1 where id = $2', other.token, fallback)
+  t.is(await broken(move), 'policies_default_first')
   await sql('delete from policies where token_id = $1 and type is not null', token)
   t.is(await broken(sql('delete from policies where id = $1', fallback)), undefined)
-})
-
-test('policies: a default policy cannot be moved to another token while there are others', async (t) => {
-  const [{ token }, other] = [await newToken(), await newToken()]
-  const fallback = await policy(token)
-  await policy(token, { type: 'A' })
-  t.is(
-    await broken(sql('update policies set token_id = $1 where id = $2', other.token, fallback)),
-    'policies_default_first',
-  )
 })
 
 test('policies: auto_policy requires a default policy without perm_write', async (t) => {
@@ -167,18 +145,6 @@ test('policies: they can name only domains of the account that the token acts as
   await policy(token)
   t.is(await broken(policy(token, { domain_id: await tables().domain(account) })), 'policies_own_domain')
   t.is(await broken(policy(token, { domain_id: await tables().domain(bound) })), undefined)
-})
-
-test('policies: they are deleted with their token and with their domain', async (t) => {
-  const { account, token } = await newToken()
-  const domain = await tables().domain(account)
-  await policy(token)
-  await policy(token, { domain_id: domain })
-  const count = async () => (await tables().pool.query('select from policies where token_id = $1', [token])).rowCount
-  await sql('delete from domains where id = $1', domain)
-  t.is(await count(), 1)
-  await sql('delete from tokens where id = $1', token)
-  t.is(await count(), 0)
 })
 
 test('policies: two concurrent transactions cannot add two default policies', async (t) => {

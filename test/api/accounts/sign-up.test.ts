@@ -276,14 +276,6 @@ test('the link that sets the first password does not delete the token that came 
   })
 })
 
-test('a token header that fails is 401 at registration, and one that is good changes nothing', async (t) => {
-  const headers = { authorization: 'Token wrong', 'content-type': 'application/json' }
-  const answer = await service().anonymous.post('/auth/', undefined, { headers, body: '{' })
-  t.deepEqual(said(answer), [401, '{"detail":"Invalid token."}'])
-  const { api } = await service().account()
-  t.deepEqual(said(await api.post('/auth/', { email: freshEmail(), password: PASSWORD })), [202, WELCOME])
-})
-
 test('a closed registration is 403 before the body is read', async (t) => {
   await withService({}, async ({ anonymous }) => {
     const closed = '{"detail":"Registration is closed. Please contact the operator."}'

@@ -313,14 +313,6 @@ test.serial('a token that may not read or create factors is told why, as the mat
   t.deepEqual(await ask('POST', login), [403, MFA_REQUIRED])
 })
 
-test.serial('MFA does not restrict API tokens', async (t) => {
-  const somebody = await loggedIn()
-  const { api } = await addToken(service(), somebody.id, { permManageTokens: true })
-  await usedFactor(somebody)
-  t.is((await api.get('/domains/')).status, 200)
-  t.is((await api.get('/auth/account/')).status, 200)
-})
-
 test.serial('a list of more than 500 factors is paged', async (t) => {
   const somebody = await loggedIn()
   await query(

@@ -31,7 +31,9 @@ for (const [method, path] of [
     const { api } = await addToken(service(), account.id, { ...ALL, mfa: false })
     const { status, text } = await api.send(method, path.replace('DOMAIN', domain), {})
     t.deepEqual([status, text], [403, PERMISSION])
+    // It does not restrict API tokens.
     t.is((await account.api.get(`/domains/${domain}/rrsets/@/NS/`)).status, 200)
+    t.is((await account.api.get('/auth/account/')).status, 200)
   })
 }
 
