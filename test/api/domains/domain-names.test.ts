@@ -31,9 +31,6 @@ const WRONG: [name: unknown, texts: string[]][] = [
   ['a\ud800.test', ['Surrogate characters are not allowed: U+D800.']],
   ['COM', [notLowercase('COM')]],
   ['foo.test.', [SYNTAX]],
-  [' foo.test', [SYNTAX]],
-  ['foo.test\n', [SYNTAX]],
-  ['f\u00f6\u00f6.test', [SYNTAX]],
   ['foo._test', [SYNTAX]],
   ['_foo.test', [UNDERSCORE]],
   [nameOf(192), [TOO_LONG]],
@@ -63,10 +60,7 @@ const RIGHT = [
   'foo.lan',
   'a.b.c.d.names.test',
   'a_b.names-1.test',
-  'a._b.names-2.test',
   '-.test',
-  '--.names-3.test',
-  '0.names-4.test',
   '1.2.3.4',
   'xn--bcher-kva.test',
   `${'a'.repeat(63)}.test`,
@@ -101,15 +95,4 @@ test("another account's domain is reported as existing, not as conflicting", asy
   const name = await newDomain((await service().account()).api)
   const answer = await api.post('/domains/', { name })
   t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: [EXISTS] })])
-})
-
-test('of two simultaneous creations of one name, one succeeds and the other is refused because it exists', async (t) => {
-  const [one, other] = [await service().account(), await service().account()]
-  const answers = await Promise.all(
-    [one, one, other, other].map(({ api }) => api.post('/domains/', { name: 'race.test' })),
-  )
-  t.deepEqual(answers.map(({ status }) => status).sort(), [201, 400, 400, 400])
-  for (const { status, text } of answers) {
-    if (status === 400) t.is(text, JSON.stringify({ name: [EXISTS] }))
-  }
 })

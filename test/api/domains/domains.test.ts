@@ -2,10 +2,10 @@ import {
   domainOf,
   freshName,
   newDomain,
-  rrset,
   setMinimumTtl,
   succeeded,
   type ShownDomain,
+  newZone,
 } from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
@@ -59,25 +59,24 @@ test("the list contains the account's domains without keys, newest first", async
 })
 
 test('a foreign domain behaves like an absent one', async (t) => {
-  const [{ api }, other] = [await service().account(), await service().account()]
-  const domain = await newDomain(other.api)
-  await other.api.post(`/domains/${domain}/rrsets/`, rrset())
-  for (const [method, path] of [
-    ['GET', ''],
-    ['GET', 'rrsets/'],
-    ['POST', 'rrsets/'],
-    ['GET', 'rrsets/www/A/'],
-    ['PUT', 'rrsets/www/A/'],
-    ['PATCH', 'rrsets/www/A/'],
-    ['DELETE', 'rrsets/www/A/'],
-    ['DELETE', 'rrsets/@/NS/'],
-  ] as const) {
-    const { status, json } = await api.send(method, `/domains/${domain}/${path}`, rrset())
-    t.deepEqual([status, json], [404, { detail: 'Not found.' }], `${method} ${path}`)
+  const [{ api }, other] = [await service().account(), await newZone(service(), {})]
+  for (const name of [other.domain, freshName(), '@', other.domain.toUpperCase()]) {
+    for (const path of ['', 'rrsets/', 'rrsets/www/A/', 'rrsets/@/NS/', 'rrsets/@/SOA/']) {
+      for (const method of path === '' ? ['GET'] : ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        const options = { body: '{', headers: { 'content-type': 'application/json' } }
+        const { status, text } = await api.send(
+          method,
+          `/domains/${name}/${path}`,
+          undefined,
+          method === 'GET' ? {} : options,
+        )
+        t.deepEqual([status, text], [404, NOT_FOUND], `${method} ${path}`)
+      }
+    }
   }
-  t.deepEqual((await api.get(`/domains/?owns_qname=${domain}`)).json, [])
-  t.false((await api.get('/domains/')).text.includes(domain))
-  t.is((await other.api.get(`/domains/${domain}/rrsets/www/A/`)).status, 200)
+  t.deepEqual((await api.get(`/domains/?owns_qname=${other.domain}`)).json, [])
+  t.false((await api.get('/domains/')).text.includes(other.domain))
+  t.is((await other.api.get(other.one)).status, 200)
 })
 
 test('the name in the path is matched literally', async (t) => {

@@ -195,6 +195,7 @@ test('the links keep only filters, sorted by name, and the total counts the matc
   const domain = await newDomain(account.api)
   await addRRsets(domain, 1800)
   const path = `/domains/${domain}/rrsets/`
+  t.true((await account.api.get(path.slice(0, -1))).text.includes('(1801 total)'))
   const required = await account.api.get(`${path}?type=TXT&secret=x`)
   t.is(required.status, 400)
   t.true(required.text.includes('(594 total)'))
@@ -216,24 +217,6 @@ test('the links keep only filters, sorted by name, and the total counts the matc
   const apex = await account.api.get(`${path}?subname=&cursor=`)
   t.deepEqual(names(apex), [`${domain}.`])
   t.is(apex.headers['link'], `<${BASE}${path}?cursor=&subname=>; rel="first"`)
-})
-
-test('RRsets are paged as domains are', async (t) => {
-  const account = await service().account()
-  const domain = await newDomain(account.api)
-  await addRRsets(domain, 1000)
-  const required = await account.api.get(`/domains/${domain}/rrsets`)
-  t.true(required.text.includes('(1001 total)'))
-  const pages = await walk(account.api, `/domains/${domain}/rrsets?cursor=`)
-  t.deepEqual(
-    pages.map((answer) => names(answer).length),
-    [500, 500, 1],
-  )
-  t.is(new Set(pages.flatMap((answer) => answer.json as object[]).map((shown) => JSON.stringify(shown))).size, 1001)
-  t.deepEqual(
-    names(pages[0]!).slice(0, 2),
-    [1000, 999].map((n) => (n === 1000 ? `deep.${domain}.` : `h${n}.${domain}.`)),
-  )
 })
 
 test('a page of large RRsets ends after about 4 MiB', async (t) => {

@@ -1,13 +1,13 @@
 import {
   newDomain,
   newRRset,
+  newZone,
   rrset,
   setMinimumTtl,
   shared,
   succeeded,
   type RRsetBody,
 } from '../../support/clients/api.ts'
-import type { Client } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
@@ -37,7 +37,10 @@ function subnameOf(length: number, letter = 'a'): string {
   return `${letter.repeat(50)}.`.repeat(3) + letter.repeat(length - 153)
 }
 
-/** Wrong members of a POST, and the problems of each. */
+/**
+ * Wrong members of a POST, and the problems of each: examples of each kind. test/dns/names.test.ts, types.test.ts and
+ * rrset.test.ts have more of them.
+ */
 const CREATION: [members: RRsetBody, problems: Record<string, string[]>][] = [
   [{ subname: null }, { subname: [NULL] }],
   [{ subname: true }, { subname: [NO_STRING] }],
@@ -47,19 +50,9 @@ const CREATION: [members: RRsetBody, problems: Record<string, string[]>][] = [
   [{ subname: 'a\ud800' }, { subname: [SURROGATE] }],
   [{ subname: 'X' }, { subname: [notLowercase('X'), SUBNAME_SYNTAX] }],
   [{ subname: '@' }, { subname: [SUBNAME_SYNTAX] }],
-  [{ subname: '.' }, { subname: [SUBNAME_SYNTAX] }],
-  [{ subname: 'www.' }, { subname: [SUBNAME_SYNTAX] }],
-  [{ subname: '.www' }, { subname: [SUBNAME_SYNTAX] }],
   [{ subname: 'a..b' }, { subname: [SUBNAME_SYNTAX] }],
-  [{ subname: 'a b' }, { subname: [SUBNAME_SYNTAX] }],
   [{ subname: 'a\nb' }, { subname: [SUBNAME_SYNTAX] }],
-  [{ subname: 'a.*' }, { subname: [SUBNAME_SYNTAX] }],
-  [{ subname: '*.*' }, { subname: [SUBNAME_SYNTAX] }],
-  [{ subname: '*a' }, { subname: [SUBNAME_SYNTAX] }],
-  [{ subname: '*.' }, { subname: [SUBNAME_SYNTAX] }],
-  [{ subname: '\u00fc' }, { subname: [SUBNAME_SYNTAX] }],
   [{ subname: '\u00dc' }, { subname: [notLowercase('\u00dc'), SUBNAME_SYNTAX] }],
-  [{ subname: 'a'.repeat(64) }, { subname: [SUBNAME_SYNTAX] }],
   [{ subname: subnameOf(179) }, { subname: [SUBNAME_LONG] }],
   [{ subname: `${subnameOf(178)}.` }, { subname: [SUBNAME_LONG, SUBNAME_SYNTAX] }],
   [{ subname: subnameOf(179, 'A') }, { subname: [SUBNAME_LONG, notLowercase(subnameOf(179, 'A')), SUBNAME_SYNTAX] }],
@@ -71,20 +64,12 @@ const CREATION: [members: RRsetBody, problems: Record<string, string[]>][] = [
   [{ type: 'A\0' }, { type: [NUL] }],
   [{ type: '\ud800' }, { type: [SURROGATE] }],
   [{ type: 'txt' }, { type: [notUppercase('txt'), TYPE_SYNTAX] }],
-  [{ type: 'TxT' }, { type: [notUppercase('TxT'), TYPE_SYNTAX] }],
-  [{ type: 'soa' }, { type: [notUppercase('soa'), TYPE_SYNTAX] }],
   [{ type: 1 }, { type: [TYPE_SYNTAX] }],
-  [{ type: '1A' }, { type: [TYPE_SYNTAX] }],
-  [{ type: 'A-B' }, { type: [TYPE_SYNTAX] }],
-  [{ type: '\u00c4' }, { type: [TYPE_SYNTAX] }],
   [{ type: 'ABCDEFGHIJK' }, { type: [TYPE_LONG] }],
-  [{ type: 'abcdefghijk' }, { type: [TYPE_LONG, notUppercase('abcdefghijk'), TYPE_SYNTAX] }],
   [{ type: 'SOA' }, { type: ['You cannot tinker with the SOA RR set. It is managed automatically.'] }],
   [{ type: 'TYPE1' }, { type: ['Generic type format is not supported.'] }],
-  [{ type: 'TYPE65280' }, { type: ['Generic type format is not supported.'] }],
   [{ type: 'TYPEX' }, { type: ['Generic type format is not supported.'] }],
   [{ type: 'ALIAS' }, { type: [unsupported('ALIAS')] }],
-  [{ type: 'ANAME' }, { type: [unsupported('ANAME')] }],
   [{ type: 'WKS' }, { type: [unsupported('WKS')] }],
   [{ type: 'ABCDEFGHIJ' }, { type: [unsupported('ABCDEFGHIJ')] }],
   [{ records: [] }, { records: ['This field must not be empty when using POST.'] }],
@@ -154,20 +139,6 @@ const ANY: [members: RRsetBody, problems: Record<string, string[]>][] = [
     { records: ['x'.repeat(63_997)] },
     { records: ['Ensure this field has no more than 64000 characters after JSON encoding (it has 64001).'] },
   ],
-  [
-    { records: Array(4092).fill('x'.repeat(20)) },
-    {
-      records: [
-        'Ensure this field has no more than 4091 elements.',
-        'Ensure this field has no more than 64000 characters after JSON encoding (it has 94117).',
-      ],
-    },
-  ],
-  // The length counts code points, including brackets, quotes and escapes.
-  [
-    { records: ['"'.repeat(31_999) + '\u{1f600}'] },
-    { records: ['Ensure this field has no more than 64000 characters after JSON encoding (it has 64003).'] },
-  ],
 ]
 
 function title(members: RRsetBody): string {
@@ -175,11 +146,7 @@ function title(members: RRsetBody): string {
   return json.length < 60 ? json : `${json.slice(0, 50)}… (${json.length})`
 }
 
-async function zone(): Promise<{ api: Client; domain: string; rrsets: string }> {
-  const { api } = await service().account()
-  const domain = await newDomain(api)
-  return { api, domain, rrsets: `/domains/${domain}/rrsets/` }
-}
+const zone = () => newZone(service())
 
 /** A new zone that no test changes. */
 const untouched = shared(zone)
@@ -218,9 +185,7 @@ const ACCEPTED: [members: RRsetBody, shown: object][] = [
   [{ subname: 1.25 }, { subname: '1.25' }],
   [{ subname: '\t\nn2\u00a0' }, { subname: 'n2' }],
   [{ subname: '*' }, { subname: '*' }],
-  [{ subname: '*.a' }, { subname: '*.a' }],
   [{ subname: '_a._b' }, { subname: '_a._b' }],
-  [{ subname: '-' }, { subname: '-' }],
   [{ subname: subnameOf(178) }, { subname: subnameOf(178) }],
   [{ type: ' A ' }, { type: 'A' }],
   [{ ttl: 60 }, { ttl: 60 }],
