@@ -199,7 +199,7 @@ for (const [form, send, refusal] of forms) {
     ['too old', { created: '2020-01-01', maxAge: '1 day' }, false],
     ['unused for too long', { created: '2020-01-01', lastUsed: '2020-01-02', maxUnusedPeriod: '1 day' }, false],
   ] as [string, TokenOptions, boolean][]) {
-    test(`${form}: a token ${title} is ${allowed ? '' : 'not '}accepted`, async (t) => {
+    test(`${form}: a token without flags ${title} is ${allowed ? '' : 'not '}accepted`, async (t) => {
       const token = await addToken(service(), account.id, options)
       const before = await lastUsed(service(), token.id)
       t.deepEqual(await send(token.secret), allowed ? [200, 'good'] : [401, refusal])
@@ -223,11 +223,6 @@ for (const [form, send, refusal] of forms) {
     const answer = await update(service().anonymous, { hostname: own, myip: '192.0.2.1', ...credentials }, headers)
     t.deepEqual(told(answer), [403, 'You do not have permission to perform this action.'])
     t.is(answer.headers['content-type'], 'text/plain')
-  })
-
-  test(`${form}: the token requires no flag`, async (t) => {
-    const { secret } = await addToken(service(), account.id)
-    t.deepEqual(await send(secret), [200, 'good'])
   })
 }
 
