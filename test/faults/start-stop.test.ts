@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Pool } from 'undici'
 import { startPostgres } from '../../src/private-servers/postgres.ts'
 import { openDatabase, query } from '../../src/store/database.ts'
-import { succeeded } from '../support/clients/api.ts'
+import { succeeded, newDomainWithWww } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
@@ -134,8 +134,7 @@ test.serial('without PowerDNS the service starts, reads work, and writes are 503
   const { powerDns, restartPowerDns } = servers()
   const first = await servers().serve()
   const name = 'started-without.example'
-  t.is((await first.api.post('/domains/', { name })).status, 201)
-  t.is((await first.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))).status, 201)
+  await newDomainWithWww(first.api, name)
   await first.stop()
   process.kill(powerDns.pid, 'SIGKILL')
   await powerDns.exited
@@ -286,12 +285,6 @@ test('the command line reports usage errors, and the exit code is 1', async (t) 
   t.is(await ended, 1)
   t.true(output().startsWith("zoneplane: unknown option '--content'"), output())
   t.regex(output(), /--help/)
-})
-
-test('the command line prints its help', async (t) => {
-  const { ended, output } = startOurs(['--help'], {})
-  t.is(await ended, 0)
-  t.true(output().startsWith('Usage: zoneplane [options] [command]\n'), output())
 })
 
 test('`zoneplane reconcile` requires the settings of the database and PowerDNS', async (t) => {
