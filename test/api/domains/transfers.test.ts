@@ -1,8 +1,8 @@
-import test from 'ava'
 import { query } from '../../../src/store/database.ts'
 import { domainOf, newDomain, shared, succeeded } from '../../support/clients/api.ts'
 import { commandsOn } from '../../support/command-line.ts'
 import { useService, withService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 import { entriesOf } from '../../support/state/history.ts'
 
 // Contract §15.7: who may transfer a zone. What PowerDNS serves then: test/served/transfers.test.ts.
