@@ -87,6 +87,58 @@ test('a list of more than 500 entries must be requested in pages', async (t) => 
   }
 })
 
+/** Older entries of other lists, of which there are some already, and how many there are then. */
+const LISTS: [what: string, path: string, total: number, older: string][] = [
+  [
+    'tokens, owned and bound',
+    '/auth/tokens/',
+    702,
+    `insert into tokens (created, owner_id, user_override_id, secret_hash)
+     select now() - interval '1 second' * n, case when n % 2 = 0 then cast(:id as uuid) else :other end,
+       case when n % 2 = 0 then null else cast(:id as uuid) end, sha256(convert_to('paged ' || n, 'UTF8'))
+     from generate_series(1, 700) as n`,
+  ],
+  [
+    'factors',
+    '/auth/totp/',
+    501,
+    `insert into totp_factors (id, account_id, created, name, secret)
+     select gen_random_uuid(), :id, now() - interval '1 second' * n, n, '' from generate_series(1, 501) as n`,
+  ],
+  ...['', '?subname=w'].map((filter): [string, string, number, string] => [
+    `entries of a history ${filter}`,
+    `/domains/DOMAIN/history/${filter}`,
+    filter === '' ? 601 : 600,
+    `insert into history (id, domain_id, created, version, source, count, changes)
+     select gen_random_uuid(), id, created - interval '1 second' * n, 1, 'api', 1, '[["w","A",null,[1,"::"]]]'
+     from domains, generate_series(1, 600) as n where name = :domain`,
+  ]),
+]
+
+for (const [what, path, total, older] of LISTS) {
+  test(`a list of more than 500 ${what} is paged like one of domains`, async (t) => {
+    const [account, other] = [await service().account(), await service().account()]
+    const domain = await newDomain(account.api)
+    await sql(older, { id: account.id, other: other.id, domain })
+    const { api } = await addToken(service(), account.id, { mfa: false, permManageTokens: true })
+    const list = path.replace('DOMAIN', domain)
+    const required = await api.get(list)
+    t.is(required.status, 400)
+    t.true(required.text.includes(`(${total} total)`), required.text)
+    const withCursor = (cursor: string) => `${list}${list.includes('?') ? '&' : '?'}cursor=${cursor}`
+    const pages = (await walk(api, withCursor(''))).map(({ json }) => json as { id: string; created: string }[])
+    t.deepEqual(
+      pages.map(({ length }) => length),
+      [500, total - 500],
+    )
+    const all = pages.flat()
+    t.is(new Set(all.map(({ id }) => id)).size, total)
+    const times = all.map(({ created }) => created)
+    t.deepEqual(times, times.toSorted().reverse())
+    t.is((await api.get(withCursor('o1-1'))).text, '{"detail":"Invalid cursor"}')
+  })
+}
+
 test('a single page links only to itself', async (t) => {
   const account = await service().account()
   await newDomain(account.api)

@@ -174,34 +174,6 @@ test('the list is filtered by subname and by type, exactly', async (t) => {
   t.deepEqual(await counts('?type=a'), [])
 })
 
-test('the list is paged', async (t) => {
-  const { api, domain } = await prepare()
-  await query(
-    service().system.db,
-    `insert into history (id, domain_id, created, version, source, count, changes)
-     select gen_random_uuid(), domains.id, domains.created - n * interval '1 second', 1, 'api', 1, '[["w","A",null,[1,"::"]]]'
-     from domains, generate_series(1, 600) n where name = :domain`,
-    { domain },
-  )
-  const path = `/domains/${domain}/history/`
-  const { status, text } = await api.get(path)
-  t.is(status, 400)
-  t.true(text.includes('(601 total)'), text)
-  t.true((await api.get(`${path}?subname=w`)).text.includes('(600 total)'))
-  const first = await api.get(`${path}?cursor=`)
-  const next = /<([^>]*)>; rel="next"/.exec(String(first.headers['link']))![1]!
-  const second = await api.get(`${path}${new URL(next).search}`)
-  const all = [...(first.json as { created: string }[]), ...(second.json as { created: string }[])]
-  t.is(all.length, 601)
-  t.deepEqual(
-    all.map(({ created }) => created),
-    all
-      .map(({ created }) => created)
-      .toSorted()
-      .reverse(),
-  )
-})
-
 test('an entry that is absent, malformed, or of another domain is 404', async (t) => {
   const { api, domain } = await prepare()
   const other = await newDomain(api)
