@@ -32,18 +32,18 @@ for (const [i, how] of LOSSES.entries()) {
     `no acknowledged write is lost, and the same process writes again: failover ${i + 1}, ${how}`,
     async (t) => {
       const running = workload.run(service.api)
-      await acknowledged(50)
+      await workload.acknowledged(50)
       const { refused } = workload.counts
       await postgres.lose(how)
       // The service sees that there is no primary.
       await eventually(() => workload.counts.refused > refused)
       await postgres.promote()
       const promoted = performance.now()
-      await acknowledged(1)
+      await workload.acknowledged(1)
       const seconds = (performance.now() - promoted) / 1_000
       t.log(`${seconds.toFixed(1)} s after the promotion, a write is acknowledged`)
       await postgres.addStandby()
-      await acknowledged(20)
+      await workload.acknowledged(20)
       workload.stop()
       t.deepEqual(await running, [])
       t.deepEqual(await discrepanciesInTheEnd(servers()), [])
@@ -51,12 +51,6 @@ for (const [i, how] of LOSSES.entries()) {
       t.is(ended, undefined)
     },
   )
-}
-
-/** Waits until so many more writes are acknowledged. */
-async function acknowledged(count: number): Promise<void> {
-  const enough = workload.counts.acknowledged + count
-  await eventually(() => workload.counts.acknowledged >= enough)
 }
 
 test.serial('the command line works with the same URL, backup included', async (t) => {

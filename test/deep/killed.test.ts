@@ -80,7 +80,7 @@ const FAULTS: [what: string, rounds: number, strike: (random: Random) => Promise
       blow.strike()
       await blow.recovered()
       release(random.of<Fate>(['pass', 'cut', { abandoned: 2_000 }]))
-      await acknowledged(10)
+      await workload.acknowledged(10)
     },
   ],
 ]
@@ -91,7 +91,7 @@ for (const [what, rounds, strike] of FAULTS) {
       const random = new Random(SEED + round)
       const running = workload.run(service.api)
       // It hits the slow first writes, or later ones at full speed, but on any machine after at least one write.
-      await acknowledged(1 + random.below(40))
+      await workload.acknowledged(1 + random.below(40))
       await strike(random)
       workload.stop()
       t.deepEqual(await running, [])
@@ -99,10 +99,4 @@ for (const [what, rounds, strike] of FAULTS) {
       t.deepEqual(await workload.broken(service.api), [])
     })
   }
-}
-
-/** Waits until so many more writes are acknowledged. */
-async function acknowledged(count: number): Promise<void> {
-  const enough = counts.acknowledged + count
-  await eventually(() => counts.acknowledged >= enough)
 }

@@ -19,6 +19,8 @@ export interface Workload {
   broken(api: Client): Promise<string[]>
   /** How many writes were acknowledged, how many answered 503, and how many of these had an unknown outcome. */
   counts: { acknowledged: number; refused: number; unknown: number }
+  /** Waits until so many more are acknowledged. */
+  acknowledged(count: number): Promise<void>
 }
 
 /** Actors that change an RRset of a permanent domain, and actors that create and delete their domain repeatedly. */
@@ -73,6 +75,10 @@ export function createWorkload(prefix: string, writers: number, creators: number
 
   return {
     counts,
+    async acknowledged(count) {
+      const enough = counts.acknowledged + count
+      await eventually(() => counts.acknowledged >= enough)
+    },
     async run(api) {
       isRunning = true
       const wrong: string[] = []

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, setGlobalDispatcher } from 'undici'
 import { Client } from '../../support/clients/client.ts'
 import { discrepanciesInTheEnd } from '../../support/dns/discrepancies.ts'
-import { eventually, eventuallyIs } from '../../support/eventually.ts'
+import { eventuallyIs } from '../../support/eventually.ts'
 import { useServers, type TestProcess } from '../../support/harness.ts'
 import { newFolder } from '../../support/servers/folders.ts'
 import { startHaproxy, type Haproxy } from '../../support/servers/postgres/haproxy.ts'
@@ -21,7 +21,6 @@ const network = ownNetwork()
 let cluster: PatroniCluster
 const servers = useServers(undefined, async () => (cluster = await PatroniCluster.start(network)))
 const workload = createWorkload('patroni', 4, 2)
-const { counts } = workload
 let haproxy: Haproxy
 let api: Client
 let processes: TestProcess[] = []
@@ -46,7 +45,7 @@ for (const [i, how] of LOSSES.entries()) {
       await cluster.lose(former, how)
       const next = await cluster.leader(former)
       const promoted = since()
-      await acknowledged(1)
+      await workload.acknowledged(1)
       t.log(`${next} leads after ${promoted} s; a write is acknowledged after ${since()} s`)
       cluster.bring(former)
       await cluster.healthy()
@@ -70,7 +69,7 @@ test.serial('a machine with a standby is lost: writes go on', async (t) => {
     await whileWriting(t, async () => {
       const since = clock()
       await cluster.lose(standby, 'killed')
-      await acknowledged(100)
+      await workload.acknowledged(100)
       t.log(`100 writes are acknowledged ${since()} s after the loss of ${standby}`)
       cluster.bring(standby)
       await cluster.healthy()
@@ -85,7 +84,7 @@ test.serial('etcd is lost everywhere: writes go on', async (t) => {
     await cluster.loseEtcd()
     // Longer than Patroni's ttl.
     await sleep(45_000)
-    await acknowledged(100)
+    await workload.acknowledged(100)
     for (const name of [leader, ...cluster.others(leader)]) cluster.bring(name)
     await cluster.healthy()
   })
@@ -102,7 +101,7 @@ test.serial('two of three machines are lost: writes are 503 until one of them is
     await eventuallyIs(async () => (await api.get('/domains/')).status, 503)
     t.log(`reads are 503 after ${since()} s`)
     cluster.bring(one)
-    await acknowledged(1)
+    await workload.acknowledged(1)
     cluster.bring(other)
     await cluster.healthy()
   })
@@ -114,9 +113,9 @@ async function whileWriting(t: ExecutionContext, work: () => Promise<void>): Pro
   for (const each of processes) void each.ended.then(() => ended++)
   const running = workload.run(api)
   try {
-    await acknowledged(50)
+    await workload.acknowledged(50)
     await work()
-    await acknowledged(50)
+    await workload.acknowledged(50)
   } finally {
     workload.stop()
     t.deepEqual(await running, [])
@@ -124,12 +123,6 @@ async function whileWriting(t: ExecutionContext, work: () => Promise<void>): Pro
   t.deepEqual(await discrepanciesInTheEnd(servers()), [])
   t.deepEqual(await workload.broken(api), [])
   t.is(ended, 0)
-}
-
-/** Waits until so many more writes are acknowledged. */
-async function acknowledged(count: number): Promise<void> {
-  const enough = counts.acknowledged + count
-  await eventually(() => counts.acknowledged >= enough)
 }
 
 /** The seconds since its call. */
