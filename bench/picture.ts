@@ -3,8 +3,8 @@ import type { Comparison } from './support/measure.ts'
 
 // Draws what `npm run bench -- --json FILE` has compared: `node build/bench/picture.js FILE > docs/performance.svg`.
 
-const LABELS = 290
-const WIDTH = 860
+const LABELS = 310
+const WIDTH = 880
 const BAR = 9
 const ROW = 34
 const TOP = 44
