@@ -1,4 +1,5 @@
 import { remove, setState } from '../../../src/service/accounts/accounts.ts'
+import { accountsBodies } from '../../../src/limits.ts'
 import { revoke } from '../../../src/service/tokens/tokens.ts'
 import * as accounts from '../../../src/store/accounts/accounts.ts'
 import { openDatabase, query, transaction, type Db } from '../../../src/store/database.ts'
@@ -11,7 +12,7 @@ import { useService, type TestService } from '../../support/harness.ts'
 import { person, resetLink, type Person } from '../../support/clients/people.ts'
 import { hold, plainRequest, type RawAnswer } from '../../support/clients/raw.ts'
 import { test } from '../../support/serial.ts'
-import { addFactor, addPolicies, addToken, codeFor, lastUsed, type Token } from '../../support/clients/tokens.ts'
+import { addFactor, addPolicies, addToken, codeFor, type Token } from '../../support/clients/tokens.ts'
 
 // Contract §§3.1, 5.6 and 6.5: the rights of a token are withdrawn while a request is on its way. It was authenticated
 // with them, and then waits for its body, or in Postgres.
@@ -159,9 +160,14 @@ async function stored(db: Db, { owner, other, used }: Site): Promise<unknown[]> 
 async function duringBody(site: Site, octets: string, body: string, withdraw: (db: Db) => Promise<unknown>) {
   const begun = octets.length - Math.ceil(body.length / 2)
   const { socket, answer } = await hold(service().url, octets.slice(0, begun))
-  await eventually(async () => (await lastUsed(service(), site.used.id)) !== null)
-  // What the request asks the database between its authentication and its body is sent before this.
-  succeeded(await site.manager.get('/domains/'), 200)
+  // Its body counts once all that comes before the body is done.
+  const { config, bounds } = service().system
+  const { each } = accountsBodies(config.bodyLimit)
+  await eventually(() => {
+    const release = bounds.bodies.accounts.tryTake(site.owner.id, each)
+    release?.()
+    return Promise.resolve(release === undefined)
+  })
   await withdraw(service().system.db)
   socket.write(octets.slice(begun))
   return answer
