@@ -161,7 +161,10 @@ class Reader {
       const rdata = readRdata(type, content, this.#origin)
       if (problems.length > 0) return
       const tally = this.#tallies.get(rrset) ?? new Tally(records.map((text) => parseRdata(type, text)))
-      if (tally.add(rdata)) records.push(detached(rdata.text))
+      const isNew = tally.add(rdata)
+      // An array that has grown has room for many more.
+      if (records.length === 0) rrset.records = [detached(rdata.text)]
+      else if (isNew) records.push(detached(rdata.text))
       if (records.length > 1 || tally.problems(this.#headerOf(rrset)) !== undefined) this.#tallies.set(rrset, tally)
     } catch (error) {
       if (!(error instanceof Refused)) throw error

@@ -8,7 +8,7 @@ import type { FoundRRset, FoundZone } from '../../nameserver/nameserver.ts'
 import type { Work } from '../../flow/slices.ts'
 import type { RRsetState } from '../../store/zone/rrsets.ts'
 import { changesTo, planItem, type ZoneState } from '../zone/changes.ts'
-import { occlusions } from '../zone/occlusion.ts'
+import { created, deleted, occlusions } from '../zone/occlusion.ts'
 import { clamped } from '../zone/rrset-input.ts'
 
 /** What the operator allows an adoption to change. */
@@ -65,7 +65,8 @@ export function* planContents(found: FoundZone, zone: ZoneState, options: Adopti
     yield
   }
   const changes = changesTo(plan.rrsets, zone.current)
-  plan.obstacles.push(...(yield* occlusions(zone.domain, changes, zone.current)).map(({ text }) => text))
+  const occluded = yield* occlusions(zone.domain, created(changes), deleted(changes), zone.current)
+  plan.obstacles.push(...occluded.map(({ text }) => text))
   if (plan.rrsets.length > RRSETS_MAX) plan.obstacles.push(`it has more than ${RRSETS_MAX} RRsets`)
   return plan
 }

@@ -14,7 +14,7 @@ import * as rrsets from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import { NIL_UUID } from '../ids.ts'
 import { openPublication, nextVersion, type Publication } from '../zone/publication.ts'
-import { record, SERVICE } from '../zone/journal.ts'
+import { creations, record, SERVICE } from '../zone/journal.ts'
 import { storeKeys } from '../secrets/signing-keys.ts'
 import { counted, planContents, type AdoptionOptions, type ContentsPlan } from './adoption-plan.ts'
 import { isAllowed, nameProblems, registrable, registrableAncestors } from '../names/availability.ts'
@@ -236,8 +236,7 @@ async function take(publication: Publication, owner: Account, plan: Plan, keepSo
   const { id } = await store.insert(trx, { ...row, isMember: system.config.catalogZone !== undefined })
   const written = contents.rrsets
   await rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now })
-  const steps = written.map((after) => ({ ...after, before: undefined, after }))
-  await record(system, trx, id, SERVICE, { version, now }, steps)
+  await record(system, trx, id, SERVICE, { version, now }, await creations(written))
   await storeKeys(system, trx, { id, name }, keys, { only: true })
   await marks.setMany(trx, [name])
 }

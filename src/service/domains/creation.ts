@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Denied, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
 import { APEX_NS_TTL } from '../../limits.ts'
 import { DENIALS, type Key } from '../../nameserver/nameserver.ts'
+import { inSlices } from '../../flow/slices.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import { allOf, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
@@ -141,7 +142,7 @@ async function createZone(
 async function firstRRsets(zone: Zone, zonefile: ZoneFile, old: Deleted | undefined): Promise<RRsetState[]> {
   const { nameServers } = zone.publication.system.config
   const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: nameServers }
-  if (old === undefined) return [apexNs, ...(await zonefiles.toImport(zone, zonefile))]
+  if (old === undefined) return [apexNs, ...(await inSlices(zonefiles.toImport(zone, zonefile)))]
   // Every new domain has these, whatever the policies.
   const others = old.rrsets.filter((rrset) => !isDeepStrictEqual(rrset, apexNs))
   authoriseWrites(zone.policies, zone.domain.id, others)

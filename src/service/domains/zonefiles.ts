@@ -34,21 +34,16 @@ export async function read(text: string, domain: string, options?: { apexNs: boo
  * subname and type, before any problem of their contents is reported.
  * @throws Denied, Invalid
  */
-export async function toImport(zone: ZoneState, zonefile: ZoneFile): Promise<RRsetState[]> {
+export function* toImport(zone: ZoneState, zonefile: ZoneFile): Work<RRsetState[]> {
   if (zonefile instanceof ZoneFileError) throw refused(zonefile.message)
-  const storable = zonefile.filter(({ subname, type }) => subname.length <= SUBNAME_LENGTH && TYPES.has(type))
-  authoriseWrites(zone.policies, zone.domain.id, storable)
-  return inSlices(accepted(zone, zonefile))
-}
-
-/** The RRsets, unless there are problems. @throws Invalid with all problems */
-function* accepted(zone: ZoneState, zonefile: ZoneFileRRset[]): Work<RRsetState[]> {
   const { domain } = zone
   const rrsets: RRsetState[] = []
   const problems: string[] = []
   for (const rrset of zonefile) {
-    const { subname, type, ttl = 0, records } = rrset
-    rrsets.push({ subname, type, ttl: clamped(ttl, domain), records })
+    const { subname, type, ttl = 0 } = rrset
+    if (subname.length <= SUBNAME_LENGTH && TYPES.has(type)) authoriseWrites(zone.policies, domain.id, [rrset])
+    // The same objects: there may be very many.
+    rrsets.push(Object.assign(rrset, { ttl: clamped(ttl, domain) }))
     const texts = [
       ...placeProblems(zone, subname),
       ...(zone.keepsNs && type === 'NS' ? [NS_STAYS] : []),
@@ -57,8 +52,7 @@ function* accepted(zone: ZoneState, zonefile: ZoneFileRRset[]): Work<RRsetState[
     problems.push(...texts.map((text) => problemOf(domain, rrset, text)))
     yield
   }
-  const creations = rrsets.map((after) => changeOf({ ...after, before: undefined, after }))
-  problems.push(...occlusionTexts(domain, yield* occlusions(domain, creations, [])))
+  problems.push(...occlusionTexts(domain, yield* occlusions(domain, rrsets, [], [])))
   if (problems.length > 0) throw new Invalid({ zonefile: problems })
   return rrsets
 }

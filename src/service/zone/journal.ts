@@ -1,6 +1,8 @@
+import { mapInSlices } from '../../flow/slices.ts'
 import * as history from '../../store/zone/history.ts'
 import type { Author, Source, Step } from '../../store/zone/history.ts'
 import type { Db } from '../../store/database.ts'
+import type { RRsetState } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
@@ -20,6 +22,11 @@ export function authorOf(writer: Writer, source: Source): Author {
 /** The author of what nobody with an account asked for. */
 export const SERVICE: Author = { source: 'operator', ownerId: null, tokenId: null }
 export const REPAIR: Author = { source: 'repair', ownerId: null, tokenId: null }
+
+/** What creates these RRsets. */
+export async function creations(rrsets: RRsetState[]): Promise<Step[]> {
+  return mapInSlices(rrsets, (after) => ({ subname: after.subname, type: after.type, before: undefined, after }))
+}
 
 /** Adds changes to a domain's history, in the transaction that makes them (contract §15.5). */
 export async function record(

@@ -21,22 +21,29 @@ export function created(changes: readonly Change[]): Change[] {
   return changes.filter(({ before, after }) => before === undefined && after !== undefined)
 }
 
+/** The RRsets that the changes delete. */
+export function deleted(changes: readonly Change[]): Change[] {
+  return changes.filter(({ after }) => after === undefined)
+}
+
 /**
- * What the changes would newly occlude. An RRset that is occluded already may be changed.
- * @param present RRsets of the zone before the changes: at least the cuts above the created RRsets, and one that stays
+ * What a write would newly occlude. An RRset that is occluded already may be changed.
+ * @param added the RRsets that the write creates
+ * @param removed those that it deletes
+ * @param present RRsets of the zone before the write: at least the cuts above the created RRsets, and one that stays
  *   below each created cut that would occlude some
  */
 export function* occlusions(
   domain: { name: string },
-  changes: readonly Change[],
+  added: readonly RRsetKey[],
+  removed: readonly RRsetKey[],
   present: readonly RRsetKey[],
 ): Work<Occlusion[]> {
-  const added = created(changes)
   const newCuts = new Map(added.filter(isCut).map((cut) => [keyOf(cut), cut]))
   const cuts = new Map<string, RRsetKey>(newCuts)
   const gone = new Set<string>()
-  for (const change of changes) {
-    if (change.after === undefined) gone.add(keyOf(change))
+  for (const rrset of removed) {
+    gone.add(keyOf(rrset))
     yield
   }
   for (const rrset of present) {

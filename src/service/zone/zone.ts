@@ -16,8 +16,8 @@ import { keyNameOf, transfersOf } from '../secrets/transfer-keys.ts'
 import { growthOf, rrsetAfter, type Change, type Written, type ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
 import type { Difference } from './differences.ts'
-import { bury, record, type Author } from './journal.ts'
-import { created, isCut, occlusions } from './occlusion.ts'
+import { bury, creations, record, type Author } from './journal.ts'
+import { created, deleted, isCut, occlusions } from './occlusion.ts'
 import {
   deleteLeftovers,
   desiredZone,
@@ -93,10 +93,10 @@ export class Zone implements ZoneState, AsyncDisposable {
     if (added.length === 0) return
     const { trx } = this.publication
     const cuts = added.filter(isCut)
-    const removed = changes.filter(({ after }) => after === undefined)
+    const removed = deleted(changes)
     const above = this.#ancestors ?? (await rrsets.cuts(trx, this.domain.id))
     const below = this.#isWhole || cuts.length === 0 ? [] : await rrsets.belowCuts(trx, this.domain.id, cuts, removed)
-    const found = await inSlices(occlusions(this.domain, changes, [...this.current, ...above, ...below]))
+    const found = await inSlices(occlusions(this.domain, added, removed, [...this.current, ...above, ...below]))
     if (found.length > 0) throw new Occluded(found)
   }
 
@@ -160,7 +160,7 @@ export class Zone implements ZoneState, AsyncDisposable {
   async #store(changes: Change[], idle: Change[], state: { version: number; rectify: boolean; now: Timestamp }) {
     const { author, domain, publication } = this
     const { system, trx } = publication
-    const removed = changes.filter(({ after }) => after === undefined)
+    const removed = deleted(changes)
     const written = changes.flatMap(({ after }) => after ?? [])
     await allOf([
       rrsets.touch(trx, domain.id, idle, state.now),
@@ -188,7 +188,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     const { domain, publication } = this
     const { system, trx } = publication
     const { id, version, published: now } = domain
-    const steps = written.map((after) => ({ ...after, before: undefined, after }))
+    const steps = await creations(written)
     const storing = sendAlong(
       allOf([
         keysOf(trx, id),
