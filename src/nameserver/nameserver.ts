@@ -1,6 +1,7 @@
-/** An RRset as the nameserver serves it: `name` is absolute, the records are in standard presentation format. */
+/** An RRset as the nameserver serves it: the records are in standard presentation format. */
 export interface PublishedRRset {
-  name: string
+  /** Its name without that of the zone; empty at the apex. */
+  subname: string
   type: string
   ttl: number
   /** Empty: the RRset is to be deleted. */
@@ -93,7 +94,9 @@ export interface FoundZone {
 }
 
 /** An RRset with what only its maker sees. */
-export interface FoundRRset extends PublishedRRset {
+export interface FoundRRset extends Omit<PublishedRRset, 'subname'> {
+  /** Absolute. */
+  name: string
   /** How many more records it has, which are not served. */
   disabled: number
   comments: number

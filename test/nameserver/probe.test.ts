@@ -25,7 +25,7 @@ async function sent(version: string): Promise<string[]> {
   proxy.fail(({ path }) => (path === '' ? { answer: { version } } : { answer: path === '/config' ? [] : {} }))
   const nameserver = await probed()
   proxy.calls.length = 0
-  const rrsets = CONTENTS.map(([type, content]) => ({ name: 'a.example.test.', type, ttl: 60, records: [content] }))
+  const rrsets = CONTENTS.map(([type, content]) => ({ subname: 'a', type, ttl: 60, records: [content] }))
   const changes = { zone: 'example.test.', denial: '', version: 1, rrsets }
   await nameserver.publish(changes, false, { confirm: () => Promise.resolve() })
   await nameserver.close()

@@ -81,7 +81,7 @@ export class PowerDns implements Nameserver {
 
   async #post(zone: string, settings: object, rrsets: PublishedRRset[], lease: Lease): Promise<void> {
     const head = JSON.stringify({ name: zone, nameservers: [], ...settings })
-    const body = `${head.slice(0, -1)},"rrsets":${await replacements(rrsets, this.#spelling)}}`
+    const body = `${head.slice(0, -1)},"rrsets":${await replacements(zone, rrsets, this.#spelling)}}`
     const creation = this.#api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body, lease)
     // PowerDNS may have created part of a zone that it refuses (powerdns.md §2.3).
     await orHalfDone(creation, 'refused').catch(async (error: unknown) => {

@@ -37,7 +37,8 @@ export async function readZone(
   if (answer === undefined) return undefined
   const keys = ((await ifPresent(listKeys(api, zone))) ?? []).map(stateOf)
   const rrsets = (answer.rrsets ?? []).map(({ name, type, ttl, records }) => {
-    return { name, type, ttl, records: records.map(({ content }) => standard(type, content)) }
+    const subname = name.slice(0, -zone.length - 1)
+    return { subname, type, ttl, records: records.map(({ content }) => standard(type, content)) }
   })
   const hasSoa = rrsets.some(({ type }) => type === 'SOA')
   return {
@@ -72,7 +73,7 @@ export async function readServedSoa(api: Api, zone: string, version: number): Pr
     const [primary, mailbox, , ...times] = content.split(' ')
     return [primary, mailbox, version + answer.edited_serial - answer.serial, ...times].join(' ')
   })
-  return { name: zone, type: 'SOA', ttl: rrset.ttl, records }
+  return { subname: '', type: 'SOA', ttl: rrset.ttl, records }
 }
 
 /** Whether a key is there twice: an import that arrived late has repeated it (powerdns.md §8). */

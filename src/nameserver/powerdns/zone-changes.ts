@@ -59,9 +59,9 @@ export async function changesOf(
   rectify: boolean,
   spelling: Spelling,
 ): Promise<string> {
-  const removed = batch.filter(isRemoval).map(({ name }) => name)
+  const removed = batch.filter(isRemoval).map(({ subname }) => nameIn(zone, subname))
   const stale = rectify || denial === NSEC ? staleNsec3(zone, denial, removed) : []
-  return `{"rrsets":${await replacements(batch, spelling, stale)}}`
+  return `{"rrsets":${await replacements(zone, batch, spelling, stale)}}`
 }
 
 /**
@@ -69,15 +69,21 @@ export async function changesOf(
  * removals, too.
  */
 export async function replacements(
+  zone: string,
   rrsets: PublishedRRset[],
   spelling: Spelling,
   others: object[] = [],
 ): Promise<string> {
-  const changes = await mapInSlices(rrsets, ({ name, type, ttl, records: contents }) => {
+  const changes = await mapInSlices(rrsets, ({ subname, type, ttl, records: contents }) => {
     const records = contents.map((content) => ({ content: spell(type, content, spelling), disabled: false }))
-    return { name, type, ttl, changetype: 'REPLACE', records }
+    return { name: nameIn(zone, subname), type, ttl, changetype: 'REPLACE', records }
   })
   return stringify([...changes, ...others])
+}
+
+/** The absolute name of an RRset. */
+function nameIn(zone: string, subname: string): string {
+  return subname === '' ? zone : `${subname}.${zone}`
 }
 
 function isRemoval({ records }: PublishedRRset): boolean {

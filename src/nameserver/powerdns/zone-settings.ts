@@ -46,7 +46,7 @@ export class ZoneSettings {
 
   soa(zone: string, version: number): PublishedRRset {
     const content = `${this.#options.primary} hostmaster.${zone} ${version} ${SOA_TIMES}`
-    return { name: zone, type: 'SOA', ttl: SOA_TTL, records: [content] }
+    return { subname: '', type: 'SOA', ttl: SOA_TTL, records: [content] }
   }
 }
 

@@ -1,3 +1,4 @@
+import { nameOf } from '../../dns/names.ts'
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices } from '../../flow/slices.ts'
@@ -10,7 +11,7 @@ import type { System } from '../../system.ts'
 import { changesTo } from '../zone/changes.ts'
 import * as differing from '../zone/differences.ts'
 import { SERVICE } from '../zone/journal.ts'
-import { desiredZone, openPublication, type Publication } from '../zone/publication.ts'
+import { openPublication, type Publication } from '../zone/publication.ts'
 import { Zone } from '../zone/zone.ts'
 import { planContents } from './adoption-plan.ts'
 import { lockNamed } from '../domains/domains.ts'
@@ -53,8 +54,8 @@ export async function resume(system: System, name: string, side?: Side): Promise
   const domain = await lockNamed(trx, name)
   if (!domain.paused) throw new Conflict(`${name} is not paused.`)
   const live = (await system.nameserver.read(`${name}.`))?.rrsets ?? []
-  const desired = await desiredZone(trx, domain)
-  const found = (await differing.differences(desired, live)).map(differenceOf)
+  const desired = await rrsets.list(trx, domain.id)
+  const found = (await differing.differences(desired, live)).map((difference) => differenceOf(domain, difference))
   if (found.length > 0 && side === undefined) return found
   await store.setPaused(trx, domain.id, false)
   if (found.length > 0 && side === 'theirs') await takeOver(publication, domain)
@@ -64,12 +65,11 @@ export async function resume(system: System, name: string, side?: Side): Promise
   return found
 }
 
-function differenceOf({ desired, live }: differing.Difference): Difference {
-  const { name, type } = desired
+function differenceOf(domain: LockedDomain, { desired, live }: differing.Difference): Difference {
   const stateOf = ({ ttl, records }: PublishedRRset) => ({ ttl, records })
   return {
-    name,
-    type,
+    name: nameOf(domain, desired.subname),
+    type: desired.type,
     ours: desired.records.length === 0 ? undefined : stateOf(desired),
     theirs: live && stateOf(live),
   }

@@ -176,7 +176,8 @@ export async function* exportZone({ system, actor, domain }: Access, host: strin
 
 /** A comment, and the SOA. */
 async function headOf(system: System, domain: Domain, version: number, host: string): Promise<string> {
-  const soa = await system.nameserver.servedSoa(`${domain.name}.`, version)
+  const name = `${domain.name}.`
+  const soa = { name, ...(await system.nameserver.servedSoa(name, version)) }
   const time = system.now().replace('T', ' ').replace('Z', '+00:00')
   return `; Zonefile for ${domain.name} exported from ${host} at ${time}\n${printRRset(soa)}`
 }

@@ -6,13 +6,14 @@ import * as domains from '../../store/domains/domains.ts'
 import * as keys from '../../store/domains/keys.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { Mark } from '../../store/zone/marks.ts'
+import { list } from '../../store/zone/rrsets.ts'
 import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { after, unixTime } from '../../time.ts'
 import { registrable } from '../names/availability.ts'
 import { differences } from '../zone/differences.ts'
 import { Claim, moment } from '../zone/claim.ts'
-import { deleteLeftovers, desiredZone, openPublication, type Publication } from '../zone/publication.ts'
+import { deleteLeftovers, openPublication, type Publication } from '../zone/publication.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import { runPeriodically, type BackgroundTask } from '../../flow/background.ts'
 import { untilProbed } from './probing.ts'
@@ -128,7 +129,7 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
     const { version, differences: found } = await new Zone(publication, domain, REPAIR).publishWhole(claim)
     if (isForeign && found.length > 0) {
       const occasion = { version, now: after(domain.published, system.now()) }
-      const steps = stepsOf(domain, found)
+      const steps = stepsOf(found)
       await record(system, publication.trx, domain.id, REPAIR, occasion, steps)
       rrsets = named(steps.map(({ subname, type }) => `${subname || '@'} ${type}`))
     }
@@ -215,7 +216,7 @@ async function differs(system: System, domain: Domain): Promise<boolean> {
   if (live?.complete !== true || !live.configured || live.serial !== domain.version) return true
   if (live.rectify !== domain.rectify || live.denial !== domain.denial) return true
   if (!(await areStored(system.db, domain, live.keys))) return true
-  return (await differences(await desiredZone(system.db, domain), live.rrsets)).length > 0
+  return (await differences(await list(system.db, domain.id), live.rrsets)).length > 0
 }
 
 /** Stores the keys of zones that a version without stored keys made. Locked zones wait for the next time. */

@@ -29,8 +29,8 @@ function* compare(desired: PublishedRRset[], live: PublishedRRset[]): Work<Diffe
   return [...Array.from(surplus.values(), (rrset) => ({ live: rrset, desired: { ...rrset, records: [] } })), ...changes]
 }
 
-function keyOf({ name, type }: PublishedRRset): string {
-  return `${type} ${name.toLowerCase()}`
+function keyOf({ subname, type }: PublishedRRset): string {
+  return `${type} ${subname.toLowerCase()}`
 }
 
 /** Yields after each record that it parses. */

@@ -57,10 +57,10 @@ function requestOf({ request }: System, { ownerId }: Author): string | null {
 }
 
 /** What others have changed in a domain's zone, as what its repair undoes. */
-export function stepsOf({ name: zone }: { name: string }, differences: Difference[]): Step[] {
+export function stepsOf(differences: Difference[]): Step[] {
   const contents = (rrset: PublishedRRset | undefined) => (rrset?.records.length ? rrset : undefined)
   return differences.map(({ live, desired }) => {
-    const subname = desired.name.slice(0, -`.${zone}.`.length)
-    return { subname, type: desired.type, before: contents(live), after: contents(desired) }
+    const { subname, type } = desired
+    return { subname, type, before: contents(live), after: contents(desired) }
   })
 }

@@ -1,15 +1,11 @@
-import { nameOf } from '../../dns/names.ts'
 import { NameserverFailure } from '../../errors.ts'
-import { mapInSlices } from '../../flow/slices.ts'
 import { SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
 import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
-import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
+import type { LockedDomain } from '../../store/domains/domains.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { Mark } from '../../store/zone/marks.ts'
-import { list } from '../../store/zone/rrsets.ts'
-import type { RRsetState } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import { unixTime } from '../../time.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
@@ -255,14 +251,4 @@ export async function deleteLeftovers(system: System, claim: Claim): Promise<boo
   await claim.note(version, live.rrsets.length)
   await system.nameserver.deleteZone(zone, claim)
   return true
-}
-
-/** All RRsets of a domain as the nameserver should serve them. */
-export async function desiredZone(db: Db, domain: Domain): Promise<PublishedRRset[]> {
-  return mapInSlices(await list(db, domain.id), (rrset) => toPublished(domain, rrset))
-}
-
-/** An RRset as the nameserver should serve it. */
-export function toPublished(domain: Pick<Domain, 'name'>, { subname, type, ttl, records }: RRsetState): PublishedRRset {
-  return { name: nameOf(domain, subname), type, ttl, records }
 }

@@ -2,7 +2,7 @@ import { parentAmong } from '../../dns/names.ts'
 import { limitExceeded, NameserverFailure, Occluded } from '../../errors.ts'
 import { RRSETS_MAX } from '../../limits.ts'
 import type { Key, Transfers } from '../../nameserver/nameserver.ts'
-import { inSlices, mapInSlices } from '../../flow/slices.ts'
+import { inSlices } from '../../flow/slices.ts'
 import { allOf, sendAlong } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
@@ -18,15 +18,7 @@ import type { Claim } from './claim.ts'
 import type { Difference } from './differences.ts'
 import { bury, creations, record, type Author } from './journal.ts'
 import { created, deleted, isCut, occlusions } from './occlusion.ts'
-import {
-  deleteLeftovers,
-  desiredZone,
-  ended,
-  equalise,
-  nextVersion,
-  toPublished,
-  type Publication,
-} from './publication.ts'
+import { deleteLeftovers, ended, equalise, nextVersion, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
 import { openKeys, storeKeys } from '../secrets/signing-keys.ts'
 
@@ -131,8 +123,10 @@ export class Zone implements ZoneState, AsyncDisposable {
     const isAtomic = rectify === domain.rectify
     const sent = { version, rrsets: changes.length, served: domain.version, isAtomic }
     const marking = publication.mark(domain.name, sent)
+    const states = changes.map(({ before, after }) => after ?? { ...before!, records: [] })
+    const update = { zone: `${domain.name}.`, denial: domain.denial, version, rrsets: states }
     // While the zone is being marked.
-    const preparing = sendAlong(this.#prepare(changes, version, rectify))
+    const preparing = sendAlong(system.nameserver.prepare(update, rectify))
     const claim = await marking
     return publication.send(claim, async () => {
       if (claim.isDoubtful) {
@@ -167,15 +161,6 @@ export class Zone implements ZoneState, AsyncDisposable {
       rrsets.apply(trx, domain.id, { removed, written, growth: growthOf(changes), ...state }),
       record(system, trx, domain.id, author, state, changes),
     ])
-  }
-
-  async #prepare(changes: Change[], version: number, rectify: boolean) {
-    const { domain, publication } = this
-    const states = await mapInSlices(changes, (change) =>
-      toPublished(domain, change.after ?? { ...change.before!, records: [] }),
-    )
-    const update = { zone: `${domain.name}.`, denial: domain.denial, version, rrsets: states }
-    return publication.system.nameserver.prepare(update, rectify)
   }
 
   /**
@@ -224,8 +209,7 @@ export class Zone implements ZoneState, AsyncDisposable {
         throw new NameserverFailure('conflict', 'somebody else made the zone')
       await claim.note(version, written.length)
     }
-    const desired = await mapInSlices(written, (rrset) => toPublished(domain, rrset))
-    const update = { zone: `${name}.`, denial, version, rrsets: desired, transfers }
+    const update = { zone: `${name}.`, denial, version, rrsets: written, transfers }
     return system.nameserver.createZone(update, openKeys(system, name, old), claim).catch((error: unknown) => {
       // An earlier creation was applied just now: repair deletes its zone.
       if (claim.begun && error instanceof NameserverFailure && error.kind === 'conflict')
@@ -281,7 +265,7 @@ export class Zone implements ZoneState, AsyncDisposable {
   /** Makes the zone at the nameserver, whatever its state, equal to the database. Returns its version, and what differed. */
   async publishWhole(claim: Claim): Promise<{ version: number; differences: Difference[] }> {
     const { domain, publication } = this
-    const desired = await desiredZone(publication.trx, domain)
+    const desired = await rrsets.list(publication.trx, domain.id)
     const published = await equalise(publication, claim, domain, desired)
     await domains.setRepaired(publication.trx, domain.id, published.version)
     publication.announceAtCommit(domain, published.version)
