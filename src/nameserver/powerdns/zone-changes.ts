@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, type FailureKind } from '../../errors.ts'
 import { answerTime, COLLECTION_ITEMS } from '../../limits.ts'
-import { mapInSlices, stringify } from '../../flow/slices.ts'
+import { mapInSlices } from '../../flow/slices.ts'
 import { zonePath, type Api } from './api.ts'
 import { NSEC, type Denial, type Lease, type PublishedRRset } from '../nameserver.ts'
 import { staleNsec3 } from './nsec3.ts'
@@ -76,9 +76,10 @@ export async function replacements(
 ): Promise<string> {
   const changes = await mapInSlices(rrsets, ({ subname, type, ttl, records: contents }) => {
     const records = contents.map((content) => ({ content: spell(type, content, spelling), disabled: false }))
-    return { name: nameIn(zone, subname), type, ttl, changetype: 'REPLACE', records }
+    return JSON.stringify({ name: nameIn(zone, subname), type, ttl, changetype: 'REPLACE', records })
   })
-  return stringify([...changes, ...others])
+  const more = await mapInSlices(others, (other) => JSON.stringify(other))
+  return `[${[...changes, ...more].join()}]`
 }
 
 /** The absolute name of an RRset. */
