@@ -6,7 +6,7 @@ import { differences as pairs } from '../../src/service/zone/differences.ts'
 
 /** The RRsets to publish so that `live` becomes `desired`. */
 async function differences(desired: PublishedRRset[], live: PublishedRRset[]): Promise<PublishedRRset[]> {
-  return (await pairs(desired, live)).map((difference) => difference.desired)
+  return (await pairs(desired, live)).map(({ before, after }) => after ?? { ...before!, records: [] })
 }
 
 /** Different records by type, each in one or more spellings. */
@@ -141,6 +141,7 @@ test('a live RRset with a duplicate record is replaced', async (t) => {
 test('a difference has the RRset as it is served', async (t) => {
   const desired = { subname: '', type: 'A', ttl: 60, records: ['192.0.2.1'] }
   const live = { ...desired, ttl: 61 }
-  t.deepEqual(await pairs([desired], [live]), [{ live, desired }])
-  t.deepEqual(await pairs([desired], []), [{ live: undefined, desired }])
+  const key = { subname: '', type: 'A' }
+  t.deepEqual(await pairs([desired], [live]), [{ ...key, before: live, after: desired }])
+  t.deepEqual(await pairs([desired], []), [{ ...key, before: undefined, after: desired }])
 })

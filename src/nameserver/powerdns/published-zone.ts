@@ -52,7 +52,8 @@ export async function readZone(
       settings.areTransferKeys(answer.master_tsig_key_ids ?? [], transfers) &&
       (transfers === undefined || (await areSet(api, zone, transfers))),
     denial: denialOf(answer),
-    rrsets: rrsets.filter(({ type }) => type !== 'SOA'),
+    // Comments may stand without records.
+    rrsets: rrsets.filter(({ type, records }) => type !== 'SOA' && records.length > 0),
   }
 }
 

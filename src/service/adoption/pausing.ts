@@ -65,14 +65,9 @@ export async function resume(system: System, name: string, side?: Side): Promise
   return found
 }
 
-function differenceOf(domain: LockedDomain, { desired, live }: differing.Difference): Difference {
-  const stateOf = ({ ttl, records }: PublishedRRset) => ({ ttl, records })
-  return {
-    name: nameOf(domain, desired.subname),
-    type: desired.type,
-    ours: desired.records.length === 0 ? undefined : stateOf(desired),
-    theirs: live && stateOf(live),
-  }
+function differenceOf(domain: LockedDomain, { subname, type, before, after }: differing.Difference): Difference {
+  const stateOf = (rrset: PublishedRRset | undefined) => rrset && { ttl: rrset.ttl, records: rrset.records }
+  return { name: nameOf(domain, subname), type, ours: stateOf(after), theirs: stateOf(before) }
 }
 
 /** Stores the contents at the nameserver as those of the domain. @throws Invalid, NameserverFailure */

@@ -17,7 +17,7 @@ import { deleteLeftovers, openPublication, type Publication } from '../zone/publ
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import { runPeriodically, type BackgroundTask } from '../../flow/background.ts'
 import { untilProbed } from './probing.ts'
-import { record, REPAIR, stepsOf } from '../zone/journal.ts'
+import { record, REPAIR } from '../zone/journal.ts'
 import { areStored, storeKeys } from '../secrets/signing-keys.ts'
 import { Zone } from '../zone/zone.ts'
 
@@ -129,9 +129,8 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
     const { version, differences: found } = await new Zone(publication, domain, REPAIR).publishWhole(claim)
     if (isForeign && found.length > 0) {
       const occasion = { version, now: after(domain.published, system.now()) }
-      const steps = stepsOf(found)
-      await record(system, publication.trx, domain.id, REPAIR, occasion, steps)
-      rrsets = named(steps.map(({ subname, type }) => `${subname || '@'} ${type}`))
+      await record(system, publication.trx, domain.id, REPAIR, occasion, found)
+      rrsets = named(found.map(({ subname, type }) => `${subname || '@'} ${type}`))
     }
     if (await differs(system, { ...domain, version, rectify: true })) {
       throw new NameserverFailure('failed', 'the zone still differs after it was published')

@@ -1,11 +1,12 @@
 import { Malformed, parseRdata } from '../../dns/rdata.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
+import type { Step } from './journal.ts'
 
-/** An RRset that differs: as it is served, undefined if it is not, and as it should be, without records if not at all. */
-export interface Difference {
-  live: PublishedRRset | undefined
-  desired: PublishedRRset
+/** An RRset that differs: as it is served, and as it should be; undefined: not at all. */
+export interface Difference extends Step {
+  before: PublishedRRset | undefined
+  after: PublishedRRset | undefined
 }
 
 /** Where `live` differs from `desired`, removals first. Contents are compared by meaning: PowerDNS respells some. */
@@ -20,13 +21,17 @@ function* compare(desired: PublishedRRset[], live: PublishedRRset[]): Work<Diffe
     yield
   }
   const changes: Difference[] = []
-  for (const rrset of desired) {
-    const served = surplus.get(keyOf(rrset))
-    surplus.delete(keyOf(rrset))
-    if (served === undefined || !(yield* equal(rrset, served))) changes.push({ live: served, desired: rrset })
+  for (const after of desired) {
+    const { subname, type } = after
+    const before = surplus.get(keyOf(after))
+    surplus.delete(keyOf(after))
+    if (before === undefined || !(yield* equal(after, before))) changes.push({ subname, type, before, after })
     yield
   }
-  return [...Array.from(surplus.values(), (rrset) => ({ live: rrset, desired: { ...rrset, records: [] } })), ...changes]
+  const removals = [...surplus.values()].map((before) => {
+    return { subname: before.subname, type: before.type, before, after: undefined }
+  })
+  return [...removals, ...changes]
 }
 
 function keyOf({ subname, type }: PublishedRRset): string {

@@ -5,9 +5,7 @@ import type { Db } from '../../store/database.ts'
 import type { RRsetState } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
-import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import { hasToken, isOperator, type Writer } from '../actor.ts'
-import type { Difference } from './differences.ts'
 
 export type { Author, Source, Step }
 
@@ -54,13 +52,4 @@ export async function bury(
 /** What others have caused is none of the domain's account's requests. */
 function requestOf({ request }: System, { ownerId }: Author): string | null {
   return ownerId === null ? null : (request ?? null)
-}
-
-/** What others have changed in a domain's zone, as what its repair undoes. */
-export function stepsOf(differences: Difference[]): Step[] {
-  const contents = (rrset: PublishedRRset | undefined) => (rrset?.records.length ? rrset : undefined)
-  return differences.map(({ live, desired }) => {
-    const { subname, type } = desired
-    return { subname, type, before: contents(live), after: contents(desired) }
-  })
 }

@@ -222,7 +222,7 @@ export async function equalise(
   await claim.note(version, found.length)
   await system.nameserver.addKeys(zone, openKeys(system, domain.name, missing), claim)
   if (!isConfigured) await system.nameserver.configure(zone, domain.denial, transfers, claim)
-  const rrsets = found.map((difference) => difference.desired)
+  const rrsets = found.map(({ before, after }) => after ?? { ...before!, records: [] })
   await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets }, true, claim)
   return { version, differences: found }
 }
