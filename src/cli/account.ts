@@ -21,7 +21,7 @@ export function addAccount(program: Command, add: AddCommand): void {
   add(
     group,
     'disable <email>',
-    'block its tokens and logins; its domains are still served',
+    'block its tokens and logins; DNS still serves its domains',
     async (system, email: string) => shown(await accounts.setState(system, email, 'disabled')),
   )
   add(group, 'enable <email>', 'unblock its tokens and logins', async (system, email: string) =>
@@ -55,8 +55,8 @@ interface LimitOptions {
 
 function withLimits(command: Command): Command {
   return command
-    .option('--domains <number>', 'how many domains it may have, or none for no limit', numberOr('none'))
-    .option('--daily-rate <number>', 'how many requests it may send in a day, or default', numberOr('default'))
+    .option('--domains <number>', 'how many domains it can have, or none for no limit', numberOr('none'))
+    .option('--daily-rate <number>', 'how many requests it can send in a day, or default', numberOr('default'))
 }
 
 function limits({ domains, dailyRate }: LimitOptions): Limits {

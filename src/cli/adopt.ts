@@ -10,7 +10,7 @@ export function addAdopt(program: Command, add: AddCommand): void {
   add(
     program,
     'adopt [zones...]',
-    'show what would become of zones that others have made at PowerDNS; with --apply, make them domains',
+    'show the effects of adopting foreign zones at PowerDNS; with --apply, make them domains',
     async (system, zones: string[], options: Options) => {
       const names = options.all ? (await adoption.strangers(system)).map(({ name }) => name) : zones
       const request = { ...options, ownerOf: owners(options) }
@@ -25,15 +25,15 @@ export function addAdopt(program: Command, add: AddCommand): void {
     },
     { nameserver: true },
   )
-    .option('--all', 'all zones that are no domains', false)
-    .option('--account <email>', 'the account that they belong to')
-    .option('--by-account-field', "the account's e-mail address is in PowerDNS' field `account`", false)
-    .option('--clamp-ttl', 'raise and lower TTLs that the API does not accept', false)
-    .option('--drop-disabled', 'leave disabled records out', false)
-    .option('--allow-public-suffix', 'also names that no account can register', false)
-    .option('--nsec3', 'zones with NSEC, or with other parameters of NSEC3, get NSEC3 1 0 0 -', false)
+    .option('--all', 'all foreign zones', false)
+    .option('--account <email>', 'the account that will own them')
+    .option('--by-account-field', "PowerDNS' field `account` has the e-mail address of the owner", false)
+    .option('--clamp-ttl', 'raise or lower TTLs that the API does not accept', false)
+    .option('--drop-disabled', 'omit disabled records', false)
+    .option('--allow-public-suffix', 'also adopt names that no account can register', false)
+    .option('--nsec3', 'change NSEC, and other parameters of NSEC3, to NSEC3 1 0 0 -', false)
     .option('--keep-soa', 'leave the SOA as it is until the first change', false)
-    .option('--apply', 'do it', false)
+    .option('--apply', 'adopt the zones', false)
   add(
     program,
     'release <zone>',

@@ -11,14 +11,14 @@ export function addBackup(program: Command, add: AddCommand): void {
   add(
     program,
     'backup <file>',
-    'write the whole database to a new file, and check it; the service may run',
+    'write the whole database to a new file, and check it; the service can run meanwhile',
     (system, file: string) => untilStopped((signal) => makeBackup(system, file, signal)),
     { schema: false },
   )
   add(
     program,
     'restore <file>',
-    'fill an empty database from a backup, then make the zones at PowerDNS as it says; no service may run',
+    'fill an empty database from a backup, then repair the zones at PowerDNS; stop the service first',
     restore,
     { nameserver: true, schema: false },
   )

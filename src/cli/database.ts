@@ -4,13 +4,13 @@ import type { AddCommand } from './command.ts'
 
 export function addDatabase(program: Command, add: AddCommand): void {
   // Every command does this before its work.
-  add(program, 'migrate', 'bring the schema of the database up to date; the start of the service does it, too', () =>
+  add(program, 'migrate', 'bring the database schema up to date; the service also does this when it starts', () =>
     Promise.resolve({ lines: ['The schema is up to date.'], json: { migrated: true } }),
   )
   add(
     program,
     'encrypt-again',
-    'encrypt all stored secrets with the first of KEY_ENCRYPTION_KEYS, so that the others can be removed',
+    'encrypt all stored secrets with the first of KEY_ENCRYPTION_KEYS, so that you can remove the others',
     async (system) => {
       const { factors, keys, transferKeys } = await encryptAgain(system)
       return {

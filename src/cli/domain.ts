@@ -24,7 +24,7 @@ export function addDomain(program: Command, add: AddCommand): void {
   add(
     group,
     'create <name>',
-    'create a domain of an account; only so can local public suffixes and domains of the service be created',
+    'create a domain for an account; only this can create local public suffixes and domains of the service',
     async (system, name: string, { account }: { account: string }) => {
       const { id, email } = await accounts.withEmail(system, account)
       await create(system, operatorFor(id), { name, problems: {} })
@@ -35,7 +35,7 @@ export function addDomain(program: Command, add: AddCommand): void {
   add(
     group,
     'restore <name>',
-    'bring back a deleted domain; or, with --at, make a domain what it was at a time',
+    'restore a deleted domain; or, with --at, an earlier state of a domain',
     async (system, name: string, { at }: { at?: string }) => {
       await bringBack(system, name, at)
       return { lines: [`${name} is restored`], json: { name } }
@@ -45,7 +45,7 @@ export function addDomain(program: Command, add: AddCommand): void {
   add(
     group,
     'set-minimum-ttl <name>',
-    'set the smallest TTL that may be written; existing RRsets stay',
+    'set the smallest TTL that writes can use; existing RRsets stay',
     async (system, name: string, seconds: number) => {
       await domains.setMinimumTtl(system, name, seconds)
       return { lines: [`${name}: minimum TTL ${seconds}`], json: { name, minimum_ttl: seconds } }
@@ -54,7 +54,7 @@ export function addDomain(program: Command, add: AddCommand): void {
   add(
     group,
     'set-denial <name>',
-    'set how the zone denies what does not exist: with NSEC or with NSEC3',
+    'set the denial of existence in the zone: NSEC or NSEC3',
     async (system, name: string, denial: keyof typeof domains.DENIALS) => {
       await domains.setDenial(system, name, denial)
       return { lines: [`${name}: ${denial}`], json: { name, denial } }
@@ -64,7 +64,7 @@ export function addDomain(program: Command, add: AddCommand): void {
   add(
     group,
     'pause <name>',
-    'refuse all writes, and leave the zone alone, so that it can be worked on at PowerDNS',
+    'reject all writes and leave the zone alone, so that you can work on it at PowerDNS',
     async (system, name: string) => {
       await pausing.pause(system, name)
       return { lines: [`${name}: paused`], json: { name, paused: true } }
@@ -74,7 +74,7 @@ export function addDomain(program: Command, add: AddCommand): void {
   add(
     group,
     'resume <name>',
-    'end the pause; if the zone at PowerDNS differs now, show how, unless a side is chosen',
+    'end the pause; if the zone at PowerDNS differs, show the differences, unless you choose a side',
     async (system, name: string, { ours, theirs }: { ours?: boolean; theirs?: boolean }) => {
       const side = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined
       const differences = await pausing.resume(system, name, side)

@@ -21,7 +21,7 @@ export function addReconcile(program: Command, add: AddCommand): void {
   add(
     program,
     'rebuild',
-    'fill a PowerDNS that has lost its zones from the database, with their keys; can be stopped and begun again',
+    'recreate lost zones at PowerDNS from the database, with their keys; you can stop it and start it again',
     rebuild,
     { nameserver: true },
   )

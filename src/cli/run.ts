@@ -23,10 +23,10 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
 
 /** What every help ends with. */
 export const ENVIRONMENT = `
-The settings are environment variables; docs/configuration.md has tables. Beside a service with private
-servers, these need not be set: DATABASE_URL, KEY_ENCRYPTION_KEYS, PDNS_API_URL, PDNS_API_KEY
-and NAMESERVERS. All others must be as they are for the service.
-The exit code is 0 if the command succeeded, else 1.`
+Settings are environment variables; docs/configuration.md lists them. Beside a service with private
+servers, you can omit DATABASE_URL, KEY_ENCRYPTION_KEYS, PDNS_API_URL, PDNS_API_KEY and NAMESERVERS.
+Set all others as for the service.
+The exit code is 0 if the command succeeded, otherwise 1.`
 
 /** What commands need that this folder may not import. */
 interface Parts {
@@ -71,8 +71,8 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     .command('start')
     .description('run the service; it starts a private Postgres and PowerDNS unless the environment names others')
     .option('--fresh', 'delete the data of the private servers first', false)
-    .option('--no-install', 'install no missing programs')
-    .option('--ci', 'for tests: fast, without limits, and its data is deleted at the end', false)
+    .option('--no-install', 'do not install missing programs')
+    .option('--ci', 'for tests: fast and without limits; delete the data at the end', false)
     .action(parts.start)
   const named = args.find((arg) => !arg.startsWith('-')) ?? ''
   // The help, and messages about unknown commands, know all groups.

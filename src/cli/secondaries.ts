@@ -7,7 +7,7 @@ export function addSecondaries(program: Command, add: AddCommand): void {
   add(
     program,
     'secondaries',
-    'ask the secondaries (SECONDARIES) about all zones, and tell how many each serves as the database says',
+    'ask the secondaries (SECONDARIES) about all zones, and report how many zones of each have caught up',
     async (system) => {
       const reports = await reportOf(system, tellProgress)
       const rows = reports.map(({ name, insync, pending, unreachable, oldest }) => [
@@ -23,18 +23,16 @@ export function addSecondaries(program: Command, add: AddCommand): void {
       }
     },
   )
-  const group = program
-    .command('catalog')
-    .description('the catalog zone, which tells secondaries which zones there are')
+  const group = program.command('catalog').description('the catalog zone, which lists the zones for secondaries')
   add(
     group,
     'publish',
-    'make the catalog zone (CATALOG_ZONE) what the domains say; the service does so by itself, but removes few members at once',
+    'bring the catalog zone (CATALOG_ZONE) up to date; the service does so itself, but removes few members at once',
     async (system, { force = false }: { force?: boolean }) => {
       const report = await publishNow(system, force)
       if (report === undefined) return { lines: ['CATALOG_ZONE names none.'], json: null }
       const { catalog, ...numbers } = report
-      const hint = 'Secondaries delete the zones of members that leave. --force removes those that are held.'
+      const hint = 'Secondaries delete the zones of removed members. --force removes the held members.'
       return {
         lines: [
           ...table(['catalog zone', 'members', 'added', 'removed', 'held'], [[catalog, ...Object.values(numbers)]]),
@@ -45,11 +43,11 @@ export function addSecondaries(program: Command, add: AddCommand): void {
       }
     },
     { nameserver: true },
-  ).option('--force', 'remove any number of members, and make a missing catalog zone though zones are missing', false)
+  ).option('--force', 'remove any number of members, and recreate a missing catalog zone despite missing zones', false)
   add(
     group,
     'remove <name>',
-    'delete a catalog zone at PowerDNS that CATALOG_ZONE does not name any more; secondaries keep its members',
+    'delete a catalog zone at PowerDNS that CATALOG_ZONE no longer names; secondaries keep its members',
     async (system, name: string) => {
       await removeCatalog(system, name)
       return { lines: [`${name} is removed`], json: { name } }

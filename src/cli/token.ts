@@ -17,7 +17,7 @@ export function addToken(program: Command, add: AddCommand): void {
   add(
     group,
     'create <email>',
-    'create a token and print its secret, only here',
+    'create a token and print its secret, only this once',
     async (system, email: string, options: CreateOptions) => {
       const { id } = await withEmail(system, email)
       const settings = {
@@ -30,10 +30,10 @@ export function addToken(program: Command, add: AddCommand): void {
       return { lines: [`id      ${token.id}`, `secret  ${secret}`], json: { ...present(token), token: secret } }
     },
   )
-    .option('--name <text>', 'what it is for')
-    .option('--create-domain', 'it may create domains')
-    .option('--delete-domain', 'it may delete domains')
-    .option('--manage-tokens', 'it may manage tokens, and so gain every permission')
+    .option('--name <text>', 'its purpose')
+    .option('--create-domain', 'let it create domains')
+    .option('--delete-domain', 'let it delete domains')
+    .option('--manage-tokens', 'let it manage tokens, and so gain every permission')
   add(
     group,
     'list <email>',
@@ -50,7 +50,7 @@ export function addToken(program: Command, add: AddCommand): void {
   add(
     group,
     'bind <id> <email>',
-    "let a token act for another account than its owner's, for good",
+    "let a token act for an account other than its owner's, permanently",
     async (system, id: string, email: string) => {
       const bound = await tokens.bind(system, id, await withEmail(system, email))
       return { lines: rows([bound]), json: present(bound) }
