@@ -10,18 +10,18 @@ import { code } from './totp-representation.ts'
 
 /** An account as its owner sees it (contract §11.2). */
 export const ACCOUNT = representation<AccountWithCounts>()(['Account'], {
-  created: { read: TIME, text: 'When it was created.' },
+  created: { read: TIME, text: 'The time of its creation.' },
   domains_under_management: {
     read: COUNT,
     text: "The number of its domains, and of others' domains that its override tokens are for.",
     example: 3,
   },
-  email: { read: EMAIL, text: 'The address with which its owner logs in.' },
+  email: { read: EMAIL, text: 'The address for logging in.' },
   id: { read: UUID, text: 'Identifies the account.' },
-  limit_domains: { read: nullable(COUNT), text: 'How many domains it may have; null: any number.', example: 15 },
+  limit_domains: { read: nullable(COUNT), text: 'The largest number of its domains; null: no limit.', example: 15 },
   outreach_preference: {
     write: boolean(),
-    text: 'Whether the operator may write to its owner about more than what is necessary.',
+    text: 'Whether the operator may send the owner more than the necessary mails.',
     example: true,
   },
 })
@@ -36,7 +36,7 @@ const PASSWORD_ROW = { write: password, text: 'The password of the account.', ex
 const PASSWORD_RULES = 'From 8 to 128 characters.'
 const CODE_ROW = {
   write: code,
-  text: 'A code of a second factor. Needed if the account has multi-factor authentication enabled.',
+  text: 'A code of a second factor. Required if the account has multi-factor authentication enabled.',
   example: '123456',
 }
 
@@ -59,7 +59,7 @@ export function accountForms(config: Config) {
         email: EMAIL_ROW,
         password: {
           write: newPassword.nullable(),
-          text: `${PASSWORD_RULES} Null: a link in a mail lets the owner set it later.`,
+          text: `${PASSWORD_RULES} Null: the owner sets it later, by a link in a mail.`,
           example: 'correct horse battery',
         },
       },
@@ -68,7 +68,7 @@ export function accountForms(config: Config) {
         domain: { write: domain, text: 'A domain to create with the account.', example: 'alice.dyn.example.net' },
         outreach_preference: {
           write: boolean(),
-          text: 'Whether the operator may write about more than what is necessary.',
+          text: 'Whether the operator may send more than the necessary mails.',
           example: true,
         },
       },
@@ -93,7 +93,7 @@ export function accountForms(config: Config) {
     newPassword: form(
       'NewPassword',
       { new_password: { write: newPassword, text: PASSWORD_RULES, example: 'battery staple correct' } },
-      { revoke_tokens: { write: boolean(), text: "Whether to delete the account's API tokens, too.", example: false } },
+      { revoke_tokens: { write: boolean(), text: "Whether to also delete the account's API tokens.", example: false } },
     ),
   }
 }

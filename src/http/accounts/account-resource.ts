@@ -30,7 +30,7 @@ export function accountGroup(config: Config): Group {
   const forms = accountForms(config)
   return {
     tag: 'Accounts',
-    text: 'Registration, logins and what else concerns an account. Links in mails confirm what matters.',
+    text: 'Registration, logins, and other actions on an account. Links in mails confirm the important ones.',
     resources: [
       registration(forms),
       login(forms),
@@ -50,7 +50,7 @@ function registration(forms: Forms): Resource {
     POST: {
       id: 'register',
       summary: 'Create an account',
-      description: 'The response is the same if there is an account with the address already.',
+      description: 'The response is the same if the address already has an account.',
       takes: json(forms.signUp.schema),
       answers: { 202: says('Welcome! Please check your mailbox.', 'Welcome!') },
       chain: [active, authenticateIfPresented, accounts.refuseClosedRegistration, form, accounts.register],
@@ -66,8 +66,8 @@ function login(forms: Forms): Resource {
       id: 'logIn',
       summary: 'Log in',
       description:
-        'Returns a login token with all permissions. It is valid for seven days, or until it was not used for an ' +
-        'hour. If the account has multi-factor authentication enabled, a code must be verified next.',
+        'Returns a login token with all permissions. It expires after seven days, or after an hour without use. ' +
+        'If the account has multi-factor authentication enabled, the next step is to verify a code.',
       takes: json(forms.credentials.schema),
       answers: { 200: shows(TOKEN.full) },
       errors: {
@@ -84,7 +84,7 @@ const LOGOUT: Resource = {
   POST: {
     id: 'logOut',
     summary: 'Log out',
-    description: 'Deletes the token of the request, of whatever kind it is.',
+    description: 'Deletes the token of the request, whatever its kind.',
     answers: { 204: NOTHING },
     chain: [accounts.logout],
   },
@@ -132,7 +132,7 @@ function mailed(forms: Forms): Resource[] {
       POST: {
         id: 'requestPasswordReset',
         summary: 'Request a new password',
-        description: 'Mails a link, if there is such an account. The response is the same if there is none.',
+        description: 'Mails a link, if there is such an account. The response is the same without one.',
         takes: json(forms.passwordReset.schema),
         answers: {
           202: says(
@@ -148,7 +148,7 @@ function mailed(forms: Forms): Resource[] {
       POST: {
         id: 'requestAccountDeletion',
         summary: 'Request the deletion of the account',
-        description: 'A link in a mail confirms it. All domains must be deleted first.',
+        description: 'A link in a mail confirms it. Delete all domains first.',
         takes: json(forms.deletion.schema),
         answers: { 202: says('Please check your mailbox for further account deletion instructions.') },
         errors: { ...WRONG_PASSWORD, 409: ['To delete your user account, first delete all of your domains.'] },
@@ -170,7 +170,7 @@ function confirmation(forms: Forms): Resource {
     GET: {
       id: 'showConfirmationForm',
       summary: 'Show the page of a link in a mail',
-      description: 'It has a button that confirms the action. It does not look at the code.',
+      description: 'It has a button that confirms the action. It does not check the code.',
       answers: { 200: { content: page, headers: ['Content-Security-Policy', 'Referrer-Policy'] } },
       chain: [passive, authenticateIfPresented, confirmations.showForm],
     },
@@ -178,8 +178,8 @@ function confirmation(forms: Forms): Resource {
       id: 'confirm',
       summary: 'Carry out the action of a link in a mail',
       description:
-        '`activate-account` and `reset-password` take a body. `activate-account` may return a domain, and one below a ' +
-        'local public suffix with a token for its updates. `create-totp` returns the factor.',
+        '`activate-account` and `reset-password` take a body. `activate-account` can return a domain; below a local ' +
+        'public suffix also a token for its updates. `create-totp` returns the factor.',
       takes: { ...json(inputs), 'application/x-www-form-urlencoded': { type: 'object' } },
       answers: {
         200: {

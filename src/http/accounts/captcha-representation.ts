@@ -18,7 +18,7 @@ export const CAPTCHA = representation<Captcha>()(['Captcha'], {
   id: { read: UUID, text: 'Identifies the captcha.' },
   challenge: {
     read: STRING,
-    text: 'The JSON of a challenge of ALTCHA.',
+    text: 'An ALTCHA challenge, as JSON.',
     example:
       '{"parameters":{"algorithm":"PBKDF2/SHA-256","cost":1000,"nonce":"5b1c","salt":"9f2e","keyPrefix":"00"},"signature":"c0ffee"}',
   },

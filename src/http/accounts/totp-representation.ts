@@ -15,11 +15,11 @@ const name = text({ trim: true }).test(
 /** A second factor; in full with its secret. The context is the issuer in the URI (contract §12). */
 export const FACTOR = representation<Factor & Partial<NewFactor>, string>()(['Factor', 'NewFactor'], {
   id: { read: UUID, text: 'Identifies the factor.' },
-  created: { read: TIME, text: 'When it was created.' },
-  last_used: { read: nullable(TIME), text: 'When one of its codes was last used. Null: it has no effect yet.' },
+  created: { read: TIME, text: 'The time of its creation.' },
+  last_used: { read: nullable(TIME), text: 'The time of the last use of a code. Null: it has no effect yet.' },
   name: {
     write: name,
-    text: `For people; at most ${TOTP_NAME_LENGTH} characters, and unlike those of other factors of the account.`,
+    text: `For people; at most ${TOTP_NAME_LENGTH} characters, unique in the account.`,
     example: 'phone',
   },
   secret: {

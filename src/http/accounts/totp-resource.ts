@@ -39,7 +39,7 @@ export const FACTORS: Group = {
       POST: {
         id: 'createFactor',
         summary: 'Create a second factor',
-        description: 'As long as multi-factor authentication is not enabled, a link in a mail must confirm it.',
+        description: 'Until multi-factor authentication is enabled, a link in a mail must confirm it.',
         takes: factorInput,
         answers: {
           201: shows(FACTOR.full),
@@ -66,7 +66,7 @@ export const FACTORS: Group = {
       DELETE: {
         id: 'deleteFactor',
         summary: 'Delete a second factor',
-        description: 'Also if there is no such factor.',
+        description: 'Succeeds also without such a factor.',
         answers: { 204: NOTHING },
         chain: [totp.deleteFactor],
       },

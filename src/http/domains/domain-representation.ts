@@ -12,26 +12,26 @@ const KEY = representation<Key>()(['Key'], {
   },
   ds: {
     read: arrayOf(STRING),
-    text: 'The contents of DS records for the registry of the parent zone, each of which suffices. Empty for keys that no DS is for.',
+    text: 'The contents of DS records for the registry of the parent zone. Each suffices. Empty for keys without DS.',
     example: ['6454 13 2 8b2a5b1a2d1c4a8d3b7cf6f0d6a9a6e27b1d1c2e3f4a5b6c7d8e9fa0b1c2d3e4'],
   },
   flags: { read: { type: 'integer', deprecated: true }, text: 'The flags in `dnskey`.', example: 257 },
   keytype: {
     read: { ...nullable(oneOf('csk', 'ksk', 'zsk')), deprecated: true },
-    text: 'What the key signs; null if the user has added it.',
+    text: 'The kind of the key; null if the user has added it.',
     example: 'csk',
   },
   managed: {
     read: BOOLEAN,
-    text: 'Whether the service has made it. Others are DNSKEY records of the user.',
+    text: 'Whether the service made the key. Other keys are DNSKEY records of the user.',
     example: true,
   },
 })
 
 /** A domain; in full with its keys (contract §7.1). */
 export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'DomainWithKeys'], {
-  created: { read: TIME, text: 'When it was created.' },
-  published: { read: TIME, text: 'When its contents last changed in DNS.' },
+  created: { read: TIME, text: 'The time of its creation.' },
+  published: { read: TIME, text: 'The time of the last change of its contents in DNS.' },
   name: {
     writeOnce: nonBlankText({ trim: false }),
     text: 'In lower case, without final dot; internationalised names in Punycode.',
@@ -44,19 +44,19 @@ export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'Do
   },
   minimum_ttl: {
     read: { type: 'integer' },
-    text: 'The smallest TTL that its RRsets may have, in seconds.',
+    text: 'The smallest TTL of its RRsets, in seconds.',
     example: 60,
   },
-  touched: { read: TIME, text: 'When it or one of its RRsets was last written, even if nothing changed.' },
+  touched: { read: TIME, text: 'The time of the last write to it or its RRsets, even without a change.' },
   zonefile: {
     // Not trimmed: a leading blank stands for the previous owner name, and errors name line numbers.
     writeOnly: text({ trim: false }),
-    text: 'A zone file (RFC 1035 §5) whose records are imported. SOA, NS of the apex and DNSSEC records are ignored.',
+    text: 'A zone file (RFC 1035 §5) to import, without its SOA, its NS at the apex and its DNSSEC records.',
     example: 'www 3600 IN A 192.0.2.1',
   },
   restore: {
     writeOnly: boolean(),
-    text: 'Whether a domain of this name that the account has deleted shall come back, with its RRsets and keys.',
+    text: 'Whether to restore a domain of this name that the account has deleted, with its RRsets and keys.',
     example: false,
   },
 })

@@ -36,7 +36,7 @@ export function domainGroup(config: Config): Group {
         POST: {
           id: 'createDomain',
           summary: 'Create a domain',
-          description: 'It needs `perm_create_domain`. When the response arrives, DNS serves the domain, signed.',
+          description: 'Needs `perm_create_domain`. When the response arrives, DNS serves the signed domain.',
           takes: json(DOMAIN.input('DomainInput', ['name'])),
           answers: { 201: shows(DOMAIN.full) },
           errors: { 400: ['domain with this name already exists.'], 403: NOT_PERMITTED },
@@ -58,7 +58,7 @@ export function domainGroup(config: Config): Group {
           id: 'deleteDomain',
           summary: 'Delete a domain',
           description:
-            'Also if there is no such domain. It needs `perm_delete_domain`, and to be allowed to write its RRsets.',
+            'Succeeds also without such a domain. Needs `perm_delete_domain`, and the permission to write its RRsets.',
           answers: { 204: NOTHING },
           errors: { 409: [] },
           chain: [domains.deleteDomain],
@@ -70,7 +70,7 @@ export function domainGroup(config: Config): Group {
         guards: [authenticateForDomain, throttle('dns_api_cheap')],
         GET: {
           id: 'showPublication',
-          summary: 'Show whether the name servers serve a version',
+          summary: 'Show the publication status of a version',
           query: ['version', 'wait'],
           answers: { 200: shows(PUBLICATION.schema) },
           problems: ['version', 'wait'],
@@ -91,7 +91,7 @@ function zonefile(config: Config): Resource {
     GET: {
       id: 'exportZonefile',
       summary: 'Export a zone file',
-      description: 'All records but those of DNSSEC. It can be imported again.',
+      description: 'All records except those of DNSSEC, in a form that can be imported.',
       answers: { 200: ZONE_FILE },
       chain: [zonefiles.exportZonefile],
     },

@@ -10,14 +10,14 @@ const NAMESERVER = representation<NameserverStatus>()(['NameserverStatus'], {
     example: 'INSYNC',
   },
   version: { read: nullable(VERSION), text: 'The version that it serves; null if it serves none, or does not answer.' },
-  detail: { read: STRING, text: 'If it is PENDING, why.', example: 'serves an older version' },
+  detail: { read: STRING, text: 'The reason, if it is PENDING.', example: 'serves an older version' },
 })
 NAMESERVER.schema.required = ['name', 'status', 'version']
 
 /** Whether a version of a domain is served (contract §15.6). */
 export const PUBLICATION = representation<PublicationStatus>()(['PublicationStatus'], {
-  version: { read: VERSION, text: 'The version that is asked about.' },
-  published: { read: TIME, text: "When the domain's contents last changed in DNS." },
+  version: { read: VERSION, text: 'The requested version.' },
+  published: { read: TIME, text: "The time of the last change of the domain's contents in DNS." },
   status: {
     read: oneOf('INSYNC', 'PENDING'),
     text: 'INSYNC: every name server that can be reached, and at least one, serves this version or a later one.',

@@ -15,8 +15,8 @@ function update(path: string, id: string): Resource {
       id,
       summary: 'Update the addresses of names',
       description:
-        'Without addresses in the query, sets that of the client. `myipv4:<host>` and `myipv6:<host>` are parameters ' +
-        'that apply only to this host. All names are updated, or none.',
+        'Without addresses in the query, sets the address of the client. The parameters `myipv4:<host>` and ' +
+        '`myipv6:<host>` apply only to this host. The request updates all names, or none.',
       query: ['hostname', 'host_id', 'myip', 'myipv4', 'ip', 'ipv4', 'myipv6', 'ipv6'],
       answers: { 200: text('good', 'A line `good` for each host, also if nothing has changed.') },
       errors: {
@@ -34,8 +34,8 @@ function update(path: string, id: string): Resource {
 export const DYNDNS: Group = {
   tag: 'Dynamic DNS',
   text:
-    'For routers and other devices whose address changes, with the protocols that they speak. Responses are plain text. ' +
-    'On host names that the operator has set aside for updates, every path means an update.',
+    'For routers and other devices with changing addresses, in their protocols. Responses are plain text. On host ' +
+    'names that the operator reserves for updates, every path means an update.',
   resources: [
     update('/api/v1/dyndns/update', 'updateAddresses'),
     update('/nic/update', 'updateAddressesAsDyndns2'),

@@ -23,16 +23,16 @@ import { form, representation } from '../fields/table.ts'
 /** An entry of a domain's history; in full with its changes (contract §15.5). */
 export const ENTRY = representation<Entry & { changes?: Step[] }>()(['Entry', 'EntryWithChanges'], {
   id: { read: UUID, text: 'Identifies the entry.' },
-  created: { read: TIME, text: 'When the write was made.' },
+  created: { read: TIME, text: 'The time of the write.' },
   version: { read: VERSION, text: "The domain's version since the write. It grows from entry to entry." },
-  source: { read: oneOf(...SOURCES), text: 'What has made the write.', example: 'api' },
+  source: { read: oneOf(...SOURCES), text: 'The origin of the write.', example: 'api' },
   owner: {
     read: nullable(EMAIL),
-    text: 'The account of the token; null if it was deleted, or if the caller may not know.',
+    text: 'The account of the token; null if it was deleted, or if the caller may not see it.',
   },
   token: {
     read: nullable(object({ id: UUID, name: nullable({ ...STRING, examples: ['ci'] }) })),
-    text: 'The token that was used, without name if it was deleted; null if there was none, or if the caller may not know.',
+    text: 'The token of the write, without name if it was deleted; null if there was none, or if the caller may not see it.',
     from: ({ tokenId, tokenName }) => (tokenId === null ? null : { id: tokenId, name: tokenName }),
   },
   request_id: {
@@ -40,10 +40,10 @@ export const ENTRY = representation<Entry & { changes?: Step[] }>()(['Entry', 'E
     text: 'The `X-Request-Id` of the response to the write.',
     example: 'deploy-42',
   },
-  count: { read: COUNT, text: 'How many RRsets were changed.', example: 1 },
+  count: { read: COUNT, text: 'The number of changed RRsets.', example: 1 },
   changes: {
     detail: arrayOf(ref(CHANGE.schema)),
-    text: 'What was changed.',
+    text: 'The changes.',
     from: ({ changes = [] }) => changes.map((change) => CHANGE.present(change)),
   },
 })
@@ -75,10 +75,10 @@ export const OBSTRUCTED: Component = {
   title: 'Obstruction',
   ...object(
     {
-      detail: described(STRING, 'Why, for people.', 'Later changes are in the way.'),
+      detail: described(STRING, 'The reason, for people.', 'Later changes are in the way.'),
       conflicts: described(
         arrayOf(object({ subname: { ...STRING, examples: ['www'] }, type: { ...STRING, examples: ['A'] } })),
-        'The RRsets that are in the way.',
+        'The RRsets with later changes.',
       ),
     },
     ['conflicts'],

@@ -17,7 +17,7 @@ const obstructed = { text: 'Later changes are in the way, or the domain is pause
 /** History (contract §15.5). */
 export const HISTORY: Group = {
   tag: 'History',
-  text: 'Who has changed what in a domain, and the way back.',
+  text: 'The changes of a domain with their authors, and ways to undo them.',
   resources: [
     {
       path: '/api/v1/domains/:name/history/',
@@ -62,7 +62,7 @@ export const HISTORY: Group = {
         ...WRITING,
         id: 'restore',
         summary: 'Restore an earlier state',
-        description: 'Makes all RRsets as they were at a time, or in a version.',
+        description: 'Restores all RRsets of a time, or of a version.',
         takes: json(WHEN.schema),
         answers: { 200: shows(CHANGES), 409: obstructed },
         problems: ['dry_run', 'type'],

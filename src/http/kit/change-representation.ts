@@ -16,12 +16,12 @@ export const CHANGE = representation<Step>()(['Change'], {
   type: { read: STRING, text: 'The type of the RRset.', example: 'A' },
   before: {
     read: nullable(ref(STATE.schema)),
-    text: 'As it was before; null if the write creates it.',
+    text: 'The RRset before the write; null if the write creates it.',
     from: ({ before }) => presentState(before),
   },
   after: {
     read: nullable(ref(STATE.schema)),
-    text: 'As it is afterwards; null if the write deletes it.',
+    text: 'The RRset after the write; null if the write deletes it.',
     example: null,
     from: ({ after }) => presentState(after),
   },

@@ -12,7 +12,7 @@ import { representation } from '../fields/table.ts'
 
 /** An RRset of a domain (contract §8.1). */
 export const RRSET = representation<RRset, Domain>()(['RRset'], {
-  created: { read: TIME, text: 'When it was created.' },
+  created: { read: TIME, text: 'The time of its creation.' },
   domain: { read: STRING, text: 'The domain.', example: 'example.com', from: (_, { name }) => name },
   subname: {
     writeOnce: text({ trim: true }),
@@ -34,7 +34,7 @@ export const RRSET = representation<RRset, Domain>()(['RRset'], {
   },
   ttl: { write: integer(), text: `In seconds, from the domain's \`minimum_ttl\` to ${TTL_MAX}.`, example: 3600 },
   type: { writeOnce: nonBlankText({ trim: true }), text: 'The record type, in upper case.', example: 'A' },
-  touched: { read: TIME, text: 'When it was last written, even if nothing changed.' },
+  touched: { read: TIME, text: 'The time of the last write, even without a change.' },
 })
 
 /** Reads one RRset (contract §8.1). */

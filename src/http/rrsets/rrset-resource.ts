@@ -44,14 +44,14 @@ const changing = {
   chain: [reportPublication, body(BODY_RESOURCE), rrsets.changeRRset],
 }
 const BULK =
-  'All or nothing, in one publication. With problems, the response has an object for each item, empty for good ones.'
+  'All or nothing, in one publication. If items have problems, the response has an object for each item, empty if valid.'
 
 /** RRsets (contract §8). */
 export const RRSETS: Group = {
   tag: 'RRsets',
   text:
-    'The records of a domain. An RRset has all records of one name and type. When the response to a write arrives, DNS ' +
-    'serves the new records.',
+    'The records of a domain. An RRset contains all records of one name and type. When the response to a write ' +
+    'arrives, DNS serves the new records.',
   resources: [
     {
       path: '/api/v1/domains/:name/rrsets/',
@@ -60,7 +60,7 @@ export const RRSETS: Group = {
       GET: {
         id: 'listRRsets',
         summary: 'List RRsets',
-        description: 'Newest first. Records that the service makes itself, such as those of DNSSEC, are not listed.',
+        description: 'Newest first, without the records that the service makes itself, such as those of DNSSEC.',
         ...pages(RRSET.schema, 'subname', 'type'),
         errors: { ...pages(RRSET.schema).errors, 403: [rrsets.AUTOMATIC] },
         chain: [rrsets.listRRsets],
@@ -68,12 +68,12 @@ export const RRSETS: Group = {
       POST: {
         ...WRITING,
         id: 'createRRsets',
-        summary: 'Create an RRset, or several',
+        summary: 'Create one RRset or several',
         description: `An object creates one RRset; an array, several. ${BULK}`,
         takes: json({ anyOf: [ref(oneInput), wholes] }),
         answers: {
-          201: { ...shows({ anyOf: [shown, manyShown] }), text: 'The RRset; of an array, an array.' },
-          200: { ...shows(dryRun), text: 'Of a dry run.' },
+          201: { ...shows({ anyOf: [shown, manyShown] }), text: 'The RRset; for an array, an array.' },
+          200: { ...shows(dryRun), text: 'The result of a dry run.' },
         },
         chain: [reportPublication, collectionJson, rrsets.writeRRsets],
       },
@@ -81,7 +81,7 @@ export const RRSETS: Group = {
         ...WRITING,
         id: 'replaceRRsets',
         summary: 'Create, replace or delete several RRsets',
-        description: `An item with \`"records": []\` deletes its RRset. The response has those that were written. ${BULK}`,
+        description: `An item with \`"records": []\` deletes its RRset. The response has the written RRsets. ${BULK}`,
         takes: json(wholes),
         answers: { 200: shows({ anyOf: [manyShown, dryRun] }) },
         chain: [reportPublication, collectionJson, rrsets.writeRRsets],
@@ -90,7 +90,7 @@ export const RRSETS: Group = {
         ...WRITING,
         id: 'changeRRsets',
         summary: 'Create, change or delete several RRsets',
-        description: `Changes only the members that an item has. An item with \`"records": []\` deletes its RRset. ${BULK}`,
+        description: `Changes only the members of each item. An item with \`"records": []\` deletes its RRset. ${BULK}`,
         takes: json(arrayOf(ref(RRSET.input('RRsetBulkChange', ['type'])))),
         answers: { 200: shows({ anyOf: [manyShown, dryRun] }) },
         chain: [reportPublication, collectionJson, rrsets.writeRRsets],
@@ -110,22 +110,22 @@ export const RRSETS: Group = {
         ...changing,
         id: 'replaceRRset',
         summary: 'Replace an RRset',
-        description: 'It must exist. `subname` and `type` must be those of the path. `"records": []` deletes it.',
+        description: 'It must exist. `subname` and `type` must equal those in the path. `"records": []` deletes it.',
         takes: json(RRSET.input('RRsetReplacement', ['subname', 'type', 'ttl', 'records'])),
       },
       PATCH: {
         ...changing,
         id: 'changeRRset',
         summary: 'Change an RRset',
-        description: 'Changes only the members that the body has. `"records": []` deletes it.',
+        description: 'Changes only the members in the body. `"records": []` deletes it.',
         takes: json(RRSET.input('RRsetChange')),
       },
       DELETE: {
         ...WRITING,
         id: 'deleteRRset',
         summary: 'Delete an RRset',
-        description: 'Also if there is no such RRset.',
-        answers: { 200: { ...shows(dryRun), text: 'Of a dry run.' }, 204: NOTHING },
+        description: 'Succeeds also without such an RRset.',
+        answers: { 200: { ...shows(dryRun), text: 'The result of a dry run.' }, 204: NOTHING },
         problems: ['dry_run', 'type'],
         chain: [reportPublication, rrsets.deleteRRset],
       },

@@ -13,7 +13,7 @@ export const HEALTH: Component = {
       status: oneOf('ready', 'unavailable', 'stopping'),
       checks: described(
         object({ database: CHECK, migrations: CHECK, powerdns: CHECK }),
-        'The backends. Left out while the process is about to stop.',
+        'The backends. Absent while the process is about to stop.',
       ),
     },
     ['checks'],

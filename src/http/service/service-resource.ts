@@ -10,15 +10,15 @@ import * as handlers from './service-handlers.ts'
 export function service(config: Config, documents: Resource[]): Group {
   return {
     tag: 'Service',
-    text: 'The service itself: where to begin, this description, and whether the service works.',
+    text: 'The service itself: its index, this description, and its health.',
     resources: [
       {
         path: '/api/v1/',
         guards: [authenticateIfPresented, throttle('user')],
         GET: {
           id: 'showIndex',
-          summary: 'Show where to begin',
-          description: 'Links to the resources that the caller may use next: with a token others than without.',
+          summary: 'Show the index',
+          description: 'Links to the resources that the caller can use next; they depend on the token.',
           answers: { 200: shows(INDEX) },
           chain: [handlers.showIndex],
         },
@@ -29,7 +29,7 @@ export function service(config: Config, documents: Resource[]): Group {
         guards: [],
         GET: {
           id: 'showLiveness',
-          summary: 'Tell whether the process runs',
+          summary: 'Check that the process runs',
           answers: { 200: shows(LIVENESS) },
           chain: [handlers.showLiveness],
         },
@@ -39,7 +39,7 @@ export function service(config: Config, documents: Resource[]): Group {
         guards: [],
         GET: {
           id: 'showReadiness',
-          summary: 'Tell whether the service can do its work',
+          summary: 'Check that the service can work',
           description:
             'For load balancers. All callers share one check, whose result is good for a second. Without PowerDNS the ' +
             'service is ready, because reads work.',

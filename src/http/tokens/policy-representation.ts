@@ -18,5 +18,5 @@ export const POLICY = representation<StoredPolicy>()(['Policy'], {
     example: 'www',
   },
   type: { write: nonBlankText({ trim: true }).nullable(), text: 'A record type, or null: any.', example: 'A' },
-  perm_write: { write: boolean(), text: 'Whether the token may write such RRsets.', example: true },
+  perm_write: { write: boolean(), text: 'Whether the token may write these RRsets.', example: true },
 })

@@ -8,24 +8,24 @@ import { representation } from '../fields/table.ts'
 
 /** A token; in full with its secret (contract §5.1). */
 export const TOKEN = representation<Token & { secret?: string }>()(['Token', 'NewToken'], {
-  id: { read: UUID, text: 'Identifies the token; it is no secret.' },
-  created: { read: TIME, text: 'When it was created.' },
-  last_used: { read: nullable(TIME), text: 'When a request last authenticated with it.' },
-  owner: { read: EMAIL, text: 'The account that the token belongs to.' },
+  id: { read: UUID, text: 'Identifies the token; it is not a secret.' },
+  created: { read: TIME, text: 'The time of its creation.' },
+  last_used: { read: nullable(TIME), text: 'The time of the last request that authenticated with it.' },
+  owner: { read: EMAIL, text: 'The account that owns the token.' },
   user_override: {
     read: nullable(EMAIL),
-    text: 'The account that the token acts for, if that is another one. Only the operator can set it.',
+    text: 'The account for which the token acts, if not its owner. Only the operator can set it.',
     example: null,
   },
   mfa: {
     read: nullable(BOOLEAN),
-    text: 'Null for an API token. For a login token, whether the second factor was verified.',
+    text: 'Null for an API token. For a login token, whether its second factor is verified.',
     example: null,
   },
-  max_age: { write: duration(), text: 'The token is invalid when it is older. Null: never.', example: '365 00:00:00' },
+  max_age: { write: duration(), text: 'The token expires at this age. Null: never.', example: '365 00:00:00' },
   max_unused_period: {
     write: duration(),
-    text: 'The token is invalid when it was not used for longer. Null: never.',
+    text: 'The token expires after this time without use. Null: never.',
     example: null,
   },
   name: { write: text({ trim: true }), text: 'For people; at most 178 characters.', example: 'home router' },
@@ -33,7 +33,7 @@ export const TOKEN = representation<Token & { secret?: string }>()(['Token', 'Ne
   perm_delete_domain: { write: boolean(), text: 'Whether it may delete domains.', example: false },
   perm_manage_tokens: {
     write: boolean(),
-    text: 'Whether it may manage tokens and the account, and so get every other permission.',
+    text: 'Whether it may manage tokens and the account, and so gain every other permission.',
     example: false,
   },
   allowed_subnets: {
@@ -45,12 +45,12 @@ export const TOKEN = representation<Token & { secret?: string }>()(['Token', 'Ne
   },
   auto_policy: {
     write: boolean(),
-    text: 'Whether a domain that it creates gets a policy that lets it write there. Its default policy then forbids writing.',
+    text: 'Whether each domain that it creates gets a policy that permits its writes. Its default policy then forbids writing.',
     example: false,
   },
   is_valid: {
     read: BOOLEAN,
-    text: 'Whether it can be used now, judging by its age and last use.',
+    text: 'Whether it is valid now, by its age and its last use.',
     example: true,
     from: ({ valid }) => valid,
   },

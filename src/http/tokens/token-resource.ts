@@ -18,7 +18,7 @@ const tokenInput = json(TOKEN.input('TokenInput'))
 
 const tokenChange = {
   summary: 'Change a token',
-  description: 'Changes only the members that the body has; PUT and PATCH are the same.',
+  description: 'Changes only the members in the body; PUT and PATCH do the same.',
   takes: tokenInput,
   answers: { 200: shows(TOKEN.schema) },
   chain: [resourceJson, tokens.changeToken],
@@ -28,7 +28,7 @@ const tokenChange = {
 export const TOKENS: Group = {
   tag: 'Tokens',
   text:
-    'Secrets with which programs use the API, and what they may do. Managing them needs a token with ' +
+    'Secrets for programs that use the API, with their permissions. Managing them needs a token with ' +
     '`perm_manage_tokens`.',
   resources: [
     {
@@ -38,14 +38,14 @@ export const TOKENS: Group = {
         id: 'listTokens',
         summary: 'List tokens',
         description:
-          "The account's own tokens, and those of others that act for it; also login tokens and invalid ones.",
+          "The account's own tokens, and those of other accounts that act for it; also login tokens and invalid ones.",
         ...pages(TOKEN.schema),
         chain: [tokens.listTokens],
       },
       POST: {
         id: 'createToken',
         summary: 'Create a token',
-        description: 'The response is the only one that has the secret.',
+        description: 'Only this response has the secret.',
         takes: tokenInput,
         answers: { 201: shows(TOKEN.full) },
         errors: { 403: [`Limit exceeded: an account can have at most ${TOKENS_MAX} tokens.`] },
@@ -66,7 +66,7 @@ export const TOKENS: Group = {
       DELETE: {
         id: 'deleteToken',
         summary: 'Delete a token',
-        description: 'Also if there is no such token. A token may delete itself.',
+        description: 'Succeeds also without such a token. A token may delete itself.',
         answers: { 204: NOTHING },
         chain: [tokens.deleteToken],
       },
@@ -93,8 +93,8 @@ const policyChange = {
 export const POLICIES: Group = {
   tag: 'Policies',
   text:
-    'Which RRsets a token may write. A token without policies may write all. Else the policy decides that says most ' +
-    'about the RRset: first by domain, then by subname, then by type. The first policy, the default, has null in all ' +
+    'The RRsets that a token may write. A token without policies may write all. Otherwise the most specific policy ' +
+    'decides: first by domain, then by subname, then by type. The first policy, the default, has null in all ' +
     'three.',
   resources: [
     {
@@ -102,7 +102,7 @@ export const POLICIES: Group = {
       guards: managing,
       GET: {
         id: 'showPolicies',
-        summary: 'Show where the policies of a token are',
+        summary: 'Show the location of the policies of a token',
         answers: { 200: shows(POLICIES_INDEX) },
         chain: [policies.showPolicies],
       },
@@ -113,7 +113,7 @@ export const POLICIES: Group = {
       GET: {
         id: 'listPolicies',
         summary: 'List the policies of a token',
-        description: 'The default policy comes first, then the others, oldest first. The list is not paged.',
+        description: 'The default policy, then the others, oldest first. The list has no pages.',
         answers: { 200: shows(arrayOf(ref(POLICY.schema))) },
         chain: [policies.listPolicies],
       },
@@ -145,7 +145,7 @@ export const POLICIES: Group = {
       DELETE: {
         id: 'deletePolicy',
         summary: 'Delete a policy',
-        description: 'Also if there is no such policy. The default policy can only be deleted last.',
+        description: 'Succeeds also without such a policy. The default policy must be deleted last.',
         answers: { 204: NOTHING },
         errors: {
           400: [

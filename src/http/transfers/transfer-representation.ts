@@ -18,22 +18,22 @@ const KEY = representation<TransferKey>()(['TransferKey'], {
 export const TRANSFERS = representation<TransferSettings & { key?: TransferKey }>()(['Transfers', 'NewTransferKey'], {
   addresses: {
     write: transferAddresses(TRANSFER_ADDRESSES_MAX),
-    text: `Who may transfer the zone without a key: at most ${TRANSFER_ADDRESSES_MAX} addresses and networks.`,
+    text: `Clients that may transfer the zone without a key: at most ${TRANSFER_ADDRESSES_MAX} addresses and networks.`,
     example: ['192.0.2.7', '2001:db8::/64'],
   },
   notify: {
     write: transferAddresses(TRANSFER_NOTIFY_MAX),
-    text: `Who gets a NOTIFY after each change: at most ${TRANSFER_NOTIFY_MAX} addresses, of those in \`addresses\`.`,
+    text: `Servers that get a NOTIFY after each change: at most ${TRANSFER_NOTIFY_MAX} of the addresses in \`addresses\`.`,
     example: ['192.0.2.7'],
   },
   tsig: {
     write: boolean(),
-    text: 'Whether the zone has a TSIG key, with which anybody may transfer it.',
+    text: 'Whether the zone has a TSIG key. Every client with the key may transfer the zone.',
     example: true,
   },
   key: {
     readOnce: ref(KEY.schema),
-    text: 'The key, if this request has made it.',
+    text: 'The key, if this request created it.',
     from: ({ key }) => KEY.present(key!),
   },
 })
