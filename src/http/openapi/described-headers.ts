@@ -19,14 +19,14 @@ const INTEGER = { type: 'integer', minimum: 1 }
 export const REQUEST_HEADERS: Record<string, Described> = {
   'If-Match': {
     description:
-      'The write is made only if one of these tags is the present one: of the RRset in the path, else of the domain. ' +
+      'The write succeeds only if one of these is the present tag of the RRset in the path, otherwise of the domain. ' +
       '`*`: only if it exists.',
     example: '"5d0c4a1f"',
   },
   'If-None-Match': {
     description:
-      'With `*`, the write is made only if what it addresses does not exist; with a list of tags, only if none of them ' +
-      'is the present one.',
+      'With `*`, the write succeeds only if the addressed object does not exist; with a list of tags, only if none of ' +
+      'them is the present one.',
     example: '*',
   },
   IfNoneMatchOfRead: {
@@ -36,16 +36,16 @@ export const REQUEST_HEADERS: Record<string, Described> = {
   },
   Prefer: {
     description:
-      '`wait=10` (RFC 7240): holds the response to a write until all name servers serve it, or for so many seconds, ' +
-      `${PUBLICATION_WAIT} at most. The write is done before.`,
+      '`wait=10` (RFC 7240): delays the response to a write until all name servers serve it, or for so many ' +
+      `seconds, ${PUBLICATION_WAIT} at most. The write is done before.`,
     example: 'wait=10',
   },
   'X-Request-Id': {
-    description: 'Taken over for the response, the log and the history, if it is up to 128 of `A-Z a-z 0-9 . _ -`.',
+    description: 'The id for the response, the log and the history, if it is up to 128 of `A-Z a-z 0-9 . _ -`.',
     example: 'deploy-42',
   },
   traceparent: {
-    description: 'The trace that the request is part of (W3C Trace Context). Its id is logged.',
+    description: 'The trace of the request (W3C Trace Context). The log has its id.',
     example: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   },
 }
@@ -86,7 +86,7 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
   },
   'Cache-ControlOfPage': {
     name: 'Cache-Control',
-    description: 'Of pages: their URL has a code, so they are not stored.',
+    description: 'Of pages: their URL has a code, so caches do not store them.',
     schema: oneOf('no-store'),
   },
   'Cache-ControlOfAsset': {
@@ -95,12 +95,12 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
     schema: oneOf('public, max-age=31536000, immutable'),
     required: true,
   },
-  'Content-Encoding': { description: 'How the body is compressed.', schema: oneOf('gzip'), required: true },
-  'WWW-Authenticate': { description: 'The scheme that `Authorization` needs.', schema: oneOf('Token'), required: true },
-  'Retry-After': { description: 'Seconds after which to retry.', schema: INTEGER, required: true, example: 47 },
+  'Content-Encoding': { description: 'The compression of the body.', schema: oneOf('gzip'), required: true },
+  'WWW-Authenticate': { description: 'The scheme for `Authorization`.', schema: oneOf('Token'), required: true },
+  'Retry-After': { description: 'The seconds before a retry.', schema: INTEGER, required: true, example: 47 },
   RateLimit: {
     description:
-      'The tightest window of the rates that the request counts for: the requests left, and the seconds until there are ' +
+      'The tightest window of all rates that count the request: the requests left, and the seconds until there are ' +
       'more. Absent if throttling is off.',
     example: '"dns_api_cheap";r=487;t=12',
   },
@@ -122,7 +122,7 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
   },
   Link: {
     description:
-      'In lists that are paged, the URLs of the first, the previous and the next page (RFC 8288), as far as there are any.',
+      'For lists with pages, the URLs of the first, the previous and the next page (RFC 8288), as far as they exist.',
     example: '<https://dns.example.net/api/v1/domains/?cursor=>; rel="first"',
   },
   'Zoneplane-Version': {
@@ -130,11 +130,11 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
     schema: { type: 'integer' },
     example: 1795297087,
   },
-  'Preference-Applied': { description: 'If the response was held because of `Prefer`.', example: 'wait=10' },
+  'Preference-Applied': { description: 'If `Prefer` delayed the response.', example: 'wait=10' },
   'Zoneplane-Publication': {
     description: 'With `Prefer: wait`: whether all name servers that can be reached serve the version.',
     schema: oneOf('INSYNC', 'PENDING'),
   },
-  'Content-Security-Policy': { description: 'What the page may load.', example: "default-src 'none'" },
+  'Content-Security-Policy': { description: 'The permitted sources of the page.', example: "default-src 'none'" },
   'Referrer-Policy': { description: 'Links do not reveal the URL of the page.', example: 'no-referrer' },
 }

@@ -25,7 +25,7 @@ export function documents(document: () => unknown): Resource[] {
       GET: {
         id: 'showDocs',
         summary: 'Show this document as a page',
-        description: 'The page can send requests, too, with a token that is typed there.',
+        description: 'The page can also send requests, with a token that is typed there.',
         answers: {
           200: {
             content: { 'text/html': described(STRING, 'A page for browsers.', '<!doctype html>…') },

@@ -26,7 +26,7 @@ export const REFUSALS: Record<number, Refused> = {
   },
   403: {
     name: 'Forbidden',
-    text: 'The caller may not do this.',
+    text: 'The caller lacks the permission.',
     detail: 'You do not have permission to perform this action.',
   },
   404: { name: 'NotFound', text: 'There is no such object, or the caller may not see it.', detail: 'Not found.' },
@@ -54,7 +54,7 @@ export const REFUSALS: Record<number, Refused> = {
   },
   429: {
     name: 'TooManyRequests',
-    text: 'There were too many requests. This one was not carried out, so it can be sent again.',
+    text: 'There were too many requests. This one was not carried out, so send it again later.',
     detail: 'Request was throttled. Expected available in 47 seconds.',
     headers: ['Retry-After'],
   },
@@ -66,7 +66,7 @@ export const REFUSALS: Record<number, Refused> = {
   500: { name: 'InternalServerError', text: 'An unexpected failure.', detail: 'Internal Server Error.' },
   503: {
     name: 'ServiceUnavailable',
-    text: 'The service, or what it depends on, is unavailable or busy. The text says whether the request was carried out.',
+    text: 'The service, or one of its backends, is unavailable or busy. The text says whether the request was carried out.',
     detail: 'The DNS backend is currently unavailable. Nothing was changed; please retry.',
     headers: ['Retry-After'],
   },

@@ -5,22 +5,21 @@ The API hosts DNS zones. It is compatible with version 1 of deSEC's API, and has
 **Paths** work with and without a final slash. Unknown query parameters and unknown or read-only members of bodies are
 ignored.
 
-**Bodies** are JSON in UTF-8, with \`Content-Type: application/json\`, unless something else is said. The members of
-responses come in a fixed order; times have six fraction digits and are UTC.
+**Bodies** are JSON in UTF-8, with \`Content-Type: application/json\`, unless stated otherwise. The members of responses
+have a fixed order. Times have six fraction digits and are UTC.
 
-**Errors** of what was submitted are \`400\` with the problems of each member, as arrays of texts; those of the whole
-object are in \`non_field_errors\`. All other errors have one member, \`detail\`. Requests with a method that a resource does
-not have are \`405\`, and those with a path that does not exist \`404\`.
+**Errors**: \`400\` for invalid input has the problems of each member, as arrays of texts; the problems of the whole object
+are in \`non_field_errors\`. All other errors have one member, \`detail\`. A method that a resource does not have gets
+\`405\`, and an unknown path \`404\`.
 
-**Other methods**: every path answers \`OPTIONS\`, empty, with \`Allow\`; and \`HEAD\` as GET without the body, but for dynamic
-DNS.
+**Other methods**: every path answers \`OPTIONS\` with \`Allow\` and no body. It answers \`HEAD\` like GET, without the body,
+except for dynamic DNS.
 
-**Lists** of more than 500 objects must be read page by page: ask with an empty \`cursor\`, then follow the \`next\` URL in
-\`Link\`.
+**Lists** of more than 500 objects have pages: ask with an empty \`cursor\`, then follow the \`next\` URL in \`Link\`.
 
-**Rates** are limited. \`RateLimit\` tells what is left; \`429\` has \`Retry-After\`, and was not carried out.
+**Rates** are limited. \`RateLimit\` has the requests left. \`429\` has \`Retry-After\`; the request was not carried out.
 
-**Conditions**: domains and RRsets have an \`ETag\`. With \`If-Match\`, a write is made only if nobody else has written
+**Conditions**: domains and RRsets have an \`ETag\`. With \`If-Match\`, a write succeeds only if nobody else has written
 meanwhile.
 `.trim()
 

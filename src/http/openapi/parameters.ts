@@ -14,11 +14,11 @@ export const PATH_PARAMETERS: Record<string, Described> = {
   id: { description: 'The `id` of the object.', example: '5f6c1b2e-9a8d-4c3b-b7e0-1d2f3a4b5c6d' },
   policy: { description: 'The `id` of the policy.', example: '0b7c2a4e-6d1f-4e8a-9c3b-2a1d5e6f7081' },
   action: {
-    description: `What the link is for: ${ACTIONS.map((action) => `\`${action}\``).join(', ')}.`,
+    description: `The action of the link: ${ACTIONS.map((action) => `\`${action}\``).join(', ')}.`,
     example: 'activate-account',
   },
   asset: {
-    description: 'The name of a file that the page of the documentation consists of.',
+    description: 'The name of a file of the documentation page.',
     example: 'swagger-ui.css',
   },
   code: { description: 'The code in the link.', example: 'pnLKo8W2bC5yVfQqJmHt' },
@@ -31,7 +31,7 @@ const ADDRESSES =
 /** The query parameters that operations name. Others are ignored. */
 export const QUERY_PARAMETERS: Record<string, Described> = {
   cursor: {
-    description: 'Which page of a list to show: empty for the first; others have it in their `Link`.',
+    description: 'The page of a list: empty for the first; `Link` has those of other pages.',
     example: '',
     allowEmptyValue: true,
   },
@@ -46,13 +46,13 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
   },
   type: { description: 'Shows only those of this type.', example: 'A' },
   dry_run: {
-    description: 'With `true`, everything is examined and nothing is written; the response shows what would change.',
+    description: 'With `true`, the service checks everything and writes nothing; the response shows the changes.',
     schema: { type: 'string', enum: ['true', 'false'] },
     example: 'false',
   },
   version: { description: 'A version of the domain; without it, the latest.', schema: VERSION, example: 1795297087 },
   wait: {
-    description: 'How many seconds to wait until the status is INSYNC.',
+    description: 'The maximum of seconds to wait until the status is INSYNC.',
     schema: { type: 'integer', minimum: 0, maximum: PUBLICATION_WAIT },
     example: 10,
   },
@@ -61,7 +61,7 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
     example: 'home.example.com',
     allowEmptyValue: true,
   },
-  host_id: { description: 'The same, for clients that call it so.', example: 'home.example.com' },
+  host_id: { description: 'The same, for clients that use this name.', example: 'home.example.com' },
   myip: { description: `Addresses of both families. ${ADDRESSES}`, example: '192.0.2.7', allowEmptyValue: true },
   myipv4: { description: ADDRESSES, example: '192.0.2.7', allowEmptyValue: true },
   ip: { description: ADDRESSES, example: '192.0.2.7', allowEmptyValue: true },
