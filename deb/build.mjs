@@ -77,7 +77,7 @@ function control(architecture, size) {
     'Description: control plane of a DNS hosting service',
     ` ${rest.join(': ')}.`,
     ' .',
-    ' The service does not start by itself: it needs settings first, in',
+    ' The service does not start by itself: it first needs settings in',
     ' /etc/zoneplane/zoneplane.env.',
     '',
   ].join('\n')

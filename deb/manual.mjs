@@ -1,6 +1,6 @@
 import { ENVIRONMENT, run } from '../build/src/cli/run.js'
 
-/** The manual page, in the language of man(7), made of what `--help` prints. */
+/** The manual page, in the language of man(7), made of the output of `--help`. */
 export async function manual({ version, description }) {
   const [, commands] = (await help()).split('\nCommands:\n')
   const sections = []
@@ -16,8 +16,8 @@ export async function manual({ version, description }) {
     '.SH ENVIRONMENT',
     ...verbatim(ENVIRONMENT.trim()),
     '.SH FILES',
-    ...verbatim('/etc/zoneplane/zoneplane.env: the settings of zoneplane.service, and of commands of who may read it'),
-    ...verbatim('/usr/share/doc/zoneplane/docs/operators/README.md: how to run it'),
+    ...verbatim('/etc/zoneplane/zoneplane.env: the settings of zoneplane.service, and of the commands of its readers'),
+    ...verbatim('/usr/share/doc/zoneplane/docs/operators/README.md: the guide for operators'),
     '',
   ].join('\n')
 }
