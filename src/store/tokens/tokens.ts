@@ -212,7 +212,12 @@ export async function count(db: Db, accountId: string): Promise<number> {
 }
 
 /** The token, if this account owns it or it is bound to the account. @param accountId undefined: any account */
-export async function find(db: Db, id: string, now: Timestamp, accountId: string | undefined): Promise<Token | undefined> {
+export async function find(
+  db: Db,
+  id: string,
+  now: Timestamp,
+  accountId: string | undefined,
+): Promise<Token | undefined> {
   const own = accountId === undefined ? '' : 'and :accountId in (owner_id, user_override_id)'
   return maybeOne(db, `select ${COLUMNS} from tokens where id = :id ${own}`, { id, accountId, now })
 }
