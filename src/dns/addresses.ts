@@ -14,7 +14,7 @@ export function printIPv4(wire: string): string {
   return `${wire.charCodeAt(0)}.${wire.charCodeAt(1)}.${wire.charCodeAt(2)}.${wire.charCodeAt(3)}`
 }
 
-/** Reads an IPv6 address (RFC 4291 §2.2, a dotted tail included) into its 16 octets. Zone ids are refused. */
+/** Reads an IPv6 address (RFC 4291 §2.2, a dotted tail included) into its 16 octets. Rejects zone ids. */
 export function parseIPv6(text: string): string {
   if (!isIPv6(text) || text.includes('%')) throw new Unreadable('Text input is malformed.')
   const [before, after = ''] = shortest(text)
@@ -23,7 +23,7 @@ export function parseIPv6(text: string): string {
   return fromHex(before! + after.padStart(32 - before!.length, '0'))
 }
 
-/** Prints 16 octets as an IPv6 address (RFC 5952), but always in hex: PowerDNS refuses dots in AAAA. */
+/** Prints 16 octets as an IPv6 address (RFC 5952), but always in hex: PowerDNS rejects dots in AAAA. */
 export function printIPv6(wire: string): string {
   return shortest(toHex(wire).match(/.{4}/g)!.join(':'))
 }
@@ -35,15 +35,15 @@ export function printIPv6Dotted(wire: string): string {
   return embeds ? `::${embeds[1] ?? ''}${printIPv4(wire.slice(12))}` : text
 }
 
-/** The form of an IPv6 address in URLs (WHATWG URL, IPv6 serializer): that of RFC 5952 without dots. */
+/** Returns the form of an IPv6 address in URLs (WHATWG URL, IPv6 serializer): that of RFC 5952 without dots. */
 function shortest(text: string): string {
   return new URL(`http://[${text}]`).hostname.slice(1, -1)
 }
 
-/** An address and how many of its first bits name a network. */
+/** An address and the number of its first bits that name a network. */
 export interface Network {
   octets: string
-  /** In bits. */
+  /** The length in bits. */
   length: number
 }
 
@@ -61,7 +61,7 @@ export function parseNetwork(text: string): Network {
   throw new Unreadable(`The length is not a number from 0 to ${bits}.`)
 }
 
-/** Whether two networks have an address in common. */
+/** Reports whether two networks have an address in common. */
 export function overlap(one: Network, other: Network): boolean {
   if (one.octets.length !== other.octets.length) return false
   const length = Math.min(one.length, other.length)

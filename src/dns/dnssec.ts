@@ -16,7 +16,7 @@ export const CERTIFICATE_TYPES: ReadonlyMap<string, number> = new Map(Object.ent
 /** The octets of a digest by digest type (RFC 4034, 4509, 5933, 6605); type 0 asks for deletion (RFC 8078 §4). */
 const DIGEST_LENGTHS = [1, 20, 32, 32, 48]
 
-/** The rule for a CDS record: a digest has the length of its type. */
+/** Checks a CDS record: a digest has the length of its type. */
 export function checkDigestLength([, , digestType = '', digest = '']: string[]): void {
   const length = DIGEST_LENGTHS[digestType.charCodeAt(0)]
   if (length !== undefined && length !== digest.length) {
@@ -24,13 +24,13 @@ export function checkDigestLength([, , digestType = '', digest = '']: string[]):
   }
 }
 
-/** The rule for a DS record: as for CDS, and digest type 0 is reserved. */
+/** Checks a DS record: as for CDS, and digest type 0 is reserved. */
 export function checkDigest(fields: string[]): void {
   if (fields[2] === '\0') throw new Unreadable('digest type 0 is reserved')
   checkDigestLength(fields)
 }
 
-/** The rule for a CERT record: certificate type 0 is reserved. */
+/** Checks a CERT record: certificate type 0 is reserved. */
 export function checkCertificate([type]: string[]): void {
   if (type === '\0\0') throw new Unreadable('certificate type 0 is reserved')
 }
@@ -38,7 +38,7 @@ export function checkCertificate([type]: string[]): void {
 /** RSA/MD5, whose key tags are taken from the modulus (RFC 4034, appendix B.1). */
 const RSAMD5 = 1
 
-/** The key tag of a DNSKEY record in wire form (RFC 4034, appendix B). */
+/** Returns the key tag of a DNSKEY record in wire form (RFC 4034, appendix B). */
 export function keyTag(wire: string): number {
   const octets = Buffer.from(wire, 'latin1')
   if (octets[3] === RSAMD5) return octets.length < 7 ? 0 : octets.readUInt16BE(octets.length - 3)
@@ -48,7 +48,7 @@ export function keyTag(wire: string): number {
 }
 
 /**
- * The contents of a key's DS records (RFC 4034 §5.1), with SHA-256 and SHA-384.
+ * Returns the contents of a key's DS records (RFC 4034 §5.1), with SHA-256 and SHA-384.
  * @param owner the zone's name in wire form, in lower case
  * @param wire the DNSKEY record in wire form
  */

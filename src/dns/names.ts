@@ -31,8 +31,8 @@ export function parseName(text: string): string {
 }
 
 /**
- * The absolute form of a name in a zone file (RFC 1035 §5.1): a name without final dot is relative to the origin,
- * `@` is the origin itself.
+ * Returns the absolute form of a name in a zone file (RFC 1035 §5.1): a name without final dot is relative to the
+ * origin, `@` is the origin itself.
  */
 export function absolute(raw: string, origin: string): string {
   if (raw === '@') return origin
@@ -41,7 +41,7 @@ export function absolute(raw: string, origin: string): string {
   return origin === '.' ? `${raw}.` : `${raw}.${origin}`
 }
 
-/** The name at the beginning of `wire`; compressed names are refused (RFC 3597 §4). */
+/** Returns the name at the beginning of `wire`; rejects compressed names (RFC 3597 §4). */
 export function takeName(wire: string): string {
   for (let at = 0; at < wire.length; at += 1 + wire.charCodeAt(at)) {
     if (wire.charCodeAt(at) > MAX_LABEL) throw new Unreadable('A DNS label is > 63 octets long.')
@@ -59,18 +59,18 @@ export function printName(wire: string): string {
     .join('')
 }
 
-/** Folds the case of ASCII letters, and of nothing else (RFC 4343); for names as text and on the wire alike. */
+/** Folds only the case of ASCII letters (RFC 4343); works for names as text and on the wire. */
 export function lowerCase(name: string): string {
   // No label length is the code of a letter: 63 < 0x41.
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-/** The absolute name of an RRset's owner. */
+/** Returns the absolute name of an RRset's owner. */
 export function nameOf(domain: { name: string }, subname: string): string {
   return subname === '' ? `${domain.name}.` : `${subname}.${domain.name}.`
 }
 
-/** The octets of an absolute owner name on the wire; the name has no escapes, as subnames and domains have none. */
+/** Returns the octets of an absolute owner name on the wire. It has no escapes, as subnames and domains have none. */
 export function ownerLength(name: string): number {
   return name === '.' ? 1 : name.length + 1
 }
@@ -78,7 +78,7 @@ export function ownerLength(name: string): number {
 /** The longest subname (contract §8.4). */
 export const SUBNAME_LENGTH = 178
 
-/** The texts about a subname that no domain can have (contract §8.4). */
+/** Returns the error texts about a subname that would be invalid in every domain (contract §8.4). */
 export function subnameProblems(subname: string): string[] {
   const texts: string[] = []
   if (characters(subname) > SUBNAME_LENGTH) {
@@ -89,18 +89,18 @@ export function subnameProblems(subname: string): string[] {
   return texts
 }
 
-/** A name and its ancestors, the longest first. */
+/** Returns a name and its ancestors, the longest first. */
 export function withAncestors(name: string): string[] {
   const labels = name.split('.')
   return labels.map((_, i) => labels.slice(i).join('.'))
 }
 
-/** The one of some names that a name is a direct child of. */
+/** Returns the one of `names` that is the direct parent of `name`. */
 export function parentAmong(name: string, names: readonly string[]): string | undefined {
   return names.find((parent) => parent === withAncestors(name)[1])
 }
 
-/** The label of a subname directly below the domain's name; empty for the apex. */
+/** Returns the label of a subname directly below the domain's name; empty for the apex. */
 export function topLabel(subname: string): string {
   return subname.slice(subname.lastIndexOf('.') + 1)
 }
@@ -113,13 +113,13 @@ export const SUBNAME_RULE =
   "Subname can only use (lowercase) a-z, 0-9, ., -, and _, may start with a '*.', or just be '*'. Components may not " +
   'exceed 63 characters.'
 
-/** Whether a text is a subname (contract §8.4): empty (the apex), or labels in lower case; the first may be `*`. */
+/** Reports whether a text is a subname (contract §8.4): empty (apex), or lower-case labels; the first may be `*`. */
 export function isSubname(text: string): boolean {
   if (text === '' || text === '*') return true
   return !NO_LABEL.test(text.replace(/^[*][.]/, ''))
 }
 
-/** Whether a text has the syntax of a domain name (contract §7.3), in any case; the length is not checked. */
+/** Reports whether a text has the syntax of a domain name (contract §7.3), in any case; does not check the length. */
 export function isDomainName(text: string): boolean {
   return !NO_LABEL.test(lowerCase(text)) && !text.slice(text.lastIndexOf('.') + 1).includes('_')
 }

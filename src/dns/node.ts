@@ -7,7 +7,7 @@ export interface Neighbour {
 }
 
 /**
- * The text about RRsets that conflict with one of this type at the same subname (contract §8.5, layer 4; §8.7, g).
+ * Returns the error text about RRsets that conflict with this type at a subname (contract §8.5, layer 4; §8.7, g).
  * @param neighbours all others there, without those that the same request deletes
  */
 export function conflictProblem(type: string, neighbours: readonly Neighbour[]): string | undefined {
@@ -30,7 +30,7 @@ function isAlone(type: string): boolean {
   return TYPES.get(type)?.alone === true
 }
 
-/** Positions in order, the database last. */
+/** Orders the positions of a request, the database last. */
 function rank(source: number | 'database'): number {
   return source === 'database' ? Infinity : source
 }

@@ -2,27 +2,27 @@ import { Unreadable } from './malformed.ts'
 
 // Wire form is a string with one character per octet.
 
-/** The octets of an unsigned number, in network byte order. */
+/** Returns the octets of an unsigned number, in network byte order. */
 export function encodeUint(value: number, size: 1 | 2 | 4): string {
   let octets = ''
   for (let shift = 8 * (size - 1); shift >= 0; shift -= 8) octets += String.fromCharCode((value >>> shift) & 255)
   return octets
 }
 
-/** The unsigned number of up to four octets in network byte order. */
+/** Returns the unsigned number of up to four octets in network byte order. */
 export function decodeUint(octets: string): number {
   let value = 0
   for (let i = 0; i < octets.length; i++) value = 256 * value + octets.charCodeAt(i)
   return value
 }
 
-/** The first octets of `wire`. */
+/** Returns the first octets of `wire`. */
 export function take(wire: string, size: number): string {
   if (wire.length < size) throw new Unreadable('the data ends too early')
   return wire.slice(0, size)
 }
 
-/** A copy of a Latin-1 text in memory of its own: V8 keeps a whole text in memory for a slice of it. */
+/** Copies a Latin-1 text into memory of its own: V8 keeps a whole text in memory for a slice of it. */
 export function detached(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }
@@ -32,12 +32,12 @@ export function counted(octets: string): string {
   return String.fromCharCode(octets.length) + octets
 }
 
-/** The length octet at the beginning of `wire`, and the octets that it counts. */
+/** Returns the length octet at the beginning of `wire`, and the octets that it counts. */
 export function takeCounted(wire: string): string {
   return take(wire, 1 + take(wire, 1).charCodeAt(0))
 }
 
-/** The octets of an even number of hex digits. */
+/** Returns the octets of an even number of hex digits. */
 export function fromHex(digits: string): string {
   if (!/^[0-9a-f]*$/i.test(digits)) throw new Unreadable('Non-hexadecimal digit found')
   if (digits.length % 2 > 0) throw new Unreadable('Odd-length string')
@@ -49,7 +49,7 @@ export function toHex(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('hex')
 }
 
-/** The octets of base64 (RFC 4648 §4), at least one. Spare bits of the last digit do not matter. */
+/** Returns the octets of base64 (RFC 4648 §4), at least one. Spare bits of the last digit do not matter. */
 export function fromBase64(digits: string): string {
   if (/[^A-Za-z0-9+/=]/.test(digits)) throw new Unreadable('Non-base64 digit found')
   if (digits.length % 4 > 0 || !/^[^=]+={0,2}$/.test(digits)) throw new Unreadable('Incorrect padding')

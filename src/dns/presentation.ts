@@ -4,7 +4,7 @@ import { Unquoted, Unreadable } from './malformed.ts'
 export interface Token {
   raw: string
   quoted: boolean
-  /** No blank separates it from the item before. */
+  /** True if no blank separates it from the item before. */
   joined: boolean
 }
 
@@ -13,7 +13,7 @@ export interface LogicalLine {
   tokens: Token[]
   /** The number of its first line, from 1. */
   number: number
-  /** It begins with a blank. */
+  /** True if the line begins with a blank. */
   indented: boolean
 }
 
@@ -36,7 +36,7 @@ export class Lexer {
   readonly #text: string
   readonly #isFile: boolean
   #at = 0
-  /** Where the last token ended. */
+  /** The position at which the last token ended. */
   #ended = -1
   /** The number of the current line, from 1. */
   line = 1
@@ -54,7 +54,7 @@ export class Lexer {
   }
 
   /**
-   * The next logical line, which may be empty; undefined after the last one.
+   * Returns the next logical line, which may be empty; undefined after the last one.
    * @throws Unreadable about something on `line`
    */
   next(): LogicalLine | undefined {
@@ -78,7 +78,7 @@ export class Lexer {
     throw new Unreadable(`the record is longer than ${MAX_RDATA} octets`)
   }
 
-  /** The next token, parenthesis or line break; '' at the end. */
+  /** Returns the next token, parenthesis or line break; '' at the end. */
   #item(): Token | string {
     this.#skip(NOT_BLANK)
     const text = this.#text
@@ -104,7 +104,7 @@ export class Lexer {
     const joined = this.#at === this.#ended
     this.#at = this.#ended = quoted ? end + 1 : end
     const raw = text.slice(start, end)
-    // A line break may be escaped.
+    // A line break can be escaped.
     for (let at = raw.indexOf('\n'); at !== -1; at = raw.indexOf('\n', at + 1)) this.line++
     return { raw, quoted, joined }
   }
@@ -116,12 +116,12 @@ export class Lexer {
   }
 }
 
-/** The tokens of one record. Balanced parentheses count as blanks. @throws Unreadable, also for comments and lines */
+/** Splits a record into tokens. Balanced parentheses count as blanks. @throws Unreadable, also for comments, lines */
 export function lexRecord(text: string): Token[] {
   return new Lexer(text, false).next()!.tokens
 }
 
-/** The position of the first unescaped character of `ends`, of the end of the text, or beyond the longest token. */
+/** Finds the first unescaped character of `ends`, the end of the text, or a position beyond the longest token. */
 function scan(text: string, start: number, ends: string): number {
   const last = Math.min(text.length, start + MAX_TOKEN + 1)
   let at = start
@@ -129,14 +129,14 @@ function scan(text: string, start: number, ends: string): number {
   return Math.min(at, text.length)
 }
 
-/** The number of characters (code points) of a well-formed text. */
+/** Returns the number of characters (code points) of a well-formed text. */
 export function characters(text: string): number {
   let count = text.length
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--
   return count
 }
 
-/** The octets of a token's text, one character each: UTF-8, with `\DDD` and `\X` resolved. */
+/** Returns the octets of a token's text, one character each: UTF-8, with `\DDD` and `\X` resolved. */
 export function unescape(raw: string): string {
   if (/^[^\\\u0080-\uffff]*$/.test(raw)) return raw
   const octets = Buffer.from(raw, 'utf8').toString('latin1')
@@ -147,7 +147,7 @@ export function unescape(raw: string): string {
   })
 }
 
-/** Writes the matches of `pattern` as `\X` if they are printable and not blank, else as `\DDD`. */
+/** Writes the matches of `pattern` as `\X` if they are printable and not blank, otherwise as `\DDD`. */
 export function escape(octets: string, pattern: RegExp): string {
   return octets.replace(pattern, (octet) =>
     octet > ' ' && octet < '\x7f' ? `\\${octet}` : `\\${String(octet.charCodeAt(0)).padStart(3, '0')}`,
@@ -164,18 +164,18 @@ export function quote(octets: string): string {
   return `"${escape(octets, /["\\]|[^\x20-\x7e]/g)}"`
 }
 
-/** The text of a bare word, escapes as written. */
+/** Returns the text of a bare word, escapes as written. */
 export function rawWord(token: Token | undefined): string {
   if (!token || token.quoted) throw new Unreadable('expecting an identifier')
   return token.raw
 }
 
-/** The octets of a bare word. */
+/** Returns the octets of a bare word. */
 export function word(token: Token | undefined): string {
   return unescape(rawWord(token))
 }
 
-/** The octets of a bare word or a quoted string. */
+/** Returns the octets of a bare word or a quoted string. */
 export function string(token: Token | undefined): string {
   if (!token) throw new Unreadable('expecting a string')
   return unescape(token.raw)

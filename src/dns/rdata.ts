@@ -87,7 +87,7 @@ function isGeneric([first]: Token[]): boolean {
   return first !== undefined && !first.quoted && first.raw === '\\#'
 }
 
-/** The octets of `\# length hex` (RFC 3597 §5). */
+/** Reads the octets of `\# length hex` (RFC 3597 §5). */
 function readGeneric([, length, ...digits]: Token[]): string {
   const octets = decimal(word(length), 16)
   const wire = fromHex(digits.map(word).join(''))
@@ -95,7 +95,7 @@ function readGeneric([, length, ...digits]: Token[]): string {
   return wire
 }
 
-/** All forms of a record, from the wire form of each field. */
+/** Returns all forms of a record, from the wire form of each field. */
 function formsOf({ fields, check }: RecordType, octets: string[]): Rdata {
   const wire = octets.join('')
   if (wire.length > MAX_RDATA) throw new Unreadable(`the record is longer than ${MAX_RDATA} octets`)

@@ -4,30 +4,30 @@ import { counted, encodeUint, split, take, takeCounted } from './octets.ts'
 import { word } from './presentation.ts'
 
 /**
- * Every type that has a name, with its number, grouped by how the service treats it. All other types are written TYPEn
- * (RFC 3597 §5).
+ * All types that have a name, with their numbers, grouped by their treatment in the service. All other types are
+ * written TYPEn (RFC 3597 §5).
  */
 export const REGISTRY = {
-  /** Users may write them; types.ts describes their fields. */
+  /** Types that users can write; types.ts describes their fields. */
   supported: {
     A: 1, NS: 2, CNAME: 5, PTR: 12, HINFO: 13, MX: 15, TXT: 16, RP: 17, AFSDB: 18, AAAA: 28, LOC: 29, SRV: 33,
     NAPTR: 35, KX: 36, CERT: 37, DNAME: 39, APL: 42, DS: 43, SSHFP: 44, DNSKEY: 48, DHCID: 49, TLSA: 52, SMIMEA: 53,
     CDS: 59, CDNSKEY: 60, OPENPGPKEY: 61, CSYNC: 62, SVCB: 64, HTTPS: 65, SPF: 99, NID: 104, L32: 105, L64: 106,
     LP: 107, EUI48: 108, EUI64: 109, URI: 256, CAA: 257, DLV: 32_769,
   },
-  /** The service alone writes them (contract §8.9). */
+  /** Types that only the service writes (contract §8.9). */
   automatic: { SOA: 6, KEY: 25, OPT: 41, RRSIG: 46, NSEC: 47, NSEC3: 50, NSEC3PARAM: 51 },
-  /** The service refuses them. */
+  /** Types that the service rejects. */
   unsupported: { MB: 7, MG: 8, MR: 9, MINFO: 14, IPSECKEY: 45, RKEY: 57, ZONEMD: 63 },
-  /** The service refuses them, and PowerDNS 4.7 does not know their names; so their numbers are never needed. */
+  /** Types that the service rejects and whose names PowerDNS 4.7 does not know; so their numbers are never needed. */
   unnamed: [
     'A6', 'AMTRELAY', 'ANAME', 'ATMA', 'AVC', 'BRID', 'CLA', 'DOA', 'DSYNC', 'EID', 'GID', 'GPOS', 'HHIT', 'HIP', 'IPN',
     'ISDN', 'MD', 'MF', 'NIMLOC', 'NINFO', 'NSAP', 'NSAP-PTR', 'NULL', 'NXNAME', 'NXT', 'PX', 'RESINFO', 'RT', 'SIG',
     'SINK', 'TA', 'TALINK', 'UID', 'UINFO', 'UNSPEC', 'WALLET', 'WKS', 'X25',
   ],
-  /** The service refuses them, and only PowerDNS knows their names. */
+  /** Types that the service rejects and whose names only PowerDNS knows. */
   powerdns: { ALIAS: 65_401, LUA: 65_402 },
-  /** They stand only in queries. */
+  /** Types that occur only in queries. */
   queries: { IXFR: 251, AXFR: 252, ANY: 255 },
 } // prettier-ignore
 
@@ -37,10 +37,10 @@ const { supported, automatic, unsupported, queries } = REGISTRY
 const NUMBERS = new Map(Object.entries<number>({ ...supported, ...automatic, ...unsupported, ...queries }))
 const NAMES = new Map([...NUMBERS].map(([name, number]) => [number, name]))
 
-/** The text of more types would be longer than an RRset may be. */
+/** The maximum number of types: the text of more would be longer than an RRset may be. */
 const MAX_TYPES = 8000
 
-/** A set of types (RFC 4034 §4.1.2), which may be empty. */
+/** A set of types (RFC 4034 §4.1.2), perhaps empty. */
 export const types: Field = {
   rest: true,
   read: (tokens) => encode(tokens.map((token) => typeNumber(word(token)))),

@@ -31,7 +31,7 @@ export interface RRsetProblems {
   texts: string[]
 }
 
-/** The texts about the size of the field `records` (contract §8.4). */
+/** Returns the error texts about the size of the field `records` (contract §8.4). */
 export function sizeProblems(records: readonly string[]): string[] {
   return sizeTexts(records.length, characters(JSON.stringify(records)))
 }
@@ -47,7 +47,7 @@ function sizeTexts(count: number, size: number): string[] {
   return texts
 }
 
-/** The problems that the first failing one of layers 6 to 9 of contract §8.5 finds. */
+/** Returns the problems that the first failing one of layers 6 to 9 of contract §8.5 finds. */
 export function rrsetProblems({
   rdata,
   ...header
@@ -69,7 +69,7 @@ export class Tally {
     for (const record of rdata) this.add(record)
   }
 
-  /** Counts a record; false if it is a duplicate, which is not counted. */
+  /** Counts a record. Returns false for a duplicate, which it does not count. */
   add({ key, text, wire }: Rdata): boolean {
     if (this.#keys.size === this.#keys.add(key).size) return false
     this.#size += characters(JSON.stringify(text)) + 1
@@ -77,7 +77,7 @@ export class Tally {
     return true
   }
 
-  /** The problems that the first failing one of layers 7 to 9 of contract §8.5 finds. */
+  /** Returns the problems that the first failing one of layers 7 to 9 of contract §8.5 finds. */
   problems({ type, name, apex }: RRsetHeader): RRsetProblems | undefined {
     const count = this.#keys.size
     const size = sizeTexts(count, this.#size)

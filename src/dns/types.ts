@@ -14,15 +14,15 @@ export interface RecordType {
   rfc: string
   /** The rdata, in order. */
   fields: readonly Field[]
-  /** A rule for the whole record; it gets the wire form of each field. @throws Unreadable */
+  /** Checks the whole record, by the wire form of each field. @throws Unreadable */
   check?: (fields: string[]) => void
-  /** The API accepts only quoted strings. */
+  /** Marks a field that is a quoted string in the API. */
   quoted?: true
   /** An RRset has at most one record. */
   single?: true
-  /** No RRset of another type is allowed at the same name. */
+  /** True if the name may have no RRset of another type. */
   alone?: true
-  /** It is never allowed at the apex of a zone, or only there; by default, it is allowed everywhere. */
+  /** `never`: not allowed at the apex of a zone; `only`: only there; by default, it is allowed everywhere. */
   apex?: 'never' | 'only'
 }
 
@@ -87,7 +87,7 @@ export const AUTOMATIC_TYPES: ReadonlySet<string> = new Set(Object.keys(REGISTRY
 const { supported, automatic, unsupported, powerdns, unnamed } = REGISTRY
 const RECORD_TYPES = new Set([...Object.keys({ ...supported, ...automatic, ...unsupported, ...powerdns }), ...unnamed])
 
-/** Whether there is such a type of records, supported or not; if not, a zone file has a syntax error. */
+/** Reports whether this is a type of records, supported or not; if not, a zone file has a syntax error. */
 export function isType(type: string): boolean {
   return RECORD_TYPES.has(type) || /^TYPE[0-9]{1,5}$/.test(type)
 }
@@ -95,7 +95,7 @@ export function isType(type: string): boolean {
 /** The longest `type` (contract §8.4). */
 const MAX_TYPE = 10
 
-/** The texts about the syntax of a type, supported or not (contract §8.4). */
+/** Returns the error texts about the syntax of a type, supported or not (contract §8.4). */
 export function typeSyntaxProblems(type: string): string[] {
   const texts: string[] = []
   if (characters(type) > MAX_TYPE) texts.push(`Ensure this field has no more than ${MAX_TYPE} characters.`)
@@ -104,7 +104,7 @@ export function typeSyntaxProblems(type: string): string[] {
   return texts
 }
 
-/** The texts about the field `type` of an RRset (contract §8.4, §8.9); none if it is a supported type. */
+/** Returns the error texts about the field `type` of an RRset (contract §8.4, §8.9); none if it is a supported type. */
 export function typeProblems(type: string): string[] {
   const texts = typeSyntaxProblems(type)
   if (texts.length > 0 || TYPES.has(type)) return texts

@@ -21,26 +21,26 @@ export const KEY_TYPES: ReadonlySet<string> = new Set(['DNSKEY', 'CDS', 'CDNSKEY
 export interface ZoneFileRRset {
   subname: string
   type: string
-  /** The lowest TTL of its records; undefined if the file gives none. */
+  /** The lowest TTL of its records; undefined if the file specifies none. */
   ttl: number | undefined
   /** The canonical texts. */
   records: string[]
-  /** The texts of the rules of the API that it breaks; then records may be missing. */
+  /** The error texts of the rules of the API that it breaks; then records may be missing. */
   problems: readonly string[]
 }
 
-/** One array for all RRsets without problems: most have none, and there may be very many. */
+/** One array for all RRsets without problems: most have none, and their number may be large. */
 const NONE: readonly string[] = []
 
-/** The zone file cannot be imported; the message is the whole text for the user (contract §7.7). */
+/** The service cannot import the zone file; the message is the whole text for the user (contract §7.7). */
 export class ZoneFileError extends Error {}
 
 /**
- * Reads a zone file (RFC 1035 §5, RFC 2308 §4) for a domain, which is its first origin. Records outside of the domain,
- * and those that only the service writes, are left out. It yields after every line, so that other work can run in
- * between, and returns the RRsets in the order of their first records.
+ * Reads a zone file (RFC 1035 §5, RFC 2308 §4) for a domain, which is its first origin. Omits records outside of the
+ * domain, and those that only the service writes. Yields after every line, so that other work can run in between.
+ * Returns the RRsets in the order of their first records.
  * @param domain without final dot
- * @param options.apexNs whether the NS RRset at the apex is read, which otherwise the service writes
+ * @param options.apexNs true to read the NS RRset at the apex, which otherwise the service writes
  * @throws ZoneFileError
  */
 export function* readZoneFile(
@@ -80,7 +80,7 @@ class Reader {
   #lastTtl: number | undefined
   #records = 0
   readonly #rrsets: ZoneFileRRset[] = []
-  /** By type and subname. */
+  /** The RRsets by type and subname. */
   readonly #byType = new Map<string, Map<string, ZoneFileRRset>>()
   /** Only for RRsets with several records or a problem: a tally needs more memory than an RRset of one record. */
   readonly #tallies = new Map<ZoneFileRRset, Tally>()
@@ -128,12 +128,12 @@ class Reader {
     if (TYPES.has(type)) this.#addRecord(rrset, content)
   }
 
-  /** Whether this type is ignored at this subname, because the service writes it itself (contract §7.7). */
+  /** Reports whether the import ignores this type at this subname, because the service writes it (contract §7.7). */
   #isOurs(subname: string, type: string): boolean {
     return AUTOMATIC_TYPES.has(type) || KEY_TYPES.has(type) || (type === 'NS' && subname === '' && !this.#apexNs)
   }
 
-  /** Only the last field of a SOA record matters: it is the default TTL if there is no $TTL (RFC 2308 §4). */
+  /** Reads only the last field of a SOA record: it is the default TTL if the file has no $TTL (RFC 2308 §4). */
   #readSoa(subname: string, content: Token[]): void {
     if (subname !== '') {
       throw new ZoneFileError(`Zonefile includes an SOA record for a name different from ${this.#domain}.`)
@@ -173,7 +173,7 @@ class Reader {
     }
   }
 
-  /** The TTL and the type of a record, and the rest of it. TTL and class may be missing, and have either order. */
+  /** Splits a record into its TTL, type and content. TTL and class may be missing, and have either order. */
   #take(tokens: Token[]): { ttl: number | undefined; type: string; content: Token[] } {
     let explicit: number | undefined
     let hasClass = false
@@ -190,7 +190,7 @@ class Reader {
     throw new Unreadable('expecting a type')
   }
 
-  /** The subname, in lower case, of an absolute name in wire form; undefined if it is outside of the domain. */
+  /** Returns the subname, in lower case, of an absolute name in wire form; undefined if it is outside of the domain. */
   #subnameOf(wire: string): string | undefined {
     const name = lowerCase(wire)
     for (let at = 0; at < name.length; at += 1 + name.charCodeAt(at)) {

@@ -8,9 +8,9 @@ import { bare, quote, rawWord, string, word, type Token } from '../presentation.
 
 /** The codec of one field of a record. Wire form is a string with one character per octet. */
 export interface Field {
-  /** It reads all remaining tokens; other fields read one. */
+  /** Marks a field that reads all remaining tokens; other fields read one. */
   rest?: true
-  /** It is a name, which may be relative in a zone file. */
+  /** Marks a name, which may be relative in a zone file. */
   isName?: true
   /** Reads presentation form into wire form. */
   read(tokens: Token[]): string
@@ -26,7 +26,7 @@ export interface Field {
   fold?(octets: string): string
 }
 
-/** An unsigned decimal number, or one of `mnemonics` (upper case). Prints as a number. */
+/** Returns the codec of an unsigned decimal number, or of one of `mnemonics` (upper case). It prints numbers. */
 export function uint(size: 1 | 2 | 4, mnemonics?: ReadonlyMap<string, number>): Field {
   const bits = 8 * size
   return {
@@ -67,7 +67,7 @@ export const ipv6: Field = {
 const HOST = /^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+$/
 const HOST_OR_ROOT = new RegExp(`^\\.$|${HOST.source}`)
 
-/** A name whose printed form matches `alphabet`; `role` names the field in the error text. */
+/** Returns the codec of a name whose printed form matches `alphabet`; `role` names the field in the error text. */
 function nameField(alphabet = /^/, role = 'name'): Field {
   return {
     isName: true,
@@ -87,18 +87,18 @@ function nameField(alphabet = /^/, role = 'name'): Field {
 export const name = nameField()
 
 /**
- * A name in a type newer than RFC 4034, in lower case. Its case counts in signatures (RFC 6840 §5.1), but PowerDNS signs
- * it in lower case and serves it as it is written; so validators refuse any other.
+ * A name in a type newer than RFC 4034, in lower case. Its case counts in signatures (RFC 6840 §5.1), but PowerDNS
+ * signs it in lower case and serves it as written. So validators reject any other case.
  */
 export const lowerName: Field = { ...name, read: (tokens) => lowerCase(name.read(tokens)) }
 
-/** A name of letters, digits, `_`, `-` and `*`, or the root (contract §9.4): what CNAME points to. */
+/** A name of letters, digits, `_`, `-` and `*`, or the root (contract §9.4): the target of a CNAME. */
 export const alias = nameField(/^\.$|^([A-Za-z0-9_*-]+\.)+$/, 'target')
 
 /** A host name (RFC 1123 §2.1). */
 export const host = nameField(HOST, 'target')
 
-/** A host name, or the root, which means that there is no such host (RFC 7505, RFC 2782). */
+/** A host name, or the root, which means that no such host exists (RFC 7505, RFC 2782). */
 export const exchange = nameField(HOST_OR_ROOT, 'exchange')
 export const target = nameField(HOST_OR_ROOT, 'target')
 
@@ -172,7 +172,7 @@ function digits(tokens: Token[]): string {
   return tokens.map(word).join('')
 }
 
-/** `count` groups of `size` hex digits, with `separator` between them. */
+/** Returns the codec of `count` groups of `size` hex digits, with `separator` between them. */
 export function groups(count: number, size: 2 | 4, separator: '-' | ':'): Field {
   const group = `[0-9a-f]{${size}}`
   const pattern = new RegExp(`^${group}(${separator}${group}){${count - 1}}$`, 'i')

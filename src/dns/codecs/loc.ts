@@ -17,7 +17,7 @@ const DEGREE = 60 * MINUTE
 const ANGLE_ZERO = 2 ** 31
 const ALTITUDE_ZERO = 10_000_000
 
-/** In centimetres. PowerDNS 4.7 misreads larger ones: it has 31 bits for an altitude, and 32 for a sphere. */
+/** Centimetres at most. PowerDNS 4.7 misreads larger ones: it has 31 bits for an altitude, and 32 for a sphere. */
 const ALTITUDE_MAX = 2 ** 31 - 1 - ALTITUDE_ZERO
 const SPHERE_MAX = 2 ** 32 - 1
 

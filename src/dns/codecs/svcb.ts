@@ -7,11 +7,11 @@ import { bare, MAX_RDATA, quote, string, word, type Token } from '../presentatio
 /** The codec of a parameter's value; the text is without quotes and without the escapes of character-strings. */
 interface Value {
   read: (text: string) => string
-  /** The canonical text; octets are valid only if `read` makes the same octets of it. */
+  /** Returns the canonical text; octets are valid only if `read` makes the same octets of it. */
   print: (octets: string) => string
 }
 
-/** A comma-separated list of items of `size` octets. */
+/** Returns the codec of a comma-separated list of items of `size` octets. */
 function list(size: number, read: (text: string) => string, print: (octets: string) => string): Value {
   return {
     read(text) {
@@ -52,7 +52,7 @@ const port: Value = {
 
 const ech: Value = { read: (text) => fromBase64(text.replace(/[ \t\r]/g, '')), print: toBase64 }
 
-/** A value whose text is its octets. */
+/** Returns the codec of a value whose text is its octets. */
 function plain(pattern: RegExp, problem: string): Value {
   return {
     read(text) {
@@ -68,7 +68,7 @@ const empty = plain(/^$/, 'no-default-alpn and ohttp take no value')
 /** A value without a known format. PowerDNS before 5.0 reads these three as comments and groups, even in quotes. */
 const opaque = plain(/^[^;()]*$/, 'the value of dohpath or of an unknown key cannot hold ";", "(" and ")"')
 
-/** A URI template (RFC 9461 §5). It has no length of its own, but an empty one is no template. */
+/** A URI template (RFC 9461 §5). It has no length of its own, but an empty one is not a template. */
 const path: Value = {
   ...opaque,
   read(text) {
@@ -110,7 +110,7 @@ export const parameters: Field = {
   print: (octets) => split(octets, takeParameter).map(print).join(' '),
 }
 
-/** The rule for the whole record: AliasMode has no parameters. */
+/** Checks the rule for the whole record: AliasMode has no parameters. */
 export function checkAlias([priority, , params]: string[]): void {
   if (priority === '\0\0' && params !== '') throw new Unreadable('parameters in AliasMode')
 }
@@ -129,13 +129,13 @@ function readParameters(tokens: Token[]): Map<number, string> {
   return params
 }
 
-/** The quoted string right after `name=`. */
+/** Returns the quoted string right after `name=`. */
 function quotedValue(name: string, token: Token | undefined): Token {
   if (token?.quoted && token.joined) return token
   throw new Unreadable(`expecting a value right after "${name}="`)
 }
 
-/** The value of keyN is written as its octets. */
+/** Returns the value of keyN, which is written as its octets. */
 function checkedOctets(key: number, octets: string): string {
   const { read, print } = valueOf(key)
   if (read(print(octets)) === octets) return octets
@@ -168,7 +168,7 @@ function valueOf(key: number): Value {
   return PARAMETERS[key]?.[1] ?? opaque
 }
 
-/** The items of a comma-separated list in which `\,` is a comma, and `\\` a backslash (RFC 9460 App. A.1). */
+/** Returns the items of a comma-separated list in which `\,` is a comma, and `\\` a backslash (RFC 9460 App. A.1). */
 function splitList(text: string): string[] {
   // Until the list is split, a character that is not an octet stands for an escape.
   const marked = text.replaceAll('\\\\', '\u0101').replaceAll('\\,', '\u0100')
