@@ -8,10 +8,10 @@ import { createRouter } from './router.ts'
 import { TAKING_TIME } from '../limits.ts'
 import type { System } from '../system.ts'
 
-/** The HTTP interface of a system: the middleware that every request passes, in this order. */
+/** Creates the HTTP interface of a system: the middleware that every request passes, in this order. */
 export function createApp(system: System): Koa<State> {
   const app = new Koa<State>()
-  // What fails after the response has begun, other than that the client leaves. Without a listener, Koa prints it as text.
+  // An error after the response has begun, except a departed client. Without a listener, Koa prints it as text.
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') system.log.error('unexpected', { error: error.stack })
   })

@@ -45,7 +45,7 @@ export async function listen(system: System, handle: RequestListener): Promise<L
   }
 }
 
-/** Serves `GET /metrics`, and nothing else, on an address of its own; undefined: nothing is measured. @throws StartError */
+/** Serves only `GET /metrics`, on an address of its own; undefined: nothing is measured. @throws StartError */
 export async function listenForScrapes({ config, metrics }: System): Promise<Listener | undefined> {
   const { metricsHost, metricsPort } = config
   if (metrics === undefined || metricsPort === undefined) return undefined
@@ -79,7 +79,7 @@ function createHttpServer(system: System, handle: RequestListener, connections: 
   return server
 }
 
-/** Closes connections beyond CONNECTIONS_PER_CLIENT. @param connections how many each client has open */
+/** Closes connections beyond CONNECTIONS_PER_CLIENT. @param connections the number of open ones by client */
 function boundConnections(server: Server, { config }: System, connections: Map<string, number>): void {
   server.on('connection', (socket) => {
     const address = directClient(config, socket)
@@ -99,9 +99,9 @@ function boundConnections(server: Server, { config }: System, connections: Map<s
   })
 }
 
-/** @param settings those that say where @throws StartError */
+/** @param settings those that specify the address @throws StartError */
 async function open(server: Server, host: string, port: number, settings: string): Promise<void> {
-  // Without an address, Node listens on `::`, or on 0.0.0.0 where there is no IPv6.
+  // Without an address, Node listens on `::`, or on 0.0.0.0 on a machine without IPv6.
   server.listen({ port, ...(host !== '::' && { host }) })
   await once(server, 'listening').catch((error: unknown) => {
     throw new StartError(`cannot listen on ${host} port ${port} (${settings}): ${reasonOf(error)}`, { cause: error })
@@ -112,7 +112,7 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port
 }
 
-/** Whether the error means that the machine lacks IPv6: even the loopback address is missing. */
+/** Reports whether the error means that the machine lacks IPv6: even the loopback address is missing. */
 function lacksIPv6(host: string, error: unknown): boolean {
   return host === '::1' && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? '')
 }
@@ -149,7 +149,7 @@ function answerInvalidHttp(server: Server, { config }: System): void {
   })
 }
 
-/** By the error's code: what Node refuses otherwise than as a bad request. */
+/** The errors that Node does not answer as a bad request, by code. */
 const REFUSALS: Record<string, [status: string, detail: string]> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Request header too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'Request timed out.'],

@@ -13,7 +13,7 @@ import { RRSETS } from './rrsets/rrset-resource.ts'
 import { service } from './service/service-resource.ts'
 import { POLICIES, TOKENS } from './tokens/token-resource.ts'
 
-/** Every path of the API, and the document that describes them. */
+/** Creates the router with every path of the API, and the document that describes them. */
 export function createRouter(config: Config): { router: Router<State>; document: Record<string, unknown> } {
   const groups: Group[] = [
     service(

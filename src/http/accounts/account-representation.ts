@@ -42,7 +42,7 @@ const CODE_ROW = {
 
 type CaptchaRow = { captcha: { write: ReturnType<typeof captchaAnswer>; text: string } }
 
-/** The optional member `captcha`, which is read only if captchas are on. */
+/** Returns the field of the optional member `captcha`, which is read only if captchas are on. */
 function captcha({ captcha: isOn }: Config, text: string): CaptchaRow {
   return (isOn ? { captcha: { write: captchaAnswer(), text } } : {}) as CaptchaRow
 }
@@ -50,7 +50,7 @@ function captcha({ captcha: isOn }: Config, text: string): CaptchaRow {
 const AFTER_FAILURES = 'Needed after too many failed logins of the account.'
 const ALWAYS = 'Needed.'
 
-/** The forms of contract §§11.2 and 11.3. */
+/** Returns the forms of contract §§11.2 and 11.3. */
 export function accountForms(config: Config) {
   return {
     signUp: form(

@@ -23,8 +23,8 @@ const passive = throttle('account_management_passive')
 const WRONG_PASSWORD = { 403: ['Invalid username/password.'] }
 
 /**
- * Accounts (contract §11). Where no token is required, a wrong method is refused first, and throttling is by address
- * (contract §1.2, step 3).
+ * Describes accounts (contract §11). Without a required token, the API first rejects a wrong method, and then throttles
+ * by address (contract §1.2, step 3).
  */
 export function accountGroup(config: Config): Group {
   const forms = accountForms(config)
@@ -110,7 +110,7 @@ const OWN_ACCOUNT: Resource = {
   PATCH: { id: 'changeAccount', ...change },
 }
 
-/** What a link in a mail must confirm. */
+/** Describes the changes that a link in a mail must confirm. */
 function mailed(forms: Forms): Resource[] {
   return [
     {
@@ -158,7 +158,7 @@ function mailed(forms: Forms): Resource[] {
   ]
 }
 
-/** Links in mails (contract §11.3). */
+/** Describes the links in mails (contract §11.3). */
 function confirmation(forms: Forms): Resource {
   const detail = described(STRING, 'What was done, for people.', 'Success! Your password has been changed.')
   const withToken = { ...TOKEN.full.properties, detail, domain: ref(DOMAIN.schema) }

@@ -37,7 +37,7 @@ const ANSWER: Component = {
   examples: [{ id: UUID.examples![0], solution: 'eyJjaGFsbGVuZ2UiOnt9LCJzb2x1dGlvbiI6e319' }],
 }
 
-/** The solution to a captcha, as a member of another request (contract §11.2). */
+/** Returns the field of a solution to a captcha, a member of another request (contract §11.2). */
 export function captchaAnswer() {
   return yup
     .mixed((value): value is CaptchaAnswer => typeName(value) === 'dict')

@@ -59,7 +59,7 @@ export const refuseUnknownAction = guard(
   { errors: { 404: ['Not found.'] } },
 )
 
-/** Responds to a submitted form with a page, which shows what the response to JSON would contain, errors included. */
+/** Responds to a submitted form with a page that shows the content of the JSON response, including errors. */
 export const answerFormWithPage = withEffect({ pages: true }, async function answerFormWithPage(ctx, next) {
   if (ctx.method !== 'POST' || !isForm(ctx.get('Content-Type'))) {
     await next()
@@ -93,7 +93,7 @@ export async function confirm(ctx: Context): Promise<void> {
   answer(ctx, 200, await ACTIONS[action](ctx, code))
 }
 
-/** The parts of the confirmation link; `site` is the name under which the page shows the service. */
+/** Returns the parts of the confirmation link; `site` is the name under which the page shows the service. */
 function linkOf(ctx: Context): { action: Action; code: string; site: string } {
   const { action, code } = ctx.params as { action: Action; code: string }
   return { action, code, site: parsedUrl(ctx).host }

@@ -21,7 +21,7 @@ export async function createFactor(ctx: Context): Promise<void> {
   } else answer(ctx, 201, newFactor(ctx, factor))
 }
 
-/** A new factor with its secret; forbids caches to store the response. */
+/** Returns a new factor with its secret; forbids caches to store the response. */
 export function newFactor(ctx: Context, factor: totp.NewFactor) {
   ctx.set('Cache-Control', 'no-store')
   return FACTOR.presentFull(factor, parsedUrl(ctx).hostname)

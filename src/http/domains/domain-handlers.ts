@@ -24,7 +24,7 @@ export async function listDomains(ctx: Context): Promise<void> {
   })
 }
 
-/** To create a domain, requires that the account is below its limit (contract §1.2, step 5). */
+/** Requires, to create a domain, that the account is below its limit (contract §1.2, step 5). */
 export const refuseBeyondQuota = guard(
   async (ctx) => {
     if (ctx.method === 'POST') await creation.refuseBeyondQuota(ctx.state.system, ctx.state.actor)
@@ -62,7 +62,7 @@ export async function showPublication(ctx: Context): Promise<void> {
 
 const TOO_LONG = `Must be a whole number of seconds from 0 to ${PUBLICATION_WAIT}.`
 
-/** @throws Invalid with the message if the query parameter is no whole number of up to ten digits */
+/** @throws Invalid with the message if the query parameter is not a whole number of up to ten digits */
 function integer(ctx: Context, name: string, message: string): number | undefined {
   const text = parameter(ctx, name)
   if (text === undefined) return undefined

@@ -17,7 +17,7 @@ const domainRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensiv
 
 const ZONE_FILE = text('www.example.com.\t3600\tIN\tA\t192.0.2.1', 'A zone file (RFC 1035 §5).', 'text/dns')
 
-/** Domains (contract §7). */
+/** Describes domains (contract §7). */
 export function domainGroup(config: Config): Group {
   return {
     tag: 'Domains',
@@ -82,7 +82,7 @@ export function domainGroup(config: Config): Group {
   }
 }
 
-/** The zone file of a domain (contract §7.7). */
+/** Describes the zone file of a domain (contract §7.7). */
 function zonefile(config: Config): Resource {
   return {
     path: '/api/v1/domains/:name/zonefile/',

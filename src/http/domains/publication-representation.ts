@@ -14,7 +14,7 @@ const NAMESERVER = representation<NameserverStatus>()(['NameserverStatus'], {
 })
 NAMESERVER.schema.required = ['name', 'status', 'version']
 
-/** Whether a version of a domain is served (contract §15.6). */
+/** The status of a version of a domain: served or not yet (contract §15.6). */
 export const PUBLICATION = representation<PublicationStatus>()(['PublicationStatus'], {
   version: { read: VERSION, text: 'The requested version.' },
   published: { read: TIME, text: "The time of the last change of the domain's contents in DNS." },

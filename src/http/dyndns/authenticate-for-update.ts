@@ -18,8 +18,8 @@ const EFFECT: Effect = {
 }
 
 /**
- * Requires a token for RRsets, in the `Authorization` header (`Token`, else `Basic`) or else in the query (contract
- * §10.2).
+ * Requires a token for RRsets, in the `Authorization` header (`Token`, otherwise `Basic`) or otherwise in the query
+ * (contract §10.2).
  */
 export const authenticateForUpdate = withEffect(EFFECT, async function authenticateForUpdate(ctx, next) {
   const { system } = ctx.state
@@ -34,16 +34,16 @@ export const authenticateForUpdate = withEffect(EFFECT, async function authentic
     if (!(await dyndns.isUser(ctx.state, user))) throw new Unauthenticated('badauth')
   }
   authorise(ctx.state.actor, 'rrsets')
-  // The update finds out if the token may no longer be used.
+  // The update finds out if the token is no longer usable.
   await (secret === undefined ? next().catch(asBadAuth) : next())
 })
 
-/** For `catch`: the error of a token that was sent as a password. */
+/** Converts the error of a token that was sent as a password; for `catch`. */
 function asBadAuth(error: unknown): never {
   throw error instanceof Unauthenticated ? new Unauthenticated('badauth') : error
 }
 
-/** The user name and the secret of an `Authorization: Basic` header (RFC 7617); undefined without such a header. */
+/** Reads user name and secret of an `Authorization: Basic` header (RFC 7617); undefined without such a header. */
 function basicCredentials(ctx: Context): { user: string; secret: string } | undefined {
   const { scheme, credentials } = authorization(ctx)
   if (scheme !== 'basic') return undefined

@@ -31,7 +31,7 @@ export async function update(ctx: Context): Promise<void> {
   answerText(ctx, 200, presentGood(updates))
 }
 
-/** The client's address (contract §10.1). */
+/** Responds with the client's address (contract §10.1). */
 export async function showAddress(ctx: Context): Promise<void> {
   answerText(ctx, 200, clientAddress(ctx))
 }

@@ -21,7 +21,7 @@ const FAMILIES: Family[] = [
 ]
 
 /**
- * The hosts to update, by name (contract §10.3); undefined if the request names none.
+ * Returns the hosts to update, by name (contract §10.3); undefined if the request names none.
  * @param user the user name of Basic authentication
  */
 export function readHosts(query: Query, user: string | undefined): string[] | undefined {
@@ -35,7 +35,7 @@ export function readHosts(query: Query, user: string | undefined): string[] | un
   return text === undefined ? undefined : hostList(text)
 }
 
-/** The hosts that are named in parameters such as `myipv4:host`. */
+/** Returns the hosts that are named in parameters such as `myipv4:host`. */
 export function readOwnHosts(query: Query): string[] {
   return [...query.keys()].flatMap((name) => {
     const family = FAMILIES.find(({ prefix }) => name.startsWith(prefix))
@@ -44,7 +44,7 @@ export function readOwnHosts(query: Query): string[] {
 }
 
 /**
- * What to do with the addresses of each host and family (contract §10.4).
+ * Reads the actions on the addresses of each host and family (contract §10.4).
  * @param hosts the hosts of parameters that name none
  * @param address the client's
  * @throws Invalid
@@ -75,7 +75,7 @@ function readForAll(query: Query, family: Family): AddressAction | undefined {
   return undefined
 }
 
-/** What a parameter's value means for a family; undefined if it has no address of this family. */
+/** Reads a parameter's value for a family; returns undefined if it has no address of this family. */
 function readAction(name: string, value: string, { type }: Family): AddressAction | undefined {
   const trimmed = value.split(',').map((part) => part.trim())
   const parts = new Set(trimmed.filter((part) => fits(part, type)))
@@ -101,7 +101,7 @@ function readAction(name: string, value: string, { type }: Family): AddressActio
   }
 }
 
-/** Whether it looks like an address of the family: IPv6 has a colon, perhaps dots, too; IPv4 has only dots. */
+/** Reports whether it looks like an address of the family: IPv6 has a colon, and perhaps dots; IPv4 has only dots. */
 function fits(part: string, type: AddressType): boolean {
   if (part === '' || part === 'preserve') return true
   return type === 'AAAA' ? part.includes(':') : part.includes('.') && !part.includes(':')
@@ -115,7 +115,7 @@ function problem(name: string, text: string): Invalid {
   return Invalid.object(`IP parameter "${name}" ${text}`)
 }
 
-/** The response to an accepted update: one line per host (contract §10.6). */
+/** Formats the response to an accepted update: one line per host (contract §10.6). */
 export function presentGood(updates: HostUpdate[]): string {
   return [...new Set(updates.map(({ host }) => host))].map(() => 'good').join('\n')
 }

@@ -24,7 +24,7 @@ function update(path: string, id: string): Resource {
         403: ['Insufficient token permissions.'],
         409: [],
       },
-      // A wrong method is refused before the hosts are looked at (contract §10.1).
+      // The API rejects a wrong method before it looks at the hosts (contract §10.1).
       chain: [dyndns.findHosts, throttle('dyndns'), reportPublication, dyndns.update],
     },
   }

@@ -21,7 +21,7 @@ const ACCEPTED: Component = {
 
 const SHOWN: JsonSchema = { type: 'string', pattern: String.raw`^(\d+ )?\d{2}:\d{2}:\d{2}(\.\d{6})?$` }
 
-/** A duration in any form of contract §5.3, or null. */
+/** Returns the field of a duration in any form of contract §5.3, or null. */
 export function duration() {
   return yup
     .mixed((value): value is Duration => typeof value === 'string')
@@ -47,7 +47,7 @@ const DAYS = /^(-?\d+) days?$/
 /** `P3DT4H5M6.7S`: at least one part, and at least one after a T. */
 const ISO = /^([-+]?)P(?!$)(?:([\d.,]+)D)?(?:T(?!$)(?:([\d.,]+)H)?(?:([\d.,]+)M)?(?:([\d.,]+)S)?)?$/
 
-/** A number counts as seconds. */
+/** Reads a duration. A number counts as seconds. */
 function microsecondsOf(value: unknown): bigint | undefined {
   if (typeof value === 'number') return Number.isFinite(value * 1e6) ? BigInt(Math.round(value * 1e6)) : undefined
   if (typeof value !== 'string' || value.length > DURATION_TEXT_LENGTH) return undefined
@@ -80,7 +80,7 @@ function decimal(text: string, unit: bigint): bigint | undefined {
   return whole === undefined ? undefined : BigInt(whole) * unit + (micros(fraction) * unit) / 1_000_000n
 }
 
-/** The digits after the decimal point as millionths, truncated. */
+/** Returns the digits after the decimal point as millionths, truncated. */
 function micros(fraction: string): bigint {
   return BigInt(fraction.slice(0, 6).padEnd(6, '0'))
 }

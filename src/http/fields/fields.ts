@@ -8,9 +8,9 @@ import { BOOLEAN, STRING, type Component, type JsonSchema } from './schema.ts'
 
 declare module 'yup' {
   interface CustomSchemaMetadata {
-    /** What requests may contain. */
+    /** The schema of the member in requests. */
     accepted?: JsonSchema
-    /** What responses contain; the same, unless it is said. */
+    /** The schema of the member in responses; default: the same. */
     shown?: JsonSchema
   }
 }
@@ -23,15 +23,15 @@ function isString(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-/** Stands in place of an invalid value. */
+/** A marker in place of an invalid value. */
 export interface Problem {
   problem: string
 }
 
-/** In requests, numbers become text (contract §1.4). */
+/** The schema of text in requests, where numbers become text (contract §1.4). */
 const ACCEPTED_TEXT: JsonSchema = { type: ['string', 'number'] }
 
-/** Text, or a number, which becomes text. */
+/** Returns the field of text, or of a number, which becomes text. */
 export function text({ trim, otherwise = 'Not a valid string.' }: { trim: boolean; otherwise?: string }) {
   return yup
     .mixed(isString)
@@ -48,14 +48,14 @@ export function text({ trim, otherwise = 'Not a valid string.' }: { trim: boolea
     .meta({ accepted: ACCEPTED_TEXT, shown: STRING })
 }
 
-/** Text that is not empty. */
+/** Returns the field of text that is not empty. */
 export function nonBlankText({ trim }: { trim: boolean }) {
   return text({ trim })
     .test('blank', BLANK, (value) => value !== '')
     .meta({ accepted: { ...ACCEPTED_TEXT, ...(trim ? { pattern: String.raw`\S` } : { minLength: 1 }) } })
 }
 
-/** Text that is not empty, and for which `problems` returns nothing. */
+/** Returns the field of text that is not empty, and for which `problems` returns nothing. */
 export function ruledText({ trim }: { trim: boolean }, problems: (text: string) => string[]) {
   return nonBlankText({ trim }).test('rules', (value, { path }) => {
     const texts = typeof value === 'string' && value !== '' ? problems(value) : []
@@ -80,7 +80,7 @@ const ACCEPTED_BOOLEAN: Component = {
 const TRUE: unknown[] = [true, 1, 't', 'y', 'yes', 'true', 'on', '1']
 const FALSE: unknown[] = [false, 0, 'f', 'n', 'no', 'false', 'off', '0']
 
-/** A boolean, or a word for one. */
+/** Returns the field of a boolean, or of a word for one. */
 export function boolean() {
   return yup
     .mixed((value): value is boolean => typeof value === 'boolean')
@@ -104,7 +104,7 @@ const ACCEPTED_INTEGER: Component = {
   examples: [3600],
 }
 
-/** An integer, also as text or with `.0`. */
+/** Returns the field of an integer, also as text or with `.0`. */
 export function integer() {
   return yup
     .mixed((value): value is number => Number.isSafeInteger(value))
@@ -122,14 +122,14 @@ export function integer() {
     .meta({ accepted: ACCEPTED_INTEGER, shown: { type: 'integer' } })
 }
 
-/** Integers that a double cannot represent exactly become the nearest one that it can; all ranges exclude both. */
+/** Rounds integers that a double cannot represent exactly to the nearest one that it can; all ranges exclude both. */
 function clamp(value: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value))
 }
 
 /**
- * An array of at most `max` items, each read by `read`; problems name the item's position (contract §1.4).
- * @param items what requests contain; `shown`, what responses do
+ * Returns the field of an array of at most `max` items. Problems name the item's position (contract §1.4).
+ * @param items the schema of an item in requests; `shown`, the one in responses
  */
 export function array<Item>(
   read: (item: unknown) => Item | Problem,
@@ -156,7 +156,7 @@ export function array<Item>(
     .meta({ accepted: { type: 'array', items, maxItems: max }, shown: { type: 'array', items: shown } })
 }
 
-/** An array of texts, none of them empty. */
+/** Returns the field of an array of texts, none of them empty. */
 export function texts() {
   return array(readItem, MAX_RECORDS, { type: 'string', pattern: String.raw`\S` }, STRING)
 }
@@ -170,13 +170,13 @@ function readItem(item: unknown): string | Problem {
   return problem === undefined ? trimmed : { problem }
 }
 
-/** The result of a test that found several problems. */
+/** Returns the result of a test that found several problems. */
 function refusal(path: string, texts: string[]): yup.ValidationError {
   const errors = texts.map((text) => new yup.ValidationError(text, undefined, path, undefined, true))
   return new yup.ValidationError(errors, undefined, path, undefined, true)
 }
 
-/** Why the text contains a character that no field accepts. */
+/** Returns the error text if the text contains a character that no field accepts. */
 function characterProblem(value: string): string | undefined {
   if (value.includes('\0')) return 'Null characters are not allowed.'
   const surrogate = /[\ud800-\udfff]/u.exec(value)?.[0]
@@ -184,7 +184,7 @@ function characterProblem(value: string): string | undefined {
   return `Surrogate characters are not allowed: U+${surrogate.charCodeAt(0).toString(16).toUpperCase()}.`
 }
 
-/** The name of a JSON value's type in error texts (contract §1.3). */
+/** Returns the name of a JSON value's type in error texts (contract §1.3). */
 export function typeName(value: unknown): string {
   if (value === null) return 'NoneType'
   if (Array.isArray(value)) return 'list'
@@ -207,7 +207,7 @@ export type Values<S extends Shape> = {
   [Name in keyof S as CamelCase<Name>]?: Exclude<yup.InferType<S[Name]>, undefined>
 }
 
-/** Nobody reads the stack traces, and they take ten times as long as all the rest. */
+/** Stack traces have no reader, and take ten times as long as the rest. */
 const OPTIONS = { abortEarly: false, disableStackTrace: true }
 
 /**
@@ -233,7 +233,7 @@ export function readFields<S extends Shape>(body: unknown, shape: S): Values<S> 
   return Object.assign(values as Values<S>, { problems })
 }
 
-/** Like `readFields`, but throws the problems. @throws Invalid if a member is invalid, or required and missing */
+/** Reads fields like `readFields`, but throws the problems. @throws Invalid, also if a required member is missing */
 export function readForm<R extends Shape, O extends Shape>(
   body: unknown,
   required: R,

@@ -4,12 +4,12 @@ import { ALLOWED_SUBNETS_MAX } from '../../limits.ts'
 import { array, NULL, type Problem } from './fields.ts'
 import { STRING, type JsonSchema } from './schema.ts'
 
-/** An array of networks and addresses; all become networks in CIDR notation (contract §5.4). */
+/** Returns the field of an array of networks and addresses; all become networks in CIDR notation (contract §5.4). */
 export function networks() {
   return array(readNetwork, ALLOWED_SUBNETS_MAX, ACCEPTED, STRING)
 }
 
-/** The same, but an address stays one (contract §15.7). */
+/** Returns the same field, except that an address stays one (contract §15.7). */
 export function transferAddresses(max: number) {
   return array(readAddress, max, ACCEPTED, STRING)
 }
@@ -28,7 +28,7 @@ function readAddress(item: unknown): string | Problem {
   return network.length === 8 * network.octets.length ? address : `${address}/${network.length}`
 }
 
-/** A network without host bits. */
+/** Parses a network without host bits. */
 function parseItem(item: unknown): Network | Problem {
   if (item === null) return { problem: NULL }
   const network = typeof item === 'string' ? networkOf(item.trim()) : undefined
@@ -36,12 +36,12 @@ function parseItem(item: unknown): Network | Problem {
   return inNetwork(network) === network.octets ? network : { problem: 'Must be a network address.' }
 }
 
-/** The first address of a network. */
+/** Prints the first address of a network. */
 function printAddress({ octets }: Network): string {
   return octets.length === 4 ? printIPv4(octets) : printIPv6(octets)
 }
 
-/** An IPv4 network may have a netmask instead of a prefix length. */
+/** Parses a network. An IPv4 network may have a netmask instead of a prefix length. */
 function networkOf(text: string): Network | undefined {
   try {
     const [, address, mask] = /^([0-9.]+)\/([0-9]+\.[0-9.]+)$/.exec(text) ?? []
@@ -52,7 +52,7 @@ function networkOf(text: string): Network | undefined {
   }
 }
 
-/** The prefix length that a netmask stands for. @throws Unreadable if its ones are not contiguous from the left */
+/** Converts a netmask to a prefix length. @throws Unreadable if its ones are not contiguous from the left */
 function maskLength(mask: string): number {
   const bits = Array.from(parseIPv4(mask), (octet) => octet.charCodeAt(0).toString(2).padStart(8, '0')).join('')
   if (!/^1*0*$/.test(bits)) throw new Unreadable('The netmask has gaps.')

@@ -1,6 +1,6 @@
 /** A schema of JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export interface JsonSchema {
-  /** In the document, the name of the component (openapi/components.ts). */
+  /** The name of the component in the document (openapi/components.ts). */
   $ref?: Component
   type?: string | string[]
   description?: string
@@ -42,7 +42,7 @@ export const BOOLEAN: JsonSchema = { type: 'boolean' }
 /** The serial that DNS serves at least for a state of a domain. */
 export const VERSION: JsonSchema = { type: 'integer', minimum: 0, examples: [1795297087] }
 
-/** The same, or null. */
+/** Returns the same schema, extended by null. */
 export function nullable(schema: JsonSchema): JsonSchema {
   if (schema.$ref !== undefined || schema.type === undefined) return { anyOf: [schema, { type: 'null' }] }
   return { ...schema, type: [schema.type, 'null'].flat(), ...(schema['enum'] !== undefined && withNull(schema)) }
@@ -56,7 +56,7 @@ export function arrayOf(items: JsonSchema): JsonSchema {
   return { type: 'array', items }
 }
 
-/** One of these texts. */
+/** Returns the schema of one of these texts. */
 export function oneOf(...values: readonly string[]): JsonSchema {
   return { type: 'string', enum: values }
 }
@@ -65,18 +65,18 @@ export function ref(component: Component): JsonSchema {
   return { $ref: component }
 }
 
-/** A schema as others contain it: by its name, if it has one. */
+/** Returns a schema as others contain it: by its name, if it has one. */
 export function named(schema: JsonSchema): JsonSchema {
   return typeof schema['title'] === 'string' ? ref(schema as Component) : schema
 }
 
-/** An object of exactly these members. @param optional those that may be missing */
+/** Returns the schema of an object of exactly these members. @param optional those that may be missing */
 export function object(properties: Record<string, JsonSchema>, optional: string[] = []): JsonSchema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name))
   return { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false }
 }
 
-/** A schema with another description, and perhaps another example. */
+/** Returns a schema with another description, and perhaps another example. */
 export function described(schema: JsonSchema, description: string, example?: unknown): JsonSchema {
   return { ...schema, description, ...(example !== undefined && { examples: [example] }) }
 }

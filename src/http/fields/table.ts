@@ -4,7 +4,7 @@ import { camelCase, readFields, readForm, type CamelCase, type Shape, type Value
 import { described, named, nullable, object, type Component, type JsonSchema } from './schema.ts'
 
 /**
- * A member of a representation. Its key says who sees it:
+ * A member of a representation. Its key determines who sees it:
  * - `read`: responses have it.
  * - `detail`: only responses that show one object in full have it.
  * - `readOnce`: only the response to the creation has it.
@@ -20,16 +20,16 @@ type Row<Source, Context> = (
   | { writeOnce: yup.Schema }
   | { writeOnly: yup.Schema }
 ) & {
-  /** What it means, for the reference. */
+  /** The meaning of the member, for the reference. */
   text: string
   example?: unknown
-  /** Its value; without it, the source's property of the same name in camel case. */
+  /** Returns its value; by default, the source's property of the same name in camel case. */
   from?: (source: Source, context: Context) => unknown
 }
 
 type Rows<Source, Context> = Record<string, Row<Source, Context>>
 
-/** The rows that do not say where their value comes from, though the source has no property of their name. */
+/** The rows that do not say where their value comes from, although the source has no property of their name. */
 type Unsourced<Source, M> = {
   [Name in keyof M]: M[Name] extends { from: unknown } | { writeOnly: unknown }
     ? never
@@ -50,9 +50,9 @@ type FieldOf<R> = R extends
   ? Field
   : never
 
-/** How a resource is shown and read: the members in the order of responses, and what each of them is. */
+/** The members of a resource in the order of responses, with their types and meanings. */
 export class Representation<Source, Context, S extends Shape> {
-  /** What lists show, and in full. */
+  /** The schemas of an entry in lists, and of the full object. */
   readonly schema: Component
   readonly full: Component
   readonly shape: S
@@ -72,7 +72,7 @@ export class Representation<Source, Context, S extends Shape> {
     this.shape = mapRows(Object.entries(rows), fieldOf) as S
   }
 
-  /** As in lists. */
+  /** Presents an object as lists show it. */
   present(source: Source, context: Context): Record<string, unknown> {
     return build(this.#members, source, context)
   }
@@ -81,25 +81,25 @@ export class Representation<Source, Context, S extends Shape> {
     return build(this.#all, source, context)
   }
 
-  /** Reads what a request may contain, as `readFields` does. @throws Invalid */
+  /** Reads the members of a request, like `readFields`. @throws Invalid */
   read(body: unknown): Values<S> & { problems: Problems } {
     return readFields(body, this.shape)
   }
 
-  /** Like `read`, but throws the problems. @throws Invalid */
+  /** Reads a request like `read`, but throws the problems. @throws Invalid */
   readForm(body: unknown): Values<S> {
     return readForm(body, {}, this.shape)
   }
 
-  /** The schema of a request. @param required members, which depend on the method */
+  /** Returns the schema of a request. @param required members, which depend on the method */
   input(title: string, required: (keyof S & string)[] = []): Component {
     return inputSchema(title, this.#rows, required)
   }
 }
 
 /**
- * Makes a representation of a source; of what it depends on besides, the context. If a row's value has no source, the
- * result has the type of the row's name, so that the compiler refuses its use.
+ * Makes a representation of a source, whose values may also depend on the context. If a row's value has no source, the
+ * result has the type of the row's name, so that the compiler rejects its use.
  */
 export function representation<Source, Context = void>() {
   return function <M extends Rows<Source, Context>>(names: [string, string?], rows: M) {
@@ -177,7 +177,7 @@ function shownSchema(row: AnyRow): JsonSchema {
   return described(isNullable ? nullable(schema) : schema, text, example)
 }
 
-/** The schema of a request; others than these members are ignored. */
+/** Returns the schema of a request, which ignores other members. */
 function inputSchema(title: string, rows: Record<string, AnyRow>, required: string[]): Component {
   const properties = mapRows(Object.entries(rows), (row) => {
     const field = fieldOf(row)

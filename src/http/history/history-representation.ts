@@ -53,7 +53,7 @@ const at = ruledText({ trim: true }, (text) => (readTime(text) === undefined ? [
 const WRONG_TIME =
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm:ss[.uuuuuu][+HH:MM|-HH:MM|Z].'
 
-/** Which state of a domain is wanted: `at` or `version`. */
+/** The wanted state of a domain: `at` or `version`. */
 export const WHEN = form(
   'RestoreInput',
   {},
@@ -63,14 +63,14 @@ export const WHEN = form(
   },
 )
 
-/** Reads which state of a domain is wanted. @throws Invalid */
+/** Reads the wanted state of a domain. @throws Invalid */
 export function readWhen(body: unknown): When {
   const { at, version } = WHEN.read(body)
   if ((at === undefined) === (version === undefined)) throw Invalid.object('Give either at or version.')
   return version === undefined ? { at: readTime(at!)! } : { version }
 }
 
-/** Why an undo or a restoration is refused: perhaps with the RRsets that are in the way. */
+/** The reason for the rejection of an undo or a restoration, perhaps with the RRsets in the way. */
 export const OBSTRUCTED: Component = {
   title: 'Obstruction',
   ...object(

@@ -7,7 +7,7 @@ export function answer(ctx: AppContext, status: number, body: unknown): void {
   answerText(ctx, status, JSON.stringify(body), 'application/json')
 }
 
-/** Like `answer`, but lets other requests run while it prints a long array; `member` is what an object calls it. */
+/** Responds like `answer` with an array, perhaps as `member` of an object, but lets other requests run in between. */
 export async function answerItems(ctx: AppContext, status: number, items: unknown[], member?: string): Promise<void> {
   const json = await stringify(items)
   answerText(ctx, status, member === undefined ? json : `{"${member}":${json}}`, 'application/json')
@@ -28,8 +28,8 @@ export function answerEmpty(ctx: AppContext, status: number): void {
 }
 
 /**
- * Waits until the account reads few enough large responses. Each of them counts until the client has taken it, or is
- * gone (contract §1.5). @throws Busy
+ * Waits until the account has few enough large responses in flight. A response counts until the client has taken it, or
+ * is gone (contract §1.5). @throws Busy
  */
 export async function joinReaders(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state

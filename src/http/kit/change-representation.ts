@@ -27,7 +27,7 @@ export const CHANGE = representation<Step>()(['Change'], {
   },
 })
 
-/** What a write has changed, or would change. */
+/** The changes that a write has made, or would make. */
 export const CHANGES: Component = { title: 'Changes', ...object({ changes: arrayOf(ref(CHANGE.schema)) }) }
 
 function presentState(state: State | undefined) {

@@ -4,21 +4,21 @@ import type { Access } from '../../service/actor.ts'
 import type { Effect } from './effect.ts'
 
 /**
- * What the middleware before a handler has found out about the request. The guards that authenticate set the actor;
+ * The findings of the middleware before a handler about the request. The guards that authenticate set the actor;
  * `authenticateForDomain` sets the domain in the path, and `findHosts` that of `hosts`.
  */
 export interface State extends Access {
   /** The path pattern of the resource, for the log. */
   route?: string
-  /** Responses are plain text, and GET writes (contract §10). */
+  /** True if responses are plain text, and GET writes (contract §10). */
   dyndns?: boolean
   /** The user name of Basic authentication; set by `authenticateForUpdate`. */
   user?: string | undefined
   /** The host names to update; set by `findHosts`. */
   hosts: string[]
-  /** The version of the domain that a write has published, if it has published any; set by the handlers of writes. */
+  /** The version of the domain that a write has published, if any; set by the handlers of writes. */
   version?: number | undefined
-  /** Returns the parsed body, of plain text a string, or throws what is wrong with it; set by `body`. */
+  /** Returns the parsed body, of plain text a string, or throws its error; set by `body`. */
   body: () => unknown
 }
 
@@ -28,7 +28,7 @@ export type Middleware = Koa.Middleware<State, RouterContext<State>> & { effect?
 /** The context of the middleware outside the router. */
 export type AppContext = Koa.ParameterizedContext<State>
 
-/** Middleware that lets a request pass unless `check` throws. @param effect what the document says about it */
+/** Makes middleware that lets a request pass unless `check` throws. @param effect its description for the document */
 export function guard(check: (ctx: Context) => unknown, effect: Effect): Middleware {
   return withEffect(effect, async function guard(ctx, next) {
     await check(ctx)
@@ -40,7 +40,7 @@ export function withEffect(effect: Effect, middleware: Middleware): Middleware {
   return Object.assign(middleware, { effect })
 }
 
-/** The query parameters. Of a repeated one, only the last value counts, at its position (contract §1.1). */
+/** Returns the query parameters. Of a repeated one, only the last value counts, at its position (contract §1.1). */
 export function parameters(ctx: Koa.Context): Map<string, string> {
   const last = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(ctx.querystring)) {
@@ -50,7 +50,7 @@ export function parameters(ctx: Koa.Context): Map<string, string> {
   return last
 }
 
-/** The last value of a query parameter, if there is one (contract §1.1). */
+/** Returns the last value of a query parameter, if any (contract §1.1). */
 export function parameter(ctx: Koa.Context, name: string): string | undefined {
   return parameters(ctx).get(name)
 }

@@ -1,18 +1,18 @@
-/** What a middleware does to the requests and responses that pass it, for the document. */
+/** The effect of a middleware on the requests and responses that pass it, for the document. */
 export interface Effect {
-  /** A token is needed, or used if presented, or needed in one of the forms of dynDNS. Without it: none is read. */
+  /** The use of a token: required, or used if presented, or required in a form of dynDNS. Without it: none is read. */
   security?: 'token' | 'optional' | 'update'
-  /** Why it refuses requests. */
+  /** The errors with which it rejects requests. */
   errors?: Errors
   /** The request headers that it reads; a key of `described-headers.ts`. */
   reads?: readonly string[]
   /** The headers that it adds to responses of success. */
   tells?: readonly string[]
-  /** Responses to submitted forms are HTML pages. */
+  /** True if responses to submitted forms are HTML pages. */
   pages?: true
 }
 
-/** The texts of errors by status: all those that clients may have to tell apart. */
+/** The texts of errors by status: all those that clients may have to distinguish. */
 export type Errors = Readonly<Record<number, readonly string[]>>
 
 export function merged(parts: readonly (Errors | undefined)[]): Errors {

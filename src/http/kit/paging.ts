@@ -8,14 +8,14 @@ import { baseUrl } from './caller.ts'
 import { parameter, type Context } from './context.ts'
 import { Refusal } from './refusal.ts'
 
-/** A list and how to page through it (contract §4). */
+/** A list, and its parameters of paging (contract §4). */
 export interface Listing<Row> {
   /** The form of the entries' ids. */
   ids: keyof typeof IDS
   /** The query parameters that filter the entries. */
   filters?: string[]
   page: (cursor: Cursor | undefined) => Promise<Page<Row>>
-  /** The number of entries; called only if they do not fit on one page. */
+  /** Counts the entries; called only if they do not fit on one page. */
   total: () => Promise<number>
   present: (row: Row) => unknown
 }
@@ -54,7 +54,7 @@ function link(ctx: Context, filters: string[], relation: string, cursor?: Cursor
   return `<${baseUrl(ctx)}${ctx.path.replace(/\/?$/, '/')}?${parameters.toString()}>; rel="${relation}"`
 }
 
-/** `o` (older) or `n` (newer), the microseconds since the epoch, and the id. */
+/** Prints `o` (older) or `n` (newer), the microseconds since the epoch, and the id. */
 function printCursor({ towards, created, id }: Cursor): string {
   return `${towards[0]}${microseconds(created)}-${id}`
 }

@@ -12,17 +12,17 @@ export type Method = (typeof METHODS)[number]
 
 /** A response, as the document describes it. */
 export interface Answer {
-  /** What it says; without it, the phrase of the status. */
+  /** The description; default: the phrase of the status. */
   text?: string
-  /** Of the body, by media type; none if there is no body. */
+  /** The schemas of the body by media type; none without a body. */
   content?: Record<string, JsonSchema>
-  /** Besides those that each response has; keys of `openapi/described-headers.ts`. */
+  /** The headers besides those of every response; keys of `openapi/described-headers.ts`. */
   headers?: readonly string[]
 }
 
-/** What a method does with a resource: the row of the router, from which the document is made, too. */
+/** The effect of a method on a resource: the row of the router, from which the document is also made. */
 export interface Operation {
-  /** Names it in the document; generated clients call their functions so. */
+  /** The name in the document; generated clients use it for their functions. */
   id: string
   summary: string
   description?: string
@@ -32,7 +32,7 @@ export interface Operation {
   takes?: Record<string, JsonSchema>
   /** The responses by status: those of success, and errors with members of their own. */
   answers: Record<number, Answer>
-  /** Why the handler refuses requests, besides what the middleware before it says. */
+  /** The errors with which the handler rejects requests, besides those of the middleware before it. */
   errors?: Errors
   /** The members of a response 400, besides those that the body of the request may have. */
   problems?: readonly string[]
@@ -42,13 +42,13 @@ export interface Operation {
 
 /** A path, with its methods. HEAD is GET without the body. */
 export interface Resource extends Partial<Record<Method, Operation>> {
-  /** As in the document; requests may add or omit a final slash. */
+  /** The path in the document; requests may add or omit a final slash. */
   path: string
-  /** Apply to every method (contract §1.2, steps 4 to 6). */
+  /** The guards of every method (contract §1.2, steps 4 to 6). */
   guards: Middleware[]
-  /** Responses are plain text, GET writes, and there is no HEAD (contract §10). */
+  /** True if responses are plain text, GET writes, and HEAD does not exist (contract §10). */
   dyndns?: boolean
-  /** The handlers examine conditions on tags; else requests with them are refused (contract §15.1). */
+  /** True if the handlers examine conditions on tags; otherwise requests with them are rejected (contract §15.1). */
   conditional?: boolean
 }
 

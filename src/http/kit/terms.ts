@@ -6,7 +6,7 @@ import { answerItems } from './answer.ts'
 import { parameter, type Context } from './context.ts'
 import { CHANGE } from './change-representation.ts'
 
-/** The preconditions in a request's headers (contract §15.1; RFC 9110 §13.1). Weak tags never match in `If-Match`. */
+/** Reads the preconditions in the headers (contract §15.1; RFC 9110 §13.1). Weak tags never match in `If-Match`. */
 export function conditions(ctx: Koa.Context): Conditions {
   const match = tags(ctx.headers['if-match'], { weak: false })
   const noneMatch = tags(ctx.headers['if-none-match'], { weak: true })
@@ -20,7 +20,7 @@ export function refuseTags(ctx: Koa.Context): void {
   if (!isRead && ![undefined, '*'].includes(ctx.headers['if-match']?.trim())) throw new PreconditionFailed()
 }
 
-/** The tags in a header, undefined without it; none if its syntax is wrong. */
+/** Reads the tags in a header, undefined without it; none if its syntax is wrong. */
 function tags(header: string | undefined, { weak }: { weak: boolean }): string[] | '*' | undefined {
   if (header === undefined) return undefined
   if (header.trim() === '*') return '*'
@@ -34,12 +34,12 @@ export function setTag(ctx: Koa.Context, tag: string): void {
   ctx.set('ETag', `"${tag}"`)
 }
 
-/** Whether the request is a dry run, if its resource has them (contract §15.3). */
+/** Reports whether the request is a dry run, if its resource has them (contract §15.3). */
 export function isDryRun(ctx: Koa.Context): boolean {
   return parameter(ctx, 'dry_run') === 'true'
 }
 
-/** The terms of a write to RRsets. @throws Invalid */
+/** Reads the terms of a write to RRsets. @throws Invalid */
 export function terms(ctx: Koa.Context): Terms {
   if (!['true', 'false', undefined].includes(parameter(ctx, 'dry_run'))) {
     throw Invalid.field('dry_run', 'Must be a valid boolean.')
@@ -47,7 +47,7 @@ export function terms(ctx: Koa.Context): Terms {
   return { ...conditions(ctx), dryRun: isDryRun(ctx) }
 }
 
-/** Responds with what a write has changed, or would change. */
+/** Responds with the changes that a write has made, or would make. */
 export async function answerChanges(ctx: Context, changes: Change[]): Promise<void> {
   const items = changes.map((change) => CHANGE.present(change))
   await answerItems(ctx, 200, items, 'changes')

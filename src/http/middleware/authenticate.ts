@@ -12,10 +12,10 @@ const NOT_PROVIDED = 'Authentication credentials were not provided.'
 const AUTHENTICATION: Errors = { 401: [], 503: [] }
 const NOT_PERMITTED = 'You do not have permission to perform this action.'
 
-/** Requires a valid token (contract §3.1); `requires` says what it needs besides. */
+/** Requires a valid token (contract §3.1); `requires` adds the permissions. */
 export const authenticate = guard(identify, { security: 'token', errors: AUTHENTICATION })
 
-/** Requires no token, but one that is presented must be valid. */
+/** Requires no token, but a presented one must be valid. */
 export const authenticateIfPresented = guard(
   async (ctx) => {
     if (presentedSecret(ctx) !== undefined) await identify(ctx)
@@ -40,7 +40,7 @@ export const authenticateForDomain = guard(
   { security: 'token', errors: { ...AUTHENTICATION, 403: [NOT_PERMITTED], 404: ['Not found.'] } },
 )
 
-/** Requires a token that may use the API so. @param others for these methods instead */
+/** Requires a token that is allowed this use of the API. @param others for these methods instead */
 export function requires(use: Use, others: Partial<Record<string, Use>> = {}): Middleware {
   return guard(
     ({ method, state: { actor } }) => {
@@ -50,7 +50,7 @@ export function requires(use: Use, others: Partial<Record<string, Use>> = {}): M
   )
 }
 
-/** Like `requires`, for `authenticateIfPresented`. */
+/** Requires the same as `requires`, for `authenticateIfPresented`. */
 export function requiresIfPresented(use: Use): Middleware {
   return guard(
     (ctx) => {
@@ -61,7 +61,7 @@ export function requiresIfPresented(use: Use): Middleware {
   )
 }
 
-/** Why `authorise` refuses. */
+/** Returns the texts with which `authorise` rejects. */
 function textsOf(...uses: Use[]): string[] {
   const isAboutFactors = uses.some((use) => ['factors', 'factorReads', 'codes'].includes(use))
   return [NOT_PERMITTED, ...(isAboutFactors ? ['Login token required.', 'Multi-factor authentication required.'] : [])]
@@ -77,7 +77,7 @@ function requiredSecret(ctx: Context): string {
   return secret
 }
 
-/** The secret in the `Authorization` header; undefined if the header is absent or has another scheme. */
+/** Returns the secret in the `Authorization` header; undefined if the header is absent or has another scheme. */
 export function presentedSecret(ctx: Context): string | undefined {
   const { scheme, credentials } = authorization(ctx)
   if (scheme !== 'token') return undefined
@@ -94,7 +94,7 @@ export function presentedSecret(ctx: Context): string | undefined {
   return octets.toString()
 }
 
-/** The `Authorization` header in parts; the scheme is in lower case, and empty if the header is absent. */
+/** Returns the `Authorization` header in parts; the scheme is in lower case, and empty if the header is absent. */
 export function authorization(ctx: Context): { scheme: string; credentials: string[] } {
   const parts = ctx.get('Authorization').split(/[ \t]+/)
   const [scheme = '', ...credentials] = parts.filter((part) => part !== '')

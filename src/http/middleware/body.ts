@@ -12,9 +12,9 @@ import type { Effect } from '../kit/effect.ts'
 import { Refusal } from '../kit/refusal.ts'
 
 interface BodyOptions {
-  /** Refuses an empty body, which otherwise counts as `{}`. */
+  /** True to reject an empty body, which otherwise counts as `{}`. */
   required?: boolean
-  /** Accepts a submitted HTML form, too. */
+  /** True to also accept a submitted HTML form. */
   form?: boolean
   /** The media type of text that is accepted instead of JSON; the handler gets it as a string. */
   text?: string
@@ -40,7 +40,7 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
   })
   return withEffect(effectOf(limit, options), async function body(ctx, next) {
     const length = lengthOf(ctx, limit)
-    // One that is announced as too large is not read.
+    // A body that is announced as too large is not read.
     const release = hold(ctx, length > limit ? 0 : length)
     try {
       await read(ctx, length)
@@ -92,7 +92,7 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
 const BODY_PIECE = 64 * 1024
 
 /**
- * Copies what passes into larger pieces. A body may arrive octet by octet, and every piece that is kept costs a hundred
+ * Copies its input into larger pieces. A body may arrive octet by octet, and every piece that is kept costs a hundred
  * octets, and the buffer that it was read into.
  */
 class Gathered extends Transform {
@@ -132,15 +132,15 @@ function effectOf(limit: number, { required = false }: BodyOptions): Effect {
   }
 }
 
-/** The octets of a body on their way, as announced; unknown lengths count as `limit`. */
+/** Returns the octets of a body in flight, as announced; unknown lengths count as `limit`. */
 function lengthOf(ctx: Context, limit: number): number {
   const isUnknown = ctx.get('Transfer-Encoding') !== '' || ctx.get('Content-Encoding') !== ''
   return isUnknown ? limit : Number(ctx.get('Content-Length'))
 }
 
 /**
- * Counts the octets of a body until the request is done, and the client has taken the response, or is gone: the response to
- * a write cannot be refused, and may be as large. @throws Throttled beyond the bounds
+ * Counts the octets of a body until the request is done, and the client has taken the response, or is gone. The
+ * response to a write cannot be refused, and may be as large. @throws Throttled beyond the bounds
  */
 function hold(ctx: Context, octets: number): Release {
   const { bodies } = ctx.state.system.bounds
@@ -167,17 +167,17 @@ function refusal(error: unknown): Refusal {
   return new Refusal(400, `JSON parse error - the body cannot be read: ${message}`)
 }
 
-/** Whether this is the media type of a submitted HTML form. */
+/** Reports whether this is the media type of a submitted HTML form. */
 export function isForm(mediaType: string): boolean {
   return essence(mediaType) === 'application/x-www-form-urlencoded'
 }
 
-/** The media type without its parameters. */
+/** Returns the media type without its parameters. */
 function essence(mediaType: string): string {
   return mediaType.split(';', 1)[0]!.trim().toLowerCase()
 }
 
-/** The members of a submitted HTML form; an input named `a.b` is the member `b` of `a`. */
+/** Parses a submitted HTML form; an input named `a.b` is the member `b` of `a`. */
 function parseForm(octets: string): unknown {
   const members = new Map<string, unknown>()
   for (const [name, value] of new URLSearchParams(octets)) {
@@ -188,16 +188,16 @@ function parseForm(octets: string): unknown {
   return Object.fromEntries(members)
 }
 
-/** How many octets are searched in one go. */
+/** The number of octets that are searched in one go. */
 const CHUNK = 65_536
 
 const [QUOTE, BACKSLASH, COMMA, ARRAY, OBJECT, ARRAY_END, OBJECT_END] = Buffer.from('"\\,[{]}')
 
-/** What a JSON text costs whoever reads it. */
+/** The cost of a JSON text for its reader. */
 interface Size {
-  /** Each of them, but for the outermost, follows a comma or begins an array or object. */
+  /** The number of values: each, except the outermost, follows a comma or begins an array or object. */
   values: number
-  /** How deep arrays and objects are nested. */
+  /** The depth to which arrays and objects are nested. */
   depth: number
 }
 

@@ -65,7 +65,7 @@ function answerDetail(ctx: AppContext, status: number, error: unknown): void {
   else answer(ctx, status, { detail, ...(error instanceof Obstructed && { conflicts: error.conflicts }) })
 }
 
-/** What a failure of a backend means for the client (contract §2.2). */
+/** Returns the meaning of a backend's failure for the client (contract §2.2). */
 function consequence(ctx: AppContext, error: unknown): string {
   if (error instanceof OutcomeUnknown) return 'Whether the change was made is unknown; please check, then retry.'
   const isRead = (ctx.method === 'GET' || ctx.method === 'HEAD') && !ctx.state.dyndns

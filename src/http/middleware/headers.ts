@@ -12,7 +12,7 @@ const PREFLIGHT = {
   'Access-Control-Max-Age': '86400',
 }
 
-/** The headers of every response, including those to requests that Node refuses (contract §1.6). */
+/** Returns the headers of every response, including those to requests that Node refuses (contract §1.6). */
 export function commonHeaders(config: Config): Record<string, string> {
   const https = config.publicUrl?.startsWith('https:') === true
   return {

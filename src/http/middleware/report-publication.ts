@@ -10,8 +10,8 @@ const EFFECT: Effect = {
 }
 
 /**
- * Tells which version of its domain a write has published. Holds the answer until that version is served, or as long as
- * the client prefers to wait (contract §15.6; RFC 7240 §4.3).
+ * Reports the version of its domain that a write has published. Holds the answer until that version is served, or as
+ * long as the client prefers to wait (contract §15.6; RFC 7240 §4.3).
  */
 export const reportPublication = withEffect(EFFECT, async function reportPublication(ctx: Context, next: Koa.Next) {
   await next()
@@ -21,14 +21,14 @@ export const reportPublication = withEffect(EFFECT, async function reportPublica
   const wait = preferredWait(ctx.get('Prefer'))
   if (wait === 0) return
   const publication = { ...domain, version, published: system.now() }
-  // The write is done: whatever fails now must not look as if it had failed.
+  // The write is done: a later failure must not look like its failure.
   const asked = statusOf(system, publication, patience(ctx, wait))
   const outcome = await asked.catch(() => ({ status: 'PENDING', waited: false }))
   if (outcome.waited) ctx.set('Preference-Applied', `wait=${wait}`)
   ctx.set('Zoneplane-Publication', outcome.status)
 })
 
-/** How long a request of this client waits: not longer than its connection lasts. */
+/** Returns the time that a request of this client waits: not longer than its connection lasts. */
 export function patience(ctx: Context, wait: number): Patience {
   const leaving = new AbortController()
   ctx.res.once('close', () => {
@@ -37,7 +37,7 @@ export function patience(ctx: Context, wait: number): Patience {
   return { accountId: ctx.state.actor.accountId, wait, gone: leaving.signal }
 }
 
-/** The seconds of the preference `wait`, PUBLICATION_WAIT at most; 0 without it. */
+/** Returns the seconds of the preference `wait`, PUBLICATION_WAIT at most; 0 without it. */
 function preferredWait(prefer: string): number {
   const [, seconds = '0'] = /(?:^|,)\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[;,]|$)/i.exec(prefer) ?? []
   return Math.min(Number(seconds), PUBLICATION_WAIT)

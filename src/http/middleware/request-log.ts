@@ -5,8 +5,8 @@ import { loggedAddress } from '../kit/caller.ts'
 import type { AppContext, State } from '../kit/context.ts'
 
 /**
- * Gives the request an id, takes over that of the trace that it is part of, and logs one line after the response. The line has no path, query or header, which may
- * contain secrets.
+ * Gives the request an id, takes over that of the trace to which it belongs, and logs one line after the response. The
+ * line has no path, query or header, which may contain secrets.
  */
 export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void> {
   const given = ctx.get('X-Request-Id')
@@ -32,7 +32,7 @@ export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void>
   })
 }
 
-/** The trace-id of a `traceparent` header (W3C Trace Context §3.2); undefined if the header is absent or invalid. */
+/** Reads the trace-id of a `traceparent` header (W3C Trace Context §3.2); undefined if it is absent or invalid. */
 function traceOf(header: string): string | undefined {
   const [, version, trace, parent, more] =
     /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}(-.*)?$/.exec(header) ?? []

@@ -26,7 +26,7 @@ export async function refuseInvalidHost(ctx: AppContext, next: Koa.Next): Promis
   await next()
 }
 
-/** On a host name that serves only dynDNS updates or only address checks, every path means that (contract §10.1). */
+/** Maps every path on a host name that serves only dynDNS updates or only address checks (contract §10.1). */
 export async function hostNames(ctx: AppContext, next: Koa.Next): Promise<void> {
   const { updateHosts, checkIpHosts } = ctx.state.system.config
   const host = requestedHost(ctx)
@@ -54,14 +54,14 @@ export async function paths(ctx: Koa.Context, next: Koa.Next): Promise<void> {
   await next()
 }
 
-/** The path of the request's target. @throws NotFound if the target cannot be parsed, such as `http://[`, or has none */
+/** Reads the path of the request's target. @throws NotFound if it has none, or cannot be parsed, such as `http://[` */
 function pathOf(ctx: Koa.Context): string {
   const path = parsed(ctx)
   if (path === null) throw new NotFound()
   return path
 }
 
-/** Koa throws some errors, and finds no path in `//=?a=\@#`. */
+/** Parses the path. Koa throws some errors, and finds no path in `//=?a=\@#`. */
 function parsed(ctx: Koa.Context): string | null {
   try {
     return ctx.path

@@ -10,8 +10,8 @@ const PER_DOMAIN: Scope[] = ['dns_api_per_domain_expensive', 'dyndns']
 
 /**
  * Requires that the rates of a scope, and those of `user`, allow another request; sets the `RateLimit` headers
- * (contract §14). A request counts for the account that an earlier guard authenticated, else for the client's address.
- * @param scope one for all methods, or one for GET and HEAD and one for the others; and for dry runs, if there are any
+ * (contract §14). A request counts for the authenticated account, otherwise for the client's address.
+ * @param scope one for all methods, or one for reads and one for writes; and one for dry runs, if it has them
  */
 export function throttle(scope: Scope | { reads: Scope; writes: Scope; dryRuns?: Scope }): Middleware {
   const { reads, writes, dryRuns = writes } = typeof scope === 'string' ? { reads: scope, writes: scope } : scope

@@ -2,13 +2,13 @@ import { PAGE_SIZE } from '../../limits.ts'
 import type { Answer } from '../kit/resource.ts'
 import { arrayOf, described, named, object, ref, STRING, type Component, type JsonSchema } from '../fields/schema.ts'
 
-/** How rows of the router say what they take and answer. */
+/** Descriptions of requests and responses for the rows of the router. */
 
 export function json(schema: JsonSchema): Record<string, JsonSchema> {
   return { 'application/json': named(schema) }
 }
 
-/** A response with JSON. */
+/** Describes a response with JSON. */
 export function shows(schema: JsonSchema, ...headers: string[]): Answer {
   return { content: json(schema), headers }
 }
@@ -17,7 +17,7 @@ export function text(example: string, description: string, mediaType = 'text/pla
   return { content: { [mediaType]: described(STRING, description, example) } }
 }
 
-/** A response with nothing but a sentence. */
+/** Describes a response with only a sentence. */
 export function says(...sentences: string[]): Answer {
   return {
     content: json(
@@ -28,7 +28,7 @@ export function says(...sentences: string[]): Answer {
 
 export const NOTHING: Answer = {}
 
-/** A list that is paged: what it shows, with its filters (contract §4). */
+/** Describes a paged list: its entries and its filters (contract §4). */
 export function pages(schema: Component, ...filters: string[]) {
   const limit =
     `Pagination required. You can query up to ${PAGE_SIZE} items at a time (${PAGE_SIZE + 1} total). ` +

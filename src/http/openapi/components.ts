@@ -21,7 +21,7 @@ const PARAMETERS = {
   header: REQUEST_HEADERS,
 }
 
-/** The named parts of the document, which others refer to. Has those that something has referred to. */
+/** The named parts of the document, which others refer to: only those with a reference. */
 export class Components {
   readonly schemas: Record<string, Json> = {}
   readonly parameters: Record<string, Json> = {}
@@ -30,12 +30,12 @@ export class Components {
   readonly #seen = new Map<string, Component>()
   readonly #common: readonly string[]
 
-  /** @param common the headers that every response has; of errors, too */
+  /** @param common the headers of every response, errors included */
   constructor(common: readonly string[]) {
     this.#common = common
   }
 
-  /** The schema with references in place of those that have names. */
+  /** Returns the schema with references in place of those that have names. */
   schema(schema: JsonSchema): Json {
     const { $ref, properties, items, anyOf, ...rest } = schema
     return {
@@ -75,7 +75,7 @@ export class Components {
     return { $ref: `#/components/parameters/${key}` }
   }
 
-  /** The headers of a response, besides those that every response has. */
+  /** Returns the headers of a response, besides those that every response has. */
   headersOf(names: readonly string[]): Json {
     return Object.fromEntries(
       [...this.#common, ...names].map((key) => {
@@ -86,7 +86,7 @@ export class Components {
     )
   }
 
-  /** The bodies of one kind of response, each with an example. */
+  /** Returns the bodies of one kind of response, each with an example. */
   content(content: Record<string, JsonSchema>): Json {
     return Object.fromEntries(
       Object.entries(content).map(([mediaType, schema]) => [
@@ -96,7 +96,7 @@ export class Components {
     )
   }
 
-  /** A response to a request that is refused. @param texts the details that it may have, besides the usual one */
+  /** Describes a response that rejects a request. @param texts its possible details, besides the usual one */
   refusal(status: number, form: Form, texts: readonly string[]): Json {
     const { name, text } = REFUSALS[status]!
     const key = name + SUFFIXES[form]
@@ -104,7 +104,7 @@ export class Components {
     return { $ref: `#/components/responses/${key}`, ...(texts.length > 0 && { description: withTexts(text, texts) }) }
   }
 
-  /** The same, with a schema and headers of its own. */
+  /** Describes the same, with a schema and headers of its own. */
   refusalWith(
     status: number,
     form: Form,
@@ -134,7 +134,7 @@ function withTexts(text: string, texts: readonly string[]): string {
   return texts.length === 0 ? text : `${text}\n\n${texts.map((each) => `- \`\` ${each} \`\``).join('\n')}`
 }
 
-/** A value that a schema accepts, made of the first examples in it. */
+/** Makes a value that a schema accepts, of the first examples in it. */
 function exampleOf(schema: JsonSchema): unknown {
   const given = schema.examples ?? (schema['enum'] as unknown[] | undefined)
   if (given !== undefined) return given[0]

@@ -6,7 +6,7 @@ export interface Described {
   /** Its own name, if its key is another one. */
   name?: string
   description: string
-  /** Without it: a text. */
+  /** The schema; default: a text. */
   schema?: JsonSchema
   required?: boolean
   allowEmptyValue?: boolean
@@ -15,7 +15,7 @@ export interface Described {
 
 const INTEGER = { type: 'integer', minimum: 1 }
 
-/** Headers of requests that handlers and middleware look at, named as those of responses are. */
+/** The headers of requests that handlers and middleware read, named like those of responses. */
 export const REQUEST_HEADERS: Record<string, Described> = {
   'If-Match': {
     description:

@@ -7,7 +7,7 @@ import { merged, type Effect } from '../kit/effect.ts'
 import { INTRODUCTION, SECURITY_SCHEMES } from './introduction.ts'
 import { REFUSALS } from './error-answers.ts'
 
-/** The OpenAPI document of the API as these settings make it. */
+/** Returns the OpenAPI document of the API as these settings make it. */
 export function describeApi(groups: readonly Group[], config: Config): Json {
   const hasHttps = config.publicUrl?.startsWith('https:') === true
   const components = new Components([
@@ -89,12 +89,12 @@ function describeOperation(components: Components, tag: string, resource: Resour
   }
 }
 
-/** What conditions on tags do to writes (contract §15.1). */
+/** The effect of conditions on tags on writes (contract §15.1). */
 const CONDITIONAL: Effect = { reads: ['If-Match', 'If-None-Match'], errors: { 412: [] } }
-/** A client that sends a tag all the same must not believe that it was compared. */
+/** A client that sends a tag anyway must not believe that it was compared. */
 const UNCONDITIONAL: Effect = { errors: { 412: [] } }
 
-/** Whether an empty body, which counts as `{}`, is refused. */
+/** Reports whether the API rejects an empty body, which counts as `{}`. */
 function needsBody(schema: JsonSchema): boolean {
   const { required = [], anyOf = [], type, $ref } = schema
   if ($ref !== undefined) return needsBody($ref)
@@ -127,7 +127,7 @@ const PHRASES: Record<number, string> = {
   304: 'It has not changed.',
 }
 
-/** The responses to requests that are refused, by the middleware or the handler. */
+/** Describes the responses with which the middleware or the handler rejects requests. */
 function refusals(components: Components, resource: Resource, operation: Operation, effects: Effect[]): Json {
   const form = resource.dyndns === true ? 'text' : effects.some(({ pages }) => pages) ? 'page' : 'json'
   // A path parameter may contain what no path may, such as an encoded slash.
@@ -146,7 +146,7 @@ function refusals(components: Components, resource: Resource, operation: Operati
   return Object.fromEntries(described) as Json
 }
 
-/** The response 400, which names the members with problems. */
+/** Describes the response 400, which names the members with problems. */
 function problems(components: Components, form: Form, operation: Operation, texts: string[]): Json {
   const { takes = {}, problems: more = [], answers } = operation
   const inputs = Object.values(takes)
@@ -177,7 +177,7 @@ const TEXTS: Component = {
   examples: [['This field is required.']],
 }
 
-/** The names of the members of objects that a request may have. */
+/** Returns the names of the members of objects that a request may have. */
 function membersOf(schema: JsonSchema): string[] {
   return [
     ...Object.keys(schema.properties ?? {}),

@@ -12,7 +12,7 @@ const TEXT =
   'OpenAPI 3.1, of exactly the resources that this server has by its settings. With `If-None-Match` and the `ETag` of ' +
   'an earlier response, the response is empty if nothing has changed.'
 
-/** The documents about the API (contract §15.2). @param document the OpenAPI document, which is asked for when it is shown */
+/** Describes the documents about the API (contract §15.2). @param document returns the OpenAPI document on demand */
 export function documents(document: () => unknown): Resource[] {
   return [
     documentIn('json', 'showDocument', 'Show this document', () => JSON.stringify(document())),

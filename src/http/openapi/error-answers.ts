@@ -1,4 +1,4 @@
-/** What the document says of a status for which requests are refused. */
+/** The document's description of a status that rejects requests. */
 interface Refused {
   /** The name of the component. */
   name: string

@@ -1,4 +1,4 @@
-/** What the document says before all else. */
+/** The introduction of the document. */
 export const INTRODUCTION = `
 The API hosts DNS zones. It is compatible with version 1 of deSEC's API, and has some resources of its own.
 

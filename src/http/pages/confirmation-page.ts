@@ -7,7 +7,7 @@ interface Form {
   title: string
   text: string
   button: string
-  /** The action cannot be undone. */
+  /** True if the action cannot be undone. */
   isDangerous?: boolean
   inputs?: Input[]
 }
@@ -71,15 +71,15 @@ export function titleOf(action: Action): string {
   return FORMS[action].title
 }
 
-/** Whether the form of the action has an input of this name. */
+/** Reports whether the form of the action has an input of this name. */
 export function asksFor(action: Action, name: string): boolean {
   return FORMS[action].inputs?.some((input) => input.name === name) === true
 }
 
 /**
- * The form of an action.
+ * Returns the form of an action.
  * @param problems the error texts for the inputs of the previous attempt
- * @param captcha to be solved by the browser before the form can be sent
+ * @param captcha the captcha that the browser must solve before it can send the form
  */
 export function form(action: Action, problems: Record<string, string[]> = {}, captcha?: Captcha): Html {
   const { text, button, isDangerous, inputs = [] } = FORMS[action]
@@ -104,7 +104,7 @@ function field({ name, label, hint, attributes, isCheckbox }: Input, problems: s
     <p class="quiet" id="${name}-hint">${hint}</p>`
 }
 
-/** The inputs that the solver reads and fills in. It replaces the text, which stays if the browser runs no scripts. */
+/** Returns the inputs that the solver reads and fills in. It replaces the text, unless the browser runs no scripts. */
 function captchaInputs({ id, challenge }: Captcha): Html {
   return html`<input type="hidden" name="captcha.id" value="${id}" />
     <input type="hidden" name="captcha.solution" data-challenge="${challenge}" />
@@ -114,12 +114,12 @@ function captchaInputs({ id, challenge }: Captcha): Html {
     </p>`
 }
 
-/** Error texts. */
+/** Returns the markup of error texts. */
 export function alert(texts: string[]): Html {
   return html`<div class="alert" role="alert">${texts.map((text) => html`<p>${text}</p>`)}</div>`
 }
 
-/** Shows what the same request returns as JSON. */
+/** Shows the content of the same response as JSON. */
 export function outcome({ detail, domain, token, secret, uri }: Outcome): Html {
   return html`${detail && html`<p role="status">${detail}</p>`} ${domain && delegation(domain)}
   ${token && domainToken(token)} ${secret && factor(secret, uri!)}`

@@ -41,7 +41,7 @@ label input { flex: 1; min-width: 0; max-width: 28rem; padding: .4rem .6rem; fon
 
 /**
  * Shows the document with Swagger UI, which would send the examples of optional parameters. The token in the field goes
- * into each request, and is stored nowhere. Requests go to the server that the page is from, whatever the document names.
+ * into each request, and is stored nowhere. Requests go to the page's own server, whatever server the document names.
  */
 const SCRIPT = `
 const dark = matchMedia('(prefers-color-scheme: dark)')
@@ -70,7 +70,7 @@ SwaggerUIBundle({
 })
 `
 
-/** Allows only what Swagger UI consists of, its icons, and requests to its own origin; forbids frames. */
+/** Allows only the parts of Swagger UI, its icons, and requests to its own origin; forbids frames. */
 export const POLICY = [
   `default-src 'none'`,
   `style-src 'self' '${digest(STYLE)}'`,
@@ -82,11 +82,11 @@ export const POLICY = [
   `frame-ancestors 'none'`,
 ].join('; ')
 
-/** Octet for octet what the hashes in the policy cover. */
+/** The octets that the hashes in the policy cover, unchanged. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`)
 const SCRIPT_ELEMENT = new Html(`<script type="module">${SCRIPT}</script>`)
 
-/** The page that shows the OpenAPI document. @param version of the assets, so that they can be cached for ever */
+/** Returns the page that shows the OpenAPI document. @param version of the assets, so that caches can keep them */
 export function docsPage(site: string, version: string): string {
   return html`<!doctype html>
     <html lang="en">

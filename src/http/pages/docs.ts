@@ -9,7 +9,7 @@ import type { Context } from '../kit/context.ts'
 import { docsPage, POLICY } from './docs-page.ts'
 
 const require = createRequire(import.meta.url)
-/** It has Swagger UI as it is; the latter's own package has an install script, which reports to a third party. */
+/** Swagger UI, unchanged. Its own package has an install script, which reports to a third party. */
 const PACKAGE = '@fastify/swagger-ui'
 
 /** The assets of the page, with their media types. */
@@ -27,10 +27,10 @@ export async function showDocs(ctx: Context): Promise<void> {
   ctx.body = docsPage(parsedUrl(ctx).host, version)
 }
 
-/** Each asset compressed, from the first time it is asked for. */
+/** The compressed assets, each from its first request on. */
 const compressed = new Map<string, Promise<Buffer>>()
 
-/** Sends an asset of the page, as every browser can read it: compressed. */
+/** Sends an asset of the page compressed, which every browser can read. */
 export async function showAsset(ctx: Context): Promise<void> {
   const name = ctx.params['asset']!
   const mediaType = ASSETS.get(name)

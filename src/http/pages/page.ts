@@ -41,7 +41,7 @@ const POLICY = [
   `frame-ancestors 'none'`,
 ].join('; ')
 
-/** What a Content-Security-Policy calls a style or script by. */
+/** Returns the name of a style or script in a Content-Security-Policy. */
 export function digest(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`
 }
@@ -70,7 +70,7 @@ function markup(part: Part): string {
   return (part || '').replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }
 
-/** Octet for octet what the hashes in the policy cover. */
+/** The octets that the hashes in the policy cover, unchanged. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`)
 export const SOLVER_ELEMENT = new Html(`<script>${SOLVER}</script>`)
 

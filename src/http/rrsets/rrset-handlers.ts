@@ -36,7 +36,7 @@ export async function writeRRsets(ctx: Context): Promise<void> {
   else await answerItems(ctx, method === 'POST' ? 201 : 200, presented)
 }
 
-/** Why requests about types that the service manages itself are refused. */
+/** The error text about types that the service manages itself. */
 export const AUTOMATIC = 'You cannot tinker with the SOA RRset.'
 
 /** Requires a type that the service does not manage itself (contract §1.2, step 5). */
@@ -78,7 +78,7 @@ export async function deleteRRset(ctx: Context): Promise<void> {
   else answerEmpty(ctx, 204)
 }
 
-/** The RRset in the path; the spellings of the apex (contract §8.2) become the empty subname. */
+/** Returns the RRset in the path; the spellings of the apex (contract §8.2) become the empty subname. */
 function keyOf(ctx: Context): RRsetKey {
   return { subname: ctx.params['subname']!.replace(/(\.\.\.|@)$/, ''), type: ctx.params['type']! }
 }

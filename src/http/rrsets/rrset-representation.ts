@@ -53,7 +53,7 @@ function readPlain(body: unknown): RRsetInput | undefined {
   return { subname, type, ttl: ttl as number | undefined, records, problems: {} }
 }
 
-/** Text that `nonBlankText` would return unchanged. */
+/** Reports whether this is text that `nonBlankText` would return unchanged. */
 function isPlain(value: unknown): value is string {
   if (typeof value !== 'string' || value === '') return false
   return value === value.trim() && !value.includes('\0') && value.isWellFormed()

@@ -23,7 +23,7 @@ export const NOT_PERMITTED = [
   `Limit exceeded: a domain can have at most ${RRSETS_MAX} RRsets.`,
 ]
 
-/** What all writes of RRsets say. */
+/** The common description of all writes of RRsets. */
 export const WRITING = {
   query: ['dry_run'],
   errors: { 403: NOT_PERMITTED, 409: [] },

@@ -6,7 +6,7 @@ import { parsedUrl } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
 import { answerChanges, terms } from '../kit/terms.ts'
 
-/** Streams a zone file as fast as the client takes it. What fails after the beginning breaks the connection. */
+/** Streams a zone file as fast as the client takes it. A later failure breaks the connection. */
 export async function exportZonefile(ctx: Context): Promise<void> {
   const parts = Readable.from(zonefiles.exportZone(ctx.state, parsedUrl(ctx).hostname))
   await once(parts, 'readable')

@@ -6,7 +6,7 @@ import { apiUrl } from '../kit/caller.ts'
 import { guard, type Context } from '../kit/context.ts'
 import { Refusal } from '../kit/refusal.ts'
 
-/** Links to the resources that the client may use next (contract §13). */
+/** Responds with links to the resources that the client can use next (contract §13). */
 export async function showIndex(ctx: Context): Promise<void> {
   const base = apiUrl(ctx)
   const actor = ctx.state.actor as Actor | undefined
@@ -29,12 +29,12 @@ function absolute(base: string, links: Record<string, string>): Record<string, s
   return Object.fromEntries(Object.entries(links).map(([name, path]) => [name, base + path]))
 }
 
-/** Whether the process runs (contract §15.2). */
+/** Responds 200 as long as the process runs (contract §15.2). */
 export async function showLiveness(ctx: Context): Promise<void> {
   answer(ctx, 200, { status: 'ok' })
 }
 
-/** Whether the service can do its work (contract §15.2). */
+/** Reports whether the service can do its work (contract §15.2). */
 export async function showReadiness(ctx: Context): Promise<void> {
   const health = await checkHealth(ctx.state.system)
   const isReady = health.status === 'ready'
@@ -44,7 +44,7 @@ export async function showReadiness(ctx: Context): Promise<void> {
 
 const REFUSAL = 'Web pages may not control the service.'
 
-/** A page of any site could send these requests to a service on the developer's machine. */
+/** Rejects requests from pages: any site could send them to a service on the developer's machine. */
 export const refusePages = guard(
   (ctx) => {
     if (ctx.get('Origin') !== '') throw new Refusal(403, REFUSAL)

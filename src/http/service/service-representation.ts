@@ -1,6 +1,6 @@
 import { described, object, oneOf, STRING, UUID, EMAIL, type Component, type JsonSchema } from '../fields/schema.ts'
 
-/** What the service says of itself (contract §§13, 15.2 and 15.8). */
+/** The service's descriptions of itself (contract §§13, 15.2 and 15.8). */
 
 export const LIVENESS: Component = { title: 'Liveness', ...object({ status: oneOf('ok') }) }
 
@@ -56,7 +56,7 @@ export const TEST_ACCOUNT: Component = {
   }),
 }
 
-/** Where the policies of a token are (contract §6.2). */
+/** The URL of a token's policies (contract §6.2). */
 export const POLICIES_INDEX: Component = {
   title: 'PoliciesIndex',
   ...object({ rrsets: url('/auth/tokens/5f6c1b2e-9a8d-4c3b-b7e0-1d2f3a4b5c6d/policies/rrsets/') }),

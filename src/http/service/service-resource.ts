@@ -6,7 +6,7 @@ import { HEALTH, INDEX, LIVENESS, TEST_ACCOUNT } from './service-representation.
 import type { Group, Resource } from '../kit/resource.ts'
 import * as handlers from './service-handlers.ts'
 
-/** What belongs to no account. */
+/** Describes the resources that belong to no account. */
 export function service(config: Config, documents: Resource[]): Group {
   return {
     tag: 'Service',

@@ -5,7 +5,7 @@ import { answer, answerEmpty } from '../kit/answer.ts'
 import type { Context } from '../kit/context.ts'
 import { POLICY } from './policy-representation.ts'
 
-/** The URL of the token's policies (contract §6.2). */
+/** Responds with the URL of the token's policies (contract §6.2). */
 export async function showPolicies(ctx: Context): Promise<void> {
   const { id } = await tokens.get(ctx.state, ctx.params['id']!)
   answer(ctx, 200, { rrsets: `${apiUrl(ctx)}/auth/tokens/${id}/policies/rrsets/` })

@@ -3,7 +3,7 @@ import { boolean, nonBlankText, text } from '../fields/fields.ts'
 import { UUID } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
-/** No domain has an empty name. */
+/** A domain's name, which is never empty. */
 const domain = text({ trim: true, otherwise: 'Invalid value.' })
   .nullable()
   .transform((name: unknown) => (name === '' ? null : name))

@@ -62,7 +62,7 @@ export const TOKEN = representation<Token & { secret?: string }>()(['Token', 'Ne
   },
 })
 
-/** Reads the settings that the body mentions. */
+/** Reads the settings in the body. */
 export function readToken(body: unknown): TokenInput {
   const { problems, ...settings } = TOKEN.read(body)
   return { settings, problems }

@@ -75,7 +75,7 @@ export const TOKENS: Group = {
 }
 
 const wholePolicy = json(POLICY.input('PolicyInput', ['domain', 'subname', 'type']))
-/** Why a policy is not written. */
+/** The errors of rejected policies. */
 const REFUSED = {
   400: [
     'Policy precedence: The first policy must be the default policy.',

@@ -14,7 +14,7 @@ const KEY = representation<TransferKey>()(['TransferKey'], {
   secret: { read: STRING, text: 'Its secret, in Base64.', example: 'c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U=' },
 })
 
-/** Who may transfer a domain's zone; in full with a new key (contract §15.7). */
+/** The permissions to transfer a domain's zone; in full with a new key (contract §15.7). */
 export const TRANSFERS = representation<TransferSettings & { key?: TransferKey }>()(['Transfers', 'NewTransferKey'], {
   addresses: {
     write: transferAddresses(TRANSFER_ADDRESSES_MAX),
@@ -38,7 +38,7 @@ export const TRANSFERS = representation<TransferSettings & { key?: TransferKey }
   },
 })
 
-/** Reads who may transfer a domain's zone: all of it. @throws Invalid */
+/** Reads all permissions to transfer a domain's zone. @throws Invalid */
 export function readTransfers(body: unknown, config: Config): TransferSettings {
   const { addresses, notify, tsig } = readForm(body, TRANSFERS.shape)
   const allowed = addresses.map(parseNetwork)

@@ -10,7 +10,7 @@ import { changeTransfers, showTransfers } from './transfer-handlers.ts'
 
 const WHOLE_DOMAIN = 'The token must be allowed to write all RRsets of the domain.'
 
-/** Who may transfer the zone of a domain (contract §15.7). */
+/** The permissions to transfer the zone of a domain (contract §15.7). */
 export const TRANSFERS_OF_DOMAIN: Resource = {
   path: '/api/v1/domains/:name/transfers/',
   guards: [authenticateForDomain, throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })],
