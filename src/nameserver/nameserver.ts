@@ -4,20 +4,20 @@ export interface PublishedRRset {
   subname: string
   type: string
   ttl: number
-  /** Empty: the RRset is to be deleted. */
+  /** The contents; empty: the RRset is to be deleted. */
   records: string[]
 }
 
 /** A served zone, without the RRsets that the nameserver generates (SOA, DNSSEC). */
 export interface PublishedZone {
-  /** Undefined: the zone has no SOA. */
+  /** The serial; undefined: the zone has no SOA. */
   serial: number | undefined
-  /** Whether each publication rectifies the zone. */
+  /** True if each publication rectifies the zone. */
   rectify: boolean
-  /** Whether the zone has a SOA and a key: a half-created or half-deleted zone lacks one of them. */
+  /** True if the zone has a SOA and a key: a half-created or half-deleted zone lacks one of them. */
   complete: boolean
   keys: KeyState[]
-  /** Whether the handling of serials, and who may transfer the zone, are set as we want. */
+  /** True if the handling of serials and the permissions to transfer the zone are set as we want. */
   configured: boolean
   denial: Denial
   rrsets: PublishedRRset[]
@@ -39,12 +39,12 @@ export interface PreparedUpdate extends Pick<ZoneUpdate, 'zone' | 'denial'> {
   first: string
 }
 
-/** What a zone is created with. */
+/** The initial contents of a zone. */
 export interface NewZone extends ZoneUpdate {
   transfers?: Transfers | undefined
 }
 
-/** Who may transfer a zone besides those whom the operator allows. Either an address or the key suffices. */
+/** The permissions to transfer a zone besides the operator's. Either an address or the key suffices. */
 export interface Transfers {
   /** Addresses and networks that need no key. */
   addresses: string[]
@@ -60,7 +60,7 @@ export interface TransferKey {
 }
 
 /**
- * How a zone denies what does not exist: empty for NSEC, else the contents of NSEC3PARAM (RFC 5155 §4), with ` narrow`
+ * The denial of existence in a zone: empty for NSEC, otherwise the contents of NSEC3PARAM (RFC 5155 §4), with ` narrow`
  * after them if each denial is made up for its question.
  */
 export type Denial = string
@@ -68,36 +68,36 @@ export type Denial = string
 /** NSEC (RFC 4034 §4). */
 export const NSEC: Denial = ''
 
-/** NSEC3 without salt and extra iterations (RFC 9276 §3.1), and not narrow, so that the zone can be transferred. */
+/** NSEC3 without salt and extra iterations (RFC 9276 §3.1), and not narrow, so that zone transfers are possible. */
 export const NSEC3: Denial = '1 0 0 -'
 
 /** The denials of zones that we make, by their names for the operator. */
 export const DENIALS = { nsec: NSEC, nsec3: NSEC3 }
 
-/** A zone as somebody has made it, with all that an adoption must know. */
+/** A foreign zone, with all that an adoption must know. */
 export interface FoundZone {
-  /** Absolute. */
+  /** The absolute name. */
   name: string
-  /** Whether the nameserver is its source: "Native" or "Master"; others are transferred from elsewhere, or catalogs. */
+  /** "Native" or "Master" if the nameserver is its source; others are transferred from elsewhere, or catalogs. */
   kind: string
   /** Free text: PowerDNS' field `account`. */
   account: string
   /** The SOA serial in the nameserver's database. */
   serial: number
-  /** Its signatures were made elsewhere. */
+  /** True if its signatures were made elsewhere. */
   presigned: boolean
   denial: Denial
   /** The kinds of its metadata. */
   metadata: string[]
-  /** All stored RRsets, the SOA among them. */
+  /** All stored RRsets, including the SOA. */
   rrsets: FoundRRset[]
 }
 
-/** An RRset with what only its maker sees. */
+/** An RRset, including the part that is not served. */
 export interface FoundRRset extends Omit<PublishedRRset, 'subname'> {
   /** Absolute. */
   name: string
-  /** How many more records it has, which are not served. */
+  /** The number of its further records, which are not served. */
   disabled: number
   comments: number
 }
@@ -117,14 +117,14 @@ export interface KeyState {
   published: boolean
 }
 
-/** A key with its private half, in the format of BIND (`Private-key-format`). It must get into no log, error or answer. */
+/** A key with its private half, in the format of BIND (`Private-key-format`). No log, error or answer may have it. */
 export interface SigningKey extends KeyState {
   privateKey: string
 }
 
 /** The right to change a zone, which may end while a request waits to be sent. */
 export interface Lease {
-  /** Rejects if the right has ended: then nothing is sent. */
+  /** Rejects if the right has ended: then the caller sends nothing. */
   confirm(): Promise<void>
 }
 
@@ -133,17 +133,17 @@ export interface Catalog {
   serial: number
   /** The members' zones by their ids; names without final dot. */
   members: Map<string, string>
-  /** Whether all else is as it should be. */
+  /** True if all the rest is as it should be. */
   sound: boolean
 }
 
 /** Catalog zones at the nameserver: ordinary zones, not signed. Names are without final dot. */
 export interface Catalogs {
-  /** Undefined: there is no such zone. */
+  /** Reads a catalog zone; undefined: it does not exist. */
   read(catalog: string): Promise<Catalog | undefined>
-  /** Makes the zone with all its members at once. A failure may leave part of it, which `read` shows. */
+  /** Creates the zone with all its members at once. A failure may leave part of it, which `read` shows. */
   create(catalog: string, serial: number, members: Map<string, string>): Promise<void>
-  /** Atomic. @param removed ids */
+  /** Updates the zone atomically. @param removed ids */
   update(catalog: string, serial: number, added: Map<string, string>, removed: string[]): Promise<void>
   /** Makes the zone `sound`, together with the next update. */
   configure(catalog: string): Promise<void>
@@ -159,7 +159,7 @@ export interface Catalogs {
 export interface Nameserver {
   /**
    * Creates a zone. Not atomic: while several requests create a zone, it has no SOA.
-   * @param keys that sign it; none: it gets a new one
+   * @param keys its signing keys; none: it gets a new one
    * @returns its published keys, and all with their private halves
    */
   createZone(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<{ keys: Key[]; signing: SigningKey[] }>
@@ -171,9 +171,9 @@ export interface Nameserver {
    * @param rectify the value that setRectify set last; it must be true if names disappear
    */
   publish(changes: ZoneUpdate, rectify: boolean, lease: Lease): Promise<void>
-  /** The first half of `publish`, which sends nothing yet. */
+  /** Does the first half of `publish`, which sends nothing yet. */
   prepare(changes: ZoneUpdate, rectify: boolean): Promise<PreparedUpdate>
-  /** The second half of `publish`: sends the first batch at once. */
+  /** Does the second half of `publish`: sends the first batch at once. */
   send(update: PreparedUpdate, lease: Lease): Promise<void>
   /** Sets whether each publication rectifies the zone (DNSSEC order, delegations), in time linear in its size. */
   setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void>
@@ -183,45 +183,45 @@ export interface Nameserver {
    * @param transfers undefined: they stay as they are
    */
   configure(zone: string, denial: Denial, transfers: Transfers | undefined, lease: Lease): Promise<void>
-  /** Sets who may transfer the zone, at once. Not atomic. */
+  /** Sets the permissions to transfer the zone, at once. Not atomic. */
   setTransfers(zone: string, transfers: Transfers, lease: Lease): Promise<void>
-  /** Removes a key that no zone has any more. */
+  /** Removes a key that no longer belongs to any zone. */
   removeTransferKey(name: string): Promise<void>
-  /** The published keys. */
+  /** Returns the published keys. */
   keys(zone: string): Promise<Key[]>
-  /** All keys of the zone, with their private halves. */
+  /** Returns all keys of the zone, with their private halves. */
   signingKeys(zone: string): Promise<SigningKey[]>
   /** Adds keys to the zone. */
   addKeys(zone: string, keys: SigningKey[], lease: Lease): Promise<void>
-  /** The zone's SOA serial as we set it, 0 if it has no SOA; undefined if the zone does not exist. */
+  /** Returns the zone's SOA serial as we set it, 0 if it has no SOA; undefined if the zone does not exist. */
   serial(zone: string): Promise<number | undefined>
-  /** Whether the zone has this SOA serial, as we set it. Costs less than `serial` if it has. */
+  /** Reports whether the zone has this SOA serial, as we set it. Costs less than `serial` if it has. */
   hasSerial(zone: string, serial: number): Promise<boolean>
-  /** The SOA RRset with the serial that is served for this version. The nameserver increases it when signing again. */
+  /** Returns the SOA RRset with the serial served for this version. The nameserver increases it when signing again. */
   servedSoa(zone: string, version: number): Promise<PublishedRRset>
-  /** The whole zone; undefined if it does not exist. @param transfers what `configured` is about; undefined: any */
+  /** Reads the whole zone; undefined if it does not exist. @param transfers required by `configured`; undefined: any */
   read(zone: string, transfers?: Transfers): Promise<PublishedZone | undefined>
-  /** A zone that somebody may have made; undefined if it does not exist. */
+  /** Reads a zone that may be foreign; undefined if it does not exist. */
   survey(zone: string): Promise<FoundZone | undefined>
-  /** The serials of all zones. Takes time linear in their number: for repair and the operator, never for a request. */
+  /** Returns the serials of all zones, in time linear in their number: for repair and the operator, not requests. */
   serials(): Promise<Map<string, number>>
   /** Resolves if the nameserver answers, accepts our credentials, and was probed. */
   ready(): Promise<void>
   /**
    * Detects behaviour that depends on the nameserver's version and settings. Until it has succeeded, functions that
-   * change a zone reject with the kind "unreachable". Resolves with what the operator should know about the nameserver.
+   * change a zone reject with the kind "unreachable". Resolves with the warnings for the operator.
    */
   probe(): Promise<string[]>
-  /** Why nothing can be published yet: no probe has succeeded. undefined: one has. */
+  /** The reason why the service cannot publish yet: no probe has succeeded. undefined: one has. */
   readonly problem: string | undefined
-  /** Whether every publication must rectify the zone, whatever it changes. Known after the probe. */
+  /** True if every publication must rectify the zone, whatever it changes. Known after the probe. */
   readonly alwaysRectify: boolean
   /**
-   * Why names with this label directly below a zone's name cannot be published; undefined: they can.
-   * @throws NameserverFailure if only a probe could tell
+   * Returns the reason why names with this label directly below a zone's name cannot be published; undefined: they can.
+   * @throws NameserverFailure if only a probe could detect it
    */
   labelProblem(label: string): string | undefined
-  /** How many requests are open now, and how many wait for a connection. */
+  /** The numbers of open requests, and of requests that wait for a connection. */
   readonly load: { open: number; waiting: number }
   readonly catalogs: Catalogs
   close(): Promise<void>

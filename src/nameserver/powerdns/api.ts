@@ -9,19 +9,19 @@ export interface ApiOptions {
   key: string
   /** The maximum number of concurrent requests; others wait. */
   connections: number
-  /** Gets to know each call. */
+  /** The observer of each call. */
   observer?: Observer | undefined
 }
 
-/** Whoever measures calls. Starts are by performance.now(). */
+/** The recipient of measurements. Starts are by performance.now(). */
 export interface Observer {
   /** @param call method and path, without names and numbers: `PATCH /zones/:id` */
   ended(call: string, outcome: 'done' | 'lease_lost' | FailureKind, start: number): void
-  /** The call that began then has got a connection. */
+  /** Reports that the call with this start has got a connection. */
   waited(start: number): void
 }
 
-/** How many requests are open, and how many wait for a connection. */
+/** The numbers of open requests, and of requests that wait for a connection. */
 export interface Load {
   open: number
   waiting: number
@@ -89,7 +89,7 @@ export class Api {
     })
   }
 
-  /** Does a call, and tells the observer how it ended. */
+  /** Does a call, and reports its outcome to the observer. */
   async #observed<T>(method: string, path: string, work: () => Promise<T>): Promise<T> {
     const observer = this.#observer
     if (observer === undefined) return work()
@@ -104,7 +104,7 @@ export class Api {
     }
   }
 
-  /** How many requests are open now, and wait for a connection. */
+  /** The numbers of open requests, and of requests that wait for a connection. */
   get load(): Load {
     const { running, size } = this.#pool.stats
     return { open: running, waiting: size - running }
@@ -127,12 +127,12 @@ export class Api {
   }
 }
 
-/** The path of a zone: PowerDNS' id for it. Our zone names contain neither `/` nor `=`. */
+/** Returns the path of a zone: PowerDNS' id for it. Our zone names contain neither `/` nor `=`. */
 export function zonePath(zone: string): string {
   return `/zones/${zone.replaceAll('_', '=5F')}`
 }
 
-/** The answer, or undefined if what was asked for is absent. */
+/** Returns the answer; undefined if its object is absent. */
 export async function ifPresent<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
@@ -142,7 +142,7 @@ export async function ifPresent<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The path of a call without what names a zone, a key or a setting; of the query, only that it names a zone. */
+/** Returns the path of a call without names of zones, keys and settings; of the query, only that it names a zone. */
 function templateOf(path: string): string {
   return path
     .replace(/\?zone=.*$/, '?zone=:id')
@@ -153,7 +153,7 @@ function templateOf(path: string): string {
 /** A request without its body. */
 type Request = Omit<Dispatcher.RequestOptions, 'body'>
 
-/** Tells when a request has got its connection: undici begins it just before it sends. */
+/** Reports when a request has got its connection: undici begins it just before it sends. */
 function atStart(observer: Observer | undefined): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     const start = performance.now()
@@ -170,7 +170,7 @@ function atStart(observer: Observer | undefined): Dispatcher.DispatcherComposeIn
   }
 }
 
-/** The body of a request under a lease. undici asks for it when a connection is open, before it sends anything. */
+/** Yields the body of a request under a lease. undici asks for it when a connection is open, before it sends data. */
 async function* underLease(lease: Lease, body: string | null): AsyncGenerator<string> {
   await lease.confirm()
   if (body !== null) yield body
@@ -196,7 +196,7 @@ function kindOf(status: number): NameserverFailure['kind'] {
   return 'failed'
 }
 
-/** The RRset that an error message names, in any of PowerDNS' wordings (powerdns.md §2.2). */
+/** Finds the RRset that an error message names, in any of PowerDNS' wordings (powerdns.md §2.2). */
 function refusedRRset(message: string): { name: string; type: string } | undefined {
   const [, name, type] = /(?:Record|RRset) (\S+?)(?:\/| IN )([A-Z0-9]+)/.exec(message) ?? []
   return name === undefined || type === undefined ? undefined : { name, type }

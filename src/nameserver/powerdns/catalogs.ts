@@ -4,12 +4,12 @@ import type { Catalog, Catalogs, TransferKey } from '../nameserver.ts'
 import { idOf } from './transfers.ts'
 
 /**
- * Our own serials, also at the secondaries; and a change takes no time that grows with the zone. PowerDNS' own catalogs
- * have members without ids that change, and serials that can move backwards.
+ * Settings for our own serials, also at the secondaries, and for changes whose time does not grow with the zone.
+ * PowerDNS' own catalogs have members without ids that change, and serials that can move backwards.
  */
 const SETTINGS = { kind: 'Master', dnssec: false, soa_edit_api: '', soa_edit: 'NONE', api_rectify: false }
 
-/** Consumers ask for the serial every minute, in case that a NOTIFY gets lost; they never let the zone expire. */
+/** Consumers ask for the serial every minute, in case a NOTIFY gets lost; they never let the zone expire. */
 const SOA_TIMES = '60 60 2147483646 0'
 
 interface ZoneAnswer {
@@ -88,7 +88,7 @@ interface RRset {
   content: string
 }
 
-/** What every catalog zone has, its SOA first (RFC 9432 §§4.1, 4.2.1). */
+/** Returns the RRsets of every catalog zone, its SOA first (RFC 9432 §§4.1, 4.2.1). */
 function base(catalog: string, serial: number): RRset[] {
   return [
     { name: `${catalog}.`, type: 'SOA', content: `invalid. invalid. ${serial} ${SOA_TIMES}` },
@@ -97,7 +97,7 @@ function base(catalog: string, serial: number): RRset[] {
   ]
 }
 
-/** The members (RFC 9432 §4.1). */
+/** Returns the members (RFC 9432 §4.1). */
 function pointers(catalog: string, members: Map<string, string>): RRset[] {
   return [...members].map(([id, zone]) => pointer(catalog, id, zone))
 }

@@ -18,14 +18,14 @@ export async function listKeys(api: Api, zone: string): Promise<KeyAnswer[]> {
   return (await api.call('GET', `${zonePath(zone)}/cryptokeys`, answerTime(0))) as KeyAnswer[]
 }
 
-/** All keys with their private halves; one request for each. */
+/** Exports all keys with their private halves; one request for each. */
 export async function exportKeys(api: Api, zone: string): Promise<ExportedKey[]> {
   const listed = await listKeys(api, zone)
   const exported = listed.map(({ id }) => api.call('GET', `${zonePath(zone)}/cryptokeys/${id}`, answerTime(0)))
   return Promise.all(exported as Promise<ExportedKey>[])
 }
 
-/** Adds a key. Its flags tell whether it is used as zone-signing key only, because PowerDNS says `csk` of many keys. */
+/** Adds a key. Its flags show whether it is only a zone-signing key, because PowerDNS says `csk` of many keys. */
 export async function importKey(api: Api, zone: string, key: SigningKey, lease: Lease): Promise<void> {
   const { dnskey, active, published, privateKey } = key
   const keytype = dnskey.startsWith('256 ') ? 'zsk' : 'ksk'
@@ -36,7 +36,7 @@ export async function importKey(api: Api, zone: string, key: SigningKey, lease: 
   }
 }
 
-/** The published keys that sign. */
+/** Returns the published keys that sign. */
 export function publicKeys(keys: KeyAnswer[]): Key[] {
   return keys
     .filter(({ active, published }) => active && published)

@@ -3,15 +3,15 @@ import { NSEC3, type Denial } from '../nameserver.ts'
 
 const BASE32HEX = '0123456789abcdefghijklmnopqrstuv'
 
-/** What a narrow denial ends with. */
+/** The end of a narrow denial. */
 export const NARROW = / narrow$/
 
-/** The denial of a zone, from its settings at PowerDNS. */
+/** Reads the denial of a zone from its settings at PowerDNS. */
 export function denialOf({ nsec3param, nsec3narrow }: { nsec3param: string; nsec3narrow: boolean }): Denial {
   return nsec3param !== '' && nsec3narrow ? `${nsec3param} narrow` : nsec3param
 }
 
-/** The NSEC3 owner label of a name (RFC 5155 §5). @param denial one with NSEC3 */
+/** Returns the NSEC3 owner label of a name (RFC 5155 §5). @param denial one with NSEC3 */
 export function nsec3Label(name: string, denial: Denial = NSEC3): string {
   const [, , iterations, salt = '-'] = denial.split(' ')
   const octets = Buffer.from(salt === '-' ? '' : salt, 'hex')
@@ -30,16 +30,16 @@ export function nsec3Label(name: string, denial: Denial = NSEC3): string {
   return label
 }
 
-/** Whether a label could be the NSEC3 owner label of some name. */
+/** Reports whether a label could be the NSEC3 owner label of some name. */
 export function isNsec3Label(label: string): boolean {
   return /^[0-9a-v]{32}$/.test(label)
 }
 
 /**
- * Deletions of stale NSEC3 entries. LMDB before 5.0 keeps two entries (by name and by hash) of a name that disappears,
- * and of the empty non-terminals above it; in a zone with NSEC that pdnsutil has made, the one by name. They make negative
- * answers contradict themselves. Rectifying recreates the entries of names that stay.
- * @param removed the names of which an RRset disappears
+ * Returns the deletions of stale NSEC3 entries. LMDB before 5.0 keeps two entries (by name and by hash) of a name that
+ * disappears, and of the empty non-terminals above it; in a zone with NSEC that pdnsutil has made, the one by name.
+ * They make negative answers contradict themselves. Rectifying recreates the entries of names that stay.
+ * @param removed the names that lose an RRset
  */
 export function staleNsec3(zone: string, denial: Denial, removed: string[]): object[] {
   const names = new Set<string>()
@@ -57,7 +57,7 @@ export function staleNsec3(zone: string, denial: Denial, removed: string[]): obj
   )
 }
 
-/** The wire form of an absolute name without escapes, one character per octet. */
+/** Returns the wire form of an absolute name without escapes, one character per octet. */
 function wire(name: string): string {
   const labels = name.split('.').slice(0, -1)
   return labels.map((label) => String.fromCharCode(label.length) + label).join('') + '\0'

@@ -10,15 +10,15 @@ import { readSerial } from './published-zone.ts'
 import { deleteZone } from './zone-changes.ts'
 import { servedSerial } from './zone-settings.ts'
 
-/** The same zone in all processes, so that each probe deletes what an earlier one has left that did not end. */
+/** The same zone in all processes, so that each probe deletes the remains of an earlier one that was cut short. */
 const SCRATCH_ZONE = 'probe-dns.zoneplane.invalid.'
 
-/** How many times a probe is tried while other processes probe. */
+/** The number of attempts at a probe while other processes probe. */
 const PROBES = 5
 
 /**
- * Where PowerDNS may answer queries, by its settings: each of its addresses, and that of its API, where an address stands
- * for all. None if it keeps answers in a cache: these may be older than what it has.
+ * Returns the endpoints at which PowerDNS may answer queries, by its settings: each of its addresses, and that of its
+ * API, where an address stands for all. None if it keeps answers in a cache: these may be older than its data.
  * @param url of its API
  */
 export async function endpointsOf(valueOf: (setting: string) => string, url: string): Promise<Endpoint[]> {
@@ -32,7 +32,7 @@ export async function endpointsOf(valueOf: (setting: string) => string, url: str
   return [...known.values()].filter(({ address, port }) => isIP(address) !== 0 && port > 0)
 }
 
-/** The address of the host in a URL; empty if it has none. */
+/** Resolves the address of the host in a URL; empty if it has none. */
 async function addressOf(url: string): Promise<string> {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
   return lookup(host).then(
@@ -41,15 +41,15 @@ async function addressOf(url: string): Promise<string> {
   )
 }
 
-/** An address that may have a port of its own: `192.0.2.1`, `192.0.2.1:5300`, `2001:db8::1`, `[2001:db8::1]:5300`. */
+/** Parses an address, perhaps with a port: `192.0.2.1`, `192.0.2.1:5300`, `2001:db8::1`, `[2001:db8::1]:5300`. */
 function endpointOf(text: string, port: number): Endpoint {
   const [, bracketed, plain, own] = /^(?:\[(.*)\]|([\d.]+))(?::(\d+))?$/.exec(text) ?? []
   return { address: bracketed ?? plain ?? text, port: own === undefined ? port : Number(own) }
 }
 
 /**
- * The endpoint of these at which this PowerDNS, and nobody else, answers queries: there a zone is served with the serial
- * that it has just got. @throws NameserverFailure
+ * Finds the endpoint at which exactly this PowerDNS answers queries: it serves a zone with the serial that the zone has
+ * just got. @throws NameserverFailure
  */
 export async function clientAt(endpoints: Endpoint[], api: Api): Promise<DnsClient | undefined> {
   for (let left = PROBES; left > 0 && endpoints.length > 0; left--) {
@@ -81,7 +81,7 @@ async function makeScratchZone(api: Api, serial: number): Promise<void> {
   }
 }
 
-/** The first of these that serves the scratch zone with this serial; undefined: none does. */
+/** Returns the first endpoint that serves the scratch zone with this serial; undefined: none does. */
 async function firstThatServes(endpoints: Endpoint[], serial: number): Promise<DnsClient | undefined> {
   const clients = endpoints.map((endpoint) => new DnsClient(endpoint))
   const served = await Promise.all(clients.map((client) => client.ask(SCRATCH_ZONE.slice(0, -1), DNS_ANSWER_TIME)))

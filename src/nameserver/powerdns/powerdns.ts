@@ -32,7 +32,7 @@ import { servedSerial, ZoneSettings, type ZoneOptions } from './zone-settings.ts
 
 export type PowerDnsOptions = ApiOptions & ZoneOptions
 
-/** Why a name may not be like an NSEC3 hash (contract §8.4). */
+/** The error text about names that resemble an NSEC3 hash (contract §8.4). */
 const NSEC3_LABEL =
   'A label of 32 characters 0-9 and a-v cannot stand directly below the name of a zone: the nameserver would take it ' +
   'for the NSEC3 hash of another name, and deny that name.'
@@ -45,7 +45,7 @@ export class PowerDns implements Nameserver {
   readonly #settings: ZoneSettings
   readonly #transferKey: TransferKey | undefined
   #traits: Traits | undefined
-  /** Where PowerDNS answers queries, from what it has now; undefined: not known. */
+  /** The client that reads PowerDNS' present data over DNS; undefined: not known. */
   #dns: DnsClient | undefined
   #problem: string | undefined = 'PowerDNS was not probed'
 
@@ -83,9 +83,9 @@ export class PowerDns implements Nameserver {
     const head = JSON.stringify({ name: zone, nameservers: [], ...settings })
     const body = `${head.slice(0, -1)},"rrsets":${await replacements(zone, rrsets, this.#spelling)}}`
     const creation = this.#api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body, lease)
-    // PowerDNS may have created part of a zone that it refuses (powerdns.md §2.3).
+    // PowerDNS may have created part of a zone that it rejects (powerdns.md §2.3).
     await orHalfDone(creation, 'refused').catch(async (error: unknown) => {
-      // It refuses a key that it does not have: it may have lost all its data. Repair tries again.
+      // PowerDNS rejects a key that it does not have: it may have lost all its data. Repair tries again.
       if (this.#transferKey !== undefined) await ensureKey(this.#api, this.#transferKey).catch(() => undefined)
       throw error
     })
@@ -93,14 +93,14 @@ export class PowerDns implements Nameserver {
 
   /**
    * Creates a zone in several requests. It gets its SOA in the last one, because PowerDNS does not serve a zone without
-   * SOA: nobody sees an incomplete one, or one that is not signed. Only a secondary zone can be created without SOA.
+   * SOA: queries never see an incomplete or unsigned zone. Only a secondary zone can be created without SOA.
    * @param keys none: PowerDNS makes one
    */
   async #build({ zone, denial, version, rrsets, transfers }: NewZone, keys: SigningKey[], lease: Lease): Promise<void> {
     await this.#post(zone, { kind: 'Slave' }, [], lease)
     const building = async () => {
       for (const key of keys) await importKey(this.#api, zone, key, lease)
-      // What has no SOA cannot be rectified. A key is made if there is none.
+      // PowerDNS cannot rectify a zone without SOA. It makes a key if the zone has none.
       const settings = JSON.stringify({ ...this.#settings.of(denial, transfers), api_rectify: false })
       await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
       const batches = batchesOf(rrsets)
@@ -140,7 +140,7 @@ export class PowerDns implements Nameserver {
     }
   }
 
-  /** @param size how many RRsets are changed */
+  /** @param size the number of changed RRsets */
   async #patch(zone: string, changes: string, size: number, lease: Lease): Promise<void> {
     await this.#api.call('PATCH', path(zone), answerTime(size), changes, lease)
   }
@@ -158,7 +158,7 @@ export class PowerDns implements Nameserver {
     await this.#set(zone, { master_tsig_key_ids: this.#settings.transferKeys(transfers) }, transfers, lease)
   }
 
-  /** Changes settings of a zone, which name the key of these transfers, and the addresses. */
+  /** Changes settings of a zone, including the key and the addresses of these transfers. */
   async #set(zone: string, settings: object, transfers: Transfers | undefined, lease: Lease): Promise<void> {
     this.#requireProbe()
     if (transfers?.key !== undefined) await ensureKey(this.#api, transfers.key)
@@ -264,8 +264,8 @@ export class PowerDns implements Nameserver {
   }
 
   /**
-   * Flushes the zone's names from the caches. Otherwise queries for names that were asked before the zone existed are
-   * still refused until the packet cache expires (powerdns.md §1.4).
+   * Flushes the zone's names from the caches. Otherwise PowerDNS still rejects queries for names that were asked before
+   * the zone existed, until the packet cache expires (powerdns.md §1.4).
    */
   async #flush(zone: string): Promise<void> {
     await this.#api.call('PUT', `/cache/flush?domain=${encodeURIComponent(zone)}`, answerTime(0))

@@ -22,8 +22,8 @@ interface ZoneAnswer {
 }
 
 /**
- * The whole zone; undefined if it does not exist.
- * @param settings what `configured` is about
+ * Reads the whole zone; undefined if it does not exist.
+ * @param settings those that `configured` requires
  * @throws NameserverFailure
  */
 export async function readZone(
@@ -57,14 +57,14 @@ export async function readZone(
   }
 }
 
-/** The zone's SOA serial, 0 if it has no SOA; undefined if the zone does not exist. @throws NameserverFailure */
+/** Reads the zone's SOA serial, 0 if it has no SOA; undefined if the zone does not exist. @throws NameserverFailure */
 export async function readSerial(api: Api, zone: string): Promise<number | undefined> {
   // In the list, because there PowerDNS need not look at keys and settings.
   const answer = await api.call('GET', `/zones?zone=${encodeURIComponent(zone)}&dnssec=false`, answerTime(0))
   return (answer as { serial: number }[])[0]?.serial
 }
 
-/** The SOA RRset with the serial that is served for this version. @throws NameserverFailure */
+/** Returns the SOA RRset with the serial that is served for this version. @throws NameserverFailure */
 export async function readServedSoa(api: Api, zone: string, version: number): Promise<PublishedRRset> {
   const query = `rrset_name=${encodeURIComponent(zone)}&rrset_type=SOA`
   const answer = (await api.call('GET', `${zonePath(zone)}?${query}`, answerTime(0))) as ZoneAnswer
@@ -77,7 +77,7 @@ export async function readServedSoa(api: Api, zone: string, version: number): Pr
   return { subname: '', type: 'SOA', ttl: rrset.ttl, records }
 }
 
-/** Whether a key is there twice: an import that arrived late has repeated it (powerdns.md §8). */
+/** Reports whether a key is there twice: an import that arrived late has repeated it (powerdns.md §8). */
 function repeats(keys: KeyState[]): boolean {
   return new Set(keys.map(({ dnskey }) => dnskey)).size < keys.length
 }

@@ -1,27 +1,27 @@
 /**
- * How a PowerDNS spells record contents; it refuses any other spelling (powerdns.md §4). Everywhere else contents are in
- * standard presentation format, as the API shows them.
+ * The spelling of record contents by a PowerDNS; it rejects any other (powerdns.md §4). In all other places contents
+ * are in standard presentation format, as the API shows them.
  */
 export interface Spelling {
-  /** It reads escapes as they are. PowerDNS 5.1 removes a level of them first. */
+  /** True if it reads escapes unchanged. PowerDNS 5.1 first removes a level of them. */
   keepsEscapes: boolean
-  /** It calculates the angles of LOC exactly. PowerDNS before 5.0 has them in doubles, and 0 is south or west. */
+  /** True if it calculates the angles of LOC exactly. PowerDNS before 5.0 uses doubles, and 0 is south or west. */
   exactAngles: boolean
-  /** It has names for more types in CSYNC, and for more parameters of SVCB, as PowerDNS 5.1 does. */
+  /** True if it has names for more types in CSYNC, and for more parameters of SVCB, as PowerDNS 5.1 does. */
   namesMore: boolean
 }
 
-/** How each version spells, the newest last. */
+/** The spelling of each version, the newest last. */
 const VERSIONS: [version: string, Spelling][] = [
   ['4', { keepsEscapes: true, exactAngles: false, namesMore: false }],
   ['5.0', { keepsEscapes: true, exactAngles: true, namesMore: false }],
   ['5.1', { keepsEscapes: false, exactAngles: true, namesMore: true }],
 ]
 
-/** The newest spelling that is known, and the version that has it. */
+/** The newest known spelling, and its version. */
 export const [NEWEST_VERSION, NEWEST_SPELLING] = VERSIONS.at(-1)!
 
-/** How this version spells; undefined: that is not known. */
+/** Returns the spelling of this version; undefined: not known. */
 export function spellingOf(version: string): Spelling | undefined {
   return VERSIONS.find(([known]) => version.startsWith(`${known}.`))?.[1]
 }
@@ -39,7 +39,7 @@ const NAMES: Record<string, RegExp> = {
   HTTPS: /(?<= )\S+/,
 }
 
-/** The types of records that PowerDNS names, and the standard format here does not. */
+/** The types of records that PowerDNS names, unlike the standard format here. */
 const TYPES = new Map([
   ['TYPE65401', 'ALIAS'],
   ['TYPE65402', 'LUA'],
@@ -59,7 +59,7 @@ const PARAMETERS = new Map([
   ['key8', 'ohttp'],
 ])
 
-/** The content as PowerDNS wants it. */
+/** Converts a content to PowerDNS' spelling. */
 export function spell(type: string, content: string, { keepsEscapes, exactAngles, namesMore }: Spelling): string {
   let text = content
   if (type === 'LOC' && !exactAngles) text = withDoubles(text)
@@ -69,7 +69,7 @@ export function spell(type: string, content: string, { keepsEscapes, exactAngles
   return keepsEscapes ? withNames(type, text, bare) : escapedAgain(text)
 }
 
-/** The standard format of a content as PowerDNS shows it. */
+/** Converts a content from PowerDNS' spelling to the standard format. */
 export function standard(type: string, content: string): string {
   if (type === 'LOC') return content.replace(/([0-9]+) 60\.000/g, (_, minutes) => `${Number(minutes) + 1} 0.000`)
   if (type === 'CSYNC') return withWords(content, STANDARD_TYPES)
@@ -80,7 +80,7 @@ function withWords(content: string, words: ReadonlyMap<string, string>): string 
   return content.replace(/[A-Za-z0-9]+/g, (word) => words.get(word) ?? word)
 }
 
-/** PowerDNS escapes fewer characters in names than the standard format: only backslashes and dots in labels. */
+/** Changes the names in a content. In them PowerDNS escapes only backslashes and dots, unlike the standard format. */
 function withNames(type: string, content: string, change: (names: string) => string): string {
   const names = NAMES[type]
   return names === undefined ? content : content.replace(names, change)
@@ -95,8 +95,8 @@ function escaped(names: string): string {
 }
 
 /**
- * With one more level of escapes. What is escaped in the standard format only because it is special in a zone file is
- * escaped for this level, not for PowerDNS' own.
+ * Adds one more level of escapes. A character that the standard format escapes only because it is special in a zone
+ * file is escaped for this level, not for PowerDNS' own.
  */
 function escapedAgain(content: string): string {
   return content.replace(/"((?:[^"\\]|\\[^])*)"|\\([^])/g, (match, string?: string, char?: string) => {
@@ -105,7 +105,7 @@ function escapedAgain(content: string): string {
   })
 }
 
-/** With the parameters 7 and 8 by name. Quotes in values are escaped, so the texts are found only outside of them. */
+/** Writes the parameters 7 and 8 by name. Quotes in values are escaped, so the texts are found only outside of them. */
 function withNamedParameters(content: string): string {
   return content
     .replace(/(?<=^[0-9]+ \S+ mandatory=)\S+/, (keys) => withWords(keys, PARAMETERS))
@@ -113,7 +113,7 @@ function withNamedParameters(content: string): string {
     .replace(' key8=""', ' ohttp')
 }
 
-/** LOC with angles that are calculated as PowerDNS does: 47' may become 46' 60.000" (PowerDNS issue 10558). */
+/** Calculates the angles of LOC as PowerDNS does: 47' may become 46' 60.000" (PowerDNS issue 10558). */
 function withDoubles(content: string): string {
   const angle = /([0-9]+) ([0-9]+) ([0-9]+)\.([0-9]{3}) ([NESW])/g
   return content.replace(angle, (_, d: string, m: string, s: string, thousandths: string, hemisphere: string) => {

@@ -21,7 +21,7 @@ interface ZoneAnswer {
   }[]
 }
 
-/** A zone as its maker sees it. @param path of the zone @throws NameserverFailure, of kind "absent" if there is none */
+/** Reads a zone as its maker sees it. @param path of the zone @throws NameserverFailure, also of kind "absent" */
 export async function survey(api: Api, path: string): Promise<FoundZone> {
   const [zone, metadata] = await Promise.all([
     api.call('GET', path, answerTime(100_000)) as Promise<ZoneAnswer>,

@@ -4,16 +4,16 @@ import type { Api } from './api.ts'
 import { endpointsOf } from './own-dns.ts'
 import { NEWEST_SPELLING, NEWEST_VERSION, spellingOf, type Spelling } from './spelling.ts'
 
-/** What the version and the settings of a PowerDNS mean for us. */
+/** The meaning of the version and the settings of a PowerDNS for us. */
 export interface Traits {
   spelling: Spelling
-  /** It keeps names and the NSEC3 hashes of names under the same keys (powerdns.md §1.5). */
+  /** True if it keeps names and the NSEC3 hashes of names under the same keys (powerdns.md §1.5). */
   confusesHashes: boolean
-  /** It stores an RRset that changes without what rectifying has noted of it (powerdns.md §1.3). */
+  /** True if it stores a changed RRset without the notes of rectifying about it (powerdns.md §1.3). */
   forgetsOrder: boolean
-  /** Where it may answer queries, from what it has now. */
+  /** The endpoints at which it may answer queries with its present data. */
   endpoints: Endpoint[]
-  /** What the operator should know. */
+  /** The warnings for the operator. */
   warnings: string[]
 }
 

@@ -4,19 +4,19 @@ import { answerTime } from '../../limits.ts'
 import { ifPresent, zonePath, type Api } from './api.ts'
 import type { Lease, TransferKey, Transfers } from '../nameserver.ts'
 
-// Who may transfer a zone. PowerDNS remembers it for a minute (`domain-metadata-cache-ttl`).
+// The permissions to transfer a zone. PowerDNS remembers them for a minute (`domain-metadata-cache-ttl`).
 
 interface KeyAnswer {
   algorithm: string
   key: string
 }
 
-/** How PowerDNS calls the key, in lists of the keys of a zone. */
+/** Returns PowerDNS' name for the key in lists of the keys of a zone. */
 export function idOf({ name }: TransferKey): string {
   return `${name}.`
 }
 
-/** Makes the key at PowerDNS what it should be. @throws NameserverFailure */
+/** Makes the key at PowerDNS equal to this one. @throws NameserverFailure */
 export async function ensureKey(api: Api, key: TransferKey): Promise<void> {
   const { name, algorithm, secret } = key
   const path = pathOf(name)
@@ -31,7 +31,7 @@ export async function ensureKey(api: Api, key: TransferKey): Promise<void> {
   })
 }
 
-/** Removes a key, if it is there. @throws NameserverFailure */
+/** Removes a key, if it exists. @throws NameserverFailure */
 export async function removeKey(api: Api, name: string): Promise<void> {
   await ifPresent(api.call('DELETE', pathOf(name), answerTime(0)))
 }
@@ -42,7 +42,7 @@ export async function allow(api: Api, zone: string, addresses: string[], lease: 
   await api.call('PUT', allowedPath(zone), answerTime(0), body, lease)
 }
 
-/** Whether the zone's addresses, and the secret of its own key, are these. @throws NameserverFailure */
+/** Reports whether the zone has these addresses, and its own key this secret. @throws NameserverFailure */
 export async function areSet(api: Api, zone: string, { addresses, key }: Transfers): Promise<boolean> {
   const [allowed, own] = await Promise.all([
     ifPresent(api.call('GET', allowedPath(zone), answerTime(0))),

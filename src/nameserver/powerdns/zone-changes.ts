@@ -9,10 +9,10 @@ import { spell, type Spelling } from './spelling.ts'
 
 // Requests that change a zone. One that fails may be half done.
 
-/** How many times a deletion is tried. */
+/** The number of attempts at a deletion. */
 const DELETIONS = 5
 
-/** Deletes a zone, if it is there. @throws NameserverFailure */
+/** Deletes a zone, if it exists. @throws NameserverFailure */
 export async function deleteZone(api: Api, zone: string, lease?: Lease): Promise<void> {
   // A deletion that failed in any way may be half done: only "absent" is certain.
   for (let left = DELETIONS; ; left--) {
@@ -42,8 +42,8 @@ export async function orHalfDone<T>(answer: Promise<T>, ...kinds: FailureKind[])
 }
 
 /**
- * The RRsets in batches, of which each gets a request: one at least, which may be empty. PowerDNS applies changes in order
- * and checks each against those before it, so removals come first.
+ * Splits the RRsets into batches, of which each gets a request: at least one, which may be empty. PowerDNS applies
+ * changes in order and checks each against those before it, so removals come first.
  */
 export function batchesOf(rrsets: PublishedRRset[]): PublishedRRset[][] {
   const ordered = [...rrsets.filter(isRemoval), ...rrsets.filter((rrset) => !isRemoval(rrset))]
@@ -51,7 +51,7 @@ export function batchesOf(rrsets: PublishedRRset[]): PublishedRRset[][] {
   return starts.map((i) => ordered.slice(i * COLLECTION_ITEMS, (i + 1) * COLLECTION_ITEMS))
 }
 
-/** The body of a request that changes a batch. */
+/** Returns the body of a request that changes a batch. */
 export async function changesOf(
   zone: string,
   denial: Denial,
@@ -65,8 +65,8 @@ export async function changesOf(
 }
 
 /**
- * Changes as JSON: always the complete new state of an RRset, so repeating them is harmless. PowerDNS wants a TTL for
- * removals, too.
+ * Returns changes as JSON: always the complete new state of an RRset, so repeating them is harmless. PowerDNS also
+ * wants a TTL for removals.
  */
 export async function replacements(
   zone: string,

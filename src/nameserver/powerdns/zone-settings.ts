@@ -7,11 +7,11 @@ import { idOf } from './transfers.ts'
 export interface ZoneOptions {
   /** The SOA's primary name server: an absolute name. */
   primary: string
-  /** The TSIG key with which every zone may be transferred; undefined: who may, its own settings say. */
+  /** The TSIG key with which every zone may be transferred; undefined: the settings of each zone decide. */
   transferKey?: TransferKey | undefined
 }
 
-/** PowerDNS leaves serials to us (`soa_edit_api`), rectifies after each change, and makes a key if there is none. */
+/** PowerDNS leaves serials to us (`soa_edit_api`), rectifies after each change, and makes a key if none exists. */
 const SETTINGS = { kind: 'Master', soa_edit_api: '', api_rectify: true, dnssec: true }
 
 /** Seconds. The last field is the TTL of DNSKEY; negative answers live for the smaller of the two (RFC 2308 §5). */
@@ -26,19 +26,19 @@ export class ZoneSettings {
     this.#options = options
   }
 
-  /** A zone's settings at PowerDNS. */
+  /** Returns a zone's settings at PowerDNS. */
   of(denial: Denial, transfers: Transfers | undefined): object {
     const settings = { ...SETTINGS, nsec3param: denial.replace(NARROW, ''), nsec3narrow: NARROW.test(denial) }
     const keys = this.transferKeys(transfers)
     return keys.length === 0 && transfers === undefined ? settings : { ...settings, master_tsig_key_ids: keys }
   }
 
-  /** The ids of the TSIG keys that a zone should have. */
+  /** Returns the ids of the TSIG keys that a zone should have. */
   transferKeys(transfers: Transfers | undefined): string[] {
     return [this.#options.transferKey, transfers?.key].flatMap((key) => (key === undefined ? [] : [idOf(key)]))
   }
 
-  /** Whether a zone that has the keys with these ids has those that it should have. */
+  /** Reports whether these are the ids of the keys that a zone should have. */
   areTransferKeys(ids: string[], transfers: Transfers | undefined): boolean {
     const wanted = this.transferKeys(transfers)
     return wanted.every((id) => ids.includes(id)) && (transfers === undefined || ids.length === wanted.length)
@@ -51,8 +51,8 @@ export class ZoneSettings {
 }
 
 /**
- * The serial that PowerDNS serves for a version that was published then: it adds the weeks since 1970, so that secondaries
- * fetch new signatures (powerdns.md §0).
+ * Returns the serial that PowerDNS serves for a version that was published then: it adds the weeks since 1970, so that
+ * secondaries fetch new signatures (powerdns.md §0).
  */
 export function servedSerial(version: number, published: Timestamp): number {
   return version + Math.floor(unixTime(published) / (7 * DAY))

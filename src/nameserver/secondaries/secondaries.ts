@@ -4,35 +4,35 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { notifyMessage, type Served } from '../wire/client.ts'
 import { Secondary, type Target } from './secondary.ts'
 
-/** Where servers that users have named listen. */
+/** The port of servers that users have named. */
 const PORT = 53
 
-/** Milliseconds after each NOTIFY, until a secondary is asked whether it serves the zone, and else is told again. */
+/** Milliseconds between a NOTIFY and the question whether the secondary serves the zone; if not, the next follows. */
 export const NOTIFY_PAUSES = [1_000, 3_000, 10_000, 30_000]
 
-/** Whoever wants to know whether a secondary, by its name, serves a zone's serial. */
+/** The observer of the answers of secondaries, by their names, about a zone's serial. */
 type Observer = (secondary: string, answer: 'current' | 'behind' | 'none') => void
 
-/** The nameservers that transfer our zones, which are told of changes. Zones are names without final dot. */
+/** The nameservers that transfer our zones and receive NOTIFY. Zones are names without final dot. */
 export class Secondaries {
   readonly all: readonly Secondary[]
   readonly #observe: Observer
-  /** For what is sent to servers that users have named. */
+  /** The sockets for messages to servers that users have named. */
   readonly #sockets = { udp4: newSocket('udp4'), udp6: newSocket('udp6') }
-  /** What is being told, by secondary and zone, or by zone for servers that users have named; abort to end it. */
+  /** The announcements in flight, by secondary and zone, or by zone for servers named by users; abort to end one. */
   readonly #telling = new Map<string, AbortController>()
 
-  /** @param observe gets to know what each secondary answers to `remind` */
+  /** @param observe gets the answer of each secondary to `remind` */
   constructor(targets: readonly Target[], observe: Observer) {
     this.#observe = observe
     this.all = targets.map((target) => new Secondary(target))
   }
 
   /**
-   * Tells all that the zone has a new serial: at once, and again after each of NOTIFY_PAUSES to those that do not serve it
-   * yet, because NOTIFY may get lost. A newer serial takes the place of an older one.
-   * @param others the addresses of servers that the zone's account has named. Nobody knows what they are, so they are asked
-   *   nothing, and told each time
+   * Sends NOTIFY for a zone's new serial to all: at once, and again after each of NOTIFY_PAUSES but the last to those
+   * that do not serve it yet, because NOTIFY may get lost. A newer serial takes the place of an older one.
+   * @param others the addresses of servers that the zone's account has named. Their nature is unknown, so they are
+   *   asked nothing, and get every NOTIFY
    */
   announce(zone: string, serial: number, others: readonly string[]): void {
     for (const secondary of this.all) {
@@ -43,7 +43,7 @@ export class Secondaries {
     if (others.length > 0) this.#tell(zone, () => this.#notify(zone, others))
   }
 
-  /** Takes the place of what is being told under this key. */
+  /** Takes the place of the announcement in flight under this key. */
   #tell(key: string, notify: () => Promise<void>, isCurrent?: () => Promise<boolean>): void {
     this.#telling.get(key)?.abort()
     const ending = new AbortController()
@@ -60,11 +60,11 @@ export class Secondaries {
         const socket = isIPv6(address) ? udp6 : udp4
         socket.send(notifyMessage(zone), PORT, address, sent)
       })
-    // What cannot be sent is lost, as what does not arrive.
+    // A message that cannot be sent is lost, like one that does not arrive.
     await Promise.all(addresses.map(send))
   }
 
-  /** Tells those again that serve the zone with a lower serial, or do not serve it. @throws Busy */
+  /** Sends NOTIFY to the secondaries that answer with a lower serial, or without the zone. @throws Busy */
   async remind(zone: string, serial: number): Promise<void> {
     await Promise.all(
       this.all.map(async (secondary) => {
@@ -83,7 +83,7 @@ export class Secondaries {
   }
 }
 
-/** Never rejects. */
+/** Repeats a NOTIFY until the zone is current; never rejects. */
 async function tell(
   notify: () => Promise<void>,
   isCurrent: (() => Promise<boolean>) | undefined,
@@ -96,7 +96,7 @@ async function tell(
       if ((await isCurrent?.()) === true) return
     }
   } catch {
-    // A newer serial is announced, or too many questions wait. The sweep tells those that stay behind.
+    // A newer serial is announced, or too many questions wait. The sweep notifies those that have not caught up.
   }
 }
 

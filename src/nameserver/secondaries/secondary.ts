@@ -2,7 +2,7 @@ import { RateLimiterMemory, RateLimiterQueue } from 'rate-limiter-flexible'
 import { Busy } from '../../errors.ts'
 import { DnsClient, notifyMessage, type Endpoint, type Served } from '../wire/client.ts'
 
-/** Milliseconds in which a secondary has to answer; questions to each per second, and those that may wait for that. */
+/** Milliseconds in which a secondary has to answer; questions to each per second, and questions that can wait. */
 export const SECONDARY_ANSWER_TIME = 400
 const SECONDARY_QUESTIONS = 100
 const SECONDARY_QUESTIONS_WAITING = 500
@@ -26,7 +26,7 @@ export class Secondary {
     this.#client = new DnsClient(target)
   }
 
-  /** Tells it that the zone has changed (RFC 1996). Its acknowledgement would prove nothing, so nobody waits for it. */
+  /** Sends NOTIFY for the zone (RFC 1996). An acknowledgement would prove nothing, so the service awaits none. */
   async notify(zone: string): Promise<void> {
     await this.#client.send(notifyMessage(zone)).catch(() => undefined)
   }

@@ -7,24 +7,24 @@ import { isIPv6 } from 'node:net'
 /** NOTIFY (RFC 1996 §3.3), with the flag AA (§3.7). */
 const NOTIFY = (4 << 11) | packet.AUTHORITATIVE_ANSWER
 
-/** Where a nameserver answers queries. */
+/** The address and the port of a nameserver. */
 export interface Endpoint {
   address: string
   port: number
 }
 
-/** What a nameserver answers about a zone; without a serial, `problem` says what it answers instead. */
+/** The answer of a nameserver about a zone; without a serial, `problem` describes the answer. */
 export type Served =
   | { serial: number; problem?: undefined }
   | { serial?: undefined; problem: string }
-  /** It has not answered. */
+  /** No answer. */
   | undefined
 
-/** A nameserver that is asked for SOA records, and sent messages, over UDP. Its socket is opened when it is needed. */
+/** A client that asks a nameserver for SOA records, and sends it messages, over UDP. Its socket is opened on demand. */
 export class DnsClient {
   readonly #endpoint: Endpoint
   #socket: Promise<Socket> | undefined
-  /** Who waits for an answer, by the question's id. */
+  /** The callbacks that wait for an answer, by the question's id. */
   readonly #waiting = new Map<number, (answer: DecodedPacket | undefined) => void>()
 
   constructor(endpoint: Endpoint) {
@@ -88,7 +88,7 @@ export class DnsClient {
     })
   }
 
-  /** A connected socket: the system passes on only what comes from the nameserver, and tells if nobody listens there. */
+  /** Opens a connected socket: the system passes on only messages from the nameserver, and reports an unused port. */
   async #open(): Promise<Socket> {
     const socket = createSocket(isIPv6(this.#endpoint.address) ? 'udp6' : 'udp4').unref()
     socket.on('message', (octets) => {
@@ -115,7 +115,7 @@ export class DnsClient {
   }
 }
 
-/** A NOTIFY for a zone: a name without final dot. */
+/** Returns a NOTIFY for a zone: a name without final dot. */
 export function notifyMessage(zone: string): Buffer {
   return packet.encode({
     type: 'query',
