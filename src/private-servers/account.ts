@@ -25,7 +25,7 @@ export interface RunAs {
   deathSignal: NodeJS.Signals
 }
 
-/** The account for programs that refuse to run as root: the first that exists. Undefined if this is not root. */
+/** Returns the first of these accounts that exists, for programs that reject root. Undefined if this is not root. */
 export function unprivilegedAccount(...names: string[]): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
   const rows = readFileSync('/etc/passwd', 'utf8')
@@ -38,7 +38,7 @@ export function unprivilegedAccount(...names: string[]): Account | undefined {
   throw new StartError('Postgres and PowerDNS do not run as root, and there is no user "nobody" to run them as.')
 }
 
-/** The command for a program that gets `deathSignal` when this process dies, where the system has setpriv(1). */
+/** Returns the command for a program that gets `deathSignal` when this process dies, if the system has setpriv(1). */
 export function commandFor(program: string, args: string[], run: RunAs): Command {
   const { account, capabilities = [], deathSignal } = run
   if (!hasSetpriv()) {
@@ -53,7 +53,7 @@ export function commandFor(program: string, args: string[], run: RunAs): Command
   return { file: 'setpriv', args: [...options, '--', program, ...args], as: {} }
 }
 
-/** Refuses files and folders below a folder that the account may not enter, such as /root. */
+/** Rejects files and folders below a folder that the account may not enter, such as /root. */
 export function requireReach(account: Account | undefined, paths: string[]): void {
   if (paths.every((path) => reaches(account, path))) return
   throw new StartError(
@@ -62,7 +62,7 @@ export function requireReach(account: Account | undefined, paths: string[]): voi
   )
 }
 
-/** Whether the account (undefined: the user of this process) may enter the folder, or execute the program. */
+/** Reports whether the account (undefined: the user of this process) may enter the folder, or execute the program. */
 export function reaches(account: Account | undefined, path: string): boolean {
   if (account === undefined) return true
   const command = commandFor('test', ['-x', path], { account, deathSignal: 'SIGKILL' })
@@ -71,7 +71,7 @@ export function reaches(account: Account | undefined, path: string): boolean {
 
 let setpriv: boolean | undefined
 
-/** Whether setpriv of util-linux is installed (that of BusyBox lacks options). */
+/** Reports whether setpriv of util-linux is installed (that of BusyBox lacks options). */
 function hasSetpriv(): boolean {
   setpriv ??= spawnSync('setpriv', ['--pdeathsig=KILL', 'true'], { stdio: 'ignore' }).status === 0
   return setpriv

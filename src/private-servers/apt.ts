@@ -53,7 +53,7 @@ const forbidding =
 /** Keeps packages from starting services until the returned function is called. */
 function forbidServices(): () => void {
   const aside = `${policy}.before-zoneplane`
-  // A killed installation may have left this file, with the original one still set aside.
+  // A killed installation may have left this file, and the original one still set aside.
   const isOurs = existsSync(policy) && readFileSync(policy, 'utf8') === forbidding
   if (existsSync(policy) && !isOurs) renameSync(policy, aside)
   writeFileSync(policy, forbidding, { mode: 0o755 })
@@ -63,7 +63,7 @@ function forbidServices(): () => void {
   }
 }
 
-/** The unit files and init scripts of all installed services. */
+/** Returns the unit files and init scripts of all installed services. */
 function services(): string[] {
   return ['/lib/systemd/system', '/usr/lib/systemd/system', '/etc/init.d']
     .filter((folder) => existsSync(folder))

@@ -8,19 +8,19 @@ import { StartError } from '../errors.ts'
 /** A running server. */
 export interface Daemon {
   pid: number
-  /** Resolves when the process has exited, for whatever reason. */
+  /** Resolves when the process has exited, for any reason. */
   exited: Promise<unknown>
   isRunning(): boolean
   stop(): Promise<void>
 }
 
 export interface DaemonOptions extends RunAs {
-  /** The instance's folder, which gets the log and the note of the server's process. */
+  /** The instance's folder, for the log and the note of the server's process. */
   folder: string
   ending: Ending
 }
 
-/** The servers that run, by process id, with the signal that ends each. */
+/** The running servers by process id, with the signal that ends each. */
 const started = new Map<number, NodeJS.Signals>()
 
 // On systems without pdeathsig the servers end with this process at least when it exits in an orderly way.
@@ -64,7 +64,7 @@ export function startDaemon(program: string, args: string[], options: DaemonOpti
   }
 }
 
-/** Ends the server that an earlier start in this folder left behind. */
+/** Ends the server that an earlier start in this folder left running. */
 export async function endOrphan(folder: string, ending: Ending): Promise<void> {
   const orphan = recall(join(folder, 'process'))
   if (!orphan) return
@@ -72,12 +72,12 @@ export async function endOrphan(folder: string, ending: Ending): Promise<void> {
   if (isRunning(orphan)) throw new StartError(`Process ${orphan.pid} still uses ${folder} and cannot be ended.`)
 }
 
-/** The last lines of a server's log since its last start. */
+/** Returns the last lines of a server's log since its last start. */
 export function readLog(folder: string, lines = Infinity): string {
   return readFileSync(join(folder, 'log'), 'utf8').trim().split('\n').slice(-lines).join('\n')
 }
 
-/** The exit code of a child process and all its output, once it has ended. Rejects if it could not be started. */
+/** Returns the exit code of a child process and all its output, once it has ended. Rejects if it cannot start. */
 export async function outcome(child: ChildProcess): Promise<{ code: number | null; output: string }> {
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -85,7 +85,7 @@ export async function outcome(child: ChildProcess): Promise<{ code: number | nul
   return { code, output: output.trim() }
 }
 
-/** The environment of the servers: nothing of this process that would change what they do. */
+/** Returns the environment of the servers: no variable of this process that would change their behaviour. */
 export function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 }

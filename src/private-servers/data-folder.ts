@@ -2,20 +2,20 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultDataFolder } from './instance-folder.ts'
 
-// What the data folder of private servers keeps besides them. Only the user of the service can read these files.
+// Files in the data folder beside the private servers. Only the user of the service can read them.
 
 /** Settings, by the names of their environment variables. */
 export type Settings = Record<string, string>
 
 const RUNNING = 'running.json'
 
-/** ZONEPLANE_DATA, or where private servers keep their data if it is not set. */
+/** Returns ZONEPLANE_DATA; if it is not set, the default folder of private servers. */
 export function dataFolderOf(env: NodeJS.ProcessEnv): string {
   const set = env['ZONEPLANE_DATA']?.trim()
   return set === undefined || set === '' ? defaultDataFolder(process.cwd()) : set
 }
 
-/** A secret that is generated if it is missing, or if everything begins afresh. */
+/** Returns a secret, which is generated if it is missing, or if everything begins afresh. */
 export function keptSecret(folder: string, name: string, fresh: boolean, generate: () => string): string {
   const kept = fresh ? undefined : read(join(folder, name))
   if (kept !== undefined) return kept.trim()
@@ -24,7 +24,7 @@ export function keptSecret(folder: string, name: string, fresh: boolean, generat
   return secret
 }
 
-/** Writes how the servers of a running service can be reached, for the operator's command line. */
+/** Writes the addresses of the servers of a running service, for the operator's command line. */
 export function rememberServers(folder: string, settings: Settings): void {
   // Renamed, so that no reader finds a part of it.
   const made = join(folder, `${RUNNING}.new`)
@@ -33,12 +33,12 @@ export function rememberServers(folder: string, settings: Settings): void {
   renameSync(made, join(folder, RUNNING))
 }
 
-/** Removes what `rememberServers` wrote. */
+/** Removes the file of `rememberServers`. */
 export function forgetServers(folder: string): void {
   rmSync(join(folder, RUNNING), { force: true })
 }
 
-/** What `rememberServers` wrote; undefined if no service runs here. */
+/** Reads the file of `rememberServers`; undefined if no service runs here. */
 export function recallServers(folder: string): Settings | undefined {
   const text = read(join(folder, RUNNING))
   return text === undefined ? undefined : (JSON.parse(text) as Settings)

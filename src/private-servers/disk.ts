@@ -5,8 +5,8 @@ const LOW = 2 ** 30
 const INTERVAL = 60_000
 
 /**
- * Warns, with the free octets, when the file system of a folder is getting full: PowerDNS 4.7 aborts, and Postgres stops,
- * when it is. Warns again only after there was room. It keeps no process running.
+ * Warns, with the free octets, when the file system of a folder is getting full: a full one makes PowerDNS 4.7 abort
+ * and Postgres stop. Warns again only after a time with enough room. It keeps no process running.
  */
 export function watchDisk(folder: string, warn: (free: number) => void, low = LOW, interval = INTERVAL): void {
   let wasLow = false

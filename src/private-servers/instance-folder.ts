@@ -6,12 +6,12 @@ import { reaches, unprivilegedAccount, type Account } from './account.ts'
 import { endOrphan } from './daemon.ts'
 import { StartError } from '../errors.ts'
 
-/** The name of a file that each instance's folder has. */
+/** The name of a file in each instance's folder. */
 export const MARKER = 'made-by-zoneplane'
 
 /**
- * The data folder of private servers in a project's folder. Root cannot have it below a folder that only root may enter,
- * such as /root, because the servers do not run as root.
+ * Returns the data folder of private servers in a project's folder. Root cannot have it below a folder that only root
+ * may enter, such as /root, because the servers do not run as root.
  */
 export function defaultDataFolder(project: string): string {
   const accounts = ['postgres', 'pdns'].map((name) => unprivilegedAccount(name))
@@ -34,7 +34,7 @@ export function openInstanceFolder(folder: string): void {
   }
 }
 
-/** Ends the server of an instance's folder and deletes the folder. Refuses a folder that Zoneplane did not create. */
+/** Ends the server of an instance's folder and deletes the folder. Rejects a folder that Zoneplane did not create. */
 export async function removeInstanceFolder(folder: string): Promise<void> {
   if (!existsSync(folder)) return
   refuseForeign(folder)

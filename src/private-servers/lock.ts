@@ -41,7 +41,7 @@ export async function waitForLock(file: string, waiting: (holder: Holder) => voi
   }
 }
 
-/** Opens and locks the file. Undefined if another process has locked it. */
+/** Opens and locks the file. Returns undefined if another process has locked it. */
 function openLocked(file: string): number | undefined {
   const fd = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
   // flock(1) locks the open file that it inherits, which stays locked as long as this process has it open.

@@ -6,7 +6,7 @@ import { findPostgres } from '../postgres-programs.ts'
 import { findPowerDns, findProgram } from './powerdns-program.ts'
 import { StartError } from '../errors.ts'
 
-/** Something that must be installed. */
+/** A program or library that must be installed. */
 export interface Requirement {
   what: string
   isThere: () => boolean
@@ -32,19 +32,19 @@ export const demoTools: Requirement[] = [
   { what: 'dig', isThere: () => hasAll('dig'), packages: ['bind9-dnsutils'] },
 ]
 
-/** Whether packages may be installed. `ask`: who is at the terminal says so; without a terminal, as in CI, they may. */
+/** The permission to install packages. `ask`: the user at the terminal decides; without one, as in CI, it is given. */
 export type Install = 'ask' | 'yes' | 'no'
 
 export interface InstallOptions {
-  /** What should be there, too, but need not. */
+  /** Desirable, but not necessary requirements. */
   wanted?: Requirement[]
   install: Install
   progress: (text: string) => void
 }
 
 /**
- * Installs what is missing, if this is root on Debian or Ubuntu and may do so.
- * @throws StartError that says what to install, if something is missing still
+ * Installs missing packages, if this is root on Debian or Ubuntu and the user permits it.
+ * @throws StartError that lists the packages to install, if something is still missing
  */
 export async function ensureInstalled(needed: Requirement[], options: InstallOptions): Promise<void> {
   const { wanted = [], install, progress } = options
@@ -77,7 +77,7 @@ async function installMissing(requirements: Requirement[], progress: (text: stri
   }
 }
 
-/** Whether these packages may be installed. Asks at the terminal if it has to; Ctrl-C and Ctrl-D there mean no. */
+/** Reports whether it may install these packages. Asks at the terminal if necessary; Ctrl-C and Ctrl-D mean no. */
 export async function isAllowed(install: Install, packages: string[]): Promise<boolean> {
   const { stdin: input, stdout: output } = process
   if (install !== 'ask' || !input.isTTY || !output.isTTY) return install !== 'no'
@@ -113,7 +113,7 @@ export function hasAll(...names: string[]): boolean {
   return names.every((name) => findProgram(name) !== undefined)
 }
 
-/** Whether this is root on Debian or Ubuntu. */
+/** Reports whether this is root on Debian or Ubuntu. */
 function canInstall(): boolean {
   const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : ''
   const isDebian = /^ID(_LIKE)?=.*\b(debian|ubuntu)\b/m.test(release) && findProgram('apt-get') !== undefined

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { StartError } from '../errors.ts'
 
-/** Where the private servers listen, except for DNS if other addresses are given. */
+/** The address of the private servers, except for DNS if other addresses are given. */
 export const HOST = '127.0.0.1'
 
-/** An address to connect to, of a server that listens on `address`, which may stand for all of the machine. */
+/** Returns an address to connect to, of a server that listens on `address`, which may stand for all of the machine. */
 export function reachable(address: string): string {
   return { '0.0.0.0': '127.0.0.1', '::': '::1' }[address] ?? address
 }
@@ -18,7 +18,7 @@ export interface Ports {
 }
 
 /**
- * Checks that these ports are free, that for DNS on each of the hosts; 0 is replaced by a free port. Another program may
+ * Checks that these ports are free, that for DNS on each of the hosts; replaces 0 by a free port. Another program can
  * still take one of them before PowerDNS does.
  */
 export async function findPorts(wanted: Ports, dnsHosts: string[]): Promise<Ports> {
@@ -56,7 +56,7 @@ export async function findPorts(wanted: Ports, dnsHosts: string[]): Promise<Port
   }
 }
 
-/** Throws an error that names the port and what to do. */
+/** Throws an error that names the port and the remedy. */
 function explain(error: unknown, what: string, host: string, port: number): never {
   const { code } = error as NodeJS.ErrnoException
   const address = `${host.includes(':') ? `[${host}]` : host}:${port} (${what})`

@@ -17,7 +17,7 @@ export interface Postgres extends Daemon {
 }
 
 export interface PostgresOptions {
-  /** Whether committed data survives a power failure; tests prefer speed. */
+  /** True if committed data survives a power failure; tests prefer speed. */
   durable: boolean
   progress: (text: string) => void
   /** Called when the first process runs that takes its time. */
@@ -95,7 +95,7 @@ function settings(data: string, socket: string, durable: boolean): string[] {
     fsync: onOff,
     synchronous_commit: onOff,
     full_page_writes: onOff,
-    // All queries are short, so compiling them is never worth its time.
+    // All queries are short, so compiling them never pays.
     jit: 'off',
   }
   return ['-D', data, ...Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
@@ -118,8 +118,8 @@ async function startWithDatabase(folder: string, socket: string, start: () => Da
 }
 
 /**
- * Connects to the database `zoneplane` as soon as Postgres accepts it (it may have to recover first), and creates it if it
- * does not exist; false if Postgres has exited or never accepts it.
+ * Connects to the database `zoneplane` as soon as Postgres accepts it (it may have to recover first), and creates it if
+ * it does not exist. Returns false if Postgres has exited or never accepts it.
  */
 async function hasDatabase(daemon: Daemon, socket: string, until: number): Promise<boolean> {
   while (daemon.isRunning() && Date.now() < until) {
@@ -148,18 +148,18 @@ async function ask(socket: string, database: string, sql: string): Promise<void>
   }
 }
 
-/** Sets everything that `pg` would otherwise take from PG… variables; "localhost" only makes the URL valid. */
+/** Returns a URL that sets all that `pg` would otherwise take from PG… variables; "localhost" only makes it valid. */
 function urlOf(socket: string, database: string): string {
   const place = new URLSearchParams({ host: socket, port: '5432', sslmode: 'disable' })
   return `postgres://zoneplane@localhost/${database}?${place.toString()}`
 }
 
-/** The major version that created the data; undefined if there is no data. */
+/** Reads the major version that created the data; undefined without data. */
 function versionOf(data: string): number | undefined {
   return existsSync(data) ? Number(readFileSync(join(data, 'PG_VERSION'), 'utf8')) : undefined
 }
 
-/** Ends a Postgres that an earlier start in this folder left behind. */
+/** Ends a Postgres that an earlier start in this folder left running. */
 async function endLeftOver(folder: string): Promise<void> {
   await endOrphan(folder, ending)
   const pidFile = join(folder, 'data', 'postmaster.pid')
@@ -167,7 +167,7 @@ async function endLeftOver(folder: string): Promise<void> {
   const running = Number.isNaN(pid) ? undefined : identify(pid)
   if (!running) return
   if (worksIn(pid, join(folder, 'data'))) await end(running, ending)
-  // The id belongs to another program now, which Postgres would take for a running postmaster.
+  // The id now belongs to another program, which Postgres would take for a running postmaster.
   else rmSync(pidFile)
 }
 

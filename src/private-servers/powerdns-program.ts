@@ -5,21 +5,21 @@ import { delimiter, join } from 'node:path'
 // The PATH of ordinary users often lacks the folders with servers.
 const alsoIn = ['/usr/sbin', '/usr/local/sbin', '/usr/bin', '/usr/local/bin']
 
-/** The path of a program; undefined if it is not installed. */
+/** Finds the path of a program; undefined if it is not installed. */
 export function findProgram(name: string): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...alsoIn]
   return folders.map((folder) => join(folder, name)).find(isExecutable)
 }
 
-/** The path of pdns_server, if it has the LMDB backend. */
+/** Finds the path of pdns_server, if it has the LMDB backend. */
 export function findPowerDns(): string | undefined {
   return hasBackend('lmdb') ? findProgram('pdns_server') : undefined
 }
 
-/** The programs that were found to have a backend: each is asked once. */
+/** The programs with a known backend: each is asked once. */
 const found = new Set<string>()
 
-/** Whether pdns_server is installed with this backend. */
+/** Reports whether pdns_server is installed with this backend. */
 export function hasBackend(name: string): boolean {
   const program = findProgram('pdns_server')
   if (program === undefined) return false

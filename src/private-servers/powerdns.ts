@@ -18,7 +18,7 @@ export interface PowerDns extends Daemon {
   apiUrl: string
   apiKey: string
   apiPort: number
-  /** Where it answers DNS queries, over UDP and TCP. */
+  /** The address at which it answers DNS queries, over UDP and TCP. */
   dnsHost: string
   dnsPort: number
 }
@@ -29,11 +29,11 @@ export interface PowerDnsOptions {
   /** 0: any free port. */
   dnsPort: number
   apiPort?: number
-  /** From where zones may be transferred without TSIG (default: as in pdns/pdns.conf). */
+  /** The networks that may transfer zones without TSIG (default: as in pdns/pdns.conf). */
   transferAddresses?: string[] | undefined
   /** The key of an earlier start, for clients of that one; without it, a new key. */
   apiKey?: string
-  /** Whether committed data survives a power failure (default: yes); tests prefer speed. */
+  /** False if committed data may be lost in a power failure (default: true); tests prefer speed. */
   durable?: boolean
   /** The settings of another backend than LMDB, which tests use. */
   backend?: readonly string[] | undefined
@@ -127,8 +127,8 @@ async function startOnFreePorts(
 }
 
 /**
- * Waits until PowerDNS answers over DNS and HTTP; false if it has exited, or goes on without its API. The key is sent
- * only once PowerDNS itself has the port: a program that took it first would learn the key.
+ * Waits until PowerDNS answers over DNS and HTTP. Returns false if it has exited, or goes on without its API. Sends the
+ * key only once PowerDNS itself has the port: a program that took it first would learn the key.
  */
 async function becomesReady(
   daemon: Daemon,
@@ -150,7 +150,7 @@ async function becomesReady(
   return true
 }
 
-/** Whether a query gets any answer, which PowerDNS gives only after it has opened its backends. */
+/** Reports whether a query gets any answer, which PowerDNS gives only after it has opened its backends. */
 async function answersDns(host: string, port: number): Promise<boolean> {
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4')
   try {
@@ -169,7 +169,7 @@ async function answersDns(host: string, port: number): Promise<boolean> {
 
 async function answersHttp(url: string, apiKey: string): Promise<boolean> {
   try {
-    // The service needs this package, too, and Node's own fetch takes as long to load.
+    // The service also needs this package, and Node's own fetch takes as long to load.
     const { request } = await import('undici')
     const { statusCode, body } = await request(`${url}/api/v1/servers/localhost`, {
       headers: { 'X-API-Key': apiKey },
@@ -182,7 +182,7 @@ async function answersHttp(url: string, apiKey: string): Promise<boolean> {
   }
 }
 
-/** Whether PowerDNS says in its log, which nobody else can write, that it listens on this port. */
+/** Reports whether PowerDNS says in its log, which no other program can write, that it listens on this port. */
 function hasApiPort(folder: string, port: number): boolean {
   return new RegExp(`Listening for HTTP requests.*\\b${HOST}:${port}\\b`).test(readLog(folder))
 }

@@ -7,7 +7,7 @@ export interface Running {
   started: string
 }
 
-/** The process with this id; undefined if there is none. */
+/** Returns the process with this id; undefined if it does not exist. */
 export function identify(pid: number): Running | undefined {
   const started = startOf(pid)
   return started === undefined ? undefined : { pid, started }
@@ -16,7 +16,7 @@ export function identify(pid: number): Running | undefined {
 /** Signals that end a process, each with the milliseconds to wait before the next one. */
 export type Ending = [NodeJS.Signals, number][]
 
-/** Whether the process still runs. */
+/** Reports whether the process still runs. */
 export function isRunning(running: Running): boolean {
   return startOf(running.pid) === running.started
 }
@@ -26,7 +26,7 @@ export function remember(file: string, running: Running): void {
   writeFileSync(file, JSON.stringify(running), { mode: 0o600 })
 }
 
-/** The process that `remember` wrote to this file, if it still runs. */
+/** Returns the process that `remember` wrote to this file, if it still runs. */
 export function recall(file: string): Running | undefined {
   try {
     const running = JSON.parse(readFileSync(file, 'utf8')) as Running
@@ -41,7 +41,7 @@ export async function end(running: Running, ending: Ending): Promise<void> {
   for (const [signal, wait] of ending) {
     const until = Date.now() + wait
     send(running.pid, signal)
-    // A process stopped by SIGSTOP handles no other signal than SIGKILL until it continues.
+    // A process stopped by SIGSTOP handles no signal except SIGKILL until it continues.
     send(running.pid, 'SIGCONT')
     while (isRunning(running) && Date.now() < until) await sleep(20)
     if (!isRunning(running)) return
@@ -57,7 +57,7 @@ export function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The start time of a process, in the system's format; undefined if it does not exist or is a zombie. */
+/** Returns the start time of a process, in the system's format; undefined if it does not exist or is a zombie. */
 function startOf(pid: number): string | undefined {
   try {
     // proc(5): the name, in parentheses, may contain anything; after it come the state and, 19 fields later, the start.

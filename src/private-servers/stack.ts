@@ -14,31 +14,31 @@ import { startPowerDns, type PowerDns } from './powerdns.ts'
 import { StartError } from '../errors.ts'
 
 export interface StackOptions {
-  /** Whether to start a Postgres. */
+  /** True to start a Postgres. */
   postgres: boolean
-  /** Where the PowerDNS to start answers queries (port 0: any free one); undefined: none is started. */
+  /** The addresses and port at which the PowerDNS to start answers (0: any free one); undefined: none is started. */
   powerDns: { dnsHosts?: string[]; dnsPort: number; transferAddresses?: string[] } | undefined
-  /** Whether to delete the servers' data first. */
+  /** True to delete the servers' data first. */
   fresh?: boolean
-  /** Whether committed data survives a power failure (default: yes); tests prefer speed. */
+  /** False if committed data may be lost in a power failure (default: true); tests prefer speed. */
   durable?: boolean
-  /** Whether missing programs may be installed (default: ask). */
+  /** The permission to install missing programs (default: ask). */
   install?: Install
-  /** Programs to install beside those of the servers. */
+  /** Programs to install besides those of the servers. */
   tools?: Requirement[]
   progress: (text: string) => void
-  /** Called when the servers' processes run and only get ready: there is time for other work. */
+  /** Called when the servers' processes run and only get ready: the caller has time for other work. */
   spawned?: () => void
 }
 
-/** The servers that were started; undefined stands for one that was not. */
+/** The started servers; undefined stands for one that was not started. */
 export interface Stack {
   databaseUrl: string | undefined
   pdnsApiUrl: string | undefined
   pdnsApiKey: string | undefined
   dnsHost: string | undefined
   dnsPort: number | undefined
-  /** Resolves, with a text for the user, when one of the servers has exited without having been stopped. */
+  /** Resolves, with a text for the user, when one of the servers has exited without being stopped. */
   broken: Promise<string>
   /** Stops PowerDNS first, then Postgres. */
   stop(): Promise<void>
