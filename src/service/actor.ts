@@ -3,14 +3,14 @@ import type { PresentedToken } from '../store/tokens/tokens.ts'
 import type { System } from '../system.ts'
 import { NIL_UUID } from './ids.ts'
 
-/** The account that a token acts for, and what the token may do (contract §3). */
+/** The account that a token acts for, and the token's rights (contract §3). */
 export type Actor = Viewer &
   Omit<PresentedToken, 'id' | 'userOverrideId' | 'valid' | 'active' | 'allowed'> & {
     /** The client's IP address. */
     address: string
   }
 
-/** Who writes: an actor, or somebody without a token. */
+/** The author of a write: an actor, or a user or operator without a token. */
 export type Writer = Actor | ReturnType<typeof unrestricted>
 
 /** An actor, or another writer, at a system. */
@@ -24,12 +24,12 @@ export interface Access<A extends Writer = Actor, D = Domain> extends Visit<A> {
   domain: D
 }
 
-/** An unrestricted writer without a token: the user of a confirmation link. */
+/** Returns an unrestricted writer without a token: the user of a confirmation link. */
 export function unrestricted(accountId: string, { byOperator } = { byOperator: false }) {
   return { tokenId: NIL_UUID, accountId, override: false, restricted: false, autoPolicy: false, byOperator }
 }
 
-/** The operator, who writes for an account. */
+/** Returns the writer for an operator who writes for an account. */
 export function operatorFor(accountId: string) {
   return unrestricted(accountId, { byOperator: true })
 }

@@ -1,7 +1,7 @@
 import type { System } from '../system.ts'
 import { NIL_UUID } from './ids.ts'
 
-/** What happened to an account or its tokens, under a stable name (docs/operators/monitor.md). */
+/** An event of an account or its tokens, under a stable name (docs/operators/monitor.md). */
 export type Event =
   | 'login_failed'
   | 'account_created'
@@ -24,19 +24,19 @@ export type Event =
   | 'policy_deleted'
 
 interface Circumstances {
-  /** null: there is no such account. */
+  /** null: the account does not exist. */
   account: string | null
   token?: string
   policy?: string
   factor?: string
-  /** The id of the acting token, or how somebody acted without one; undefined: the operator. */
+  /** The id of the acting token, or the kind of access without one; undefined: the operator. */
   by?: string | undefined
 }
 
 /**
- * Writes an event to the log, once it is true: after the commit. The line has no secret and no e-mail address; the log of
- * a request adds the request's id. `by` is the id of the acting token, else `password`, `link` (in a mail), `request`
- * (with neither), or `operator`.
+ * Writes an event to the log, after the commit. The line has no secret and no e-mail address; the log of a request adds
+ * the request's id. `by` is the id of the acting token, otherwise `password`, `link` (in a mail), `request` (with
+ * neither), or `operator`.
  */
 export function record({ log, metrics }: System, event: Event, { by = NIL_UUID, ...ids }: Circumstances): void {
   metrics?.count('zoneplane_events_total', { event })

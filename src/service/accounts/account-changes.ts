@@ -19,7 +19,7 @@ import { requireCode } from './second-factor.ts'
 
 // Changes that need a confirmation: one request asks for the change, the link in the resulting mail carries it out.
 
-/** What a change of the account requires: the password and, with MFA enabled, a code (contract §11.2). */
+/** The proof for a change of the account: the password and, with MFA enabled, a code (contract §11.2). */
 export type Proof = Credentials & { code?: string }
 
 /** Mails a confirmation link to the new address. @throws Denied, Throttled, Invalid */
@@ -32,7 +32,7 @@ export async function requestEmailChange(system: System, proof: Proof, email: st
   })
 }
 
-/** Sends a notice to the old address. @returns the new address @throws Invalid, Denied, Conflict */
+/** Changes the address, and notifies the old one. @returns the new address @throws Invalid, Denied, Conflict */
 export async function changeEmail(system: System, code: string): Promise<string> {
   const changed = await confirmations.redeem(system, 'change-email', code, async (trx, { id, email }, { newEmail }) => {
     await accounts.changeCredentials(trx, id, { email: newEmail }, system.now())
@@ -43,7 +43,7 @@ export async function changeEmail(system: System, code: string): Promise<string>
   return changed.newEmail
 }
 
-/** Mails a link if an active account has this address; the caller cannot see whether one has. @throws Invalid */
+/** Mails a link if an active account has this address; the caller cannot see the difference. @throws Invalid */
 export async function requestPasswordReset(
   system: System,
   { email, captcha }: { email: string; captcha?: CaptchaAnswer },
@@ -60,7 +60,7 @@ export async function requestPasswordReset(
   )
 }
 
-/** The new password, and whether to delete the account's API tokens, too. */
+/** The new password, and the wish to also delete the account's API tokens. */
 export interface PasswordReset {
   newPassword: string
   revokeTokens?: boolean

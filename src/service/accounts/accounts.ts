@@ -17,7 +17,7 @@ const EMAIL_LENGTH = 254
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/
 const HOST = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
 
-/** The problems of an e-mail address (contract §11.1). It must be a dot-atom at a host name (RFC 5322 §3.4.1). */
+/** Returns the problems of an e-mail address (contract §11.1): it must be a dot-atom at a host (RFC 5322 §3.4.1). */
 export function emailProblems(email: string): string[] {
   const at = email.lastIndexOf('@')
   const [local, host] = [email.slice(0, at), email.slice(at + 1)]
@@ -25,13 +25,13 @@ export function emailProblems(email: string): string[] {
   return isAddress && HOST.test(host) ? [] : ['Enter a valid email address.']
 }
 
-/** The stored form of an address: its host name is case-insensitive, hence in lower case. */
+/** Returns the stored form of an address: its host name is case-insensitive, hence in lower case. */
 export function canonicalEmail(email: string): string {
   const at = email.lastIndexOf('@')
   return email.slice(0, at) + email.slice(at).toLowerCase()
 }
 
-/** The actor's account. */
+/** Returns the actor's account. */
 export async function show({ system, actor }: Visit): Promise<AccountWithCounts> {
   const [account, domainsUnderManagement] = await Promise.all([
     store.get(system.db, actor.accountId),
@@ -66,7 +66,7 @@ export async function add(
   return (await store.insert(trx, account)) ?? store.replacePending(trx, account)
 }
 
-/** By default an active account with the configured limits. */
+/** Returns an account, by default an active one with the configured limits. */
 function newAccount(system: System, email: string, values: Partial<store.NewAccount>): store.NewAccount {
   return {
     email: canonicalEmail(email),
@@ -82,7 +82,7 @@ function newAccount(system: System, email: string, values: Partial<store.NewAcco
 
 // Operations of the operator, on any account (contract §15.2).
 
-/** How many domains an account may have, and how many requests per day it may make; an absent limit stays. */
+/** The maximum number of an account's domains, and of its requests per day; an absent limit stays. */
 export type Limits = Partial<Pick<Account, 'limitDomains' | 'dailyRate'>>
 
 /** Creates an active account without a password. @throws Invalid; Conflict if the address is taken */
@@ -98,7 +98,7 @@ export async function list(system: System): Promise<Account[]> {
   return store.all(system.db)
 }
 
-/** The account with this address, compared case-insensitively. @throws NotFound */
+/** Finds the account with this address, compared case-insensitively. @throws NotFound */
 export async function withEmail(system: System, email: string): Promise<Account> {
   const account = await store.withEmail(system.db, email)
   if (account === undefined) throw new NotFound(`Account ${email} does not exist.`)
@@ -126,8 +126,8 @@ export async function setLimits(system: System, email: string, limits: Limits): 
 
 /**
  * Deletes an account and its tokens, and returns the names of the domains that it deleted with them.
- * @param withDomains whether to delete its domains, too. This disables the account first, and the account stays
- *   disabled if the deletion of a domain fails
+ * @param withDomains true to also delete its domains. This disables the account first, and the account stays disabled
+ *   if the deletion of a domain fails
  * @throws Conflict if the account has domains that may not be deleted
  */
 export async function remove(system: System, email: string, withDomains: boolean): Promise<string[]> {

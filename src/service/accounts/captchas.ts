@@ -64,7 +64,7 @@ export async function checkCaptcha(system: System, { id, solution }: CaptchaAnsw
   }
 }
 
-/** Ignores the payload's copy of the challenge: the stored one counts. */
+/** Reports whether the payload solves the challenge. The stored challenge counts, not the payload's copy. */
 async function isSolved({ challenge, key }: store.StoredChallenge, payload: string): Promise<boolean> {
   const { verified } = await verifySolution({
     challenge: JSON.parse(challenge) as Challenge,

@@ -18,7 +18,7 @@ export interface Parameters {
   'activate-account': {
     /** The domain from the sign-up. */
     domain: string | null
-    /** Whether the user solved a captcha at sign-up. */
+    /** True if the user solved a captcha at sign-up. */
     isHuman: boolean
   }
   'change-email': { newEmail: string }
@@ -33,7 +33,7 @@ export interface Parameters {
 export { ACTIONS } from '../../store/accounts/confirmations.ts'
 export type { Action }
 
-/** In seconds. */
+/** Returns the seconds for which the links of an action are valid. */
 function validityOf(system: System, action: Action): number {
   return action === 'create-totp' ? TOTP_LINK_VALIDITY : system.config.confirmationValidity
 }
@@ -84,7 +84,7 @@ export async function redeem<A extends Action, T>(
   )
 }
 
-/** Like `redeem`, inside the caller's transaction: locks the account and its rights, and uses up the code. */
+/** Uses up a code like `redeem`, inside the caller's transaction: locks the account and its rights. */
 export async function claim<A extends Action>(
   system: System,
   trx: Db,
@@ -109,12 +109,12 @@ export async function check(system: System, action: Action, code: string): Promi
   validated(system, action, confirmation, account)
 }
 
-/** The key of a queue, so that requests with the same code do not occupy a database connection each. */
+/** Returns the key of a queue, so that requests with the same code do not occupy a database connection each. */
 export function queueOf(code: string): string {
   return `code ${hashSecret(code).toString('hex')}`
 }
 
-/** The code's parameters, if it is valid for the action. */
+/** Returns the code's parameters, if it is valid for the action. */
 function validated<A extends Action>(
   system: System,
   action: A,

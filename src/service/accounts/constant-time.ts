@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Milliseconds after which a response is sent whose time may not reveal what was done. */
+/** Milliseconds after which the service sends a response whose time must not reveal its work. */
 const CONSTANT_TIME = 100
 
 /**

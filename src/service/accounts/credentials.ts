@@ -13,7 +13,7 @@ export interface Credentials {
   password: string
   /** The client's IP address. */
   address: string
-  /** Needed if too many passwords for the account were wrong (contract §14). */
+  /** The captcha; needed if too many passwords for the account were wrong (contract §14). */
   captcha?: CaptchaAnswer
 }
 

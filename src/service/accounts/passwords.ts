@@ -12,13 +12,13 @@ const ALGORITHM = '$argon2id$'
 /** OWASP's first recommendation for argon2id (parameters of RFC 9106 §3.1). Each hash contains them. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } satisfies Options
 
-/** Hashing uses at most half of the processors, so that guessed passwords do not slow down other requests. */
+/** The limit of parallel hashes: half of the processors, so that guessed passwords do not slow down other requests. */
 const limit = pLimit(Math.max(1, Math.floor(availableParallelism() / 2)))
 
-/** The hash of a random password, to compare with if there is no account. */
+/** The hash of a random password, for the comparison if the account does not exist. */
 let dummyHash: Promise<string> | undefined
 
-/** The problems of a new password (contract §11.1). */
+/** Returns the problems of a new password (contract §11.1). */
 export function passwordProblems(password: string): string[] {
   const length = characters(password)
   if (length < PASSWORD_LENGTH_MIN) {
@@ -33,7 +33,7 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password matches the hash. Without a hash the answer is false, after the same time.
+ * Reports whether the password matches the hash. Without a hash the answer is false, after the same time.
  * @throws Throttled if too many hashes are waiting
  */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
@@ -42,7 +42,7 @@ export async function verifyPassword(passwordHash: string | null, password: stri
   return matches && passwordHash !== null
 }
 
-/** Whether a hash has other parameters than the current ones. */
+/** Reports whether a hash has other parameters than the current ones. */
 export function isOutdated(passwordHash: string): boolean {
   if (!passwordHash.startsWith(ALGORITHM)) return true
   const options = parseOptions(passwordHash)

@@ -13,13 +13,13 @@ export function encryptSecret(system: System, id: string, secret: Uint8Array): B
   return encrypt(system, secret, ownerOf('totp_factors', id))
 }
 
-/** The secret of a stored factor. @throws Unavailable if its key is missing */
+/** Decrypts the secret of a stored factor. @throws Unavailable if its key is missing */
 export function decryptSecret(system: System, { id, secret }: Pick<Verifiable, 'id' | 'secret'>): Buffer {
   return decrypt(system, secret, ownerOf('totp_factors', id))
 }
 
 /**
- * The factor and time step that a code belongs to, and that `factors.use` has to accept.
+ * Finds the factor and time step of a code, for `factors.use` to accept.
  * @param candidates factors of this account
  * @throws Invalid if the code is wrong; Throttled after too many wrong ones (contract §14, `totp_failure`)
  */
@@ -56,7 +56,7 @@ export async function requireCode(system: System, trx: Db, accountId: string, co
   if ((await factors.use(trx, id, step, system.now())) === undefined) throw wrongCode()
 }
 
-/** The error for a code that is wrong or was used before. */
+/** Returns the error for a code that is wrong or was used before. */
 export function wrongCode(): Invalid {
   return Invalid.field('code', 'Invalid code.')
 }

@@ -17,7 +17,7 @@ import { unrestricted } from '../actor.ts'
 import * as tokens from '../tokens/tokens.ts'
 import type { NewToken } from '../tokens/tokens.ts'
 
-/** Whoever signs up shares the connections of one account. */
+/** The queue of sign-ups, which share the connections of one account. */
 const SIGN_UP = 'sign-up'
 
 /** The input of a sign-up. */
@@ -26,7 +26,7 @@ export interface SignUp {
   /** null: the user sets one after the activation. */
   password: string | null
   domain?: string
-  /** Checked if captchas are on. If it is missing then, the activation requires one. */
+  /** The captcha, checked if captchas are on. If it is missing then, the activation requires one. */
   captcha?: CaptchaAnswer
   outreachPreference?: boolean
 }
@@ -38,11 +38,11 @@ export function refuseIfClosed(system: System): void {
 
 /**
  * Creates an account. If addresses must be confirmed, it is pending, and the user gets a mail with an activation link;
- * else it is active. A pending account with the address is replaced. If the address is taken, nothing happens, and the
- * caller cannot see the difference.
+ * otherwise it is active. A pending account with the address is replaced. If the address is taken, nothing happens, and
+ * the caller cannot see the difference.
  * @param base the URL of the API
- * @returns whether the address must be confirmed
- * @throws Invalid, Throttled
+ * @returns true if the address must be confirmed
+ * @throws Invalid, Throttled, Unavailable; NameserverFailure if it creates a domain at once
  */
 export async function signUp(system: System, input: SignUp, base: string): Promise<boolean> {
   const { emailConfirmation } = system.config
@@ -80,7 +80,7 @@ async function addAccount(system: System, input: SignUp, passwordHash: string | 
 export interface Activation {
   account: Account
   domain: DomainWithKeys | undefined
-  /** For updates of the domain, if it lies below a local public suffix (contract §7.6). */
+  /** The token for updates of the domain, if it lies below a local public suffix (contract §7.6). */
   token: NewToken | undefined
 }
 
@@ -125,7 +125,7 @@ async function activateWithDomain(
   if (!parameters.isHuman) await refuseUnsolvedCaptcha(system, answer)
   const account = await store.changeCredentials(trx, pending.id, { state: 'active' }, system.now())
   if (account.passwordHash === null) {
-    // The account has no API tokens but the one that this activation may return.
+    // The account has no API tokens except the one that this activation may return.
     await confirmations.request(system, trx, account, 'reset-password', { revokeTokens: false }, { base })
   }
   const domain = await addDomain(publication, account, parameters.domain)

@@ -3,17 +3,17 @@ import { timingSafeEqual } from 'node:crypto'
 import { TOTP_DIGITS, TOTP_DRIFT, TOTP_STEP } from '../../limits.ts'
 import { unixTime, type Timestamp } from '../../time.ts'
 
-/** The code of a secret in a time step (RFC 6238 with SHA-1). */
+/** Computes the code of a secret in a time step (RFC 6238 with SHA-1). */
 export function codeAt(secret: Uint8Array, step: number): string {
   return HOTP.generate({ secret: keyOf(secret), algorithm: 'SHA1', digits: TOTP_DIGITS, counter: step })
 }
 
-/** The time step that contains a point in time. */
+/** Returns the time step that contains a point in time. */
 export function stepAt(time: Timestamp): number {
   return Math.floor(unixTime(time) / TOTP_STEP)
 }
 
-/** The time step of a code, if it is later than `lastStep` and near `now`: clocks differ (RFC 6238 §5.2). */
+/** Returns the time step of a code, if it is later than `lastStep` and near `now`: clocks differ (RFC 6238 §5.2). */
 export function matchingStep(
   secret: Uint8Array,
   code: string,
@@ -30,7 +30,7 @@ function isEqual(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** A secret in base32 (RFC 4648 §6), without padding. */
+/** Encodes a secret in base32 (RFC 4648 §6), without padding. */
 export function base32(secret: Uint8Array): string {
   return keyOf(secret).base32
 }

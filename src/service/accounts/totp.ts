@@ -22,7 +22,7 @@ export type { Factor }
 /** A new factor: only its creation returns the secret. */
 export type NewFactor = Factor & { secret: Buffer; email: string }
 
-/** A page of the account's factors, newest first. */
+/** Returns a page of the account's factors, newest first. */
 export async function list({ system, actor }: Visit, cursor?: Cursor): Promise<Page<Factor>> {
   return store.page(system.db, actor.accountId, cursor)
 }
@@ -99,7 +99,7 @@ export async function change(visit: Visit, id: string, input: () => { name?: str
   )
 }
 
-/** Deletes a factor, if it exists. If it had been used, this voids all confirmation links sent before. */
+/** Deletes a factor, if it exists. If it had been used, this voids all earlier confirmation links. */
 export async function remove(visit: Visit, id: string): Promise<void> {
   if (!isUuid(id)) return
   const { system, actor } = visit
@@ -116,9 +116,9 @@ export async function remove(visit: Visit, id: string): Promise<void> {
 
 /**
  * Verifies a code of a factor; each code works once. The first code needs no login. It enables the factor and voids all
- * confirmation links sent before. Later codes complete the MFA step of the actor's login token.
+ * earlier confirmation links. Later codes complete the MFA step of the actor's login token.
  * @param input called once the factor has been found
- * @returns whether it was the factor's first code
+ * @returns true if it was the factor's first code
  * @throws Unauthenticated, NotFound, Invalid, Throttled
  */
 export async function verify(
@@ -133,7 +133,7 @@ export async function verify(
   if (actor !== undefined && actor.accountId !== accountId) throw new NotFound()
   const { step } = await matchCode(system, accountId, [factor!], input().code)
   const now = system.now()
-  // A first code withdraws rights from the account's login tokens: they need the MFA step from now on.
+  // A first code revokes rights of the account's login tokens: they need the MFA step from now on.
   const changed: Holder[] = factor!.isUsed ? [] : [`account ${accountId}`]
   const writer = { system, actor: actor ?? unrestricted(accountId) }
   const isFirst = await withRights(writer, 'codes', changed, async (trx) => {

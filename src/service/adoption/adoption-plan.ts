@@ -11,29 +11,29 @@ import { changesTo, planItem, type ZoneState } from '../zone/changes.ts'
 import { created, deleted, occlusions } from '../zone/occlusion.ts'
 import { clamped } from '../zone/rrset-input.ts'
 
-/** What the operator allows an adoption to change. */
+/** The changes that the operator allows an adoption to make. */
 export interface AdoptionOptions {
-  /** TTLs that the API refuses become the nearest one that it accepts; else such a zone is not adopted. */
+  /** True if TTLs that the API rejects become the nearest one that it accepts; otherwise such a zone is not adopted. */
   clampTtl: boolean
-  /** Records that are not served are left out; else a zone that has some is not adopted. */
+  /** True if records that are not served are left out; otherwise a zone with such records is not adopted. */
   dropDisabled: boolean
 }
 
-/** What the contents of a zone become. Every text is for the operator and names its RRset. */
+/** The new contents of a zone. Every text is for the operator and names its RRset. */
 export interface ContentsPlan {
   rrsets: RRsetState[]
-  /** What changes in which RRset. */
+  /** The changed RRsets, with their changes. */
   normalised: string[]
-  /** What the adopted zone no longer has. */
+  /** The contents that the adopted zone loses. */
   givenUp: string[]
-  /** Why the zone cannot be adopted. */
+  /** The reasons why the zone cannot be adopted. */
   obstacles: string[]
 }
 
 /** Types of records that a signer makes. A zone that stores some was signed elsewhere. */
 const SIGNATURES: ReadonlySet<string> = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
 
-/** Metadata of PowerDNS that Zoneplane sets itself, or that say what other parts of a plan say. */
+/** Metadata of PowerDNS that Zoneplane sets itself, or that repeat other parts of a plan. */
 const OWN_METADATA: ReadonlySet<string> = new Set([
   'API-RECTIFY',
   'NSEC3NARROW',
@@ -46,8 +46,8 @@ const OWN_METADATA: ReadonlySet<string> = new Set([
 const OWN_KINDS: ReadonlySet<string> = new Set(['Native', 'Master', 'Primary'])
 
 /**
- * What an adoption makes of a zone's contents. It is pure; yields after each record.
- * @param zone of the domain, with all RRsets that it has already
+ * Plans the contents of an adopted zone. It is pure; yields after each record.
+ * @param zone of the domain, with all RRsets that it already has
  */
 export function* planContents(found: FoundZone, zone: ZoneState, options: AdoptionOptions): Work<ContentsPlan> {
   const plan: ContentsPlan = { rrsets: [], normalised: [], givenUp: [], obstacles: zoneObstacles(found) }
@@ -80,17 +80,17 @@ function zoneObstacles({ kind, presigned, rrsets }: FoundZone): string[] {
   return obstacles
 }
 
-/** Whether the service or the signer makes such RRsets. */
+/** Reports whether the service or the signer makes such RRsets. */
 function isMade({ type }: FoundRRset): boolean {
   return type === 'SOA' || SIGNATURES.has(type)
 }
 
-/** Whether the domain would have the RRset: it is served, and the service does not make it. */
+/** Reports whether the domain would have the RRset: it is served, and the service does not make it. */
 function isTaken(rrset: FoundRRset): boolean {
   return rrset.records.length > 0 && !isMade(rrset)
 }
 
-/** Adds to the plan what becomes of one RRset. */
+/** Adds the fate of one RRset to the plan. */
 function* planRRset(
   rrset: FoundRRset,
   zone: ZoneState,
@@ -134,7 +134,7 @@ function* planRRset(
   if (name !== lowerCase(name)) plan.normalised.push(`${what}: the name becomes ${lowerCase(name)}`)
 }
 
-/** The TTL that the RRset gets. One that the API refuses is an obstacle, unless it may be clamped. */
+/** Returns the TTL of the adopted RRset. One that the API rejects is an obstacle, unless it may be clamped. */
 function ttlOf(
   { name, type, ttl }: FoundRRset,
   { domain }: ZoneState,
@@ -152,7 +152,7 @@ function ttlOf(
   return nearest
 }
 
-/** The records in the API's spelling, each once. One that cannot be read stays as it is. */
+/** Returns the records in the API's spelling, each once. One that cannot be read stays unchanged. */
 function* canonical({ name, type, records }: FoundRRset, plan: ContentsPlan): Work<string[]> {
   const texts = new Map<string, string>()
   for (const record of records) {
@@ -175,7 +175,7 @@ function read(type: string, record: string): { key: string; text: string } {
   }
 }
 
-/** The subname of an absolute name; undefined if it is not in the domain. */
+/** Returns the subname of an absolute name; undefined if it is not in the domain. */
 function subnameIn(name: string, domain: string): string | undefined {
   if (name === `${domain}.`) return ''
   return name.endsWith(`.${domain}.`) ? name.slice(0, -domain.length - 2) : undefined

@@ -21,31 +21,31 @@ import { isAllowed, nameProblems, registrable, registrableAncestors } from '../n
 import { lockNamed } from '../domains/domains.ts'
 import { PROGRESS_PAUSE, repair } from '../repair/reconcile.ts'
 
-/** How the operator wants zones to be adopted. */
+/** The operator's request to adopt zones. */
 export interface AdoptionRequest extends AdoptionOptions {
-  /** The e-mail address of the account that a zone will belong to. @param field PowerDNS' field `account` of the zone */
+  /** Returns the e-mail address of the new owner of a zone. @param field PowerDNS' field `account` of the zone */
   ownerOf: (field: string) => string
-  /** Whether the name may be a public suffix, or another one that no account can register. */
+  /** True if the name may be a public suffix, or another one that no account can register. */
   allowPublicSuffix: boolean
-  /** Whether a signed zone gets NSEC3; else it keeps its denial. */
+  /** True if a signed zone gets NSEC3; otherwise it keeps its denial. */
   nsec3: boolean
-  /** Whether the SOA stays until the first change. */
+  /** True if the SOA stays until the first change. */
   keepSoa: boolean
-  /** Whether to carry it out; else nothing is changed. */
+  /** True to carry it out; otherwise nothing is changed. */
   apply: boolean
 }
 
-/** What an adoption does to a zone, for the operator. */
+/** The effects of an adoption on a zone, for the operator. */
 export interface Adoption extends Omit<ContentsPlan, 'rrsets'> {
-  /** Without final dot. */
+  /** The zone's name, without final dot. */
   zone: string
   owner: string | undefined
   kept: string[]
-  /** Whether it was carried out. */
+  /** True if it was carried out. */
   adopted: boolean
 }
 
-/** All that an adoption needs. */
+/** The requirements of an adoption. */
 interface Plan {
   name: string
   found: FoundZone
@@ -54,15 +54,15 @@ interface Plan {
   contents: ContentsPlan
 }
 
-/** How many zones are adopted at the same time. */
+/** The number of zones that are adopted at the same time. */
 const ADOPTERS = 4
 
-/** Nobody else works on a zone that is no domain. */
+/** A lease that always holds: the service does not work on a foreign zone. */
 const FREE: Lease = { confirm: () => Promise.resolve() }
 
 /**
- * The serials of the zones at the nameserver that are no domains, nor the catalog zone, sorted by name; in linear
- * time, for the operator.
+ * Returns the names, sorted, and serials of the foreign zones, without the catalog zone; in linear time, for the
+ * operator.
  */
 export async function strangers(system: System): Promise<{ name: string; serial: number }[]> {
   const names = (await store.versions(system.db)).map(({ name }) => name)
@@ -72,8 +72,8 @@ export async function strangers(system: System): Promise<{ name: string; serial:
 }
 
 /**
- * Adopts zones, several at the same time, and returns what became of each. One that fails does not end the others.
- * @param tell is called every few seconds with the number of zones that are done, and of all
+ * Adopts zones, several at the same time, and returns the outcome of each. A failure does not end the others.
+ * @param tell called every few seconds with the numbers of finished and of all zones
  */
 export async function adoptAll(
   system: System,
@@ -99,10 +99,10 @@ export async function adoptAll(
 }
 
 /**
- * Plans to make a domain of a zone that somebody else has made, and does so if the request says so and nothing is in the
- * way. The domain and a mark are committed together; repair then makes the zone equal to the domain. So the zone is
- * answered all the time, and wherever the process ends, it is either still somebody else's or will be repaired.
- * @throws Conflict if somebody changes the zone meanwhile; Unavailable, NameserverFailure
+ * Plans to make a domain of a foreign zone, and does so if the request says so and no obstacle exists. The domain and a
+ * mark are committed together; repair then makes the zone equal to the domain. So PowerDNS answers the zone all the
+ * time, and wherever the process ends, the zone is either still foreign or will be repaired.
+ * @throws Conflict if another program changes the zone meanwhile; Unavailable, NameserverFailure
  */
 export async function adopt(system: System, zone: string, request: AdoptionRequest): Promise<Adoption> {
   const name = lowerCase(zone).replace(/\.$/, '')
@@ -130,7 +130,7 @@ export async function adopt(system: System, zone: string, request: AdoptionReque
   if (!request.apply || owner === undefined || shown.obstacles.length > 0) return shown
   await take(publication, owner, plan, request.keepSoa)
   await publication.commit()
-  // Where this fails, the mark stays, and reconcile tries again.
+  // If this fails, the mark stays, and reconcile tries again.
   await repair(system, name).catch((error: unknown) => {
     system.log.error('adopted zone not repaired yet', { zone: name, reason: reasonOf(error) })
   })
@@ -141,7 +141,7 @@ function refused(zone: string, ...obstacles: string[]): Adoption {
   return { zone, owner: undefined, kept: [], normalised: [], givenUp: [], obstacles, adopted: false }
 }
 
-/** Why a zone of this name cannot be a domain of the account. */
+/** Returns the reasons why a zone of this name cannot be a domain of the account. */
 async function nameObstacles(
   { config }: System,
   db: Db,
@@ -184,7 +184,7 @@ async function planOf(system: System, name: string, found: FoundZone, request: A
   return { name, found, keys, denial, contents }
 }
 
-/** The domain that its contents are examined for. */
+/** Returns the domain for which the contents are examined. */
 function prospective({ config, now }: System, name: string): Domain {
   const [minimumTtl, time] = [config.minimumTtl, now()]
   const row = {
@@ -242,7 +242,7 @@ async function take(publication: Publication, owner: Account, plan: Plan, keepSo
 }
 
 /**
- * Makes a domain a zone of somebody else again: it goes out of the database, and PowerDNS answers it as before.
+ * Makes a domain a foreign zone again: it disappears from the database, and PowerDNS answers it as before.
  * @throws Conflict if the zone is marked; NotFound, Unavailable
  */
 export async function release(system: System, name: string): Promise<void> {

@@ -17,7 +17,7 @@ import { planContents } from './adoption-plan.ts'
 import { lockNamed } from '../domains/domains.ts'
 import { repair } from '../repair/reconcile.ts'
 
-/** Which contents a paused domain goes on with: those of the database, or those at the nameserver. */
+/** The contents that a paused domain goes on with: those of the database, or those at the nameserver. */
 export type Side = 'ours' | 'theirs'
 
 /** A difference between the database and the nameserver; undefined: that side has no such RRset. */
@@ -29,8 +29,8 @@ export interface Difference {
 }
 
 /**
- * Pauses a domain: nobody can write it, and its zone is not repaired, so that the operator can work on it at the
- * nameserver. @throws NotFound, Unavailable; Conflict if its zone is being repaired
+ * Pauses a domain: accounts cannot write it and the service does not repair its zone, so that the operator can work on
+ * it at the nameserver. @throws NotFound, Unavailable; Conflict if its zone is being repaired
  */
 export async function pause(system: System, name: string): Promise<void> {
   await using publication = await openPublication(system, 'operator', { queue: `zone ${name}` })
@@ -43,10 +43,10 @@ export async function pause(system: System, name: string): Promise<void> {
 }
 
 /**
- * Ends the pause of a domain if the nameserver serves what the database has, or a side is chosen.
+ * Ends the pause of a domain if the nameserver serves the contents of the database, or a side is chosen.
  * @returns the differences; without a side, the domain stays paused if there are any
- * @throws NotFound, Unavailable, NameserverFailure; Conflict if the domain is not paused; Invalid with what the database
- *   cannot take over
+ * @throws NotFound, Unavailable, NameserverFailure; Conflict if the domain is not paused; Invalid with the contents
+ *   that the database cannot take over
  */
 export async function resume(system: System, name: string, side?: Side): Promise<Difference[]> {
   await using publication = await openPublication(system, 'operator', { queue: `zone ${name}` })
@@ -70,7 +70,7 @@ function differenceOf(domain: LockedDomain, { subname, type, before, after }: di
   return { name: nameOf(domain, subname), type, ours: stateOf(after), theirs: stateOf(before) }
 }
 
-/** Stores the contents at the nameserver as those of the domain. @throws Invalid, NameserverFailure */
+/** Stores the contents at the nameserver as those of the domain. @throws NotFound, Invalid, NameserverFailure */
 async function takeOver(publication: Publication, domain: LockedDomain): Promise<void> {
   const { system, trx } = publication
   const current = await rrsets.list(trx, domain.id)

@@ -4,7 +4,7 @@ import type { System } from '../../system.ts'
 import * as accounts from '../accounts/accounts.ts'
 import * as tokens from '../tokens/tokens.ts'
 
-/** An account for one test, with the secret of a token that may do everything. */
+/** An account for one test, with the secret of a token that has all rights. */
 export interface TestAccount {
   id: string
   email: string

@@ -28,7 +28,7 @@ import type { ZoneFile } from './zonefiles.ts'
 
 /** A request for a new domain. */
 export interface DomainInput extends NameInput {
-  /** The account had a domain of this name, which shall come back: as it was when it was deleted, or at this time. */
+  /** True to restore the account's deleted domain of this name: as it was at its deletion, or at this time. */
   restore?: boolean
   at?: Timestamp
   /** The zone file to import. */
@@ -49,8 +49,8 @@ export async function create(system: System, writer: Writer, input: DomainInput)
   return system.bounds.queues.run(`account ${writer.accountId}`, async () => {
     if (input.restore === true && input.zonefile) throw Invalid.field('zonefile', 'Cannot be combined with restore.')
     const { name, zonefile: text = '' } = input
-    // Read before the transaction, so that nobody else waits for it; not for a name that nobody can have. Its errors come
-    // after those of the name.
+    // Read before the transaction, so that other writers do not wait for it; not for a name that no account can have.
+    // Its errors come after those of the name.
     const zonefile = name === undefined || nameProblems(name).length > 0 ? [] : await zonefiles.read(text, name)
     await using publication = await openPublication(system, writer.accountId)
     const created = await add(publication, writer, input, zonefile)
@@ -60,7 +60,7 @@ export async function create(system: System, writer: Writer, input: DomainInput)
 }
 
 /**
- * Like `create`, inside the caller's publication.
+ * Creates a domain like `create`, inside the caller's publication.
  * @param writer owns the domain; the policies of its token apply to the import
  */
 export async function add(
@@ -80,7 +80,7 @@ type Place = Awaited<ReturnType<typeof reserve>>
 
 /**
  * Reserves the name, and room for another domain of the account, until the transaction ends.
- * @returns also the writer as it is now, and the deleted domain that comes back
+ * @returns also the writer's present rights, and the deleted domain that comes back
  */
 async function reserve({ system, trx }: Publication, writer: Writer, input: DomainInput) {
   const { accountId } = writer
@@ -95,7 +95,7 @@ async function reserve({ system, trx }: Publication, writer: Writer, input: Doma
   return { creator, name, past, old }
 }
 
-/** Stores the domain without RRsets. @throws Invalid if somebody else has made the zone */
+/** Stores the domain without RRsets. @throws Invalid if the zone is foreign */
 async function insert({ system, trx }: Publication, { creator, name, past, old }: Place): Promise<LockedDomain> {
   const now = old === undefined ? system.now() : after(old.deleted, system.now())
   const row = {
@@ -132,13 +132,13 @@ async function createZone(
   const zone = new Zone(publication, domain, author, { policies })
   const rrsets = await firstRRsets(zone, zonefile, old)
   return zone.create(rrsets).catch((error: unknown) => {
-    // Somebody else has created the zone since PowerDNS was asked.
+    // Another program has created the zone since PowerDNS was asked.
     if (error instanceof NameserverFailure && error.kind === 'conflict') throw disallowed()
     throw rrsets.length > 1 ? zonefiles.orRefused(error) : error
   })
 }
 
-/** The RRsets of a new domain, or of one that comes back. @throws Denied, Invalid */
+/** Returns the RRsets of a new domain, or of one that comes back. @throws Denied, Invalid */
 async function firstRRsets(zone: Zone, zonefile: ZoneFile, old: Deleted | undefined): Promise<RRsetState[]> {
   const { nameServers } = zone.publication.system.config
   const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: nameServers }
@@ -150,9 +150,9 @@ async function firstRRsets(zone: Zone, zonefile: ZoneFile, old: Deleted | undefi
 }
 
 /**
- * For the operator: brings back a deleted domain, for the account that had it; or, with a time, makes one that exists
- * what it was then.
- * @param at undefined: as it was when it was deleted
+ * Restores a deleted domain for the account that had it, or, with a time, the state of an existing one; for the
+ * operator.
+ * @param at undefined: the state at its deletion
  * @throws NotFound, Invalid, Denied
  */
 export async function bringBack(system: System, name: string, at: Timestamp | undefined): Promise<void> {

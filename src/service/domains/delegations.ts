@@ -6,7 +6,7 @@ import { changeOf, desired, type Change } from '../zone/changes.ts'
 import type { Publication } from '../zone/publication.ts'
 import { lockZone } from '../zone/opening.ts'
 
-/** The RRsets of a delegation; without records, they are deleted. */
+/** The RRsets of a delegation; those without records are deleted. */
 type Delegation = Record<'NS' | 'DS', { ttl: number; records: string[] }>
 
 /** Delegates a new domain in the zone of its local public suffix, if this service hosts it (contract §7.6). */

@@ -19,14 +19,14 @@ import type { Zone } from '../zone/zone.ts'
 export { SOURCES } from '../../store/zone/history.ts'
 export type { Entry, Step }
 
-/** A page of the domain's entries with a change of an RRset that passes the filter, newest first (contract §15.5). */
+/** Returns a page of the entries with a change of an RRset that passes the filter, newest first (contract §15.5). */
 export async function list({ system, actor, domain }: Access, filter: Filter, cursor?: Cursor): Promise<Page<Entry>> {
   if (!isStorable(filter)) return { rows: [], newer: undefined, older: undefined }
   const page = await store.page(system.db, domain.id, filter, cursor)
   return { ...page, rows: page.rows.map((entry) => shownTo(actor, entry)) }
 }
 
-/** How many of the domain's entries pass the filter. */
+/** Counts the domain's entries that pass the filter. */
 export async function count({ system, domain }: Access, filter: Filter): Promise<number> {
   return isStorable(filter) ? store.count(system.db, domain.id, filter) : 0
 }
@@ -40,13 +40,13 @@ async function entryOf({ system, domain }: Access, id: string): Promise<Entry & 
   return orNotFound(isUuid(id) ? await store.find(system.db, domain.id, id) : undefined)
 }
 
-/** Without whom it was, unless the actor may list the account's tokens. */
+/** Hides the author, unless the actor may list the account's tokens. */
 function shownTo<E extends Entry>({ permManageTokens, override }: Actor, entry: E): E {
   return permManageTokens && !override ? entry : { ...entry, owner: null, tokenId: null, tokenName: null }
 }
 
 /**
- * Puts each RRset of an entry back to what it was before (contract §15.5).
+ * Puts each RRset of an entry back to its state before (contract §15.5).
  * @throws NotFound, Denied, PreconditionFailed, Invalid; Obstructed if one of them was changed since
  */
 export async function undo(access: Access, id: string, terms: Terms): Promise<Written> {
@@ -62,7 +62,7 @@ export async function undo(access: Access, id: string, terms: Terms): Promise<Wr
   return await carryOut(zone, changes, terms)
 }
 
-/** Which RRsets are not as an entry left them. */
+/** Returns the RRsets that have changed since an entry. */
 function changed(current: Map<string, RRset>, steps: Step[]): RRsetKey[] {
   return steps
     .filter(({ subname, type, after }) => {
@@ -72,7 +72,7 @@ function changed(current: Map<string, RRset>, steps: Step[]): RRsetKey[] {
     .map(({ subname, type }) => ({ subname, type }))
 }
 
-/** The other RRsets that cannot stand beside those that come back: one of them would be a CNAME. */
+/** Returns the other RRsets that would conflict with those that come back: one of them would be a CNAME. */
 function excluded({ current }: Zone, steps: Step[]): RRsetKey[] {
   const own = new Set(steps.map(keyOf))
   const coming = new Map<string, string[]>()
@@ -91,7 +91,7 @@ function excluded({ current }: Zone, steps: Step[]): RRsetKey[] {
 export type When = { at: Timestamp } | { version: number }
 
 /**
- * Makes the domain's RRsets what they were (contract §15.5).
+ * Restores a state of the domain's RRsets (contract §15.5).
  * @throws Denied, PreconditionFailed; Invalid if that state is not known
  */
 export async function restore(access: Access<Writer>, when: When, terms: Terms): Promise<Written> {
@@ -105,7 +105,7 @@ export async function restore(access: Access<Writer>, when: When, terms: Terms):
   return await carryOut(zone, changes, terms)
 }
 
-/** When the domain got the state that is wanted, or a later time before the next one. @throws Invalid */
+/** Returns the time when the domain got the wanted state, or a later time before the next one. @throws Invalid */
 async function timeOf(trx: Db, domain: LockedDomain, when: When, now: Timestamp): Promise<Timestamp> {
   const oldest = (await store.oldest(trx, domain.id)) ?? { created: domain.published, version: domain.version }
   if ('at' in when) {
@@ -118,7 +118,7 @@ async function timeOf(trx: Db, domain: LockedDomain, when: When, now: Timestamp)
   return (await store.reached(trx, domain.id, when.version)) ?? oldest.created
 }
 
-/** The changes with an effect that lead to the states before these steps. */
+/** Returns the changes with an effect that lead to the states before these steps. */
 function changesFrom(current: Map<string, RRset>, steps: Omit<Step, 'after'>[]): Change[] {
   return steps
     .map(({ subname, type, before: state }) => {
@@ -128,7 +128,7 @@ function changesFrom(current: Map<string, RRset>, steps: Omit<Step, 'after'>[]):
     .filter(({ isEffective }) => isEffective)
 }
 
-/** @throws Invalid if the account may not make one of the changes, or PowerDNS refuses one; PreconditionFailed */
+/** @throws Invalid if the account may not make one of the changes, or PowerDNS rejects one; PreconditionFailed */
 async function carryOut(zone: Zone, changes: Change[], terms: Terms): Promise<Written> {
   for (const change of changes) accepted(permitted(zone, change))
   // `If-None-Match` has no meaning here.
@@ -144,9 +144,9 @@ async function carryOut(zone: Zone, changes: Change[], terms: Terms): Promise<Wr
 export type Deleted = store.DeletedDomain & { rrsets: RRsetState[] }
 
 /**
- * The domain of this name that the account deleted last.
- * @param at its state then; undefined: when it was deleted
- * @throws Invalid if there is none, or its state is not known
+ * Finds the domain of this name that the account deleted last.
+ * @param at the time of its state; undefined: its deletion
+ * @throws Invalid if none exists, or its state is not known
  */
 export async function deletedDomain(trx: Db, name: string, ownerId: string, at?: Timestamp): Promise<Deleted> {
   const domain = await store.buried(trx, name, ownerId)

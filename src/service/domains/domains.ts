@@ -22,24 +22,24 @@ import { lockZone, openZone } from '../zone/opening.ts'
 export { DENIALS }
 export type { Domain, Key, OwnedDomain }
 
-/** The domain of this name, if the actor may see it. @throws NotFound */
+/** Returns the domain of this name, if the actor may see it. @throws NotFound */
 export async function get({ system, actor }: Visit<Viewer>, name: string): Promise<Domain> {
   return orNotFound(isDomainName(name) ? await store.find(system.db, name, actor) : undefined)
 }
 
-/** The domain of this name, whoever may see it. */
+/** Returns the domain of this name, regardless of its owner. */
 export async function find(system: System, name: string): Promise<Domain | undefined> {
   return isDomainName(name) ? store.find(system.db, name) : undefined
 }
 
-/** The domain, if there is one and the actor may see it. @throws NotFound */
+/** Returns the domain, if it exists and the actor may see it. @throws NotFound */
 export async function visible(visit: Visit<Viewer>, domain: Domain | undefined): Promise<Domain> {
   if (domain?.ownerId !== visit.actor.accountId) throw new NotFound()
-  // What a confined actor may see depends on its policies.
+  // The policies of a confined actor determine the domains that it may see.
   return store.isConfined(visit.actor) ? get(visit, domain.name) : domain
 }
 
-/** A page of the actor's domains, newest first; with `qname` only the one that contains this name (contract §7.5). */
+/** Returns a page of the actor's domains, newest first; with `qname` only the one that contains it (contract §7.5). */
 export async function list(
   visit: Visit,
   { qname, cursor }: { qname?: string | undefined; cursor?: Cursor | undefined },
@@ -54,14 +54,14 @@ export async function list(
   return store.page(system.db, actor, cursor, ids)
 }
 
-/** How many domains the actor may see. */
+/** Counts the domains that the actor may see. */
 export async function count({ system, actor }: Visit): Promise<number> {
   return store.isConfined(actor) ? store.count(system.db, actor) : accounts.countDomains(system.db, actor.accountId)
 }
 
 /**
- * For each name, the longest of the actor's domains that contains it; undefined if no domain does, or the name is not
- * valid. Names may begin with `*.`; case does not matter.
+ * Finds, for each name, the longest of the actor's domains that contains it; undefined if no domain does, or the name
+ * is not valid. Names may begin with `*.`; case does not matter.
  */
 export async function enclosing({ system, actor }: Visit, names: string[]): Promise<(Domain | undefined)[]> {
   const candidates = names.map(enclosingNames)
@@ -70,7 +70,7 @@ export async function enclosing({ system, actor }: Visit, names: string[]): Prom
   return candidates.map((longestFirst) => longestFirst.flatMap((name) => domains.get(name) ?? [])[0])
 }
 
-/** The possible names of domains that contain a name, longest first. */
+/** Returns the possible names of domains that contain a name, longest first. */
 function enclosingNames(name: string): string[] {
   const plain = lowerCase(name.replace(/^\*\./, ''))
   // One character more than a domain's name may have: a candidate that begins with a cut label is too long to exist.
@@ -78,8 +78,8 @@ function enclosingNames(name: string): string[] {
 }
 
 /**
- * Deletes a domain and its zone, if the actor may see it (contract §7.4). If there is no such domain, a zone that a failed
- * creation left is deleted, too.
+ * Deletes a domain and its zone, if the actor may see it (contract §7.4). If no such domain exists, also deletes the
+ * zone that a failed creation left.
  * @throws Unauthenticated, Denied, PreconditionFailed, Unavailable, NameserverFailure
  */
 export async function remove(visit: Visit<Writer>, name: string, conditions: Conditions): Promise<void> {
@@ -102,8 +102,8 @@ export async function remove(visit: Visit<Writer>, name: string, conditions: Con
 }
 
 /**
- * Whether a token with these policies may write every RRset of the domain, and apex NS even if it does not exist
- * (contract §6.5).
+ * Reports whether a token with these policies may write every RRset of the domain, and apex NS even if it does not
+ * exist (contract §6.5).
  */
 export async function mayWriteAll(db: Db, domain: Domain, policies: Policy[]): Promise<boolean> {
   if (policies.length === 0) return true
@@ -112,7 +112,7 @@ export async function mayWriteAll(db: Db, domain: Domain, policies: Policy[]): P
   return keys.every((key) => mayWrite(policies, domain.id, key))
 }
 
-/** All domains, or those of one account, sorted by name; for the operator (contract §15.2). */
+/** Returns all domains, or those of one account, sorted by name; for the operator (contract §15.2). */
 export async function listAll(system: System, accountId?: string): Promise<OwnedDomain[]> {
   return store.all(system.db, accountId ?? null)
 }
@@ -123,7 +123,7 @@ export async function setMinimumTtl(system: System, name: string, seconds: numbe
 }
 
 /**
- * Sets how the zone of a domain denies what does not exist, and publishes all of it.
+ * Sets the kind of denial of a domain's zone, and publishes the whole zone.
  * @throws NotFound, Unavailable, NameserverFailure; Conflict if the domain is paused
  */
 export async function setDenial(system: System, name: string, kind: keyof typeof DENIALS): Promise<void> {

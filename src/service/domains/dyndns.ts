@@ -20,12 +20,12 @@ export type AddressAction =
   /** Moves the current addresses into another network. */
   | { action: 'prefix'; prefix: Network }
 
-/** `host` is in lower case. */
+/** A name in lower case, with an action on its addresses. */
 export type HostUpdate = AddressAction & { host: string; type: AddressType }
 
 /**
- * Whether a client that sends this user, and the secret of the actor's token as password, may do so: the user is empty,
- * the account's e-mail address, or a list of names in its domains (contract §10.2).
+ * Reports whether a client may send this user, with the secret of the actor's token as password: the user is empty, the
+ * account's e-mail address, or a list of names in its domains (contract §10.2).
  */
 export async function isUser(visit: Visit, user: string): Promise<boolean> {
   if (user === '') return true
@@ -34,12 +34,12 @@ export async function isUser(visit: Visit, user: string): Promise<boolean> {
   return !domains.includes(undefined)
 }
 
-/** The host names in a comma-separated list (contract §10.3), in lower case, without duplicates. */
+/** Parses the host names in a comma-separated list (contract §10.3), in lower case, without duplicates. */
 export function hostList(text: string): string[] {
   return [...new Set(text.split(',').map((host) => lowerCase(host.trim())))]
 }
 
-/** The actor's only domain. @throws NotFound, Invalid */
+/** Returns the actor's only domain. @throws NotFound, Invalid */
 export async function onlyDomain(visit: Visit): Promise<Domain> {
   const { rows } = await list(visit, {})
   const [domain, ...others] = rows
@@ -48,7 +48,7 @@ export async function onlyDomain(visit: Visit): Promise<Domain> {
   return domain
 }
 
-/** The actor's domain that contains all these names. @throws NotFound, Invalid */
+/** Returns the actor's domain that contains all these names. @throws NotFound, Invalid */
 export async function domainOf(visit: Visit, hosts: string[]): Promise<Domain> {
   const [domain, ...others] = await enclosing(visit, hosts)
   if (domain === undefined || others.includes(undefined)) throw new NotFound('nohost')

@@ -12,7 +12,7 @@ export type Key = Omit<nameserver.Key, 'keytype'> &
 
 export type DomainWithKeys = Domain & { keys: Key[] }
 
-/** With all served keys: the nameserver's, then those that the user has added (contract §8.9). @throws NameserverFailure */
+/** Adds all served keys: the nameserver's, then those that the user added (contract §8.9). @throws NameserverFailure */
 export async function withKeys(system: System, domain: Domain): Promise<DomainWithKeys> {
   const [signing, [added]] = await Promise.all([
     system.nameserver.keys(`${domain.name}.`),
@@ -22,7 +22,7 @@ export async function withKeys(system: System, domain: Domain): Promise<DomainWi
   return { ...domain, keys: [...signing.map(managed), ...contents.map((content) => addedKey(domain, content))] }
 }
 
-/** A key that the nameserver signs with. */
+/** Converts a key with which the nameserver signs. */
 export function managed({ dnskey, ds, flags, keytype }: nameserver.Key): Key {
   return { dnskey, ds, flags, keytype, managed: true }
 }

@@ -10,7 +10,7 @@ const HISTORY_PAUSE = 600_000
 
 /**
  * Deletes the entries of the history that are older than HISTORY_DAYS, and then forgets the domains that were deleted
- * before. In small batches, so that writes do not wait.
+ * before. Works in small batches, so that writes do not wait.
  */
 export async function trimHistory(system: System, stopping?: AbortSignal): Promise<void> {
   const age = BigInt(system.config.historyDays * DAY) * 1_000_000n

@@ -7,21 +7,21 @@ import type { Domain } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
 
-/** Milliseconds until a request that waits asks the nameservers again: the first pauses, and the last for all others. */
+/** Milliseconds until a waiting request asks the nameservers again: the first pauses, and the last for all others. */
 const PUBLICATION_PAUSES = [20, 50, 100, 200, 400, 1_000]
 
-/** How many domains the report about secondaries reads at once. */
+/** The number of domains that the report about secondaries reads at once. */
 const BATCH = 100
 
-/** Whether a nameserver serves a version of a domain (contract §15.6). */
+/** The status of a nameserver about a version of a domain (contract §15.6). */
 export interface NameserverStatus {
-  /** With final dot. */
+  /** The name, with final dot. */
   name: string
   /** UNREACHABLE: it does not answer. */
   status: 'INSYNC' | 'PENDING' | 'UNREACHABLE'
-  /** What it serves, if it serves the zone. */
+  /** The version that it serves, if it serves the zone. */
   version: number | null
-  /** Why it is PENDING. */
+  /** The reason for PENDING. */
   detail?: string
 }
 
@@ -36,17 +36,17 @@ export interface PublicationStatus {
 /** A version of a domain, and when it was published. */
 export type Publication = Pick<Domain, 'name' | 'version' | 'published'>
 
-/** How long a request waits, and for whom. */
+/** The longest wait of a request, and the signal that ends it. */
 export interface Patience {
   accountId: string
-  /** Seconds at most, PUBLICATION_WAIT at most. */
+  /** Seconds, at most PUBLICATION_WAIT. */
   wait: number
   /** Ends the waiting early. */
   gone: AbortSignal
 }
 
 /**
- * The version of the domain that the caller asks about.
+ * Returns the version of the domain that the caller asks about.
  * @throws Invalid if the domain has not had it yet
  */
 export function versionOf(domain: Domain, version = domain.version): Publication {
@@ -55,8 +55,8 @@ export function versionOf(domain: Domain, version = domain.version): Publication
 }
 
 /**
- * Asks all nameservers which version they serve, and again until all serve this one, or `wait` is over. If too many wait
- * already, it asks only once. Holds no connection to Postgres meanwhile.
+ * Asks all nameservers for their versions, and again until all that answer serve this one, or `wait` is over. If too
+ * many requests already wait, asks only once. Holds no connection to Postgres meanwhile.
  * @returns also whether it was willing to wait
  * @throws Busy
  */
@@ -86,7 +86,7 @@ export async function statusOf(
   }
 }
 
-/** The primary comes first, unless it is hidden: then a secondary has the name of the SOA's MNAME. */
+/** Asks all nameservers. The primary comes first, unless it is hidden: then a secondary has the SOA's MNAME. */
 async function ask(system: System, publication: Publication): Promise<NameserverStatus[]> {
   const primary = system.config.nameServers[0]!
   const isHidden = system.secondaries.all.some(({ name }) => `${name}.` === primary)
@@ -109,7 +109,7 @@ async function askSecondaries(system: System, publication: Publication): Promise
   )
 }
 
-/** PowerDNS serves what it has, so its API tells. */
+/** Asks PowerDNS by its API, which shows the served serial. */
 async function askPrimary({ nameserver }: System, name: string, publication: Publication): Promise<NameserverStatus> {
   const unreachable: NameserverStatus = { name, status: 'UNREACHABLE', version: null }
   const asking = nameserver.serial(`${publication.name}.`).then(
@@ -130,19 +130,19 @@ function compared(name: string, version: number, asked: Publication): Nameserver
   return { name, status: 'PENDING', version, detail: 'serves an older version' }
 }
 
-/** Which zones a secondary serves as the database says. */
+/** The zones of a secondary, compared with the database. */
 export interface SecondaryReport {
   name: string
   insync: number
-  /** It serves an older version, or none. */
+  /** The number of zones with an older version, or none. */
   pending: number
-  /** It did not answer the question. */
+  /** The number of zones without an answer. */
   unreachable: number
-  /** When the longest of the pending ones were published; null: none is. */
+  /** The publication time of the zone that has been pending longest; null: none is. */
   oldest: Timestamp | null
 }
 
-/** Asks all secondaries about all zones. @param tell is called, again and again, with the number of zones done, and all */
+/** Asks all secondaries about all zones. @param tell called repeatedly with the numbers of finished and of all zones */
 export async function reportOf(system: System, tell: (done: number, all: number) => void): Promise<SecondaryReport[]> {
   const reports = system.secondaries.all.map(({ name }): SecondaryReport => {
     return { name, insync: 0, pending: 0, unreachable: 0, oldest: null }

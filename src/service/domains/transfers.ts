@@ -18,13 +18,13 @@ import { mayWriteAll } from './domains.ts'
 
 export type { TransferKey }
 
-/** Who may transfer a zone besides those whom the operator allows, as its account says (contract §15.7). */
+/** The permissions to transfer a zone besides the operator's, as its account has set them (contract §15.7). */
 export interface TransferSettings {
   /** Addresses and networks that need no key. */
   addresses: string[]
-  /** The addresses that are told of changes, which are among these. */
+  /** The addresses that receive NOTIFY, a part of `addresses`. */
   notify: string[]
-  /** Whether the zone has a key of its own. */
+  /** True if the zone has a key of its own. */
   tsig: boolean
 }
 
@@ -33,13 +33,13 @@ const networks = (...texts: string[]) => texts.map(parseNetwork)
 const NOT_UNICAST = networks('0.0.0.0/8', '224.0.0.0/3', '::/128', '::ffff:0:0/96', 'ff00::/8')
 const NOT_PUBLIC = networks(
   ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
-  // All but 2000::/3, and what leads to IPv4 addresses (RFC 3056 §2).
+  // All except 2000::/3, and the networks that lead to IPv4 addresses (RFC 3056 §2).
   ...['::/3', '4000::/2', '8000::/1', '2002::/16'],
 )
 
 /**
- * Why these addresses cannot be named; undefined: they can. The service sends messages to them: users must not reach by it
- * what they cannot reach themselves.
+ * Returns the reason why these addresses are not allowed; undefined: they are. The service sends messages to them:
+ * users must not use it to reach an address that they cannot reach themselves.
  */
 export function addressProblem({ privateTransfers }: Config, network: Network): string | undefined {
   if (NOT_UNICAST.some((each) => overlap(each, network))) return 'Must be unicast addresses.'
@@ -54,7 +54,7 @@ export async function get({ system, actor, domain }: Access): Promise<TransferSe
 }
 
 /**
- * Sets who may transfer the zone. When it resolves, the nameserver knows; it may remember the former settings for a minute.
+ * Sets the permissions to transfer the zone. When it resolves, the nameserver has them; old ones may last a minute.
  * @returns also the key, if the zone has got one
  * @throws NotFound, Unauthenticated, Denied, Unavailable, NameserverFailure
  */
@@ -71,16 +71,16 @@ export async function set(
   const had = before?.secret ?? null
   const made = wanted.tsig && had === null ? randomBytes(32) : undefined
   const secret = made === undefined ? had : encrypt(system, made, ownerOf('transfers', name))
-  // If this transaction fails after the nameserver was told, repair must know that the settings are ours.
+  // If this transaction fails after the nameserver got the settings, repair must know that they are ours.
   if (before === undefined) await store.putNone(system.pools.marks, id)
   const { addresses, notify } = wanted
   const after = { addresses, notify, secret: wanted.tsig ? secret : null }
   await store.put(trx, id, after)
-  // New servers are told already of this.
+  // New servers already receive NOTIFY for this change.
   zone.domain.notify = notify
   await zone.publishTransfers(openTransfers(system, { id, name }, after))
   await zone.publication.commit()
-  // What no zone has any more is harmless if it stays.
+  // A key that no longer belongs to any zone is harmless if it stays.
   if (had !== null && !wanted.tsig) await system.nameserver.removeTransferKey(keyNameOf({ id })).catch(() => undefined)
   return { settings: wanted, key: made && keyOf({ id }, made) }
 }

@@ -18,7 +18,7 @@ import { authoriseWrites } from '../tokens/policies.ts'
 /** Octets of an export that are sent at once. */
 const EXPORT_PIECE = 64 * 1024
 
-/** What a zone file says, or why it cannot be read. */
+/** The RRsets of a zone file, or the reason why it cannot be read. */
 export type ZoneFile = ZoneFileRRset[] | ZoneFileError
 
 /** Reads the zone file of a domain. @param domain its name, of valid syntax */
@@ -30,8 +30,8 @@ export async function read(text: string, domain: string, options?: { apexNs: boo
 }
 
 /**
- * The RRsets of a zone file that a new domain imports (contract §7.7). Policies are checked for all RRsets of valid
- * subname and type, before any problem of their contents is reported.
+ * Returns the RRsets of a zone file that a new domain imports (contract §7.7). Checks policies for all RRsets of valid
+ * subname and type, before it reports any problem of their contents.
  * @throws Denied, Invalid
  */
 export function* toImport(zone: ZoneState, zonefile: ZoneFile): Work<RRsetState[]> {
@@ -83,7 +83,7 @@ export async function replace(access: Access, text: string, terms: Terms): Promi
   })
 }
 
-/** The changes that make a domain equal to a zone file. @throws Invalid with all problems */
+/** Returns the changes that make a domain equal to a zone file. @throws Invalid with all problems */
 function* replacements(zone: ZoneState, zonefile: ZoneFileRRset[]): Work<Change[]> {
   const left = new Map<string, RRset>()
   for (const rrset of zone.current) {
@@ -121,7 +121,7 @@ function isApexNs({ subname, type }: RRsetKey): boolean {
   return subname === '' && type === 'NS'
 }
 
-/** Why the zone cannot have this subname. */
+/** Returns the problems of this subname in the zone. */
 function placeProblems({ labelProblem }: ZoneState, subname: string): string[] {
   const problem = labelProblem(topLabel(subname))
   return [
@@ -134,7 +134,7 @@ function problemOf(domain: Domain, { subname, type }: RRsetKey, text: string): s
   return `${nameOf(domain, subname).slice(0, -1)}/${type}: ${text}`
 }
 
-/** The error for a failed publication of RRsets from a zone file: Invalid if PowerDNS refused one of them. */
+/** Returns the error for a failed publication of RRsets from a zone file: Invalid if PowerDNS rejected one of them. */
 export function orRefused(error: unknown): unknown {
   const refusal = refusalOf(error)
   if (refusal === undefined) return error
@@ -148,8 +148,8 @@ function refused(text: string): Invalid {
 }
 
 /**
- * The domain as a zone file that can be imported again (contract §7.8), in parts: a snapshot of the database, with the
- * SOA that is served for it. Few are made at a time, because each keeps a connection to the database until its end.
+ * Exports the domain as a zone file that can be imported again (contract §7.8), in parts: a snapshot of the database,
+ * with the SOA that is served for it. Few run at a time, because each keeps a connection to the database until its end.
  * @param host the service's host name, for the first line
  * @throws NotFound, NameserverFailure before the first part; Busy
  */
@@ -161,7 +161,7 @@ export async function* exportZone({ system, actor, domain }: Access, host: strin
       text ??= await headOf(system, domain, version, host)
       for (const { subname, ...rrset } of rrsets) {
         if (!KEY_TYPES.has(rrset.type)) text += printRRset({ name: nameOf(domain, subname), ...rrset })
-        // An RRset alone may have two million octets, because each record repeats the name.
+        // A single RRset may have two million octets, because each record repeats the name.
         if (text.length > EXPORT_PIECE) {
           yield text
           text = ''
@@ -174,7 +174,7 @@ export async function* exportZone({ system, actor, domain }: Access, host: strin
   }
 }
 
-/** A comment, and the SOA. */
+/** Prints a comment, and the SOA. */
 async function headOf(system: System, domain: Domain, version: number, host: string): Promise<string> {
   const name = `${domain.name}.`
   const soa = { name, ...(await system.nameserver.servedSoa(name, version)) }

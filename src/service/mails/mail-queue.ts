@@ -6,7 +6,7 @@ import type { QueuedMail } from '../../store/accounts/mails.ts'
 import type { System } from '../../system.ts'
 import { runPeriodically, type BackgroundTask } from '../../flow/background.ts'
 
-/** How many mails are sent in parallel, and the milliseconds between two searches for retries and other processes' mails. */
+/** Mails that are sent in parallel, and milliseconds between two searches for retries and other processes' mails. */
 const MAIL_SENDERS = 2
 const MAIL_PAUSE = 1_000
 
@@ -18,11 +18,11 @@ const MAIL_LAST_DELAY = 3_600_000
 const MAIL_LIFETIME = 2 * 86_400_000
 
 /**
- * Sends the mails that are due. One transaction locks, sends and deletes a mail, so several processes send it only once.
- * If a process dies or loses the database between the server's answer and the commit, the mail is sent again, with the
- * same Message-ID.
+ * Sends the mails that are due. One transaction locks, sends and deletes a mail, so several processes send it only
+ * once. If a process dies or loses the database between the server's answer and the commit, the mail is sent again,
+ * with the same Message-ID.
  * @param stopping begins no further mail
- * @param abort ends the attempt that is under way
+ * @param abort ends the attempt in flight
  */
 export async function sendDue(
   system: System,
@@ -37,7 +37,7 @@ export async function sendDue(
   );
 }
 
-/** Returns false if no mail was due. */
+/** Sends one mail. Returns false if no mail was due. */
 async function sendNext(system: System, trx: Db, abort: AbortSignal): Promise<boolean> {
   const mail = await mails.takeDue(trx, system.now())
   if (mail === undefined) return false
@@ -70,8 +70,8 @@ async function postpone(system: System, trx: Db, mail: QueuedMail, failure: Mail
 }
 
 /**
- * Sends mails as they become due: those that this process queues at once, others after `pause` at the latest. `stop` waits
- * up to STOP_TIME for the mails that are being sent, then aborts them.
+ * Sends mails as they become due: those that this process queues at once, others after `pause` at the latest. `stop`
+ * waits up to STOP_TIME for the mails in flight, then aborts them.
  */
 export function mailTask(system: System, pause = MAIL_PAUSE): BackgroundTask {
   const stopping = new AbortController()

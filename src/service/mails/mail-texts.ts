@@ -34,7 +34,7 @@ const CONFIRMATIONS: Record<Action, { subject: string; before: string; after: st
   },
 }
 
-/** The mail that asks a user to confirm an action. @param validity seconds @param note a further paragraph */
+/** Writes the mail that asks a user to confirm an action. @param validity seconds @param note a further paragraph */
 export function mailText(action: Action, link: string, validity: number, note?: string): MailText {
   const { subject, before, after } = CONFIRMATIONS[action]
   const expiry = `The link works once and expires after ${formatDuration(validity)}.`
@@ -42,14 +42,14 @@ export function mailText(action: Action, link: string, validity: number, note?: 
 }
 
 /**
- * The paragraph of the mail for a password reset about the account's API tokens; undefined if it has none.
+ * Writes the paragraph of the mail for a password reset about the account's API tokens; undefined if it has none.
  * @param tokens newest first; of more than MAILED_TOKENS, only these are listed
  */
 export function tokenList(tokens: Token[]): string | undefined {
   if (tokens.length === 0) return undefined
   const lines = tokens.slice(0, MAILED_TOKENS).map(({ name, created, lastUsed, permManageTokens }) => {
     const use = lastUsed === null ? 'never used' : `last used ${lastUsed.slice(0, 10)}`
-    // A name may have line breaks, as somebody else may have chosen it.
+    // A name may have line breaks, as another person may have chosen it.
     return `- ${JSON.stringify(name)}, made ${created.slice(0, 10)}, ${use}${permManageTokens ? ', may manage tokens' : ''}`
   })
   if (tokens.length > MAILED_TOKENS) lines.push('- and others')
@@ -58,7 +58,7 @@ export function tokenList(tokens: Token[]): string | undefined {
   return ['Your account has these API tokens, which do not depend on the password:', ...lines, advice].join('\n')
 }
 
-/** The duration as a multiple of the largest unit that divides it. */
+/** Formats the duration as a multiple of the largest unit that divides it. */
 function formatDuration(seconds: number): string {
   const units = { day: 86_400, hour: 3600, minute: 60, second: 1 }
   const [unit, size] = Object.entries(units).find(([, size]) => seconds % size === 0)!

@@ -9,17 +9,17 @@ export interface MailText {
   text: string
 }
 
-/** The text of a mail that consists of these paragraphs. */
+/** Returns the text of a mail that consists of these paragraphs. */
 export function compose(subject: string, ...paragraphs: string[]): MailText {
   return { subject, text: `${['Hello,', ...paragraphs].join('\n\n')}\n` }
 }
 
-/** To whom a mail goes, and why. */
+/** The recipient of a mail, and its subject matter. */
 export interface Envelope {
   to: string
-  /** The account that it is about. */
+  /** The account that the mail is about. */
   accountId: string
-  /** The action that it confirms, or the notice that it gives. */
+  /** The action that the mail confirms, or the notice that it gives. */
   kind: string
 }
 

@@ -5,7 +5,7 @@ import { compose, send } from './mails.ts'
 const CONTACT = 'If you did not ask for this change, please contact the operator of this service.'
 const PASSWORD = 'If this was not you, please set a new password, and let that page delete your API tokens.'
 
-/** What a user hears of by a mail that needs no answer; the text says what to do if it was somebody else. */
+/** The notices of changes by mail, without a link; the text advises users who did not make the change. */
 const NOTICES = {
   address: (email: string) => [
     'Your e-mail address was changed',

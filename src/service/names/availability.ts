@@ -26,7 +26,7 @@ export interface NameInput {
 
 /**
  * Reserves the name of a new domain for the writer's account until the transaction ends (contract §7.3).
- * @returns also what was sent for its zone in the past
+ * @returns also the past of its zone
  * @throws Invalid
  */
 export async function reserveName(
@@ -51,7 +51,7 @@ export async function reserveName(
   return { name, past }
 }
 
-/** The problems of a name of valid syntax, as a domain of a new account. They may change at any time. */
+/** Returns the problems of a name of valid syntax, as a domain of a new account. They can change at any time. */
 export async function newcomerProblems(system: System, name: string): Promise<string[]> {
   const problems = delegationProblems(system, name)
   if (problems.length > 0) return problems
@@ -59,14 +59,14 @@ export async function newcomerProblems(system: System, name: string): Promise<st
   return (await isFree(system, system.db, unrestricted(NIL_UUID), name)) ? [] : [DISALLOWED]
 }
 
-/** Why the zone of a name's local public suffix cannot delegate it. */
+/** Returns the reasons why the zone of a name's local public suffix cannot delegate it. */
 function delegationProblems({ config, nameserver }: System, name: string): string[] {
   const suffix = parentAmong(name, config.localPublicSuffixes)
   const problem = suffix === undefined ? undefined : nameserver.labelProblem(name.slice(0, -suffix.length - 1))
   return problem === undefined ? [] : [problem]
 }
 
-/** Whether policy and the domains of other accounts allow the name. */
+/** Reports whether policy and the domains of other accounts allow the name. */
 async function isFree({ config }: System, db: Db, writer: Writer, name: string): Promise<boolean> {
   const suffixes = config.localPublicSuffixes
   if (!isAllowed(name, suffixes) || (!isOperator(writer) && isReserved(name, config))) return false
@@ -74,7 +74,7 @@ async function isFree({ config }: System, db: Db, writer: Writer, name: string):
   return !(await store.conflicts(db, writer.accountId, name, ancestors))
 }
 
-/** The problems of a name regardless of other domains, in the contract's order (contract §7.3). */
+/** Returns the problems of a name regardless of other domains, in the contract's order (contract §7.3). */
 export function nameProblems(name: string): string[] {
   const problems: string[] = []
   if (name !== name.toLowerCase()) problems.push(`Invalid value (not lowercase): ${name}`)
@@ -92,7 +92,7 @@ export function nameProblems(name: string): string[] {
 }
 
 /**
- * The public suffix of a name: the longest one in the list (publicsuffix.org) or in `local`; by default the last label.
+ * Finds the public suffix of a name: the longest in the list (publicsuffix.org) or in `local`; default: the last label.
  * @param local suffixes under which every account may register domains (contract §7.6)
  */
 function publicSuffix(name: string, local: readonly string[]): string {
@@ -105,7 +105,7 @@ function publicSuffix(name: string, local: readonly string[]): string {
   return withAncestors(name).find((suffix) => suffix === global || local.includes(suffix)) ?? name
 }
 
-/** Whether policy allows anybody, at least the operator, to register the name (contract §7.3, points 1 to 3). */
+/** Reports whether policy allows at least the operator to register the name (contract §7.3, points 1 to 3). */
 export function isAllowed(name: string, local: readonly string[]): boolean {
   if (name === 'internal' || name.endsWith('.internal')) return false
   const suffix = publicSuffix(name, local)
@@ -115,9 +115,8 @@ export function isAllowed(name: string, local: readonly string[]): boolean {
 }
 
 /**
- * Whether only the operator may create the name: a local public suffix, the catalog zone, a host of this service, or an
- * ancestor of one
- * (contract §7.3). Whoever owned it could redirect all delegations.
+ * Reports whether only the operator may create the name: a local public suffix, the catalog zone, a host of this
+ * service, or an ancestor of one (contract §7.3). Its owner could redirect all delegations.
  */
 function isReserved(name: string, config: Config): boolean {
   const { localPublicSuffixes, catalogZone, nameServers, updateHosts, checkIpHosts, publicUrl } = config
@@ -127,15 +126,15 @@ function isReserved(name: string, config: Config): boolean {
   return [...localPublicSuffixes, ...hosts].some((own) => own === name || own.endsWith(`.${name}`))
 }
 
-/** The name and its ancestors below the public suffix, longest first. */
+/** Returns the name and its ancestors below the public suffix, longest first. */
 export function registrableAncestors(name: string, local: readonly string[]): string[] {
   const suffix = publicSuffix(name, local)
   return withAncestors(name).filter((ancestor) => ancestor.length > suffix.length)
 }
 
 /**
- * The name's registrable domain according to the public suffix list alone; the name itself if it is a public suffix.
- * Names that can conflict have the same one.
+ * Finds the name's registrable domain by the public suffix list alone; the name itself if it is a public suffix. Names
+ * that can conflict have the same one.
  */
 export function registrable(name: string): string {
   return registrableAncestors(name, []).at(-1) ?? name

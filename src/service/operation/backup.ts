@@ -11,32 +11,32 @@ import type { System } from '../../system.ts'
 import { strangers } from '../adoption/adoption.ts'
 import { requireDecryptionOf } from './stored-secrets.ts'
 
-/** Tables whose rows are of use for hours only. Mails have secrets in clear, and would be sent a second time. */
+/** Tables whose rows are useful for only a few hours. Mails have secrets in clear, and would be sent a second time. */
 const LEFT_OUT = ['public.mails', 'public.confirmations', 'public.captchas']
 
-/** What a backup contains. */
+/** The contents of a backup. */
 export interface Contents {
   /** The rows of all tables, by their names, such as `public.domains`. */
   counts: Counts
   /** The newest migration. */
   schema: string
   migrations: string[]
-  /** The keys of two domains, and a second factor, for trials of KEY_ENCRYPTION_KEYS. */
+  /** The keys of at most two domains, and a second factor if any, for trials of KEY_ENCRYPTION_KEYS. */
   secrets: StoredSecret[]
 }
 
-/** A backup that was made. */
+/** A new backup. */
 export interface Backup {
   contents: Contents
-  /** In octets. */
+  /** Octets. */
   size: number
-  /** Why KEY_ENCRYPTION_KEYS does not fit it. */
+  /** The reason why KEY_ENCRYPTION_KEYS does not fit it. */
   problem: string | undefined
 }
 
 /**
- * Writes the database to a new file, which is there only when it is whole, and only its owner can read it. All rows are
- * counted in the file, and compared with those of the database in the same snapshot.
+ * Writes the database to a new file, which appears only when it is complete, and which only its owner can read. Counts
+ * all rows in the file, and compares them with those of the database in the same snapshot.
  * @throws StartError, Conflict if the file exists
  */
 export async function backUp(system: System, file: string, signal: AbortSignal): Promise<Backup> {
@@ -86,7 +86,7 @@ function decryptionProblem(system: System, { secrets }: Contents): string | unde
   }
 }
 
-/** Reads all of a backup. @throws StartError if it is damaged, or not one of Zoneplane */
+/** Reads the whole of a backup. @throws StartError if it is damaged, or not one of Zoneplane */
 async function examine(system: System, file: string, signal?: AbortSignal): Promise<Contents> {
   const migrations: string[] = []
   const names = new Map<string, string>()
@@ -118,15 +118,15 @@ async function examine(system: System, file: string, signal?: AbortSignal): Prom
   return { counts, schema, migrations, secrets: factor === undefined ? secrets : [...secrets, factor] }
 }
 
-/** The octets of a bytea in the text format of COPY, which doubles its backslash. */
+/** Returns the octets of a bytea in the text format of COPY, which doubles its backslash. */
 function octets(text: string): Buffer {
   return Buffer.from(text.slice('\\\\x'.length), 'hex')
 }
 
 /**
- * Fills an empty database from a backup, all or nothing, and brings its schema up to date. The zones are not made equal.
- * @throws StartError if the backup is damaged, of a newer version or encrypted with other keys; Conflict if the database is not
- * empty or in use. Then nothing was written
+ * Fills an empty database from a backup, all or nothing, and brings its schema up to date. Leaves the zones unchanged.
+ * @throws StartError if the backup is damaged, of a newer version or encrypted with other keys; Conflict if the
+ *   database is not empty or in use. Then nothing was written
  */
 export async function restoreDatabase(system: System, file: string): Promise<Contents> {
   const url = system.config.databaseUrl!
@@ -160,8 +160,8 @@ export async function restoreDatabase(system: System, file: string): Promise<Con
 }
 
 /**
- * The zones at the nameserver that are no domains, sorted. Their serials are kept: some may have been domains after the
- * backup, and domains of these names begin above them.
+ * Keeps the serials of the foreign zones, and returns their names, sorted. Some may have been domains after the backup,
+ * and domains of these names begin above these serials.
  */
 export async function keepStrangers(system: System): Promise<string[]> {
   const found = await strangers(system)

@@ -8,18 +8,18 @@ import { audit, named } from '../repair/reconcile.ts'
 /** Milliseconds between two questions whether Postgres has crashed, or a standby has replaced it. */
 const FAILOVER_PAUSE = 1_000
 
-/** Milliseconds between two looks in this process whether it shall compare all zones. */
+/** Milliseconds between two checks in this process for a request to compare all zones. */
 const COMPARISON_PAUSE = 100
 
 /**
- * Notices, until stopped, that Postgres has crashed, or that a standby has replaced it, and makes DNS what the present one
- * says, because it may lack what was committed last, and marks. It does so again when no request can arrive any more whose
- * mark was lost.
+ * Notices, until stopped, that Postgres has crashed, or that a standby has replaced it, and makes DNS equal to the
+ * present one, because it may lack the latest commits and marks. Does so again when no request whose mark was lost can
+ * arrive any more.
  */
 export function failoverTask(system: System): BackgroundTask {
   let last: Incarnation | undefined
   let isDue = false
-  // Its connections are those that first lead to a new primary, and then all others leave the former one (session.ts).
+  // Its connections first lead to a new primary, and then all others leave the former one (session.ts).
   const follow = async () => {
     const incarnation = await currentIncarnation(system.pools.counters).catch(() => undefined)
     if (incarnation === undefined) return
@@ -38,7 +38,7 @@ export function failoverTask(system: System): BackgroundTask {
       throw error
     })
   }
-  // Side by side: a comparison may hang on a connection to the former server until that is left.
+  // In parallel: a comparison may hang on a connection to the former server until that connection is broken.
   const tasks = [
     keepRunning(system, 'the search for the present life of Postgres', follow, FAILOVER_PAUSE),
     keepRunning(system, 'the audit after a crash of Postgres', compare, COMPARISON_PAUSE),
@@ -50,7 +50,7 @@ export function failoverTask(system: System): BackgroundTask {
   }
 }
 
-/** Marks the zones that differ; tells of those without a domain, and keeps their serials. */
+/** Marks the zones that differ; logs the foreign ones, and keeps their serials. */
 async function auditAll(system: System): Promise<void> {
   await audit(system, { contents: false })
   const unknown = await strangers(system)

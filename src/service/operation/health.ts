@@ -8,7 +8,7 @@ type Check = 'ok' | 'unavailable'
 export interface Health {
   /** `stopping`: it still works, but gets no requests from balancers that ask. */
   status: 'ready' | 'unavailable' | 'stopping'
-  /** Left out while the process stops. */
+  /** The results; absent while the process stops. */
   checks?: Record<string, Check>
 }
 
@@ -16,8 +16,8 @@ export interface Health {
 const latest = new WeakMap<System['db'], Promise<Health>>()
 
 /**
- * The state of the backends, for all callers from one check: none begins before HEALTH_TIME has passed since the end of
- * the last one, so that callers without token cannot keep the backends busy. A process that stops says so at once.
+ * Returns the state of the backends, for all callers from one check: none begins before HEALTH_TIME has passed since
+ * the end of the last one, so callers without token cannot keep the backends busy. A stopping process says so at once.
  */
 export async function checkHealth(system: System): Promise<Health> {
   if (system.stopping.aborted) return { status: 'stopping' }
@@ -40,7 +40,7 @@ async function check(system: System): Promise<Health> {
   return { status: isReady ? 'ready' : 'unavailable', checks: { database, migrations, powerdns } }
 }
 
-/** A check fails by an error or by the result false. */
+/** Awaits a check, which fails by an error or by the result false. */
 async function outcome(check: Promise<unknown>): Promise<Check> {
   return (await check.catch(() => false)) === false ? 'unavailable' : 'ok'
 }

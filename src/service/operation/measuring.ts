@@ -7,12 +7,12 @@ import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { checkHealth } from './health.ts'
 
-/** Milliseconds between two readings of what the metrics tell of Postgres and PowerDNS. */
+/** Milliseconds between two readings of the state of Postgres and PowerDNS for the metrics. */
 export const MEASURING_PAUSE = 15_000
 
 type Metrics = NonNullable<System['metrics']>
 
-/** The tables of which about how many rows there are is told. */
+/** The tables whose approximate sizes the metrics report. */
 const TABLES = {
   accounts: 'zoneplane_accounts',
   tokens: 'zoneplane_tokens',
@@ -42,14 +42,14 @@ export function watch({ db, pools: others, nameserver }: System, metrics: Metric
 }
 
 /**
- * Reads periodically, until stopped, what the metrics tell of the database, and whether the backends answer.
+ * Reads periodically, until stopped, the state of the database for the metrics, and whether the backends answer.
  * @param version of the program
  */
 export function measuringTask(system: System, metrics: Metrics, version: string): BackgroundTask {
   return keepRunning(system, 'measuring', () => measure(system, metrics, version), MEASURING_PAUSE)
 }
 
-/** One such reading. Costs the same however many domains there are. */
+/** Does one such reading. Costs the same for any number of domains. */
 export async function measure(system: System, metrics: Metrics, version: string): Promise<void> {
   await measureBackends(system, metrics)
   await measureDatabase(system, metrics, version)

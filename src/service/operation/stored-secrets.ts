@@ -7,7 +7,7 @@ import { decrypt, encrypt, ownerOf } from '../secrets/encryption.ts'
 
 // All secrets that the database has encrypted.
 
-/** Encrypts them with the current key of KEY_ENCRYPTION_KEYS, and returns how many there are. @throws Unavailable */
+/** Encrypts all secrets with the current key of KEY_ENCRYPTION_KEYS, and returns their numbers. @throws Unavailable */
 export async function encryptAgain(system: System): Promise<Record<'factors' | 'keys' | 'transferKeys', number>> {
   return {
     factors: await encryptTable(system, 'totp_factors'),
@@ -38,14 +38,14 @@ function open(system: System, { table, owner, secret }: StoredSecret): Buffer {
 }
 
 /**
- * Decrypts a few of them, so that nothing is written with other keys than before.
+ * Decrypts a few secrets, so that nothing is written with other keys than before.
  * @throws StartError if no key of KEY_ENCRYPTION_KEYS fits
  */
 export async function requireDecryption(system: System): Promise<void> {
   requireDecryptionOf(system, await store.someSecrets(system.db))
 }
 
-/** Decrypts these. @throws StartError if no key of KEY_ENCRYPTION_KEYS fits */
+/** Decrypts these secrets. @throws StartError if no key of KEY_ENCRYPTION_KEYS fits */
 export function requireDecryptionOf(system: System, some: StoredSecret[]): void {
   try {
     for (const each of some) open(system, each)

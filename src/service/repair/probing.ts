@@ -6,8 +6,8 @@ const PROBE_FIRST_PAUSE = 1_000
 const PROBE_LAST_PAUSE = 10_000
 
 /**
- * Probes PowerDNS, unless a probe has succeeded before. Logs the outcome; the same failure only once. Returns whether
- * PowerDNS can be written to.
+ * Probes PowerDNS, unless a probe has succeeded before. Logs the outcome; the same failure only once. Returns true if
+ * the service can write to PowerDNS.
  */
 export async function probe({ nameserver, log }: System): Promise<boolean> {
   const before = nameserver.problem

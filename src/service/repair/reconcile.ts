@@ -21,14 +21,14 @@ import { record, REPAIR } from '../zone/journal.ts'
 import { areStored, storeKeys } from '../secrets/signing-keys.ts'
 import { Zone } from '../zone/zone.ts'
 
-/** How many marked zones are repaired in parallel, and the milliseconds between two searches for due repairs. */
+/** The number of parallel repairs of marked zones, and the milliseconds between two searches for due ones. */
 export const RECONCILERS = 4
 const RECONCILE_PAUSE = 1_000
 
-/** How many of these pauses the command `reconcile` waits for zones that other processes have locked. */
+/** The number of these pauses for which the command `reconcile` waits for zones that other processes have locked. */
 const RECONCILE_PATIENCE = 15
 
-/** Milliseconds between two looks at a zone that another worker repairs, while a request waits for it. */
+/** Milliseconds between two checks of a zone that another worker repairs, while a request waits for it. */
 const LEFTOVER_PAUSE = 50
 
 /** Milliseconds between two lines about the progress of `zoneplane rebuild` and `zoneplane adopt`. */
@@ -37,13 +37,13 @@ export const PROGRESS_PAUSE = 2_000
 /** Milliseconds between two audits of all serials: for 100,000 zones, PowerDNS needs a second. */
 export const AUDIT_PAUSE = 600_000
 
-/** In how many audits the contents of all zones are compared, a part in each: in a day. */
+/** The number of audits that together compare the contents of all zones, a part in each: those of a day. */
 export const AUDIT_TURNS = 86_400_000 / AUDIT_PAUSE
 
-/** How many zones, or RRsets that a repair has put right, a line of the log names. */
+/** The number of zones, or of RRsets that a repair has corrected, that a line of the log names. */
 const LOGGED_NAMES = 10
 
-/** Makes the marked zones that are due equal to the database and removes their marks. Returns how many it repaired. */
+/** Makes due marked zones equal to the database and removes their marks. Returns the number of repaired zones. */
 export async function reconcile(system: System): Promise<number> {
   const repaired = await Promise.all(Array.from({ length: RECONCILERS }, () => repairDue(system)))
   return repaired.reduce((sum, some) => sum + some, 0)
@@ -64,7 +64,7 @@ async function repairDue(system: System, stopping?: AbortSignal): Promise<number
   return repaired
 }
 
-/** Repairs one marked zone, unless another process or a writer has its lock. Returns whether it did. */
+/** Repairs one marked zone, unless another process or a writer has its lock. Returns true if it did. */
 export async function repair(system: System, name: string): Promise<boolean> {
   await using publication = await openPublication(system, 'repair')
   const domain = await lockIfFree(publication.trx, name)
@@ -80,7 +80,7 @@ export async function repair(system: System, name: string): Promise<boolean> {
     if (!isAsBefore) system.metrics?.count('zoneplane_repairs_total', {})
     return !isAsBefore
   } catch (error) {
-    // While the zone is locked: it takes the claim from whoever has claimed the mark meanwhile.
+    // While the zone is locked: it takes the claim from the worker that has claimed the mark meanwhile.
     system.metrics?.count('zoneplane_repair_failures_total', { kind: kindOf(error) })
     await marks.keep(system.pools.marks, mark, true, (error as Error).message)
     throw error
@@ -93,8 +93,8 @@ function kindOf(error: unknown): string {
 }
 
 /**
- * Deletes what a failed creation left of a zone, which may still be served. Waits for other workers on the zone.
- * @throws Busy after QUEUE_TIMEOUT, or if there is no turn; NameserverFailure
+ * Deletes the remains of a failed creation of a zone, perhaps still served. Waits for other workers on the zone.
+ * @throws Busy after QUEUE_TIMEOUT, or without a turn; NameserverFailure
  */
 export async function clearLeftovers(system: System, name: string): Promise<void> {
   const end = performance.now() + QUEUE_TIMEOUT
@@ -104,7 +104,7 @@ export async function clearLeftovers(system: System, name: string): Promise<void
   }
 }
 
-/** Whether the nameserver has the domain's version, or no zone if there is no domain. */
+/** Reports whether the nameserver has the domain's version, or no zone if the domain does not exist. */
 async function isServed(system: System, name: string, domain: Domain | undefined): Promise<boolean> {
   return (await system.nameserver.serial(`${name}.`)) === domain?.version
 }
@@ -118,7 +118,7 @@ async function lockIfFree(trx: Db, name: string): Promise<LockedDomain | 'busy' 
   return domains.lockIfFree(trx, name)
 }
 
-/** Makes a zone equal to the database; without domain, deletes what a creation of ours left. */
+/** Makes a zone equal to the database; without domain, deletes the remains of a creation of ours. */
 async function restore(publication: Publication, domain: LockedDomain | undefined, claim: Claim): Promise<void> {
   const { system } = publication
   const { zone, since: marked } = claim.mark
@@ -140,21 +140,21 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
     system.log.warn('zone repaired', { zone, marked, ...(rrsets === undefined ? {} : { rrsets }) })
 }
 
-/** The first of many names, for the log. */
+/** Lists the first of many names, for the log. */
 export function named(names: string[]): string {
   const more = names.length > LOGGED_NAMES ? [`${names.length - LOGGED_NAMES} more`] : []
   return [...names.slice(0, LOGGED_NAMES), ...more].join(', ')
 }
 
-/** Whether an audit marked the zone, and nobody has sent anything since: so others have changed what it found. */
+/** Reports whether an audit marked the zone, and the service has sent nothing since: then others have changed it. */
 function wasAudited({ first, timeLimit }: Mark): boolean {
   return first === null && timeLimit === 0
 }
 
 /**
- * Finds zones that differ from the database, marks them, and returns their names; of paused ones it only tells. Compares
- * the serials, with one request for all zones.
- * @param options.contents of which domains the contents are compared, too, with one request for each; by its id
+ * Finds zones that differ from the database, marks them, and returns their names; only logs paused ones. Compares the
+ * serials, with one request for all zones.
+ * @param options.contents the domains, by id, whose contents are also compared, with one request for each
  */
 export async function audit(
   system: System,
@@ -175,8 +175,8 @@ export async function audit(
 }
 
 /**
- * Logs those of some zones whose served serial is above all that the database knows of, although nobody was at work on
- * them: it has lost what was committed. Other processes have not told, because they have not marked them.
+ * Logs the zones whose served serial is above all that the database knows of: it has lost commits, or others have
+ * changed the zones. Other processes have not logged them, because they have not marked them.
  */
 async function tellLost(system: System, serials: Map<string, number>, found: string[]): Promise<void> {
   const ahead = (await domains.sent(system.db, found)).filter(({ name, sent }) => serials.get(`${name}.`)! > sent)
@@ -188,8 +188,8 @@ async function tellLost(system: System, serials: Map<string, number>, found: str
 }
 
 /**
- * An audit to be repeated every AUDIT_PAUSE. Each compares the contents of those domains whose turn has come since the
- * last one, so that in a day all are compared, without a peak.
+ * Returns an audit to be repeated every AUDIT_PAUSE. Each compares the contents of the domains whose turn has come
+ * since the last one, so that a day compares all, without a peak.
  */
 export function auditByTurns(system: System): () => Promise<string[]> {
   const turnNow = () => Math.floor((unixTime(system.now()) * 1_000) / AUDIT_PAUSE)
@@ -208,7 +208,7 @@ async function contentsDiffer(system: System, name: string): Promise<boolean> {
   return domain === undefined || differs(system, domain)
 }
 
-/** Whether the zone at the nameserver differs from the database. */
+/** Reports whether the zone at the nameserver differs from the database. */
 async function differs(system: System, domain: Domain): Promise<boolean> {
   const transfers = await transfersOf(system, system.db, domain)
   const live = await system.nameserver.read(`${domain.name}.`, transfers)
@@ -230,7 +230,7 @@ async function keepMissingKeys(system: System, stopping?: AbortSignal): Promise<
       await storeKeys(system, publication.trx, domain, signing, { only: true })
       await publication.commit()
     } catch (error) {
-      // A zone that is absent is repaired, which stores its new keys.
+      // Repair creates an absent zone, and stores its new keys.
       if (!(error instanceof NameserverFailure) || error.kind === 'unreachable') throw error
       system.log.warn('keys not stored', { zone: name, reason: error.message })
     }
@@ -239,8 +239,8 @@ async function keepMissingKeys(system: System, stopping?: AbortSignal): Promise<
 
 /**
  * Audits, and repairs all marked zones now.
- * @param options.tell is called every few seconds with the number of zones that are done, and of all
- * @returns the zones that were marked, and the marks that remain of these because repair failed
+ * @param options.tell called every few seconds with the numbers of finished and of all zones
+ * @returns the marked zones, and the marks that remain of these because repair failed
  */
 export async function reconcileAll(
   system: System,
@@ -250,7 +250,7 @@ export async function reconcileAll(
   await audit(system, { contents })
   const doubtful = (await marks.list(system.db)).map(({ zone }) => zone)
   await marks.hasten(system.db)
-  // Other processes repair, too, so the marks tell.
+  // Other processes also repair, so the marks decide.
   const count = async () => {
     const left = await marks.count(system.db).catch(() => undefined)
     if (left !== undefined) tell?.(Math.max(doubtful.length - left, 0), doubtful.length)
@@ -271,8 +271,8 @@ export async function reconcileAll(
 }
 
 /**
- * Probes PowerDNS until that succeeds. Then repairs marked zones and audits periodically, until stopped. The first audit
- * compares all serials, and finds what happened while no process of ours ran.
+ * Probes PowerDNS until that succeeds. Then repairs marked zones and audits periodically, until stopped. The first
+ * audit compares all serials, and finds changes from the time when no process of ours ran.
  */
 export function reconcileTask(system: System): BackgroundTask {
   const stopping = new AbortController()

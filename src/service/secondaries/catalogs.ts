@@ -10,27 +10,27 @@ import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { nextVersion } from '../zone/publication.ts'
 import { AUDIT_PAUSE } from '../repair/reconcile.ts'
 
-// The catalog zone (RFC 9432) tells secondaries which zones there are. It is published after the domains are committed, by
-// one process at a time, from the table of its members: what waits there several times a second, and all of it when
+// The catalog zone (RFC 9432) lists all zones for the secondaries. After the domains are committed, one process at a
+// time publishes it from the table of its members: the waiting ones several times a second, and all of them when
 // something may be different at the nameserver.
 
-/** What was done to the catalog zone. */
+/** The changes to the catalog zone. */
 export interface CatalogReport {
   catalog: string
-  /** How many it has now. */
+  /** The number of its members now. */
   members: number
   added: number
   removed: number
-  /** How many should be removed, but wait for the operator. */
+  /** The number of members that should be removed, but wait for the operator. */
   held: number
 }
 
-/** The catalog zone as it is, and what it should gain and lose. */
+/** The catalog zone at present, and the members that it should gain and lose. */
 interface Plan {
-  /** Undefined: the nameserver does not have it. */
+  /** The serial; undefined: the nameserver does not have the zone. */
   serial: number | undefined
   sound: boolean
-  /** How many members it has. */
+  /** The number of its members. */
   size: number
   /** The rows of the table that are published with this. */
   members: Member[]
@@ -43,8 +43,8 @@ interface Plan {
 const CATALOG_PAUSE = 200
 
 /**
- * Publishes the catalog zone, if there is one, until stopped. All of it at the start, after a failure, and every
- * AUDIT_PAUSE.
+ * Publishes the catalog zone, if the settings name one, until stopped. All of it at the start, after a failure, and
+ * every AUDIT_PAUSE.
  */
 export function catalogTask(system: System): BackgroundTask {
   const catalog = system.config.catalogZone
@@ -55,7 +55,7 @@ export function catalogTask(system: System): BackgroundTask {
     const whole = performance.now() - compared > AUDIT_PAUSE
     if (!whole) {
       const { coming, leaving } = await store.countWaiting(system.db)
-      // What is held is there each time.
+      // Held members wait each time.
       if (coming === 0 && leaving === held) return
     }
     try {
@@ -78,8 +78,8 @@ function tellHeld(system: System, { catalog, members, held }: CatalogReport): vo
 }
 
 /**
- * Publishes all that differs in the catalog zone; undefined if there is none.
- * @param force also if it loses many members @throws Busy, Conflict
+ * Publishes all differences of the catalog zone; undefined without CATALOG_ZONE.
+ * @param force true even if it loses many members @throws Busy, Conflict
  */
 export async function publishNow(system: System, force: boolean): Promise<CatalogReport | undefined> {
   const catalog = system.config.catalogZone
@@ -93,7 +93,7 @@ export async function publishNow(system: System, force: boolean): Promise<Catalo
   return undefined
 }
 
-/** Deletes a catalog zone that is not published any more. @throws Conflict, NotFound */
+/** Deletes a catalog zone that is no longer published. @throws Conflict, NotFound */
 export async function removeCatalog({ config, nameserver }: System, catalog: string): Promise<void> {
   if (catalog === config.catalogZone) throw new Conflict(`${catalog} is CATALOG_ZONE: the service would make it again`)
   const { sound } = orNotFound(await nameserver.catalogs.read(catalog))
@@ -102,12 +102,12 @@ export async function removeCatalog({ config, nameserver }: System, catalog: str
 }
 
 /**
- * Changes the catalog zone. Secondaries delete at once what leaves it, so members leave only if they are few, or their
- * zones stay under other ids, or the operator says so.
- * @param options.whole compares all members with the nameserver; else publishes what waits in the table, unless the
- *   catalog zone is not as it was left
+ * Changes the catalog zone. Secondaries delete a zone at once when its member leaves. So members leave only if they are
+ * few, or their zones stay under other ids, or the operator says so.
+ * @param options.whole compares all members with the nameserver; otherwise publishes the waiting ones, unless the
+ *   catalog zone has lost its last serial
  * @returns undefined if another process publishes
- * @throws Conflict if the catalog zone is missing, and many of its members' zones, too
+ * @throws Conflict if the catalog zone is missing, and also many of its members' zones
  */
 async function publishCatalog(
   system: System,
@@ -136,8 +136,8 @@ async function publishCatalog(
 }
 
 /**
- * What the table says that should change. Undefined if the catalog zone is not as it was left: it may be a new one without
- * most of its members.
+ * Plans the changes that wait in the table. Returns undefined if the catalog zone does not have the last serial that
+ * was sent: it may be a new one without most of its members.
  */
 async function planWaiting(system: System, trx: Db, catalog: string): Promise<Plan | undefined> {
   const serial = await system.nameserver.serial(`${catalog}.`)
@@ -148,7 +148,7 @@ async function planWaiting(system: System, trx: Db, catalog: string): Promise<Pl
   return { serial, sound: true, size, members, added: added!, removed: removed! }
 }
 
-/** How the catalog zone differs from the domains. */
+/** Compares the catalog zone with the domains. */
 async function planWhole(system: System, trx: Db, catalog: string): Promise<Plan> {
   await store.equalise(trx)
   const members = await store.all(trx)
@@ -162,14 +162,14 @@ async function planWhole(system: System, trx: Db, catalog: string): Promise<Plan
   }
 }
 
-/** The ids of the members that may not leave. */
+/** Returns the ids of the members that may not leave. */
 function heldOf({ added, removed, size }: Plan): Set<string> {
   const staying = new Set(added.values())
   const lost = [...removed].filter(([, zone]) => !staying.has(zone)).map(([id]) => id)
   return new Set(lost.length > mayLose(size) ? lost : [])
 }
 
-/** Sends the changes, if there are any, and returns the new serial. */
+/** Sends the changes, if any, and returns the new serial. */
 async function send(
   system: System,
   trx: Db,
@@ -189,13 +189,13 @@ async function send(
   return serial
 }
 
-/** How many members the catalog zone may lose at once. */
+/** Returns the number of members that the catalog zone may lose at once. */
 function mayLose(size: number): number {
   return Math.max(CATALOG_LOSS, CATALOG_LOSS_SHARE * size)
 }
 
 /**
- * Before the missing catalog zone is made: secondaries would delete what it lacks, and could not transfer what is not there.
+ * Requires the members' zones before the catalog zone is made again: secondaries cannot transfer absent zones.
  * @throws Conflict
  */
 async function requireZones({ nameserver }: System, catalog: string, members: Map<string, string>): Promise<void> {

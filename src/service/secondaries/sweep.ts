@@ -5,16 +5,16 @@ import { fromMicroseconds, microseconds } from '../../time.ts'
 import { keepRunning, RECOVERY_PAUSE, type BackgroundTask } from '../../flow/background.ts'
 import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 
-/** The sweep asks all secondaries about one zone in so many milliseconds: in an hour, about 36,000 zones. */
+/** Milliseconds in which the sweep asks all secondaries about one zone: in an hour, about 36,000 zones. */
 const SWEEP_PAUSE = 100
 
-/** The sweep asks about all zones in turn, so many at a time, and each time first about the latest of the last hour. */
+/** The number of zones that the sweep reads at a time: all in turn, and each time first the latest of the last hour. */
 const SWEEP_BATCH = 100
 const SWEEP_RECENT = 3_600
 
 /**
- * Tells secondaries that serve an old version of a zone to transfer it, one zone every SWEEP_PAUSE: those that were away,
- * and those whose NOTIFY got lost when a process died. So nothing about secondaries is stored.
+ * Sends NOTIFY to secondaries that serve an old version of a zone, or none, one zone every SWEEP_PAUSE: those that were
+ * away, and those whose NOTIFY got lost when a process died. So the service stores nothing about secondaries.
  */
 export function sweepTask(system: System): BackgroundTask {
   let last = 0
@@ -25,7 +25,7 @@ export function sweepTask(system: System): BackgroundTask {
     const next = await domains.listAfter(system.db, last, SWEEP_BATCH)
     last = next.length < SWEEP_BATCH ? 0 : next.at(-1)!.id
     for (const { name, version, published } of [...recent, ...next]) {
-      // Not awaited: a secondary that does not answer keeps nobody waiting. What it misses, the next round tells.
+      // Not awaited: a secondary that does not answer keeps nothing waiting. The next round notifies it.
       system.secondaries.remind(name, servedSerial(version, published)).catch(() => undefined)
       await sleep(SWEEP_PAUSE, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return

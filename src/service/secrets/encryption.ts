@@ -17,15 +17,15 @@ const KINDS: Record<SecretTable, string> = {
   transfers: 'transfer key of',
 }
 
-/** The name of the owner of a secret in a table. @param owner a second factor's id, or a domain's name */
+/** Returns the name of the owner of a secret in a table. @param owner a second factor's id, or a domain's name */
 export function ownerOf(table: SecretTable, owner: string): string {
   return `${KINDS[table]} ${owner}`
 }
 
 /**
  * Encrypts a secret with the first of KEY_ENCRYPTION_KEYS.
- * @param owner names what the secret belongs to: only with the same name it can be decrypted, so that nobody who writes
- *   to the database can give it to something else
+ * @param owner the name of the secret's owner: only with the same name it can be decrypted, so that an attacker who
+ *   writes to the database cannot give it to another owner
  */
 export function encrypt({ config }: System, secret: Uint8Array, owner: string): Buffer {
   const nonce = randomBytes(NONCE_LENGTH)
@@ -34,7 +34,7 @@ export function encrypt({ config }: System, secret: Uint8Array, owner: string): 
   return Buffer.concat([nonce, cipher.getAuthTag(), encrypted])
 }
 
-/** The secret of a ciphertext. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits, or the ciphertext was changed */
+/** Decrypts a ciphertext. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits, or the ciphertext was changed */
 export function decrypt({ config }: System, ciphertext: Buffer, owner: string): Buffer {
   for (const key of config.keyEncryptionKeys) {
     const secret = decryptWith(key, ciphertext, owner)

@@ -10,7 +10,7 @@ import { decrypt, encrypt, ownerOf } from './encryption.ts'
 
 type Named = Pick<Domain, 'id' | 'name'>
 
-/** Stores keys of a domain, encrypted. @param options.only whether its other keys are deleted */
+/** Stores keys of a domain, encrypted. @param options.only true to delete its other keys */
 export async function storeKeys(
   system: System,
   db: Db,
@@ -24,23 +24,23 @@ export async function storeKeys(
   await store.put(db, id, stored, options)
 }
 
-/** Keys with their private halves. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
+/** Decrypts keys with their private halves. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
 export function openKeys(system: System, name: string, keys: StoredKey[]): SigningKey[] {
   return keys.map(({ secret, ...state }) => {
     return { ...state, privateKey: decrypt(system, secret, ownerOf('keys', name)).toString() }
   })
 }
 
-/** Whether the stored keys are those at the nameserver. */
+/** Reports whether the stored keys are those at the nameserver. */
 export async function areStored(db: Db, domain: Named, live: KeyState[]): Promise<boolean> {
   return areSame(await store.ofDomain(db, domain.id), live)
 }
 
 /**
  * Brings the stored keys up to date with those at the nameserver, and returns them. If the nameserver has none of them,
- * somebody has made the zone anew: the stored ones stay, beside the new. If it has one of them, the others were added or
- * removed by the operator, who rolls keys over. The keys of a zone that has no SOA, and so is not served, do not count if
- * others are stored.
+ * another program has made the zone anew: the stored ones stay, beside the new. If it has one of them, the operator,
+ * who rolls keys over, has added or removed the others. The keys of a zone that has no SOA, and so is not served, do
+ * not count if others are stored.
  * @param db not the transaction of the caller: no key may be lost if that fails
  */
 export async function keepKeys(
@@ -64,7 +64,7 @@ function areSame(some: KeyState[], others: KeyState[]): boolean {
   return texts(some).sort().join('\n') === texts(others).sort().join('\n')
 }
 
-/** Each key once: an import that arrived late may have repeated it. */
+/** Returns each key once: an import that arrived late may have repeated it. */
 function unique<T extends KeyState>(keys: T[]): T[] {
   return [...new Map(keys.map((key) => [key.dnskey, key])).values()]
 }

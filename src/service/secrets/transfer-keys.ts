@@ -6,9 +6,9 @@ import type { StoredTransfers } from '../../store/domains/transfers.ts'
 import type { System } from '../../system.ts'
 import { decrypt, ownerOf } from './encryption.ts'
 
-// Who may transfer zones, as their accounts have said, and the secrets of the zones' own keys.
+// The permissions to transfer zones, as their accounts have set them, and the secrets of the zones' own keys.
 
-/** What the nameserver is to be told of a domain; undefined: nothing. @throws Unavailable */
+/** Returns the permissions of a domain for the nameserver; undefined: none are set. @throws Unavailable */
 export async function transfersOf(
   system: System,
   db: Db,
@@ -18,7 +18,7 @@ export async function transfersOf(
   return stored && openTransfers(system, domain, stored)
 }
 
-/** What the nameserver is to be told. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
+/** Returns the permissions for the nameserver. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
 export function openTransfers(
   system: System,
   domain: Pick<Domain, 'id' | 'name'>,
@@ -28,7 +28,7 @@ export function openTransfers(
   return { addresses, key: secret === null ? undefined : open(secret) }
 }
 
-/** The name of a zone's own key: it has only one at a time. */
+/** Returns the name of a zone's own key: it has only one at a time. */
 export function keyNameOf({ id }: Pick<Domain, 'id'>): string {
   return `domain-${id}`
 }

@@ -14,7 +14,7 @@ import type { Log } from '../../log.ts'
 /** Seconds between two warnings that Postgres has failed to count. */
 const COUNTING_WARNING_PAUSE = 60
 
-/** Only count: each call passes the length of its window, and the caller knows the limit. */
+/** Options that only count: each call passes the length of its window, and the caller knows the limit. */
 const COUNTING_ONLY = { points: 0, duration: 0, keyPrefix: '' }
 
 /**

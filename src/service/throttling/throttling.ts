@@ -9,7 +9,7 @@ import type { Actor } from '../actor.ts'
 export interface Window {
   scope: Scope
   quota: number
-  /** In seconds. */
+  /** Seconds. */
   length: number
   /** Counted requests, including rejected ones. */
   used: number
@@ -18,7 +18,7 @@ export interface Window {
   seconds: number
 }
 
-/** Whether a request may pass, and how many more may. */
+/** The decision about a request, and the number of further requests that may pass. */
 export interface Verdict {
   /** Seconds to wait; undefined if the request may pass. */
   retryAfter: number | undefined
@@ -52,7 +52,7 @@ export async function admit(
   return { retryAfter: waitingTime(exceeded), exceeded: exceeded[0]?.scope, tightest: tightest! }
 }
 
-/** Who sends a password for which account; the account need not exist. */
+/** The sender of a password, and the account, which need not exist. */
 export interface LoginAttempt {
   /** The client's IP address. */
   address: string
@@ -94,7 +94,7 @@ export async function comparePassword(
   return accepted === true
 }
 
-/** Counts an event of a scope. Returns whether all rates of the scope allow it. */
+/** Counts an event of a scope. Returns true if all rates of the scope allow it. */
 export async function isWithinRates(system: System, scope: Scope, identity: string): Promise<boolean> {
   if (system.counters === undefined) return true
   const windows = await Promise.all(count(system.counters, scope, system.config.throttleRates[scope], identity))
@@ -169,7 +169,7 @@ function toWindow(scope: Scope, { requests, seconds }: Rate, counted: RateLimite
   }
 }
 
-/** Seconds until all these windows have ended; undefined if the array is empty. */
+/** Returns the seconds until all these windows have ended; undefined if the array is empty. */
 function waitingTime(windows: Window[]): number | undefined {
   return windows.length === 0 ? undefined : Math.max(...windows.map(({ seconds }) => seconds))
 }

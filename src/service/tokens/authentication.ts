@@ -5,7 +5,7 @@ import type { PresentedToken } from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from '../actor.ts'
 
-/** The stored hash of a secret. Secrets are random, so a fast hash protects them (architecture.md). */
+/** Computes the stored hash of a secret. Secrets are random, so a fast hash protects them (architecture.md). */
 export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
@@ -18,7 +18,7 @@ export async function authenticate(system: System, secret: string, address: stri
   return actorOf(await tokens.usePresented(system.db, hashSecret(secret), address, system.now()), address)
 }
 
-/** The actor of a token that a client at `address` has presented. @throws Unauthenticated if it may not be used */
+/** Returns the actor of a token that a client at `address` has presented. @throws Unauthenticated if it is not valid */
 export function actorOf(token: PresentedToken | undefined, address: string): Actor {
   if (token === undefined) throw new Unauthenticated('Invalid token.')
   const { id, userOverrideId, valid, active, allowed, ...rest } = token

@@ -6,8 +6,8 @@ import type { Policy } from '../../store/tokens/tokens.ts'
 import type { Actor } from '../actor.ts'
 
 /**
- * The policies of the actor's token that can match an RRset of the domain. An empty array means that the token may
- * write everything, because a restricted token has a default policy (contract §6.3).
+ * Returns the policies of the actor's token that can match an RRset of the domain. An empty array means that the token
+ * may write everything, because a restricted token has a default policy (contract §6.3).
  */
 export async function policiesOn(
   db: Db,
@@ -18,7 +18,7 @@ export async function policiesOn(
 }
 
 /**
- * Whether a token with these policies may write this RRset. The most specific matching policy decides: a domain
+ * Reports whether a token with these policies may write this RRset. The most specific matching policy decides: a domain
  * outweighs subname and type, and a subname outweighs a type (contract §6.4).
  */
 export function mayWrite(policies: Policy[], domainId: number, key: RRsetKey): boolean {
@@ -35,7 +35,7 @@ export function mayWrite(policies: Policy[], domainId: number, key: RRsetKey): b
   return false
 }
 
-/** By list of policies, the permission of each scope: lists may have thousands, and so may the RRsets of a request. */
+/** The permission of each scope, by list of policies: lists may have thousands, and so may the RRsets of a request. */
 const known = new WeakMap<Policy[], Map<string, boolean>>()
 
 function permissionsOf(policies: Policy[]): Map<string, boolean> {

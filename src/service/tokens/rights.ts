@@ -29,7 +29,7 @@ function permission(name: 'permCreateDomain' | 'permDeleteDomain' | 'permManageT
   }
 }
 
-/** What each use of the API requires of a token, in this order (contract §3.2). Policies come on top of it. */
+/** The requirements of each use of the API for a token, in this order (contract §3.2). Policies come on top of them. */
 const REQUIREMENTS = {
   reads: [mfaPassed],
   rrsets: [mfaPassed],
@@ -46,17 +46,17 @@ const REQUIREMENTS = {
 /** A use of the API. */
 export type Use = keyof typeof REQUIREMENTS
 
-/** @throws Denied unless the actor may use the API so */
+/** @throws Denied unless the actor is allowed this use of the API */
 export function authorise(actor: Actor, use: Use): void {
   for (const require of REQUIREMENTS[use]) require(actor)
 }
 
 /**
- * Reads again what the writer's token may, which then stays so until the transaction ends: since its authentication, the
- * request may have waited for its body or its turn. Called before the transaction locks anything else; but statements
- * that do not need the result may be sent at once, with it.
- * @param changed whose rights the write changes
- * @returns the writer as it is now
+ * Reads the rights of the writer's token again, and keeps them unchanged until the transaction ends: since its
+ * authentication, the request may have waited for its body or its turn. Call it before the transaction locks anything;
+ * statements that do not need the result can be sent at once, with it.
+ * @param changed the holder of the rights that the write changes
+ * @returns the writer's present state
  * @throws Unauthenticated, Denied, as if the request had come now; Unavailable
  */
 export async function renew(
@@ -78,16 +78,16 @@ export async function renew(
     tokens.readPresented(trx, tokenId, address, system.now()),
   ])
   const actor = actorOf(token, address)
-  // The operator has bound the token to another account meanwhile.
+  // The operator has meanwhile bound the token to another account.
   if (actor.accountId !== accountId) throw new Unauthenticated('Invalid token.')
   authorise(actor, use)
   return actor
 }
 
 /**
- * Runs `work` in a transaction that renews the writer's rights. An account's transactions of this kind run one at a time
- * in a process, because they may wait for rights, and connections are few.
- * @param changed whose rights `work` changes
+ * Runs `work` in a transaction that renews the writer's rights. An account's transactions of this kind run one at a
+ * time in a process, because they may wait for rights, and connections are few.
+ * @param changed the holder of the rights that `work` changes
  * @throws Unauthenticated, Denied, Unavailable
  */
 export async function withRights<T>(
@@ -104,7 +104,7 @@ export async function withRights<T>(
   )
 }
 
-/** Reserves the rights of a token, or of all tokens of an account, for a change by whoever acts without a token. */
+/** Reserves the rights of a token, or of all tokens of an account, for a change by a writer without a token. */
 export async function reserve(trx: Db, holder: Holder): Promise<void> {
   await rights.lock(trx, [], [holder])
 }

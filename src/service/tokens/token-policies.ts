@@ -25,7 +25,7 @@ export interface PolicyInput {
   problems: Problems
 }
 
-/** The policies of a token: the default policy, then the others, oldest first. @throws NotFound */
+/** Returns the policies of a token: the default policy, then the others, oldest first. @throws NotFound */
 export async function list(visit: Visit, tokenId: string): Promise<StoredPolicy[]> {
   const token = await getToken(visit, tokenId)
   return store.list(visit.system.db, token.id)
@@ -48,7 +48,7 @@ export async function create(visit: Visit, tokenId: string, input: () => PolicyI
   return policy
 }
 
-/** Like `create`, inside the caller's transaction, for a token that the actor may change. @throws Invalid, Denied, Conflict */
+/** Adds a policy in the caller's transaction, to a token that the actor may change. @throws like `create` */
 export async function add(
   system: System,
   trx: Db,
@@ -58,7 +58,7 @@ export async function add(
 ): Promise<StoredPolicy> {
   const given = await read(trx, actor, input, 'POST')
   const policy = { domainId: null, subname: null, type: null, permWrite: false, ...given }
-  // First, so that a duplicate is refused as such, also at the limit.
+  // First, so that a duplicate is rejected as such, also at the limit.
   const added = await store.insert(trx, tokenId, policy, system.now())
   const { length } = await store.list(trx, tokenId)
   if (length > POLICIES_MAX) throw limitExceeded('a token', POLICIES_MAX, 'policies')
@@ -115,7 +115,7 @@ function refuseDefaultDeletion(token: Token, all: StoredPolicy[]): void {
   if (token.autoPolicy) throw Invalid.object("Can't delete default policy when auto_policy is in effect for the token.")
 }
 
-/** The members of a policy that the input has. @throws Invalid with the problems of all fields (contract §6.1) */
+/** Reads the members of a policy in the input. @throws Invalid with the problems of all fields (contract §6.1) */
 async function read(
   trx: Db,
   actor: Writer,

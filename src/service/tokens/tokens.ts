@@ -24,7 +24,7 @@ export interface TokenInput {
   problems: Problems
 }
 
-/** The settings that a new token has by default (contract §5.1). */
+/** The default settings of a new token (contract §5.1). */
 const DEFAULTS: TokenSettings = {
   name: '',
   maxAge: null,
@@ -36,17 +36,17 @@ const DEFAULTS: TokenSettings = {
   autoPolicy: false,
 }
 
-/** A page of the tokens that the account owns or that are bound to it, newest first. */
+/** Returns a page of the tokens that the account owns or that are bound to it, newest first. */
 export async function list({ system, actor }: Visit, cursor?: Cursor): Promise<Page<Token>> {
   return store.page(system.db, actor.accountId, system.now(), cursor)
 }
 
-/** The number of tokens in `list`. */
+/** Counts the tokens of `list`. */
 export async function count({ system, actor }: Visit): Promise<number> {
   return store.count(system.db, actor.accountId)
 }
 
-/** A token of the account, owned by it or bound to it. @throws NotFound */
+/** Returns a token of the account, owned by it or bound to it. @throws NotFound */
 export async function get({ system, actor }: Visit, id: string): Promise<Token> {
   return orNotFound(isUuid(id) ? await store.find(system.db, id, system.now(), actor.accountId) : undefined)
 }
@@ -70,7 +70,7 @@ export async function create(visit: Visit<Writer>, { settings, problems }: Token
   return created
 }
 
-/** Like `create`, inside the caller's transaction, without a notice. @param mfa null: an API token; else a login token */
+/** Creates a token in the caller's transaction, without a notice. @param mfa null: an API token; otherwise a login */
 export async function add(
   system: System,
   trx: Db,
@@ -121,11 +121,11 @@ export async function change(visit: Visit, id: string, input: () => TokenInput):
 }
 
 async function notifyOfManagement(system: System, trx: Db, id: string, { owner, name }: Token): Promise<void> {
-  // A name may have line breaks, as somebody else may have chosen it.
+  // A name may have line breaks, as another person may have chosen it.
   await notify(system, trx, { id, email: owner }, 'managing-token', JSON.stringify(name))
 }
 
-/** Deletes a token of the account, if it exists. It may be the token that the request presented. */
+/** Deletes a token of the account, if it exists. It can be the token that the request presented. */
 export async function remove(visit: Visit, id: string): Promise<void> {
   if (!isUuid(id)) return
   const { system, actor } = visit
@@ -150,7 +150,7 @@ export async function withToken<T>(visit: Visit, id: string, work: (trx: Db, tok
   })
 }
 
-/** The token as a holder of rights; none if it is not the account's, so that nobody can block foreign tokens. */
+/** Returns the token as a holder of rights; none if it is not the account's: callers must not block foreign tokens. */
 async function holder({ system, actor }: Visit, id: string): Promise<Holder[]> {
   return (await store.find(system.db, id, system.now(), actor.accountId)) === undefined ? [] : [`token ${id}`]
 }
@@ -163,12 +163,12 @@ function refuseProblems({ name }: Partial<TokenSettings>, problems: Problems): v
 
 // Operations of the operator, on any token (contract §15.2).
 
-/** All tokens that an account owns or that are bound to it, oldest first. */
+/** Returns all tokens that an account owns or that are bound to it, oldest first. */
 export async function listAll(system: System, accountId: string): Promise<Token[]> {
   return store.all(system.db, accountId, system.now())
 }
 
-/** Whether a token has this secret. */
+/** Reports whether a token has this secret. */
 export async function isKnown(db: Db, secret: string): Promise<boolean> {
   return store.isKnown(db, hashSecret(secret))
 }

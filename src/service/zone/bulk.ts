@@ -7,17 +7,17 @@ import type { RRset } from '../../store/zone/rrsets.ts'
 import { keyOf, planItem, type Change, type Outcome, type ZoneState } from './changes.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
 
-/** Duplicates that the error of an item names at most: else the response would grow with the square of the items. */
+/** Duplicates that an item's error names: with more, the response would grow with the square of the items. */
 const NAMED_POSITIONS = 100
 
 /** An item of a bulk request. */
 export interface ItemInput extends RRsetInput {
-  /** The item is not an object, or its subname or type is not a string; `problems` then contains only that. */
+  /** True if the item is not an object, or its subname or type is not a string; `problems` then contains only that. */
   isMalformed?: true
 }
 
 /**
- * The changes that a request for many RRsets makes (contract §8.7). Takes time linear in the number of items and of
+ * Plans the changes of a request for many RRsets (contract §8.7). Takes time linear in the number of items and of
  * RRsets at their subnames.
  * @throws Invalid with the problems of each item, Denied
  */
@@ -70,7 +70,7 @@ function add<T>(lists: Map<string, T[]>, key: string, value: T): void {
   else list.push(value)
 }
 
-/** The stages of contract §8.7. @throws Denied */
+/** Plans one item by the stages of contract §8.7. @throws Denied */
 function* plan(request: Request, position: number): Work<Outcome> {
   const { zone, method, inputs, byKey, stored } = request
   const input = inputs[position]!
@@ -91,7 +91,7 @@ function notUnique(positions: number[], own: number): Problems {
   return { non_field_errors: [`Same subname and type as in position(s) ${named}${more}, but must be unique.`] }
 }
 
-/** The RRsets that other items put at a subname, and those that the database has and the request does not delete. */
+/** Returns the RRsets that other items put at a subname, and the stored ones that the request does not delete. */
 function neighboursOf({ method, inputs, bySubname, stored }: Request, own: number, subname: string): Neighbour[] {
   const positions = bySubname.get(subname)!
   const typeAt = (position: number) => inputs[position]!.type!
@@ -105,7 +105,7 @@ function neighboursOf({ method, inputs, bySubname, stored }: Request, own: numbe
   ]
 }
 
-/** The problems of each change when some would occlude, or be occluded (contract §8.10). */
+/** Returns the problems of each change when some would occlude, or be occluded (contract §8.10). */
 export function occlusionProblems(changes: Change[], { occlusions }: Occluded): Problems[] {
   const texts = new Map<string, string[]>()
   for (const { text, ...key } of occlusions) add(texts, keyOf(key), text)
@@ -115,7 +115,7 @@ export function occlusionProblems(changes: Change[], { occlusions }: Occluded): 
   })
 }
 
-/** The problems of each change after a refusal by PowerDNS: at the RRset that it names, else at all that were sent. */
+/** Returns the problems of each change after a rejection by PowerDNS: at the RRset that it names, otherwise at all. */
 export function refusals(domain: Domain, changes: Change[], { rrset, message }: NameserverFailure): Problems[] {
   const isNamed = ({ subname, type }: Change) => rrset?.type === type && rrset.name === nameOf(domain, subname)
   const named = changes.filter(isNamed)

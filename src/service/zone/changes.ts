@@ -11,17 +11,17 @@ import type { Timestamp } from '../../time.ts'
 import { fieldProblems, type Item, type Method, type RRsetInput } from './rrset-input.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 
-/** The state that a write starts from. */
+/** The state at the start of a write. */
 export interface ZoneState {
-  /** Locked. */
+  /** The locked domain. */
   domain: Domain
-  /** The RRsets at the subnames that the write is about. */
+  /** The RRsets at the subnames of the write. */
   current: RRset[]
-  /** The policies of the token that writes; empty: it may write everything. */
+  /** The policies of the writing token; empty: it may write everything. */
   policies: Policy[]
-  /** The domain lies below a local public suffix, so the account may not change its NS RRsets (contract §7.6). */
+  /** True if the domain lies below a local public suffix, so its NS RRsets are not the account's (contract §7.6). */
   keepsNs: boolean
-  /** Why no name of the zone can have this label directly below the zone's name; undefined: it can. */
+  /** Returns the reason why no name of the zone can have this label directly below the zone's; undefined: it can. */
   labelProblem: (label: string) => string | undefined
 }
 
@@ -29,7 +29,7 @@ export interface ZoneState {
 export interface Change extends RRsetKey {
   before: RRset | undefined
   after: RRsetState | undefined
-  /** Whether DNS changes; the order of records does not count (contract §8.6). */
+  /** True if DNS changes; the order of records does not count (contract §8.6). */
   isEffective: boolean
 }
 
@@ -37,7 +37,7 @@ export function changeOf({ subname, type, before, after }: Omit<Change, 'isEffec
   return { subname, type, before, after, isEffective: differs(before, after) }
 }
 
-/** The changes that make `current` equal to `wanted`: the removals last. */
+/** Returns the changes that make `current` equal to `wanted`: the removals last. */
 export function changesTo(wanted: RRsetState[], current: RRset[]): Change[] {
   const left = new Map(current.map((rrset) => [keyOf(rrset), rrset]))
   const changes = wanted.map((after) => {
@@ -48,7 +48,7 @@ export function changesTo(wanted: RRsetState[], current: RRset[]): Change[] {
   return [...changes, ...Array.from(left.values(), (before) => changeOf({ ...before, before, after: undefined }))]
 }
 
-/** A text for each RRset of a zone. Unambiguous: neither subname nor type contains a null character. */
+/** Returns a text for each RRset of a zone. Unambiguous: neither subname nor type contains a null character. */
 export function keyOf({ subname, type }: RRsetKey): string {
   return `${type}\0${subname}`
 }
@@ -60,12 +60,12 @@ function differs(before: RRset | undefined, after: RRsetState | undefined): bool
   return after.records.some((text) => !old.has(text))
 }
 
-/** The change that one RRset of a request makes, or the problems that it has. */
+/** The change that one RRset of a request makes, or its problems. */
 export type Outcome = Change | { problems: Problems }
 
 /**
- * The RRset with these records.
- * @param given the texts that `rdata` was parsed from. Nearly all are canonical already, so the arrays share memory.
+ * Returns the RRset with these records.
+ * @param given the texts that `rdata` was parsed from. Nearly all are already canonical, so the arrays share memory.
  */
 export function desired(rrset: Omit<RRsetState, 'records'>, rdata: Rdata[], given: string[]): RRsetState {
   const records = rdata.every(({ text }, i) => text === given[i]) ? given : rdata.map(({ text }) => text)
@@ -73,7 +73,7 @@ export function desired(rrset: Omit<RRsetState, 'records'>, rdata: Rdata[], give
 }
 
 /**
- * The change that a request for one RRset makes (contract §§8.3 to 8.5).
+ * Plans the change of a request for one RRset (contract §§8.3 to 8.5).
  * @param target the RRset that the path names; of POST, undefined
  * @throws Invalid, Denied
  */
@@ -85,13 +85,13 @@ export function* planOne(zone: ZoneState, method: Method, input: RRsetInput, tar
   return accepted(yield* planItem(zone, { method, input, target, before, neighbours }))
 }
 
-/** The change, unless there are problems. @throws Invalid */
+/** Returns the change, unless it has problems. @throws Invalid */
 export function accepted(outcome: Outcome): Change {
   if ('problems' in outcome) throw new Invalid(outcome.problems)
   return outcome
 }
 
-/** The validation layers of contract §8.5, in their order. Yields after each record. @throws Denied */
+/** Runs the validation layers of contract §8.5, in their order. Yields after each record. @throws Denied */
 export function* planItem(zone: ZoneState, item: Item): Work<Outcome> {
   const { domain } = zone
   const { method, input, target, before, neighbours } = item
@@ -117,7 +117,7 @@ export function* planItem(zone: ZoneState, item: Item): Work<Outcome> {
   return permitted(zone, changeOf({ subname, type, before, after }))
 }
 
-/** A problem of the RRset as a whole. */
+/** Returns a problem of the RRset as a whole. */
 function refused(text: string): Outcome {
   return { problems: { non_field_errors: [text] } }
 }
@@ -125,13 +125,13 @@ function refused(text: string): Outcome {
 /** The error text for a change of NS RRsets below a local public suffix (contract §7.6). */
 export const NS_STAYS = 'Cannot modify NS records for this domain.'
 
-/** The change, or a problem if it affects NS RRsets that the account may not change (contract §8.5, layer 10). */
+/** Returns the change, or a problem if it affects NS RRsets that are not the account's (contract §8.5, layer 10). */
 export function permitted({ keepsNs }: ZoneState, change: Change): Outcome {
   const isNs = change.type === 'NS' && (change.after !== undefined || change.subname === '')
   return keepsNs && isNs && change.isEffective ? { problems: { type: [NS_STAYS] } } : change
 }
 
-/** The parsed records, or the error text of the first one that is malformed. */
+/** Returns the parsed records, or the error text of the first one that is malformed. */
 function* readRecords(type: string, records: string[]): Work<Rdata[] | string> {
   const rdata: Rdata[] = []
   try {
@@ -146,22 +146,22 @@ function* readRecords(type: string, records: string[]): Work<Rdata[] | string> {
   }
 }
 
-/** What a write has done, or would do. */
+/** The effect of a write, or of a dry run. */
 export interface Written {
-  /** Those with an effect, in the order of the request. */
+  /** The changes with an effect, in the order of the request. */
   changes: Change[]
-  /** The RRset that each change of the request leaves, undefined where it leaves none; of a dry run, nothing. */
+  /** The RRset after each change of the request, undefined if it is deleted; of a dry run, nothing. */
   rrsets: (RRset | undefined)[]
-  /** Undefined: nothing was published. */
+  /** The published version; undefined: nothing was published. */
   version: number | undefined
 }
 
-/** How many RRsets a domain gains; negative if it loses some. */
+/** Returns the number of RRsets that a domain gains; negative if it loses some. */
 export function growthOf(changes: Change[]): number {
   return changes.reduce((sum, { before, after }) => sum + Number(after !== undefined) - Number(before !== undefined), 0)
 }
 
-/** The RRset that a change leaves. A change without effect keeps the order of the records. */
+/** Returns the RRset that a change leaves. A change without effect keeps the order of the records. */
 export function rrsetAfter({ before, after, isEffective }: Change, now: Timestamp): RRset | undefined {
   if (after === undefined) return undefined
   if (before !== undefined && !isEffective) return { ...before, touched: now }

@@ -7,25 +7,25 @@ import type { Mark, Push } from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 
 /**
- * A worker's right to change a marked zone at the nameserver (architecture.md), and what it has done with it. A worker that
- * has lost the zone's lock without noticing loses it when another one claims the mark.
+ * A worker's right to change a marked zone at the nameserver (architecture.md), and the effects of its work. A worker
+ * that has lost the zone's lock without noticing loses the right when another one claims the mark.
  */
 export class Claim implements Lease {
   readonly mark: Mark
-  /** The served state is unknown, so the whole zone must be published. No earlier request is open any more. */
+  /** True if the served state is unknown, so the whole zone must be published. No earlier request is still open. */
   isDoubtful: boolean
   /**
-   * Set once the nameserver has applied something. From then on even a refusal keeps the mark. It is also set if the zone
-   * was marked before: an earlier request may still be applied.
+   * True once the nameserver has applied something. From then on even a rejection keeps the mark. Also true if the zone
+   * was marked before: the nameserver may still apply an earlier request.
    */
   begun: boolean
   readonly #system: System
-  /** When the database was asked that has confirmed the claim last. */
+  /** The time at which the database was asked for the last confirmation. */
   #confirmed: Moment
 
   /**
-   * @param asked when the database was asked for the claim
-   * @param isNew whether the zone was not marked before
+   * @param asked the time at which the database was asked for the claim
+   * @param isNew true if the zone was not marked before
    */
   constructor(system: System, mark: Mark, asked: Moment, isNew = false) {
     this.#system = system
@@ -44,13 +44,13 @@ export class Claim implements Lease {
     this.#confirmed = asked
   }
 
-  /** Records in the mark what is sent next. @throws Unavailable if another worker has claimed the mark */
+  /** Records the next request in the mark. @throws Unavailable if another worker has claimed the mark */
   async note(version: number | null, rrsets: number): Promise<void> {
     Object.assign(this.mark, pushOf(version, rrsets), { settled: false })
     this.mark.first = await marks.note(this.#system.pools.marks, this.mark)
   }
 
-  /** Waits until the nameserver has applied, or never will, what was sent under earlier claims, unless it is late. */
+  /** Waits until the nameserver has applied the requests of earlier claims, or never will, unless it is late. */
   async wait(): Promise<void> {
     const { zone, version, grace } = this.mark
     if (grace === 0) return
@@ -59,7 +59,7 @@ export class Claim implements Lease {
     if (serial !== version) await sleep(grace)
   }
 
-  /** After a failure: settles the mark if certainly nothing was applied, else keeps it. */
+  /** Settles the mark after a failure if certainly nothing was applied, otherwise keeps it. */
   async giveUp(error: unknown): Promise<void> {
     // Other errors occur before anything is sent.
     const kind = error instanceof NameserverFailure ? error.kind : 'unreachable'
@@ -73,7 +73,7 @@ export class Claim implements Lease {
   }
 }
 
-/** What sending so many RRsets means for a mark. */
+/** Returns the entry in a mark for a request with this number of RRsets. */
 export function pushOf(version: number | null, rrsets: number): Push {
   const request = Math.min(rrsets, COLLECTION_ITEMS)
   return { version, grace: graceTime(request), timeLimit: answerTime(request) }

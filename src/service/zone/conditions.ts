@@ -13,17 +13,17 @@ export interface Conditions {
 
 export const NO_CONDITIONS: Conditions = { match: undefined, noneMatch: undefined }
 
-/** The conditions of a write to RRsets, and whether it is only examined (contract §15.3). */
+/** The conditions of a write to RRsets, and the wish for a dry run (contract §15.3). */
 export interface Terms extends Conditions {
   dryRun: boolean
 }
 
-/** The tag of an RRset. It changes with everything that the API shows of the RRset. */
+/** Returns the tag of an RRset. It changes with everything that the API shows of the RRset. */
 export function tagOf({ subname, type, ttl, records, created, touched }: RRset): string {
   return digest([subname, type, ttl, records, created, touched])
 }
 
-/** The tag of a domain. It changes with every accepted write to its RRsets, and with its settings. */
+/** Returns the tag of a domain. It changes with every accepted write to its RRsets, and with its settings. */
 export function tagOfDomain({ id, minimumTtl, created, published, touched }: Domain): string {
   return digest([id, minimumTtl, created, published, touched])
 }
@@ -33,8 +33,8 @@ function digest(representation: unknown[]): string {
 }
 
 /**
- * @param tag that of the resource that is written; undefined if it does not exist
- * @param exists whether anything exists that `*` forbids, if that is not the resource of the tag
+ * @param tag that of the written resource; undefined if it does not exist
+ * @param exists true if an object exists that `*` forbids, if that is not the resource of the tag
  * @throws PreconditionFailed unless the conditions hold
  */
 export function checkConditions(

@@ -9,7 +9,7 @@ export interface Difference extends Step {
   after: PublishedRRset | undefined
 }
 
-/** Where `live` differs from `desired`, removals first. Contents are compared by meaning: PowerDNS respells some. */
+/** Compares `live` with `desired`, removals first. Compares contents by meaning: PowerDNS respells some. */
 export async function differences(desired: PublishedRRset[], live: PublishedRRset[]): Promise<Difference[]> {
   return inSlices(compare(desired, live))
 }
@@ -38,7 +38,7 @@ function keyOf({ subname, type }: PublishedRRset): string {
   return `${type} ${subname.toLowerCase()}`
 }
 
-/** Yields after each record that it parses. */
+/** Compares two RRsets. Yields after each record that it parses. */
 function* equal(one: PublishedRRset, other: PublishedRRset): Work<boolean> {
   if (one.ttl !== other.ttl || one.records.length !== other.records.length) return false
   if (one.records.every((content, i) => content === other.records[i])) return true
@@ -54,7 +54,7 @@ function* keys({ type, records }: PublishedRRset): Work<string> {
   return JSON.stringify(found.sort())
 }
 
-/** Equal for contents of equal meaning. A content that we cannot parse equals none of ours. */
+/** Returns the same key for contents of equal meaning. A content that we cannot parse equals none of ours. */
 function key(type: string, content: string): string {
   try {
     return parseRdata(type, content).key

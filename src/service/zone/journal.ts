@@ -9,7 +9,7 @@ import { hasToken, isOperator, type Writer } from '../actor.ts'
 
 export type { Author, Source, Step }
 
-/** The author of what a writer does. The operator, and the service itself, are not named. */
+/** Returns the author of a writer's changes. The operator, and the service itself, are not named. */
 export function authorOf(writer: Writer, source: Source): Author {
   if (isOperator(writer)) return SERVICE
   return hasToken(writer)
@@ -17,7 +17,7 @@ export function authorOf(writer: Writer, source: Source): Author {
     : { source, ownerId: writer.accountId, tokenId: null }
 }
 
-/** The author of what nobody with an account asked for. */
+/** The author of changes that no account asked for. */
 export const SERVICE: Author = { source: 'operator', ownerId: null, tokenId: null }
 export const REPAIR: Author = { source: 'repair', ownerId: null, tokenId: null }
 
@@ -49,7 +49,7 @@ export async function bury(
   await history.bury(trx, domainId, { ...author, version, now, requestId: requestOf(system, author) })
 }
 
-/** What others have caused is none of the domain's account's requests. */
+/** Returns the id of the request, only if an account is the author of the change. */
 function requestOf({ request }: System, { ownerId }: Author): string | null {
   return ownerId === null ? null : (request ?? null)
 }

@@ -8,15 +8,15 @@ export interface Occlusion extends RRsetKey {
   text: string
 }
 
-/** Types that may not stand below a delegation. Addresses there are glue; other types are occluded without harm. */
+/** Types that may not exist below a delegation. Addresses there are glue; other types are occluded without harm. */
 const DELEGATING: ReadonlySet<string> = new Set(['NS', 'DS'])
 
-/** Whether an RRset occludes others below it: it is a delegation or a DNAME. */
+/** Reports whether an RRset occludes others below it: it is a delegation or a DNAME. */
 export function isCut({ subname, type }: RRsetKey): boolean {
   return type === 'DNAME' || (type === 'NS' && subname !== '')
 }
 
-/** The RRsets that the changes create. */
+/** Returns the RRsets that the changes create. */
 export function created(changes: readonly Change[]): Change[] {
   return changes.filter(({ before, after }) => before === undefined && after !== undefined)
 }
@@ -27,7 +27,7 @@ export function deleted(changes: readonly Change[]): Change[] {
 }
 
 /**
- * What a write would newly occlude. An RRset that is occluded already may be changed.
+ * Finds the RRsets that a write would newly occlude. Changes of an RRset that is already occluded are allowed.
  * @param added the RRsets that the write creates
  * @param removed those that it deletes
  * @param present RRsets of the zone before the write: at least the cuts above the created RRsets, and one that stays
@@ -58,14 +58,14 @@ export function* occlusions(
   }
   for (const rrset of newCuts.size > 0 ? present : []) {
     const cut = gone.has(keyOf(rrset)) ? undefined : cutAbove(rrset, newCuts)
-    // Each cut is refused for the first RRset that it would occlude.
+    // The write is rejected for the first RRset that each cut would occlude.
     if (cut !== undefined && newCuts.delete(keyOf(cut))) found.push(occlusionOf(domain, cut, { rrset, cut }))
     yield
   }
   return found
 }
 
-/** The lowest of the cuts that occlude an RRset. */
+/** Returns the lowest of the cuts that occlude an RRset. */
 function cutAbove({ subname, type }: RRsetKey, cuts: ReadonlyMap<string, RRsetKey>): RRsetKey | undefined {
   if (subname === '') return undefined
   for (const above of [...withAncestors(subname).slice(1), '']) {

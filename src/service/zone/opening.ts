@@ -13,20 +13,20 @@ import { authorOf, SERVICE, type Source } from './journal.ts'
 import { openPublication, timed, type Publication } from './publication.ts'
 import { Zone } from './zone.ts'
 
-/** What a zone is opened for. */
+/** The purpose of an open zone. */
 export interface Opening {
   use?: Use
   dryRun?: boolean
-  /** For the domain's history; default: `api`. */
+  /** The source for the domain's history; default: `api`. */
   source?: Source
-  /** Whether it costs much time of the processors; default: if it is about many subnames, or all. */
+  /** True if it costs much time of the processors; default: if it is about many subnames, or all. */
   isLarge?: boolean
 }
 
 /**
  * Locks a zone for one write, and renews the rights of the writer's token.
- * @param subnames those that the write is about
- * @throws NotFound, Unauthenticated, Denied, Unavailable
+ * @param subnames those of the write
+ * @throws Conflict if the domain is paused; NotFound, Unauthenticated, Denied, Unavailable
  */
 export async function openZone(
   { system, actor, domain }: Access<Writer, Pick<Domain, 'id' | 'name'>>,
@@ -48,7 +48,7 @@ export async function openZone(
   }
 }
 
-/** Who writes, and must see the domain; its id; and what for. */
+/** The writer, who must see the domain; its id; and the purpose. */
 interface Writing {
   writer: Writer
   id: number
@@ -88,7 +88,7 @@ export async function lockZone(
   return new Zone(publication, domain, author, { ...divided(read, scope), policies }, writing.opening.dryRun)
 }
 
-/** The subnames that a write is about, and their ancestors, which may be delegations or DNAMEs: undefined if too many. */
+/** The subnames of a write, and their ancestors, which may be delegations or DNAMEs: undefined if too many. */
 interface Scope {
   asked: Set<string>
   ancestors: Set<string> | undefined

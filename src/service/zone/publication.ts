@@ -13,20 +13,20 @@ import { Claim, moment, pushOf } from './claim.ts'
 import { differences, type Difference } from './differences.ts'
 import { keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
 
-/** What is sent under a mark. */
+/** The content of a request under a mark. */
 interface Sent {
   /** The SOA serial; null for a deletion. */
   version: number | null
-  /** How many RRsets. */
+  /** The number of RRsets. */
   rrsets: number
   /**
-   * The serial that the nameserver should have now. Another one means that a late request was applied, or somebody else
-   * changed the zone; the push would hide that. undefined: any
+   * The serial that the nameserver should have now. Another one means that a late request was applied, or another
+   * program changed the zone; the push would hide that. undefined: any
    */
   served?: number
   /**
-   * One request is sent, whose serial shows whether it was applied. Then a crash of Postgres may lose the mark, if it is a
-   * small one (architecture.md).
+   * True if one request is sent, whose serial shows whether it was applied. Then a crash of Postgres may lose the mark,
+   * if it is a small one (architecture.md).
    */
   isAtomic?: boolean
 }
@@ -40,9 +40,9 @@ export class Publication implements AsyncDisposable {
   readonly trx: Db
   readonly #transaction: Transaction
   readonly #leaveQueues: () => void
-  /** The marks of what was sent, but is not committed. */
+  /** The marks of sent, but uncommitted changes. */
   #uncommitted: Mark[] = []
-  /** What the secondaries are told at the commit. */
+  /** The NOTIFYs to be sent at the commit. */
   #announcements: (Pick<LockedDomain, 'name' | 'notify'> & { version: number })[] = []
   #failure = 'the transaction was rolled back'
 
@@ -96,7 +96,7 @@ export class Publication implements AsyncDisposable {
     }
   }
 
-  /** Tells the secondaries of a version when it is committed. */
+  /** Announces a version to the secondaries when it is committed. */
   announceAtCommit({ name, notify }: Pick<LockedDomain, 'name' | 'notify'>, version: number): void {
     this.#announcements.push({ name, notify, version })
   }
@@ -131,8 +131,8 @@ export class Publication implements AsyncDisposable {
 /**
  * Begins a publication when the earlier ones in this queue of the process, if any, have ended, and the account has room
  * among WRITERS_PER_ACCOUNT. So one account cannot occupy all connections to Postgres and PowerDNS.
- * @param account an account's id, or another name for whoever writes
- * @param options.isLarge it takes all the room, because it costs much time of the processors
+ * @param account an account's id, or another name for the writer
+ * @param options.isLarge true to take all the room, because it costs much time of the processors
  * @throws Unavailable
  */
 export async function openPublication(
@@ -172,21 +172,21 @@ export function ended({ metrics }: System, step: Step, start: number): void {
   metrics?.time('zoneplane_write_step_duration_seconds', { step }, start)
 }
 
-/** A question to the nameserver failed before the push: nothing was sent. */
+/** Returns the error for a question to the nameserver that failed before the push: nothing was sent. */
 function neverSent(error: unknown): unknown {
   return error instanceof NameserverFailure
     ? new NameserverFailure('unreachable', error.message, { cause: error })
     : error
 }
 
-/** The version after all that were sent for a zone: UNIX time, or the next number if that is higher (powerdns.md §0). */
+/** Returns the version after all that were sent for a zone: UNIX time, or the next number (powerdns.md §0). */
 export function nextVersion(system: System, sent: number): number {
   return Math.max(sent + 1, unixTime(system.now()))
 }
 
 /**
- * Makes the served zone, whatever its state, equal to `desired`; returns its version, and what differed if the zone was
- * there. A zone that has to be created gets the keys that it had; new ones only if none were stored. Sends nothing if
+ * Makes the served zone, whatever its state, equal to `desired`; returns its version, and the differences if the zone
+ * existed. A zone that has to be created gets its former keys; new ones only if none were stored. Sends nothing if
  * contents and serial already match and the mark's serial is not above the domain's. If the nameserver should still
  * apply an earlier request, its serial will differ from the domain's version and so reveal it.
  */
@@ -227,7 +227,7 @@ export async function equalise(
   return { version, differences: found }
 }
 
-/** Whether a zone has the settings that a publication of the whole zone needs. */
+/** Reports whether a zone has the settings that a publication of the whole zone needs. */
 function isSetUp(live: PublishedZone, { denial }: Pick<LockedDomain, 'denial'>): boolean {
   return live.configured && live.rectify && live.denial === denial
 }
@@ -235,7 +235,7 @@ function isSetUp(live: PublishedZone, { denial }: Pick<LockedDomain, 'denial'>):
 /**
  * Deletes the zone that a failed creation left at the nameserver: one without SOA, or with a serial that was sent since
  * the zone is marked, or the serial before. Several creations may have failed, and an earlier one may have been applied
- * late. Any other zone was created by somebody else, and stays. Returns whether the name is free.
+ * late. Any other zone is foreign, and stays. Returns true if the name is free.
  */
 export async function deleteLeftovers(system: System, claim: Claim): Promise<boolean> {
   const { mark } = claim

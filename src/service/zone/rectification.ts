@@ -12,8 +12,8 @@ import type { Publication } from './publication.ts'
 const STRUCTURAL = ['NS', 'DS', 'DNAME']
 
 /**
- * Whether PowerDNS must rectify the zone, whose names do not change yet. With NSEC it need not for names that appear or
- * disappear, unless empty non-terminals do so with them (powerdns.md §1.3).
+ * Reports whether PowerDNS must rectify the zone, whose names do not change yet. With NSEC it need not for names that
+ * appear or disappear, unless empty non-terminals do so with them (powerdns.md §1.3).
  * @param around the RRsets at the subnames of the changes and at their ancestors; undefined: too many to read
  */
 export async function needsRectification(
@@ -31,11 +31,11 @@ export async function needsRectification(
   return rrsets.haveNonTerminals(trx, id, names, [...above])
 }
 
-/** What of a zone's structure changes, for which PowerDNS may have to rectify it (powerdns.md §1.3). */
+/** The changes of a zone's structure for which PowerDNS may have to rectify it (powerdns.md §1.3). */
 interface StructuralChanges {
   /**
-   * Whether delegations, DS or DNAME appear or disappear, or an RRset is written at or below a delegation. PowerDNS treats
-   * such an RRset as authoritative and signs it until the zone is rectified.
+   * True if delegations, DS or DNAME appear or disappear, or an RRset is written at or below a delegation. PowerDNS
+   * treats such an RRset as authoritative and signs it until the zone is rectified.
    */
   cuts: boolean
   /** The subnames that appear or disappear. With LMDB, all other changes never need it. */
@@ -69,7 +69,7 @@ function* structuralChanges(current: RRset[], changes: Change[]): Work<Structura
   return { cuts: false, names }
 }
 
-/** The types of each name that gains or loses some. */
+/** Returns the types of each name that gains or loses some. */
 function* typesAfter(before: Map<string, Set<string>>, changes: Change[]): Work<Map<string, Set<string>>> {
   const after = new Map<string, Set<string>>()
   for (const { subname, type, before: old, after: rrset } of changes) {
@@ -85,7 +85,7 @@ function* typesAfter(before: Map<string, Set<string>>, changes: Change[]): Work<
   return after
 }
 
-/** The part of a name's types that denials and signatures depend on. NS at the apex is not a delegation. */
+/** Returns the part of a name's types that denials and signatures depend on. NS at the apex is not a delegation. */
 function structuralTypes(subname: string, types: ReadonlySet<string> = new Set()): string {
   return STRUCTURAL.filter((type) => types.has(type) && !(type === 'NS' && subname === '')).join()
 }

@@ -25,7 +25,7 @@ export interface Item {
   /** The RRset that the path names; undefined for RRsets in a collection. */
   target: RRsetKey | undefined
   before: RRset | undefined
-  /** The other RRsets that its subname will have. */
+  /** Returns the other RRsets that its subname will have. */
   neighbours: () => Neighbour[]
 }
 
@@ -37,9 +37,9 @@ interface Place {
 
 const REQUIRED = 'This field is required.'
 
-/** The problems of the fields (contract §8.5, layer 1; §8.7, stage d); undefined if there are none. */
+/** Returns the problems of the fields (contract §8.5, layer 1; §8.7, stage d); undefined without problems. */
 export function fieldProblems(zone: Place, { method, input, target, before }: Item): Problems | undefined {
-  // A PATCH may omit fields of an RRset that exists or that it deletes.
+  // A PATCH can omit fields of an RRset that exists or that it deletes.
   const isPartial = method === 'PATCH' && (before !== undefined || input.records?.length === 0)
   const { subname, type, ttl, records, problems: found } = input
   let problems: Problems | undefined
@@ -76,7 +76,7 @@ function typeFieldProblems(type: string | undefined, method: Method, target?: RR
   return texts
 }
 
-/** The nearest TTL that the domain may have. */
+/** Returns the nearest TTL that the domain may have. */
 export function clamped(ttl: number, { minimumTtl }: Domain): number {
   return Math.min(Math.max(ttl, minimumTtl), TTL_MAX)
 }

@@ -22,14 +22,14 @@ export function refuseAutomatic(type: string): void {
   if (AUTOMATIC_TYPES.has(type)) throw new Denied(`You cannot tinker with the ${type} RRset.`)
 }
 
-/** A page of the domain's RRsets that pass the filter, newest first (contract §8.8). */
+/** Returns a page of the domain's RRsets that pass the filter, newest first (contract §8.8). */
 export async function list({ system, domain }: Access, filter: Filter, cursor?: Cursor): Promise<Page<RRset>> {
   if (filter.type !== undefined) refuseAutomatic(filter.type)
   if (!isStorable(filter)) return { rows: [], newer: undefined, older: undefined }
   return store.page(system.db, domain.id, filter, cursor)
 }
 
-/** How many of the domain's RRsets pass the filter. */
+/** Counts the domain's RRsets that pass the filter. */
 export async function count({ system, domain }: Access, filter: Filter): Promise<number> {
   if (filter.subname === undefined && filter.type === undefined) return domain.size
   return store.count(system.db, domain.id, filter)
@@ -95,8 +95,8 @@ export async function writeMany(access: Access, method: Method, inputs: ItemInpu
 }
 
 /**
- * Changes addresses like a bulk PATCH, except that the TTL may be below the domain's minimum (contract §10.5). The
- * domain is touched in any case.
+ * Changes addresses like a bulk PATCH, except that the TTL may be below the domain's minimum (contract §10.5). Always
+ * touches the domain.
  * @param inputs makes the request from the current RRsets at `subnames`
  * @throws Invalid with the problems of each item, Denied
  */
@@ -111,19 +111,19 @@ export async function writeAddresses(
   return await writeAll(zone, await inSlices(planMany(lenient, 'PATCH', inputs(current))), { touch: true })
 }
 
-/** The subnames in a request, without those that no RRset can have. */
+/** Returns the subnames in a request, without those that no RRset can have. */
 function subnamesOf(inputs: RRsetInput[]): string[] {
   return inputs.flatMap(({ subname = '', type }) => (type !== undefined && isSubname(subname) ? [subname] : []))
 }
 
-/** @throws Invalid if PowerDNS refuses the RRset, or it occludes another or would be occluded */
+/** @throws Invalid if PowerDNS rejects the RRset, or it occludes another or would be occluded */
 async function writeOne(zone: Zone, change: Change): Promise<Written> {
   return zone.write([change]).catch((error: unknown) => {
     throw isRefusal(error) ? Invalid.object(`The DNS backend refused this RRset: ${error.message}`) : error
   })
 }
 
-/** @throws Invalid at the position of the RRset that PowerDNS refuses, or that occludes or would be occluded */
+/** @throws Invalid at the position of the RRset that PowerDNS rejects, or that occludes or would be occluded */
 async function writeAll(zone: Zone, changes: Change[], options?: { touch: boolean }): Promise<Written> {
   return zone.write(changes, options).catch((error: unknown) => {
     if (error instanceof Occluded) throw new Invalid(occlusionProblems(changes, error))
@@ -131,7 +131,7 @@ async function writeAll(zone: Zone, changes: Change[], options?: { touch: boolea
   })
 }
 
-/** Not one of several requests, of which others were applied. */
+/** Reports whether PowerDNS has rejected the whole write, not one of several requests, of which others were applied. */
 function isRefusal(error: unknown): error is NameserverFailure {
   return error instanceof NameserverFailure && error.kind === 'refused'
 }
@@ -140,7 +140,7 @@ function currentRRset(zone: ZoneState, key: RRsetKey): RRset | undefined {
   return zone.current.find(({ subname, type }) => subname === key.subname && type === key.type)
 }
 
-/** Whether an RRset can have this subname and type; if not, the database need not be asked. */
+/** Reports whether an RRset can have this subname and type; if not, the database need not be asked. */
 export function isStorable({ subname, type }: Filter): boolean {
   return (subname === undefined || isSubname(subname)) && (type === undefined || /^[A-Z][A-Z0-9]*$/.test(type))
 }

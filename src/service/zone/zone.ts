@@ -27,7 +27,7 @@ import { openKeys, storeKeys } from '../secrets/signing-keys.ts'
  * when the publication commits; without a commit they are undone.
  */
 export class Zone implements ZoneState, AsyncDisposable {
-  /** Whether `write` only examines the changes (contract §15.3). */
+  /** True if `write` only examines the changes (contract §15.3). */
   readonly dryRun: boolean
   readonly publication: Publication
   readonly domain: LockedDomain
@@ -38,7 +38,7 @@ export class Zone implements ZoneState, AsyncDisposable {
   readonly labelProblem: (label: string) => string | undefined
   /** The delegations and DNAMEs at the ancestors of the subnames in `current`; undefined: too many to read. */
   readonly #ancestors: RRset[] | undefined
-  /** Whether `current` has all RRsets of the zone. */
+  /** True if `current` has all RRsets of the zone. */
   readonly #isWhole: boolean
   readonly #opened = performance.now()
 
@@ -92,7 +92,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     if (found.length > 0) throw new Occluded(found)
   }
 
-  /** Like `write`, but leaves the commit to the caller, is no dry run, and occludes what it may. */
+  /** Does the same as `write`, but leaves the commit to the caller, is not a dry run, and allows all occlusions. */
   async apply(changes: Change[], { touch } = { touch: false }): Promise<Pick<Written, 'rrsets' | 'version'>> {
     const { system, trx } = this.publication
     const now = after(this.domain.published, system.now())
@@ -108,7 +108,7 @@ export class Zone implements ZoneState, AsyncDisposable {
   }
 
   /**
-   * Sends effective changes to the nameserver, and stores them while it applies them.
+   * Sends effective changes to the nameserver, and stores them meanwhile.
    * @param idle changes without effect, whose time is stored
    * @returns the version that is served then
    */
@@ -141,7 +141,7 @@ export class Zone implements ZoneState, AsyncDisposable {
       const sending = system.nameserver.send(await preparing, claim)
       // The database accepts whatever the plan accepted; if it fails, the mark stays.
       const storing = sendAlong(this.#store(changes, idle, state))
-      // Even if sending fails, storing must end before the transaction: else its statements would follow the rollback.
+      // Even if sending fails, storing must end first: otherwise its statements would follow the rollback.
       await sending.finally(() => storing.catch(() => undefined))
       claim.begun = true
       publication.announceAtCommit(domain, version)
@@ -150,7 +150,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     })
   }
 
-  /** @returns when all statements have ended, also if one has failed */
+  /** Stores the changes. @returns when all statements have ended, also if one has failed */
   async #store(changes: Change[], idle: Change[], state: { version: number; rectify: boolean; now: Timestamp }) {
     const { author, domain, publication } = this
     const { system, trx } = publication
@@ -165,9 +165,9 @@ export class Zone implements ZoneState, AsyncDisposable {
 
   /**
    * Stores the first RRsets of a new domain, or of one that comes back, creates its zone, and stores its keys. One that
-   * comes back has the keys that it had.
+   * comes back has its former keys.
    * @returns the published keys
-   * @throws Unavailable, NameserverFailure of kind "conflict" if somebody else creates the zone meanwhile
+   * @throws Unavailable, NameserverFailure of kind "conflict" if another program creates the zone meanwhile
    */
   async create(written: RRsetState[]): Promise<Key[]> {
     const { domain, publication } = this
@@ -193,12 +193,12 @@ export class Zone implements ZoneState, AsyncDisposable {
         return keys
       })
     } finally {
-      // Storing must end before the transaction: else its statements would follow the rollback.
+      // Storing must end before the transaction: otherwise its statements would follow the rollback.
       await storing.catch(() => undefined)
     }
   }
 
-  /** @param old the keys that the zone had */
+  /** @param old the former keys of the zone */
   async #createZone(claim: Claim, written: RRsetState[], old: StoredKey[], transfers: Transfers | undefined) {
     const { domain } = this
     const { system } = this.publication
@@ -231,12 +231,12 @@ export class Zone implements ZoneState, AsyncDisposable {
       // Not the serial of the earlier push: it would show this deletion as applied.
       if (claim.isDoubtful) await claim.note(nextVersion(system, Math.max(sent, claim.mark.version ?? 0)), size)
       await system.nameserver.deleteZone(`${name}.`, claim)
-      // What no zone has any more is harmless if it stays.
+      // A key that no longer belongs to any zone is harmless if it stays.
       if (transfers?.secret) await system.nameserver.removeTransferKey(keyNameOf({ id })).catch(() => undefined)
     })
   }
 
-  /** Tells the nameserver who may transfer the zone. Its contents stay, and so its version. @throws Unavailable, NameserverFailure */
+  /** Sends the transfer permissions; the zone's contents and version stay. @throws Unavailable, NameserverFailure */
   async publishTransfers(transfers: Transfers): Promise<void> {
     const { name, sent, version: served } = this.domain
     const { system } = this.publication
@@ -251,7 +251,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     })
   }
 
-  /** Makes the zone at the nameserver equal to the database, its settings included. @throws Unavailable, NameserverFailure */
+  /** Makes zone and settings at the nameserver equal to the database. @throws Unavailable, NameserverFailure */
   async publishAgain(): Promise<void> {
     const { name, sent, size, version: served } = this.domain
     const version = nextVersion(this.publication.system, sent)
@@ -262,7 +262,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     })
   }
 
-  /** Makes the zone at the nameserver, whatever its state, equal to the database. Returns its version, and what differed. */
+  /** Makes the zone at the nameserver equal to the database, in any state. Returns its version and the differences. */
   async publishWhole(claim: Claim): Promise<{ version: number; differences: Difference[] }> {
     const { domain, publication } = this
     const desired = await rrsets.list(publication.trx, domain.id)
