@@ -9,10 +9,10 @@ import { prepared } from './connections/statements.ts'
 import { types } from './connections/types.ts'
 import { violationError } from './connections/constraints.ts'
 
-/** Where statements run: on any connection of a pool, or on one connection, for example in a transaction. */
+/** The connections for statements: any connection of a pool, or one connection, for example in a transaction. */
 export type Db = pg.Pool | pg.PoolClient
 
-/** Sends everything written in one tick as one packet, because each packet wakes Postgres up, which is expensive. */
+/** Sends all the output of one tick as one packet, because each packet wakes Postgres up, which is expensive. */
 class GatheringSocket extends Socket {
   override uncork(): void {
     process.nextTick(() => {
@@ -22,8 +22,8 @@ class GatheringSocket extends Socket {
 }
 
 /**
- * A pool of at most `size` connections to the primary; it connects when first used.
- * @param time the timeout in milliseconds for connecting and for each statement; 0: QUEUE_TIMEOUT, and none for statements
+ * Creates a pool of at most `size` connections to the primary; it connects when first used.
+ * @param time milliseconds for connecting and for each statement; 0: QUEUE_TIMEOUT, and no limit for statements
  * @param lifetime the seconds after which a connection is replaced by a new one; 0: never
  */
 export function openDatabase(url: string, size: number, time = 0, lifetime = 0): pg.Pool {
@@ -63,17 +63,17 @@ export async function query<Row>(db: Db, sql: string, bindings: Record<string, u
   }
 }
 
-/** The first row of a statement, if any. Errors are those of `query`. */
+/** Returns the first row of a statement, if any. Errors are those of `query`. */
 export async function maybeOne<Row>(db: Db, sql: string, bindings?: Record<string, unknown>): Promise<Row | undefined> {
   return (await query<Row>(db, sql, bindings))[0]
 }
 
-/** The row of a statement that always returns one. Errors are those of `query`. */
+/** Returns the row of a statement that always returns one. Errors are those of `query`. */
 export async function one<Row>(db: Db, sql: string, bindings?: Record<string, unknown>): Promise<Row> {
   return (await query<Row>(db, sql, bindings))[0]!
 }
 
-/** The value of a binding. A missing value is a bug; SQL's null is an explicit null. */
+/** Returns the value of a binding. A missing value is a bug; SQL's null is an explicit null. */
 function bound(bindings: Record<string, unknown>, name: string): unknown {
   if (bindings[name] === undefined) throw new Error(`no value for :${name}`)
   return bindings[name]
@@ -96,7 +96,7 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   })
 }
 
-/** What follows a commit on each connection. */
+/** The callback after a commit on each connection. */
 const sequels = new WeakMap<Db, () => void>()
 
 /** Calls `sequel` once the transaction is known to be committed, and only then; a second call replaces the first. */
@@ -116,7 +116,7 @@ const HEARTBEAT = { name: 'heartbeat', text: 'select' }
 export class Transaction implements AsyncDisposable {
   readonly db: pg.PoolClient
   readonly #pool: pg.Pool
-  /** The number under which Postgres remembers the outcome, and its present life. */
+  /** The number under which Postgres remembers the outcome, and its present incarnation. */
   readonly #identity: Promise<Identity>
   readonly #heartbeat: NodeJS.Timeout
   #isOpen = true
@@ -140,7 +140,7 @@ export class Transaction implements AsyncDisposable {
       const { command } = await this.db.query(COMMIT)
       if (command !== 'COMMIT') throw new Error('a statement failed unnoticed, so the transaction was rolled back')
     } catch (error) {
-      // A session is as good as before if only a constraint was violated.
+      // A session is unharmed if only a constraint was violated.
       this.db.release(violationError(error) === undefined)
       tellFailure(this.db, error)
       const failure = translate(error)
@@ -179,7 +179,7 @@ export class Transaction implements AsyncDisposable {
     throw new OutcomeUnknown('the outcome of a commit is unknown', { cause: failure })
   }
 
-  /** Returns what `onceCommitted` got. */
+  /** Ends the heartbeat, and returns the callback of `onceCommitted`. */
   #end(): (() => void) | undefined {
     this.#isOpen = false
     clearInterval(this.#heartbeat)
@@ -201,18 +201,18 @@ export class Transaction implements AsyncDisposable {
 
 interface Identity {
   id: string
-  /** Null just after a crash (incarnations.ts), and with any schema. */
+  /** null just after a crash (incarnations.ts), and with any schema. */
   incarnation: string | null
 }
 
-/** What Postgres says of a transaction, and its present life. */
+/** The status of a transaction at Postgres, and the present incarnation. */
 interface Outcome {
   status: string | null
   current: string | null
 }
 
 interface Schema {
-  /** The database may have an older schema than ours, or none. Then the outcome of a broken commit may stay unknown. */
+  /** True if the schema may be older than ours, or absent. Then the outcome of a broken commit may stay unknown. */
   anySchema: boolean
 }
 
@@ -221,9 +221,9 @@ function identity(anySchema: boolean): string {
 }
 
 /**
- * A commit that waits for synchronous standbys, and whose session ends meanwhile, counts as committed before they have it.
- * So this writes something, too: its own commit is acknowledged only when they have all before it. After a crash Postgres
- * may not have given the number yet: then the transaction was lost.
+ * A commit that waits for synchronous standbys, and whose session ends meanwhile, counts as committed before they have
+ * it. So this statement also writes something: its own commit is acknowledged only when they have all before it. After
+ * a crash Postgres may not have given the number yet: then the transaction was lost.
  */
 const STATUS = `select (select id from incarnations) as current, case
     when cast(:incarnation as uuid) is not null
@@ -237,12 +237,12 @@ const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
 /** Milliseconds between two questions for the outcome of a transaction. */
 const STATUS_PAUSE = 50
 
-/** @throws Unavailable if there is no connection */
+/** @throws Unavailable without a connection */
 export async function begin(pool: pg.Pool, schema: Schema = { anySchema: false }): Promise<Transaction> {
   return new Transaction(pool, await connect(pool), schema)
 }
 
-/** Runs `work` in a transaction: commits if it resolves, else rolls back. Errors are those of `query`. */
+/** Runs `work` in a transaction: commits if it resolves, otherwise rolls back. Errors are those of `query`. */
 export async function transaction<T>(
   pool: pg.Pool,
   work: (trx: pg.PoolClient) => Promise<T>,
@@ -255,8 +255,8 @@ export async function transaction<T>(
 }
 
 /**
- * Commits nothing, but durably: a synchronous standby confirms it, if there is one. What is acknowledged because there is
- * nothing to do calls this, for on a former primary there may be nothing to do when there is on the new one.
+ * Commits nothing, but durably: a synchronous standby, if any, confirms it. A caller that acknowledges a request
+ * without any work calls this: a former primary may have no work where the new one has some.
  * @throws Unavailable
  */
 export async function confirmPrimary(db: Db): Promise<void> {
@@ -265,20 +265,20 @@ export async function confirmPrimary(db: Db): Promise<void> {
 
 /**
  * Lets the caller await a statement later or never, without an unhandled rejection. The last statement of a transaction
- * need not be awaited: if it fails, the commit fails, too.
+ * need not be awaited: if it fails, the commit also fails.
  */
 export function sendAlong<T>(statement: Promise<T>): Promise<T> {
   statement.catch(() => undefined)
   return statement
 }
 
-/** Like Promise.all, but waits for all, also if one fails. If several fail, the error is that of the first in the list. */
+/** Acts like Promise.all, but waits for all, also if one fails. The error is that of the first failure in the list. */
 export async function allOf<T extends unknown[]>(work: [...T]): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
   await Promise.allSettled(work)
   return Promise.all(work)
 }
 
-/** The service's error for an error of Postgres or the pool; unexpected errors are returned unchanged. */
+/** Returns the service's error for an error of Postgres or the pool; unexpected errors are returned unchanged. */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const violation = violationError(error)

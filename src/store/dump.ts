@@ -13,7 +13,7 @@ import { postgresPrograms } from '../postgres-programs.ts'
 /** The numbers of rows by table, as in `public.domains`. */
 export type Counts = Map<string, number>
 
-/** Other sessions than this one in the database. */
+/** Counts the other sessions in the database. */
 export async function otherSessions(db: Db): Promise<number> {
   // Postgres' own processes have no user.
   const sql = `select count(*) as n from pg_stat_activity
@@ -21,7 +21,7 @@ export async function otherSessions(db: Db): Promise<number> {
   return (await one<{ n: number }>(db, sql)).n
 }
 
-/** The tables that a dump has the rows of, by name. Unlogged ones are left out. */
+/** Returns the names of the tables whose rows are in a dump, without unlogged ones. */
 export async function tables(db: Db): Promise<string[]> {
   const sql = `select format('%I.%I', nspname, relname) as name
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
@@ -93,13 +93,13 @@ export async function readDump(
       visitRow(Object.fromEntries(columns.map((column, i) => [column, values[i]!])))
     }
   }
-  // Of rows that are only counted it needs no more than the three octets that tell them from the end.
+  // Rows that are only counted need no more than the three octets that distinguish them from the end.
   const length = () => (table === undefined || table in visit ? Infinity : 3)
   await Promise.all([readLines(child.stdout, length, read), outcome(child, 'pg_restore')])
   return counts
 }
 
-/** Reads lines, of which some may be too long for a string. @param length how much of the next line is needed */
+/** Reads lines, some of which may be too long for a string. @param length the needed length of the next line */
 async function readLines(stream: Readable, length: () => number, read: (line: string) => void): Promise<void> {
   let line = ''
   for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -125,13 +125,13 @@ export async function load(db: Db, url: string, file: string): Promise<void> {
   const { place, env } = connectionOf(url)
   const args = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-acl', `--dbname=${place}`]
   const child = spawn(program, args, { env, stdio: ['pipe', 'ignore', 'pipe'] })
-  // It reads from this process, so that it does not go on without it. If it ends early, its exit code tells.
+  // It reads from this process, so that it does not go on without it. If it ends early, its exit code is reported.
   const feeding = pipeline(createReadStream(file), child.stdin).catch(() => undefined)
   await outcome(child, 'pg_restore')
   await feeding
 }
 
-/** The program that suits the server: of its version, else the newest. */
+/** Finds the program that suits the server: of its version, otherwise the newest. */
 async function programFor(db: Db, name: string): Promise<{ program: string; major: number; server: number }> {
   const { version } = await one<{ version: string }>(db, `select current_setting('server_version_num') as version`)
   const server = Math.floor(Number(version) / 10_000)
@@ -141,13 +141,13 @@ async function programFor(db: Db, name: string): Promise<{ program: string; majo
   return { program: join(found.folder, name), major: found.major, server }
 }
 
-/** A connection as the programs want it; the password is in their environment, because arguments are public. */
+/** Converts a connection for the programs; the password is in their environment, because arguments are public. */
 function connectionOf(url: string): { place: string; env: NodeJS.ProcessEnv } {
   const place = new URL(url)
   const password = place.searchParams.get('password') ?? decodeURIComponent(place.password)
   place.password = ''
   place.searchParams.delete('password')
-  // What only the driver of the service knows.
+  // A value that only the driver of the service knows.
   if (place.searchParams.get('sslmode') === 'no-verify') place.searchParams.set('sslmode', 'require')
   return { place: place.href, env: { ...process.env, ...(password === '' ? {} : { PGPASSWORD: password }) } }
 }

@@ -5,7 +5,7 @@ import { query, type Db } from './database.ts'
 const DOMAIN = `coalesce((select name from domains where id = domain_id),
   (select name from deleted_domains where id = domain_id))`
 
-/** By table, the column of the id of what a secret belongs to, and in SQL the name that its encryption has for it. */
+/** The column of the owner's id, by table, and in SQL the owner's name in the encryption. */
 const TABLES = {
   totp_factors: { id: 'id', type: 'uuid', owner: 'cast(id as text)' },
   keys: { id: 'domain_id', type: 'bigint', owner: DOMAIN },
@@ -14,14 +14,14 @@ const TABLES = {
 
 export type SecretTable = keyof typeof TABLES
 
-/** A secret, and what it belongs to: a second factor by its id, or a domain by its name; it may be a deleted one. */
+/** A secret, and its owner: a second factor by its id, or a domain by its name, which can be a deleted one. */
 export interface StoredSecret {
   table: SecretTable
   owner: string
   secret: Buffer
 }
 
-/** The secrets of the oldest and the newest key, and of the newest second factor, if there are any. */
+/** Returns the secrets of the oldest and the newest key, and of the newest second factor, if any. */
 export async function someSecrets(db: Db): Promise<StoredSecret[]> {
   const some = (table: SecretTable, order: string) =>
     `(select '${table}' as table, ${TABLES[table].owner} as owner, secret from ${table} order by ${order} limit 1)`
@@ -32,7 +32,7 @@ export async function someSecrets(db: Db): Promise<StoredSecret[]> {
 /** A secret in the database, at a place that stays the same while its row is locked. */
 export type PlacedSecret = StoredSecret & { id: string | number; place: string }
 
-/** The secrets of the next owners in a table, after the one with this id; locked until the transaction ends. */
+/** Returns the secrets of the next owners in a table, after the one with this id; locked until the transaction ends. */
 export async function lockSecrets(trx: Db, table: SecretTable, after: string | number | null): Promise<PlacedSecret[]> {
   const { id, type, owner } = TABLES[table]
   const next = `select distinct ${id} from ${table}

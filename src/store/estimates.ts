@@ -1,8 +1,8 @@
 import { query, type Db } from './database.ts'
 
 /**
- * About how many rows these tables have, without counting them: what Postgres has counted while they changed, or the last
- * ANALYZE if that is more. A new primary, and a Postgres that crashed, begins to count anew.
+ * Estimates the numbers of rows of these tables: by the count that Postgres keeps while they change, or the last
+ * ANALYZE if that is more. A new primary, and a Postgres that crashed, begin to count anew.
  */
 export async function estimates(db: Db, tables: string[]): Promise<Map<string, number>> {
   const rows = await query<{ name: string; number: number }>(

@@ -1,26 +1,26 @@
 import { CLOCK_SKEW, DOUBT_TIME } from '../limits.ts'
 import { maybeOne, query, type Db } from './database.ts'
 
-// A life of Postgres, from one crash to the next, or from one promotion of a standby to the next (architecture.md).
+// An incarnation of Postgres lasts from one crash, or one promotion of a standby, to the next (architecture.md).
 
-/** A life of Postgres. */
+/** An incarnation of Postgres. */
 export interface Incarnation {
   id: string
-  /** Whether it began so recently that a request may still arrive whose mark was lost. */
+  /** True if it began so recently that a request may still arrive whose mark was lost. */
   isDoubtful: boolean
 }
 
-/** SQL: until when a request may arrive at PowerDNS whose mark was lost. */
+/** SQL: the time until which a request may arrive at PowerDNS whose mark was lost. */
 export const DOUBTFUL_UNTIL = `coalesce((select doubtful_until from incarnations),
   clock_timestamp() + ${DOUBT_TIME} * interval '1 millisecond')`
 
-/** SQL: a serial that exceeds those of requests whose marks were lost, after one that exceeds what is known; else null. */
+/** Returns SQL for a serial above `known` and above those of requests with lost marks; null if none can arrive. */
 export function lostSerial(known: string): string {
   const clock = 'cast(extract(epoch from clock_timestamp()) as bigint)'
   return `case when ${DOUBTFUL_UNTIL} > clock_timestamp() then greatest(${known} + 1, ${clock} + ${CLOCK_SKEW}) end`
 }
 
-/** The present life of Postgres. It is doubtful from the first call after its begin. @throws Unavailable */
+/** Returns the present incarnation. It is doubtful from the first call after its begin. @throws Unavailable */
 export async function currentIncarnation(db: Db): Promise<Incarnation> {
   const sql = 'select id, doubtful_until > clock_timestamp() as "isDoubtful" from incarnations'
   const found = await maybeOne<Incarnation>(db, sql)

@@ -41,7 +41,7 @@ export async function migrate(url: string): Promise<void> {
 }
 
 /**
- * Rejects unknown migrations. knex would, too, but could not tell the operator what to do.
+ * Rejects unknown migrations. knex would also do so, but without the remedy for the operator.
  * @param names of the migrations of a database
  */
 export async function refuseUnknown(names: string[]): Promise<void> {
@@ -75,25 +75,25 @@ export async function unmigrate(url: string): Promise<void> {
 async function isUpToDate(url: string): Promise<boolean> {
   const db = openDatabase(url, 1)
   try {
-    // An empty database has no table of migrations. Whatever else may be wrong, the migrations will find, too.
+    // An empty database has no table of migrations. The migrations will also find any other fault.
     return await isMigrated(db).catch(() => false)
   } finally {
     await db.end()
   }
 }
 
-/** Whether the database has exactly the migrations of this program. */
+/** Reports whether the database has exactly the migrations of this program. */
 export async function isMigrated(db: Db): Promise<boolean> {
   const done = await query<{ name: string }>(db, 'select name from knex_migrations order by name')
   return JSON.stringify(done.map(({ name }) => name)) === JSON.stringify(await migrations())
 }
 
-/** The name of the latest migration of the database. */
+/** Returns the name of the latest migration of the database. */
 export async function latestMigration(db: Db): Promise<string> {
   return (await one<{ name: string }>(db, 'select max(name) as name from knex_migrations')).name
 }
 
-/** knex' own lock is a row, which survives a killed process. This lock ends with the connection. */
+/** Runs `work` under a lock that ends with the connection. knex' own lock is a row, which survives a killed process. */
 async function exclusively(url: string, work: (trx: Knex) => Promise<void>): Promise<void> {
   const { default: knex } = await import('knex')
   const db = knex({

@@ -16,7 +16,7 @@ export interface Cursor extends Position {
   towards: Direction
 }
 
-/** Some entries of a list, and the cursors of the pages before and after them, if there are any. */
+/** Some entries of a list, and the cursors of the pages before and after them, if any. */
 export interface Page<Row> {
   rows: Row[]
   newer: Cursor | undefined
@@ -28,7 +28,7 @@ export interface List {
   table: string
   /** The columns of an entry, with `created` and `id`. */
   columns: string
-  /** About how many octets an entry has, in SQL, if so many may be large that a page ends before PAGE_SIZE. */
+  /** The octets of an entry, about, in SQL, if so many may be large that a page ends before PAGE_SIZE. */
   octets?: string
   /** An entry fulfils exactly one of these. They are queried one by one, so that an index returns the rows in order. */
   conditions: string[]
@@ -42,8 +42,8 @@ const LAST: Record<Direction, Timestamp> = {
 }
 
 /**
- * A page of a list, by keyset: its cost does not depend on its position, and entries created or deleted elsewhere do not
- * move it. Without cursor it is the first page.
+ * Returns a page of a list, by keyset: its cost does not depend on its position, and entries created or deleted
+ * elsewhere do not move it. Without cursor it is the first page.
  */
 export async function page<Row>(pool: Pool, list: List, cursor?: Cursor): Promise<Page<Row>> {
   const towards = cursor?.towards ?? 'older'
@@ -70,7 +70,7 @@ interface Ahead extends Position {
   total: number
 }
 
-/** The entries from a cursor on, nearest first: one more than a page has, to see whether there is another page. */
+/** Returns the entries from a cursor on, nearest first: one more than a page has, to detect another page. */
 async function ahead<Row>(db: Db, list: List, cursor?: Cursor): Promise<Row[]> {
   const { table, columns, octets = '0', conditions, bindings } = list
   const isNewer = cursor?.towards === 'newer'
@@ -88,7 +88,7 @@ async function ahead<Row>(db: Db, list: List, cursor?: Cursor): Promise<Row[]> {
   return query(db, sql, { ...bindings, ...(cursor && position(cursor)) })
 }
 
-/** Whether there are entries on the other side of a cursor, or at it. */
+/** Reports whether entries exist on the other side of a cursor, or at it. */
 async function isAnyBehind(db: Db, { table, conditions, bindings }: List, cursor: Cursor): Promise<boolean> {
   const comparison = cursor.towards === 'newer' ? '<=' : '>='
   const branches = conditions.map(

@@ -8,18 +8,18 @@ export interface Account {
   id: string
   created: Timestamp
   email: string
-  /** null: nobody can log in until a password is set. */
+  /** null: no login is possible until a password is set. */
   passwordHash: string | null
   state: AccountState
-  /** How many domains it has. */
+  /** The number of its domains. */
   domains: number
-  /** How many domains it may have; null: no limit. */
+  /** The maximum number of its domains; null: no limit. */
   limitDomains: number | null
-  /** Requests that it may send in a day; null: the general rate. */
+  /** The maximum number of its requests in a day; null: the general rate. */
   dailyRate: number | null
-  /** Whether the operator may write about other things than the account. */
+  /** True if the operator may write about other things than the account. */
   outreachPreference: boolean
-  /** When e-mail address, password, MFA or state last changed. */
+  /** The time of the last change of e-mail address, password, MFA or state. */
   credentialsChanged: Timestamp
   /** The networks from which the user last logged in or set a password, latest first. */
   knownNetworks: string[]
@@ -29,7 +29,7 @@ const COLUMNS = `id, created, email, password_hash as "passwordHash", state, dom
   daily_rate as "dailyRate", outreach_preference as "outreachPreference", credentials_changed as "credentialsChanged",
   known_networks as "knownNetworks"`
 
-/** All accounts, sorted by address. */
+/** Returns all accounts, sorted by address. */
 export async function all(db: Db): Promise<Account[]> {
   return query(db, `select ${COLUMNS} from accounts order by lower(email)`)
 }
@@ -38,7 +38,7 @@ export async function get(db: Db, id: string): Promise<Account | undefined> {
   return maybeOne(db, `select ${COLUMNS} from accounts where id = :id`, { id })
 }
 
-/** The account with this address, compared without case. */
+/** Returns the account with this address, compared without case. */
 export async function withEmail(db: Db, email: string): Promise<Account | undefined> {
   return maybeOne(db, `select ${COLUMNS} from accounts where lower(email) = lower(:email)`, { email })
 }
@@ -60,7 +60,7 @@ export async function insert(trx: Db, account: NewAccount): Promise<Account | un
 }
 
 /**
- * Replaces what a pending account has from its sign-up, which invalidates the code that was sent for it. Undefined if no
+ * Replaces a pending account's data from its sign-up, which invalidates the code that was sent for it. Undefined if no
  * pending account has this address.
  */
 export async function replacePending(trx: Db, account: NewAccount): Promise<Account | undefined> {
@@ -91,7 +91,7 @@ export async function changeCredentials(
   )
 }
 
-/** Stores the network from which the user has just proved to be the user; KNOWN_NETWORKS of them are kept. */
+/** Stores the network from which the user has just proved their identity; keeps KNOWN_NETWORKS of them. */
 export async function addKnownNetwork(trx: Db, id: string, network: string): Promise<void> {
   await query(
     trx,
@@ -130,7 +130,7 @@ export async function remove(trx: Db, id: string): Promise<void> {
 
 /** Deletes the accounts that were created before this time and are still pending. */
 export async function removePending(trx: Db, before: Timestamp): Promise<void> {
-  // Concurrent transactions that do this may not wait for each other's rows.
+  // Concurrent transactions that do this must not wait for each other's rows.
   await query(
     trx,
     `delete from accounts where id in (
@@ -153,7 +153,7 @@ export async function domainsUnderManagement(db: Db, id: string): Promise<number
   return count
 }
 
-/** The account, locked until the transaction ends. */
+/** Returns the account, locked until the transaction ends. */
 export async function lock(trx: Db, id: string): Promise<Account | undefined> {
   return maybeOne(trx, `select ${COLUMNS} from accounts where id = :id for no key update`, { id })
 }
@@ -163,13 +163,13 @@ export async function lockQuota(trx: Db, id: string): Promise<void> {
   await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:id, 1))', { id })
 }
 
-/** Whether the account may have another domain. */
+/** Reports whether the account may have another domain. */
 export async function hasRoom(db: Db, id: string): Promise<boolean> {
   const account = await get(db, id)
   return account !== undefined && (account.limitDomains ?? Infinity) > account.domains
 }
 
-/** How many domains the account has. */
+/** Counts the account's domains. */
 export async function countDomains(db: Db, id: string): Promise<number> {
   return (await get(db, id))?.domains ?? 0
 }

@@ -29,7 +29,7 @@ export async function insert(
   )
 }
 
-/** The confirmation of this code, unless it has expired. */
+/** Finds the confirmation of this code, unless it has expired. */
 export async function find(db: Db, codeHash: Buffer, now: Timestamp): Promise<Confirmation | undefined> {
   return maybeOne(
     db,

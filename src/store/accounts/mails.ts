@@ -1,7 +1,7 @@
 import type { Timestamp } from '../../time.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
 
-/** A mail that waits to be sent. */
+/** A mail in the queue. */
 export interface QueuedMail {
   id: string
   created: Timestamp
@@ -23,12 +23,12 @@ export async function queue(
   )
 }
 
-/** Whether a mail is due. */
+/** Reports whether a mail is due. */
 export async function areDue(db: Db, now: Timestamp): Promise<boolean> {
   return (await query(db, 'select from mails where retry_at <= :now limit 1', { now })).length > 0
 }
 
-/** How many mails wait to be sent, and for how many seconds the first of them. */
+/** Counts the mails in the queue, and the age of the oldest in seconds. */
 export async function state(db: Db): Promise<{ number: number; age: number }> {
   return one(
     db,
@@ -47,12 +47,12 @@ export async function takeDue(trx: Db, now: Timestamp): Promise<QueuedMail | und
   )
 }
 
-/** Deletes a mail that was sent. */
+/** Deletes a sent mail. */
 export async function remove(trx: Db, id: string): Promise<void> {
   await query(trx, 'delete from mails where id = :id', { id })
 }
 
-/** Stores that sending failed. @param delay milliseconds until the next attempt */
+/** Stores a failure. @param delay milliseconds until the next attempt */
 export async function postpone(trx: Db, id: string, reason: string, now: Timestamp, delay: number): Promise<void> {
   await query(
     trx,

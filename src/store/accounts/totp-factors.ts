@@ -18,7 +18,7 @@ export interface Verifiable {
   id: string
   accountId: string
   isUsed: boolean
-  /** Encrypted. */
+  /** The encrypted secret. */
   secret: Buffer
   /** The latest time step whose code was accepted. */
   lastStep: number | null
@@ -26,7 +26,7 @@ export interface Verifiable {
 
 const COLUMNS = 'id, created, last_used as "lastUsed", name'
 
-/** A page of an account's factors, newest first. */
+/** Returns a page of an account's factors, newest first. */
 export async function page(pool: Pool, accountId: string, cursor: Cursor | undefined): Promise<Page<Factor>> {
   const list = {
     table: 'totp_factors',
@@ -53,7 +53,7 @@ export async function refuseTakenName(db: Db, accountId: string, name: string): 
   if ((await query(db, sql, { accountId, name })).length > 0) throw violationError({ constraint: 'totp_factors_name' })!
 }
 
-/** Whether the account has MFA enabled: a factor that has been used (contract §12). */
+/** Reports whether the account has MFA enabled: a factor that has been used (contract §12). */
 export async function isMfaEnabled(db: Db, accountId: string): Promise<boolean> {
   const sql = 'select from totp_factors where account_id = :accountId and last_used is not null limit 1'
   return (await query(db, sql, { accountId })).length > 0
@@ -77,7 +77,7 @@ export async function rename(db: Db, accountId: string, id: string, name: string
   return maybeOne(db, sql, { id, accountId, name })
 }
 
-/** Deletes a factor of the account, if it exists. Returns whether it had been used. */
+/** Deletes a factor of the account, if it exists. Returns true if it had been used. */
 export async function remove(trx: Db, accountId: string, id: string): Promise<boolean> {
   const factor = await maybeOne<{ isUsed: boolean }>(
     trx,
@@ -89,12 +89,12 @@ export async function remove(trx: Db, accountId: string, id: string): Promise<bo
 
 const TO_VERIFY = `id, account_id as "accountId", last_used is not null as "isUsed", secret, last_step as "lastStep"`
 
-/** The factor with this id, of any account. */
+/** Returns the factor with this id, of any account. */
 export async function findToVerify(db: Db, id: string): Promise<Verifiable | undefined> {
   return maybeOne(db, `select ${TO_VERIFY} from totp_factors where id = :id`, { id })
 }
 
-/** The factors of an account that have been used: MFA is enabled if there is one (contract §12). */
+/** Returns the factors of an account that have been used: MFA is enabled if any exists (contract §12). */
 export async function used(db: Db, accountId: string): Promise<Verifiable[]> {
   const sql = `select ${TO_VERIFY} from totp_factors where account_id = :accountId and last_used is not null`
   return query(db, sql, { accountId })
@@ -102,7 +102,7 @@ export async function used(db: Db, accountId: string): Promise<Verifiable[]> {
 
 /**
  * Accepts the code of a time step, unless a code of this or a later step was accepted before: then undefined.
- * @returns whether it is the factor's first code
+ * @returns true if it is the factor's first code
  */
 export async function use(trx: Db, id: string, step: number, now: Timestamp): Promise<boolean | undefined> {
   const used = await maybeOne<{ isFirst: boolean }>(

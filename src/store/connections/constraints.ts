@@ -17,7 +17,7 @@ const ERRORS: Record<string, () => Error> = {
   totp_factors_name: () => Invalid.object('An authentication factor with this name already exists.'),
 }
 
-/** The service's error for a violated constraint; undefined if the violation is a bug of ours. */
+/** Returns the service's error for a violated constraint; undefined if the violation is a bug of ours. */
 export function violationError(error: unknown): Error | undefined {
   const name = (error as { constraint?: string }).constraint
   return name === undefined ? undefined : ERRORS[name]?.()

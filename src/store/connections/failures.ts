@@ -5,7 +5,7 @@ const CONNECTION_CODES = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'EACCES',
 ]) // prettier-ignore
 
-/** Whether an error of the driver means that Postgres cannot be reached now, is starting or stopping, or overloaded. */
+/** Reports whether an error of the driver means that Postgres is now unreachable, starting, stopping, or overloaded. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = (error as { code?: string }).code ?? ''
@@ -20,26 +20,26 @@ export function isUnavailable(error: unknown): boolean {
   )
 }
 
-/** An error for which `isUnavailable` holds: the server exists, but is not one to write to. */
+/** Returns an error for which `isUnavailable` holds: the server exists, but does not accept writes. */
 export function notPrimary(message: string): Error {
   return Object.assign(new Error(message), { code: '25006' })
 }
 
-/** Why a statement or a connection failed. */
+/** The reason for the failure of a statement or a connection. */
 export type DatabaseFailure = 'unavailable' | 'lock' | 'constraint' | 'other'
 
 type Tell = (failure: DatabaseFailure) => void
 
-/** Who wants to know of failures, by pool and by connection. */
+/** The observers of failures, by pool and by connection. */
 const watchers = new WeakMap<object, Tell>()
 
-/** Tells of each statement and connection of a pool that fails from now on. */
+/** Reports each statement and connection of a pool that fails from now on. */
 export function watchFailures(pool: pg.Pool, tell: Tell): void {
   watchers.set(pool, tell)
   pool.on('connect', (client) => watchers.set(client, tell))
 }
 
-/** @param db the pool or connection that has failed */
+/** Reports a failure. @param db the pool or connection that has failed */
 export function tellFailure(db: object, error: unknown): void {
   watchers.get(db)?.(kindOf(error))
 }

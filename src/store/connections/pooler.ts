@@ -6,7 +6,7 @@ const PID = 'select pg_backend_pid() as pid'
 
 /**
  * Makes sure that a connection is one session of Postgres as long as it lasts. Prepared statements, settings and locks
- * need that; PgBouncer does not give it with `pool_mode = transaction` or `statement`.
+ * need that; PgBouncer does not provide it with `pool_mode = transaction` or `statement`.
  * @throws StartError; an error for which `isUnavailable` holds
  */
 export async function requireSessions(url: string): Promise<void> {
@@ -20,7 +20,7 @@ export async function requireSessions(url: string): Promise<void> {
     const taken = await pidOf(other)
     if (taken !== before && (await pidOf(one)) === before) return
   } catch (error) {
-    // What PgBouncer says to a transaction with pool_mode = statement.
+    // The answer of PgBouncer to a transaction with pool_mode = statement.
     if (!/transaction blocks not allowed/.test((error as Error).message)) throw error
   } finally {
     await Promise.allSettled([one, other].map((client) => client.end()))

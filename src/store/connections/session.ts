@@ -11,8 +11,8 @@ const SESSION = `
 `
 
 /**
- * Where a server stands in the history of a database. Its timeline is a number, which is the next one after each promotion
- * of a standby; the names of the files of the log begin with it. Primary and standbys have the same system identifier.
+ * The position of a server in the history of a database. Its timeline is a number, which increases at each promotion of
+ * a standby; the log's file names begin with it. Primary and standbys have the same system identifier.
  */
 interface Position {
   system: string
@@ -28,7 +28,7 @@ interface Newest {
   clients: Set<pg.ClientBase>
 }
 
-/** By system. */
+/** The newest timelines by system. */
 const newest = new Map<string, Newest>()
 
 /**
@@ -54,7 +54,7 @@ async function requirePrimary(client: pg.ClientBase): Promise<void> {
   client.once('end', () => clients.delete(client))
 }
 
-/** What is the newest, now that a server has told its position. Connections to the server that it has replaced are broken. */
+/** Returns the newest timeline, given a server's position. Breaks the connections to a server that was replaced. */
 function newestAfter({ system, timeline }: Position): Newest {
   const known = newest.get(system)
   if (known !== undefined && known.timeline >= timeline) return known
@@ -70,7 +70,7 @@ function destroy(client: pg.ClientBase): void {
   connection.stream.destroy()
 }
 
-/** Undefined if the server does not tell, as a standby, or one that only resembles Postgres. */
+/** Returns the position; undefined if the server does not report it, as a standby, or one only similar to Postgres. */
 async function positionOf(client: pg.ClientBase): Promise<Position | undefined> {
   try {
     return (await client.query<Position>(POSITION)).rows[0]

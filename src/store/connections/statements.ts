@@ -8,7 +8,7 @@ interface Statement {
 /** All statements of the program by their SQL: few, because values are bound. */
 const statements = new Map<string, Statement>()
 
-/** The statement of a text in which `:name` stands for the value of that binding. */
+/** Returns the statement of a text in which `:name` stands for the value of that binding. */
 export function prepared(sql: string): Statement {
   const known = statements.get(sql)
   if (known !== undefined) return known

@@ -21,8 +21,8 @@ const getTypeParser = pg.types.getTypeParser as (type: number) => (text: string)
 const parseAnyTextArray = getTypeParser(TEXT_ARRAY)
 
 /**
- * The driver's parser is slow because it reads character by character, so it gets only what is rare. Most arrays quote
- * no element or all. Of quoted ones, Postgres escapes `"` and `\`, as JSON does.
+ * Parses an array of texts. The driver's parser is slow because it reads character by character, so it gets only rare
+ * arrays. Most quote no element or all. Of quoted ones, Postgres escapes `"` and `\`, as JSON does.
  */
 function parseTextArray(text: string): string[] {
   if (text === '{}') return []
@@ -31,7 +31,7 @@ function parseTextArray(text: string): string[] {
   return strings ?? parseAnyTextArray(text)
 }
 
-/** The elements, if all are quoted and have no characters that JSON escapes. */
+/** Returns the elements, if all are quoted and have no characters that JSON escapes. */
 function quotedElements(text: string): string[] | undefined {
   try {
     const elements = JSON.parse(`[${text.slice(1, -1)}]`) as unknown[]

@@ -2,23 +2,23 @@ import { one, query, type Db } from '../database.ts'
 
 /** A member of the catalog zone. */
 export interface Member {
-  /** That of the domain. */
+  /** The id of the domain. */
   id: number
-  /** Without final dot. */
+  /** The name, without final dot. */
   zone: string
-  /** The domain is deleted. */
+  /** True if the domain is deleted. */
   gone: boolean
 }
 
 const COLUMNS = 'domain_id as id, zone, gone'
 
-/** Becomes the only publisher until the transaction ends; false if there is another one. */
+/** Becomes the only publisher until the transaction ends; returns false if another one exists. */
 export async function lock(trx: Db): Promise<boolean> {
   const sql = `select pg_try_advisory_xact_lock(hashtextextended('catalog zones', 0)) as locked`
   return (await one<{ locked: boolean }>(trx, sql)).locked
 }
 
-/** How many members wait to be listed, and to be removed. */
+/** Counts the members that wait to be listed, and to be removed. */
 export async function countWaiting(db: Db): Promise<{ coming: number; leaving: number }> {
   return one(
     db,
@@ -27,17 +27,17 @@ export async function countWaiting(db: Db): Promise<{ coming: number; leaving: n
   )
 }
 
-/** The members that wait to be listed or removed. */
+/** Returns the members that wait to be listed or removed. */
 export async function waiting(db: Db): Promise<Member[]> {
   return query(db, `select ${COLUMNS} from catalog_members where gone or not listed order by domain_id`)
 }
 
-/** All members; in linear time. */
+/** Returns all members; in linear time. */
 export async function all(db: Db): Promise<Member[]> {
   return query(db, `select ${COLUMNS} from catalog_members order by domain_id`)
 }
 
-/** How many members the catalog zone has; in linear time. */
+/** Counts the members of the catalog zone; in linear time. */
 export async function size(db: Db): Promise<number> {
   return (await one<{ size: number }>(db, 'select count(*) as size from catalog_members where listed')).size
 }
@@ -60,7 +60,7 @@ export async function forget(trx: Db): Promise<void> {
   await query(trx, 'delete from catalog_members where gone and not listed')
 }
 
-/** Notes what the catalog zone has now. A member that the domain needs again meanwhile stays, to be listed again. */
+/** Notes the present members of the catalog zone. A member that its domain needs again stays, to be listed again. */
 export async function note(trx: Db, listed: number[], removed: number[]): Promise<void> {
   await query(
     trx,

@@ -7,19 +7,19 @@ import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
 
 export interface Domain {
   id: number
-  /** Without final dot. */
+  /** The name, without final dot. */
   name: string
   ownerId: string
   minimumTtl: number
   /** The SOA serial at the nameserver. */
   version: number
-  /** Whether the nameserver rectifies the zone at each publication. */
+  /** True if the nameserver rectifies the zone at each publication. */
   rectify: boolean
-  /** How its zone denies what does not exist, in the words of the nameserver. */
+  /** The denial of existence in its zone, in the words of the nameserver. */
   denial: string
-  /** The operator works on the zone at the nameserver: it is neither written nor repaired. */
+  /** True if the operator works on the zone at the nameserver: the service neither writes nor repairs it. */
   paused: boolean
-  /** How many RRsets it has. */
+  /** The number of its RRsets. */
   size: number
   created: Timestamp
   published: Timestamp
@@ -31,9 +31,9 @@ const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domain
 
 /** A domain that the transaction has locked for writing. */
 export interface LockedDomain extends Domain {
-  /** The highest serial that was ever sent for the zone, or a higher one: nothing else may be sent under it. */
+  /** The highest serial that was ever sent for the zone, or a higher one: no other contents may be sent under it. */
   sent: number
-  /** The addresses of servers that its account wants to be told of changes. */
+  /** The addresses of servers to which its account wants NOTIFY to be sent. */
   notify: string[]
 }
 
@@ -42,22 +42,22 @@ const KNOWN = 'greatest(domains.version, (select version from spent where spent.
 const LOCKED = `${COLUMNS}, greatest(${KNOWN}, ${lostSerial(KNOWN)}) as sent,
   coalesce((select notify from transfers where domain_id = domains.id), '{}') as notify`
 
-/** An account, and what determines which of its domains the acting token can see. */
+/** An account, and the properties of the acting token that determine its visible domains. */
 export interface Viewer {
   tokenId: string
-  /** The effective account: the bound account of an override token, else the owner. */
+  /** The effective account: the bound account of an override token, otherwise the owner. */
   accountId: string
   override: boolean
-  /** Whether the token has policies; without them it may write everything. */
+  /** True if the token has policies; without them it may write everything. */
   restricted: boolean
 }
 
-/** Whether the viewer sees only the domains that its policies name, not all of the account (contract §3.3). */
+/** Reports whether the viewer sees only the domains that its policies name, not all of the account (contract §3.3). */
 export function isConfined({ override, restricted }: Viewer): boolean {
   return override && restricted
 }
 
-/** The SQL condition for a domain that the viewer can see, whose members are the bindings; without viewer: any. */
+/** Returns the SQL condition for a domain that the viewer can see; its members are bindings; without viewer: any. */
 function visibleTo(viewer: Viewer | undefined): string {
   if (viewer === undefined) return 'true'
   const own = 'domains.owner_id = :accountId'
@@ -67,19 +67,19 @@ function visibleTo(viewer: Viewer | undefined): string {
     or not exists (select from policies where token_id between :tokenId and :tokenId))`
 }
 
-/** The domain of this name, if the viewer can see it; without viewer: of any account. */
+/** Returns the domain of this name, if the viewer can see it; without viewer: of any account. */
 export async function find(db: Db, name: string, viewer?: Viewer): Promise<Domain | undefined> {
   const sql = `select ${COLUMNS} from domains where name = :name and ${visibleTo(viewer)}`
   return maybeOne(db, sql, { ...viewer, name })
 }
 
-/** The id of the account's domain of this name, which nobody can delete until the transaction ends. */
+/** Returns the id of the account's domain of this name, which cannot be deleted until the transaction ends. */
 export async function keep(trx: Db, name: string, ownerId: string): Promise<number | undefined> {
   const sql = 'select id from domains where name = :name and owner_id = :ownerId for key share'
   return (await maybeOne<{ id: number }>(trx, sql, { name, ownerId }))?.id
 }
 
-/** Like `find`, and locks the domain for writing until the transaction ends. */
+/** Finds the domain like `find`, and locks it for writing until the transaction ends. */
 export async function lock(trx: Db, name: string, viewer?: Viewer): Promise<LockedDomain | undefined> {
   const sql = `select ${LOCKED} from domains where name = :name and ${visibleTo(viewer)} for no key update`
   return maybeOne(trx, sql, { ...viewer, name })
@@ -96,32 +96,32 @@ export async function lockCreation(trx: Db, registrable: string): Promise<void> 
   await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:registrable, 0))', { registrable })
 }
 
-/** Like `lockCreation`, without waiting: false if another transaction holds the lock. */
+/** Acts like `lockCreation`, without waiting. Returns false if another transaction holds the lock. */
 export async function lockCreationIfFree(trx: Db, registrable: string): Promise<boolean> {
   const sql = 'select pg_try_advisory_xact_lock(hashtextextended(:registrable, 0)) as free'
   return (await one<{ free: boolean }>(trx, sql, { registrable })).free
 }
 
-/** A page of the domains that the viewer can see, newest first; with `ids`, only of these. */
+/** Returns a page of the domains that the viewer can see, newest first; with `ids`, only of these. */
 export async function page(pool: Pool, viewer: Viewer, cursor?: Cursor, ids?: number[]): Promise<Page<Domain>> {
   const condition = `${visibleTo(viewer)} ${ids === undefined ? '' : 'and id = any (:ids)'}`
   const list = { table: 'domains', columns: COLUMNS, conditions: [condition], bindings: { ...viewer, ids } }
   return pageOf<Domain>(pool, list, cursor)
 }
 
-/** How many domains the viewer can see. */
+/** Counts the domains that the viewer can see. */
 export async function count(db: Db, viewer: Viewer): Promise<number> {
   const sql = `select count(*) as n from domains where ${visibleTo(viewer)}`
   return (await one<{ n: number }>(db, sql, { ...viewer })).n
 }
 
-/** The domains of these names that the viewer can see. */
+/** Returns the domains of these names that the viewer can see. */
 export async function named(db: Db, viewer: Viewer, names: string[]): Promise<Domain[]> {
   const sql = `select ${COLUMNS} from domains where name = any (:names) and ${visibleTo(viewer)}`
   return query<Domain>(db, sql, { ...viewer, names })
 }
 
-/** Whether another account owns one of `ancestors`, or a domain below `name`. */
+/** Reports whether another account owns one of `ancestors`, or a domain below `name`. */
 export async function conflicts(db: Db, ownerId: string, name: string, ancestors: string[]): Promise<boolean> {
   // Reversed, the names below `name` lie between `name.` and `name/`, because the slash follows the dot in ASCII.
   const { conflict } = await one<{ conflict: boolean }>(
@@ -137,21 +137,21 @@ export async function conflicts(db: Db, ownerId: string, name: string, ancestors
   return conflict
 }
 
-/** The highest serials that were ever sent for some domains. */
+/** Returns the highest serials that were ever sent for some domains. */
 export async function sent(db: Db, names: string[]): Promise<{ name: string; sent: number }[]> {
   const sql = `select domains.name, greatest(domains.version, spent.version, marks.version) as sent
     from domains left join spent using (name) left join marks on marks.zone = domains.name where domains.name = any (:names)`
   return names.length === 0 ? [] : query(db, sql, { names })
 }
 
-/** What is left of the zone of a name that has no domain now. */
+/** The remains of the zone of a name without a domain. */
 export interface Past {
-  /** The highest serial that was ever sent for it, else 0. */
+  /** The highest serial that was ever sent for it, otherwise 0. */
   sent: number
   marked: boolean
 }
 
-/** The past of a name that has no domain now. */
+/** Returns the past of a name without a domain. */
 export async function past(db: Db, name: string): Promise<Past> {
   return one(
     db,
@@ -164,8 +164,8 @@ export async function past(db: Db, name: string): Promise<Past> {
 }
 
 /**
- * Adds a domain without RRsets; or, with `id` and `created`, one that was deleted.
- * @param domain.isMember whether it is to be listed in the catalog zone
+ * Adds a domain without RRsets; or, with `id` and `created`, a deleted one.
+ * @param domain.isMember true to list it in the catalog zone
  */
 export async function insert(
   trx: Db,
@@ -219,8 +219,8 @@ export async function remove(trx: Db, { id, name, sent }: LockedDomain): Promise
 }
 
 /**
- * After a restore of the database: the next serials are above those that were sent meanwhile. UNIX time is, but for zones
- * whose serials are ahead of it: these go on as if they had been written once per second since their last write.
+ * Puts the next serials above those that were sent meanwhile, after a restore of the database. UNIX time is, except for
+ * zones whose serials are ahead of it: these go on as if they had been written once per second since their last write.
  */
 export async function skipSerials(db: Db): Promise<void> {
   await query(
@@ -232,7 +232,7 @@ export async function skipSerials(db: Db): Promise<void> {
   )
 }
 
-/** Keeps the serials of zones that are no domains, so that domains of these names begin above them. */
+/** Keeps the serials of foreign zones, so that domains of these names begin above them. */
 export async function spend(db: Db, zones: { name: string; serial: number }[]): Promise<void> {
   await query(
     db,
@@ -254,7 +254,7 @@ export async function touch(trx: Db, id: number, now: Timestamp): Promise<void> 
 /** A domain with the e-mail address of its account. */
 export type OwnedDomain = Pick<Domain, 'name' | 'created' | 'minimumTtl'> & { owner: string }
 
-/** The domains of one account, or of all, sorted by name. */
+/** Returns the domains of one account, or of all, sorted by name. */
 export async function all(db: Db, ownerId: string | null): Promise<OwnedDomain[]> {
   return query(
     db,
@@ -265,7 +265,7 @@ export async function all(db: Db, ownerId: string | null): Promise<OwnedDomain[]
   )
 }
 
-/** Sets the minimum TTL of a domain; false if the domain does not exist. */
+/** Sets the minimum TTL of a domain; returns false if the domain does not exist. */
 export async function setMinimumTtl(db: Db, name: string, seconds: number): Promise<boolean> {
   const sql = 'update domains set minimum_ttl = :seconds where name = :name returning id'
   return (await query(db, sql, { name, seconds })).length > 0
@@ -280,18 +280,18 @@ export async function setPaused(trx: Db, id: number, paused: boolean): Promise<v
   await query(trx, 'update domains set paused = :paused where id = :id', { id, paused })
 }
 
-/** Some of the domains that were published since then, the latest first. The cost grows with the number of domains. */
+/** Returns some of the domains that were published since then, the latest first, in time linear in all domains. */
 export async function publishedSince(db: Db, time: Timestamp, limit: number): Promise<Domain[]> {
   const sql = `select ${COLUMNS} from domains where published >= :time order by published desc limit :limit`
   return query(db, sql, { time, limit })
 }
 
-/** The domains with the next ids. */
+/** Returns the domains with the next ids. */
 export async function listAfter(db: Db, id: number, limit: number): Promise<Domain[]> {
   return query(db, `select ${COLUMNS} from domains where id > :id order by id limit :limit`, { id, limit })
 }
 
-/** The versions of all domains, for the audit only: the cost grows with the number of domains. */
+/** Returns the versions of all domains, for the audit only: the cost grows with the number of domains. */
 export async function versions(db: Db): Promise<Pick<Domain, 'id' | 'name' | 'version' | 'paused'>[]> {
   return query(db, 'select id, name, version, paused from domains')
 }

@@ -10,13 +10,13 @@ export interface StoredKey {
   secret: Buffer
 }
 
-/** The keys of a domain, which may be a deleted one; none: they were never stored. */
+/** Returns the keys of a domain, which can be a deleted one; none: they were never stored. */
 export async function ofDomain(db: Db, domainId: number): Promise<StoredKey[]> {
   const sql = 'select dnskey, active, published, secret from keys where domain_id = :domainId order by dnskey'
   return query(db, sql, { domainId })
 }
 
-/** Stores keys of a domain. @param options.only whether its other keys are deleted */
+/** Stores keys of a domain. @param options.only true to delete its other keys */
 export async function put(db: Db, domainId: number, keys: StoredKey[], { only }: { only: boolean }): Promise<void> {
   await query(
     db,
@@ -38,7 +38,7 @@ export async function put(db: Db, domainId: number, keys: StoredKey[], { only }:
   )
 }
 
-/** The names of the domains whose keys were never stored. */
+/** Returns the names of the domains whose keys were never stored. */
 export async function missing(db: Db): Promise<string[]> {
   const sql = 'select name from domains where not exists (select from keys where domain_id = domains.id) order by id'
   return (await query<{ name: string }>(db, sql)).map(({ name }) => name)

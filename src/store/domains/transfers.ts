@@ -1,16 +1,16 @@
 import { maybeOne, query, type Db } from '../database.ts'
 
-/** Who may transfer a zone besides those whom the operator allows, as its account has said. */
+/** The permissions to transfer a zone besides the operator's, as its account has set them. */
 export interface StoredTransfers {
   /** Addresses and networks. */
   addresses: string[]
-  /** The addresses that are told of changes. */
+  /** The addresses that receive NOTIFY. */
   notify: string[]
-  /** Of the zone's own TSIG key, encrypted; null: it has none. */
+  /** The secret of the zone's own TSIG key, encrypted; null: it has none. */
   secret: Buffer | null
 }
 
-/** Those of a domain, which may be a deleted one; undefined: the account has never said. */
+/** Returns the permissions of a domain, which can be a deleted one; undefined: the account has never set any. */
 export async function ofDomain(db: Db, domainId: number): Promise<StoredTransfers | undefined> {
   return maybeOne(db, 'select addresses, notify, secret from transfers where domain_id = :domainId', { domainId })
 }
@@ -25,7 +25,7 @@ export async function put(db: Db, domainId: number, transfers: StoredTransfers):
   )
 }
 
-/** Stores that nobody may, unless the account has said something. */
+/** Stores that no transfer is permitted, unless the account has set something. */
 export async function putNone(db: Db, domainId: number): Promise<void> {
   const sql = `insert into transfers (domain_id, addresses, notify) values (:domainId, '{}', '{}') on conflict do nothing`
   await query(db, sql, { domainId })

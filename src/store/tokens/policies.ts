@@ -12,12 +12,12 @@ export interface StoredPolicy extends Policy {
 const COLUMNS = `policies.id, policies.domain_id as "domainId", policies.subname, policies.type,
   policies.perm_write as "permWrite", (select name from domains where domains.id = policies.domain_id) as domain`
 
-/** Whether this is the default policy, which applies where no other matches. */
+/** Reports whether this is the default policy, which applies where no other matches. */
 export function isDefault({ domainId, subname, type }: Omit<Policy, 'permWrite'>): boolean {
   return domainId === null && subname === null && type === null
 }
 
-/** The policies of a token: the default policy, then the others, oldest first. */
+/** Returns the policies of a token: the default policy, then the others, oldest first. */
 export async function list(db: Db, tokenId: string): Promise<StoredPolicy[]> {
   return query<StoredPolicy>(
     db,
@@ -27,7 +27,7 @@ export async function list(db: Db, tokenId: string): Promise<StoredPolicy[]> {
   )
 }
 
-/** The policies of a token that can match an RRset of a domain: those for this domain, and those for any. */
+/** Returns the policies of a token that can match an RRset of a domain: those for this domain, and those for any. */
 export async function matching(db: Db, tokenId: string, domainId: number): Promise<Policy[]> {
   return query<Policy>(
     db,

@@ -1,16 +1,16 @@
 import { QUEUE_TIMEOUT, WITHDRAWAL_TIMEOUT } from '../../limits.ts'
 import { query, sendAlong, type Db } from '../database.ts'
 
-/** Whose rights: a token's own, or those that all tokens of an account have through it. */
+/** The holder of rights: a token with its own, or an account with those that all its tokens have through it. */
 export type Holder = `token ${string}` | `account ${string}`
 
 /**
- * Keeps the rights of some holders as they are until the transaction ends, and reserves those of others for a change.
+ * Keeps the rights of some holders unchanged until the transaction ends, and reserves those of others for a change.
  * Several transactions may keep the same rights; all others wait for each other, and are served in turn, so that new
  * writes cannot delay a change. The locks are not those of rows, for which authentication would wait.
  *
- * A transaction calls this once, before it locks anything else; and the locks are taken in the same order everywhere. So
- * whoever waits here keeps nobody waiting for another lock (architecture.md).
+ * A transaction calls this once, before it locks anything else; and all callers take the locks in the same order. So a
+ * transaction that waits here keeps no other transaction waiting (architecture.md).
  * @throws Unavailable after QUEUE_TIMEOUT; if rights are to be changed, after WITHDRAWAL_TIMEOUT
  */
 export async function lock(trx: Db, kept: Holder[], changed: Holder[]): Promise<void> {
@@ -24,7 +24,7 @@ export async function lock(trx: Db, kept: Holder[], changed: Holder[]): Promise<
   await locked
 }
 
-/** How long the transaction waits for locks from now on; sent with the next statement. */
+/** Sets the time that the transaction waits for locks from now on; sent with the next statement. */
 function wait(trx: Db, timeout: number): void {
   const sql = `select set_config('lock_timeout', :timeout, true)`
   void sendAlong(query(trx, sql, { timeout: String(timeout) }))

@@ -19,7 +19,7 @@ export interface TokenSettings {
   permCreateDomain: boolean
   permDeleteDomain: boolean
   permManageTokens: boolean
-  /** In CIDR notation. */
+  /** The networks, in CIDR notation. */
   allowedSubnets: string[]
   autoPolicy: boolean
 }
@@ -34,7 +34,7 @@ export interface Token extends TokenSettings {
   /** The bound account's e-mail address. */
   userOverride: string | null
   mfa: boolean | null
-  /** Whether it is neither too old nor unused for too long (contract §5.5). */
+  /** True if it is neither too old nor unused for too long (contract §5.5). */
   valid: boolean
 }
 
@@ -50,28 +50,28 @@ const COLUMNS = `tokens.id, tokens.created, tokens.last_used as "lastUsed", toke
   (select email from accounts where accounts.id = tokens.owner_id) as owner,
   (select email from accounts where accounts.id = tokens.user_override_id) as "userOverride"`
 
-/** A presented token, and whether it may be used. */
+/** A presented token, and the conditions of its use. */
 export interface PresentedToken {
   id: string
   ownerId: string
   userOverrideId: string | null
-  /** The daily rate of the bound account, else of the owner. */
+  /** The daily rate of the bound account, otherwise of the owner. */
   dailyRate: number | null
-  /** null: an API token; else a login token, and whether it has passed MFA (contract §5.1). */
+  /** null: an API token; otherwise a login token, true if it has passed MFA (contract §5.1). */
   mfa: boolean | null
-  /** Whether it is a login token that has not passed MFA, although its account has MFA enabled (contract §3.2). */
+  /** True if it is a login token that has not passed MFA, although its account has MFA enabled (contract §3.2). */
   mfaPending: boolean
   permCreateDomain: boolean
   permDeleteDomain: boolean
   permManageTokens: boolean
   autoPolicy: boolean
-  /** Whether it is neither too old nor unused for too long (contract §5.5). */
+  /** True if it is neither too old nor unused for too long (contract §5.5). */
   valid: boolean
-  /** Whether owner and bound account are both active. */
+  /** True if owner and bound account are both active. */
   active: boolean
-  /** Whether the address is in one of the token's networks. */
+  /** True if the address is in one of the token's networks. */
   allowed: boolean
-  /** Whether it has policies. */
+  /** True if it has policies. */
   restricted: boolean
 }
 
@@ -99,9 +99,9 @@ const PRESENTED = `select id, owner_id as "ownerId", user_override_id as "userOv
   from token`
 
 /**
- * The token with this hash. If it may be used from `address`, its `last_used` becomes `now`, unless the row is locked, as
- * by another request with the token: requests do not wait for each other. Nor does the statement wait for the disk, so the
- * latest `last_used` may be lost if Postgres crashes.
+ * Finds the token with this hash. If the client may use it from `address`, its `last_used` becomes `now`, unless the
+ * row is locked, as by another request with the token: requests do not wait for each other. Nor does the statement wait
+ * for the disk, so the latest `last_used` may be lost if Postgres crashes.
  */
 export async function usePresented(
   db: Db,
@@ -123,7 +123,7 @@ export async function usePresented(
   )
 }
 
-/** The token that was presented before from `address`, as it is now. */
+/** Returns the present state of the token that was presented before from `address`. */
 export async function readPresented(
   trx: Db,
   id: string,
@@ -164,7 +164,7 @@ export async function removeOwned(trx: Db, ownerId: string, which: 'logins' | 'a
   return deleted.map(({ id }) => id)
 }
 
-/** At most `limit` of the account's own API tokens, newest first. */
+/** Returns at most `limit` of the account's own API tokens, newest first. */
 export async function apiTokens(db: Db, ownerId: string, limit: number, now: Timestamp): Promise<Token[]> {
   const sql = `select ${COLUMNS} from tokens where owner_id = :ownerId and mfa is null order by created desc limit :limit`
   return query(db, sql, { ownerId, limit, now })
@@ -182,7 +182,7 @@ export async function remove(db: Db, id: string): Promise<string | undefined> {
   return (await maybeOne<{ ownerId: string }>(db, sql, { id }))?.ownerId
 }
 
-/** The tokens that an account owns or that are bound to it, oldest first. */
+/** Returns the tokens that an account owns or that are bound to it, oldest first. */
 export async function all(db: Db, accountId: string, now: Timestamp): Promise<Token[]> {
   return query(
     db,
@@ -192,7 +192,7 @@ export async function all(db: Db, accountId: string, now: Timestamp): Promise<To
   )
 }
 
-/** A page of the tokens that an account owns or that are bound to it, newest first. */
+/** Returns a page of the tokens that an account owns or that are bound to it, newest first. */
 export async function page(pool: Pool, accountId: string, now: Timestamp, cursor?: Cursor): Promise<Page<Token>> {
   const conditions = ['owner_id = :accountId', 'user_override_id = :accountId']
   const octets = 'pg_column_size("allowedSubnets")'
@@ -200,7 +200,7 @@ export async function page(pool: Pool, accountId: string, now: Timestamp, cursor
   return pageOf<Token>(pool, list, cursor)
 }
 
-/** How many tokens the account owns or are bound to it. */
+/** Counts the tokens that the account owns or that are bound to it. */
 export async function count(db: Db, accountId: string): Promise<number> {
   const { n } = await one<{ n: number }>(
     db,
@@ -211,7 +211,7 @@ export async function count(db: Db, accountId: string): Promise<number> {
   return n
 }
 
-/** The token, if this account owns it or it is bound to the account. @param accountId undefined: any account */
+/** Returns the token, if this account owns it or it is bound to the account. @param accountId undefined: any account */
 export async function find(
   db: Db,
   id: string,
@@ -232,7 +232,7 @@ export async function lockCreation(trx: Db, ownerId: string): Promise<void> {
   await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:ownerId, 2))', { ownerId })
 }
 
-/** How many tokens of a kind the account owns. */
+/** Counts the tokens of a kind that the account owns. */
 export async function countOwned(db: Db, ownerId: string, kind: 'api' | 'login'): Promise<number> {
   const sql = `select count(*) as n from tokens where owner_id = :ownerId and (mfa is null) = :isApi`
   return (await one<{ n: number }>(db, sql, { ownerId, isApi: kind === 'api' })).n
@@ -266,7 +266,7 @@ export async function update(db: Db, id: string, token: TokenSettings): Promise<
   )
 }
 
-/** Deletes the token, if the account owns it or it is bound to the account. Returns whether it did. */
+/** Deletes the token, if the account owns it or it is bound to the account. Returns true if it did. */
 export async function removeFrom(db: Db, id: string, accountId: string): Promise<boolean> {
   const sql = 'delete from tokens where id = :id and :accountId in (owner_id, user_override_id) returning id'
   return (await query(db, sql, { id, accountId })).length > 0

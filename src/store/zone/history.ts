@@ -7,7 +7,7 @@ import { maybeOne, one, query, type Db } from '../database.ts'
 import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
 import type { Filter, RRsetKey, RRsetState } from './rrsets.ts'
 
-/** How a change came about (contract §15.5). */
+/** The origins of a change (contract §15.5). */
 export const SOURCES = [
   'api',
   'dyndns',
@@ -21,7 +21,7 @@ export const SOURCES = [
 ] as const
 export type Source = (typeof SOURCES)[number]
 
-/** Who made a change; null: nobody with a token, or with an account. */
+/** The author of a change; null: no token, or no account. */
 export interface Author {
   source: Source
   ownerId: string | null
@@ -42,7 +42,7 @@ export interface Entry {
   created: Timestamp
   version: number
   source: Source
-  /** The e-mail address of the account of the token; null if there is none any more. */
+  /** The e-mail address of the account of the token; null if the account no longer exists. */
   owner: string | null
   tokenId: string | null
   /** null if the token was deleted. */
@@ -70,7 +70,7 @@ function contentsOf(compact: Compact): Contents | undefined {
   return { ttl, records }
 }
 
-/** When and by whom a domain got a version. */
+/** The time and the author of a domain's version. */
 export interface Occasion extends Author {
   version: number
   now: Timestamp
@@ -94,8 +94,8 @@ export async function add(trx: Db, domainId: number, occasion: Occasion, steps: 
 }
 
 /**
- * An id whose order is that of the times (RFC 9562 §5.7): so entries are added at the end of the index, and the oldest
- * ones are found by it.
+ * Makes an id whose order is that of the times (RFC 9562 §5.7): so new entries are at the end of the index, which also
+ * finds the oldest ones.
  */
 function idAt(time: Timestamp, random: Buffer): string {
   const count = microseconds(time)
@@ -107,21 +107,21 @@ function idAt(time: Timestamp, random: Buffer): string {
   return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${rest}-${tail.slice(0, 4)}-${tail.slice(4)}`
 }
 
-/** A page of the domain's entries with a change of an RRset that passes the filter, newest first. */
+/** Returns a page of the domain's entries with a change of an RRset that passes the filter, newest first. */
 export async function page(pool: Pool, domainId: number, filter: Filter, cursor?: Cursor): Promise<Page<Entry>> {
   const { condition, bindings } = matching(domainId, filter)
   return pageOf<Entry>(pool, { table: 'history', columns: COLUMNS, conditions: [condition], bindings }, cursor)
 }
 
-/** How many of the domain's entries pass the filter. */
+/** Counts the domain's entries that pass the filter. */
 export async function count(db: Db, domainId: number, filter: Filter): Promise<number> {
   const { condition, bindings } = matching(domainId, filter)
   return (await one<{ n: number }>(db, `select count(*) as n from history where ${condition}`, bindings)).n
 }
 
 /**
- * Searches the compact JSON as text, because to parse it takes longer. In it, `["` begins a change and nothing else:
- * arrays of records begin with a TTL, and the quotes within strings are escaped.
+ * Searches the compact JSON as text, because parsing it takes longer. In it, `["` only begins a change: arrays of
+ * records begin with a TTL, and the quotes within strings are escaped.
  */
 function matching(
   domainId: number,
@@ -136,7 +136,7 @@ function matching(
   return { condition: `${own} and changes ~ :pattern`, bindings: { domainId, pattern: `\\["[^"]*","${type}",` } }
 }
 
-/** An entry of the domain with its changes. */
+/** Returns an entry of the domain with its changes. */
 export async function find(db: Db, domainId: number, id: string): Promise<(Entry & { changes: Step[] }) | undefined> {
   const sql = `select ${COLUMNS}, changes from history where id = :id and domain_id = :domainId`
   const entry = await maybeOne<Entry & { changes: string }>(db, sql, { id, domainId })
@@ -148,23 +148,23 @@ export async function find(db: Db, domainId: number, id: string): Promise<(Entry
   return { ...entry, changes }
 }
 
-/** A state that a domain had: the one that an entry left. */
+/** A former state of a domain: the one that an entry left. */
 export type Moment = Pick<Entry, 'created' | 'version'>
 
-/** The oldest state of the domain that is known; undefined if there are no entries. */
+/** Returns the oldest known state of the domain; undefined without entries. */
 export async function oldest(db: Db, domainId: number): Promise<Moment | undefined> {
   const sql = 'select created, version from history where domain_id = :domainId order by created, id limit 1'
   return maybeOne(db, sql, { domainId })
 }
 
-/** When the domain got this version, or the next lower one that it had. */
+/** Returns the time when the domain got this version, or the next lower one that it had. */
 export async function reached(db: Db, domainId: number, version: number): Promise<Timestamp | undefined> {
   const sql = `select created from history where domain_id = :domainId and version <= :version
     order by created desc, id desc limit 1`
   return (await maybeOne<{ created: Timestamp }>(db, sql, { domainId, version }))?.created
 }
 
-/** The RRsets that were written after this time, as they were then; `before` is undefined if one did not exist. */
+/** Returns the RRsets that were written after this time, in their state then; without `before`, one did not exist. */
 export async function statesAt(db: Db, domainId: number, time: Timestamp): Promise<Omit<Step, 'after'>[]> {
   const rows = await query<RRsetKey & { before: Compact }>(
     db,
@@ -177,7 +177,7 @@ export async function statesAt(db: Db, domainId: number, time: Timestamp): Promi
   return rows.map(({ subname, type, before }) => ({ subname, type, before: contentsOf(before) }))
 }
 
-/** Deletes at most `limit` entries older than this time, and returns how many. */
+/** Deletes at most `limit` entries older than this time, and returns their number. */
 export async function removeBefore(db: Db, time: Timestamp, limit: number): Promise<number> {
   const removed = await query(
     db,
@@ -189,7 +189,7 @@ export async function removeBefore(db: Db, time: Timestamp, limit: number): Prom
   return removed.length
 }
 
-/** A domain that was deleted. */
+/** A deleted domain. */
 export interface DeletedDomain {
   id: number
   name: string
@@ -226,7 +226,7 @@ export async function bury(trx: Db, domainId: number, occasion: Occasion): Promi
   )
 }
 
-/** The domain of this name that was deleted last; with `ownerId`, of this account. */
+/** Returns the domain of this name that was deleted last; with `ownerId`, of this account. */
 export async function buried(db: Db, name: string, ownerId: string | null): Promise<DeletedDomain | undefined> {
   return maybeOne(
     db,
@@ -237,12 +237,12 @@ export async function buried(db: Db, name: string, ownerId: string | null): Prom
   )
 }
 
-/** Forgets that a domain was deleted. Its history and keys go, too, unless the domain exists again. */
+/** Forgets that a domain was deleted. Also deletes its history and keys, unless the domain exists again. */
 export async function exhume(trx: Db, domainId: number): Promise<void> {
   await query(trx, 'delete from deleted_domains where id = :domainId', { domainId })
 }
 
-/** Forgets at most `limit` domains that were deleted before this time, and returns how many. */
+/** Forgets at most `limit` domains that were deleted before this time, and returns their number. */
 export async function forget(db: Db, time: Timestamp, limit: number): Promise<number> {
   const forgotten = await query(
     db,

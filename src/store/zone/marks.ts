@@ -4,7 +4,7 @@ import type { Timestamp } from '../../time.ts'
 import { DOUBTFUL_UNTIL } from '../incarnations.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
 
-/** What is sent under a mark. */
+/** The content of a request under a mark. */
 export interface Push {
   /** The SOA serial; null if the zone is being deleted, or was marked by an audit. */
   version: number | null
@@ -16,7 +16,7 @@ export interface Push {
 
 /** The mark of a zone: its published state may differ from the database. Its times are those of the database's clock. */
 export interface Mark extends Push {
-  /** Without final dot. */
+  /** The name, without final dot. */
   zone: string
   /** The lowest serial that was sent since the zone is marked. */
   first: number | null
@@ -26,9 +26,9 @@ export interface Mark extends Push {
    */
   claim: number
   since: Timestamp
-  /** The zone was equal to the database when its last worker ended. The mark only watches for late requests. */
+  /** True if the zone was equal to the database when its last worker ended. The mark only watches for late requests. */
   settled: boolean
-  /** Whether a request that was sent under an earlier claim may still arrive. */
+  /** True if a request that was sent under an earlier claim may still arrive. */
   isWatched: boolean
   attempts: number
   lastError: string | null
@@ -47,10 +47,10 @@ const CLAIMED = `claim = default, watch_until = greatest(marks.watch_until, ${DO
 
 /**
  * Marks a zone, or claims its existing mark; `isNew` distinguishes the two. Call it outside of transactions, so that
- * the mark is committed when this resolves. After a crash of Postgres the zone is watched for what was sent before.
- * @param options.flushed whether the mark must survive a crash of Postgres. Else its commit does not wait for the disk;
- *   unless there are synchronous standbys, which keep a former primary from publishing, or Postgres has crashed just now:
- *   then a second mark could be lost, and its serial given again
+ * the mark is committed when this resolves. After a crash of Postgres the zone is watched for earlier requests.
+ * @param options.flushed true if the mark must survive a crash of Postgres. Otherwise its commit does not wait for the
+ *   disk, unless there are synchronous standbys, which keep a former primary from publishing, or Postgres has just
+ *   crashed: then a second mark could be lost, and its serial given again
  */
 export async function set(
   db: Db,
@@ -70,13 +70,13 @@ export async function set(
   )
 }
 
-/** Claims the mark of a zone, if there is one. Call it outside of transactions, like `set`. */
+/** Claims the mark of a zone, if it has one. Call it outside of transactions, like `set`. */
 export async function claim(db: Db, zone: string): Promise<Mark | undefined> {
   return maybeOne(db, `update marks set ${CLAIMED} where zone = :zone returning ${COLUMNS}`, { zone })
 }
 
 /**
- * Stores what is sent next to a marked zone. Returns the lowest serial that was sent, this one included.
+ * Stores the next request to a marked zone. Returns the lowest serial that was sent, this one included.
  * @throws Unavailable if another worker has claimed the mark
  */
 export async function note(db: Db, { zone, claim, version, grace, timeLimit }: Mark): Promise<number | null> {
@@ -103,7 +103,7 @@ function lost(zone: string): Unavailable {
 /**
  * Ends work after which the zone equals the database, unless another worker has claimed the mark. Deletes the mark; but
  * keeps it settled while a request of an earlier worker may still arrive. A serial that the domain does not reach stays
- * spent: nothing else is ever sent under it.
+ * spent: no other contents are ever sent under it.
  */
 export async function settle(db: Db, { zone, claim }: Mark): Promise<void> {
   await query(
@@ -127,7 +127,7 @@ export async function settle(db: Db, { zone, claim }: Mark): Promise<void> {
 /**
  * Keeps the zone marked after work that was not committed. The new claim keeps a worker that has claimed the mark
  * meanwhile from deleting it.
- * @param isRepair the next attempt follows after a time that doubles up to five minutes, else at once
+ * @param isRepair the next attempt follows after a time that doubles up to five minutes, otherwise at once
  */
 export async function keep(
   db: Db,
@@ -153,14 +153,14 @@ export async function keep(
   )
 }
 
-/** Whether a zone without domain is marked: a creation that failed may have left it at the nameserver. */
+/** Reports whether a zone without domain is marked: a failed creation may have left it at the nameserver. */
 export async function isLeftover(db: Db, zone: string): Promise<boolean> {
   const sql = `select from marks
     where zone = :zone and not settled and not exists (select from domains where domains.name = marks.zone)`
   return (await maybeOne(db, sql, { zone })) !== undefined
 }
 
-/** Whether a zone is marked, settled marks included. */
+/** Reports whether a zone is marked, settled marks included. */
 export async function isMarked(db: Db, zone: string): Promise<boolean> {
   return (await maybeOne(db, 'select from marks where zone = :zone', { zone })) !== undefined
 }
@@ -195,7 +195,7 @@ export async function hasten(db: Db): Promise<void> {
   await query(db, 'update marks set retry_at = now() where retry_at > now()')
 }
 
-/** The marks of these zones, or all marks, without settled ones. */
+/** Returns the marks of these zones, or all marks, without settled ones. */
 export async function list(db: Db, zones?: string[]): Promise<Mark[]> {
   return query<Mark>(
     db,
@@ -205,7 +205,7 @@ export async function list(db: Db, zones?: string[]): Promise<Mark[]> {
   )
 }
 
-/** How many zones are marked, and for how many seconds the one longest marked, without settled marks. */
+/** Counts the marked zones, and the seconds since the oldest mark, without settled marks. */
 export async function state(db: Db): Promise<{ number: number; age: number }> {
   return one(
     db,
@@ -214,7 +214,7 @@ export async function state(db: Db): Promise<{ number: number; age: number }> {
   )
 }
 
-/** How many zones are marked, without settled marks. */
+/** Counts the marked zones, without settled marks. */
 export async function count(db: Db): Promise<number> {
   return (await one<{ n: number }>(db, 'select count(*) as n from marks where not settled')).n
 }

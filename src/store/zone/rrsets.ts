@@ -23,7 +23,7 @@ export type RRsetState = Pick<RRset, 'subname' | 'type' | 'ttl' | 'records'>
 
 const COLUMNS = 'rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records, rrsets.created, rrsets.touched'
 
-/** The RRsets of a domain: all, or those at some subnames, and the delegations and DNAMEs at others. */
+/** Returns the RRsets of a domain: all, or those at some subnames, and the delegations and DNAMEs at others. */
 export async function atSubnames(
   db: Db,
   domainName: string,
@@ -43,7 +43,7 @@ export async function atSubnames(
   )
 }
 
-/** All delegations and DNAMEs of a domain. Takes time linear in the number of its RRsets. */
+/** Returns all delegations and DNAMEs of a domain. Takes time linear in the number of its RRsets. */
 export async function cuts(db: Db, domainId: number): Promise<RRsetKey[]> {
   return query(db, `select subname, type from rrsets where domain_id = :domainId and type in ('NS', 'DNAME')`, {
     domainId,
@@ -51,8 +51,8 @@ export async function cuts(db: Db, domainId: number): Promise<RRsetKey[]> {
 }
 
 /**
- * For each of these new delegations and DNAMEs, one RRset of the domain that it would occlude (contract §8.10), without
- * those in `removed`.
+ * Finds, for each of these new delegations and DNAMEs, one RRset of the domain that it would occlude (contract §8.10),
+ * without those in `removed`.
  */
 export async function belowCuts(db: Db, domainId: number, added: RRsetKey[], removed: RRsetKey[]): Promise<RRsetKey[]> {
   const ranges = added.map(({ subname, type }) => ({ all: type === 'DNAME', ...rangeBelow(subname) }))
@@ -73,7 +73,7 @@ export async function belowCuts(db: Db, domainId: number, added: RRsetKey[], rem
 }
 
 /**
- * Whether there are empty non-terminals that come or go with these subnames: one of them has names below it, or one of the
+ * Reports whether empty non-terminals come or go with these subnames: one of them has names below it, or one of the
  * ancestors has no RRsets.
  */
 export async function haveNonTerminals(
@@ -99,7 +99,7 @@ export async function haveNonTerminals(
   return found
 }
 
-/** Between what the reversed subnames below a name are. */
+/** Returns the bounds of the reversed subnames below a name. */
 function rangeBelow(subname: string): { low: string; high: string } {
   const reversed = Array.from(subname).reverse().join('')
   // Of the characters in names, `*` is the first and `z` the last; `/` comes after the dot.
@@ -112,21 +112,21 @@ export interface Filter {
   type?: string | undefined
 }
 
-/** The domain's RRsets that match the filter. */
+/** Returns the domain's RRsets that match the filter. */
 export async function list(db: Db, domainId: number, filter: Filter = {}): Promise<RRset[]> {
   return query<RRset>(db, `select ${COLUMNS} from rrsets where ${matching(filter)}`, { domainId, ...filter })
 }
 
-/** A page of the domain's RRsets that match the filter, newest first. */
+/** Returns a page of the domain's RRsets that match the filter, newest first. */
 export async function page(pool: Pool, domainId: number, filter: Filter, cursor?: Cursor): Promise<Page<RRset>> {
   const columns = `${COLUMNS}, rrsets.id`
-  // Of the array as it is in memory: Postgres stores it compressed, perhaps to a hundredth.
+  // The octets of the array in memory: Postgres stores it compressed, perhaps to a hundredth.
   const octets = "pg_column_size(array_cat(records, '{}'))"
   const list = { table: 'rrsets', columns, octets, conditions: [matching(filter)], bindings: { domainId, ...filter } }
   return pageOf<RRset>(pool, list, cursor)
 }
 
-/** How many of the domain's RRsets match the filter. */
+/** Counts the domain's RRsets that match the filter. */
 export async function count(db: Db, domainId: number, filter: Filter): Promise<number> {
   const sql = `select count(*) as n from rrsets where ${matching(filter)}`
   return (await one<{ n: number }>(db, sql, { domainId, ...filter })).n
@@ -138,8 +138,8 @@ function matching({ subname, type }: Filter): string {
 }
 
 /**
- * All RRsets of a domain, sorted by subname and type, in portions of one snapshot, and its version with each; none if
- * the domain is deleted.
+ * Returns all RRsets of a domain, sorted by subname and type, in portions of one snapshot, and its version with each;
+ * none if the domain is deleted.
  */
 export async function* snapshot(
   pool: Pool,
@@ -170,7 +170,7 @@ export interface Outcome {
   removed: RRsetKey[]
   /** Created or replaced. */
   written: RRsetState[]
-  /** How many RRsets the domain gains; negative if it loses some. */
+  /** The number of RRsets that the domain gains; negative if it loses some. */
   growth: number
   version: number
   rectify: boolean
