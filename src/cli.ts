@@ -2,13 +2,13 @@
 import { projectVersion } from './project.ts'
 import { run } from './cli/run.ts'
 
-// The program: `start` runs the service, each other command calls functions of service/. What a command does not need
-// is not imported, because imports take most of its time.
+// The program: `start` runs the service, each other command calls functions of service/. A module is imported only for
+// the command that needs it, because imports take most of a command's time.
 
 // `npx zoneplane --ci` is `zoneplane start --ci`.
 const args = process.argv[2] === '--ci' ? ['start', ...process.argv.slice(2)] : process.argv.slice(2)
 
-// Nobody reads the output any more, as after `zoneplane account list | head`. `start` stops by itself.
+// The reader of the output is gone, as after `zoneplane account list | head`. `start` stops by itself.
 if (args[0] !== 'start') process.stdout.on('error', () => process.exit(1))
 
 const succeeded = await run(args, {

@@ -46,7 +46,7 @@ export function addAdopt(program: Command, add: AddCommand): void {
   )
 }
 
-/** Whose domain each zone will be. @throws NotFound if no option says so */
+/** Returns the function that names the account for a zone's domain. @throws NotFound if no option names one */
 function owners({ account, byAccountField }: Options): (field: string) => string {
   if (account !== undefined) return () => account
   if (byAccountField) return (field) => field

@@ -4,7 +4,7 @@ import type { System } from '../system.ts'
 import type { AddCommand, Outcome } from './command.ts'
 import { rebuild } from './reconcile.ts'
 
-/** What is counted for people, and the tables that have it. */
+/** The names of the counts that a summary shows, and their tables. */
 const COUNTED = { domains: 'domains', RRsets: 'rrsets', keys: 'keys', accounts: 'accounts', tokens: 'tokens' }
 
 export function addBackup(program: Command, add: AddCommand): void {
@@ -62,13 +62,13 @@ async function restore(system: System, file: string): Promise<Outcome> {
   }
 }
 
-/** `2 domains, 7 RRsets, …; schema 14_adoption`. */
+/** Summarises a backup: `2 domains, 7 RRsets, …; schema 14_adoption`. */
 function summary({ counts, schema }: Contents): string {
   const parts = Object.entries(COUNTED).map(([what, table]) => `${counts.get(`public.${table}`) ?? 0} ${what}`)
   return `${parts.join(', ')}; schema ${schema}`
 }
 
-/** Lets work clean up when the process is told to stop. */
+/** Runs `work`, and aborts its signal on SIGINT or SIGTERM, so that it can clean up. */
 async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController()
   const stop = () => {

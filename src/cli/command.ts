@@ -2,15 +2,15 @@ import { InvalidArgumentError, type Command } from 'commander'
 import type { System } from '../system.ts'
 import { readTime, type Timestamp } from '../time.ts'
 
-/** What a command prints: lines for people, or JSON for programs. */
+/** The output of a command: lines for people, or JSON for programs. */
 export interface Outcome {
   lines: string[]
   json: unknown
-  /** Whether the command did all that it was asked to do; true if absent. */
+  /** True, or undefined, if the command did all that was asked of it. */
   succeeded?: boolean
 }
 
-/** What a command needs before its work begins. */
+/** The requirements of a command before its work begins. */
 export interface Needs {
   /** PowerDNS answers. */
   nameserver: boolean
@@ -22,7 +22,7 @@ export interface Needs {
  * Adds a command to a group.
  * @param usage its name and arguments, in commander's syntax
  * @param work gets the arguments, then the options
- * @param needs besides Postgres: the schema, unless it says otherwise
+ * @param needs besides Postgres; default: the schema
  */
 export type AddCommand = (
   group: Command,
@@ -32,12 +32,12 @@ export type AddCommand = (
   needs?: Partial<Needs>,
 ) => Command
 
-/** Tells how far a command is, on standard error: the outcome may go to a file. */
+/** Reports the progress of a command on standard error: the outcome may go to a file. */
 export function tellProgress(done: number, all: number): void {
   process.stderr.write(`zoneplane: ${done} of ${all} zones\n`)
 }
 
-/** A parser for commander of whole numbers, or of one word instead. */
+/** Returns a parser for commander of whole numbers, or of one word instead. */
 export function numberOr(word: string | undefined, least = 0, most = 2 ** 31 - 1): (text: string) => number | string {
   return (text) => {
     const number = /^\d{1,10}$/.test(text) ? Number(text) : NaN
@@ -48,14 +48,14 @@ export function numberOr(word: string | undefined, least = 0, most = 2 ** 31 - 1
   }
 }
 
-/** A parser for commander of times. */
+/** Parses a time for commander. */
 export function timestamp(text: string): Timestamp {
   const time = readTime(text)
   if (time === undefined) throw new InvalidArgumentError('It must be a time such as 2026-01-31T12:00:00Z.')
   return time
 }
 
-/** The lines of a table. */
+/** Formats rows as the lines of a table. */
 export function table(head: string[], rows: (string | number)[][]): string[] {
   const all = [head, ...rows.map((row) => row.map(String))]
   const widths = head.map((_, i) => Math.max(...all.map((row) => row[i]!.length)))
@@ -65,7 +65,7 @@ export function table(head: string[], rows: (string | number)[][]): string[] {
   })
 }
 
-/** `2026-01-31 12:00:00`, in UTC. */
+/** Formats a time as `2026-01-31 12:00:00`, in UTC. */
 export function shortTime(time: string | null): string {
   return time === null ? 'never' : time.slice(0, 19).replace('T', ' ')
 }

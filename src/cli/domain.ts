@@ -92,7 +92,7 @@ export function addDomain(program: Command, add: AddCommand): void {
     .option('--theirs', 'the contents at PowerDNS win')
 }
 
-/** An RRset in the database, and at PowerDNS. */
+/** Describes an RRset in the database and at PowerDNS, in lines. */
 function linesOf({ name, type, ours, theirs }: Difference): string[] {
   const side = (title: string, state: Difference['ours']) =>
     state === undefined ? `  ${title} none` : `  ${title} ${state.ttl} ${state.records.join(', ')}`

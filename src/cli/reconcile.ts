@@ -27,7 +27,7 @@ export function addReconcile(program: Command, add: AddCommand): void {
   )
 }
 
-/** Makes all zones at PowerDNS that have another serial than the database, or are not there; tells the progress. */
+/** Rewrites all zones that are missing at PowerDNS or have another serial than the database; reports the progress. */
 export async function rebuild(system: System): Promise<Outcome> {
   // A line for each zone would hide the progress.
   system.log.level = 'error'

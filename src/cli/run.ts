@@ -21,23 +21,23 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
   'encrypt-again': async () => (await import('./database.ts')).addDatabase,
 }
 
-/** What every help ends with. */
+/** The end of every help text. */
 export const ENVIRONMENT = `
 Settings are environment variables; docs/configuration.md lists them. Beside a service with private
 servers, you can omit DATABASE_URL, KEY_ENCRYPTION_KEYS, PDNS_API_URL, PDNS_API_KEY and NAMESERVERS.
 Set all others as for the service.
 The exit code is 0 if the command succeeded, otherwise 1.`
 
-/** What commands need that this folder may not import. */
+/** The functions that commands need and that this folder may not import. */
 interface Parts {
   version: string
-  /** Runs the service until it is told to stop. */
+  /** Runs the service until a signal stops it. */
   start: (options: { fresh: boolean; install: boolean; ci: boolean }) => Promise<void>
-  /** Runs `work` on a system that has what the work needs. */
+  /** Runs `work` on a system that meets its needs. */
   withSystem: (needs: Needs, work: (system: System) => Promise<void>) => Promise<void>
 }
 
-/** Runs one command line and prints its outcome. Returns whether it succeeded. */
+/** Runs one command line and prints its outcome. Returns true if the command succeeded. */
 export async function run(args: string[], parts: Parts, output: OutputConfiguration = {}): Promise<boolean> {
   let succeeded = true
   const program = new Command('zoneplane')
@@ -84,7 +84,7 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     await program.parseAsync(args, { from: 'user' })
     return succeeded
   } catch (error) {
-    // commander has printed the help, or what is wrong with the arguments.
+    // commander has printed the help, or the errors in the arguments.
     if (error instanceof CommanderError) return error.exitCode === 0
     if (!isExpected(error)) throw error
     program.configureOutput().writeErr!(`zoneplane: ${textOf(error)}\n`)

@@ -48,13 +48,13 @@ const CONNECTIONS = 10
 const MARK_CONNECTIONS = 4
 const COUNTER_CONNECTIONS = 4
 
-/** Seconds after which a counter's connection is replaced, because its address may lead to another Postgres since. */
+/** Seconds after which a counter's connection is replaced, because its address may lead to another Postgres by then. */
 const COUNTER_LIFETIME = 5
 
 /**
- * A system with these backends; it connects when first used.
+ * Creates a system with these backends; it connects when first used.
  * @param stopping aborts when the process shall stop
- * @param metrics what is measured; without it, nothing is
+ * @param metrics the recipient of measurements; without it, nothing is measured
  */
 export function createSystem(
   config: Config,
@@ -107,7 +107,7 @@ export function createSystem(
   return system
 }
 
-/** What is measured; undefined without METRICS_PORT. Loaded only if it is wanted, because that takes a while. */
+/** Creates the metrics; undefined without METRICS_PORT. Loads them only on demand, because that takes a while. */
 export async function createMetrics({ metricsPort }: Config): Promise<Metrics | undefined> {
   return metricsPort === undefined ? undefined : new (await import('../metrics/metrics.ts')).Metrics()
 }
@@ -132,9 +132,9 @@ function createMailer({ mailUrl, mailFrom, dataFolder }: Config): Mailer {
 }
 
 /**
- * Makes sure that connections are sessions, brings the schema up to date, and makes sure that KEY_ENCRYPTION_KEYS fits the
- * database. Waits for a Postgres that is unreachable, still starting or a standby for `patience` seconds; any other failure
- * is reported at once. Resolves early, with nothing done, if `stopping` aborts meanwhile.
+ * Makes sure that connections are sessions, brings the schema up to date, and makes sure that KEY_ENCRYPTION_KEYS fits
+ * the database. Waits for a Postgres that is unreachable, still starting or a standby for `patience` seconds; reports
+ * any other failure at once. Resolves early, with nothing done, if `stopping` aborts meanwhile.
  * @throws StartError with the address of Postgres, or about a pooler or KEY_ENCRYPTION_KEYS
  */
 export async function prepare(
@@ -179,7 +179,7 @@ function unusable(where: string, error: unknown): StartError {
   return new StartError(`${where} cannot be used: ${reasonOf(error)}`, { cause: error })
 }
 
-/** The host, port and path of a URL, without its secrets. */
+/** Returns the host, port and path of a URL, without its secrets. */
 function hostOf(url: string): string {
   const { host, pathname, searchParams } = new URL(url)
   return `${host === '' ? (searchParams.get('host') ?? 'localhost') : host}${pathname === '/' ? '' : pathname}`

@@ -1,4 +1,4 @@
-/** Tells whoever started the program what it does now. */
+/** Reports the progress of the program to its user. */
 export function progress(text: string): void {
   console.log(`zoneplane: ${text}`)
 }

@@ -18,23 +18,23 @@ import { probe } from '../service/repair/probing.ts'
 import { generateSecret } from '../service/tokens/secrets.ts'
 import type { System } from '../system.ts'
 
-/** What a process of the service works with. */
+/** The parts and signals of a process of the service. */
 export interface Operation {
   config: Config
   /** The private servers; undefined: the environment names all. */
   stack: Stack | undefined
   seed: Seed | undefined
-  /** Whether to make new secrets of the private servers. */
+  /** True to make new secrets of the private servers. */
   fresh: boolean
   /** Resolves when the service shall stop. */
   told: Promise<unknown>
-  /** Aborts at the same time. */
+  /** Aborts when `told` resolves. */
   stopping: AbortSignal
-  /** Aborts when it shall stop without SHUTDOWN_DELAY. */
+  /** Aborts when the service shall stop without SHUTDOWN_DELAY. */
   hurrying: AbortSignal
 }
 
-/** Runs the service on its servers until it is told to stop. @throws StartError, also if a private server ends */
+/** Runs the service on its servers until a signal stops it. @throws StartError, also if a private server ends */
 export async function operate(operation: Operation): Promise<void> {
   const { config, stack, seed, fresh, told, stopping, hurrying } = operation
   const log = createLog(config.logLevel, process.stderr, config.logFormat)
@@ -69,8 +69,8 @@ export async function operate(operation: Operation): Promise<void> {
 }
 
 /**
- * The secret of the demo token: ZONEPLANE_TOKEN, else generated once for the private database. Undefined: no demo, as with
- * a seed.
+ * Returns the secret of the demo token: ZONEPLANE_TOKEN, otherwise generated once for the private database. Undefined:
+ * no demo, as with a seed.
  */
 function demoSecret(config: Config, fresh: boolean): string | undefined {
   if (config.token !== undefined) return config.token
@@ -84,20 +84,20 @@ interface Demo {
   subname: string
 }
 
-/** The demo; undefined if there is none, or its domain cannot be created now. */
+/** Creates the demo; undefined if none is wanted, or its domain cannot be created now. */
 async function populate(system: System, secret: string | undefined): Promise<Demo | undefined> {
   const subname = secret === undefined ? undefined : await seedDemo(system, secret)
   return secret === undefined || subname === undefined ? undefined : { secret, subname }
 }
 
-/** KEY_ENCRYPTION_KEYS, else a key generated once for the private database. */
+/** Returns KEY_ENCRYPTION_KEYS, otherwise a key generated once for the private database. */
 function encryptionKeys(config: Config, fresh: boolean): Config['keyEncryptionKeys'] {
   if (config.keyEncryptionKeys.length > 0) return config.keyEncryptionKeys
   const generate = () => randomBytes(32).toString('base64')
   return [Buffer.from(keptSecret(config.dataFolder, 'key-encryption-key', fresh, generate), 'base64')]
 }
 
-/** The settings with which the command line reaches the same servers. */
+/** Returns the settings with which the command line reaches the same servers. */
 function settingsOf(config: Config, backends: Backends, keys: Config['keyEncryptionKeys']): Settings {
   return {
     DATABASE_URL: backends.databaseUrl,
@@ -108,7 +108,7 @@ function settingsOf(config: Config, backends: Backends, keys: Config['keyEncrypt
   }
 }
 
-/** Where the API can be reached on this machine. */
+/** Returns the URL of the API on this machine. */
 function addressOf({ hosts: [address] }: Config, port: number): string {
   const target = reachable(address!)
   return `http://${target.includes(':') ? `[${target}]` : target}:${port}`
@@ -137,7 +137,7 @@ function welcome(config: Config, port: number, stack: Stack | undefined, demo: D
   return [...lines, ''].join('\n')
 }
 
-/** The secret, only at a terminal and with private servers: logs are kept. Else where a shell finds it. */
+/** Returns the secret, but only at a terminal and with private servers: logs are kept. Otherwise a shell expression. */
 function shownToken(config: Config, stack: Stack | undefined, secret: string): { token: string; quote: string } {
   if (stack?.databaseUrl !== undefined && process.stdout.isTTY) return { token: secret, quote: "'" }
   const kept = join(config.dataFolder, 'token')

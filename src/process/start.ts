@@ -8,10 +8,10 @@ import { readConfig, type Config } from '../config.ts'
 import { dataFolderOf, forgetServers } from '../private-servers/data-folder.ts'
 import { progress } from './progress.ts'
 
-/** Milliseconds between two looks whether npm still runs. */
+/** Milliseconds between two checks that npm still runs. */
 const PARENT_PAUSE = 1_000
 
-/** What `--ci` sets, unless the environment does (docs/ci.md). */
+/** The settings of `--ci`; the environment has precedence (docs/ci.md). */
 const CI_SETTINGS = {
   CI_CONTROL: 'on',
   DURABLE: 'off',
@@ -21,13 +21,13 @@ const CI_SETTINGS = {
   THROTTLE: 'off',
 }
 
-/** How `zoneplane start` begins. */
+/** The options of `zoneplane start`. */
 export interface StartOptions {
-  /** Whether to delete the data of the private servers first. */
+  /** True to delete the data of the private servers first. */
   fresh: boolean
-  /** Whether missing programs of private servers may be installed, as far as the environment allows it. */
+  /** True if missing programs of private servers may be installed, as far as the environment allows it. */
   install: boolean
-  /** Whether it is for tests: CI_SETTINGS, and a data folder that is deleted at the end unless ZONEPLANE_DATA is set. */
+  /** True for tests: CI_SETTINGS, and a data folder that is deleted at the end unless ZONEPLANE_DATA is set. */
   ci: boolean
 }
 
@@ -68,7 +68,7 @@ export async function start({ fresh, install, ci }: StartOptions): Promise<void>
   }
 }
 
-/** A new data folder, which the servers can enter if they run as other users. */
+/** Creates a new data folder, which the servers can enter if they run as other users. */
 function throwawayFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'zoneplane-'))
   chmodSync(folder, 0o711)
@@ -87,7 +87,7 @@ function onSignal(work: (signal: string) => void): void {
 async function toldToStop(): Promise<string> {
   return new Promise((resolve) => {
     onSignal(resolve)
-    // Nobody reads what it prints, as after `npm start | head`, or when the terminal was closed.
+    // The output has lost its reader, as after `npm start | head`, or when the terminal was closed.
     for (const stream of [process.stdout, process.stderr])
       stream.on('error', () => {
         resolve('the output is closed')
@@ -102,7 +102,7 @@ async function toldToStop(): Promise<string> {
   })
 }
 
-/** ZONEPLANE_SEED, read before anything is started, so that its mistakes are told at once. @throws ConfigError */
+/** Reads ZONEPLANE_SEED before anything is started, so that its mistakes are reported at once. @throws ConfigError */
 async function seedOf({ seed }: Config): Promise<Seed | undefined> {
   return seed === undefined ? undefined : (await import('../../seeds/read.ts')).readSeed(seed)
 }
@@ -114,7 +114,7 @@ async function startPrivateServers(config: Config, fresh: boolean): Promise<Stac
   const powerDns = config.pdnsApiUrl === undefined ? { dnsHosts, dnsPort, transferAddresses } : undefined
   if (!postgres && powerDns === undefined) return undefined
   const { dataFolder, durable, install } = config
-  // While the servers get ready, what uses them is loaded, which takes about as long. It reports no error here.
+  // While the servers get ready, the process loads their clients, which takes about as long. It reports no error here.
   const spawned = () => {
     import('./run.ts').catch(() => undefined)
   }

@@ -11,18 +11,18 @@ import { sweepTask } from '../service/secondaries/sweep.ts'
 import type { System } from '../system.ts'
 
 /**
- * Its disposal refuses new requests and those that wait for a turn, finishes running ones, and stops the background tasks.
- * The system stays open, but nobody can wait for a turn any more.
+ * A running service. Its disposal refuses new requests and those that wait for a turn, finishes running ones, and stops
+ * the background tasks. The system stays open, but requests can no longer wait for a turn.
  */
 export interface Running extends AsyncDisposable {
   port: number
-  /** Where metrics are served, if they are. */
+  /** The port of the metrics, if they are served. */
   metricsPort?: number | undefined
 }
 
 /**
  * Serves a prepared system over HTTP, reconciles its zones, sends its mails, trims its history, publishes its catalog
- * zone, reminds its secondaries, and serves its metrics if they are wanted. @throws StartError
+ * zone, notifies its secondaries, and serves its metrics if they are wanted. @throws StartError
  */
 export async function serve(system: System): Promise<Running> {
   const { queues, writers, readers, exports } = system.bounds
@@ -50,7 +50,7 @@ export async function serve(system: System): Promise<Running> {
     metricsPort: scraped?.port,
     async [Symbol.asyncDispose]() {
       const ended = Promise.all([listener.close(), scraped?.close(), ...tasks.map((task) => task.stop())])
-      // Who waits for a turn could wait for longer than the listener does.
+      // A request that waits for a turn could wait for longer than the listener does.
       for (const budget of [queues, writers, readers, exports]) budget.close()
       await ended
     },
