@@ -23,7 +23,7 @@ import {
 /** The environment is invalid; the message has one line for each problem. */
 export class ConfigError extends Error {}
 
-/** Reads one setting. With these types, the type of a choice is what can be chosen. @param read throws if it is invalid */
+/** Reads one setting. The type of a choice is the union of its values. @param read throws if the value is invalid */
 type Setting = <T extends string | number | boolean | object | undefined>(
   name: string,
   fallback: T,
@@ -43,19 +43,19 @@ function settings(setting: Setting) {
     /** The addresses on which the private PowerDNS answers queries. */
     dnsHosts: setting('DNS_HOST', ['127.0.0.1'], ipAddresses),
     dnsPort: setting('DNS_PORT', 5300, integer(0, 65535)),
-    /** Whether what private servers have stored survives a power failure. */
+    /** True if the data of private servers survives a power failure. */
     durable: setting('DURABLE', true, isOn),
-    /** Whether everybody may create accounts for tests (contract §15.8). */
+    /** True if everybody can create accounts for tests (contract §15.8). */
     ciControl: setting('CI_CONTROL', false, isOn),
     dataFolder: setting('ZONEPLANE_DATA', '.zoneplane', String),
-    /** Whether missing programs of private servers may be installed. */
+    /** The permission to install missing programs of private servers. */
     install: setting('ZONEPLANE_INSTALL', 'ask', oneOf(['ask', 'yes', 'no'])),
     databaseUrl: setting('DATABASE_URL', undefined, database),
     pdnsApiUrl: setting('PDNS_API_URL', undefined, url('http:', 'https:')),
     pdnsApiKey: setting('PDNS_API_KEY', undefined, String),
     /** Seconds that a starting process waits for Postgres. */
     startTimeout: setting('START_TIMEOUT', 60, integer(0, 3600)),
-    /** Seconds that a process which shall stop still answers, until balancers have noticed. */
+    /** Seconds that a stopping process still answers, until balancers have noticed. */
     shutdownDelay: setting('SHUTDOWN_DELAY', 0, integer(0, 40)),
     /** Connections to the API of PowerDNS, which stalls above 10 connections from all processes together. */
     pdnsConnections: setting('PDNS_CONNECTIONS', 8, integer(1, 100)),
@@ -65,21 +65,21 @@ function settings(setting: Setting) {
     seed: setting('ZONEPLANE_SEED', undefined, String),
     /** 32 octets each; the first one encrypts, all decrypt. Empty: the caller provides one. */
     keyEncryptionKeys: setting('KEY_ENCRYPTION_KEYS', [], encryptionKeys),
-    /** Without final slash; undefined: derived from each request. */
+    /** The URL without final slash; undefined: derived from each request. */
     publicUrl: setting('PUBLIC_URL', undefined, (value) => url('http:', 'https:')(value).replace(/\/+$/, '')),
     /** Absolute names for the apex NS RRset of new domains; the first is the SOA's MNAME. */
     nameServers: nameServers.map((name) => `${name}.`),
     /** The nameservers that transfer our zones. */
     secondaries: setting('SECONDARIES', [], secondaries),
-    /** The name of the catalog zone, which tells them which zones there are, without final dot; undefined: there is none. */
+    /** The name, without final dot, of the catalog zone, which lists all zones for the secondaries; undefined: none. */
     catalogZone: setting('CATALOG_ZONE', undefined, hostName),
     /** The TSIG key with which they transfer zones; a name without final dot, and base64. */
     transferKey: setting('TRANSFER_KEY', undefined, transferKey),
-    /** From where the private PowerDNS allows transfers without TSIG. */
+    /** The networks from which the private PowerDNS allows transfers without TSIG. */
     transferAddresses: setting('TRANSFER_ADDRESSES', ['127.0.0.0/8', '::1/128'], transferAddresses),
-    /** Whether domains may name private, loopback and link-local addresses of secondaries of their own. */
+    /** True if domains may name private, loopback and link-local addresses of secondaries of their own. */
     privateTransfers: setting('PRIVATE_TRANSFERS', false, isOn),
-    /** How the zones of new domains deny what does not exist. */
+    /** The kind of denial of existence in the zones of new domains. */
     denial: setting('DENIAL', 'nsec3', oneOf(['nsec', 'nsec3'])),
     /** Names, without final dot, under which every account may register direct children. */
     localPublicSuffixes: setting('LOCAL_PUBLIC_SUFFIXES', [], names),
@@ -92,20 +92,20 @@ function settings(setting: Setting) {
     ),
     /** Days for which the history of domains is kept. */
     historyDays: setting('HISTORY_DAYS', 90, integer(1, 36_500)),
-    /** Whether anyone may sign up. */
+    /** True if everybody can sign up. */
     registration: setting('REGISTRATION', 'closed', oneOf(['open', 'closed'])) === 'open',
-    /** Whether a new account becomes active only when its address is confirmed. */
+    /** True if a new account becomes active only when its address is confirmed. */
     emailConfirmation: setting('EMAIL_CONFIRMATION', true, isOn),
     /** Seconds that the links in mails are valid. */
     confirmationValidity: setting('CONFIRMATION_VALIDITY', 12 * 3600, integer(60, 30 * 86_400)),
     throttle: setting('THROTTLE', true, isOn),
-    /** Whether clients without account must solve a captcha. */
+    /** True if clients without account must solve a captcha. */
     captcha: setting('CAPTCHA', false, isOn),
     /** The SMTP server; undefined: mails are written to files in the data folder. */
     mailUrl: setting('MAIL_URL', undefined, mailServer),
     /** The sender's address. */
     mailFrom: setting('MAIL_FROM', 'zoneplane@zoneplane.test', address),
-    /** Where requests are counted: in the memory of each process, or in Postgres for all. */
+    /** The place of the counts of requests: the memory of each process, or Postgres for all processes. */
     throttleStore: setting('THROTTLE_STORE', 'memory', oneOf(['memory', 'postgres'])),
     throttleRates: setting('THROTTLE_RATES', RATES, throttleRates),
     trustedProxies: setting('TRUSTED_PROXIES', [], networks),
@@ -114,18 +114,18 @@ function settings(setting: Setting) {
     /** Seconds in the Retry-After header of 503. */
     retryAfter: setting('RETRY_AFTER', 5, integer(1, 3600)),
     logLevel: setting('LOG_LEVEL', 'info', oneOf(['error', 'warn', 'info', 'debug'])),
-    /** What the log says of clients' addresses. */
+    /** The form of clients' addresses in the log. */
     logAddresses: setting('LOG_ADDRESSES', 'full', oneOf(['full', 'prefix', 'none'])),
-    /** undefined: text at a terminal, else JSON. */
+    /** undefined: text at a terminal, otherwise JSON. */
     logFormat: setting('LOG_FORMAT', undefined, oneOf<'json' | 'text'>(['json', 'text'])),
-    /** Where metrics are served; without a port, nothing is measured. */
+    /** The address that serves metrics; without a port, nothing is measured. */
     metricsHost: setting('METRICS_HOST', '127.0.0.1', ipAddress),
     metricsPort: setting('METRICS_PORT', undefined, integer(0, 65535)),
   }
 }
 
 /**
- * Reads the environment once. Every problem is reported, not only the first.
+ * Reads the environment once. Reports every problem, not only the first.
  * @throws ConfigError
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
@@ -145,7 +145,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return Object.freeze(config)
 }
 
-/** What settings say about each other. */
+/** Returns the contradictions between settings. */
 function contradictions(config: Config, env: NodeJS.ProcessEnv): string[] {
   const { databaseUrl, pdnsApiUrl, pdnsApiKey, mailUrl, publicUrl } = config
   const isSet = (name: string) => Boolean(env[name]?.trim())
@@ -169,7 +169,7 @@ function contradictions(config: Config, env: NodeJS.ProcessEnv): string[] {
       'TRANSFER_ADDRESSES: only with a private PowerDNS; set allow-axfr-ips of your own',
     ],
     [mailUrl !== undefined && !isSet('MAIL_FROM'), 'MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net'],
-    // Without it, an attacker could choose the target of links in other people's mails by the Host header.
+    // Otherwise an attacker could choose, by the Host header, the target of links in other people's mails.
     [
       mailUrl !== undefined && publicUrl === undefined,
       'PUBLIC_URL: needed with MAIL_URL, because mails hold links, e.g. https://dns.example.net',
@@ -178,7 +178,7 @@ function contradictions(config: Config, env: NodeJS.ProcessEnv): string[] {
   return rules.filter(([broken]) => broken).map(([, problem]) => problem)
 }
 
-/** A URL of Postgres, with one address. */
+/** Parses a URL of Postgres, with one address. */
 function database(value: string): string {
   const [, server = ''] = /^\w+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(value) ?? []
   if (server.includes(',') || /[?&]host=[^&]*(,|%2c)/i.test(value)) {

@@ -10,7 +10,7 @@ export class Invalid extends Error {
     this.problems = problems
   }
 
-  /** A problem of the object as a whole. */
+  /** Returns a problem of the object as a whole. */
   static object(text: string): Invalid {
     return new Invalid({ non_field_errors: [text] })
   }
@@ -20,7 +20,7 @@ export class Invalid extends Error {
   }
 }
 
-/** RRsets that a write creates would be occluded, or would occlude others (contract §8.10). */
+/** The RRsets that a write creates would be occluded, or would occlude others (contract §8.10). */
 export class Occluded extends Invalid {
   /** The created RRsets, each with its problem. */
   readonly occlusions: readonly { subname: string; type: string; text: string }[]
@@ -60,13 +60,13 @@ export class NotFound extends Error {
   }
 }
 
-/** The value. @throws NotFound if there is none */
+/** Returns the value. @throws NotFound if it is undefined */
 export function orNotFound<T>(value: T | undefined): T {
   if (value === undefined) throw new NotFound()
   return value
 }
 
-/** For `catch`: turns NotFound into undefined. */
+/** Turns NotFound into undefined; for `catch`. */
 export function unlessNotFound(error: unknown): undefined {
   if (!(error instanceof NotFound)) throw error
 }
@@ -76,7 +76,7 @@ export class Conflict extends Error {}
 
 /** An undo would destroy later changes (contract §15.5). */
 export class Obstructed extends Conflict {
-  /** The RRsets that were changed since, or that cannot stand beside those that would come back. */
+  /** The RRsets that were changed since, or that would conflict with those that would come back. */
   readonly conflicts: { subname: string; type: string }[]
 
   constructor(conflicts: { subname: string; type: string }[]) {
@@ -87,9 +87,9 @@ export class Obstructed extends Conflict {
 
 /** The caller sent too many requests; this one was not executed. */
 export class Throttled extends Error {
-  /** Whole seconds, at least 1, after which to retry. */
+  /** Whole seconds, at least 1, to wait before a retry. */
   readonly wait: number
-  /** The scope whose rate was exceeded (contract §14), or what is limited otherwise, for the metrics. */
+  /** The scope whose rate was exceeded (contract §14), or the name of another limit, for the metrics. */
   readonly scope: string
 
   constructor(wait: number, scope = 'other') {
@@ -102,7 +102,7 @@ export class Throttled extends Error {
 /** A backend (Postgres, PowerDNS) or a queue is unavailable now; nothing was changed. */
 export class Unavailable extends Error {}
 
-/** There is no room or time for the request now, although the backends answer. */
+/** The service has no room or time for the request now, although the backends answer. */
 export class Busy extends Unavailable {
   /** A sentence for the client. */
   readonly detail: string
@@ -112,7 +112,7 @@ export class Busy extends Unavailable {
     this.detail = detail
   }
 
-  /** @param reason what the request waited for, for the log */
+  /** @param reason the resource that the request waited for, for the log */
   static waitedTooLong(reason: string): Busy {
     return new Busy('The request waited too long for its turn.', reason)
   }
@@ -122,7 +122,7 @@ export class Busy extends Unavailable {
 export class OutcomeUnknown extends Unavailable {}
 
 /**
- * How a call to the nameserver failed, which determines what is known about the zone afterwards.
+ * The kind of a failed call to the nameserver, which determines what is known about the zone afterwards.
  * - refused: the nameserver rejected the content; nothing was applied
  * - conflict: the zone to be created exists already; nothing was applied
  * - absent: the zone does not exist at the nameserver
@@ -135,7 +135,7 @@ export type FailureKind = 'refused' | 'conflict' | 'absent' | 'unreachable' | 'f
 /** A call to the nameserver failed. The message is for logs; for `refused` it is PowerDNS' reason. */
 export class NameserverFailure extends Error {
   readonly kind: FailureKind
-  /** The refused RRset, with its absolute name, if PowerDNS reported it. */
+  /** The rejected RRset, with its absolute name, if PowerDNS reported it. */
   readonly rrset: { name: string; type: string } | undefined
 
   constructor(kind: FailureKind, message: string, options?: ErrorOptions & { rrset?: NameserverFailure['rrset'] }) {
@@ -145,22 +145,22 @@ export class NameserverFailure extends Error {
   }
 }
 
-/** The refusal of contents by the nameserver that an error is, or has as its cause. */
+/** Returns the nameserver's rejection of contents that an error is, or has as its cause. */
 export function refusalOf(error: unknown): NameserverFailure | undefined {
   if (!(error instanceof NameserverFailure)) return undefined
   return error.kind === 'refused' ? error : refusalOf(error.cause)
 }
 
 /**
- * What an error says, for logs. One that stands for several has no message of its own: the attempts to connect to each
- * address of a name have failed.
+ * Returns the message of an error, for logs. An error that stands for several has no message of its own: all attempts
+ * to connect to the addresses of a name have failed.
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ')
   return error instanceof Error ? error.message : String(error)
 }
 
-/** What an error says to the operator: of invalid input all problems, without the names of the fields. */
+/** Returns the message of an error for the operator: of invalid input all problems, without the names of the fields. */
 export function textOf(error: Error): string {
   if (!(error instanceof Invalid)) return error.message
   return [error.problems]
@@ -174,7 +174,7 @@ export class StartError extends Error {}
 
 /** Sending a mail failed, or its outcome is unknown. The message is for logs and contains no secrets. */
 export class MailFailure extends Error {
-  /** Whether the address does not exist, so that a retry is pointless. */
+  /** True if the address does not exist, so that a retry is pointless. */
   readonly isFinal: boolean
 
   constructor(message: string, { isFinal = false } = {}) {

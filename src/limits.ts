@@ -5,16 +5,16 @@
 
 export const DOMAIN_NAME_LENGTH = 191
 
-/** Characters of a name that is looked for (contract §7.5): all that a name may have (RFC 1035 §2.3.4). */
+/** Characters of a searched name (contract §7.5): all that a name can have (RFC 1035 §2.3.4). */
 export const NAME_LENGTH = 253
 
 export const TTL_MAX = 86400
 export const TOKEN_NAME_LENGTH = 178
 
-/** Networks from which a token may be used (contract §5.4). */
+/** Networks from which a client can use a token (contract §5.4). */
 export const ALLOWED_SUBNETS_MAX = 256
 
-/** Of each domain: who may transfer its zone, and who is told of changes (contract §15.7). */
+/** Addresses of each domain that may transfer its zone, and that receive NOTIFY (contract §15.7). */
 export const TRANSFER_ADDRESSES_MAX = 8
 export const TRANSFER_NOTIFY_MAX = 4
 
@@ -143,7 +143,7 @@ export function accountsBodies(limit: number): { each: number; all: number } {
   return { each: 4 * largest, all: 12 * largest }
 }
 
-/** Large responses that are made, or not taken by their clients yet (contract §1.5): of one account, and of all. */
+/** Large responses that are in the making or in flight to their clients (contract §1.5): of one account, and of all. */
 export const READERS = { each: 4, all: 64 }
 
 /** Exports of zone files: each keeps a connection to Postgres until the client has taken it. */
@@ -156,14 +156,14 @@ export const EXPORT_TIME = 300_000
 /** Values in the JSON of any body (contract §1.3): parsing more would block the event loop. */
 export const BODY_VALUES = 200_000
 
-/** How deep the values of a body are nested: some functions that print values call themselves for each level. */
+/** The depth of nesting of a body's values: some functions that print values call themselves for each level. */
 export const BODY_DEPTH = 100
 
 /** Items of a request to the RRset collection (contract §8.7), which is stored and published as a whole. */
 export const COLLECTION_ITEMS = 20_000
 
 /**
- * A write searches for delegations and DNAMEs above at most this many names. For more, it reads all those of the zone,
+ * The names above which a write searches for delegations and DNAMEs, at most. For more, it reads all those of the zone,
  * and has it rectified.
  */
 export const ANCESTORS = 100_000
@@ -175,7 +175,7 @@ export const CONNECTIONS_PER_CLIENT = 1_000
 /** TTL of the RRsets that dynDNS writes (contract §10.5), in seconds. */
 export const DYNDNS_TTL = 60
 
-/** Milliseconds that a request waits in its process for those before it, before it fails with 503. */
+/** Milliseconds that a request waits in its process for earlier ones, before it fails with 503. */
 export const TURN_TIMEOUT = 30_000
 
 /** Milliseconds that a write waits for the lock of a domain before it fails with 503. */
@@ -183,13 +183,13 @@ export const QUEUE_TIMEOUT = 5_000
 
 /**
  * Milliseconds that a change of a token's rights waits for the writes that the token has begun; it begins no others
- * meanwhile. Longer than most large writes take, so that nobody can keep a token from being deleted.
+ * meanwhile. Longer than most large writes take, so that a token cannot prevent its own deletion.
  */
 export const WITHDRAWAL_TIMEOUT = 30_000
 
 /**
- * Connections to Postgres for writers: enough for all that PowerDNS can serve at once, and some more that are still
- * storing their changes.
+ * Connections to Postgres for writers: enough for all that PowerDNS can serve at once, and some more for writers that
+ * are still storing their changes.
  */
 export const WRITER_CONNECTIONS = 16
 
@@ -199,7 +199,7 @@ export const WRITER_CONNECTIONS = 16
  */
 export const WRITERS_PER_ACCOUNT = 5
 
-/** Writes of more RRsets than this are carried out one at a time for each account. */
+/** The size of a write in RRsets above which each account's writes run one at a time. */
 export const SMALL_WRITE = 200
 
 /**
@@ -208,7 +208,7 @@ export const SMALL_WRITE = 200
  */
 export const SMALL_ZONE = 200
 
-/** The timeout in milliseconds of a request to PowerDNS with this many RRsets. */
+/** Returns the timeout in milliseconds of a request to PowerDNS with this many RRsets. */
 export function answerTime(rrsets: number): number {
   return 10_000 + 11 * rrsets
 }
@@ -225,14 +225,14 @@ export const HEALTH_TIME = 1_000
 /** Milliseconds that running requests have when a process stops: to wait for a lock, and for PowerDNS. */
 export const STOP_TIME = QUEUE_TIMEOUT + answerTime(0) + 1_000
 
-/** Milliseconds after which PowerDNS, once it answers again, no longer applies a request that it never answered. */
+/** Returns the milliseconds after which PowerDNS, once it answers again, no longer applies an unanswered request. */
 export function graceTime(rrsets: number): number {
   return 1_500 + 2 * rrsets
 }
 
 /**
- * Milliseconds after which Postgres ends a transaction of a process that stands still; and between two signs of life
- * while a transaction waits for PowerDNS.
+ * Milliseconds after which Postgres ends a transaction of a process that stands still; and between two heartbeats while
+ * a transaction waits for PowerDNS.
  */
 export const IDLE_TIMEOUT = 20_000
 export const HEARTBEAT_PAUSE = 5_000
@@ -249,19 +249,19 @@ export const DOUBT_TIME = CLAIM_LIFETIME + answerTime(SMALL_WRITE)
 /** Seconds by which the clocks of processes and Postgres may differ. */
 export const CLOCK_SKEW = 60
 
-/** Milliseconds in which PowerDNS has to answer the question for a zone's SOA; after that, its API is asked. */
+/** Milliseconds in which PowerDNS has to answer the question for a zone's SOA; afterwards the service asks its API. */
 export const DNS_ANSWER_TIME = 100
 
-/** What the catalog zone may lose at once: so many members, or this share of them if that is more. */
+/** The members that the catalog zone can lose at once: this number, or this share of them if that is more. */
 export const CATALOG_LOSS = 10
 export const CATALOG_LOSS_SHARE = 0.05
 
-/** Seconds for which a request may wait until a change is served (contract §15.6), and how many may wait at once. */
+/** Seconds for which a request can wait until a change is served (contract §15.6), and the number of such requests. */
 export const PUBLICATION_WAIT = 30
 export const WAITING_MAX = 200
 export const WAITING_PER_ACCOUNT = 20
 
-/** Characters of a password (contract §11.1), and how many passwords may wait for hashing: about a second of work. */
+/** Characters of a password (contract §11.1), and passwords that can wait for hashing: about a second of work. */
 export const PASSWORD_LENGTH_MIN = 8
 export const PASSWORD_LENGTH_MAX = 128
 export const HASHES_WAITING = 50
@@ -270,7 +270,7 @@ export const HASHES_WAITING = 50
 export const CAPTCHA_VALIDITY = HOUR
 export const CAPTCHA_SOLUTION_LENGTH = 10_000
 
-/** The time step of TOTP in seconds (RFC 6238 §5.2), and how many steps a clock may be off (contract §12). */
+/** The time step of TOTP in seconds (RFC 6238 §5.2), and the steps that a clock may be off (contract §12). */
 export const TOTP_STEP = 30
 export const TOTP_DRIFT = 1
 
@@ -283,10 +283,10 @@ export const TOTP_DIGITS = 6
 export const LOGIN_AGE = '7 00:00:00'
 export const LOGIN_UNUSED_PERIOD = '01:00:00'
 
-/** How many networks are known to be a user's (contract §14). */
+/** The number of networks that the service remembers as a user's (contract §14). */
 export const KNOWN_NETWORKS = 10
 
-/** How many API tokens the mail for a password reset lists. */
+/** The number of API tokens that the mail for a password reset lists. */
 export const MAILED_TOKENS = 20
 
 /** Seconds for which a link to a new TOTP factor is valid (contract §11.3); a setting limits the other links. */

@@ -3,9 +3,9 @@ import winston from 'winston'
 export type Log = winston.Logger
 
 /**
- * The log of the process on standard error; standard output is for people. A line is a JSON object, or text, which is for
- * people, too (docs/operators/monitor.md).
- * @param format undefined: text at a terminal, else JSON
+ * Creates the log of the process on standard error; standard output is for people. A line is a JSON object, or text,
+ * which is also for people (docs/operators/monitor.md).
+ * @param format undefined: text at a terminal, otherwise JSON
  */
 export function createLog(
   level: string,
@@ -22,7 +22,7 @@ export function createLog(
   })
 }
 
-/** Select Graphic Rendition (ECMA-48 §8.3.117), by what is painted: a level, or the first digit of a status. */
+/** Select Graphic Rendition (ECMA-48 §8.3.117) by its subject: a level, or the first digit of a status. */
 const COLOURS: Record<string, number> = { error: 31, warn: 33, info: 32, debug: 36, 2: 32, 3: 36, 4: 33, 5: 31 }
 
 type Paint = (colour: string, text: string) => string
@@ -30,7 +30,7 @@ type Paint = (colour: string, text: string) => string
 const paint: Paint = (colour, text) => `\u001b[${COLOURS[colour] ?? 0}m${text}\u001b[0m`
 const unpainted: Paint = (_, text) => text
 
-/** A line for people: time, level, message and members; of a request, what was asked and answered comes first. */
+/** Formats a line for people: time, level, message and members; for a request, its method and answer come first. */
 function textOf({ level, message, timestamp, ...members }: winston.Logform.TransformableInfo, painted: Paint): string {
   const time = String(timestamp).slice(11, 23)
   if (message === 'request') {
@@ -44,17 +44,17 @@ function textOf({ level, message, timestamp, ...members }: winston.Logform.Trans
   return typeof error === 'string' ? [line, ...error.split('\n').map(printable)].join('\n') : line
 }
 
-/** The members that are not null, as `name=value`. */
+/** Formats the members that are not null as `name=value`. */
 function pairs(members: Record<string, unknown>): string[] {
   return Object.entries(members).flatMap(([name, value]) => (value == null ? [] : [`${name}=${shown(value)}`]))
 }
 
-/** A word as it is, anything else as JSON. */
+/** Shows a word unchanged, anything else as JSON. */
 function shown(value: unknown): string {
   return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? printable(value) : printable(JSON.stringify(value))
 }
 
-/** Without control characters, which a terminal would obey. */
+/** Removes control characters, which a terminal would obey. */
 function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

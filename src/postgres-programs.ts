@@ -9,7 +9,7 @@ export interface PostgresPrograms {
   major: number
 }
 
-/** The folders that have all these programs, the newest version first; several may be installed. */
+/** Finds the folders that have all these programs, the newest version first; several may be installed. */
 export function postgresPrograms(names: [string, ...string[]]): PostgresPrograms[] {
   return foldersWith(names)
     .flatMap((folder) => programsIn(folder, names[0]))
@@ -28,7 +28,7 @@ function foldersWith(names: string[]): string[] {
   })
   const found = [...folders, ...(process.env.PATH ?? '').split(delimiter)].filter(hasAll)
   if (found.length > 0) return found
-  // Only where nothing else names one: to ask costs more than to look.
+  // Only where nothing else names a folder: asking costs more than looking.
   const { status, stdout } = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' })
   return status === 0 ? [stdout.trim()].filter(hasAll) : []
 }
@@ -52,9 +52,7 @@ function versionOf(program: string): number | undefined {
 /** The first version with `unique nulls not distinct`. */
 const oldest = 15
 
-/**
- * The Postgres to use: the newest one of the system. Existing data needs the major version that created it.
- */
+/** Finds the Postgres to use: the newest one of the system. Existing data needs the major version that created it. */
 export function findPostgres(madeBy?: number): PostgresPrograms | undefined {
   const all = postgresPrograms(['postgres', 'initdb']).filter(({ major }) => major >= oldest)
   if (madeBy === undefined) return all[0]

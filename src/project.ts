@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The project's folder, which has package.json; the same for the sources and for the build. */
+/** Returns the project's folder, which has package.json; the same for the sources and for the build. */
 export function projectFolder(): string {
   let folder = import.meta.dirname
   while (!existsSync(join(folder, 'package.json'))) {
@@ -11,7 +11,7 @@ export function projectFolder(): string {
   return folder
 }
 
-/** The version in package.json. */
+/** Returns the version in package.json. */
 export function projectVersion(): string {
   return (JSON.parse(readFileSync(join(projectFolder(), 'package.json'), 'utf8')) as { version: string }).version
 }

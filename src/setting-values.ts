@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 import { isIP, isIPv4 } from 'node:net'
 import { DAY, RATE_REQUESTS_MAX, RATE_SECONDS_MAX, RATES, SCOPES, type Rate, type Scope } from './limits.ts'
 
-// What the texts of settings mean. Each function throws an Error whose message says what the setting must be.
+// Parsers of the texts of settings. Each function throws an Error whose message describes a valid setting.
 
 /** A nameserver that transfers our zones; a name without final dot. */
 export interface Secondary {
@@ -39,7 +39,7 @@ export function ipAddress(value: string): string {
   return value
 }
 
-/** Different IP addresses. */
+/** Parses different IP addresses. */
 export function ipAddresses(value: string): string[] {
   const all = list(value)
   if (all.length === 0 || all.some((text) => isIP(text) === 0) || new Set(all).size < all.length) {
@@ -94,7 +94,7 @@ export function address(value: string): string {
   return value
 }
 
-/** Whether this may be the secret of a token that the operator chooses. */
+/** Reports whether this is allowed as the secret of a token that the operator chooses. */
 export function isSecret(value: string): boolean {
   return /^[\x21-\x7e]{8,256}$/.test(value)
 }
@@ -104,7 +104,7 @@ export function secret(value: string): string {
   return value
 }
 
-/** Keys in base64. */
+/** Parses keys in base64. */
 export function encryptionKeys(value: string): Buffer[] {
   const texts = list(value)
   if (texts.length === 0 || texts.some((text) => !/^[A-Za-z0-9+/]{43}=$/.test(text))) {
@@ -113,13 +113,13 @@ export function encryptionKeys(value: string): Buffer[] {
   return texts.map((text) => Buffer.from(text, 'base64'))
 }
 
-/** A host name, without final dot. */
+/** Parses a host name, without final dot. */
 export function hostName(value: string): string {
   if (!HOST_NAME.test(value)) throw new Error(`must be one host name in lower case, not "${value}"`)
   return value.replace(/\.$/, '')
 }
 
-/** Host names, without final dot. */
+/** Parses host names, without final dot. */
 export function names(value: string): string[] {
   const all = list(value)
   const bad = all.find((name) => !HOST_NAME.test(name))
@@ -150,13 +150,13 @@ export function transferKey(value: string): TransferKey {
   const [, algorithm, name = '', secret = ''] =
     /^(hmac-sha(?:256|384|512)):([^:]+):([A-Za-z0-9+/]+={0,2})$/.exec(value) ?? []
   if (algorithm === undefined || !KEY_NAME.test(name) || secret.length % 4 !== 0) {
-    // Without the value, because that has the secret.
+    // Without the value, because it contains the secret.
     throw new Error('must be such as hmac-sha256:transfer:SECRET, with a name in lower case, and a secret in base64')
   }
   return { name: name.replace(/\.$/, ''), algorithm, secret }
 }
 
-/** Addresses and networks, or `none`. */
+/** Parses addresses and networks, or `none`. */
 export function transferAddresses(value: string): string[] {
   return value === 'none' ? [] : networks(value).map(([address, bits]) => `${address.toString()}/${bits}`)
 }

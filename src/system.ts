@@ -10,28 +10,28 @@ import type { Bell } from './flow/bell.ts'
 import type { Budget } from './flow/budget.ts'
 import type { Timestamp } from './time.ts'
 
-/** Connections to Postgres that are kept apart, so that who waits for one thing holds up nobody else. */
+/** Separate pools of connections to Postgres, so that waiting for one purpose does not hold up the others. */
 interface Pools {
-  /** For writers, which wait for locks and PowerDNS: if PowerDNS hangs, readers still get connections. */
+  /** The pool for writers, which wait for locks and PowerDNS: if PowerDNS hangs, readers still get connections. */
   writers: Pool
   /**
-   * Only for marks: a mark is committed while the writer's transaction is open, and transactions that wait for a second
-   * connection from the same pool would deadlock.
+   * The pool only for marks: a mark is committed while the writer's transaction is open, and transactions that wait for
+   * a second connection from the same pool would deadlock.
    */
   marks: Pool
-  /** For `counters` in Postgres, with short timeouts, because requests wait for it. */
+  /** The pool for `counters` in Postgres, with short timeouts, because requests wait for it. */
   counters: Pool
 }
 
-/** What is bounded, because it costs time or memory. */
+/** The bounds on work that costs time or memory. */
 interface Bounds {
-  /** What is done one at a time: writes to a zone, and other work by its key. */
+  /** The work that is done one at a time: writes to a zone, and other work by its key. */
   queues: Budget
   /** The writes of each account. */
   writers: Budget
   /** The bodies of running requests: of clients without a token, and of accounts. */
   bodies: { strangers: Budget; accounts: Budget }
-  /** The large responses of each account that are made, or not taken by their clients yet. */
+  /** The large responses of each account that are in the making or in flight. */
   readers: Budget
   /** The exports of each account. */
   exports: Budget
@@ -56,11 +56,11 @@ export interface System {
   bounds: Bounds
   /** Aborts when the process shall stop. */
   stopping: AbortSignal
-  /** Each request has a copy of the system with its id, and with a log of its own, whose lines have it. */
+  /** The id of the request; each request has a copy of the system, with this id, and a log whose lines have it. */
   request?: string
   log: Log
-  /** What is measured; undefined: METRICS_PORT is not set. */
+  /** The recipient of measurements; undefined: METRICS_PORT is not set. */
   metrics: Metrics | undefined
-  /** The clock. */
+  /** Reads the clock. */
   now: () => Timestamp
 }

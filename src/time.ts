@@ -1,14 +1,14 @@
 /** A point in time as the API writes it: `2026-01-31T12:00:00.123456Z`, UTC, always six fraction digits. */
 export type Timestamp = string
 
-/** The clock of the machine, to the microsecond. */
+/** Reads the clock of the machine, to the microsecond. */
 export function currentTime(): Timestamp {
   const microseconds = Math.floor((performance.timeOrigin + performance.now()) * 1000)
   const second = new Date(Math.floor(microseconds / 1_000_000) * 1000).toISOString().slice(0, 19)
   return `${second}.${String(microseconds % 1_000_000).padStart(6, '0')}Z`
 }
 
-/** A time as RFC 3339 §5.6 writes it; undefined if it is none. */
+/** Reads a time in the form of RFC 3339 §5.6; undefined if it is malformed. */
 export function readTime(text: string): Timestamp | undefined {
   const [, time, fraction = '', zone] =
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(Z|[+-]\d\d:\d\d)$/.exec(text) ?? []
@@ -17,17 +17,17 @@ export function readTime(text: string): Timestamp | undefined {
   return fromMicroseconds(BigInt(milliseconds) * 1000n + BigInt(fraction.padEnd(6, '0')))
 }
 
-/** Whole seconds since the epoch. */
+/** Returns whole seconds since the epoch. */
 export function unixTime(time: Timestamp): number {
   return Math.floor(Date.parse(time) / 1000)
 }
 
-/** Microseconds since the epoch. */
+/** Returns microseconds since the epoch. */
 export function microseconds(time: Timestamp): bigint {
   return BigInt(Date.parse(`${time.slice(0, 19)}Z`)) * 1000n + BigInt(time.slice(20, 26))
 }
 
-/** The inverse of `microseconds`; undefined outside of the years 1 to 9999. */
+/** Inverts `microseconds`; undefined outside of the years 1 to 9999. */
 export function fromMicroseconds(count: bigint): Timestamp | undefined {
   const fraction = ((count % 1_000_000n) + 1_000_000n) % 1_000_000n
   const second = new Date(Number((count - fraction) / 1000n))
@@ -36,12 +36,12 @@ export function fromMicroseconds(count: bigint): Timestamp | undefined {
   return `${second.toISOString().slice(0, 19)}.${String(fraction).padStart(6, '0')}Z`
 }
 
-/** `time`, or the next microsecond after `other` if that is later: clocks may be set, but states have an order. */
+/** Returns `time`, or the next microsecond after `other` if later: clocks may be set, but states have an order. */
 export function after(other: Timestamp, time: Timestamp): Timestamp {
   return time > other ? time : fromMicroseconds(microseconds(other) + 1n)!
 }
 
-/** The microsecond before. */
+/** Returns the microsecond before. */
 export function before(time: Timestamp): Timestamp {
   return fromMicroseconds(microseconds(time) - 1n)!
 }

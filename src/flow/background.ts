@@ -13,7 +13,7 @@ export interface BackgroundTask {
 /**
  * Repeats `work` with pauses until `signal` aborts. After a failure it logs the reason and pauses for RECOVERY_PAUSE.
  * @param pause milliseconds
- * @param bell ends a pause; also the next one, if it rings while `work` runs. Whoever aborts `signal` rings it, too
+ * @param bell ends a pause; if it rings while `work` runs, the next one. The code that aborts `signal` also rings it
  */
 export async function runPeriodically(
   system: System,

@@ -1,7 +1,7 @@
 import { Busy } from '../errors.ts'
 import { TURN_TIMEOUT } from '../limits.ts'
 
-/** Gives back what was taken; to be called once. */
+/** Gives back the taken amount; call it once. */
 export type Release = () => void
 
 interface Waiter {
@@ -11,9 +11,9 @@ interface Waiter {
 }
 
 /**
- * What callers hold or do at a time in this process, such as octets or writes: bounded for each caller (an account, an
- * address, a zone), and for all of them together. Database locks order writers across processes; waiting here first keeps
- * them from occupying the pool's connections.
+ * A bound on the work and the memory in use in this process, such as octets or writes: for each caller (an account, an
+ * address, a zone), and for all of them together. Database locks order writers across processes. Waiting here first
+ * keeps writers from occupying the pool's connections.
  */
 export class Budget {
   readonly #each: number
@@ -28,7 +28,7 @@ export class Budget {
     this.#all = all
   }
 
-  /** Takes some for a caller; undefined if that would exceed the bounds. */
+  /** Takes some for a caller; returns undefined if that would exceed the bounds. */
   tryTake(caller: string, count = 1): Release | undefined {
     if (this.#of(caller) + count > this.#each || this.#total + count > this.#all) return undefined
     this.#add(caller, count)
@@ -39,7 +39,7 @@ export class Budget {
   }
 
   /**
-   * Takes some when there is room, after those who wait for the same caller.
+   * Takes some when the budget has room, after the earlier calls for the same caller.
    * @throws Busy after TURN_TIMEOUT, and once the budget is closed
    */
   async take(caller: string, count = 1): Promise<Release> {
@@ -63,14 +63,14 @@ export class Budget {
     })
   }
 
-  /** Lets nobody wait from now on, because the process stops. */
+  /** Ends all waiting from now on, because the process stops. */
   close(): void {
     this.#isClosed = true
     for (const waiter of [...this.#waiting.values()].flatMap((waiters) => [...waiters]))
       waiter.refuse('the process stops')
   }
 
-  /** Runs `work` when there is room. @throws Busy as `take`, without running `work` */
+  /** Runs `work` when the budget has room. @throws Busy like `take`, without running `work` */
   async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
     const release = await this.take(caller)
     try {
@@ -80,7 +80,7 @@ export class Budget {
     }
   }
 
-  /** Lets those who wait for a caller enter in their order, as far as there is room. */
+  /** Admits the waiting calls of a caller in their order, as far as the budget has room. */
   #admit(caller: string): void {
     const waiters = this.#waiting.get(caller)
     for (const waiter of waiters ?? []) {

@@ -18,7 +18,7 @@ export async function inSlices<T>(work: Work<T>): Promise<T> {
   }
 }
 
-/** Array.map in slices. */
+/** Does Array.map in slices. */
 export async function mapInSlices<A, B>(items: readonly A[], map: (item: A) => B): Promise<B[]> {
   return inSlices(mapping(items, map))
 }
@@ -33,8 +33,8 @@ function* mapping<A, B>(items: readonly A[], map: (item: A) => B): Work<B[]> {
 }
 
 /**
- * The JSON of an array, made in slices. One call for many items is much faster than one for each.
- * @param shown what of an item is in the JSON; default: all
+ * Returns the JSON of an array, made in slices. One call for many items is much faster than one for each.
+ * @param shown returns the part of an item for the JSON; default: all
  */
 export async function stringify<T>(items: readonly T[], shown: (item: T) => unknown = (item) => item): Promise<string> {
   const starts = Array.from({ length: Math.ceil(items.length / 100) }, (_, i) => 100 * i)

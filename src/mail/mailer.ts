@@ -2,7 +2,7 @@ import type { Timestamp } from '../time.ts'
 
 /** A plain-text mail to one address. */
 export interface Mail {
-  /** Becomes the Message-ID, which identifies a mail that arrives twice. */
+  /** The Message-ID, which identifies a mail that arrives twice. */
   id: string
   created: Timestamp
   to: string

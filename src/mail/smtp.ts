@@ -10,7 +10,7 @@ interface Failure extends Error {
   code?: string
   /** The SMTP command that failed. */
   command?: string
-  /** The server's answer to it. */
+  /** The server's answer to the command. */
   response?: string
 }
 
@@ -57,7 +57,7 @@ export function createSmtpMailer(url: string, from: string): Mailer {
         // Suppresses out-of-office replies (RFC 3834 §5).
         headers: { 'Auto-Submitted': 'auto-generated' },
       }
-      // Not before, because it would be a part of each start.
+      // Not earlier, because it would be a part of each start.
       const { createTransport } = await import('nodemailer')
       await createTransport(options)
         .sendMail({ ...message, signal })
@@ -68,7 +68,7 @@ export function createSmtpMailer(url: string, from: string): Mailer {
   }
 }
 
-/** A server's answer may quote passwords or the mail, so only the text of answers about addresses is passed on. */
+/** Returns the error for a server's answer, with its text only if it is about an address: others may quote secrets. */
 function failure({ code = 'failed', command = '', response, message }: Failure): MailFailure {
   if (response === undefined) return new MailFailure(`${code}: ${message}`)
   const isAboutAddress = command === 'MAIL FROM' || command === 'RCPT TO'

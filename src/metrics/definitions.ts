@@ -3,7 +3,7 @@ import { SCOPES } from '../limits.ts'
 interface Definition {
   kind: 'counter' | 'gauge' | 'histogram'
   help: string
-  /** By label, the values that are there from the start. The others come from our code and settings, never from users. */
+  /** The initial values by label. The others come from our code and settings, never from users. */
   labels: Record<string, readonly string[]>
 }
 

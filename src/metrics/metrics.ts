@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { BUCKETS, METRICS, type LabelsOf, type Name, type NameOf } from './definitions.ts'
 
-/** How a process is, for Prometheus. The package takes a while to load, so this file is imported only if it is wanted. */
+/** The state of a process, for Prometheus. The package takes a while to load, so imports of this file are dynamic. */
 export class Metrics {
   /** The type of `text`. */
   readonly contentType: string
@@ -20,7 +20,7 @@ export class Metrics {
       else {
         const counter = new Counter(options)
         this.#counters.set(name, counter)
-        // A counter that appears with its first event hides that from the functions of Prometheus.
+        // A counter that appears with its first event hides that event from the functions of Prometheus.
         for (const known of combinations(labels)) counter.inc(known, 0)
       }
     }
@@ -41,19 +41,19 @@ export class Metrics {
     this.#histograms.get(name)!.observe(labels, (performance.now() - start) / 1000)
   }
 
-  /** Calls `sample` before each scrape, to set gauges; it must not wait for anybody. */
+  /** Calls `sample` before each scrape, to set gauges; it must not wait for anything. */
   onScrape(sample: () => void): void {
     this.#samplers.push(sample)
   }
 
-  /** All metrics in the text format of Prometheus. */
+  /** Returns all metrics in the text format of Prometheus. */
   async text(): Promise<string> {
     for (const sample of this.#samplers) sample()
     return this.#registry.metrics()
   }
 }
 
-/** Every combination of the known values of labels; none if those of a label are unknown. */
+/** Returns every combination of the known values of labels; none if those of a label are unknown. */
 function combinations(labels: Record<string, readonly string[]>): Record<string, string>[] {
   return Object.entries(labels).reduce<Record<string, string>[]>(
     (known, [label, values]) => known.flatMap((each) => values.map((value) => ({ ...each, [label]: value }))),
