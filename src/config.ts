@@ -83,7 +83,7 @@ function settings(setting: Setting) {
     denial: setting('DENIAL', 'nsec3', oneOf(['nsec', 'nsec3'])),
     /** Names, without final dot, under which every account may register direct children. */
     localPublicSuffixes: setting('LOCAL_PUBLIC_SUFFIXES', [], names),
-    /** Host names, without final dot, that serve only dynDNS updates; and those that only return the caller's address. */
+    /** Host names, without final dot, only for dynDNS updates; and those that only return the caller's address. */
     updateHosts: setting('UPDATE_HOSTS', [], names),
     checkIpHosts: setting('CHECK_IP_HOSTS', [], names),
     minimumTtl: setting('MINIMUM_TTL', 60, integer(1, 3600)),

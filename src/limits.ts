@@ -1,6 +1,6 @@
 /**
- * All sizes and rates of the contract (§§4, 8.4, 16), under its names. The limits of record contents are in dns/, and the
- * pauses of loops beside their loops.
+ * All sizes and rates of the contract (§§4, 8.4, 16), under its names. The limits of record contents are in dns/, and
+ * the pauses of loops beside their loops.
  */
 
 export const DOMAIN_NAME_LENGTH = 191
@@ -18,7 +18,7 @@ export const ALLOWED_SUBNETS_MAX = 256
 export const TRANSFER_ADDRESSES_MAX = 8
 export const TRANSFER_NOTIFY_MAX = 4
 
-/** Tokens of an account (contract §5.6), counted apart for API tokens and login tokens; and policies of a token (§6.2). */
+/** Tokens of an account (contract §5.6), counted apart for API and login tokens; and policies of a token (§6.2). */
 export const TOKENS_MAX = 1_000
 export const POLICIES_MAX = 2_000
 
@@ -130,7 +130,7 @@ export const BODY_COLLECTION = 4 * 1024 * 1024
 export const BODY_RESOURCE = 1024 * 1024
 export const BODY_FORM = 64 * 1024
 
-/** Milliseconds that a body has to arrive in full (contract §1.3): one of up to BODY_RESOURCE octets, and a larger one. */
+/** Milliseconds that a body has to arrive in full (contract §1.3): up to BODY_RESOURCE octets, and a larger one. */
 export const BODY_TIME = 60_000
 export const BODY_TIME_LARGE = 300_000
 

@@ -153,8 +153,8 @@ export interface Catalogs {
 /**
  * An authoritative nameserver that signs. Zones are absolute names (final dot). Every function rejects with
  * NameserverFailure, whose kind states what is known afterwards. A function that changes a zone resolves when DNS
- * answers the new state. It confirms the lease just before it sends a request, and rejects with the lease's error if the
- * lease has ended.
+ * answers the new state. It confirms the lease just before it sends a request, and rejects with the lease's error if
+ * the lease has ended.
  */
 export interface Nameserver {
   /**

@@ -32,8 +32,8 @@ export interface StartOptions {
 }
 
 /**
- * Runs the service until a signal stops it. It starts private servers (private-servers/) for those that the environment does not
- * name: a demo.
+ * Runs the service until a signal stops it. It starts private servers (private-servers/) for those that the environment
+ * does not name: a demo.
  * @throws ConfigError; StartError
  */
 export async function start({ fresh, install, ci }: StartOptions): Promise<void> {

@@ -56,7 +56,7 @@ export async function query<Row>(db: Db, sql: string, bindings: Record<string, u
     const result = await db.query({ name, text, values: order.map((binding) => bound(bindings, binding)) })
     return result.rows as Row[]
   } catch (error) {
-    // 25P02: a statement sent before has aborted the transaction. Its error is the cause, so it reaches the caller first.
+    // 25P02: a statement sent before has aborted the transaction. Its error, the cause, reaches the caller first.
     if ((error as { code?: string }).code === '25P02') await nextIteration()
     else tellFailure(db, error)
     throw translate(error)
@@ -153,8 +153,8 @@ export class Transaction implements AsyncDisposable {
 
   /**
    * Asks Postgres, on another connection, for the outcome.
-   * @throws OutcomeUnknown if Postgres stays away; or if it has crashed, or a standby has replaced it, and it may have given
-   *   the number to another transaction
+   * @throws OutcomeUnknown if Postgres stays away; or if it has crashed, or a standby has replaced it, and it may have
+   *   given the number to another transaction
    */
   async #isCommitted(): Promise<boolean> {
     const { id, incarnation } = await this.#identity

@@ -12,7 +12,7 @@ export interface Health {
   checks?: Record<string, Check>
 }
 
-/** The latest check, running or at most HEALTH_TIME old, by the pool of a system: each request has a copy of the system. */
+/** The latest check, running or at most HEALTH_TIME old, by the pool of a system, of which each request has a copy. */
 const latest = new WeakMap<System['db'], Promise<Health>>()
 
 /**

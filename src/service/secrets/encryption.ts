@@ -3,8 +3,8 @@ import { Unavailable } from '../../errors.ts'
 import type { SecretTable } from '../../store/encrypted.ts'
 import type { System } from '../../system.ts'
 
-// Secrets that the service must be able to read again are encrypted in the database. A ciphertext consists of the nonce,
-// the tag, and as many octets as the secret has.
+// Secrets that the service must be able to read again are encrypted in the database. A ciphertext consists of the
+// nonce, the tag, and as many octets as the secret has.
 
 /** NIST SP 800-38D; 2^32 random nonces of 96 bits are safe for one key. */
 const ALGORITHM = 'aes-256-gcm'

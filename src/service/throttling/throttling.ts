@@ -60,9 +60,9 @@ export interface LoginAttempt {
 }
 
 /**
- * Compares a password and counts a failure for the client's network and for the account (contract §14, `login_failure`).
- * After too many failures for the account, only a right password from a trusted client is accepted; everything else is
- * throttled, so that strangers learn nothing, and cannot lock out the owner.
+ * Compares a password and counts a failure for the client's network and for the account (contract §14,
+ * `login_failure`). After too many failures for the account, only a right password from a trusted client is accepted;
+ * everything else is throttled, so that strangers learn nothing, and cannot lock out the owner.
  * @param compare returns whether the password is right
  * @param isTrusted returns whether the client has proved more than the password
  * @throws Throttled if too many comparisons failed

@@ -137,7 +137,7 @@ export async function remove(visit: Visit, id: string): Promise<void> {
 }
 
 /**
- * Runs `work` in a transaction that reserves the rights of a token, its policies included, if the actor may change them.
+ * Runs `work` in a transaction that reserves the rights of a token and its policies, if the actor may change them.
  * @throws NotFound; Denied if the token acts for another account (contract §3.3)
  */
 export async function withToken<T>(visit: Visit, id: string, work: (trx: Db, token: Token) => Promise<T>): Promise<T> {

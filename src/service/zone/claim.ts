@@ -80,8 +80,8 @@ export function pushOf(version: number | null, rrsets: number): Push {
 }
 
 /**
- * A time of this process, by two clocks, in milliseconds: a process may stand still for long. The steady clock stands still
- * while a machine is paused; the wall clock may be set.
+ * A time of this process, by two clocks, in milliseconds: a process may stand still for long. The steady clock stands
+ * still while a machine is paused; the wall clock may be set.
  */
 export interface Moment {
   steady: number

@@ -64,7 +64,7 @@ function newestAfter({ system, timeline }: Position): Newest {
   return found
 }
 
-/** Breaks a connection. If the machine at its other end is gone, it would hang until TCP gives up: a quarter of an hour. */
+/** Breaks a connection. If the machine at its other end is gone, it would hang until TCP gives up: some 15 minutes. */
 function destroy(client: pg.ClientBase): void {
   const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
   connection.stream.destroy()

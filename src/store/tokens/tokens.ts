@@ -86,8 +86,8 @@ const TOKEN = `with token as materialized (
     left join accounts bound on bound.id = tokens.user_override_id`
 
 /**
- * The members of `PresentedToken`. `between` makes Postgres use the index. With `=` it scans the table if few tokens have
- * nearly all policies: it expects an early match, which is wrong for a token without policies.
+ * The members of `PresentedToken`. `between` makes Postgres use the index. With `=` it scans the table if few tokens
+ * have nearly all policies: it expects an early match, which is wrong for a token without policies.
  */
 const PRESENTED = `select id, owner_id as "ownerId", user_override_id as "userOverrideId", daily_rate as "dailyRate", mfa,
     coalesce(not mfa, false) and exists (

@@ -14,15 +14,15 @@ export interface Push {
   timeLimit: number
 }
 
-/** The mark of a zone: its published state may differ from the database. Its times are those of the database's clock. */
+/** The mark of a zone: its published state may differ from the database. Its times are by the database's clock. */
 export interface Mark extends Push {
   /** The name, without final dot. */
   zone: string
   /** The lowest serial that was sent since the zone is marked. */
   first: number | null
   /**
-   * A random number for each worker that starts on the zone. A worker may lose its lock without noticing (its connection
-   * breaks), so only the last one to claim the mark may delete or update it.
+   * A random number for each worker that starts on the zone. A worker may lose its lock without noticing (its
+   * connection breaks), so only the last one to claim the mark may delete or update it.
    */
   claim: number
   since: Timestamp
