@@ -222,9 +222,14 @@ export async function equalise(
   await claim.note(version, found.length)
   await system.nameserver.addKeys(zone, openKeys(system, domain.name, missing), claim)
   if (!isConfigured) await system.nameserver.configure(zone, domain.denial, transfers, claim)
-  const rrsets = found.map(({ before, after }) => after ?? { ...before!, records: [] })
-  await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets }, true, claim)
+  const update = { zone, denial: domain.denial, version, rrsets: found.map(toPublish) }
+  await system.nameserver.publish(update, true, claim)
   return { version, differences: found }
+}
+
+/** Returns the RRset that a change leaves at the nameserver; without records, if the change removes it. */
+export function toPublish({ before, after }: Pick<Difference, 'before' | 'after'>): PublishedRRset {
+  return after ?? { ...before!, records: [] }
 }
 
 /** Reports whether a zone has the settings that a publication of the whole zone needs. */

@@ -18,7 +18,7 @@ import type { Claim } from './claim.ts'
 import type { Difference } from './differences.ts'
 import { bury, creations, record, type Author } from './journal.ts'
 import { created, deleted, isCut, occlusions } from './occlusion.ts'
-import { deleteLeftovers, ended, equalise, nextVersion, type Publication } from './publication.ts'
+import { deleteLeftovers, ended, equalise, nextVersion, toPublish, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
 import { openKeys, storeKeys } from '../secrets/signing-keys.ts'
 
@@ -123,8 +123,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     const isAtomic = rectify === domain.rectify
     const sent = { version, rrsets: changes.length, served: domain.version, isAtomic }
     const marking = publication.mark(domain.name, sent)
-    const states = changes.map(({ before, after }) => after ?? { ...before!, records: [] })
-    const update = { zone: `${domain.name}.`, denial: domain.denial, version, rrsets: states }
+    const update = { zone: `${domain.name}.`, denial: domain.denial, version, rrsets: changes.map(toPublish) }
     // While the zone is being marked.
     const preparing = sendAlong(system.nameserver.prepare(update, rectify))
     const claim = await marking
