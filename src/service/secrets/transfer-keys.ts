@@ -24,8 +24,8 @@ export function openTransfers(
   domain: Pick<Domain, 'id' | 'name'>,
   { addresses, secret }: StoredTransfers,
 ): Transfers {
-  const open = (stored: Buffer) => keyOf(domain, decrypt(system, stored, ownerOf('transfers', domain.name)))
-  return { addresses, key: secret === null ? undefined : open(secret) }
+  if (secret === null) return { addresses, key: undefined }
+  return { addresses, key: keyOf(domain, decrypt(system, secret, ownerOf('transfers', domain.name))) }
 }
 
 /** Returns the name of a zone's own key: it has only one at a time. */
