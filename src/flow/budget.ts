@@ -1,6 +1,8 @@
 import { Busy } from '../errors.ts'
 import { TURN_TIMEOUT } from '../limits.ts'
 
+const STOPPING = 'the process stops'
+
 /** Gives back the taken amount; call it once. */
 export type Release = () => void
 
@@ -59,15 +61,15 @@ export class Budget {
       const late = setTimeout(refuse, TURN_TIMEOUT, `still in the queue after ${TURN_TIMEOUT} ms`)
       this.#waiting.set(caller, waiters.add(waiter))
       this.#admit(caller)
-      if (this.#isClosed) this.close()
+      // Without effect on one that has entered.
+      if (this.#isClosed) refuse(STOPPING)
     })
   }
 
   /** Ends all waiting from now on, because the process stops. */
   close(): void {
     this.#isClosed = true
-    for (const waiter of [...this.#waiting.values()].flatMap((waiters) => [...waiters]))
-      waiter.refuse('the process stops')
+    for (const waiter of [...this.#waiting.values()].flatMap((waiters) => [...waiters])) waiter.refuse(STOPPING)
   }
 
   /** Runs `work` when the budget has room. @throws Busy like `take`, without running `work` */
