@@ -3,7 +3,7 @@ import { address, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './su
 import type { Setup } from './support/setup.ts'
 
 const RUNS = 600
-const LIST_RUNS = 100
+const LIST_RUNS = 500
 const RRSETS = 499
 
 /** Reading one RRset, and all RRsets of a zone. */

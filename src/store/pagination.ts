@@ -81,10 +81,10 @@ async function ahead<Row>(db: Db, list: List, cursor?: Cursor): Promise<Row[]> {
     (condition) => `(select ${columns} from ${table} where ${condition} ${from ?? ''} ${limited})`,
   )
   const sql = `select * from (
-      select *, sum(octets) over (${order} rows unbounded preceding) as total
-      from (select *, ${octets} as octets from (${branches.join(' union all ')}) as entries ${limited}) as measured
+      select *, sum(${octets}) over (${order} rows unbounded preceding) as total
+      from (${branches.join(' union all ')}) as entries ${limited}
     ) as page
-    where total - octets <= ${PAGE_OCTETS} ${order}`
+    where total - ${octets} <= ${PAGE_OCTETS} ${order}`
   return query(db, sql, { ...bindings, ...(cursor && position(cursor)) })
 }
 
