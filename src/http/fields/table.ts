@@ -1,6 +1,5 @@
 import type * as yup from 'yup'
-import type { Problems } from '../../errors.ts'
-import { camelCase, readFields, readForm, type CamelCase, type Shape, type Values } from './fields.ts'
+import { camelCase, readFields, readForm, type CamelCase } from './fields.ts'
 import { described, named, nullable, object, type Component, type JsonSchema } from './schema.ts'
 
 /**
@@ -50,103 +49,60 @@ type FieldOf<R> = R extends
   ? Field
   : never
 
-/** The members of a resource in the order of responses, with their types and meanings. */
-export class Representation<Source, Context, S extends Shape> {
-  /** The schemas of an entry in lists, and of the full object. */
-  readonly schema: Component
-  readonly full: Component
-  readonly shape: S
-  readonly #rows: Rows<Source, Context>
-  readonly #members: Getters<Source, Context>
-  readonly #all: Getters<Source, Context>
-
-  /** @param names of the schemas; both are the same if no member is shown in full only */
-  constructor([name, fullName = name]: [string, string?], rows: Rows<Source, Context>) {
-    this.#rows = rows
-    const shown = Object.entries(rows).filter(([, row]) => !('writeOnly' in row))
-    const usual = shown.filter(([, row]) => !('detail' in row || 'readOnce' in row))
-    this.#members = getters(usual)
-    this.#all = getters(shown)
-    this.schema = { title: name, ...object(mapRows(usual, shownSchema)) }
-    this.full = fullName === name ? this.schema : { title: fullName, ...object(mapRows(shown, shownSchema)) }
-    this.shape = mapRows(Object.entries(rows), fieldOf) as S
-  }
-
-  /** Presents an object as lists show it. */
-  present(source: Source, context: Context): Record<string, unknown> {
-    return build(this.#members, source, context)
-  }
-
-  presentFull(source: Source, context: Context): Record<string, unknown> {
-    return build(this.#all, source, context)
-  }
-
-  /** Reads the members of a request, like `readFields`. @throws Invalid */
-  read(body: unknown): Values<S> & { problems: Problems } {
-    return readFields(body, this.shape)
-  }
-
-  /** Reads a request like `read`, but throws the problems. @throws Invalid */
-  readForm(body: unknown): Values<S> {
-    return readForm(body, {}, this.shape)
-  }
-
-  /** Returns the schema of a request. @param required members, which depend on the method */
-  input(title: string, required: (keyof S & string)[] = []): Component {
-    return inputSchema(title, this.#rows, required)
-  }
-}
-
 /**
- * Makes a representation of a source, whose values may also depend on the context. If a row's value has no source, the
- * result has the type of the row's name, so that the compiler rejects its use.
+ * Makes a representation: the members of a resource in the order of responses, with their types and meanings. Their
+ * values come from the source, and may also depend on the context. If a row's value has no source, the result has the
+ * type of the row's name, so that the compiler rejects its use.
  */
 export function representation<Source, Context = void>() {
-  return function <M extends Rows<Source, Context>>(names: [string, string?], rows: M) {
-    type Result = Representation<Source, Context, Written<M>>
-    return new Representation(names, rows) as [Unsourced<Source, M>] extends [never] ? Result : Unsourced<Source, M>
-  }
-}
-
-/** The members of a request that has no counterpart in responses. */
-export class Form<R extends Shape, O extends Shape> {
-  readonly schema: Component
-  readonly #required: R
-  readonly #optional: O
-
-  constructor(schema: Component, required: R, optional: O) {
-    this.schema = schema
-    this.#required = required
-    this.#optional = optional
-  }
-
-  /** @throws Invalid */
-  read(body: unknown): Required<Values<R>> & Values<O> {
-    return readForm(body, this.#required, this.#optional)
+  /** @param names of the schemas; both are the same if no member is shown in full only */
+  return function <M extends Rows<Source, Context>>([name, fullName = name]: [string, string?], rows: M) {
+    const shown = Object.entries(rows).filter(([, row]) => !('writeOnly' in row))
+    const usual = shown.filter(([, row]) => !('detail' in row || 'readOnce' in row))
+    const schema: Component = { title: name, ...object(mapRows(usual, shownSchema)) }
+    const shape = mapRows(Object.entries(rows), fieldOf) as Written<M>
+    const result = {
+      /** The schemas of an entry in lists, and of the full object. */
+      schema,
+      full: fullName === name ? schema : { title: fullName, ...object(mapRows(shown, shownSchema)) },
+      shape,
+      /** Presents an object as lists show it. */
+      present: presenter(usual),
+      presentFull: presenter(shown),
+      /** Reads the members of a request, like `readFields`. @throws Invalid */
+      read: (body: unknown) => readFields(body, shape),
+      /** Reads a request like `read`, but throws the problems. @throws Invalid */
+      readForm: (body: unknown) => readForm(body, {}, shape),
+      /** Returns the schema of a request. @param required members, which depend on the method */
+      input: (title: string, required: (keyof Written<M> & string)[] = []) => inputSchema(title, rows, required),
+    }
+    return result as [Unsourced<Source, M>] extends [never] ? typeof result : Unsourced<Source, M>
   }
 }
 
 type FormRows = Record<string, { write: yup.Schema; text: string; example?: unknown }>
 
+/** Makes the members of a request that has no counterpart in responses. */
 export function form<R extends FormRows, O extends FormRows>(title: string, required: R, optional: O) {
-  const schema = inputSchema(title, { ...required, ...optional }, Object.keys(required))
   const [must, may] = [required, optional].map((rows) => mapRows(Object.entries(rows), fieldOf))
-  return new Form<Written<R>, Written<O>>(schema, must as Written<R>, may as Written<O>)
+  return {
+    schema: inputSchema(title, { ...required, ...optional }, Object.keys(required)),
+    /** @throws Invalid */
+    read: (body: unknown) => readForm(body, must as Written<R>, may as Written<O>),
+  }
 }
 
-type Getters<Source, Context> = [name: string, get: (source: Source, context: Context) => unknown][]
-
-function getters<Source, Context>(rows: [string, Row<Source, Context>][]): Getters<Source, Context> {
-  return rows.map(([name, { from }]) => {
+/** Returns a function that presents an object with the members of these rows. */
+function presenter<Source, Context>(rows: [string, Row<Source, Context>][]) {
+  const members = rows.map(([name, { from }]) => {
     const property = camelCase(name) as keyof Source
-    return [name, from ?? ((source) => source[property])]
+    return { name, get: from ?? ((source: Source) => source[property]) }
   })
-}
-
-function build<Source, Context>(members: Getters<Source, Context>, source: Source, context: Context) {
-  const object: Record<string, unknown> = {}
-  for (const [name, get] of members) object[name] = get(source, context)
-  return object
+  return (source: Source, context: Context): Record<string, unknown> => {
+    const object: Record<string, unknown> = {}
+    for (const { name, get } of members) object[name] = get(source, context)
+    return object
+  }
 }
 
 type AnyRow = Row<never, never>
