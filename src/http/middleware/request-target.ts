@@ -56,27 +56,21 @@ export async function paths(ctx: Koa.Context, next: Koa.Next): Promise<void> {
 
 /** Reads the path of the request's target. @throws NotFound if it has none, or cannot be parsed, such as `http://[` */
 function pathOf(ctx: Koa.Context): string {
-  const path = parsed(ctx)
-  if (path === null) throw new NotFound()
-  return path
-}
-
-/** Parses the path. Koa throws some errors, and finds no path in `//=?a=\@#`. */
-function parsed(ctx: Koa.Context): string | null {
   try {
-    return ctx.path
+    // Koa finds no path in `//=?a=\@#`.
+    if ((ctx.path as string | null) !== null) return ctx.path
   } catch {
-    return null
+    // Koa throws several errors.
   }
+  throw new NotFound()
 }
 
 function normalise(segment: string): string {
-  let text: string
   try {
-    text = decodeURIComponent(segment)
+    const text = decodeURIComponent(segment)
+    if (!text.includes('/')) return encodeURIComponent(text)
   } catch {
-    throw new NotFound()
+    // The segment is not valid UTF-8.
   }
-  if (text.includes('/')) throw new NotFound()
-  return encodeURIComponent(text)
+  throw new NotFound()
 }
