@@ -3,6 +3,7 @@ export interface JsonSchema {
   /** The name of the component in the document (openapi/components.ts). */
   $ref?: Component
   type?: string | string[]
+  enum?: readonly unknown[]
   description?: string
   /** The first one is used in the examples of the document. */
   examples?: readonly unknown[]
@@ -45,11 +46,7 @@ export const VERSION: JsonSchema = { type: 'integer', minimum: 0, examples: [179
 /** Returns the same schema, extended by null. */
 export function nullable(schema: JsonSchema): JsonSchema {
   if (schema.$ref !== undefined || schema.type === undefined) return { anyOf: [schema, { type: 'null' }] }
-  return { ...schema, type: [schema.type, 'null'].flat(), ...(schema['enum'] !== undefined && withNull(schema)) }
-}
-
-function withNull(schema: JsonSchema): { enum: unknown[] } {
-  return { enum: [...(schema['enum'] as unknown[]), null] }
+  return { ...schema, type: [schema.type, 'null'].flat(), ...(schema.enum && { enum: [...schema.enum, null] }) }
 }
 
 export function arrayOf(items: JsonSchema): JsonSchema {

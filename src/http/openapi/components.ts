@@ -136,7 +136,7 @@ function withTexts(text: string, texts: readonly string[]): string {
 
 /** Makes a value that a schema accepts, of the first examples in it. */
 function exampleOf(schema: JsonSchema): unknown {
-  const given = schema.examples ?? (schema['enum'] as unknown[] | undefined)
+  const given = schema.examples ?? schema.enum
   if (given !== undefined) return given[0]
   const inner = schema.$ref ?? schema.anyOf?.[0]
   if (inner !== undefined) return exampleOf(inner)
