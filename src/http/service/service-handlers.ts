@@ -5,24 +5,17 @@ import { answer } from '../kit/answer.ts'
 import { apiUrl } from '../kit/caller.ts'
 import { guard, type Context } from '../kit/context.ts'
 import { Refusal } from '../kit/refusal.ts'
+import { PATHS } from './service-representation.ts'
 
 /** Responds with links to the resources that the client can use next (contract §13). */
 export async function showIndex(ctx: Context): Promise<void> {
   const base = apiUrl(ctx)
   const actor = ctx.state.actor as Actor | undefined
-  if (actor === undefined) {
-    const links = { register: '/auth/', login: '/auth/login/', 'reset-password': '/auth/account/reset-password/' }
-    answer(ctx, 200, absolute(base, links))
-    return
-  }
-  const account = {
-    show: '/auth/account/',
-    delete: '/auth/account/delete/',
-    'change-email': '/auth/account/change-email/',
-    'reset-password': '/auth/account/reset-password/',
-  }
-  const links = { logout: '/auth/logout/', tokens: '/auth/tokens/', domains: '/domains/' }
-  answer(ctx, 200, { account: absolute(base, account), ...absolute(base, links) })
+  const index =
+    actor === undefined
+      ? absolute(base, PATHS.withoutToken)
+      : { account: absolute(base, PATHS.account), ...absolute(base, PATHS.others) }
+  answer(ctx, 200, index)
 }
 
 function absolute(base: string, links: Record<string, string>): Record<string, string> {

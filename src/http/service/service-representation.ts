@@ -20,30 +20,31 @@ export const HEALTH: Component = {
   ),
 }
 
-function url(path: string): JsonSchema {
-  return { type: 'string', format: 'uri', examples: [`https://dns.example.net/api/v1${path}`] }
+const RESET = { 'reset-password': '/auth/account/reset-password/' }
+
+/** The paths of the index (contract §13): without a token; with one, those of the account, and the others. */
+export const PATHS = {
+  withoutToken: { register: '/auth/', login: '/auth/login/', ...RESET },
+  account: {
+    show: '/auth/account/',
+    delete: '/auth/account/delete/',
+    'change-email': '/auth/account/change-email/',
+    ...RESET,
+  },
+  others: { logout: '/auth/logout/', tokens: '/auth/tokens/', domains: '/domains/' },
 }
 
-const RESET = { 'reset-password': url('/auth/account/reset-password/') }
+/** Returns the schemas of the URLs of these paths. */
+function urls(paths: Record<string, string>): Record<string, JsonSchema> {
+  const url = (path: string) => ({ type: 'string', format: 'uri', examples: [`https://dns.example.net/api/v1${path}`] })
+  return Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, url(path)]))
+}
 
 export const INDEX: Component = {
   title: 'Index',
   anyOf: [
-    {
-      ...object({
-        account: object({
-          show: url('/auth/account/'),
-          delete: url('/auth/account/delete/'),
-          'change-email': url('/auth/account/change-email/'),
-          ...RESET,
-        }),
-        logout: url('/auth/logout/'),
-        tokens: url('/auth/tokens/'),
-        domains: url('/domains/'),
-      }),
-      description: 'With a token.',
-    },
-    { ...object({ register: url('/auth/'), login: url('/auth/login/'), ...RESET }), description: 'Without one.' },
+    { ...object({ account: object(urls(PATHS.account)), ...urls(PATHS.others) }), description: 'With a token.' },
+    { ...object(urls(PATHS.withoutToken)), description: 'Without one.' },
   ],
 }
 
@@ -59,5 +60,5 @@ export const TEST_ACCOUNT: Component = {
 /** The URL of a token's policies (contract §6.2). */
 export const POLICIES_INDEX: Component = {
   title: 'PoliciesIndex',
-  ...object({ rrsets: url('/auth/tokens/5f6c1b2e-9a8d-4c3b-b7e0-1d2f3a4b5c6d/policies/rrsets/') }),
+  ...object(urls({ rrsets: '/auth/tokens/5f6c1b2e-9a8d-4c3b-b7e0-1d2f3a4b5c6d/policies/rrsets/' })),
 }
