@@ -82,9 +82,9 @@ async function inFolder(
     progress: () => undefined,
   })
   const backends = {
-    databaseUrl: stack.databaseUrl!,
-    pdnsApiUrl: stack.pdnsApiUrl!,
-    pdnsApiKey: stack.pdnsApiKey!,
+    databaseUrl: stack.postgres!.url,
+    pdnsApiUrl: stack.powerDns!.apiUrl,
+    pdnsApiKey: stack.powerDns!.apiKey,
   }
   const stops: (() => Promise<void>)[] = []
   const start = async (environment: Record<string, string> = {}) => {
@@ -108,7 +108,7 @@ async function inFolder(
       backends,
       databaseUrl: backends.databaseUrl,
       pdnsApiUrl: backends.pdnsApiUrl,
-      primary: { dnsHost: stack.dnsHost!, dnsPort: stack.dnsPort! },
+      primary: stack.powerDns!,
       secret: TOKEN,
       another: start,
     })

@@ -33,11 +33,8 @@ export interface StackOptions {
 
 /** The started servers; undefined stands for one that was not started. */
 export interface Stack {
-  databaseUrl: string | undefined
-  pdnsApiUrl: string | undefined
-  pdnsApiKey: string | undefined
-  dnsHost: string | undefined
-  dnsPort: number | undefined
+  postgres: Postgres | undefined
+  powerDns: PowerDns | undefined
   /** Resolves, with a text for the user, when one of the servers has exited without being stopped. */
   broken: Promise<string>
   /** Stops PowerDNS first, then Postgres. */
@@ -88,11 +85,8 @@ function stackOf(postgres: Postgres | undefined, powerDns: PowerDns | undefined,
     void powerDns?.exited.then(report('PowerDNS'))
   })
   return {
-    databaseUrl: postgres?.url,
-    pdnsApiUrl: powerDns?.apiUrl,
-    pdnsApiKey: powerDns?.apiKey,
-    dnsHost: powerDns?.dnsHost,
-    dnsPort: powerDns?.dnsPort,
+    postgres,
+    powerDns,
     broken,
     stop: async () => {
       stopping = true

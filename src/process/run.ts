@@ -44,9 +44,9 @@ export async function operate(operation: Operation): Promise<void> {
     })
   }
   const backends = {
-    databaseUrl: config.databaseUrl ?? stack!.databaseUrl!,
-    pdnsApiUrl: config.pdnsApiUrl ?? stack!.pdnsApiUrl!,
-    pdnsApiKey: config.pdnsApiKey ?? stack!.pdnsApiKey!,
+    databaseUrl: config.databaseUrl ?? stack!.postgres!.url,
+    pdnsApiUrl: config.pdnsApiUrl ?? stack!.powerDns!.apiUrl,
+    pdnsApiKey: config.pdnsApiKey ?? stack!.powerDns!.apiKey,
   }
   const keyEncryptionKeys = encryptionKeys(config, fresh)
   if (stack !== undefined) rememberServers(config.dataFolder, settingsOf(config, backends, keyEncryptionKeys))
@@ -117,8 +117,8 @@ function addressOf({ hosts: [address] }: Config, port: number): string {
 function welcome(config: Config, port: number, stack: Stack | undefined, demo: Demo | undefined): string {
   const base = `${config.publicUrl ?? addressOf(config, port)}/api/v1`
   const lines = ['', 'Zoneplane is ready.', '', `  API    ${base}/`]
-  const dns = stack?.dnsPort === undefined ? undefined : { host: stack.dnsHost!, port: stack.dnsPort }
-  if (dns !== undefined) lines.push(`  DNS    ${dns.host} port ${dns.port}`)
+  const dns = stack?.powerDns
+  if (dns !== undefined) lines.push(`  DNS    ${dns.dnsHost} port ${dns.dnsPort}`)
   if (demo === undefined) return [...lines, ''].join('\n')
   const { secret, subname } = demo
   const collection = `${base}/domains/${DEMO_DOMAIN}/rrsets/`
@@ -133,13 +133,13 @@ function welcome(config: Config, port: number, stack: Stack | undefined, demo: D
     `  ${curl} -H 'Content-Type: application/json' -d '${rrset}' ${collection}`,
     `  ${curl} ${collection}${subname}/A/`,
   )
-  if (dns !== undefined) lines.push(`  dig +dnssec @${dns.host} -p ${dns.port} ${subname}.${DEMO_DOMAIN} A`)
+  if (dns !== undefined) lines.push(`  dig +dnssec @${dns.dnsHost} -p ${dns.dnsPort} ${subname}.${DEMO_DOMAIN} A`)
   return [...lines, ''].join('\n')
 }
 
 /** Returns the secret, but only at a terminal and with private servers: logs are kept. Otherwise a shell expression. */
 function shownToken(config: Config, stack: Stack | undefined, secret: string): { token: string; quote: string } {
-  if (stack?.databaseUrl !== undefined && process.stdout.isTTY) return { token: secret, quote: "'" }
+  if (stack?.postgres !== undefined && process.stdout.isTTY) return { token: secret, quote: "'" }
   const kept = join(config.dataFolder, 'token')
   return { token: config.token === undefined ? `$(cat '${kept}')` : '$ZONEPLANE_TOKEN', quote: '"' }
 }

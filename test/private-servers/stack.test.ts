@@ -13,9 +13,9 @@ import { isGone, processes, quietly } from './processes.ts'
 const powerDns = { dnsPort: 0 }
 const options = { postgres: true, powerDns, durable: false, progress: quietly }
 
-async function zones(stack: Stack): Promise<unknown[]> {
-  const response = await fetch(`${stack.pdnsApiUrl!}/api/v1/servers/localhost/zones`, {
-    headers: { 'X-API-Key': stack.pdnsApiKey! },
+async function zones({ powerDns }: Stack): Promise<unknown[]> {
+  const response = await fetch(`${powerDns!.apiUrl}/api/v1/servers/localhost/zones`, {
+    headers: { 'X-API-Key': powerDns!.apiKey },
   })
   return (await response.json()) as unknown[]
 }
@@ -28,7 +28,7 @@ test.serial('Postgres and PowerDNS both start and both stop', async (t) => {
   const [postgres, pdns] = processes(folder)
   t.truthy(postgres)
   t.truthy(pdns)
-  const client = new pg.Client({ connectionString: stack.databaseUrl })
+  const client = new pg.Client({ connectionString: stack.postgres!.url })
   await client.connect()
   await client.end()
   t.deepEqual(await zones(stack), [])
@@ -49,14 +49,14 @@ test.serial('the servers can enter a data folder that is made under a strict uma
 test.serial('a server that the caller does not ask for is not started', async (t) => {
   const other = newFolder()
   const stack = await startStack(other, { ...options, postgres: false })
-  t.is(stack.databaseUrl, undefined)
+  t.is(stack.postgres, undefined)
   t.false(existsSync(join(other, 'postgres')))
   await stack.stop()
   const another = newFolder()
   // Quicker than a database of its own.
   execFileSync('cp', ['--archive', join(folder, 'postgres'), another])
   const postgres = await startStack(another, { ...options, powerDns: undefined })
-  t.like(postgres, { pdnsApiUrl: undefined, dnsPort: undefined })
+  t.is(postgres.powerDns, undefined)
   t.deepEqual(readdirSync(another).sort(), ['lock', 'postgres'])
   await postgres.stop()
 })
@@ -91,9 +91,9 @@ test.serial('if a server ends by itself, the stack reports it', async (t) => {
 test.serial('`fresh` deletes what Zoneplane made, and nothing else', async (t) => {
   writeFileSync(join(folder, 'token'), 'kept')
   const first = await startStack(folder, options)
-  await fetch(`${first.pdnsApiUrl!}/api/v1/servers/localhost/zones`, {
+  await fetch(`${first.powerDns!.apiUrl}/api/v1/servers/localhost/zones`, {
     method: 'POST',
-    headers: { 'X-API-Key': first.pdnsApiKey! },
+    headers: { 'X-API-Key': first.powerDns!.apiKey },
     body: JSON.stringify({ name: 'example.test.', kind: 'Master', nameservers: [] }),
   })
   t.is((await zones(first)).length, 1)
