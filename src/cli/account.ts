@@ -6,46 +6,31 @@ import { numberOr, shortTime, table, type AddCommand, type Outcome } from './com
 export function addAccount(program: Command, add: AddCommand): void {
   const group = program.command('account').description('create, list, limit, disable and delete accounts')
   withLimits(
-    add(
-      group,
-      'create <email>',
-      'create an active account; nobody can log in until a password is set',
-      async (system, email: string, options: LimitOptions) =>
-        shown(await accounts.create(system, email, limits(options))),
+    add(group, 'create <email>', {}, async (system, email: string, options: LimitOptions) =>
+      shown(await accounts.create(system, email, limits(options))),
     ),
-  )
-  add(group, 'list', 'list all accounts', async (system) => {
+  ).description('create an active account; nobody can log in until a password is set')
+  add(group, 'list', {}, async (system) => {
     const all = await accounts.list(system)
     return { lines: rows(all), json: all.map(present) }
-  })
-  add(
-    group,
-    'disable <email>',
-    'block its tokens and logins; DNS still serves its domains',
-    async (system, email: string) => shown(await accounts.setState(system, email, 'disabled')),
-  )
-  add(group, 'enable <email>', 'unblock its tokens and logins', async (system, email: string) =>
+  }).description('list all accounts')
+  add(group, 'disable <email>', {}, async (system, email: string) =>
+    shown(await accounts.setState(system, email, 'disabled')),
+  ).description('block its tokens and logins; DNS still serves its domains')
+  add(group, 'enable <email>', {}, async (system, email: string) =>
     shown(await accounts.setState(system, email, 'active')),
-  )
+  ).description('unblock its tokens and logins')
   withLimits(
-    add(
-      group,
-      'set-limit <email>',
-      'set the limits that are given; the others stay',
-      async (system, email: string, options: LimitOptions) =>
-        shown(await accounts.setLimits(system, email, limits(options))),
+    add(group, 'set-limit <email>', {}, async (system, email: string, options: LimitOptions) =>
+      shown(await accounts.setLimits(system, email, limits(options))),
     ),
-  )
-  add(
-    group,
-    'delete <email>',
-    'delete it and its tokens',
-    async (system, email: string, { withDomains = false }: { withDomains?: boolean }) => {
-      const domains = await accounts.remove(system, email, withDomains)
-      return { lines: [...domains, email].map((name) => `${name}: deleted`), json: { account: email, domains } }
-    },
-    { nameserver: true },
-  ).option('--with-domains', 'also delete its domains and their zones')
+  ).description('set the limits that are given; the others stay')
+  add(group, 'delete <email>', { nameserver: true }, async (system, email: string, options: { withDomains?: true }) => {
+    const domains = await accounts.remove(system, email, options.withDomains === true)
+    return { lines: [...domains, email].map((name) => `${name}: deleted`), json: { account: email, domains } }
+  })
+    .description('delete it and its tokens')
+    .option('--with-domains', 'also delete its domains and their zones')
 }
 
 interface LimitOptions {

@@ -8,19 +8,11 @@ import { rebuild } from './reconcile.ts'
 const COUNTED = { domains: 'domains', RRsets: 'rrsets', keys: 'keys', accounts: 'accounts', tokens: 'tokens' }
 
 export function addBackup(program: Command, add: AddCommand): void {
-  add(
-    program,
-    'backup <file>',
-    'write the whole database to a new file, and check it; the service can run meanwhile',
-    (system, file: string) => untilStopped((signal) => makeBackup(system, file, signal)),
-    { schema: false },
-  )
-  add(
-    program,
-    'restore <file>',
+  add(program, 'backup <file>', { schema: false }, (system, file: string) =>
+    untilStopped((signal) => makeBackup(system, file, signal)),
+  ).description('write the whole database to a new file, and check it; the service can run meanwhile')
+  add(program, 'restore <file>', { nameserver: true, schema: false }, restore).description(
     'fill an empty database from a backup, then repair the zones at PowerDNS; stop the service first',
-    restore,
-    { nameserver: true, schema: false },
   )
 }
 

@@ -19,17 +19,16 @@ export interface Needs {
 }
 
 /**
- * Adds a command to a group.
+ * Adds a command to a group; its texts and options follow.
  * @param usage its name and arguments, in commander's syntax
+ * @param needs besides Postgres; default: only the schema
  * @param work gets the arguments, then the options
- * @param needs besides Postgres; default: the schema
  */
 export type AddCommand = (
   group: Command,
   usage: string,
-  description: string,
+  needs: Partial<Needs>,
   work: (system: System, ...args: never[]) => Promise<Outcome>,
-  needs?: Partial<Needs>,
 ) => Command
 
 /** Reports the progress of a command on standard error: the outcome may go to a file. */

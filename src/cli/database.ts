@@ -4,23 +4,18 @@ import type { AddCommand } from './command.ts'
 
 export function addDatabase(program: Command, add: AddCommand): void {
   // Every command does this before its work.
-  add(program, 'migrate', 'bring the database schema up to date; the service also does this when it starts', () =>
+  add(program, 'migrate', {}, () =>
     Promise.resolve({ lines: ['The schema is up to date.'], json: { migrated: true } }),
-  )
-  add(
-    program,
-    'encrypt-again',
-    'encrypt all stored secrets with the first of KEY_ENCRYPTION_KEYS, so that you can remove the others',
-    async (system) => {
-      const { factors, keys, transferKeys } = await encryptAgain(system)
-      return {
-        lines: [
-          `second factors: ${factors} secrets encrypted`,
-          `DNSSEC keys: ${keys} encrypted`,
-          `transfer keys: ${transferKeys} encrypted`,
-        ],
-        json: { factors, keys, transfer_keys: transferKeys },
-      }
-    },
-  )
+  ).description('bring the database schema up to date; the service also does this when it starts')
+  add(program, 'encrypt-again', {}, async (system) => {
+    const { factors, keys, transferKeys } = await encryptAgain(system)
+    return {
+      lines: [
+        `second factors: ${factors} secrets encrypted`,
+        `DNSSEC keys: ${keys} encrypted`,
+        `transfer keys: ${transferKeys} encrypted`,
+      ],
+      json: { factors, keys, transfer_keys: transferKeys },
+    }
+  }).description('encrypt all stored secrets with the first of KEY_ENCRYPTION_KEYS, so that you can remove the others')
 }

@@ -4,26 +4,18 @@ import type { System } from '../system.ts'
 import { tellProgress, type AddCommand, type Outcome } from './command.ts'
 
 export function addReconcile(program: Command, add: AddCommand): void {
-  add(
-    program,
-    'reconcile',
-    'compare the zones at PowerDNS with the database, and repair those that differ',
-    async (system, { contents = false }: { contents?: boolean }) => {
-      const zones = await repair(system, { contents })
-      return {
-        lines: zones.length === 0 ? ['All zones are as the database says.'] : zones.map(lineOf),
-        json: zones,
-        succeeded: zones.every(({ repaired }) => repaired),
-      }
-    },
-    { nameserver: true },
-  ).option('--contents', 'compare contents, with one request per zone, not only serials')
-  add(
-    program,
-    'rebuild',
+  add(program, 'reconcile', { nameserver: true }, async (system, { contents = false }: { contents?: boolean }) => {
+    const zones = await repair(system, { contents })
+    return {
+      lines: zones.length === 0 ? ['All zones are as the database says.'] : zones.map(lineOf),
+      json: zones,
+      succeeded: zones.every(({ repaired }) => repaired),
+    }
+  })
+    .description('compare the zones at PowerDNS with the database, and repair those that differ')
+    .option('--contents', 'compare contents, with one request per zone, not only serials')
+  add(program, 'rebuild', { nameserver: true }, rebuild).description(
     'recreate lost zones at PowerDNS from the database, with their keys; you can stop it and start it again',
-    rebuild,
-    { nameserver: true },
   )
 }
 

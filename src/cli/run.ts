@@ -54,19 +54,16 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     .addHelpText('afterAll', ENVIRONMENT)
     .showHelpAfterError('(add --help to see the usage)')
     .exitOverride()
-  const add: AddCommand = (group, usage, description, work, { nameserver = false, schema = true } = {}) =>
-    group
-      .command(usage)
-      .description(description)
-      .action((...args: unknown[]) =>
-        parts.withSystem({ nameserver, schema }, async (system) => {
-          const { lines, json, succeeded: isComplete = true } = await work(system, ...(args as never[]))
-          program.configureOutput().writeOut!(
-            `${program.opts()['json'] === true ? JSON.stringify(json) : lines.join('\n')}\n`,
-          )
-          succeeded = isComplete
-        }),
-      )
+  const add: AddCommand = (group, usage, { nameserver = false, schema = true }, work) =>
+    group.command(usage).action((...args: unknown[]) =>
+      parts.withSystem({ nameserver, schema }, async (system) => {
+        const { lines, json, succeeded: isComplete = true } = await work(system, ...(args as never[]))
+        program.configureOutput().writeOut!(
+          `${program.opts()['json'] === true ? JSON.stringify(json) : lines.join('\n')}\n`,
+        )
+        succeeded = isComplete
+      }),
+    )
   program
     .command('start')
     .description('run the service; it starts a private Postgres and PowerDNS unless the environment names others')

@@ -14,48 +14,34 @@ interface CreateOptions {
 
 export function addToken(program: Command, add: AddCommand): void {
   const group = program.command('token').description('create, list, revoke and bind tokens')
-  add(
-    group,
-    'create <email>',
-    'create a token and print its secret, only this once',
-    async (system, email: string, options: CreateOptions) => {
-      const { id } = await withEmail(system, email)
-      const settings = {
-        name: options.name ?? '',
-        permCreateDomain: options.createDomain === true,
-        permDeleteDomain: options.deleteDomain === true,
-        permManageTokens: options.manageTokens === true,
-      }
-      const { token, secret } = await tokens.create({ system, actor: operatorFor(id) }, { settings, problems: {} })
-      return { lines: [`id      ${token.id}`, `secret  ${secret}`], json: { ...present(token), token: secret } }
-    },
-  )
+  add(group, 'create <email>', {}, async (system, email: string, options: CreateOptions) => {
+    const { id } = await withEmail(system, email)
+    const settings = {
+      name: options.name ?? '',
+      permCreateDomain: options.createDomain === true,
+      permDeleteDomain: options.deleteDomain === true,
+      permManageTokens: options.manageTokens === true,
+    }
+    const { token, secret } = await tokens.create({ system, actor: operatorFor(id) }, { settings, problems: {} })
+    return { lines: [`id      ${token.id}`, `secret  ${secret}`], json: { ...present(token), token: secret } }
+  })
+    .description('create a token and print its secret, only this once')
     .option('--name <text>', 'its purpose')
     .option('--create-domain', 'let it create domains')
     .option('--delete-domain', 'let it delete domains')
     .option('--manage-tokens', 'let it manage tokens, and so gain every permission')
-  add(
-    group,
-    'list <email>',
-    'list the tokens that the account owns, and those bound to it',
-    async (system, email: string) => {
-      const all = await tokens.listAll(system, (await withEmail(system, email)).id)
-      return { lines: rows(all), json: all.map(present) }
-    },
-  )
-  add(group, 'revoke <id>', 'delete a token of any account', async (system, id: string) => {
+  add(group, 'list <email>', {}, async (system, email: string) => {
+    const all = await tokens.listAll(system, (await withEmail(system, email)).id)
+    return { lines: rows(all), json: all.map(present) }
+  }).description('list the tokens that the account owns, and those bound to it')
+  add(group, 'revoke <id>', {}, async (system, id: string) => {
     await tokens.revoke(system, id)
     return { lines: [`${id}: revoked`], json: { id } }
-  })
-  add(
-    group,
-    'bind <id> <email>',
-    "let a token act for an account other than its owner's, permanently",
-    async (system, id: string, email: string) => {
-      const bound = await tokens.bind(system, id, await withEmail(system, email))
-      return { lines: rows([bound]), json: present(bound) }
-    },
-  )
+  }).description('delete a token of any account')
+  add(group, 'bind <id> <email>', {}, async (system, id: string, email: string) => {
+    const bound = await tokens.bind(system, id, await withEmail(system, email))
+    return { lines: rows([bound]), json: present(bound) }
+  }).description("let a token act for an account other than its owner's, permanently")
 }
 
 function rows(all: Token[]): string[] {
