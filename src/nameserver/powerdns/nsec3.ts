@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import { NSEC3, type Denial } from '../nameserver.ts'
 
-const BASE32HEX = '0123456789abcdefghijklmnopqrstuv'
-
 /** The end of a narrow denial. */
 export const NARROW = / narrow$/
 
@@ -19,15 +17,9 @@ export function nsec3Label(name: string, denial: Denial = NSEC3): string {
   for (let left = Number(iterations); left >= 0; left--) {
     hash = createHash('sha1').update(hash).update(octets).digest()
   }
-  let label = ''
-  // 40 bits are eight digits. The first 30 of 32 bits are six digits; the other two and an octet are two digits.
-  for (let at = 0; at < hash.length; at += 5) {
-    const high = hash.readUInt32BE(at)
-    for (let shift = 27; shift >= 2; shift -= 5) label += BASE32HEX.charAt((high >>> shift) & 31)
-    const low = ((high & 3) << 8) | hash.readUInt8(at + 4)
-    label += BASE32HEX.charAt(low >>> 5) + BASE32HEX.charAt(low & 31)
-  }
-  return label
+  // JavaScript's digits of base 32 are those of base32hex (RFC 4648 §7), and 160 bits are 32 of them.
+  const number = BigInt(`0x${hash.toString('hex')}`)
+  return number.toString(32).padStart(32, '0')
 }
 
 /** Reports whether a label could be the NSEC3 owner label of some name. */
