@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { Pool, type Dispatcher } from 'undici'
 import { NameserverFailure, reasonOf, Unavailable, type FailureKind } from '../../errors.ts'
+import { answerTime } from '../../limits.ts'
 import type { Lease } from '../nameserver.ts'
 
 export interface ApiOptions {
@@ -130,6 +131,35 @@ export class Api {
 /** Returns the path of a zone: PowerDNS' id for it. Our zone names contain neither `/` nor `=`. */
 export function zonePath(zone: string): string {
   return `/zones/${zone.replaceAll('_', '=5F')}`
+}
+
+/** The fields of a zone in PowerDNS' API that the service reads. */
+export interface ZoneAnswer {
+  name: string
+  kind: string
+  account: string
+  serial: number
+  /** The serial that resolvers see. */
+  edited_serial: number
+  dnssec: boolean
+  nsec3param: string
+  nsec3narrow: boolean
+  soa_edit: string
+  soa_edit_api: string
+  api_rectify: boolean
+  master_tsig_key_ids?: string[]
+  rrsets: {
+    name: string
+    type: string
+    ttl: number
+    records: { content: string; disabled: boolean }[]
+    comments: unknown[]
+  }[]
+}
+
+/** Reads a zone with its RRsets. @throws NameserverFailure, also of kind "absent" */
+export async function getZone(api: Api, zone: string): Promise<ZoneAnswer> {
+  return (await api.call('GET', zonePath(zone), answerTime(100_000))) as ZoneAnswer
 }
 
 /** Returns the answer; undefined if its object is absent. */

@@ -1,5 +1,5 @@
 import { answerTime } from '../../limits.ts'
-import { ifPresent, zonePath as path, type Api } from './api.ts'
+import { getZone, ifPresent, zonePath as path, type Api, type ZoneAnswer } from './api.ts'
 import type { Catalog, Catalogs, TransferKey } from '../nameserver.ts'
 import { idOf } from './transfers.ts'
 
@@ -12,16 +12,6 @@ const SETTINGS = { kind: 'Master', dnssec: false, soa_edit_api: '', soa_edit: 'N
 /** Consumers ask for the serial every minute, in case a NOTIFY gets lost; they never let the zone expire. */
 const SOA_TIMES = '60 60 2147483646 0'
 
-interface ZoneAnswer {
-  serial: number
-  soa_edit: string
-  soa_edit_api: string
-  api_rectify: boolean
-  dnssec: boolean
-  master_tsig_key_ids?: string[]
-  rrsets: { name: string; type: string; records: { content: string }[] }[]
-}
-
 /** The catalog zones at PowerDNS. */
 export class PowerDnsCatalogs implements Catalogs {
   readonly #api: Api
@@ -33,8 +23,7 @@ export class PowerDnsCatalogs implements Catalogs {
   }
 
   async read(catalog: string): Promise<Catalog | undefined> {
-    const answer = this.#api.call('GET', path(`${catalog}.`), answerTime(100_000)) as Promise<ZoneAnswer>
-    const zone = await ifPresent(answer)
+    const zone = await ifPresent(getZone(this.#api, `${catalog}.`))
     if (zone === undefined) return undefined
     const { rrsets } = zone
     const isSame = (name: string) => {

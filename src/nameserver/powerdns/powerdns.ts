@@ -204,7 +204,7 @@ export class PowerDns implements Nameserver {
   }
 
   async survey(zone: string): Promise<FoundZone | undefined> {
-    return ifPresent(survey(this.#api, path(zone)))
+    return ifPresent(survey(this.#api, zone))
   }
 
   async serials(): Promise<Map<string, number>> {

@@ -1,25 +1,12 @@
 import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
-import { ifPresent, zonePath, type Api } from './api.ts'
+import { getZone, ifPresent, zonePath, type Api, type ZoneAnswer } from './api.ts'
 import { listKeys, stateOf } from './cryptokeys.ts'
 import type { KeyState, PublishedRRset, PublishedZone, Transfers } from '../nameserver.ts'
 import { denialOf } from './nsec3.ts'
 import { standard } from './spelling.ts'
 import { areSet } from './transfers.ts'
 import type { ZoneSettings } from './zone-settings.ts'
-
-interface ZoneAnswer {
-  serial: number
-  /** The serial that resolvers see. */
-  edited_serial: number
-  dnssec: boolean
-  nsec3param: string
-  nsec3narrow: boolean
-  soa_edit_api: string
-  api_rectify: boolean
-  master_tsig_key_ids?: string[]
-  rrsets?: { name: string; type: string; ttl: number; records: { content: string }[] }[]
-}
 
 /**
  * Reads the whole zone; undefined if it does not exist.
@@ -32,11 +19,10 @@ export async function readZone(
   settings: ZoneSettings,
   transfers?: Transfers,
 ): Promise<PublishedZone | undefined> {
-  const size = 100_000
-  const answer = await ifPresent(api.call('GET', zonePath(zone), answerTime(size)) as Promise<ZoneAnswer>)
+  const answer = await ifPresent(getZone(api, zone))
   if (answer === undefined) return undefined
   const keys = ((await ifPresent(listKeys(api, zone))) ?? []).map(stateOf)
-  const rrsets = (answer.rrsets ?? []).map(({ name, type, ttl, records }) => {
+  const rrsets = answer.rrsets.map(({ name, type, ttl, records }) => {
     const subname = name.slice(0, -zone.length - 1)
     return { subname, type, ttl, records: records.map(({ content }) => standard(type, content)) }
   })
@@ -68,7 +54,7 @@ export async function readSerial(api: Api, zone: string): Promise<number | undef
 export async function readServedSoa(api: Api, zone: string, version: number): Promise<PublishedRRset> {
   const query = `rrset_name=${encodeURIComponent(zone)}&rrset_type=SOA`
   const answer = (await api.call('GET', `${zonePath(zone)}?${query}`, answerTime(0))) as ZoneAnswer
-  const [rrset] = answer.rrsets ?? []
+  const [rrset] = answer.rrsets
   if (rrset === undefined) throw new NameserverFailure('failed', 'the zone has no SOA')
   const records = rrset.records.map(({ content }) => {
     const [primary, mailbox, , ...times] = content.split(' ')

@@ -1,34 +1,17 @@
 import { answerTime } from '../../limits.ts'
-import type { Api } from './api.ts'
+import { getZone, zonePath, type Api, type ZoneAnswer } from './api.ts'
 import type { FoundRRset, FoundZone } from '../nameserver.ts'
 import { denialOf } from './nsec3.ts'
 import { standard } from './spelling.ts'
 
-interface ZoneAnswer {
-  name: string
-  kind: string
-  account: string
-  serial: number
-  dnssec: boolean
-  nsec3param: string
-  nsec3narrow: boolean
-  rrsets: {
-    name: string
-    type: string
-    ttl: number
-    records: { content: string; disabled: boolean }[]
-    comments: unknown[]
-  }[]
-}
-
-/** Reads a zone as its maker sees it. @param path of the zone @throws NameserverFailure, also of kind "absent" */
-export async function survey(api: Api, path: string): Promise<FoundZone> {
-  const [zone, metadata] = await Promise.all([
-    api.call('GET', path, answerTime(100_000)) as Promise<ZoneAnswer>,
-    api.call('GET', `${path}/metadata`, answerTime(0)) as Promise<{ kind: string; metadata: string[] }[]>,
+/** Reads a zone as its maker sees it. @throws NameserverFailure, also of kind "absent" */
+export async function survey(api: Api, zone: string): Promise<FoundZone> {
+  const [answer, metadata] = await Promise.all([
+    getZone(api, zone),
+    api.call('GET', `${zonePath(zone)}/metadata`, answerTime(0)) as Promise<{ kind: string; metadata: string[] }[]>,
   ])
   const kinds = metadata.map(({ kind }) => kind)
-  const { name, kind, account, serial } = zone
+  const { name, kind, account, serial } = answer
   return {
     name,
     kind,
@@ -36,9 +19,9 @@ export async function survey(api: Api, path: string): Promise<FoundZone> {
     serial,
     // PowerDNS 4.7 does not show it among the fields of the zone.
     presigned: kinds.includes('PRESIGNED'),
-    denial: denialOf(zone),
+    denial: denialOf(answer),
     metadata: kinds,
-    rrsets: zone.rrsets.map(foundRRset),
+    rrsets: answer.rrsets.map(foundRRset),
   }
 }
 
