@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { Pool, type Dispatcher } from 'undici'
 import { NameserverFailure, reasonOf, Unavailable, type FailureKind } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
-import type { Lease } from '../nameserver.ts'
+import type { Lease, Nameserver } from '../nameserver.ts'
 
 export interface ApiOptions {
   /** Base URL, e.g. `http://127.0.0.1:8081`. */
@@ -20,12 +20,6 @@ export interface Observer {
   ended(call: string, outcome: 'done' | 'lease_lost' | FailureKind, start: number): void
   /** Reports that the call with this start has got a connection. */
   waited(start: number): void
-}
-
-/** The numbers of open requests, and of requests that wait for a connection. */
-export interface Load {
-  open: number
-  waiting: number
 }
 
 /** The maximum request body in octets: `webserver-max-bodysize` in pdns/pdns.conf. */
@@ -106,7 +100,7 @@ export class Api {
   }
 
   /** The numbers of open requests, and of requests that wait for a connection. */
-  get load(): Load {
+  get load(): Nameserver['load'] {
     const { running, size } = this.#pool.stats
     return { open: running, waiting: size - running }
   }

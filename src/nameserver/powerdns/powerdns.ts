@@ -2,7 +2,7 @@ import { NameserverFailure, reasonOf } from '../../errors.ts'
 import { answerTime, COLLECTION_ITEMS, DNS_ANSWER_TIME } from '../../limits.ts'
 import { currentTime } from '../../time.ts'
 import type { DnsClient } from '../wire/client.ts'
-import { Api, ifPresent, zonePath as path, type ApiOptions, type Load } from './api.ts'
+import { Api, ifPresent, zonePath as path, type ApiOptions } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
 import { exportKeys, importKey, listKeys, publicKeys, signingKeys } from './cryptokeys.ts'
 import type {
@@ -255,7 +255,7 @@ export class PowerDns implements Nameserver {
     return this.#traits?.confusesHashes === true ? NSEC3_LABEL : undefined
   }
 
-  get load(): Load {
+  get load(): Nameserver['load'] {
     return this.#api.load
   }
 
