@@ -116,7 +116,7 @@ test.serial(
       proxy.heal()
     })
     const repair = async () => {
-      while ((await marks.count(system.db)) > 0) {
+      while ((await marks.state(system.db)).number > 0) {
         await marks.hasten(system.db)
         await reconcile(system)
       }

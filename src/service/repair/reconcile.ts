@@ -252,8 +252,8 @@ export async function reconcileAll(
   await marks.hasten(system.db)
   // Other processes also repair, so the marks decide.
   const count = async () => {
-    const left = await marks.count(system.db).catch(() => undefined)
-    if (left !== undefined) tell?.(Math.max(doubtful.length - left, 0), doubtful.length)
+    const left = await marks.state(system.db).catch(() => undefined)
+    if (left !== undefined) tell?.(Math.max(doubtful.length - left.number, 0), doubtful.length)
   }
   if (doubtful.length > 0) tell?.(0, doubtful.length)
   const telling = tell && setInterval(() => void count(), PROGRESS_PAUSE)

@@ -213,8 +213,3 @@ export async function state(db: Db): Promise<{ number: number; age: number }> {
      from marks where not settled`,
   )
 }
-
-/** Counts the marked zones, without settled marks. */
-export async function count(db: Db): Promise<number> {
-  return (await one<{ n: number }>(db, 'select count(*) as n from marks where not settled')).n
-}
