@@ -51,7 +51,8 @@ export async function create(
   const { system, actor } = visit
   const made = await withRights(visit, 'factors', [], async (trx) => {
     const account = orNotFound(await accounts.lock(trx, actor.accountId))
-    if (await store.isMfaEnabled(trx, account.id)) return insert(system, trx, account, name)
+    const isMfaEnabled = (await store.used(trx, account.id)).length > 0
+    if (isMfaEnabled) return insert(system, trx, account, name)
     await refuseBeyondLimit(trx, account)
     await store.refuseTakenName(trx, account.id, name)
     await confirmations.request(system, trx, account, 'create-totp', { name }, { base })

@@ -53,12 +53,6 @@ export async function refuseTakenName(db: Db, accountId: string, name: string): 
   if ((await query(db, sql, { accountId, name })).length > 0) throw violationError({ constraint: 'totp_factors_name' })!
 }
 
-/** Reports whether the account has MFA enabled: a factor that has been used (contract §12). */
-export async function isMfaEnabled(db: Db, accountId: string): Promise<boolean> {
-  const sql = 'select from totp_factors where account_id = :accountId and last_used is not null limit 1'
-  return (await query(db, sql, { accountId })).length > 0
-}
-
 /** @param factor its secret is encrypted */
 export async function insert(
   trx: Db,
