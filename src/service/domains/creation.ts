@@ -37,7 +37,8 @@ export interface DomainInput extends NameInput {
 
 /** @throws Denied if the account has reached its limit of domains */
 export async function refuseBeyondQuota({ db }: { db: Db }, { accountId }: Pick<Actor, 'accountId'>): Promise<void> {
-  if (await accounts.hasRoom(db, accountId)) return
+  const account = await accounts.get(db, accountId)
+  if (account !== undefined && account.domains < (account.limitDomains ?? Infinity)) return
   throw new Denied('Domain limit exceeded. Please contact support to create additional domains.')
 }
 

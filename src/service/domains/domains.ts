@@ -56,7 +56,8 @@ export async function list(
 
 /** Counts the domains that the actor may see. */
 export async function count({ system, actor }: Visit): Promise<number> {
-  return store.isConfined(actor) ? store.count(system.db, actor) : accounts.countDomains(system.db, actor.accountId)
+  if (store.isConfined(actor)) return store.count(system.db, actor)
+  return (await accounts.get(system.db, actor.accountId))?.domains ?? 0
 }
 
 /**

@@ -162,14 +162,3 @@ export async function lock(trx: Db, id: string): Promise<Account | undefined> {
 export async function lockQuota(trx: Db, id: string): Promise<void> {
   await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:id, 1))', { id })
 }
-
-/** Reports whether the account may have another domain. */
-export async function hasRoom(db: Db, id: string): Promise<boolean> {
-  const account = await get(db, id)
-  return account !== undefined && (account.limitDomains ?? Infinity) > account.domains
-}
-
-/** Counts the account's domains. */
-export async function countDomains(db: Db, id: string): Promise<number> {
-  return (await get(db, id))?.domains ?? 0
-}
