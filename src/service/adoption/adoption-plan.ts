@@ -122,13 +122,7 @@ function* planRRset(
   const records = yield* canonical(rrset, plan)
   const input = { subname, type, ttl, records, problems: {} }
   const others = neighbours.map((other): Neighbour => ({ source: 'database', type: other }))
-  const outcome = yield* planItem(zone, {
-    method: 'POST',
-    input,
-    target: undefined,
-    before: undefined,
-    neighbours: () => others,
-  })
+  const outcome = yield* planItem(zone, { method: 'POST', input, neighbours: () => others })
   if ('problems' in outcome) plan.obstacles.push(`${what}: ${textOf(new Invalid(outcome.problems))}`)
   else plan.rrsets.push(outcome.after!)
   if (name !== lowerCase(name)) plan.normalised.push(`${what}: the name becomes ${lowerCase(name)}`)

@@ -80,7 +80,7 @@ function* plan(request: Request, position: number): Work<Outcome> {
   if (same.length > 1) return { problems: notUnique(same, position) }
   const before = stored.get(subname)?.find((rrset) => rrset.type === type)
   const neighbours = () => neighboursOf(request, position, subname)
-  return yield* planItem(zone, { method, input, target: undefined, before, neighbours })
+  return yield* planItem(zone, { method, input, before, neighbours })
 }
 
 /** @param positions all items with this subname and type */

@@ -23,8 +23,8 @@ export interface Item {
   method: Method
   input: RRsetInput
   /** The RRset that the path names; undefined for RRsets in a collection. */
-  target: RRsetKey | undefined
-  before: RRset | undefined
+  target?: RRsetKey | undefined
+  before?: RRset | undefined
   /** Returns the other RRsets that its subname will have. */
   neighbours: () => Neighbour[]
 }
