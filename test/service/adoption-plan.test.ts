@@ -6,21 +6,7 @@ import type { ZoneState } from '../../src/service/zone/changes.ts'
 
 // What an adoption makes of each kind of contents. test/served/adoption.test.ts does it with real zones.
 
-const now = '2026-01-31T12:00:00.000000Z'
-const domain = {
-  id: 1,
-  name: 'a.example',
-  ownerId: '00000000-0000-4000-8000-000000000000',
-  minimumTtl: 60,
-  version: 1,
-  rectify: true,
-  size: 0,
-  denial: '',
-  paused: false,
-  created: now,
-  published: now,
-  touched: now,
-}
+const domain = { id: 1, name: 'a.example', minimumTtl: 60 }
 const state: ZoneState = { domain, current: [], policies: [], keepsNs: false, labelProblem: () => undefined }
 
 const found = (zone: Partial<FoundZone> = {}): FoundZone => ({

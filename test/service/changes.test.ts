@@ -9,20 +9,7 @@ import type { RRset, RRsetKey } from '../../src/store/zone/rrsets.ts'
 import type { Policy } from '../../src/store/tokens/tokens.ts'
 
 const TIME = '2026-01-31T12:00:00.000000Z'
-const DOMAIN = {
-  ...{
-    id: 1,
-    name: 'a.test',
-    ownerId: 'account',
-    minimumTtl: 60,
-    version: 1,
-    rectify: true,
-    denial: '',
-    paused: false,
-    size: 1,
-  },
-  ...{ created: TIME, published: TIME, touched: TIME },
-}
+const DOMAIN = { id: 1, name: 'a.test', minimumTtl: 60 }
 
 /** Contents by type, all different. */
 const CONTENTS: Record<string, string[]> = {

@@ -8,7 +8,6 @@ import * as accounts from '../../store/accounts/accounts.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
-import type { Domain } from '../../store/domains/domains.ts'
 import * as marks from '../../store/zone/marks.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
@@ -168,7 +167,7 @@ async function planOf(system: System, name: string, found: FoundZone, request: A
   const own = request.nsec3 ? NSEC3 : found.denial
   const denial = keys.length === 0 ? DENIALS[system.config.denial] : own
   const state = {
-    domain: prospective(system, name),
+    domain: { id: 0, name, minimumTtl: system.config.minimumTtl },
     current: [],
     policies: [],
     keepsNs: false,
@@ -182,23 +181,6 @@ async function planOf(system: System, name: string, found: FoundZone, request: A
   }
   if (found.serial > SERIAL_MAX) contents.obstacles.push(`its serial ${found.serial} leaves no room for changes`)
   return { name, found, keys, denial, contents }
-}
-
-/** Returns the domain for which the contents are examined. */
-function prospective({ config, now }: System, name: string): Domain {
-  const [minimumTtl, time] = [config.minimumTtl, now()]
-  const row = {
-    id: 0,
-    name,
-    ownerId: NIL_UUID,
-    minimumTtl,
-    version: 1,
-    rectify: true,
-    denial: '',
-    paused: false,
-    size: 0,
-  }
-  return { ...row, created: time, published: time, touched: time }
 }
 
 function keptOf({ found, keys, denial, contents }: Plan): string[] {

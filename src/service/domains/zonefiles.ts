@@ -57,7 +57,7 @@ export function* toImport(zone: ZoneState, zonefile: ZoneFile): Work<RRsetState[
   return rrsets
 }
 
-function occlusionTexts(domain: Domain, found: readonly Occlusion[]): string[] {
+function occlusionTexts(domain: Pick<Domain, 'name'>, found: readonly Occlusion[]): string[] {
   return found.map((occlusion) => problemOf(domain, occlusion, occlusion.text))
 }
 
@@ -130,7 +130,7 @@ function placeProblems({ labelProblem }: ZoneState, subname: string): string[] {
   ]
 }
 
-function problemOf(domain: Domain, { subname, type }: RRsetKey, text: string): string {
+function problemOf(domain: Pick<Domain, 'name'>, { subname, type }: RRsetKey, text: string): string {
   return `${nameOf(domain, subname).slice(0, -1)}/${type}: ${text}`
 }
 

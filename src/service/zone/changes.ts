@@ -13,8 +13,8 @@ import { authoriseWrites } from '../tokens/policies.ts'
 
 /** The state at the start of a write. */
 export interface ZoneState {
-  /** The locked domain. */
-  domain: Domain
+  /** The members of the locked domain on which a plan depends. */
+  domain: Pick<Domain, 'id' | 'name' | 'minimumTtl'>
   /** The RRsets at the subnames of the write. */
   current: RRset[]
   /** The policies of the writing token; empty: it may write everything. */

@@ -31,7 +31,7 @@ export interface Item {
 
 /** The zone that an RRset will be in. */
 interface Place {
-  domain: Domain
+  domain: Pick<Domain, 'name' | 'minimumTtl'>
   labelProblem: (label: string) => string | undefined
 }
 
@@ -77,11 +77,11 @@ function typeFieldProblems(type: string | undefined, method: Method, target?: RR
 }
 
 /** Returns the nearest TTL that the domain may have. */
-export function clamped(ttl: number, { minimumTtl }: Domain): number {
+export function clamped(ttl: number, { minimumTtl }: Pick<Domain, 'minimumTtl'>): number {
   return Math.min(Math.max(ttl, minimumTtl), TTL_MAX)
 }
 
-function ttlProblems(domain: Domain, ttl: number | undefined, isPartial: boolean): string[] {
+function ttlProblems(domain: Pick<Domain, 'minimumTtl'>, ttl: number | undefined, isPartial: boolean): string[] {
   if (ttl === undefined) return isPartial ? [] : [REQUIRED]
   if (ttl > TTL_MAX) return [`Ensure this value is less than or equal to ${TTL_MAX}.`]
   if (ttl < domain.minimumTtl) return [`Ensure this value is greater than or equal to ${domain.minimumTtl}.`]
