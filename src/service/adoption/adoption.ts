@@ -2,7 +2,7 @@ import pLimit from 'p-limit'
 import { lowerCase } from '../../dns/names.ts'
 import { Conflict, reasonOf } from '../../errors.ts'
 import { SERIAL_MAX } from '../../limits.ts'
-import { DENIALS, NSEC3, type FoundZone, type Lease, type SigningKey } from '../../nameserver/nameserver.ts'
+import { DENIALS, NSEC3, type FoundZone, type Lease } from '../../nameserver/nameserver.ts'
 import { inSlices } from '../../flow/slices.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
@@ -42,15 +42,6 @@ export interface Adoption extends Omit<ContentsPlan, 'rrsets'> {
   kept: string[]
   /** True if it was carried out. */
   adopted: boolean
-}
-
-/** The requirements of an adoption. */
-interface Plan {
-  name: string
-  found: FoundZone
-  keys: SigningKey[]
-  denial: string
-  contents: ContentsPlan
 }
 
 /** The number of zones that are adopted at the same time. */
@@ -162,7 +153,10 @@ async function nameObstacles(
   return obstacles
 }
 
-async function planOf(system: System, name: string, found: FoundZone, request: AdoptionRequest): Promise<Plan> {
+type Plan = Awaited<ReturnType<typeof planOf>>
+
+/** Plans what an adopted zone gets and keeps. */
+async function planOf(system: System, name: string, found: FoundZone, request: AdoptionRequest) {
   const keys = await system.nameserver.signingKeys(`${name}.`)
   const own = request.nsec3 ? NSEC3 : found.denial
   const denial = keys.length === 0 ? DENIALS[system.config.denial] : own
