@@ -1,10 +1,9 @@
 import { mapInSlices } from '../../flow/slices.ts'
 import * as history from '../../store/zone/history.ts'
-import type { Author, Source, Step } from '../../store/zone/history.ts'
+import type { Author, Occasion, Source, Step } from '../../store/zone/history.ts'
 import type { Db } from '../../store/database.ts'
 import type { RRsetState } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
-import type { Timestamp } from '../../time.ts'
 import { hasToken, isOperator, type Writer } from '../actor.ts'
 
 export type { Author, Source, Step }
@@ -32,24 +31,17 @@ export async function record(
   trx: Db,
   domainId: number,
   author: Author,
-  { version, now }: { version: number; now: Timestamp },
+  state: Pick<Occasion, 'version' | 'now'>,
   steps: Step[],
 ): Promise<void> {
-  await history.add(trx, domainId, { ...author, version, now, requestId: requestOf(system, author) }, steps)
+  await history.add(trx, domainId, occasionOf(system, author, state), steps)
 }
 
-/** Remembers a domain that is about to be deleted, so that it can be restored. */
-export async function bury(
-  system: System,
-  trx: Db,
-  domainId: number,
+/** Returns the occasion of a change. It has the id of the request only if an account is the author. */
+export function occasionOf(
+  { request }: System,
   author: Author,
-  { version, now }: { version: number; now: Timestamp },
-): Promise<void> {
-  await history.bury(trx, domainId, { ...author, version, now, requestId: requestOf(system, author) })
-}
-
-/** Returns the id of the request, only if an account is the author of the change. */
-function requestOf({ request }: System, { ownerId }: Author): string | null {
-  return ownerId === null ? null : (request ?? null)
+  { version, now }: Pick<Occasion, 'version' | 'now'>,
+): Occasion {
+  return { ...author, version, now, requestId: author.ownerId === null ? null : (request ?? null) }
 }

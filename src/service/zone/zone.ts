@@ -8,6 +8,7 @@ import * as domains from '../../store/domains/domains.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import { ofDomain as storedTransfers } from '../../store/domains/transfers.ts'
 import { ofDomain as keysOf, type StoredKey } from '../../store/domains/keys.ts'
+import { bury } from '../../store/zone/history.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRset, RRsetState } from '../../store/zone/rrsets.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
@@ -16,7 +17,7 @@ import { keyNameOf, transfersOf } from '../secrets/transfer-keys.ts'
 import { growthOf, rrsetAfter, type Change, type Written, type ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
 import type { Difference } from './differences.ts'
-import { bury, creations, record, type Author } from './journal.ts'
+import { creations, occasionOf, record, type Author } from './journal.ts'
 import { created, deleted, isCut, occlusions } from './occlusion.ts'
 import { deleteLeftovers, ended, equalise, nextVersion, toPublish, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
@@ -223,7 +224,8 @@ export class Zone implements ZoneState, AsyncDisposable {
     const { system, trx } = this.publication
     const sent = nextVersion(system, this.domain.sent)
     const transfers = await storedTransfers(trx, id)
-    await bury(system, trx, id, this.author, { version: sent, now: after(published, system.now()) })
+    const now = after(published, system.now())
+    await bury(trx, id, occasionOf(system, this.author, { version: sent, now }))
     await domains.remove(trx, { ...this.domain, sent })
     const claim = await this.publication.mark(name, { version: null, rrsets: size })
     await this.publication.send(claim, async () => {
