@@ -94,7 +94,7 @@ export async function remove(visit: Visit<Writer>, name: string, conditions: Con
     await confirmPrimary(system.db)
     return
   }
-  if (!(await mayWriteAll(zone.publication.trx, zone.domain, zone.policies))) throw new Denied()
+  await authoriseWhole(zone.publication.trx, zone.domain, zone.policies)
   checkConditions(conditions, tagOfDomain(zone.domain))
   // The delegation first, so that it never points to a deleted zone.
   await withdraw(zone.publication, name)
@@ -103,14 +103,14 @@ export async function remove(visit: Visit<Writer>, name: string, conditions: Con
 }
 
 /**
- * Reports whether a token with these policies may write every RRset of the domain, and apex NS even if it does not
- * exist (contract §6.5).
+ * @throws Denied unless a token with these policies may write every RRset of the domain, and apex NS even if it does not
+ *   exist (contract §6.5)
  */
-export async function mayWriteAll(db: Db, domain: Domain, policies: Policy[]): Promise<boolean> {
-  if (policies.length === 0) return true
-  if (policies.some((policy) => policy.domainId === domain.id && !policy.permWrite)) return false
+export async function authoriseWhole(db: Db, domain: Domain, policies: Policy[]): Promise<void> {
+  if (policies.length === 0) return
+  if (policies.some((policy) => policy.domainId === domain.id && !policy.permWrite)) throw new Denied()
   const keys = [{ subname: '', type: 'NS' }, ...(await rrsets.list(db, domain.id))]
-  return keys.every((key) => mayWrite(policies, domain.id, key))
+  if (!keys.every((key) => mayWrite(policies, domain.id, key))) throw new Denied()
 }
 
 /** Returns all domains, or those of one account, sorted by name; for the operator (contract §15.2). */

@@ -2,19 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../../config.ts'
 import { overlap, parseNetwork, type Network } from '../../dns/addresses.ts'
-import { Denied } from '../../errors.ts'
 import type { TransferKey } from '../../nameserver/nameserver.ts'
-import type { Db } from '../../store/database.ts'
-import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/transfers.ts'
 import type { StoredTransfers } from '../../store/domains/transfers.ts'
-import type { Policy } from '../../store/tokens/tokens.ts'
 import type { Access } from '../actor.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import { encrypt, ownerOf } from '../secrets/encryption.ts'
 import { keyNameOf, keyOf, openTransfers } from '../secrets/transfer-keys.ts'
 import { openZone } from '../zone/opening.ts'
-import { mayWriteAll } from './domains.ts'
+import { authoriseWhole } from './domains.ts'
 
 export type { TransferKey }
 
@@ -49,7 +45,7 @@ export function addressProblem({ privateTransfers }: Config, network: Network): 
 
 /** @throws Denied unless the actor may write the whole domain */
 export async function get({ system, actor, domain }: Access): Promise<TransferSettings> {
-  await requireAll(system.db, domain, await policiesOn(system.db, actor, domain.id))
+  await authoriseWhole(system.db, domain, await policiesOn(system.db, actor, domain.id))
   return settingsOf(await store.ofDomain(system.db, domain.id))
 }
 
@@ -65,7 +61,7 @@ export async function set(
   await using zone = await openZone(access, [])
   const { id, name } = zone.domain
   const { system, trx } = zone.publication
-  await requireAll(trx, zone.domain, zone.policies)
+  await authoriseWhole(trx, zone.domain, zone.policies)
   const before = await store.ofDomain(trx, id)
   if (isDeepStrictEqual(settingsOf(before), wanted)) return { settings: wanted, key: undefined }
   const had = before?.secret ?? null
@@ -83,10 +79,6 @@ export async function set(
   // A key that no longer belongs to any zone is harmless if it stays.
   if (had !== null && !wanted.tsig) await system.nameserver.removeTransferKey(keyNameOf({ id })).catch(() => undefined)
   return { settings: wanted, key: made && keyOf({ id }, made) }
-}
-
-async function requireAll(db: Db, domain: Domain, policies: Policy[]): Promise<void> {
-  if (!(await mayWriteAll(db, domain, policies))) throw new Denied()
 }
 
 function settingsOf(stored: StoredTransfers | undefined): TransferSettings {
