@@ -54,22 +54,17 @@ export async function undo(access: Access, id: string, terms: Terms): Promise<Wr
   if (source === 'repair') throw new Conflict('A repair cannot be undone.')
   const subnames = [...new Set(steps.map(({ subname }) => subname))]
   await using zone = await openZone(access, subnames, { dryRun: terms.dryRun, source: 'undo' })
-  const current = new Map(zone.current.map((rrset) => [keyOf(rrset), rrset]))
-  const changes = changesFrom(current, steps)
+  const changes = changesFrom(zone.current, steps)
   authoriseWrites(zone.policies, zone.domain.id, changes)
-  const conflicts = [...changed(current, steps), ...excluded(zone, steps)]
-  if (conflicts.length > 0) throw new Obstructed(conflicts)
+  const conflicts = [...changed(zone, steps), ...excluded(zone, steps)]
+  if (conflicts.length > 0) throw new Obstructed(conflicts.map(({ subname, type }) => ({ subname, type })))
   return await carryOut(zone, changes, terms)
 }
 
 /** Returns the RRsets that have changed since an entry. */
-function changed(current: Map<string, RRset>, steps: Step[]): RRsetKey[] {
-  return steps
-    .filter(({ subname, type, after }) => {
-      const left = after && { subname, type, ...after }
-      return changeOf({ subname, type, before: current.get(keyOf({ subname, type })), after: left }).isEffective
-    })
-    .map(({ subname, type }) => ({ subname, type }))
+function changed({ current }: Zone, steps: Step[]): RRsetKey[] {
+  const states = steps.map(({ subname, type, after }) => ({ subname, type, before: after }))
+  return changesFrom(current, states)
 }
 
 /** Returns the other RRsets that would conflict with those that come back: one of them would be a CNAME. */
@@ -84,7 +79,6 @@ function excluded({ current }: Zone, steps: Step[]): RRsetKey[] {
     .filter(({ subname, type }) =>
       (coming.get(subname) ?? []).some((other) => conflictProblem(other, [{ source: 'database', type }]) !== undefined),
     )
-    .map(({ subname, type }) => ({ subname, type }))
 }
 
 /** A state that a domain had: at a time, or with a version. */
@@ -99,8 +93,7 @@ export async function restore(access: Access<Writer>, when: When, terms: Terms):
   const { domain, publication } = zone
   const { system, trx } = publication
   const time = await timeOf(trx, domain, when, system.now())
-  const current = new Map(zone.current.map((rrset) => [keyOf(rrset), rrset]))
-  const changes = changesFrom(current, await store.statesAt(trx, domain.id, time))
+  const changes = changesFrom(zone.current, await store.statesAt(trx, domain.id, time))
   authoriseWrites(zone.policies, domain.id, changes)
   return await carryOut(zone, changes, terms)
 }
@@ -119,11 +112,12 @@ async function timeOf(trx: Db, domain: LockedDomain, when: When, now: Timestamp)
 }
 
 /** Returns the changes with an effect that lead to the states before these steps. */
-function changesFrom(current: Map<string, RRset>, steps: Omit<Step, 'after'>[]): Change[] {
+function changesFrom(current: RRset[], steps: Omit<Step, 'after'>[]): Change[] {
+  const rrsets = new Map(current.map((rrset) => [keyOf(rrset), rrset]))
   return steps
     .map(({ subname, type, before: state }) => {
       const after = state && { subname, type, ttl: state.ttl, records: state.records }
-      return changeOf({ subname, type, before: current.get(keyOf({ subname, type })), after })
+      return changeOf({ subname, type, before: rrsets.get(keyOf({ subname, type })), after })
     })
     .filter(({ isEffective }) => isEffective)
 }
