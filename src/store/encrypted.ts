@@ -46,11 +46,7 @@ export async function lockSecrets(trx: Db, table: SecretTable, after: string | n
 }
 
 /** Stores other ciphertexts of the same secrets. */
-export async function setSecrets(
-  trx: Db,
-  table: SecretTable,
-  secrets: Pick<PlacedSecret, 'place' | 'secret'>[],
-): Promise<void> {
+export async function setSecrets(trx: Db, table: SecretTable, secrets: PlacedSecret[]): Promise<void> {
   await query(
     trx,
     `update ${table} set secret = changed.secret

@@ -3,19 +3,14 @@ import type { Db } from '../../store/database.ts'
 import * as factors from '../../store/accounts/totp-factors.ts'
 import type { Verifiable } from '../../store/accounts/totp-factors.ts'
 import type { System } from '../../system.ts'
-import { decrypt, encrypt, ownerOf } from '../secrets/encryption.ts'
+import { decrypt } from '../secrets/encryption.ts'
 import { record } from '../events.ts'
 import { limitFailures } from '../throttling/throttling.ts'
 import { matchingStep } from './totp-codes.ts'
 
-/** Encrypts the secret of a factor for the database. */
-export function encryptSecret(system: System, id: string, secret: Uint8Array): Buffer {
-  return encrypt(system, secret, ownerOf('totp_factors', id))
-}
-
 /** Decrypts the secret of a stored factor. @throws Unavailable if its key is missing */
 export function decryptSecret(system: System, { id, secret }: Pick<Verifiable, 'id' | 'secret'>): Buffer {
-  return decrypt(system, secret, ownerOf('totp_factors', id))
+  return decrypt(system, { table: 'totp_factors', owner: id, secret })
 }
 
 /**

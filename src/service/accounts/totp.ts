@@ -9,13 +9,14 @@ import * as store from '../../store/accounts/totp-factors.ts'
 import type { Factor } from '../../store/accounts/totp-factors.ts'
 import type { System } from '../../system.ts'
 import { unrestricted, type Actor, type Visit } from '../actor.ts'
+import { encrypt } from '../secrets/encryption.ts'
 import { withRights, type Holder } from '../tokens/rights.ts'
 import * as confirmations from './confirmations.ts'
 import { record } from '../events.ts'
 import { notify } from '../mails/notices.ts'
 import { isUuid } from '../ids.ts'
 import type { Cursor, Page } from '../pagination.ts'
-import { encryptSecret, matchCode, wrongCode } from './second-factor.ts'
+import { matchCode, wrongCode } from './second-factor.ts'
 
 export type { Factor }
 
@@ -82,7 +83,8 @@ async function insert(system: System, trx: Db, account: Account, name: string): 
   await refuseBeyondLimit(trx, account)
   const id = randomUUID()
   const secret = randomBytes(TOTP_SECRET_LENGTH)
-  const stored = { id, accountId: account.id, name, secret: encryptSecret(system, id, secret), now: system.now() }
+  const encrypted = encrypt(system, secret, { table: 'totp_factors', owner: id })
+  const stored = { id, accountId: account.id, name, secret: encrypted, now: system.now() }
   return { ...(await store.insert(trx, stored)), secret, email: account.email }
 }
 

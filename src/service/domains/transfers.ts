@@ -7,7 +7,7 @@ import * as store from '../../store/domains/transfers.ts'
 import type { StoredTransfers } from '../../store/domains/transfers.ts'
 import type { Access } from '../actor.ts'
 import { policiesOn } from '../tokens/policies.ts'
-import { encrypt, ownerOf } from '../secrets/encryption.ts'
+import { encrypt } from '../secrets/encryption.ts'
 import { keyNameOf, keyOf, openTransfers } from '../secrets/transfer-keys.ts'
 import { openZone } from '../zone/opening.ts'
 import { authoriseWhole } from './domains.ts'
@@ -66,7 +66,7 @@ export async function set(
   if (isDeepStrictEqual(settingsOf(before), wanted)) return { settings: wanted, key: undefined }
   const had = before?.secret ?? null
   const made = wanted.tsig && had === null ? randomBytes(32) : undefined
-  const secret = made === undefined ? had : encrypt(system, made, ownerOf('transfers', name))
+  const secret = made === undefined ? had : encrypt(system, made, { table: 'transfers', owner: name })
   // If this transaction fails after the nameserver got the settings, repair must know that they are ours.
   if (before === undefined) await store.putNone(system.pools.marks, id)
   const { addresses, notify } = wanted

@@ -3,7 +3,7 @@ import { transaction } from '../../store/database.ts'
 import * as store from '../../store/encrypted.ts'
 import type { PlacedSecret, SecretTable, StoredSecret } from '../../store/encrypted.ts'
 import type { System } from '../../system.ts'
-import { decrypt, encrypt, ownerOf } from '../secrets/encryption.ts'
+import { decrypt, encrypt } from '../secrets/encryption.ts'
 
 // All secrets that the database has encrypted.
 
@@ -21,9 +21,7 @@ async function encryptTable(system: System, table: SecretTable): Promise<number>
   for (let last: string | number | null = null; ;) {
     const some: PlacedSecret[] = await transaction(system.db, async (trx) => {
       const locked = await store.lockSecrets(trx, table, last)
-      const changed = locked.map((each) => {
-        return { place: each.place, secret: encrypt(system, open(system, each), ownerOf(table, each.owner)) }
-      })
+      const changed = locked.map((each) => ({ ...each, secret: encrypt(system, decrypt(system, each), each) }))
       await store.setSecrets(trx, table, changed)
       return locked
     })
@@ -31,10 +29,6 @@ async function encryptTable(system: System, table: SecretTable): Promise<number>
     count += some.length
     last = some.at(-1)!.id
   }
-}
-
-function open(system: System, { table, owner, secret }: StoredSecret): Buffer {
-  return decrypt(system, secret, ownerOf(table, owner))
 }
 
 /**
@@ -48,7 +42,7 @@ export async function requireDecryption(system: System): Promise<void> {
 /** Decrypts these secrets. @throws StartError if no key of KEY_ENCRYPTION_KEYS fits */
 export function requireDecryptionOf(system: System, some: StoredSecret[]): void {
   try {
-    for (const each of some) open(system, each)
+    for (const each of some) decrypt(system, each)
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error
     throw new StartError(

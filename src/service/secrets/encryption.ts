@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { Unavailable } from '../../errors.ts'
-import type { SecretTable } from '../../store/encrypted.ts'
+import type { SecretTable, StoredSecret } from '../../store/encrypted.ts'
 import type { System } from '../../system.ts'
 
 // Secrets that the service must be able to read again are encrypted in the database. A ciphertext consists of the
@@ -17,30 +17,31 @@ const KINDS: Record<SecretTable, string> = {
   transfers: 'transfer key of',
 }
 
-/** Returns the name of the owner of a secret in a table. @param owner a second factor's id, or a domain's name */
-export function ownerOf(table: SecretTable, owner: string): string {
-  return `${KINDS[table]} ${owner}`
-}
+/** The owner of a secret in a table: a second factor by its id, or a domain by its name. */
+type Owner = Pick<StoredSecret, 'table' | 'owner'>
 
 /**
- * Encrypts a secret with the first of KEY_ENCRYPTION_KEYS.
- * @param owner the name of the secret's owner: only with the same name it can be decrypted, so that an attacker who
- *   writes to the database cannot give it to another owner
+ * Encrypts a secret with the first of KEY_ENCRYPTION_KEYS. It can be decrypted only for the same owner, so that an
+ * attacker who writes to the database cannot give it to another one.
  */
-export function encrypt({ config }: System, secret: Uint8Array, owner: string): Buffer {
+export function encrypt({ config }: System, secret: Uint8Array, owner: Owner): Buffer {
   const nonce = randomBytes(NONCE_LENGTH)
-  const cipher = createCipheriv(ALGORITHM, config.keyEncryptionKeys[0]!, nonce).setAAD(Buffer.from(owner))
+  const cipher = createCipheriv(ALGORITHM, config.keyEncryptionKeys[0]!, nonce).setAAD(Buffer.from(nameOf(owner)))
   const encrypted = Buffer.concat([cipher.update(secret), cipher.final()])
   return Buffer.concat([nonce, cipher.getAuthTag(), encrypted])
 }
 
-/** Decrypts a ciphertext. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits, or the ciphertext was changed */
-export function decrypt({ config }: System, ciphertext: Buffer, owner: string): Buffer {
+/** Decrypts a secret. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits, or the ciphertext was changed */
+export function decrypt({ config }: System, { secret: ciphertext, ...owner }: StoredSecret): Buffer {
   for (const key of config.keyEncryptionKeys) {
-    const secret = decryptWith(key, ciphertext, owner)
+    const secret = decryptWith(key, ciphertext, nameOf(owner))
     if (secret !== undefined) return secret
   }
-  throw new Unavailable(`no key of KEY_ENCRYPTION_KEYS decrypts the secret of ${owner}`)
+  throw new Unavailable(`no key of KEY_ENCRYPTION_KEYS decrypts the secret of ${nameOf(owner)}`)
+}
+
+function nameOf({ table, owner }: Owner): string {
+  return `${KINDS[table]} ${owner}`
 }
 
 function decryptWith(key: Buffer, ciphertext: Buffer, owner: string): Buffer | undefined {

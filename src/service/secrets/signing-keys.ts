@@ -4,7 +4,7 @@ import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/keys.ts'
 import type { StoredKey } from '../../store/domains/keys.ts'
 import type { System } from '../../system.ts'
-import { decrypt, encrypt, ownerOf } from './encryption.ts'
+import { decrypt, encrypt } from './encryption.ts'
 
 // The keys that sign a zone, in the database with their private halves encrypted (architecture.md, "Keys").
 
@@ -19,7 +19,7 @@ export async function storeKeys(
   options: { only: boolean },
 ): Promise<void> {
   const stored = unique(keys).map(({ privateKey, ...state }) => {
-    return { ...state, secret: encrypt(system, Buffer.from(privateKey), ownerOf('keys', name)) }
+    return { ...state, secret: encrypt(system, Buffer.from(privateKey), { table: 'keys', owner: name }) }
   })
   await store.put(db, id, stored, options)
 }
@@ -27,7 +27,7 @@ export async function storeKeys(
 /** Decrypts keys with their private halves. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
 export function openKeys(system: System, name: string, keys: StoredKey[]): SigningKey[] {
   return keys.map(({ secret, ...state }) => {
-    return { ...state, privateKey: decrypt(system, secret, ownerOf('keys', name)).toString() }
+    return { ...state, privateKey: decrypt(system, { table: 'keys', owner: name, secret }).toString() }
   })
 }
 

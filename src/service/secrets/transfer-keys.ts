@@ -4,7 +4,7 @@ import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/transfers.ts'
 import type { StoredTransfers } from '../../store/domains/transfers.ts'
 import type { System } from '../../system.ts'
-import { decrypt, ownerOf } from './encryption.ts'
+import { decrypt } from './encryption.ts'
 
 // The permissions to transfer zones, as their accounts have set them, and the secrets of the zones' own keys.
 
@@ -25,7 +25,7 @@ export function openTransfers(
   { addresses, secret }: StoredTransfers,
 ): Transfers {
   if (secret === null) return { addresses, key: undefined }
-  return { addresses, key: keyOf(domain, decrypt(system, secret, ownerOf('transfers', domain.name))) }
+  return { addresses, key: keyOf(domain, decrypt(system, { table: 'transfers', owner: domain.name, secret })) }
 }
 
 /** Returns the name of a zone's own key: it has only one at a time. */

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { decryptSecret, encryptSecret } from '../../../src/service/accounts/second-factor.ts'
+import { decryptSecret } from '../../../src/service/accounts/second-factor.ts'
 import { codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
+import { encrypt } from '../../../src/service/secrets/encryption.ts'
 import { hashSecret } from '../../../src/service/tokens/authentication.ts'
 import { generateSecret } from '../../../src/service/tokens/secrets.ts'
 import { query } from '../../../src/store/database.ts'
@@ -106,7 +107,7 @@ export async function addFactor(
 ): Promise<string> {
   const now = service.system.now()
   const id = randomUUID()
-  const secret = encryptSecret(service.system, id, randomBytes(32))
+  const secret = encrypt(service.system, randomBytes(32), { table: 'totp_factors', owner: id })
   await query(
     service.system.db,
     `insert into totp_factors (id, account_id, created, last_used, name, secret)
