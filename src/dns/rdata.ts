@@ -100,14 +100,11 @@ function formsOf({ fields, check }: RecordType, octets: string[]): Rdata {
   const wire = octets.join('')
   if (wire.length > MAX_RDATA) throw new Unreadable(`the record is longer than ${MAX_RDATA} octets`)
   check?.(octets)
+  const texts = octets.map((own, i) => fields[i]!.print(own))
   return {
-    text: spaced(octets.map((own, i) => fields[i]!.print(own))),
+    // A field may be an empty list.
+    text: texts.filter((text) => text !== '').join(' '),
     wire,
     key: octets.map((own, i) => fields[i]!.fold?.(own) ?? own).join(''),
   }
-}
-
-/** Joins fields with blanks; a field may be an empty list. */
-function spaced(fields: string[]): string {
-  return fields.filter((text) => text !== '').join(' ')
 }
