@@ -132,7 +132,7 @@ test.serial(
     // No repair comes in between.
     proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 500 } : 'pass'))
     const found = await growth(async () => {
-      t.true((await audit(system, { contents: true })).includes(name))
+      t.true((await audit(system, () => true)).includes(name))
       await marks.hasten(system.db)
       await reconcile(system)
     })

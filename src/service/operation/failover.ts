@@ -52,7 +52,7 @@ export function failoverTask(system: System): BackgroundTask {
 
 /** Marks the zones that differ; logs the foreign ones, and keeps their serials. */
 async function auditAll(system: System): Promise<void> {
-  await audit(system, { contents: false })
+  await audit(system, () => false)
   const unknown = await strangers(system)
   if (unknown.length === 0) return
   await domains.spend(system.db, unknown)

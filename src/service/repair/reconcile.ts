@@ -154,14 +154,10 @@ function wasAudited({ first, timeLimit }: Mark): boolean {
 /**
  * Finds zones that differ from the database, marks them, and returns their names; only logs paused ones. Compares the
  * serials, with one request for all zones.
- * @param options.contents the domains, by id, whose contents are also compared, with one request for each
+ * @param compares returns whether the contents of the domain with this id are also compared, with a request of its own
  */
-export async function audit(
-  system: System,
-  { contents }: { contents: boolean | ((id: number) => boolean) },
-): Promise<string[]> {
+export async function audit(system: System, compares: (id: number) => boolean): Promise<string[]> {
   const serials = await system.nameserver.serials()
-  const compares = typeof contents === 'boolean' ? () => contents : contents
   const suspects: string[] = []
   for (const { id, name, version, paused } of await domains.versions(system.db)) {
     if (serials.get(`${name}.`) === version && !(compares(id) && (await contentsDiffer(system, name)))) continue
@@ -197,7 +193,7 @@ export function auditByTurns(system: System): () => Promise<string[]> {
   return async () => {
     const turn = turnNow()
     const age = (id: number) => (((turn - id) % AUDIT_TURNS) + AUDIT_TURNS) % AUDIT_TURNS
-    const suspects = await audit(system, { contents: (id) => age(id) < turn - last })
+    const suspects = await audit(system, (id) => age(id) < turn - last)
     last = turn
     return suspects
   }
@@ -247,7 +243,7 @@ export async function reconcileAll(
   { contents, tell }: { contents: boolean; tell?: (done: number, all: number) => void },
 ): Promise<{ doubtful: string[]; left: Mark[] }> {
   await keepMissingKeys(system)
-  await audit(system, { contents })
+  await audit(system, () => contents)
   const doubtful = (await marks.list(system.db)).map(({ zone }) => zone)
   await marks.hasten(system.db)
   // Other processes also repair, so the marks decide.
