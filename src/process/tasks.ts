@@ -2,7 +2,7 @@ import { projectVersion } from '../project.ts'
 import { createApp } from '../http/app.ts'
 import { listen, listenForScrapes } from '../http/listen.ts'
 import { mailTask } from '../service/mails/mail-queue.ts'
-import { failoverTask } from '../service/operation/failover.ts'
+import { failoverTasks } from '../service/operation/failover.ts'
 import { reconcileTask } from '../service/repair/reconcile.ts'
 import { retentionTask } from '../service/domains/retention.ts'
 import { measuringTask } from '../service/operation/measuring.ts'
@@ -38,7 +38,7 @@ export async function serve(system: System): Promise<Running> {
   })
   const tasks = [
     reconcileTask(system),
-    failoverTask(system),
+    ...failoverTasks(system),
     mailTask(system),
     retentionTask(system),
     catalogTask(system),

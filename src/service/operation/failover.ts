@@ -16,7 +16,7 @@ const COMPARISON_PAUSE = 100
  * present one, because it may lack the latest commits and marks. Does so again when no request whose mark was lost can
  * arrive any more.
  */
-export function failoverTask(system: System): BackgroundTask {
+export function failoverTasks(system: System): BackgroundTask[] {
   let last: Incarnation | undefined
   let isDue = false
   // Its connections first lead to a new primary, and then all others leave the former one (session.ts).
@@ -39,15 +39,10 @@ export function failoverTask(system: System): BackgroundTask {
     })
   }
   // In parallel: a comparison may hang on a connection to the former server until that connection is broken.
-  const tasks = [
+  return [
     keepRunning(system, 'the search for the present life of Postgres', follow, FAILOVER_PAUSE),
     keepRunning(system, 'the audit after a crash of Postgres', compare, COMPARISON_PAUSE),
   ]
-  return {
-    async stop() {
-      await Promise.all(tasks.map((task) => task.stop()))
-    },
-  }
 }
 
 /** Marks the zones that differ; logs the foreign ones, and keeps their serials. */
