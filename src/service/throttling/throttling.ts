@@ -52,24 +52,18 @@ export async function admit(
   return { retryAfter: waitingTime(exceeded), exceeded: exceeded[0]?.scope, tightest: tightest! }
 }
 
-/** The sender of a password, and the account, which need not exist. */
-export interface LoginAttempt {
-  /** The client's IP address. */
-  address: string
-  email: string
-}
-
 /**
  * Compares a password and counts a failure for the client's network and for the account (contract §14,
  * `login_failure`). After too many failures for the account, only a right password from a trusted client is accepted;
  * everything else is throttled, so that strangers learn nothing, and cannot lock out the owner.
+ * @param login the client's IP address, and the e-mail address of the account, which need not exist
  * @param compare returns whether the password is right
  * @param isTrusted returns whether the client has proved more than the password
  * @throws Throttled if too many comparisons failed
  */
 export async function comparePassword(
   system: System,
-  { address, email }: LoginAttempt,
+  { address, email }: { address: string; email: string },
   compare: () => Promise<boolean>,
   isTrusted: () => Promise<boolean>,
 ): Promise<boolean> {
