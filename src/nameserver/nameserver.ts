@@ -76,8 +76,6 @@ export const DENIALS = { nsec: NSEC, nsec3: NSEC3 }
 
 /** A foreign zone, with all that an adoption must know. */
 export interface FoundZone {
-  /** The absolute name. */
-  name: string
   /** "Native" or "Master" if the nameserver is its source; others are transferred from elsewhere, or catalogs. */
   kind: string
   /** Free text: PowerDNS' field `account`. */

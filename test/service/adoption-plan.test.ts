@@ -10,7 +10,6 @@ const domain = { id: 1, name: 'a.example', minimumTtl: 60 }
 const state: ZoneState = { domain, current: [], policies: [], keepsNs: false, labelProblem: () => undefined }
 
 const found = (zone: Partial<FoundZone> = {}): FoundZone => ({
-  name: 'a.example.',
   kind: 'Native',
   account: '',
   serial: 1,

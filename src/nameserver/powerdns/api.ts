@@ -129,7 +129,6 @@ export function zonePath(zone: string): string {
 
 /** The fields of a zone in PowerDNS' API that the service reads. */
 export interface ZoneAnswer {
-  name: string
   kind: string
   account: string
   serial: number

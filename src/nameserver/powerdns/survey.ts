@@ -11,9 +11,8 @@ export async function survey(api: Api, zone: string): Promise<FoundZone> {
     api.call('GET', `${zonePath(zone)}/metadata`, answerTime(0)) as Promise<{ kind: string; metadata: string[] }[]>,
   ])
   const kinds = metadata.map(({ kind }) => kind)
-  const { name, kind, account, serial } = answer
+  const { kind, account, serial } = answer
   return {
-    name,
     kind,
     account,
     serial,
