@@ -1,5 +1,5 @@
 import test from 'ava'
-import { decryptSecret } from '../../src/service/accounts/second-factor.ts'
+import { decrypt } from '../../src/service/secrets/encryption.ts'
 import { query } from '../../src/store/database.ts'
 import type { Client } from '../support/clients/client.ts'
 import { commandsOn, runWith } from '../support/command-line.ts'
@@ -320,16 +320,17 @@ test.serial('stored secrets can be encrypted again', async (t) => {
     const sql = 'select secret from totp_factors where id = :factor'
     return (await query<{ secret: Buffer }>(service().system.db, sql, { factor }))[0]!.secret
   }
-  const before = { id: factor, secret: await stored() }
+  const place = { table: 'totp_factors', owner: factor } as const
+  const before = { ...place, secret: await stored() }
   const [{ keys } = { keys: 0 }] = await query<{ keys: number }>(
     service().system.db,
     'select count(*) as keys from keys',
   )
   const text = `second factors: 1 secrets encrypted\nDNSSEC keys: ${keys} encrypted\ntransfer keys: 0 encrypted\n`
   t.deepEqual(await zoneplane('encrypt-again'), [true, text])
-  const after = { id: factor, secret: await stored() }
+  const after = { ...place, secret: await stored() }
   t.notDeepEqual(after.secret, before.secret)
-  t.deepEqual(decryptSecret(service().system, after), decryptSecret(service().system, before))
+  t.deepEqual(decrypt(service().system, after), decrypt(service().system, before))
 })
 
 test.serial('without an environment the program reports what it needs, and still prints its help', async (t) => {

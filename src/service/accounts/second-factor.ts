@@ -8,11 +8,6 @@ import { record } from '../events.ts'
 import { limitFailures } from '../throttling/throttling.ts'
 import { matchingStep } from './totp-codes.ts'
 
-/** Decrypts the secret of a stored factor. @throws Unavailable if its key is missing */
-export function decryptSecret(system: System, { id, secret }: Pick<Verifiable, 'id' | 'secret'>): Buffer {
-  return decrypt(system, { table: 'totp_factors', owner: id, secret })
-}
-
 /**
  * Finds the factor and time step of a code, for `factors.use` to accept.
  * @param candidates factors of this account
@@ -24,13 +19,13 @@ export async function matchCode(
   candidates: Verifiable[],
   code: string,
 ): Promise<{ id: string; step: number }> {
-  const match = await limitFailures(system, 'totp_failure', accountId, () => {
+  const match = await limitFailures(system, 'totp_failure', accountId, async () => {
     const now = system.now()
-    const steps = candidates.map((factor) => {
-      const step = matchingStep(decryptSecret(system, factor), code, now, factor.lastStep)
-      return { id: factor.id, step }
+    const matches = candidates.flatMap(({ id, secret, lastStep }) => {
+      const step = matchingStep(decrypt(system, { table: 'totp_factors', owner: id, secret }), code, now, lastStep)
+      return step === undefined ? [] : { id, step }
     })
-    return Promise.resolve(steps.find((each): each is { id: string; step: number } => each.step !== undefined))
+    return matches[0]
   })
   if (match === undefined) {
     record(system, 'code_failed', { account: accountId, by: 'request' })

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { decryptSecret } from '../../../src/service/accounts/second-factor.ts'
+import { decrypt } from '../../../src/service/secrets/encryption.ts'
 import { codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
 import { query } from '../../../src/store/database.ts'
 import type { Client } from '../../support/clients/client.ts'
@@ -35,7 +35,7 @@ async function unusedFactor(): Promise<{ id: string; code: (step: number) => str
   const [row] = await query<{ secret: Buffer }>(service().system.db, 'select secret from totp_factors where id = :id', {
     id,
   })
-  const secret = decryptSecret(service().system, { id, ...row! })
+  const secret = decrypt(service().system, { table: 'totp_factors', owner: id, ...row! })
   return { id, code: (step) => codeAt(secret, step), api, email }
 }
 

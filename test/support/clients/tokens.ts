@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { decryptSecret } from '../../../src/service/accounts/second-factor.ts'
 import { codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
-import { encrypt } from '../../../src/service/secrets/encryption.ts'
+import { decrypt, encrypt } from '../../../src/service/secrets/encryption.ts'
 import { hashSecret } from '../../../src/service/tokens/authentication.ts'
 import { generateSecret } from '../../../src/service/tokens/secrets.ts'
 import { query } from '../../../src/store/database.ts'
@@ -126,7 +125,7 @@ export function stopClocks(...services: Pick<LocalService, 'system'>[]): void {
 /** A code of a factor. @param offset in time steps from the current one */
 export async function codeFor({ system }: TestService, id: string, offset = 0): Promise<string> {
   const [factor] = await query<{ secret: Buffer }>(system.db, 'select secret from totp_factors where id = :id', { id })
-  return codeAt(decryptSecret(system, { id, ...factor! }), stepAt(system.now()) + offset)
+  return codeAt(decrypt(system, { table: 'totp_factors', owner: id, ...factor! }), stepAt(system.now()) + offset)
 }
 
 /** A code that a factor accepts neither now nor in the next time step. */
