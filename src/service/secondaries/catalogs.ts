@@ -123,16 +123,17 @@ async function publishCatalog(
   const held = force ? new Set<string>() : heldOf(plan)
   const added = new Map([...plan.added].filter(([id]) => !held.has(id)))
   const removed = [...plan.removed.keys()].filter((id) => !held.has(id))
+  // The others get another zone.
+  const leaving = removed.filter((id) => !added.has(id))
   if (plan.serial === undefined && !force) await requireZones(system, catalog, added)
-  const serial = await send(system, trx, catalog, { ...plan, added, removed })
+  const serial = await send(system, trx, catalog, { ...plan, added, leaving })
   const published = plan.members.filter(({ id }) => !held.has(String(id)))
   await store.note(trx, idsOf(published, false), idsOf(published, true))
   if (serial !== undefined) await spend(trx, [{ name: catalog, serial }])
   await transaction.commit()
   if (serial !== undefined) system.secondaries.announce(catalog, serial, [])
-  const gone = removed.filter((id) => !added.has(id)).length
   const members = plan.size + added.size - removed.length
-  return { catalog, members, added: added.size, removed: gone, held: held.size }
+  return { catalog, members, added: added.size, removed: leaving.length, held: held.size }
 }
 
 /**
@@ -174,16 +175,15 @@ async function send(
   system: System,
   trx: Db,
   catalog: string,
-  { serial: live, sound, added, removed }: Omit<Plan, 'removed'> & { removed: string[] },
+  { serial: live, sound, added, leaving }: Pick<Plan, 'serial' | 'sound' | 'added'> & { leaving: string[] },
 ): Promise<number | undefined> {
-  if (live !== undefined && sound && added.size + removed.length === 0) return undefined
+  if (live !== undefined && sound && added.size + leaving.length === 0) return undefined
   const { catalogs } = system.nameserver
   const { sent } = await past(trx, catalog)
   const serial = nextVersion(system, Math.max(sent, live ?? 0))
   if (live === undefined) await catalogs.create(catalog, serial, added)
   else {
     if (!sound) await catalogs.configure(catalog)
-    const leaving = removed.filter((id) => !added.has(id))
     await catalogs.update(catalog, serial, added, leaving)
   }
   return serial
