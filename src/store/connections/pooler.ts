@@ -2,8 +2,6 @@ import pg from 'pg'
 import { StartError } from '../../errors.ts'
 import { QUEUE_TIMEOUT } from '../../limits.ts'
 
-const PID = 'select pg_backend_pid() as pid'
-
 /**
  * Makes sure that a connection is one session of Postgres as long as it lasts. Prepared statements, settings and locks
  * need that; PgBouncer does not provide it with `pool_mode = transaction` or `statement`.
@@ -32,6 +30,6 @@ export async function requireSessions(url: string): Promise<void> {
 }
 
 async function pidOf(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ pid: number }>(PID)
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
   return rows[0]!.pid
 }
