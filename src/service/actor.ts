@@ -20,8 +20,8 @@ export interface Visit<A = Actor> {
 }
 
 /** The access of an actor, or of another writer, to a domain. */
-export interface Access<A extends Writer = Actor, D = Domain> extends Visit<A> {
-  domain: D
+export interface Access<A extends Writer = Actor> extends Visit<A> {
+  domain: Domain
 }
 
 /** Returns an unrestricted writer without a token: the user of a confirmation link. */

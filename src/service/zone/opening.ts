@@ -3,7 +3,6 @@ import { Conflict, NotFound } from '../../errors.ts'
 import { ANCESTORS, SMALL_WRITE } from '../../limits.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import * as domains from '../../store/domains/domains.ts'
-import type { Domain } from '../../store/domains/domains.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
 import type { Access, Writer } from '../actor.ts'
@@ -29,7 +28,7 @@ export interface Opening {
  * @throws Conflict if the domain is paused; NotFound, Unauthenticated, Denied, Unavailable
  */
 export async function openZone(
-  { system, actor, domain }: Access<Writer, Pick<Domain, 'id' | 'name'>>,
+  { system, actor, domain }: Access<Writer>,
   subnames: string[] | 'all',
   opening: Opening = {},
 ): Promise<Zone> {
