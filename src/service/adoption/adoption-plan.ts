@@ -53,15 +53,15 @@ export function* planContents(found: FoundZone, zone: ZoneState, options: Adopti
   const plan: ContentsPlan = { rrsets: [], normalised: [], givenUp: [], obstacles: zoneObstacles(found) }
   const left = found.metadata.filter((kind) => !OWN_METADATA.has(kind))
   if (left.length > 0) plan.givenUp.push(`metadata, which stay at PowerDNS but not in the database: ${left.join(', ')}`)
-  const typesAt = new Map<string, string[]>()
+  const neighboursAt = new Map<string, Neighbour[]>()
   for (const rrset of found.rrsets) {
     const name = lowerCase(rrset.name)
-    if (isTaken(rrset)) typesAt.set(name, [...(typesAt.get(name) ?? []), rrset.type])
+    const own: Neighbour = { source: 'database', type: rrset.type }
+    if (isTaken(rrset)) neighboursAt.set(name, [...(neighboursAt.get(name) ?? []), own])
     yield
   }
   for (const rrset of found.rrsets) {
-    const neighbours = (typesAt.get(lowerCase(rrset.name)) ?? []).filter((type) => type !== rrset.type)
-    yield* planRRset(rrset, zone, neighbours, options, plan)
+    yield* planRRset(rrset, zone, neighboursAt.get(lowerCase(rrset.name)) ?? [], options, plan)
     yield
   }
   const changes = changesTo(plan.rrsets, zone.current)
@@ -94,7 +94,7 @@ function isTaken(rrset: FoundRRset): boolean {
 function* planRRset(
   rrset: FoundRRset,
   zone: ZoneState,
-  neighbours: string[],
+  neighbours: Neighbour[],
   options: AdoptionOptions,
   plan: ContentsPlan,
 ): Work<void> {
@@ -121,8 +121,7 @@ function* planRRset(
   const ttl = ttlOf(rrset, zone, options, plan)
   const records = yield* canonical(rrset, plan)
   const input = { subname, type, ttl, records, problems: {} }
-  const others = neighbours.map((other): Neighbour => ({ source: 'database', type: other }))
-  const outcome = yield* planItem(zone, { method: 'POST', input, neighbours: () => others })
+  const outcome = yield* planItem(zone, { method: 'POST', input, neighbours: () => neighbours })
   if ('problems' in outcome) plan.obstacles.push(`${what}: ${textOf(new Invalid(outcome.problems))}`)
   else plan.rrsets.push(outcome.after!)
   if (name !== lowerCase(name)) plan.normalised.push(`${what}: the name becomes ${lowerCase(name)}`)
