@@ -4,25 +4,20 @@ import { conflictProblem, type Neighbour } from '../../dns/node.ts'
 import { Malformed, parseRdata, type Rdata } from '../../dns/rdata.ts'
 import { rrsetProblems } from '../../dns/rrset.ts'
 import type { Work } from '../../flow/slices.ts'
-import type { Domain } from '../../store/domains/domains.ts'
 import type { RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
 import type { Timestamp } from '../../time.ts'
-import { fieldProblems, type Item, type Method, type RRsetInput } from './rrset-input.ts'
+import { fieldProblems, type Item, type Method, type Place, type RRsetInput } from './rrset-input.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 
 /** The state at the start of a write. */
-export interface ZoneState {
-  /** The members of the locked domain on which a plan depends. */
-  domain: Pick<Domain, 'id' | 'name' | 'minimumTtl'>
+export interface ZoneState extends Place {
   /** The RRsets at the subnames of the write. */
   current: RRset[]
   /** The policies of the writing token; empty: it may write everything. */
   policies: Policy[]
   /** True if the domain lies below a local public suffix, so its NS RRsets are not the account's (contract §7.6). */
   keepsNs: boolean
-  /** Returns the reason why no name of the zone can have this label directly below the zone's; undefined: it can. */
-  labelProblem: (label: string) => string | undefined
 }
 
 /** An RRset before and after a write; undefined: it does not exist. */

@@ -30,8 +30,10 @@ export interface Item {
 }
 
 /** The zone that an RRset will be in. */
-interface Place {
-  domain: Pick<Domain, 'name' | 'minimumTtl'>
+export interface Place {
+  /** The members of the locked domain on which a plan depends. */
+  domain: Pick<Domain, 'id' | 'name' | 'minimumTtl'>
+  /** Returns the reason why no name of the zone can have this label directly below the zone's; undefined: it can. */
   labelProblem: (label: string) => string | undefined
 }
 
