@@ -62,6 +62,16 @@ export async function strangers(system: System): Promise<{ name: string; serial:
 }
 
 /**
+ * Keeps the serials of the foreign zones, and returns their names, sorted. Some may have been domains that a restored
+ * backup, or a new primary, does not know; and domains of these names begin above these serials.
+ */
+export async function keepStrangers(system: System): Promise<string[]> {
+  const found = await strangers(system)
+  await store.spend(system.db, found)
+  return found.map(({ name }) => name)
+}
+
+/**
  * Adopts zones, several at the same time, and returns the outcome of each. A failure does not end the others.
  * @param tell called every few seconds with the numbers of finished and of all zones
  */

@@ -8,7 +8,6 @@ import { dump, exportSnapshot, load, otherSessions, readDump, tables, type Count
 import type { StoredSecret } from '../../store/encrypted.ts'
 import { lockSchema, migrate, refuseUnknown } from '../../store/migrate.ts'
 import type { System } from '../../system.ts'
-import { strangers } from '../adoption/adoption.ts'
 import { requireDecryptionOf } from './stored-secrets.ts'
 
 /** Tables whose rows are useful for only a few hours. Mails have secrets in clear, and would be sent a second time. */
@@ -157,14 +156,4 @@ export async function restoreDatabase(system: System, file: string): Promise<Con
   // Otherwise Postgres would have no statistics at first.
   await query(system.db, 'analyze')
   return contents
-}
-
-/**
- * Keeps the serials of the foreign zones, and returns their names, sorted. Some may have been domains after the backup,
- * and domains of these names begin above these serials.
- */
-export async function keepStrangers(system: System): Promise<string[]> {
-  const found = await strangers(system)
-  await domains.spend(system.db, found)
-  return found.map(({ name }) => name)
 }

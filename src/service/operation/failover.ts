@@ -1,8 +1,7 @@
 import { currentIncarnation, type Incarnation } from '../../store/incarnations.ts'
-import * as domains from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
-import { strangers } from '../adoption/adoption.ts'
+import { keepStrangers } from '../adoption/adoption.ts'
 import { audit, named } from '../repair/reconcile.ts'
 
 /** Milliseconds between two questions whether Postgres has crashed, or a standby has replaced it. */
@@ -48,11 +47,9 @@ export function failoverTasks(system: System): BackgroundTask[] {
 /** Marks the zones that differ; logs the foreign ones, and keeps their serials. */
 async function auditAll(system: System): Promise<void> {
   await audit(system, () => false)
-  const unknown = await strangers(system)
+  const unknown = await keepStrangers(system)
   if (unknown.length === 0) return
-  await domains.spend(system.db, unknown)
-  const zones = named(unknown.map(({ name }) => name))
   system.log.warn('zones at PowerDNS without a domain: others have made them, or Postgres has lost their domains', {
-    zones,
+    zones: named(unknown),
   })
 }
