@@ -39,6 +39,7 @@ const NSEC3_LABEL =
 
 /** PowerDNS Authoritative 4.7 or later, with one ECDSA key per zone and our serial in every change (powerdns.md §0). */
 export class PowerDns implements Nameserver {
+  problem: string | undefined = 'PowerDNS was not probed'
   readonly catalogs: PowerDnsCatalogs
   readonly #api: Api
   readonly #url: string
@@ -47,7 +48,6 @@ export class PowerDns implements Nameserver {
   #traits: Traits | undefined
   /** The client that reads PowerDNS' present data over DNS; undefined: not known. */
   #dns: DnsClient | undefined
-  #problem: string | undefined = 'PowerDNS was not probed'
 
   constructor(options: PowerDnsOptions) {
     this.#api = new Api(options)
@@ -223,21 +223,17 @@ export class PowerDns implements Nameserver {
       this.#traits = await readTraits(this.#api, this.#url)
       if (this.#transferKey !== undefined) await ensureKey(this.#api, this.#transferKey)
       this.#dns = await clientAt(this.#traits.endpoints, this.#api)
-      this.#problem = undefined
+      this.problem = undefined
       return this.#traits.warnings
     } catch (error) {
-      this.#problem = reasonOf(error)
+      this.problem = reasonOf(error)
       throw error
     }
   }
 
-  get problem(): string | undefined {
-    return this.#problem
-  }
-
   /** @throws NameserverFailure of the kind "unreachable" until a probe has succeeded */
   #requireProbe(): void {
-    if (this.#problem !== undefined) throw new NameserverFailure('unreachable', this.#problem)
+    if (this.problem !== undefined) throw new NameserverFailure('unreachable', this.problem)
   }
 
   /** Known after the probe. */
