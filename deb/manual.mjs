@@ -1,4 +1,5 @@
 import { ENVIRONMENT, run } from '../build/src/cli/run.js'
+import { settingsText } from '../build/src/cli/settings.js'
 
 /** The manual page, in the language of man(7), made of the output of `--help`. */
 export async function manual({ version, description }) {
@@ -15,6 +16,7 @@ export async function manual({ version, description }) {
     ...sections,
     '.SH ENVIRONMENT',
     ...verbatim(ENVIRONMENT.trim()),
+    ...verbatim(settingsText()),
     '.SH FILES',
     ...verbatim('/etc/zoneplane/zoneplane.env: the settings of zoneplane.service, and of the commands of its readers'),
     ...verbatim('/usr/share/doc/zoneplane/docs/operators/README.md: the guide for operators'),

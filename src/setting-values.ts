@@ -56,6 +56,11 @@ export function integer(least: number, most: number): (value: string) => number 
   }
 }
 
+/** Parses a whole number, or `none`, which is undefined. */
+export function integerOrNone(least: number, most: number): (value: string) => number | undefined {
+  return (value) => (value === 'none' ? undefined : integer(least, most)(value))
+}
+
 export function url(...protocols: string[]): (value: string) => string {
   return (value) => {
     const protocol = URL.canParse(value) ? new URL(value).protocol : undefined
@@ -65,6 +70,18 @@ export function url(...protocols: string[]): (value: string) => string {
     }
     return value
   }
+}
+
+/** Parses a URL of Postgres, with one address. */
+export function database(value: string): string {
+  const [, server = ''] = /^\w+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(value) ?? []
+  if (server.includes(',') || /[?&]host=[^&]*(,|%2c)/i.test(value)) {
+    throw new Error(
+      'must have one address; for several servers, that of a balancer such as HAProxy, which leads to the primary ' +
+        '(docs/deployment.md)',
+    )
+  }
+  return url('postgres:', 'postgresql:')(value)
 }
 
 export function mailServer(value: string): string {
@@ -216,7 +233,7 @@ export function isOn(value: string): boolean {
   return value === 'on'
 }
 
-export function oneOf<T extends string>(values: readonly T[]): (value: string) => T {
+export function oneOf<const T extends string>(values: readonly T[]): (value: string) => T {
   return (value) => {
     const known = values.find((each) => each === value)
     if (known === undefined) throw new Error(`must be one of ${values.join(', ')}`)

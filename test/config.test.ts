@@ -426,10 +426,7 @@ for (const nameServers of [undefined, '', '  ']) {
 test('all problems are reported together, each with the variable’s name', (t) => {
   const wrong = NAMES.filter((name) => !['HOST', 'ZONEPLANE_DATA', 'PDNS_API_KEY'].includes(name))
   const reported = problems(Object.fromEntries(wrong.map((name) => [name, ';'])))
-  t.deepEqual(
-    reported.map((line) => line.split(':', 1)[0]!),
-    ['NAMESERVERS', ...wrong.filter((name) => name !== 'NAMESERVERS')],
-  )
+  t.deepEqual(reported.map((line) => line.split(':', 1)[0]!).sort(), wrong.sort())
 })
 
 test('no problem repeats a secret', (t) => {

@@ -3,6 +3,7 @@ import { ConfigError } from '../config.ts'
 import { Conflict, Denied, Invalid, NameserverFailure, NotFound, StartError, textOf, Unavailable } from '../errors.ts'
 import type { System } from '../system.ts'
 import type { AddCommand, Needs } from './command.ts'
+import { settingsText } from './settings.ts'
 
 /** The groups of commands, imported when needed. */
 const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) => void>> = {
@@ -23,7 +24,7 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
 
 /** The end of every help text. */
 export const ENVIRONMENT = `
-Settings are environment variables; docs/configuration.md lists them. Beside a service with private
+Settings are environment variables; "zoneplane help settings" lists them. Beside a service with private
 servers, you can omit DATABASE_URL, KEY_ENCRYPTION_KEYS, PDNS_API_URL, PDNS_API_KEY and NAMESERVERS.
 Set all others as for the service.
 The exit code is 0 if the command succeeded, otherwise 1.`
@@ -71,6 +72,9 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     .option('--no-install', 'do not install missing programs')
     .option('--ci', 'for tests: fast and without limits; delete the data at the end', false)
     .action(parts.start)
+  program.helpCommand('help [command]', 'display the help of a command, or all settings (help settings)')
+  const settings = program.command('settings', { hidden: true }).action(() => settings.help())
+  settings.helpInformation = settingsText
   const named = args.find((arg) => !arg.startsWith('-')) ?? ''
   // The help, and messages about unknown commands, know all groups.
   const groups = named === 'start' ? [] : Object.hasOwn(GROUPS, named) ? [named] : Object.keys(GROUPS)

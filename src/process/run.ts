@@ -8,7 +8,7 @@ import type { Stack } from '../private-servers/stack.ts'
 import { applySeed } from '../../seeds/apply.ts'
 import { DEMO_DOMAIN, seedDemo } from '../../seeds/demo.ts'
 import type { Seed } from '../../seeds/read.ts'
-import type { Config } from '../config.ts'
+import { misspelt, type Config } from '../config.ts'
 import { keptSecret, rememberServers, type Settings } from '../private-servers/data-folder.ts'
 import { createLog } from '../log.ts'
 import { progress } from './progress.ts'
@@ -38,6 +38,7 @@ export interface Operation {
 export async function operate(operation: Operation): Promise<void> {
   const { config, stack, seed, fresh, told, stopping, hurrying } = operation
   const log = createLog(config.logLevel, process.stderr, config.logFormat)
+  for (const [variable, setting] of misspelt(process.env)) log.warn('unknown setting', { variable, nearest: setting })
   if (stack !== undefined) {
     watchDisk(config.dataFolder, (free) => {
       log.warn('disk nearly full', { folder: config.dataFolder, freeMiB: Math.floor(free / 2 ** 20) })

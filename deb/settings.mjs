@@ -1,0 +1,73 @@
+// `npm run settings` writes the lists of settings into docs/configuration.md, docker-compose.yml and deb/zoneplane.env.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { format } from 'prettier'
+import { GROUPS } from '../build/src/settings.js'
+
+const PROJECT = new URL('..', import.meta.url)
+const OPTIONS = JSON.parse(readFileSync(new URL('.prettierrc.json', PROJECT), 'utf8'))
+
+/** The settings of a service whose servers are not private, by group. */
+const own = Object.entries(GROUPS).filter(([group]) => !['Private servers', 'Tests'].includes(group))
+
+/** The lists, as the contents of files by their paths. */
+export async function lists() {
+  const document = await format(configuration(), { ...OPTIONS, parser: 'markdown' })
+  return {
+    'docs/configuration.md': document,
+    'docker-compose.yml': compose(readFileSync(new URL('docker-compose.yml', PROJECT), 'utf8')),
+    'deb/zoneplane.env': environment(),
+  }
+}
+
+function configuration() {
+  const sections = Object.entries(GROUPS).map(([group, settings]) => {
+    const rows = Object.values(settings).map(
+      ({ name, usual, meaning }) => `| \`${name}\` | ${marked(usual)} | ${marked(meaning)} |`,
+    )
+    return `## ${group}\n\n| Variable | Default | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}\n`
+  })
+  return `# Settings
+
+All settings are environment variables. Zoneplane checks them at start, and reports all problems together. It logs a
+warning for a variable whose name looks like a misspelt setting. \`zoneplane help settings\` prints this list.
+
+${sections.join('\n')}`
+}
+
+/** Markdown of a text: what is in quotes and names of variables are code, paths of documents are links. */
+function marked(text) {
+  return text
+    .replaceAll(/"([^"]+)"|\b([A-Z]+_[A-Z_]+)\b/g, (_, quoted, name) => `\`${quoted ?? name}\``)
+    .replaceAll(/docs\/(\S+\.md)/g, (_, path) => `[${path.split('/').at(-1)}](${path})`)
+}
+
+/** The file with a line for each setting that its API does not have above the comment that marks them. */
+function compose(text) {
+  const [, before, mark, after] = /^(.*?)( +# Set by `\.env`[^\n]*\n)(?: +[A-Z_]+: \$\{[A-Z_]+:-\}\n)*(.*)$/s.exec(text)
+  const lines = own
+    .flatMap(([, settings]) => Object.values(settings))
+    .filter(({ name }) => !new RegExp(`^      ${name}: `, 'm').test(before))
+    .map(({ name }) => `      ${name}: \${${name}:-}\n`)
+  return `${before}${mark}${lines.join('')}${after}`
+}
+
+function environment() {
+  const sections = own.map(([group, settings]) => {
+    const entries = Object.values(settings).map(({ name, usual, meaning }) => {
+      const [, text = ''] = /^"([^"]*)"$/.exec(usual) ?? []
+      const comment = text === '' ? `${meaning}. Default: ${usual}` : meaning
+      return `${comment.replace(/(.{1,118})( |$)/g, '# $1\n')}#${name}=${text}\n`
+    })
+    return `\n## ${group}\n\n${entries.join('\n')}`
+  })
+  return `# The settings of zoneplane.service. After a change: systemctl restart zoneplane
+# Only root and the user zoneplane can read this file.
+# Required: DATABASE_URL, PDNS_API_URL, PDNS_API_KEY, NAMESERVERS and KEY_ENCRYPTION_KEYS.
+# /usr/share/doc/zoneplane/docs/operators/install.md describes the database and the setup of PowerDNS.
+${sections.join('')}`
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [path, text] of Object.entries(await lists())) writeFileSync(new URL(path, PROJECT), text)
+}

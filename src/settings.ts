@@ -1,0 +1,210 @@
+import { RATES } from './limits.ts'
+import {
+  address,
+  addresses,
+  database,
+  encryptionKeys,
+  hostName,
+  integer,
+  integerOrNone,
+  ipAddress,
+  ipAddresses,
+  isOn,
+  mailServer,
+  names,
+  networks,
+  oneOf,
+  secondaries,
+  secret,
+  throttleRates,
+  transferAddresses,
+  transferKey,
+  url,
+} from './setting-values.ts'
+
+/** A setting of a process: an environment variable. */
+export interface Setting<T> {
+  name: string
+  /** Parses the variable's text. @throws Error whose message describes a valid text */
+  read: (text: string) => T
+  /** The value of a variable that is unset or blank. */
+  fallback: T
+  /** The default for readers: a text of the variable in double quotes, or words. */
+  usual: string
+  /** The meaning, on one line. Texts of variables are in double quotes, documents are paths from the project's root. */
+  meaning: string
+}
+
+/** Completes a setting with its meaning. */
+type Meaning<T> = (text: TemplateStringsArray) => Setting<T>
+
+/** Declares a setting whose default is the value of a text. */
+function setting<T>(name: string, read: (text: string) => T, usual: string): Meaning<T> {
+  return unset(name, read, read(usual), `"${usual}"`)
+}
+
+/** Declares a setting whose default no text means. @param usual the default in words */
+function unset<T>(name: string, read: (text: string) => T, fallback: NoInfer<T>, usual = 'none'): Meaning<T> {
+  return ([text = '']) => ({ name, read, fallback, usual, meaning: text.trim().replace(/\s+/g, ' ') })
+}
+
+/** Declares a setting without a default. @param usual the consequence in words */
+function optional<T>(name: string, read: (text: string) => T, usual?: string): Meaning<T | undefined> {
+  return unset<T | undefined>(name, read, undefined, usual)
+}
+
+/** All settings (contract §16), in the groups and the order of the documents. The keys are those of `Config`. */
+export const GROUPS = {
+  Servers: {
+    databaseUrl: optional('DATABASE_URL', database, 'a private Postgres')`
+      Postgres 15 or newer, at one address, such as "postgres://zoneplane@localhost/zoneplane?host=/var/run/postgresql"`,
+    pdnsApiUrl: optional('PDNS_API_URL', url('http:', 'https:'), 'a private PowerDNS')`
+      base URL of PowerDNS' web server, such as "http://127.0.0.1:8081"`,
+    pdnsApiKey: optional('PDNS_API_KEY', String, 'none, required with PDNS_API_URL')`
+      API key of that web server`,
+    pdnsConnections: setting('PDNS_CONNECTIONS', integer(1, 100), '8')`
+      connections to that API, 1 to 100. PowerDNS stalls above 8 to 10 in all: divide them among the processes that
+      share it`,
+    keyEncryptionKeys: unset('KEY_ENCRYPTION_KEYS', encryptionKeys, [], 'made once and kept in the data folder')`
+      keys that encrypt secrets in the database, separated by commas: the first one encrypts, all decrypt.
+      "openssl rand -base64 32" makes one. Required with DATABASE_URL. Keep a copy apart from the database`,
+    startTimeout: setting('START_TIMEOUT', integer(0, 3600), '60')`
+      seconds that a starting process waits for Postgres, 0 to 3600`,
+    shutdownDelay: setting('SHUTDOWN_DELAY', integer(0, 40), '0')`
+      seconds that a process still answers after SIGTERM, 0 to 40. "/readyz" is 503 meanwhile, so that a balancer can
+      notice`,
+  },
+  'Private servers': {
+    dataFolder: setting('ZONEPLANE_DATA', String, '.zoneplane')`
+      data folder of the private servers`,
+    install: setting('ZONEPLANE_INSTALL', oneOf(['ask', 'yes', 'no']), 'ask')`
+      whether root installs missing programs with apt-get: "ask" (at a terminal; without one, yes), "yes" or "no"`,
+    durable: setting('DURABLE', isOn, 'on')`
+      "off", for tests: the servers write faster, and lose data if the machine (not only the service) crashes`,
+    dnsHosts: setting('DNS_HOST', ipAddresses, '127.0.0.1')`
+      addresses on which PowerDNS answers, separated by commas; "0.0.0.0, ::" means all`,
+    dnsPort: setting('DNS_PORT', integer(0, 65535), '5300')`
+      port on which PowerDNS answers; "0" means any free one`,
+    transferAddresses: setting('TRANSFER_ADDRESSES', transferAddresses, '127.0.0.0/8, ::1')`
+      addresses or networks that can transfer zones without TSIG, separated by commas, or "none"`,
+  },
+  API: {
+    hosts: setting('HOST', addresses, '127.0.0.1, ::1')`
+      addresses of the API, separated by commas; "::" means all, also of IPv4`,
+    port: setting('PORT', integer(0, 65535), '8080')`
+      port of the API; "0" means any free one`,
+    publicUrl: optional(
+      'PUBLIC_URL',
+      (text) => url('http:', 'https:')(text).replace(/\/+$/, ''),
+      'the URL of each request',
+    )`
+      URL under which clients reach the API, such as "https://dns.example.net"; required with MAIL_URL`,
+    trustedProxies: unset('TRUSTED_PROXIES', networks, [])`
+      addresses or networks of proxies whose "X-Forwarded-*" headers count, separated by commas`,
+    updateHosts: unset('UPDATE_HOSTS', names, [])`
+      host names, separated by commas, that serve dynDNS updates on every path, and nothing else`,
+    checkIpHosts: unset('CHECK_IP_HOSTS', names, [])`
+      host names, separated by commas, that answer with the caller's address on every path`,
+    bodyLimit: setting('BODY_LIMIT', integer(1024, 2 ** 30), '16777216')`
+      octets of the largest body that creates a domain`,
+    retryAfter: setting('RETRY_AFTER', integer(1, 3600), '5')`
+      seconds in "Retry-After" of 503 responses`,
+  },
+  DNS: {
+    nameServers: unset(
+      'NAMESERVERS',
+      (text) => names(text).map((name) => `${name}.`),
+      ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
+      'ns1.zoneplane.test, ns2.zoneplane.test',
+    )`
+      host names for the NS RRset of new domains, separated by commas; the first one is the SOA's primary. Required with
+      PDNS_API_URL`,
+    denial: setting('DENIAL', oneOf(['nsec', 'nsec3']), 'nsec3')`
+      how new zones deny names that do not exist: "nsec3", or "nsec". With "nsec", large zones gain and lose names at no
+      extra cost, but everybody can list their names (docs/operators/zones.md)`,
+    localPublicSuffixes: unset('LOCAL_PUBLIC_SUFFIXES', names, [])`
+      names, separated by commas, under which every account can register direct children; a suffix that is hosted here
+      delegates them`,
+    minimumTtl: setting('MINIMUM_TTL', integer(1, 3600), '60')`
+      minimum TTL of new domains, 1 to 3600 seconds`,
+    historyDays: setting('HISTORY_DAYS', integer(1, 36_500), '90')`
+      days for which Zoneplane keeps the history of domains, and can restore deleted ones`,
+  },
+  Secondaries: {
+    secondaries: unset('SECONDARIES', secondaries, [])`
+      nameservers that transfer the zones, such as "ns2.example.net=192.0.2.53, ns3.example.net=[2001:db8::53]:5300".
+      Zoneplane sends them NOTIFY after every change`,
+    catalogZone: optional('CATALOG_ZONE', hostName)`
+      name of a catalog zone (RFC 9432), which lists all zones for the secondaries`,
+    transferKey: optional('TRANSFER_KEY', transferKey)`
+      TSIG key that can transfer every zone, such as "hmac-sha256:transfer:SECRET". "openssl rand -base64 32" makes a
+      secret`,
+    privateTransfers: setting('PRIVATE_TRANSFERS', isOn, 'off')`
+      "on": domains can name private, loopback and link-local addresses of secondaries of their own`,
+  },
+  Accounts: {
+    registration: setting('REGISTRATION', (text) => oneOf(['open', 'closed'])(text) === 'open', 'closed')`
+      "open": everybody can sign up; "closed": only the command line creates accounts`,
+    emailConfirmation: setting('EMAIL_CONFIRMATION', isOn, 'on')`
+      "off": a new account is active at once, and nobody checks that the address is the user's`,
+    confirmationValidity: setting('CONFIRMATION_VALIDITY', integer(60, 30 * 86_400), '43200')`
+      seconds for which links in mails are valid, 60 to 2592000`,
+    captcha: setting('CAPTCHA', isOn, 'off')`
+      "on": strangers have to solve a captcha`,
+    limitDomains: setting('LIMIT_DOMAINS', integerOrNone(0, 2 ** 31 - 1), '15')`
+      limit of domains of each new account that gets none of its own, or "none"`,
+    token: optional('ZONEPLANE_TOKEN', secret, 'made once and kept in the data folder')`
+      secret of the demo account's token, at least 8 characters. With DATABASE_URL, there is a demo account only if this
+      is set`,
+  },
+  Mail: {
+    mailUrl: optional('MAIL_URL', mailServer, 'none: mails are files in the data folder')`
+      SMTP server: "smtp://[user:password@]host[:port]", or the same with "smtps://". Zoneplane sends a password only
+      over TLS`,
+    mailFrom: unset('MAIL_FROM', address, 'zoneplane@zoneplane.test', 'none, required with MAIL_URL')`
+      sender's address`,
+  },
+  Throttling: {
+    throttle: setting('THROTTLE', isOn, 'on')`
+      whether Zoneplane throttles requests: "on" or "off"`,
+    throttleStore: setting('THROTTLE_STORE', oneOf(['memory', 'postgres']), 'memory')`
+      the place of the counts: "memory", each process by itself, or "postgres", all processes together`,
+    throttleRates: unset('THROTTLE_RATES', throttleRates, RATES, 'the rates in docs/api.md')`
+      other rates for some scopes, such as "user=50000/d; dyndns=20/2min, 100/h", per "s", "min", "h" or "d"`,
+  },
+  'Log and metrics': {
+    logLevel: setting('LOG_LEVEL', oneOf(['error', 'warn', 'info', 'debug']), 'info')`
+      "error", "warn", "info" (a line per request) or "debug"`,
+    logAddresses: setting('LOG_ADDRESSES', oneOf(['full', 'prefix', 'none']), 'full')`
+      clients' addresses in the log: "full", "prefix" (IPv4 /24, IPv6 /48) or "none"`,
+    logFormat: optional('LOG_FORMAT', oneOf(['json', 'text']), '"text" at a terminal, otherwise "json"')`
+      form of the lines on standard error: "text", or "json", an object a line`,
+    metricsHost: setting('METRICS_HOST', ipAddress, '127.0.0.1')`
+      IP address that serves "/metrics" to Prometheus (docs/operators/monitor.md)`,
+    metricsPort: optional('METRICS_PORT', integer(0, 65535), 'none: nothing is measured')`
+      port of its own for "/metrics"; "0" means any free one`,
+  },
+  Tests: {
+    ciControl: setting('CI_CONTROL', isOn, 'off')`
+      "on": everybody can create accounts (docs/ci.md); only with private servers`,
+    seed: optional('ZONEPLANE_SEED', String)`
+      YAML file with accounts, tokens, policies and domains that exist from the start, instead of the demo (docs/ci.md)`,
+  },
+}
+
+/** All settings by the keys of `Config`. */
+export const SETTINGS = {
+  ...GROUPS.Servers,
+  ...GROUPS['Private servers'],
+  ...GROUPS.API,
+  ...GROUPS.DNS,
+  ...GROUPS.Secondaries,
+  ...GROUPS.Accounts,
+  ...GROUPS.Mail,
+  ...GROUPS.Throttling,
+  ...GROUPS['Log and metrics'],
+  ...GROUPS.Tests,
+}
+
+/** The settings of one process, validated and frozen. */
+export type Config = { readonly [Key in keyof typeof SETTINGS]: (typeof SETTINGS)[Key]['fallback'] }

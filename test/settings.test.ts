@@ -1,0 +1,58 @@
+import test from 'ava'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { misspelt } from '../src/config.ts'
+import { projectFolder } from '../src/project.ts'
+import { SETTINGS } from '../src/settings.ts'
+import { run } from '../src/cli/run.ts'
+
+// The rows of the settings, and all that is made of them.
+
+const settings = Object.values(SETTINGS)
+
+test('documents, compose file and Debian settings have the lists that `npm run settings` writes', async (t) => {
+  const path = join(projectFolder(), 'deb', 'settings.mjs')
+  const { lists } = (await import(path)) as { lists: () => Promise<Record<string, string>> }
+  for (const [file, text] of Object.entries(await lists())) {
+    t.is(readFileSync(join(projectFolder(), file), 'utf8'), text, `${file}: run \`npm run settings\``)
+  }
+})
+
+test('each setting has a name of its own, a default and a meaning', (t) => {
+  t.is(new Set(settings.map(({ name }) => name)).size, settings.length)
+  for (const { name, usual, meaning } of settings) {
+    t.regex(name, /^[A-Z]+(_[A-Z]+)*$/)
+    t.regex(usual, /\S/, name)
+    t.regex(meaning, /^\S.{10,}[^.]$/, name)
+  }
+})
+
+test('`zoneplane help settings` prints each setting once, and no meaning in lines above 76 characters', async (t) => {
+  let text = ''
+  const parts = { version: '', start: () => t.fail(), withSystem: () => t.fail() } as never
+  t.true(await run(['help', 'settings'], parts, { writeOut: (part) => (text += part) }))
+  const lines = text.split('\n')
+  t.deepEqual(
+    lines.flatMap((line) => /^ {2}([A-Z_]+) \(default: /.exec(line)?.[1] ?? []),
+    settings.map(({ name }) => name),
+  )
+  t.deepEqual(
+    lines.filter((line) => /^ {6}/.test(line) && line.length > 76),
+    [],
+  )
+})
+
+for (const [variable, expected] of [
+  ['PDNS_API_ULR', 'PDNS_API_URL'],
+  ['NAME_SERVERS', 'NAMESERVERS'],
+  ['CHECKIP_HOSTS', 'CHECK_IP_HOSTS'],
+  ['THROTTLE_RATE', 'THROTTLE_RATES'],
+  ['PDNS_API_URL', undefined],
+  ['POSTGRES_PASSWORD', undefined],
+  ['HOSTNAME', undefined],
+  ['SORT', undefined],
+] as const) {
+  test(`${variable} ${expected === undefined ? 'resembles no other setting' : `is taken for a misspelt ${expected}`}`, (t) => {
+    t.deepEqual(misspelt({ [variable]: 'x' }), expected === undefined ? [] : [[variable, expected]])
+  })
+}
