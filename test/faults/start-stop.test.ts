@@ -243,8 +243,8 @@ test('all invalid environment variables are reported at once, and the exit code 
   t.is(await ended, 1)
   t.is(
     output(),
-    'zoneplane: PORT: must be a whole number from 0 to 65535\n' +
-      'DATABASE_URL: must be a URL beginning with postgres:// or postgresql://\n' +
+    'zoneplane: DATABASE_URL: must be a URL beginning with postgres:// or postgresql://\n' +
+      'PORT: must be a whole number from 0 to 65535\n' +
       'MINIMUM_TTL: must be a whole number from 1 to 3600\n' +
       'THROTTLE: must be "on" or "off"\n',
   )
