@@ -128,7 +128,7 @@ export class OutcomeUnknown extends Unavailable {}
  * - absent: the zone does not exist at the nameserver
  * - unreachable: the request was not sent; nothing was applied
  * - failed: the nameserver reported an error, or rejected our credentials; the zone must be read to know its state
- * - unknown: no answer (timeout, connection lost); the nameserver may still apply the request
+ * - unknown: no answer of the nameserver (timeout, connection lost, a gateway answered); it may still apply the request
  */
 export type FailureKind = 'refused' | 'conflict' | 'absent' | 'unreachable' | 'failed' | 'unknown'
 

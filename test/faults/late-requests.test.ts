@@ -1,6 +1,7 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
 import { newDomainWithWww } from '../support/clients/api.ts'
+import type { Answer, Client } from '../support/clients/client.ts'
 import { addressAt, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, useServed } from '../support/harness.ts'
@@ -64,6 +65,64 @@ test.serial(
     await eventuallyIs(async () => (await marksOf(name)).length, 0)
   },
 )
+
+/** What a gateway delivers after it has answered, and whether PowerDNS shows that it was undone. */
+const DELIVERIES: {
+  what: string
+  statuses: number[]
+  act: (api: Client, name: string) => Promise<Answer>
+  isPush: (call: Call) => boolean
+  isUndone: (name: string) => Promise<boolean>
+}[] = [
+  {
+    what: 'a change',
+    statuses: [502, 503, 504],
+    act: (api, name) => api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')),
+    isPush: isPatch,
+    isUndone: async (name) => (await served(name)) === '192.0.2.1',
+  },
+  {
+    what: 'a deletion',
+    statuses: [504],
+    act: (api, name) => api.delete(`/domains/${name}/`),
+    isPush: ({ method }) => method === 'DELETE',
+    isUndone: async (name) => (await servers().pdns('GET', `/zones/${name}.`)).status === 200,
+  },
+  {
+    what: 'a creation',
+    statuses: [502],
+    act: (api, name) => api.post('/domains/', { name }),
+    isPush: isCreation,
+    isUndone: async (name) => (await servers().pdns('GET', `/zones/${name}.`)).status === 404,
+  },
+]
+
+for (const { what, statuses, act, isPush, isUndone } of DELIVERIES) {
+  for (const status of statuses) {
+    const title = `if a gateway answers ${status} and delivers ${what} later, the answer is 503, and what it did is undone`
+    test.serial(title, async (t) => {
+      const name = `gateway-${status}${what.replace('a ', '-')}.example`
+      const { api } = service()
+      if (what !== 'a creation') await newDomainWithWww(api, name)
+      const push = servers().proxy.stop(isPush)
+      const answering = act(api, name)
+      const late = await push.arrived
+      // How long to watch for it.
+      await query(servers().system.db, 'update marks set time_limit = 600000 where zone = :name', { name })
+      let deliver: () => void = () => undefined
+      push.release({ gateway: status, later: new Promise<void>((resolve) => (deliver = resolve)) })
+      const answer = await answering
+      t.is(answer.status, 503)
+      t.regex(answer.text, /Nothing was changed/)
+      await eventually(async () => (await marksOf(name)).every(({ settled }) => settled))
+      t.deepEqual(await marksOf(name), [{ settled: true }], 'the zone is watched')
+      deliver()
+      t.true([201, 204].includes((await statusOf(late))!))
+      await eventually(() => isUndone(name))
+      t.deepEqual(await discrepanciesOf(servers(), name), [])
+    })
+  }
+}
 
 test.serial('a creation that arrives after its repair leaves no zone', async (t) => {
   const name = 'late-creation.example'

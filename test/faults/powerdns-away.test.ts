@@ -27,7 +27,7 @@ const ABSENCES: [how: string, fate?: Fate][] = [
   ['refuses connections'],
   ['closes connections'],
   ['fails', { refuse: 500 }],
-  ['is overloaded', { refuse: 503 }],
+  ['is behind a gateway that answers 503', { refuse: 503 }],
   ['refuses our key', { refuse: 401 }],
   ['refuses us', { refuse: 403 }],
 ]

@@ -21,6 +21,7 @@ const fates: Record<string, Fate> = {
   'answers 422 after applying the request': { spoil: 422 },
   'refuses our credentials': { refuse: 401 },
   'is behind a gateway that answers 502': { refuse: 502 },
+  'is behind a gateway that answers 504 and delivers later': { gateway: 504, later: 800 },
   'closes the connection without applying the request': 'cut',
   'closes the connection after applying the request': 'swallow',
   'closes the connection and applies the request later': { abandoned: 800 },
@@ -75,9 +76,7 @@ const rows: Row[] = [
     success: 204,
     call: ({ method, path }, name) => method === 'DELETE' && path === `/zones/${name}.`,
     // The service repeats the request at once.
-    harmless: Object.keys(fates).filter(
-      (fate) => fate.startsWith('answers') || fate.startsWith('refuses') || fate.startsWith('is behind'),
-    ),
+    harmless: Object.keys(fates).filter((fate) => fate.startsWith('answers') || fate.startsWith('refuses')),
   },
 ]
 

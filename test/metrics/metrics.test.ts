@@ -80,6 +80,7 @@ test.serial('calls that PowerDNS fails are counted by what is known afterwards',
     ['failed', ({ method }) => (method === 'PATCH' ? { refuse: 500 } : 'pass')],
     ['refused', ({ method }) => (method === 'PATCH' ? { refuse: 422 } : 'pass')],
     ['unknown', ({ method }) => (method === 'PATCH' ? 'cut' : 'pass')],
+    ['unknown', ({ method }) => (method === 'PATCH' ? { refuse: 502 } : 'pass')],
   ]
   for (const [outcome, fate] of failures) {
     const name = await newDomain(account.api)

@@ -78,7 +78,7 @@ export class Api {
         bodyTimeout: 0,
       }
       const { status, text } = await this.#request(request, body ?? null, lease)
-      if (status >= 200 && status < 300) return text === '' ? undefined : parse(text)
+      if (SUCCESS.has(status)) return text === '' ? undefined : parse(text)
       const message = errorMessage(status, text)
       throw new NameserverFailure(kindOf(status), message, { rrset: refusedRRset(message) })
     })
@@ -208,15 +208,21 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new NameserverFailure('failed', 'PowerDNS answered with something else than JSON', { cause: error })
+    throw new NameserverFailure('unknown', 'PowerDNS, or a gateway, answered with something else than JSON', {
+      cause: error,
+    })
   }
 }
 
-function kindOf(status: number): NameserverFailure['kind'] {
+/** The statuses that PowerDNS gives (powerdns.md §2.2). Others are of a gateway, which may pass the request on later. */
+const SUCCESS = new Set([200, 201, 204])
+const FAILURE = new Set([400, 401, 403, 404, 405, 409, 422, 500])
+
+function kindOf(status: number): FailureKind {
   if (status === 404) return 'absent'
   if (status === 409) return 'conflict'
   if (status === 422) return 'refused'
-  return 'failed'
+  return FAILURE.has(status) ? 'failed' : 'unknown'
 }
 
 /** Finds the RRset that an error message names, in any of PowerDNS' wordings (powerdns.md §2.2). */
@@ -226,6 +232,7 @@ function refusedRRset(message: string): { name: string; type: string } | undefin
 }
 
 function errorMessage(status: number, text: string): string {
+  if (!FAILURE.has(status)) return `not PowerDNS, but something before it, answered ${status}`
   if (status === 401) return 'PowerDNS refuses the API key (PDNS_API_KEY)'
   try {
     const { error } = JSON.parse(text) as { error?: string }

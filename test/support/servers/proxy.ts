@@ -27,6 +27,7 @@ export interface Call {
  * - spoil: PowerDNS applies the call; the caller gets this status
  * - late: PowerDNS applies the call after so many milliseconds, even if the caller no longer waits
  * - abandoned: the connection is closed at once; PowerDNS applies the call after so many milliseconds, or after an event
+ * - gateway: the caller gets this status at once, as from a gateway; PowerDNS applies the call later, as if abandoned
  */
 export type Fate =
   | 'pass'
@@ -38,6 +39,7 @@ export type Fate =
   | { spoil: number }
   | { late: number }
   | { abandoned: number | Promise<unknown> }
+  | { gateway: number; later: number | Promise<unknown> }
 
 export interface Proxy {
   url: string
@@ -62,6 +64,9 @@ export interface Stopped {
   arrived: Promise<Call>
   release: (fate: Fate) => void
 }
+
+/** Waits so many milliseconds, or for an event. */
+const until = (moment: number | Promise<unknown>) => (typeof moment === 'number' ? sleep(moment) : moment)
 
 const BASE = '/api/v1/servers/localhost'
 
@@ -96,11 +101,16 @@ export async function startProxy(target: string): Promise<Proxy> {
     if (typeof fate === 'object' && 'late' in fate) await sleep(fate.late)
     if (typeof fate === 'object' && 'abandoned' in fate) {
       outgoing.destroy()
-      await (typeof fate.abandoned === 'number' ? sleep(fate.abandoned) : fate.abandoned)
+      await until(fate.abandoned)
+    }
+    if (typeof fate === 'object' && 'gateway' in fate) {
+      outgoing.writeHead(fate.gateway, { connection: 'close' }).end('<html>no answer from upstream</html>')
+      await until(fate.later)
     }
     call.from = performance.now()
     const answer = await forward(incoming, body).finally(() => (call.to = performance.now()))
     call.status = answer.status
+    if (outgoing.headersSent) return
     if (fate === 'swallow') outgoing.destroy()
     else if (typeof fate === 'object' && 'spoil' in fate) {
       outgoing.writeHead(fate.spoil, { connection: 'close' }).end('{"error": "injected"}')
