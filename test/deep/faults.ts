@@ -155,9 +155,12 @@ function ofCalls({ proxy }: TestServers, duration: number, random: Random): Faul
       { late: random.below(2_000) },
       { abandoned: random.below(4_000) },
       { abandoned: random.below(4_000) },
+      { refuse: random.of([502, 504]) },
+      { gateway: random.of([502, 504]), later: random.below(6_000) },
+      { gateway: random.of([502, 504]), later: random.below(6_000) },
     ])
   return {
-    what: `calls to PowerDNS fail or are late for ${duration} ms`,
+    what: `calls to PowerDNS fail, are late, or are answered by a gateway, for ${duration} ms`,
     strike: async () => {
       proxy.fail(({ method }) => (random.below(method === 'PATCH' ? 2 : 20) === 0 ? fate() : 'pass'))
       await sleep(duration)
