@@ -123,12 +123,12 @@ export const GROUPS = {
       how new zones deny names that do not exist: "nsec3", or "nsec". With "nsec", large zones gain and lose names at no
       extra cost, but everybody can list their names (docs/operators/zones.md)`,
     localPublicSuffixes: unset('LOCAL_PUBLIC_SUFFIXES', names, [])`
-      names, separated by commas, under which every account can register direct children; a suffix that is hosted here
-      delegates them`,
+      names, separated by commas; every account can register direct children of them. If Zoneplane has a domain of such a
+      name, its zone delegates the children`,
     minimumTtl: setting('MINIMUM_TTL', integer(1, 3600), '60')`
       minimum TTL of new domains, 1 to 3600 seconds`,
     historyDays: setting('HISTORY_DAYS', integer(1, 36_500), '90')`
-      days for which Zoneplane keeps the history of domains, and can restore deleted ones`,
+      days that Zoneplane keeps the history of domains, and can restore deleted domains`,
   },
   Secondaries: {
     secondaries: unset('SECONDARIES', secondaries, [])`
@@ -140,7 +140,7 @@ export const GROUPS = {
       TSIG key that can transfer every zone, such as "hmac-sha256:transfer:SECRET". "openssl rand -base64 32" makes a
       secret`,
     privateTransfers: setting('PRIVATE_TRANSFERS', isOn, 'off')`
-      "on": domains can name private, loopback and link-local addresses of secondaries of their own`,
+      "on": users can name private, loopback and link-local addresses for their own secondaries`,
   },
   Accounts: {
     registration: setting('REGISTRATION', (text) => oneOf(['open', 'closed'])(text) === 'open', 'closed')`
@@ -148,11 +148,11 @@ export const GROUPS = {
     emailConfirmation: setting('EMAIL_CONFIRMATION', isOn, 'on')`
       "off": a new account is active at once, and nobody checks that the address is the user's`,
     confirmationValidity: setting('CONFIRMATION_VALIDITY', integer(60, 30 * 86_400), '43200')`
-      seconds for which links in mails are valid, 60 to 2592000`,
+      validity of links in mails, 60 to 2592000 seconds`,
     captcha: setting('CAPTCHA', isOn, 'off')`
       "on": strangers have to solve a captcha`,
     limitDomains: setting('LIMIT_DOMAINS', integerOrNone(0, 2 ** 31 - 1), '15')`
-      limit of domains of each new account that gets none of its own, or "none"`,
+      default limit of domains of a new account, or "none"`,
     token: optional('ZONEPLANE_TOKEN', secret, 'made once and kept in the data folder')`
       secret of the demo account's token, at least 8 characters. With DATABASE_URL, there is a demo account only if this
       is set`,
@@ -168,7 +168,7 @@ export const GROUPS = {
     throttle: setting('THROTTLE', isOn, 'on')`
       whether Zoneplane throttles requests: "on" or "off"`,
     throttleStore: setting('THROTTLE_STORE', oneOf(['memory', 'postgres']), 'memory')`
-      the place of the counts: "memory", each process by itself, or "postgres", all processes together`,
+      where processes count requests: "memory", each for itself, or "postgres", all together`,
     throttleRates: unset('THROTTLE_RATES', throttleRates, RATES, 'the rates in docs/api.md')`
       other rates for some scopes, such as "user=50000/d; dyndns=20/2min, 100/h", per "s", "min", "h" or "d"`,
   },
@@ -188,7 +188,7 @@ export const GROUPS = {
     ciControl: setting('CI_CONTROL', isOn, 'off')`
       "on": everybody can create accounts (docs/ci.md); only with private servers`,
     seed: optional('ZONEPLANE_SEED', String)`
-      YAML file with accounts, tokens, policies and domains that exist from the start, instead of the demo (docs/ci.md)`,
+      YAML file of accounts, tokens, policies and domains to create at start, instead of the demo (docs/ci.md)`,
   },
 }
 
