@@ -99,7 +99,7 @@ export const RATES: Record<Scope, readonly Rate[]> = {
   ],
 }
 
-/** The maximum of a configured rate. A timer ends each window in memory, and timers run for less than 25 days. */
+/** The maximum of a configured rate. */
 export const RATE_REQUESTS_MAX = 1_000_000
 export const RATE_SECONDS_MAX = 24 * DAY
 

@@ -1,5 +1,4 @@
 import type { Pool } from 'pg'
-import type { RateLimiterAbstract } from 'rate-limiter-flexible'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
@@ -8,6 +7,7 @@ import type { Nameserver } from './nameserver/nameserver.ts'
 import type { Secondaries } from './nameserver/secondaries/secondaries.ts'
 import type { Bell } from './flow/bell.ts'
 import type { Budget } from './flow/budget.ts'
+import type { Counters } from './service/throttling/counters.ts'
 import type { Timestamp } from './time.ts'
 
 /** Separate pools of connections to Postgres, so that waiting for one purpose does not hold up the others. */
@@ -52,7 +52,7 @@ export interface System {
   /** Rings when a mail was queued in this process. */
   mailBell: Bell
   /** The counters of requests; undefined: throttling is off. */
-  counters: RateLimiterAbstract | undefined
+  counters: Counters | undefined
   bounds: Bounds
   /** Aborts when the process shall stop. */
   stopping: AbortSignal

@@ -104,7 +104,7 @@ for (const [what, begin] of FAULTS) {
     const answers = []
     for (let i = 0; i < LIMIT + 5; i++) answers.push(await ask())
     t.is(rejected(answers), 5)
-    t.is(await counted(), LIMIT + 5)
+    t.is(await counted(), LIMIT)
     t.is(warnings(), before)
     const end = await begin()
     try {
@@ -114,10 +114,11 @@ for (const [what, begin] of FAULTS) {
       await end()
     }
     t.is(warnings(), before + 1)
-    const now = await counted()
+    // In Postgres, the window of the account is full.
+    account = await service().account()
     await eventually(async () => {
       await ask()
-      return (await counted()) > now
+      return (await counted()) > 0
     })
     t.is(warnings(), before + 1)
   })

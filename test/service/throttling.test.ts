@@ -6,9 +6,13 @@ import { WINDOWS_MAX, type Scope } from '../../src/limits.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem } from '../../src/process/create-system.ts'
 import type { Actor } from '../../src/service/actor.ts'
-import { BoundedMemory } from '../../src/service/throttling/counters.ts'
+import { Memory, type Window } from '../../src/service/throttling/counters.ts'
 import { admit, comparePassword } from '../../src/service/throttling/throttling.ts'
+import { query } from '../../src/store/database.ts'
+import * as windows from '../../src/store/windows.ts'
 import type { System } from '../../src/system.ts'
+import { insertAccount } from '../support/clients/people.ts'
+import { addPolicies, addToken } from '../support/clients/tokens.ts'
 import { createDatabase } from '../support/servers/postgres/databases.ts'
 import { statementsOf } from '../support/statements.ts'
 
@@ -102,6 +106,67 @@ for (const THROTTLE_STORE of ['memory', 'postgres']) {
         Array.from({ length: 100 }, () => admit(system, 'dns_api_cheap', account('at once'))),
       )
       t.is(verdicts.filter((verdict) => verdict!.retryAfter === undefined).length, 50)
+      // The others have left no count.
+      t.is((await admit(system, 'user', account('at once')))!.tightest.remaining, 20_000 - 51)
+    })
+  })
+
+  test.serial(`in ${THROTTLE_STORE}, a request that one window refuses counts in none`, async (t) => {
+    await withSystem({ THROTTLE_STORE, THROTTLE_RATES: 'dns_api_cheap=2/s, 5/min' }, async (system) => {
+      const waits = async (requests: number) => {
+        const verdicts = []
+        for (let i = 0; i < requests; i++) verdicts.push((await admit(system, 'dns_api_cheap', account('many')))!)
+        return verdicts.map(({ retryAfter }) => retryAfter)
+      }
+      for (const [seconds, expected] of [
+        [1, [undefined, undefined, 1, 1, 1, 1, 1, 1]],
+        [1, [undefined, undefined, 1, 1, 1, 1, 1, 1]],
+        [58, [undefined, 58, 58, 58]],
+        [0, [undefined, undefined, 1]],
+      ] as const) {
+        t.deepEqual(await waits(expected.length), [...expected])
+        mock.timers.tick(seconds * 1000)
+      }
+      t.is((await admit(system, 'user', account('many')))!.tightest.remaining, 20_000 - 8)
+    })
+  })
+
+  test.serial(`in ${THROTTLE_STORE}, 100 clients that wait as they are told get what the rate promises`, async (t) => {
+    await withSystem({ THROTTLE_STORE, THROTTLE_RATES: 'dns_api_cheap=20/s, 150/min, 400/h' }, async (system) => {
+      // The second in which each sends its next request, and the requests that have passed in each minute.
+      const next = Array.from({ length: 100 }, () => 0)
+      const passed = [0, 0, 0, 0]
+      for (let now = 0; now < 240; now = Math.min(...next)) {
+        const sending = next.flatMap((second, i) => (second === now ? [i] : []))
+        for (const i of sending) {
+          const { retryAfter = 0 } = (await admit(system, 'dns_api_cheap', account('obedient')))!
+          if (retryAfter === 0) passed[Math.floor(now / 60)]!++
+          next[i] = now + Math.max(retryAfter, 1)
+        }
+        mock.timers.tick(1000 * (Math.min(...next) - now))
+      }
+      t.deepEqual(passed, [150, 150, 100, 0])
+    })
+  })
+
+  test.serial(`in ${THROTTLE_STORE}, a request that is given back leaves its place to others`, async (t) => {
+    await withSystem({ THROTTLE_STORE, THROTTLE_RATES: 'dyndns=1/min' }, async (system) => {
+      const domain = { id: 0, name: 'x.test' }
+      const request = async (actor: Actor) => (await admit(system, 'dyndns', actor, domain))!
+      const { id } = await addToken({ system, url: '' }, await insertAccount(system, {}))
+      await addPolicies({ system }, id, { write: true })
+      const token = { ...account('giving'), tokenId: id, restricted: true }
+      const { retryAfter, giveBack } = await request(token)
+      t.is(retryAfter, undefined)
+      t.is((await request(account('giving'))).retryAfter, 60)
+      await giveBack()
+      t.is((await request(token)).retryAfter, 60)
+      t.is((await request(account('giving'))).retryAfter, undefined)
+      // In the next window, there is nothing to take back.
+      mock.timers.tick(60_000)
+      t.is((await request(account('giving'))).retryAfter, undefined)
+      await giveBack()
+      t.is((await request(account('giving'))).retryAfter, 60)
     })
   })
 
@@ -129,13 +194,23 @@ for (const THROTTLE_STORE of ['memory', 'postgres']) {
   })
 }
 
-test.serial('a request takes one statement per rate in Postgres, and none in memory', async (t) => {
+test.serial('windows in Postgres are deleted some time after they have ended', async (t) => {
+  await withSystem({ THROTTLE_STORE: 'postgres', THROTTLE_RATES: 'dns_api_cheap=5/s; user=5/d' }, async (system) => {
+    await admit(system, 'dns_api_cheap', account('deleted'))
+    mock.timers.tick(2_000)
+    await windows.removeBefore(system.db, Date.now())
+    const rows = await query(system.db, `select key, points from throttle where key like '%deleted%'`)
+    t.deepEqual(rows, [{ key: `user ${DAY} deleted`, points: 1 }])
+  })
+})
+
+test.serial('a request takes one statement in Postgres, and none in memory', async (t) => {
   for (const [store, expected] of [
     ['memory', 0],
-    ['postgres', 5],
+    ['postgres', 1],
   ] as const) {
     await withSystem({ THROTTLE_STORE: store }, async (system) => {
-      const request = () => admit(system, 'dns_api_per_domain_expensive', account('a'), 'x.test')
+      const request = () => admit(system, 'dns_api_per_domain_expensive', account('a'), { id: 1, name: 'x.test' })
       await request()
       const statements = await statementsOf(request)
       t.is(statements.filter((text) => !text.includes('set timezone')).length, expected)
@@ -143,27 +218,52 @@ test.serial('a request takes one statement per rate in Postgres, and none in mem
   }
 })
 
+test.serial('of all writes of a token with policies within a second, the first one reads the policies', async (t) => {
+  await withSystem({ THROTTLE_RATES: 'dyndns=2/min' }, async (system) => {
+    const { id } = await addToken({ system, url: '' }, await insertAccount(system, {}))
+    await addPolicies({ system }, id, { write: false })
+    const token = { ...account('flood'), tokenId: id, restricted: true }
+    const statements = async (requests: number) => {
+      const request = () => admit(system, 'dyndns', token, { id: 1, name: 'x.test' })
+      const texts = await statementsOf(async () => {
+        for (let i = 0; i < requests; i++) await request()
+      })
+      return texts.filter((text) => text.includes('from policies')).length
+    }
+    t.deepEqual([await statements(5), await statements(5)], [1, 0])
+    mock.timers.tick(1_001)
+    t.is(await statements(5), 1)
+  })
+})
+
 test.serial('however many callers there are, memory holds a limited number of windows', async (t) => {
-  const counters = new BoundedMemory({ points: 0, duration: 60 })
+  const memory = new Memory()
+  const windowsOf = (key: string): Window[] => [{ scope: 'user', key, quota: 1e6, length: 60 }]
+  const used = async (key: string) => (await memory.read(windowsOf(key)))[0]!.used
   for (let i = 0; i < 1.5 * WINDOWS_MAX; i++) {
-    await counters.penalty(`address ${i}`)
-    if (i % 1000 === 0) await counters.penalty('regular')
+    await memory.count(windowsOf(`address ${i}`))
+    if (i % 1000 === 0) await memory.count(windowsOf('regular'))
   }
-  t.is(counters.dump().storage.length, WINDOWS_MAX)
-  t.is((await counters.get('regular'))!.consumedPoints, 1.5 * WINDOWS_MAX / 1000) // prettier-ignore
-  t.is((await counters.get(`address ${1.5 * WINDOWS_MAX - 1}`))!.consumedPoints, 1)
-  t.is(await counters.get('address 0'), null)
+  t.is(await used('regular'), 1.5 * WINDOWS_MAX / 1000) // prettier-ignore
+  t.is(await used(`address ${1.5 * WINDOWS_MAX - 1}`), 1)
+  t.is(await used(`address ${0.5 * WINDOWS_MAX + 1}`), 1)
+  t.is(await used(`address ${0.5 * WINDOWS_MAX - 1}`), 0)
 })
 
 test.serial('the window with the fewest remaining requests is reported, of equal ones the longest', async (t) => {
-  await withSystem({ THROTTLE_RATES: 'dns_api_cheap=4/10s,6/min; user=8/d' }, async (system) => {
+  await withSystem({ THROTTLE_RATES: 'dns_api_cheap=4/10s,6/min; user=10/d' }, async (system) => {
     const reported = []
-    for (let i = 0; i < 9; i++) {
-      const { retryAfter, tightest } = (await admit(system, 'dns_api_cheap', account('a')))!
-      // `retryAfter` lasts until the end of the longest exhausted window.
-      const blocking = [10, 60, DAY].find((length) => retryAfter !== undefined && retryAfter <= length)
-      reported.push([blocking, tightest.scope, tightest.quota, tightest.length, tightest.remaining])
-      t.true(tightest.seconds >= 1 && tightest.seconds <= tightest.length)
+    for (const [requests, seconds] of [
+      [5, 10],
+      [3, 50],
+      [5, 0],
+    ] as const) {
+      for (let i = 0; i < requests; i++) {
+        const { retryAfter, tightest } = (await admit(system, 'dns_api_cheap', account('a')))!
+        reported.push([retryAfter, tightest.scope, tightest.quota, tightest.length, tightest.remaining])
+        t.true(tightest.seconds >= 1 && tightest.seconds <= tightest.length)
+      }
+      mock.timers.tick(seconds * 1000)
     }
     t.deepEqual(reported, [
       [undefined, 'dns_api_cheap', 4, 10, 3],
@@ -171,22 +271,28 @@ test.serial('the window with the fewest remaining requests is reported, of equal
       [undefined, 'dns_api_cheap', 4, 10, 1],
       [undefined, 'dns_api_cheap', 4, 10, 0],
       [10, 'dns_api_cheap', 4, 10, 0],
-      [10, 'dns_api_cheap', 6, 60, 0],
-      [60, 'dns_api_cheap', 6, 60, 0],
-      [60, 'user', 8, DAY, 0],
-      [DAY, 'user', 8, DAY, 0],
+      [undefined, 'dns_api_cheap', 6, 60, 1],
+      [undefined, 'dns_api_cheap', 6, 60, 0],
+      [50, 'dns_api_cheap', 6, 60, 0],
+      [undefined, 'user', 10, DAY, 3],
+      [undefined, 'user', 10, DAY, 2],
+      [undefined, 'user', 10, DAY, 1],
+      [undefined, 'user', 10, DAY, 0],
+      [DAY - 60, 'user', 10, DAY, 0],
     ])
   })
 })
 
 test.serial('scopes, accounts and buckets are counted separately', async (t) => {
   await withSystem({ THROTTLE_RATES: 'dyndns=1/h; dns_api_cheap=1/h' }, async (system) => {
-    const request = async (...args: [Scope, Actor | string, string?]) =>
+    const x = { id: 1, name: 'x.test' }
+    const y = { id: 2, name: 'y.test' }
+    const request = async (...args: [Scope, Actor | string, { id: number; name: string }?]) =>
       (await admit(system, ...args))!.retryAfter === undefined
-    t.true(await request('dyndns', account('a'), 'x.test'))
-    t.false(await request('dyndns', account('a'), 'x.test'))
-    t.true(await request('dyndns', account('a'), 'y.test'))
-    t.true(await request('dyndns', account('b'), 'x.test'))
+    t.true(await request('dyndns', account('a'), x))
+    t.false(await request('dyndns', account('a'), x))
+    t.true(await request('dyndns', account('a'), y))
+    t.true(await request('dyndns', account('b'), x))
     t.true(await request('dns_api_cheap', account('a')))
     t.false(await request('dns_api_cheap', account('a')))
   })

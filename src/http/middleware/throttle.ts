@@ -1,9 +1,12 @@
-import { Throttled } from '../../errors.ts'
+import { Denied, Throttled, Unauthenticated } from '../../errors.ts'
 import type { Scope } from '../../limits.ts'
 import { admit } from '../../service/throttling/throttling.ts'
 import { callerOf } from '../kit/caller.ts'
-import { guard, type Middleware, type State } from '../kit/context.ts'
+import { withEffect, type Middleware, type State } from '../kit/context.ts'
+import type { Effect } from '../kit/effect.ts'
 import { isDryRun } from '../kit/terms.ts'
+
+const EFFECT: Effect = { errors: { 429: [] }, tells: ['RateLimit-Policy', 'RateLimit'] }
 
 /** Scopes that count the requests to each domain separately. */
 const PER_DOMAIN: Scope[] = ['dns_api_per_domain_expensive', 'dyndns']
@@ -15,20 +18,23 @@ const PER_DOMAIN: Scope[] = ['dns_api_per_domain_expensive', 'dyndns']
  */
 export function throttle(scope: Scope | { reads: Scope; writes: Scope; dryRuns?: Scope }): Middleware {
   const { reads, writes, dryRuns = writes } = typeof scope === 'string' ? { reads: scope, writes: scope } : scope
-  return guard(
-    async (ctx) => {
-      // Only an earlier guard can have set the domain.
-      const { system, domain } = ctx.state as Pick<State, 'system'> & Partial<State>
-      const isRead = ctx.method === 'GET' || ctx.method === 'HEAD'
-      const chosen = isRead ? reads : isDryRun(ctx) ? dryRuns : writes
-      const bucket = PER_DOMAIN.includes(chosen) ? domain?.name : undefined
-      const verdict = await admit(system, chosen, callerOf(ctx), bucket)
-      if (verdict === undefined) return
+  return withEffect(EFFECT, async function throttle(ctx, next) {
+    // Only an earlier guard can have set the domain.
+    const { system, domain } = ctx.state as Pick<State, 'system'> & Partial<State>
+    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD'
+    const chosen = isRead ? reads : isDryRun(ctx) ? dryRuns : writes
+    const verdict = await admit(system, chosen, callerOf(ctx), PER_DOMAIN.includes(chosen) ? domain : undefined)
+    if (verdict !== undefined) {
       const { scope, quota, length, remaining, seconds } = verdict.tightest
       ctx.set('RateLimit-Policy', `"${scope}";q=${quota};w=${length}`)
       ctx.set('RateLimit', `"${scope}";r=${remaining};t=${seconds}`)
       if (verdict.retryAfter !== undefined) throw new Throttled(verdict.retryAfter, verdict.exceeded)
-    },
-    { errors: { 429: [] }, tells: ['RateLimit-Policy', 'RateLimit'] },
-  )
+    }
+    try {
+      await next()
+    } catch (error) {
+      if (error instanceof Denied || error instanceof Unauthenticated) await verdict?.giveBack()
+      throw error
+    }
+  })
 }

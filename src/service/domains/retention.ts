@@ -1,4 +1,5 @@
-import { DAY } from '../../limits.ts'
+import { CLOCK_SKEW, DAY } from '../../limits.ts'
+import * as windows from '../../store/windows.ts'
 import * as history from '../../store/zone/history.ts'
 import type { System } from '../../system.ts'
 import { fromMicroseconds, microseconds } from '../../time.ts'
@@ -20,7 +21,11 @@ export async function trimHistory(system: System, stopping?: AbortSignal): Promi
   }
 }
 
-/** Trims the history periodically, until stopped. */
+/** Trims the history, and deletes the windows of throttling that have ended, periodically until stopped. */
 export function retentionTask(system: System): BackgroundTask {
-  return keepRunning(system, 'trimming the history', (signal) => trimHistory(system, signal), HISTORY_PAUSE)
+  const work = async (signal: AbortSignal) => {
+    await trimHistory(system, signal)
+    await windows.removeBefore(system.db, Date.now() - CLOCK_SKEW * 1000)
+  }
+  return keepRunning(system, 'trimming the history', work, HISTORY_PAUSE)
 }

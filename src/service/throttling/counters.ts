@@ -1,25 +1,38 @@
 import { LRUCache } from 'lru-cache'
-import type { Pool, QueryConfig } from 'pg'
-import {
-  RateLimiterMemory,
-  RateLimiterPostgres,
-  type RateLimiterAbstract,
-  type RateLimiterRes,
-} from 'rate-limiter-flexible'
+import type { Pool } from 'pg'
 import type { Config } from '../../config.ts'
 import { reasonOf } from '../../errors.ts'
 import { WINDOWS_MAX } from '../../limits.ts'
 import type { Log } from '../../log.ts'
+import * as store from '../../store/windows.ts'
+import type { Count, Window } from '../../store/windows.ts'
+
+export type { Window }
+
+/** A window and its state. */
+export interface Counted extends Count {
+  window: Window
+}
+
+/** Counts requests in windows that begin with the first counted request (contract §14). */
+export interface Counters {
+  /** Counts a request in all these windows, unless one is full. Resolves with their states before. */
+  count(windows: Window[]): Promise<Counted[]>
+  read(windows: Window[]): Promise<Counted[]>
+  /** Takes back a request that was counted in these windows, unless they have ended. */
+  uncount(counted: Counted[]): Promise<void>
+}
 
 /** Seconds between two warnings that Postgres has failed to count. */
 const COUNTING_WARNING_PAUSE = 60
+const WARNINGS: Window = { scope: 'user', key: 'warnings', quota: 1, length: COUNTING_WARNING_PAUSE }
 
-/** Options that only count: each call passes the length of its window, and the caller knows the limit. */
-const COUNTING_ONLY = { points: 0, duration: 0, keyPrefix: '' }
+export function isFull({ window, used }: Counted): boolean {
+  return used >= window.quota
+}
 
 /**
- * Counts requests (contract §14) in windows that begin with the first request of a key. `penalty` counts a request in a
- * window of `customDuration` seconds; `get` reads the count. While Postgres fails, requests are counted in memory.
+ * Creates the counters of the configured store. While Postgres fails, requests are counted in memory.
  * @param db a separate pool with a time limit, so that slow statements do not occupy the connections of other requests
  * @returns undefined if throttling is off
  */
@@ -27,34 +40,61 @@ export function createCounters(
   { throttle, throttleStore }: Config,
   db: Pool,
   log: Log,
-): RateLimiterAbstract | undefined {
+): Counters | undefined {
   if (!throttle) return undefined
-  const memory = new BoundedMemory(COUNTING_ONLY)
+  const memory = new Memory()
   if (throttleStore === 'memory') return memory
-  const warn = async (error: unknown): Promise<never> => {
-    const warnings = await memory.penalty('warnings', 1, { customDuration: COUNTING_WARNING_PAUSE })
-    if (warnings.consumedPoints === 1) log.warn('requests are counted in memory', { reason: reasonOf(error) })
-    throw error
+  const shared = async (windows: Window[], counts: Promise<Count[]>, otherwise: () => Promise<Counted[]>) => {
+    try {
+      return (await counts).map((count, i) => ({ window: windows[i]!, ...count }))
+    } catch (error) {
+      const [warnings] = await memory.count([WARNINGS])
+      if (!isFull(warnings!)) log.warn('requests are counted in memory', { reason: reasonOf(error) })
+      return otherwise()
+    }
   }
-  return new RateLimiterPostgres({
-    ...COUNTING_ONLY,
-    storeClient: { query: (statement: QueryConfig) => db.query(statement).catch(warn) },
-    storeType: 'pool',
-    tableName: 'throttle',
-    tableCreated: true,
-    insuranceLimiter: memory,
-  })
+  return {
+    count: (windows) => shared(windows, store.count(db, windows, Date.now()), () => memory.count(windows)),
+    read: (windows) => shared(windows, store.read(db, windows, Date.now()), () => memory.read(windows)),
+    async uncount(counted) {
+      await memory.uncount(counted)
+      const keys = counted.map(({ window }) => window.key)
+      const ends = counted.map((each) => each.ends)
+      // Otherwise the request stays counted.
+      await store.uncount(db, keys, ends).catch(() => undefined)
+    },
+  }
 }
 
-/** The counts of this process. Beyond WINDOWS_MAX keys, it forgets the least recently counted ones. */
-export class BoundedMemory extends RateLimiterMemory {
-  readonly #keys = new LRUCache<string, true>({
-    max: WINDOWS_MAX,
-    dispose: (_, key) => void this.delete(key),
-  })
+/** The counts of this process. Beyond WINDOWS_MAX windows, it forgets the least recently used ones. */
+export class Memory implements Counters {
+  readonly #counts = new LRUCache<string, Count>({ max: WINDOWS_MAX })
 
-  override penalty(key: string, points?: number, options?: Record<string, unknown>): Promise<RateLimiterRes> {
-    this.#keys.set(key, true)
-    return super.penalty(key, points, options)
+  /** Nothing is awaited between reading and counting, so simultaneous requests do not take the same place. */
+  async count(windows: Window[]): Promise<Counted[]> {
+    const before = this.#read(windows)
+    if (before.some(isFull)) return before
+    for (const { window, used, ends } of before) this.#counts.set(window.key, { used: used + 1, ends })
+    return before
+  }
+
+  async read(windows: Window[]): Promise<Counted[]> {
+    return this.#read(windows)
+  }
+
+  async uncount(counted: Counted[]): Promise<void> {
+    for (const { window, ends } of counted) {
+      const count = this.#counts.get(window.key)
+      if (count?.ends === ends) count.used--
+    }
+  }
+
+  #read(windows: Window[]): Counted[] {
+    const now = Date.now()
+    return windows.map((window) => {
+      const count = this.#counts.get(window.key)
+      const isRunning = count !== undefined && count.ends > now
+      return isRunning ? { window, ...count } : { window, used: 0, ends: now + 1000 * window.length }
+    })
   }
 }

@@ -1,55 +1,90 @@
 import ipaddr from 'ipaddr.js'
-import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
+import { LRUCache } from 'lru-cache'
 import { Throttled } from '../../errors.ts'
 import { DAY, type Rate, type Scope } from '../../limits.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import * as policies from '../../store/tokens/policies.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from '../actor.ts'
+import { isFull, type Counted, type Window } from './counters.ts'
 
-/** A caller's use of one rate of a scope. */
-export interface Window {
-  scope: Scope
-  quota: number
-  /** Seconds. */
-  length: number
-  /** Counted requests, including rejected ones. */
-  used: number
-  remaining: number
-  /** Whole seconds, at least 1, until the window ends. */
-  seconds: number
-}
-
-/** The decision about a request, and the number of further requests that may pass. */
+/** The decision about a request. */
 export interface Verdict {
   /** Seconds to wait; undefined if the request may pass. */
   retryAfter: number | undefined
   /** A scope whose rate is exceeded. */
   exceeded: Scope | undefined
   /** The window with the fewest requests left; of several, the longest. */
-  tightest: Window
+  tightest: Pick<Window, 'scope' | 'quota' | 'length'> & {
+    remaining: number
+    /** Whole seconds, at least 1, until the window ends. */
+    seconds: number
+  }
+  /** Takes the request back from the windows that the domain's other writers use, too. */
+  giveBack: () => Promise<void>
 }
 
 /**
- * Counts a request under a scope and under `user`. It may pass if all rates of both scopes allow it (contract §14).
+ * Counts a request under a scope and under `user`, if all their windows have room for it (contract §14).
  * @param caller the token's actor, or the client's IP address if there is no token
- * @param bucket counted separately: the domain's name, for scopes per domain
+ * @param domain that of a request in a scope that counts each domain separately
  * @returns undefined if throttling is off
  */
 export async function admit(
   system: System,
   scope: Scope,
   caller: Actor | string,
-  bucket = '',
+  domain?: Pick<Domain, 'id' | 'name'>,
 ): Promise<Verdict | undefined> {
   const { counters } = system
   if (counters === undefined) return undefined
   const identity = identityOf(caller)
-  const windows = await Promise.all([
-    ...(scope === 'user' ? [] : count(counters, scope, system.config.throttleRates[scope], `${identity} ${bucket}`)),
-    ...count(counters, 'user', dailyRates(system, caller), identity),
-  ])
-  const [tightest] = windows.toSorted((one, other) => one.remaining - other.remaining || other.length - one.length)
-  const exceeded = windows.filter(({ used, quota }) => used > quota)
-  return { retryAfter: waitingTime(exceeded), exceeded: exceeded[0]?.scope, tightest: tightest! }
+  const windowsOf = (key: string) =>
+    windowsFor(scope, system.config.throttleRates[scope], `${key} ${domain?.name ?? ''}`)
+  const isRestricted = domain !== undefined && typeof caller !== 'string' && caller.restricted
+  const own = isRestricted ? windowsOf(caller.tokenId) : []
+  const isAlone = scope === 'user' || (isRestricted && !(await mayWriteIn(system, caller.tokenId, domain.id)))
+  const shared = isAlone ? [] : windowsOf(identity)
+  const daily = windowsFor('user', dailyRates(system, caller), identity)
+  const counted = await counters.count([...shared, ...own, ...daily])
+  return {
+    ...decide(counted),
+    giveBack: async () => {
+      if (isRestricted) await counters.uncount(counted.slice(0, shared.length))
+    },
+  }
+}
+
+/** Answers of `mayWriteIn` that are younger than a second: a flood of refused requests costs no further statements. */
+const known = new LRUCache<string, boolean>({
+  max: 10_000,
+  ttl: 1_000,
+  ttlResolution: 0,
+  perf: { now: () => Date.now() },
+})
+
+/** Reports whether the policies of a token allow any write in a domain (contract §14). */
+async function mayWriteIn({ db }: System, tokenId: string, domainId: number): Promise<boolean> {
+  const key = `${tokenId} ${domainId}`
+  const answer = known.get(key)
+  if (answer !== undefined) return answer
+  const isAllowed = await policies.allowAny(db, tokenId, domainId)
+  known.set(key, isAllowed)
+  return isAllowed
+}
+
+function decide(windows: Counted[]): Omit<Verdict, 'giveBack'> {
+  const full = windows.filter(isFull)
+  const remaining = ({ window, used }: Counted) => Math.max(window.quota - used - (full.length === 0 ? 1 : 0), 0)
+  const [tightest] = windows.toSorted(
+    (one, other) => remaining(one) - remaining(other) || other.window.length - one.window.length,
+  )
+  const { scope, quota, length } = tightest!.window
+  return {
+    retryAfter: waitingTime(full),
+    exceeded: full[0]?.window.scope,
+    tightest: { scope, quota, length, remaining: remaining(tightest!), seconds: secondsLeft(tightest!) },
+  }
 }
 
 /**
@@ -70,29 +105,27 @@ export async function comparePassword(
   const { counters } = system
   if (counters === undefined) return compare()
   const scope = 'login_failure_per_account'
-  const rates = system.config.throttleRates[scope]
-  const key = email.toLowerCase()
+  const windows = windowsFor(scope, system.config.throttleRates[scope], email.toLowerCase())
   // The account has no queue: strangers would fill it, and the owner wait. So simultaneous requests from many networks
   // may exceed its rate by as many as are being compared.
-  const failures = await Promise.all(read(counters, scope, rates, key))
-  const wait = waitingTime(failures.filter(({ remaining }) => remaining === 0))
+  const wait = waitingTime((await counters.read(windows)).filter(isFull))
   const accepted = await limitFailures(system, 'login_failure', identityOf(address), async () => {
     const mayPass = wait === undefined || (await isTrusted())
     // Compared in any case, so that the time is always the same.
     const isRight = await compare()
     if (isRight && mayPass) return true
-    await Promise.all(count(counters, scope, rates, key))
+    await counters.count(windows)
     return undefined
   })
   if (accepted !== true && wait !== undefined) throw new Throttled(wait, scope)
   return accepted === true
 }
 
-/** Counts an event of a scope. Returns true if all rates of the scope allow it. */
+/** Counts an event of a scope, if all its rates allow it. Returns whether they do. */
 export async function isWithinRates(system: System, scope: Scope, identity: string): Promise<boolean> {
   if (system.counters === undefined) return true
-  const windows = await Promise.all(count(system.counters, scope, system.config.throttleRates[scope], identity))
-  return windows.every(({ used, quota }) => used <= quota)
+  const windows = windowsFor(scope, system.config.throttleRates[scope], identity)
+  return !(await system.counters.count(windows)).some(isFull)
 }
 
 /**
@@ -110,13 +143,12 @@ export async function limitFailures<T>(
 ): Promise<T | undefined> {
   const { counters } = system
   if (counters === undefined) return attempt()
-  const rates = system.config.throttleRates[scope]
+  const windows = windowsFor(scope, system.config.throttleRates[scope], identity)
   return system.bounds.queues.run(`${scope} ${identity}`, async () => {
-    const failures = await Promise.all(read(counters, scope, rates, identity))
-    const wait = waitingTime(failures.filter(({ remaining }) => remaining === 0))
+    const wait = waitingTime((await counters.read(windows)).filter(isFull))
     if (wait !== undefined) throw new Throttled(wait, scope)
     const result = await attempt()
-    if (result === undefined) await Promise.all(count(counters, scope, rates, identity))
+    if (result === undefined) await counters.count(windows)
     return result
   })
 }
@@ -137,33 +169,20 @@ function dailyRates(system: System, caller: Actor | string): readonly Rate[] {
   return dailyRate === null ? system.config.throttleRates.user : [{ requests: dailyRate, seconds: DAY }]
 }
 
-function count(counters: RateLimiterAbstract, scope: Scope, rates: readonly Rate[], key: string): Promise<Window>[] {
-  return rates.map(async (rate) =>
-    toWindow(scope, rate, await counters.penalty(keyOf(scope, rate, key), 1, { customDuration: rate.seconds })),
-  )
-}
-
-function read(counters: RateLimiterAbstract, scope: Scope, rates: readonly Rate[], key: string): Promise<Window>[] {
-  return rates.map(async (rate) => toWindow(scope, rate, await counters.get(keyOf(scope, rate, key))))
-}
-
-function keyOf(scope: Scope, { seconds }: Rate, key: string): string {
-  return `${scope} ${seconds} ${key}`
-}
-
-function toWindow(scope: Scope, { requests, seconds }: Rate, counted: RateLimiterRes | null): Window {
-  const used = counted?.consumedPoints ?? 0
-  return {
+function windowsFor(scope: Scope, rates: readonly Rate[], key: string): Window[] {
+  return rates.map(({ requests, seconds }) => ({
     scope,
+    key: `${scope} ${seconds} ${key}`,
     quota: requests,
     length: seconds,
-    used,
-    remaining: Math.max(requests - used, 0),
-    seconds: Math.max(Math.ceil((counted?.msBeforeNext ?? 0) / 1000), 1),
-  }
+  }))
+}
+
+function secondsLeft({ ends }: Counted): number {
+  return Math.max(Math.ceil((ends - Date.now()) / 1000), 1)
 }
 
 /** Returns the seconds until all these windows have ended; undefined if the array is empty. */
-function waitingTime(windows: Window[]): number | undefined {
-  return windows.length === 0 ? undefined : Math.max(...windows.map(({ seconds }) => seconds))
+function waitingTime(windows: Counted[]): number | undefined {
+  return windows.length === 0 ? undefined : Math.max(...windows.map(secondsLeft))
 }

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { mock } from 'node:test'
 import { Throttled } from '../../../src/errors.ts'
-import type { Answer } from '../../support/clients/client.ts'
-import { addToken } from '../../support/clients/tokens.ts'
+import type { Answer, Client } from '../../support/clients/client.ts'
+import { addPolicies, addToken, type PolicyRow } from '../../support/clients/tokens.ts'
 import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain } from '../../support/clients/api.ts'
@@ -122,6 +122,98 @@ test.serial(
     t.deepEqual(statuses, [204, 204, 204, 204, 204, 204, 429])
   },
 )
+
+const DENIED: PolicyRow = { write: false }
+const BROKEN = { headers: { 'content-type': 'application/json' }, body: '{' }
+const A = { records: ['192.0.2.9'] }
+
+/** Tokens, by their policies, and a request of each that does not take a place of the domain's other writers. */
+for (const [what, request, status, { bound = false, policies }] of [
+  ['PATCHes, and may write nothing', { method: 'PATCH', path: 'www/A/', json: A }, 403, { policies: () => [DENIED] }],
+  [
+    'may write nothing, whatever it sends',
+    { method: 'PATCH', path: 'absent/A/', json: A },
+    404,
+    { policies: () => [DENIED] },
+  ],
+  [
+    'sends no JSON, and may write nothing',
+    { method: 'PATCH', path: '', raw: BROKEN },
+    400,
+    { policies: () => [DENIED] },
+  ],
+  [
+    'is bound to the account, and may write nothing',
+    { method: 'PATCH', path: 'www/A/', json: A },
+    403,
+    { bound: true, policies: (own: string) => [DENIED, { domain: own, write: false }] },
+  ],
+  [
+    'may write another domain only',
+    { method: 'DELETE', path: 'absent/A/' },
+    204,
+    { policies: (_: string, other: string) => [DENIED, { domain: other, write: true }] },
+  ],
+  [
+    'may write all domains but this one',
+    { method: 'DELETE', path: 'absent/A/' },
+    204,
+    { policies: (own: string) => [{ write: true }, { domain: own, write: false }] },
+  ],
+  [
+    'PATCHes what it may not write',
+    { method: 'PATCH', path: 'www/A/', json: A },
+    403,
+    { policies: (own: string) => [DENIED, { domain: own, subname: 'b', write: true }] },
+  ],
+] as [string, Sent, number, { bound?: boolean; policies: (own: string, other: string) => PolicyRow[] }][]) {
+  test.serial(`a token that ${what} is throttled alone`, async (t) => {
+    const owner = await fresh()
+    const other = await newDomain(owner.api)
+    const path = `/domains/${owner.domain}/rrsets/`
+    await owner.api.post(path, { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
+    mock.timers.tick(10_000)
+    const stranger = await service().account()
+    const token = await (bound
+      ? addToken(service(), stranger.id, { userOverrideId: owner.id })
+      : addToken(service(), owner.id))
+    await addPolicies(service(), token.id, ...policies(owner.domain, other))
+    const statuses = []
+    for (let i = 0; i < 10; i++) statuses.push((await send(token.api, path, request)).status)
+    t.deepEqual(statuses, [...repeated(6, status), ...repeated(4, 429)])
+    // The owner has all the places.
+    const own = []
+    for (let i = 0; i < 7; i++) own.push((await owner.api.delete(`${path}absent/A/`)).status)
+    t.deepEqual(own, [...repeated(6, 204), 429])
+  })
+}
+
+interface Sent {
+  method: 'PATCH' | 'DELETE'
+  path: string
+  json?: unknown
+  raw?: { headers: Record<string, string>; body: string }
+}
+
+function send(api: Client, folder: string, { method, path, json, raw }: Sent): Promise<Answer> {
+  return method === 'DELETE' ? api.delete(folder + path) : api.patch(folder + path, json, raw)
+}
+
+function repeated<T>(times: number, value: T): T[] {
+  return Array.from({ length: times }, () => value)
+}
+
+test.serial('the writes that a token with policies may make count for all writers of the domain', async (t) => {
+  const owner = await fresh()
+  const path = `/domains/${owner.domain}/rrsets/`
+  const token = await addToken(service(), owner.id)
+  await addPolicies(service(), token.id, DENIED, { domain: owner.domain, subname: 'b', write: true })
+  const statuses = []
+  for (const api of [token.api, token.api, owner.api, owner.api, owner.api, token.api, owner.api, token.api]) {
+    statuses.push((await api.delete(`${path}b/A/`)).status)
+  }
+  t.deepEqual(statuses, [...repeated(6, 204), 429, 429])
+})
 
 test.serial('the daily rate of an account replaces the general one, for override tokens as well', async (t) => {
   const slow = await service().account()

@@ -73,7 +73,11 @@ export interface PolicyRow {
 }
 
 /** Gives a token policies, in this order; the first one has to be the default. */
-export async function addPolicies({ system }: TestService, tokenId: string, ...rows: PolicyRow[]): Promise<void> {
+export async function addPolicies(
+  { system }: Pick<TestService, 'system'>,
+  tokenId: string,
+  ...rows: PolicyRow[]
+): Promise<void> {
   for (const { domain = null, subname = null, type = null, write } of rows) {
     await query(
       system.db,
