@@ -29,6 +29,10 @@ export const METRICS = {
     'Requests that were refused with 429, by the scope whose rate was exceeded; bodies and passwords are limited at a time.',
     { scope: [...SCOPES, 'bodies', 'passwords'] },
   ),
+  zoneplane_counted_in_memory_total: counter(
+    'Decisions of throttling that the process made alone, because Postgres did not count in time.',
+    {},
+  ),
   zoneplane_events_total: counter('Events of accounts and tokens, as in the log.', {
     event: ['login_failed', 'code_failed'],
   }),

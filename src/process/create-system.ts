@@ -85,7 +85,7 @@ export function createSystem(
     }),
     mailer: createMailer(config),
     mailBell: new Bell(),
-    counters: createCounters(config, pools.counters, log),
+    counters: createCounters(config, pools.counters, log, metrics),
     bounds: {
       queues: new Budget({ each: 1 }),
       writers: new Budget({ each: WRITERS_PER_ACCOUNT }),

@@ -7,12 +7,15 @@ import { Client, type Answer } from '../support/clients/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startGate, type Gate } from '../support/servers/gate.ts'
 import { useService } from '../support/harness.ts'
+import { growthOf } from '../metrics/scrape.ts'
 import { startService } from '../support/servers/service.ts'
 
 // Contract §14, counted in Postgres: processes share the counts. While Postgres is unavailable, each counts in memory.
 
 const LIMIT = 30
-const service = useService({ THROTTLE: 'on', THROTTLE_STORE: 'postgres', THROTTLE_RATES: `dns_api_cheap=${LIMIT}/d` })
+const service = useService({
+  ...{ THROTTLE: 'on', THROTTLE_STORE: 'postgres', THROTTLE_RATES: `dns_api_cheap=${LIMIT}/d`, METRICS_PORT: '0' },
+})
 
 let gate: Gate
 let account: Account
@@ -26,7 +29,7 @@ test.before('a gate before the counters in Postgres', async () => {
 
 test.beforeEach('nothing is counted yet', async () => {
   const { system } = service()
-  system.counters = createCounters(system.config, system.pools.counters, system.log)
+  system.counters = createCounters(system.config, system.pools.counters, system.log, system.metrics)
   account = await service().account()
 })
 
@@ -108,8 +111,11 @@ for (const [what, begin] of FAULTS) {
     t.is(warnings(), before)
     const end = await begin()
     try {
-      // Memory begins at zero.
-      t.is(rejected(await Promise.all(Array.from({ length: LIMIT + 5 }, ask))), 5)
+      const grown = await growthOf(service(), async () => {
+        // Memory begins at zero.
+        t.is(rejected(await Promise.all(Array.from({ length: LIMIT + 5 }, ask))), 5)
+      })
+      t.is(grown.get('zoneplane_counted_in_memory_total'), LIMIT + 5)
     } finally {
       await end()
     }

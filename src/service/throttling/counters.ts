@@ -34,12 +34,14 @@ export function isFull({ window, used }: Counted): boolean {
 /**
  * Creates the counters of the configured store. While Postgres fails, requests are counted in memory.
  * @param db a separate pool with a time limit, so that slow statements do not occupy the connections of other requests
+ * @param metrics counts the decisions that are made in memory because Postgres fails
  * @returns undefined if throttling is off
  */
 export function createCounters(
   { throttle, throttleStore }: Config,
   db: Pool,
   log: Log,
+  metrics?: { count(name: 'zoneplane_counted_in_memory_total', labels: object): void },
 ): Counters | undefined {
   if (!throttle) return undefined
   const memory = new Memory()
@@ -48,6 +50,7 @@ export function createCounters(
     try {
       return (await counts).map((count, i) => ({ window: windows[i]!, ...count }))
     } catch (error) {
+      metrics?.count('zoneplane_counted_in_memory_total', {})
       const [warnings] = await memory.count([WARNINGS])
       if (!isFull(warnings!)) log.warn('requests are counted in memory', { reason: reasonOf(error) })
       return otherwise()
