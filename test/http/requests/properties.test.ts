@@ -227,6 +227,8 @@ test.serial('invalid HTTP changes nothing, and gets an error in JSON or a closed
   const octets = fc
     .tuple(start, fc.uint8Array({ maxLength: 200 }))
     .map(([text, bytes]) => Buffer.concat([Buffer.from(text), bytes]))
+    // A whole head is a request, whose answer comes before that to the rest.
+    .filter((sent) => !sent.includes('\r\n\r\n'))
   const before = await snapshot(service().system.db)
   for (const sent of fc.sample(octets, numRuns / 4)) {
     const answer = await exchange(service().url, sent, { end: true })
