@@ -7,39 +7,39 @@ import { NSEC3 } from '../../src/nameserver/nameserver.ts'
 import { PowerDns } from '../../src/nameserver/powerdns/powerdns.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { transfer } from '../support/dns/dns.ts'
-import { useService } from '../support/harness.ts'
+import { useServers } from '../support/harness.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { startService } from '../support/servers/service.ts'
 
 // TRANSFER_KEY: every zone may be transferred with it (RFC 8945). The tests' PowerDNS allows this machine to transfer
 // without a key; but a key that a zone does not have, it refuses.
 
-const service = useService()
+// One service at a time: another one, with another key, would repair zones by its own settings.
+const servers = useServers()
 const newKey = (algorithm = 'hmac-sha256') => `${algorithm}:transfer.example:${randomBytes(32).toString('base64')}`
 
 test.serial('a zone has the key from its creation on, and PowerDNS the secret of the settings', async (t) => {
-  const { secret } = await service().account()
   for (const key of [newKey(), newKey(), newKey('hmac-sha512')]) {
-    const other = await startService(service().backends, { TRANSFER_KEY: key })
+    const service = await servers().serve({ TRANSFER_KEY: key })
     const name = `made-${randomBytes(4).toString('hex')}.example`
-    t.is((await other.clientOf(secret).post('/domains/', { name })).status, 201)
-    await other.stop()
-    t.regex(await transfer(service().powerDns, name, key), /\sSOA\s/)
-    await t.throwsAsync(transfer(service().powerDns, name, newKey()))
-    t.false(other.logged().includes(key.split(':')[2]!))
+    t.is((await service.api.post('/domains/', { name })).status, 201)
+    await service.stop()
+    t.regex(await transfer(servers().powerDns, name, key), /\sSOA\s/)
+    await t.throwsAsync(transfer(servers().powerDns, name, newKey()))
+    t.false(service.logged().includes(key.split(':')[2]!))
   }
 })
 
 test.serial('a zone that was made without the key gets it by reconciliation', async (t) => {
-  const { api } = await service().account()
-  await api.post('/domains/', { name: 'older.example' })
+  const older = await servers().serve()
+  t.is((await older.api.post('/domains/', { name: 'older.example' })).status, 201)
+  await older.stop()
   const key = newKey()
   // Not tried before: PowerDNS remembers for a minute which keys a zone has.
-  const other = await startService(service().backends, { TRANSFER_KEY: key })
-  const [succeeded, printed] = await commandsOn(() => other.system)('reconcile', '--contents')
-  await other.stop()
+  const service = await servers().serve({ TRANSFER_KEY: key })
+  const [succeeded, printed] = await commandsOn(() => service.system)('reconcile', '--contents')
+  await service.stop()
   t.true(succeeded, printed)
-  t.regex(await transfer(service().powerDns, 'older.example', key), /\sSOA\s/)
+  t.regex(await transfer(servers().powerDns, 'older.example', key), /\sSOA\s/)
 })
 
 test('with TRANSFER_ADDRESSES=none, zones are transferred with the key alone', async (t) => {
