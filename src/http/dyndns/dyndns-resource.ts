@@ -4,6 +4,7 @@ import { reportPublication } from '../middleware/report-publication.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { text } from '../openapi/answers.ts'
 import type { Group, Resource } from '../kit/resource.ts'
+import { refuseDryRun } from '../kit/terms.ts'
 import * as dyndns from './dyndns-handlers.ts'
 
 function update(path: string, id: string): Resource {
@@ -25,7 +26,7 @@ function update(path: string, id: string): Resource {
         409: [],
       },
       // The API rejects a wrong method before it looks at the hosts (contract §10.1).
-      chain: [dyndns.findHosts, throttle('dyndns'), reportPublication, dyndns.update],
+      chain: [refuseDryRun, dyndns.findHosts, throttle('dyndns'), reportPublication, dyndns.update],
     },
   }
 }

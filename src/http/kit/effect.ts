@@ -4,6 +4,8 @@ export interface Effect {
   security?: 'token' | 'optional' | 'update'
   /** The errors with which it rejects requests. */
   errors?: Errors
+  /** The members of its responses 400. */
+  problems?: readonly string[]
   /** The request headers that it reads; a key of `described-headers.ts`. */
   reads?: readonly string[]
   /** The headers that it adds to responses of success. */

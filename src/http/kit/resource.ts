@@ -2,7 +2,7 @@ import type Router from '@koa/router'
 import compose from 'koa-compose'
 import { answerEmpty } from './answer.ts'
 import type { Middleware, State } from './context.ts'
-import { refuseTags } from './terms.ts'
+import { refuseDryRun, refuseTags } from './terms.ts'
 import type { JsonSchema } from '../fields/schema.ts'
 import type { Errors } from './effect.ts'
 import { Refusal } from './refusal.ts'
@@ -26,7 +26,7 @@ export interface Operation {
   id: string
   summary: string
   description?: string
-  /** Query parameters; keys of `openapi/parameters.ts`. */
+  /** Query parameters; keys of `openapi/parameters.ts`. A write without `dry_run` rejects it (contract §15.3). */
   query?: readonly string[]
   /** The body of the request, by media type. */
   takes?: Record<string, JsonSchema>
@@ -59,14 +59,21 @@ export interface Group {
   resources: Resource[]
 }
 
+/** Returns the middleware of a method: its chain, on writes after the checks that the row implies. */
+export function chainOf({ conditional, ...methods }: Resource, method: Method): Middleware[] {
+  const { query = [], chain } = methods[method]!
+  if (method === 'GET') return chain
+  return [...(query.includes('dry_run') ? [] : [refuseDryRun]), ...(conditional === true ? [] : [refuseTags]), ...chain]
+}
+
 /** Adds a resource to the router. */
 export function addResource(router: Router<State>, resource: Resource): void {
-  const { guards, dyndns = false, conditional = false } = resource
+  const { guards, dyndns = false } = resource
   const path = resource.path.replace(/\/$/, '')
   const head = 'GET' in resource && !dyndns
   const methods = METHODS.filter((method) => method in resource)
   const allow = [...methods, ...(head ? ['HEAD'] : []), 'OPTIONS'].join(', ')
-  const chains = new Map<string, Middleware>(methods.map((method) => [method, compose(resource[method]!.chain)]))
+  const chains = new Map<string, Middleware>(methods.map((method) => [method, compose(chainOf(resource, method))]))
 
   const describe: Middleware = async function describe(ctx, next) {
     ctx.state.route = path
@@ -78,7 +85,6 @@ export function addResource(router: Router<State>, resource: Resource): void {
   const dispatch: Middleware = async function dispatch(ctx, next) {
     const chain = chains.get(ctx.method === 'HEAD' && head ? 'GET' : ctx.method)
     if (chain === undefined) throw new Refusal(405, `Method "${ctx.method}" not allowed.`)
-    if (!conditional) refuseTags(ctx)
     await chain(ctx, next)
   }
   router.all(path, describe, ...guards, dispatch)

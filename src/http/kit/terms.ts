@@ -3,7 +3,7 @@ import { Invalid, PreconditionFailed } from '../../errors.ts'
 import type { Change } from '../../service/zone/changes.ts'
 import type { Conditions, Terms } from '../../service/zone/conditions.ts'
 import { answerItems } from './answer.ts'
-import { parameter, type Context } from './context.ts'
+import { guard, parameter, type Context } from './context.ts'
 import { CHANGE } from './change-representation.ts'
 
 /** Reads the preconditions in the headers (contract §15.1; RFC 9110 §13.1). Weak tags never match in `If-Match`. */
@@ -14,11 +14,13 @@ export function conditions(ctx: Koa.Context): Conditions {
   return noneMatch?.length === 0 ? { match: [], noneMatch } : { match, noneMatch }
 }
 
-/** Requires that a write to a resource without tags has no condition on one (contract §15.1). */
-export function refuseTags(ctx: Koa.Context): void {
-  const isRead = ctx.method === 'GET' || ctx.method === 'HEAD'
-  if (!isRead && ![undefined, '*'].includes(ctx.headers['if-match']?.trim())) throw new PreconditionFailed()
-}
+/** Requires that a write to a resource without tags has no condition on one: nobody would compare it (contract §15.1). */
+export const refuseTags = guard(
+  (ctx) => {
+    if (![undefined, '*'].includes(ctx.headers['if-match']?.trim())) throw new PreconditionFailed()
+  },
+  { errors: { 412: [] } },
+)
 
 /** Reads the tags in a header, undefined without it; none if its syntax is wrong. */
 function tags(header: string | undefined, { weak }: { weak: boolean }): string[] | '*' | undefined {
@@ -38,6 +40,16 @@ export function setTag(ctx: Koa.Context, tag: string): void {
 export function isDryRun(ctx: Koa.Context): boolean {
   return parameter(ctx, 'dry_run') === 'true'
 }
+
+const NO_DRY_RUNS = 'Not supported here.'
+
+/** Rejects the request for a dry run of a write that has none, instead of carrying it out (contract §15.3). */
+export const refuseDryRun = guard(
+  (ctx) => {
+    if (![undefined, 'false'].includes(parameter(ctx, 'dry_run'))) throw Invalid.field('dry_run', NO_DRY_RUNS)
+  },
+  { errors: { 400: [NO_DRY_RUNS] }, problems: ['dry_run'] },
+)
 
 /** Reads the terms of a write to RRsets. @throws Invalid */
 export function terms(ctx: Koa.Context): Terms {

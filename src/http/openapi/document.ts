@@ -1,7 +1,8 @@
 import type { Config } from '../../config.ts'
 import type { Middleware } from '../kit/context.ts'
 import { arrayOf, object, ref, type Component, type JsonSchema } from '../fields/schema.ts'
-import { METHODS, type Answer, type Group, type Method, type Operation, type Resource } from '../kit/resource.ts'
+import { chainOf, METHODS } from '../kit/resource.ts'
+import type { Answer, Group, Method, Operation, Resource } from '../kit/resource.ts'
 import { Components, ERROR, type Form, type Json } from './components.ts'
 import { merged, type Effect } from '../kit/effect.ts'
 import { INTRODUCTION, SECURITY_SCHEMES } from './introduction.ts'
@@ -60,11 +61,12 @@ function describeResource(components: Components, tag: string, resource: Resourc
 
 function describeOperation(components: Components, tag: string, resource: Resource, method: Method): Json {
   const operation = resource[method]!
-  const { id, summary, description, query = [], takes, answers, chain } = operation
-  const isWrite = method !== 'GET'
-  const effects = [...resource.guards, ...chain].flatMap(({ effect }: Middleware) => effect ?? [])
-  if (isWrite) effects.push(resource.conditional === true ? CONDITIONAL : UNCONDITIONAL)
+  const { id, summary, description, query = [], takes, answers } = operation
+  const chain = [...resource.guards, ...chainOf(resource, method)]
+  const effects = chain.flatMap(({ effect }: Middleware) => effect ?? [])
+  if (method !== 'GET' && resource.conditional === true) effects.push(CONDITIONAL)
   const reads = effects.flatMap((effect) => effect.reads ?? [])
+  const problems = [...(operation.problems ?? []), ...effects.flatMap((effect) => effect.problems ?? [])]
   const successes = Object.entries(answers).map(([status, answer]) => [
     status,
     describeAnswer(components, Number(status), answer, effects),
@@ -84,15 +86,13 @@ function describeOperation(components: Components, tag: string, resource: Resour
     }),
     responses: {
       ...(Object.fromEntries(successes) as Json),
-      ...refusals(components, resource, operation, effects),
+      ...refusals(components, resource, { ...operation, problems }, effects),
     },
   }
 }
 
 /** The effect of conditions on tags on writes (contract §15.1). */
 const CONDITIONAL: Effect = { reads: ['If-Match', 'If-None-Match'], errors: { 412: [] } }
-/** A client that sends a tag anyway must not believe that it was compared. */
-const UNCONDITIONAL: Effect = { errors: { 412: [] } }
 
 /** Reports whether the API rejects an empty body, which counts as `{}`. */
 function needsBody(schema: JsonSchema): boolean {
@@ -165,6 +165,7 @@ function problems(components: Components, form: Form, operation: Operation, text
 }
 
 function exampleOfProblems([name]: string[], [text]: string[]): unknown {
+  if (name === 'dry_run') return { dry_run: [text ?? 'Must be a valid boolean.'] }
   return name === undefined ? { non_field_errors: [text] } : { [name]: ['This field may not be null.'] }
 }
 

@@ -3,7 +3,7 @@ export const INTRODUCTION = `
 The API hosts DNS zones. It is compatible with version 1 of deSEC's API, and has some resources of its own.
 
 **Paths** work with and without a final slash. Unknown query parameters and unknown or read-only members of bodies are
-ignored.
+ignored. But a write that has no dry runs rejects \`dry_run\`.
 
 **Bodies** are JSON in UTF-8, with \`Content-Type: application/json\`, unless stated otherwise. The members of responses
 have a fixed order. Times have six fraction digits and are UTC.

@@ -53,6 +53,15 @@ for (const minimumTtl of [1, 60, 3600]) {
   })
 }
 
+test.serial('an update that shall be a dry run is refused, before its hosts are looked at', async (t) => {
+  const domain = await newDomain(account().api)
+  for (const hostname of [domain, 'foreign.test']) {
+    const answer = await update(account().api, { hostname, myip: '192.0.2.9', dry_run: 'true' })
+    t.deepEqual(told(answer), [400, 'Not supported here.'])
+  }
+  t.is(await addresses(account().api, domain, ''), ' ')
+})
+
 /** Parameters that do not change a name with an A, and whether they nevertheless write that A. */
 for (const [title, parameters, isWritten] of [
   ['the same addresses', { myip: '192.0.2.1' }, true],

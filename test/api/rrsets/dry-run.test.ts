@@ -109,6 +109,49 @@ test('dry_run is true or false, and no other value', async (t) => {
   t.like((await api.get(one)).json, { ttl: 60 })
 })
 
+const NOT_SUPPORTED = '{"dry_run":["Not supported here."]}'
+
+/** The writes of the document, dry runs apart; with the name in place of `{name}`. */
+async function writesWithout(domain: string): Promise<[method: string, path: string][]> {
+  const { json } = await service().anonymous.get('/openapi.json')
+  const { paths } = json as { paths: Record<string, Record<string, { parameters: unknown }>> }
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([method]) => ['post', 'put', 'patch', 'delete'].includes(method))
+      .filter(([, { parameters }]) => !JSON.stringify(parameters).includes('/query.dry_run"'))
+      .map(([method]): [string, string] => {
+        const filled = path.replace('{name}', domain).replace('{action}', 'reset-password').replace(/{\w+}/g, 'x')
+        return [method.toUpperCase(), `//root${filled}`]
+      }),
+  )
+}
+
+test('a write that has no dry runs refuses to be one, with a token or without, and leaves nothing behind', async (t) => {
+  const { account, domain } = await prepare()
+  const rights = { mfa: false, permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
+  const { api } = await addToken(service(), account.id, rights)
+  const before = await snapshot(service().system.db)
+  const writes = await writesWithout(domain)
+  t.true(writes.length > 20, String(writes.length))
+  for (const [method, path] of writes) {
+    const { status, text } = await api.send(method, `${path}?dry_run=true`, {})
+    t.deepEqual([status, text], [400, NOT_SUPPORTED], `${method} ${path}`)
+  }
+  t.is((await service().anonymous.post('/auth/login/?dry_run=true', {})).text, NOT_SUPPORTED)
+  t.is(await snapshot(service().system.db), before)
+})
+
+test('a domain is deleted with dry_run=false, and with no other value', async (t) => {
+  const { api, domain } = await prepare()
+  for (const value of ['', '1', 'yes', 'False', 'false&dry_run=true']) {
+    const { status, text } = await api.delete(`/domains/${domain}/?dry_run=${value}`)
+    t.deepEqual([status, text], [400, NOT_SUPPORTED], value)
+  }
+  t.is((await api.get(`/domains/${domain}/?dry_run=true`)).status, 200)
+  t.is((await api.delete(`/domains/${domain}/?dry_run=false`)).status, 204)
+  t.is((await api.get(`/domains/${domain}/`)).status, 404)
+})
+
 const CONTENTS: Record<string, string[]> = {
   A: ['192.0.2.1', '192.0.2.2', '192.0.2.3'],
   CNAME: ['target.test.'],

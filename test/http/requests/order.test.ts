@@ -16,11 +16,13 @@ const NOT_FOUND = '{"detail":"Not found."}'
 const UNSUPPORTED = '{"detail":"Unsupported media type \\"text/plain\\" in request."}'
 const notAllowed = (method: string) => `{"detail":"Method \\"${method}\\" not allowed."}`
 const tinker = (type: string) => `{"detail":"You cannot tinker with the ${type} RRset."}`
+const NOT_DRY = '{"dry_run":["Not supported here."]}'
 const TOO_LARGE = '{"detail":"Payload too large."}'
 
 /** More than any route accepts. */
 const large = 'x'.repeat(5 * 1024 * 1024)
 const asText = { 'content-type': 'text/plain' }
+const ifTag = { 'if-match': '"x"' }
 const asJson = { 'content-type': 'application/json' }
 
 let account: Account
@@ -111,6 +113,16 @@ const rows: [string, () => Promise<Answer>, number, string][] = [
   ['405 goes before an absent RRset is 404', () => owner().post(own('nothing/A/'), {}), 405, notAllowed('POST')],
   ['405 goes before 413', () => send(owner(), 'PUT', '/domains/', large, asJson), 405, notAllowed('PUT')],
   ['405 goes before 400', () => send(owner(), 'PATCH', `/domains/${domain}/`, '{', asJson), 405, notAllowed('PATCH')],
+  // 7 within itself, and before 9 and 10
+  [
+    'a missing flag is 403 before dry_run is 400',
+    () => plain.api.delete('/domains/absent.test/?dry_run=true'),
+    403,
+    PERMISSION,
+  ],
+  ['405 goes before dry_run is 400', () => owner().put('/domains/?dry_run=true', {}), 405, notAllowed('PUT')],
+  ['dry_run is 400 before 415', () => send(owner(), 'POST', '/domains/?dry_run=true', 'x', asText), 400, NOT_DRY],
+  ['dry_run is 400 before 412', () => send(owner(), 'DELETE', '/auth/tokens/x/?dry_run=1', '', ifTag), 400, NOT_DRY],
   // 8 before 9, and within itself
   ['an absent RRset is 404 before 413', () => send(owner(), 'PUT', own('no/A/'), large, asJson), 404, NOT_FOUND],
   ['an absent RRset is 404 before 415', () => send(owner(), 'PATCH', own('no/A/'), 'x', asText), 404, NOT_FOUND],
