@@ -39,6 +39,6 @@ export function patience(ctx: Context, wait: number): Patience {
 
 /** Returns the seconds of the preference `wait`, PUBLICATION_WAIT at most; 0 without it. */
 function preferredWait(prefer: string): number {
-  const [, seconds = '0'] = /(?:^|,)\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[;,]|$)/i.exec(prefer) ?? []
+  const [, seconds = '0'] = /(?:^|,)\s*wait\s*=\s*"?(\d+)"?\s*(?:[;,]|$)/i.exec(prefer) ?? []
   return Math.min(Number(seconds), PUBLICATION_WAIT)
 }

@@ -52,8 +52,8 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
   },
   version: { description: 'A version of the domain; without it, the latest.', schema: VERSION, example: 1795297087 },
   wait: {
-    description: 'The maximum of seconds to wait until the status is INSYNC.',
-    schema: { type: 'integer', minimum: 0, maximum: PUBLICATION_WAIT },
+    description: `The maximum of seconds to wait until the status is INSYNC. Larger numbers count as ${PUBLICATION_WAIT}.`,
+    schema: { type: 'integer', minimum: 0 },
     example: 10,
   },
   hostname: {
