@@ -31,6 +31,31 @@ test.serial('the index for a token', async (t) => {
   t.deepEqual([status, text], [200, tokenIndex(`${service().url}/api/v1`)])
 })
 
+test.serial('the index names the document of the API and its page in a header', async (t) => {
+  const base = `${service().url}/api/v1`
+  for (const api of [service().anonymous, account().api]) {
+    const { headers } = await api.get('/')
+    t.is(headers['link'], `<${base}/openapi.json>; rel="service-desc", <${base}/docs/>; rel="service-doc"`)
+  }
+})
+
+test.serial('the root shows programs where the API and its documents are', async (t) => {
+  const base = `${service().url}/api/v1`
+  const links = `{"api":"${base}/","docs":"${base}/docs/","openapi":"${base}/openapi.json"}`
+  for (const accept of ['', '*/*', 'application/json', 'text/html;q=0.5, */*', 'image/png', 'x']) {
+    const { status, headers, text } = await service().anonymous.get('//root/', { headers: { accept } })
+    t.deepEqual([status, text, headers['vary'], headers['location']], [200, links, 'origin, Accept', undefined], accept)
+  }
+})
+
+test.serial('the root sends browsers to the page of the API', async (t) => {
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
+  const { status, headers, text } = await service().anonymous.get('//root/', { headers: { accept } })
+  t.deepEqual([status, text, headers['vary']], [302, '', 'origin, Accept'])
+  const page = await fetch(String(headers['location']))
+  t.deepEqual([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8'])
+})
+
 test.serial('the index for a token without any permission is the same', async (t) => {
   const { api } = await addToken(service(), account().id)
   t.is((await api.get('/')).text, tokenIndex(`${service().url}/api/v1`))

@@ -69,7 +69,7 @@ export function chainOf({ conditional, ...methods }: Resource, method: Method): 
 /** Adds a resource to the router. */
 export function addResource(router: Router<State>, resource: Resource): void {
   const { guards, dyndns = false } = resource
-  const path = resource.path.replace(/\/$/, '')
+  const path = resource.path.replace(/(.)\/$/, '$1')
   const head = 'GET' in resource && !dyndns
   const methods = METHODS.filter((method) => method in resource)
   const allow = [...methods, ...(head ? ['HEAD'] : []), 'OPTIONS'].join(', ')

@@ -47,9 +47,10 @@ export async function hostNames(ctx: AppContext, next: Koa.Next): Promise<void> 
 
 /**
  * Decodes and re-encodes each segment of the path, so that all spellings of a path reach the same resource (contract
- * §1.1). A segment with invalid UTF-8 or an encoded slash is 404.
+ * §1.1). A segment with invalid UTF-8 or an encoded slash is 404; so is `//`, which the router would take for `/`.
  */
 export async function paths(ctx: Koa.Context, next: Koa.Next): Promise<void> {
+  if (pathOf(ctx) === '//') throw new NotFound()
   ctx.path = pathOf(ctx).split('/').map(normalise).join('/')
   await next()
 }

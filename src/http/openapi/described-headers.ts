@@ -59,6 +59,7 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
     example: 'deploy-42',
   },
   Vary: { description: 'Always `origin`.', schema: oneOf('origin'), required: true },
+  VaryOfRoot: { name: 'Vary', description: 'Always the same.', schema: oneOf('origin, Accept'), required: true },
   'X-Content-Type-Options': { description: 'Always `nosniff`.', schema: oneOf('nosniff'), required: true },
   'Strict-Transport-Security': {
     description: 'Browsers shall use HTTPS.',
@@ -125,6 +126,8 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
       'For lists with pages, the URLs of the first, the previous and the next page (RFC 8288), as far as they exist.',
     example: '<https://dns.example.net/api/v1/domains/?cursor=>; rel="first"',
   },
+  LinkOfIndex: { name: 'Link', description: 'This document, and a page that shows it (RFC 8631).', required: true },
+  Location: { description: 'The page of the API.', required: true, example: 'https://dns.example.net/api/v1/docs/' },
   'Zoneplane-Version': {
     description: 'The version of the domain that the write has published; absent if it has published none.',
     schema: { type: 'integer' },

@@ -1,15 +1,27 @@
 import type { Actor } from '../../service/actor.ts'
 import { createTestAccount } from '../../service/ci/test-accounts.ts'
 import { checkHealth } from '../../service/operation/health.ts'
-import { answer } from '../kit/answer.ts'
+import { answer, answerEmpty } from '../kit/answer.ts'
 import { apiUrl } from '../kit/caller.ts'
 import { guard, type Context } from '../kit/context.ts'
 import { Refusal } from '../kit/refusal.ts'
 import { PATHS } from './service-representation.ts'
 
-/** Responds with links to the resources that the client can use next (contract §13). */
+/** Redirects browsers to the page of the API; shows others what there is (contract §13). */
+export async function showRoot(ctx: Context): Promise<void> {
+  const links = absolute(apiUrl(ctx), PATHS.root)
+  ctx.vary('Accept')
+  if (ctx.accepts('json', 'html') === 'html') {
+    ctx.set('Location', links['docs']!)
+    answerEmpty(ctx, 302)
+  } else answer(ctx, 200, links)
+}
+
+/** Responds with links to the resources that the client can use next, and to the documents of the API (contract §13). */
 export async function showIndex(ctx: Context): Promise<void> {
   const base = apiUrl(ctx)
+  const { openapi, docs } = absolute(base, PATHS.root)
+  ctx.set('Link', `<${openapi}>; rel="service-desc", <${docs}>; rel="service-doc"`)
   const actor = ctx.state.actor as Actor | undefined
   const index =
     actor === undefined

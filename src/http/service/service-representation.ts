@@ -22,8 +22,9 @@ export const HEALTH: Component = {
 
 const RESET = { 'reset-password': '/auth/account/reset-password/' }
 
-/** The paths of the index (contract §13): without a token; with one, those of the account, and the others. */
+/** The paths at `/`; those of the index: without a token; with one, those of the account, and the others (contract §13). */
 export const PATHS = {
+  root: { api: '/', docs: '/docs/', openapi: '/openapi.json' },
   withoutToken: { register: '/auth/', login: '/auth/login/', ...RESET },
   account: {
     show: '/auth/account/',
@@ -39,6 +40,8 @@ function urls(paths: Record<string, string>): Record<string, JsonSchema> {
   const url = (path: string) => ({ type: 'string', format: 'uri', examples: [`https://dns.example.net/api/v1${path}`] })
   return Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, url(path)]))
 }
+
+export const ROOT: Component = { title: 'Root', ...object(urls(PATHS.root)) }
 
 export const INDEX: Component = {
   title: 'Index',

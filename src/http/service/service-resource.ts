@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts'
 import { authenticateIfPresented } from '../middleware/authenticate.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, shows } from '../openapi/answers.ts'
-import { HEALTH, INDEX, LIVENESS, TEST_ACCOUNT } from './service-representation.ts'
+import { HEALTH, INDEX, LIVENESS, ROOT, TEST_ACCOUNT } from './service-representation.ts'
 import type { Group, Resource } from '../kit/resource.ts'
 import * as handlers from './service-handlers.ts'
 
@@ -13,13 +13,29 @@ export function service(config: Config, documents: Resource[]): Group {
     text: 'The service itself: its index, this description, and its health.',
     resources: [
       {
+        path: '/',
+        guards: [],
+        GET: {
+          id: 'showRoot',
+          summary: 'Show where the API is',
+          answers: {
+            200: shows(ROOT, 'VaryOfRoot'),
+            302: {
+              text: 'To the page of the API, for browsers, which prefer HTML.',
+              headers: ['VaryOfRoot', 'Location'],
+            },
+          },
+          chain: [handlers.showRoot],
+        },
+      },
+      {
         path: '/api/v1/',
         guards: [authenticateIfPresented, throttle('user')],
         GET: {
           id: 'showIndex',
           summary: 'Show the index',
           description: 'Links to the resources that the caller can use next; they depend on the token.',
-          answers: { 200: shows(INDEX) },
+          answers: { 200: shows(INDEX, 'LinkOfIndex') },
           chain: [handlers.showIndex],
         },
       },

@@ -213,6 +213,7 @@ const ANY = { domain: null, subname: null, type: null }
 const account = (outcome: Outcome) => managed((caller) => (caller.restricted === true ? [403, false] : outcome))
 
 const ROWS: Row[] = [
+  { method: 'GET', path: '/', access: 'open', expected: always(200) },
   { method: 'GET', path: '/healthz', access: 'open', expected: always(200) },
   { method: 'GET', path: '/readyz', access: 'open', expected: always(200) },
   { method: 'GET', path: '/nic/checkip.html', access: 'open', expected: always(200) },

@@ -142,6 +142,7 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['token', 'GET', '/openapi.yaml', 200, null],
   ['token', 'GET', '/docs/', 200, null],
   ['token', 'GET', '/docs/swagger-ui.css', 200, null],
+  ['nobody', 'GET', '//root/', 200, null],
   ['token', 'GET', '//root/healthz', 200, null],
   ['token', 'GET', '//root/readyz', 200, null],
 ]

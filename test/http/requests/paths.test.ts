@@ -130,7 +130,6 @@ for (const path of [
 }
 
 for (const path of [
-  '/',
   '/api',
   '/api/',
   '/api/v2/',
