@@ -15,19 +15,20 @@ import { POLICIES, TOKENS } from './tokens/token-resource.ts'
 
 /** Creates the router with every path of the API, and the document that describes them. */
 export function createRouter(config: Config): { router: Router<State>; document: Record<string, unknown> } {
+  // The page of the API shows them in this order.
   const groups: Group[] = [
-    service(
-      config,
-      documents(() => document),
-    ),
-    accountGroup(config),
-    FACTORS,
-    TOKENS,
-    POLICIES,
     domainGroup(config),
     RRSETS,
     HISTORY,
     DYNDNS,
+    TOKENS,
+    POLICIES,
+    accountGroup(config),
+    FACTORS,
+    service(
+      config,
+      documents(() => document),
+    ),
   ]
   const document = describeApi(groups, config)
   const router = new Router<State>({ sensitive: true })

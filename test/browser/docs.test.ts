@@ -34,6 +34,26 @@ function declare(test: Declare, browser: () => Browser): void {
     })
   }
 
+  test('domains and RRsets come first; groups are closed but the first, until a person or a link opens them', async (t) => {
+    const page = await browser().newPage()
+    const found = await open(page)
+    const groups = page.locator('.opblock-tag')
+    const opened = page.locator('.opblock-tag[data-is-open=true]')
+    for (const [i, name] of ['Domains', 'RRsets'].entries()) t.is(await groups.nth(i).getAttribute('data-tag'), name)
+    t.is(await groups.last().getAttribute('data-tag'), 'Service')
+    t.deepEqual(await opened.allInnerTexts(), [await groups.first().innerText()])
+    await groups.nth(1).click()
+    await operationOf(page, 'listRRsets').waitFor()
+    await groups.first().click()
+    await operationOf(page, 'listDomains').waitFor({ state: 'detached' })
+    t.is(await opened.count(), 1)
+    await page.goto('about:blank')
+    await open(page, '#/Tokens/createToken')
+    await operationOf(page, 'createToken').getByRole('button', { name: 'Execute' }).waitFor()
+    t.deepEqual(found, [])
+    await page.close()
+  })
+
   test('a person does so with the keyboard, and sees where they are', async (t) => {
     const { secret } = await service().account()
     const page = await browser().newPage()
@@ -41,8 +61,9 @@ function declare(test: Declare, browser: () => Browser): void {
     const operation = operationOf(page, 'showAccount')
     for (const [selector, key] of [
       ['#token', secret],
-      [`#${await operation.getAttribute('id')} .opblock-summary-control`, 'Enter'],
-      [`#${await operation.getAttribute('id')} .execute`, 'Enter'],
+      ['#operations-tag-Accounts .expand-operation', 'Enter'],
+      ['#operations-Accounts-showAccount .opblock-summary-control', 'Enter'],
+      ['#operations-Accounts-showAccount .execute', 'Enter'],
     ] as const) {
       t.true(await tabTo(page, selector), selector)
       t.not(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'none', selector)
@@ -56,8 +77,8 @@ function declare(test: Declare, browser: () => Browser): void {
 }
 
 /** Opens the page, and waits until it shows the document. Returns what `watch` finds. */
-async function open(page: Page): Promise<string[]> {
-  const url = new URL('/api/v1/docs/', service().url)
+async function open(page: Page, part = ''): Promise<string[]> {
+  const url = new URL(`/api/v1/docs/${part}`, service().url)
   const found = watch(page, url.origin)
   await page.goto(url.href)
   await page.locator('.opblock').first().waitFor()

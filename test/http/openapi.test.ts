@@ -81,6 +81,12 @@ test('it has what the settings switch on, and no more', (t) => {
   }
 })
 
+test('its groups begin with domains and RRsets, and end with the service itself', (t) => {
+  const { tags } = createRouter(readConfig({})).document as { tags: { name: string }[] }
+  const names = tags.map(({ name }) => name)
+  t.deepEqual([...names.slice(0, 2), names.at(-1)], ['Domains', 'RRsets', 'Service'])
+})
+
 test('its names of operations are unique', (t) => {
   const { paths } = documentOf({ CAPTCHA: 'on', CI_CONTROL: 'on' })
   const ids = Object.values(paths).flatMap((path) =>

@@ -52,10 +52,13 @@ const token = document.querySelector('#token')
 const nothing = () => () => null
 const spec = await (await fetch('${DOCUMENT}')).json()
 for (const parameter of Object.values(spec.components.parameters)) if (!parameter.required) delete parameter.example
+const first = 'operations-tag,' + spec.tags[0].name
+const isShown = (given) => (state, part, usual) => given(part, usual || String(part) === first)
 SwaggerUIBundle({
   spec,
   domNode: document.querySelector('#docs'),
   deepLinking: true,
+  docExpansion: 'none',
   tryItOutEnabled: true,
   displayRequestDuration: true,
   validatorUrl: null,
@@ -66,7 +69,10 @@ SwaggerUIBundle({
     if (secret !== '') request.headers.Authorization = 'Token ' + secret
     return request
   },
-  plugins: [{ wrapComponents: { authorizeBtn: nothing, authorizeOperationBtn: nothing } }],
+  plugins: [{
+    wrapComponents: { authorizeBtn: nothing, authorizeOperationBtn: nothing },
+    statePlugins: { layout: { wrapSelectors: { isShown } } },
+  }],
 })
 `
 
