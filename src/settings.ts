@@ -140,7 +140,7 @@ export const GROUPS = {
       TSIG key that can transfer every zone, such as "hmac-sha256:transfer:SECRET". "openssl rand -base64 32" makes a
       secret`,
     privateTransfers: setting('PRIVATE_TRANSFERS', isOn, 'off')`
-      "on": users can name private, loopback and link-local addresses for their own secondaries`,
+      "on": users can name private, loopback and other special-purpose addresses for their own secondaries`,
   },
   Accounts: {
     registration: setting('REGISTRATION', (text) => oneOf(['open', 'closed'])(text) === 'open', 'closed')`

@@ -24,13 +24,16 @@ export interface TransferSettings {
   tsig: boolean
 }
 
-// IANA's registries of special-purpose addresses, without those for documentation.
+// What IANA's registries of special-purpose IPv4 and IPv6 addresses call not globally reachable, as of 2026-07-18. Not
+// the networks for documentation: nothing is reachable there. Inside of 192.0.0.0/24 and 2001::/23 the registries except
+// some anycast addresses and identifiers, none of which can be a secondary's.
 const networks = (...texts: string[]) => texts.map(parseNetwork)
 const NOT_UNICAST = networks('0.0.0.0/8', '224.0.0.0/3', '::/128', '::ffff:0:0/96', 'ff00::/8')
 const NOT_PUBLIC = networks(
   ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
-  // All except 2000::/3, and the networks that lead to IPv4 addresses (RFC 3056 §2).
-  ...['::/3', '4000::/2', '8000::/1', '2002::/16'],
+  ...['192.0.0.0/24', '192.88.99.0/24', '198.18.0.0/15'],
+  // All except 2000::/3, and in it protocol assignments and the networks that lead to IPv4 addresses (RFC 3056 §2).
+  ...['::/3', '4000::/2', '8000::/1', '2001::/23', '2002::/16'],
 )
 
 /**

@@ -127,6 +127,13 @@ test('what is wrong is refused with its member and item, and changes nothing', a
 
 const PRIVATE = ['127.0.0.1', '10.1.2.3', '172.16.0.0/12', '192.168.1.0/24', '100.64.0.1', '169.254.1.1', '10.0.0.0/7']
 PRIVATE.push('::1', 'fe80::1', 'fd00::/8', '64:ff9b::a00:1', '2002:a00:1::1')
+// IANA's registries of special-purpose addresses, but for the networks above and those for documentation.
+PRIVATE.push('192.0.0.0/24', '192.0.0.0/29', '192.0.0.8', '192.0.0.170', '192.88.99.0/24', '192.88.99.2')
+PRIVATE.push('198.18.0.0/15', '64:ff9b:1::/48', '100::/64', '100:0:0:1::/64', '2001::/23', '2001::/32', '2001:2::/48')
+PRIVATE.push('2001:10::/28', '5f00::/16')
+const PUBLIC = ['192.0.1.1', '192.88.98.255', '198.17.255.255', '198.20.0.0', '2000:ffff::1', '2001:200::1', '2003::1']
+// For documentation, and what the registries call globally reachable.
+PUBLIC.push('192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20', '192.175.48.0/24')
 const NOT_UNICAST = [
   '0.0.0.0',
   '0.0.0.0/0',
@@ -147,6 +154,7 @@ test('only public addresses can be named; private ones, too, if the operator all
   const { api } = await account()
   for (const json of await tryAll(api, PRIVATE)) t.deepEqual(json, refusal('Must be public addresses.'))
   for (const json of await tryAll(api, NOT_UNICAST)) t.deepEqual(json, refusal('Must be unicast addresses.'))
+  for (const json of await tryAll(api, PUBLIC)) t.like(json, { tsig: false })
   await withService({ PRIVATE_TRANSFERS: 'on' }, async (allowing) => {
     const { api } = await allowing.account()
     for (const address of PRIVATE.filter((each) => each !== '10.0.0.0/7')) {
