@@ -1,5 +1,6 @@
 import test from 'ava'
 import { one } from '../../src/store/database.ts'
+import { putNone } from '../../src/store/domains/transfers.ts'
 import { createAccount, type Account } from '../support/clients/accounts.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { newDomain, succeeded } from '../support/clients/api.ts'
@@ -12,10 +13,10 @@ const servers = useServers()
 const NONE = { addresses: [], notify: [], tsig: false }
 const SOME = { addresses: ['192.0.2.7', '2001:db8::/64'], notify: [], tsig: true }
 
-const STEPS: [what: string, isStep: (call: Call, name: string, id: number) => boolean, isGrant: boolean][] = [
+const STEPS: [what: string, isStep: (call: Call, name: string, key: string) => boolean, isGrant: boolean][] = [
   [
     'makes the key',
-    ({ method, path, body }, _, id) => method === 'POST' && path === '/tsigkeys' && body.includes(`"domain-${id}"`),
+    ({ method, path, body }, _, key) => method === 'POST' && path === '/tsigkeys' && body.includes(key),
     true,
   ],
   ...[true, false].flatMap((isGrant): typeof STEPS => {
@@ -29,7 +30,7 @@ const STEPS: [what: string, isStep: (call: Call, name: string, id: number) => bo
       ],
     ]
   }),
-  ['removes the key', ({ method, path }, _, id) => method === 'DELETE' && path === `/tsigkeys/domain-${id}.`, false],
+  ['removes the key', ({ method, path }, _, key) => method === 'DELETE' && path === `/tsigkeys/${key}.`, false],
 ]
 
 interface Settings {
@@ -53,16 +54,17 @@ for (const fate of ['cut', 'pass'] satisfies Fate[]) {
   test.serial(`killed when it ${STEPS.map(([what]) => what).join(', ')}, which is ${becomes}`, async (t) => {
     const victim = await servers().start()
     const writes: { name: string; path: string; account: Account; stopped: Stopped; isGrant: boolean }[] = []
-    for (const [, isStep, isGrant] of STEPS) {
+    for (const [what, isStep, isGrant] of STEPS) {
       // An account may write only so many zones at once.
       const account = await createAccount(servers().system, victim.url)
       const name = await newDomain(account.api)
       const path = `/domains/${name}/transfers/`
       if (!isGrant) succeeded(await account.api.put(path, SOME), 200)
-      const { id } = await one<{ id: number }>(servers().system.db, 'select id from domains where name = :name', {
-        name,
-      })
-      const stopped = servers().proxy.stop((call) => isStep(call, name, id))
+      const { db } = servers().system
+      const { id } = await one<{ id: number }>(db, 'select id from domains where name = :name', { name })
+      // The name is stored before the key is made.
+      const key = ['makes the key', 'removes the key'].includes(what) ? await putNone(db, id) : ''
+      const stopped = servers().proxy.stop((call) => isStep(call, name, key))
       writes.push({ name, path, account, stopped, isGrant })
     }
     const answers = writes.map(({ account, path, isGrant }) =>

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { projectFolder } from '../../src/project.ts'
 import { openDatabase, query, type Db } from '../../src/store/database.ts'
+import { ofDomain, put } from '../../src/store/domains/transfers.ts'
 import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDatabase } from '../support/servers/postgres/databases.ts'
@@ -131,6 +132,7 @@ const RELEASED: Record<string, string> = {
   '18_incarnations': '8e67ef704024f32b93d73f8001d7a8b73c4a0ce4f1d0eb5dd109ddc22bc8f770',
   '19_rrsets_at_once': '197baac8bafa0e4e5b0cf0a916b6e3fd742795f6683e550f29a577c171f2aea2',
   '20_one_catalog': '56bd55453eb5d54f7d71a086a0cb33f207eef8b573241304149d5545d294fd35',
+  '21_transfer_key_names': '65358d79b06566564acda303b625c47326fc666aa3cc589fb85fd07183892981',
 }
 
 /** The newest migration of each released schema. */
@@ -143,6 +145,7 @@ const SCHEMAS = [
   '18_incarnations',
   '19_rrsets_at_once',
   '20_one_catalog',
+  '21_transfer_key_names',
 ]
 
 test('a released migration does not change, and new ones come after it', (t) => {
@@ -208,6 +211,28 @@ test('the members of several catalog zones become those of one', async (t) => {
       { id: 2, zone: 'b.test', listed: true, gone: true },
       { id: 3, zone: 'c.test', listed: false, gone: false },
     ])
+  })
+})
+
+test('a TSIG key keeps its name; the next one gets a random one', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    await undo(db, '21_transfer_key_names')
+    await query(
+      db,
+      `insert into transfers (domain_id, addresses, notify, secret) values (1, '{}', '{}', '\\x00'), (2, '{}', '{}', null)`,
+    )
+    await migrate(url)
+    const [old, none] = [(await ofDomain(db, 1))!, (await ofDomain(db, 2))!]
+    t.is(old.keyName, 'domain-1')
+    t.regex(none.keyName, /^key-[0-9a-f-]{36}$/)
+    await put(db, 1, { ...old, addresses: ['192.0.2.1'] })
+    t.is((await ofDomain(db, 1))!.keyName, 'domain-1')
+    await put(db, 1, { ...old, secret: null })
+    const { keyName } = (await ofDomain(db, 1))!
+    t.regex(keyName, /^key-[0-9a-f-]{36}$/)
+    await put(db, 1, old)
+    t.is((await ofDomain(db, 1))!.keyName, keyName)
   })
 })
 

@@ -9,7 +9,7 @@ import { oneOf, ref, STRING } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
 const KEY = representation<TransferKey>()(['TransferKey'], {
-  name: { read: STRING, text: 'Its name. A zone has only one key at a time.', example: 'domain-17' },
+  name: { read: STRING, text: 'Its name, which is random.', example: 'key-0b9f4e5c-52a1-4f0e-9a57-8d1c2f3e4a5b' },
   algorithm: { read: oneOf('hmac-sha256'), text: 'Its algorithm.', example: 'hmac-sha256' },
   secret: { read: STRING, text: 'Its secret, in Base64.', example: 'c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U=' },
 })

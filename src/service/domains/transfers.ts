@@ -8,7 +8,7 @@ import type { StoredTransfers } from '../../store/domains/transfers.ts'
 import type { Access } from '../actor.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import { encrypt } from '../secrets/encryption.ts'
-import { keyNameOf, keyOf, openTransfers } from '../secrets/transfer-keys.ts'
+import { keyOf, openTransfers } from '../secrets/transfer-keys.ts'
 import { openZone } from '../zone/opening.ts'
 import { authoriseWhole } from './domains.ts'
 
@@ -70,18 +70,19 @@ export async function set(
   const had = before?.secret ?? null
   const made = wanted.tsig && had === null ? randomBytes(32) : undefined
   const secret = made === undefined ? had : encrypt(system, made, { table: 'transfers', owner: name })
-  // If this transaction fails after the nameserver got the settings, repair must know that they are ours.
-  if (before === undefined) await store.putNone(system.pools.marks, id)
+  // If this transaction fails after the nameserver got the settings, repair must know that they are ours, and the next
+  // key takes the place of this one.
+  const keyName = before?.keyName ?? (await store.putNone(system.pools.marks, id))
   const { addresses, notify } = wanted
   const after = { addresses, notify, secret: wanted.tsig ? secret : null }
   await store.put(trx, id, after)
   // New servers already receive NOTIFY for this change.
   zone.domain.notify = notify
-  await zone.publishTransfers(openTransfers(system, { id, name }, after))
+  await zone.publishTransfers(openTransfers(system, { name }, { ...after, keyName }))
   await zone.publication.commit()
   // A key that no longer belongs to any zone is harmless if it stays.
-  if (had !== null && !wanted.tsig) await system.nameserver.removeTransferKey(keyNameOf({ id })).catch(() => undefined)
-  return { settings: wanted, key: made && keyOf({ id }, made) }
+  if (had !== null && !wanted.tsig) await system.nameserver.removeTransferKey(keyName).catch(() => undefined)
+  return { settings: wanted, key: made && keyOf(keyName, made) }
 }
 
 function settingsOf(stored: StoredTransfers | undefined): TransferSettings {

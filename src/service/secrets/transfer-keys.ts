@@ -21,18 +21,13 @@ export async function transfersOf(
 /** Returns the permissions for the nameserver. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
 export function openTransfers(
   system: System,
-  domain: Pick<Domain, 'id' | 'name'>,
-  { addresses, secret }: StoredTransfers,
+  domain: Pick<Domain, 'name'>,
+  { addresses, secret, keyName }: Omit<StoredTransfers, 'notify'>,
 ): Transfers {
   if (secret === null) return { addresses, key: undefined }
-  return { addresses, key: keyOf(domain, decrypt(system, { table: 'transfers', owner: domain.name, secret })) }
+  return { addresses, key: keyOf(keyName, decrypt(system, { table: 'transfers', owner: domain.name, secret })) }
 }
 
-/** Returns the name of a zone's own key: it has only one at a time. */
-export function keyNameOf({ id }: Pick<Domain, 'id'>): string {
-  return `domain-${id}`
-}
-
-export function keyOf(domain: Pick<Domain, 'id'>, secret: Buffer): TransferKey {
-  return { name: keyNameOf(domain), algorithm: 'hmac-sha256', secret: secret.toString('base64') }
+export function keyOf(name: string, secret: Buffer): TransferKey {
+  return { name, algorithm: 'hmac-sha256', secret: secret.toString('base64') }
 }

@@ -13,7 +13,7 @@ import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRset, RRsetState } from '../../store/zone/rrsets.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
 import { after, type Timestamp } from '../../time.ts'
-import { keyNameOf, transfersOf } from '../secrets/transfer-keys.ts'
+import { transfersOf } from '../secrets/transfer-keys.ts'
 import { growthOf, rrsetAfter, type Change, type Written, type ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
 import type { Difference } from './differences.ts'
@@ -233,7 +233,7 @@ export class Zone implements ZoneState, AsyncDisposable {
       if (claim.isDoubtful) await claim.note(nextVersion(system, Math.max(sent, claim.mark.version ?? 0)), size)
       await system.nameserver.deleteZone(`${name}.`, claim)
       // A key that no longer belongs to any zone is harmless if it stays.
-      if (transfers?.secret) await system.nameserver.removeTransferKey(keyNameOf({ id })).catch(() => undefined)
+      if (transfers?.secret) await system.nameserver.removeTransferKey(transfers.keyName).catch(() => undefined)
     })
   }
 

@@ -48,6 +48,7 @@ test('a key is shown once, when it is made; one that comes later is another', as
   const { key, ...shown } = succeeded(await api.put(path, { ...SOME, tsig: true }), 200).json as { key: Key }
   t.deepEqual(shown, { ...SOME, tsig: true })
   t.is(key.algorithm, 'hmac-sha256')
+  t.regex(key.name, /^key-[0-9a-f-]{36}$/)
   t.is(Buffer.from(key.secret, 'base64').length, 32)
   t.deepEqual((await api.get(path)).json, { ...SOME, tsig: true })
   t.deepEqual((await api.put(path, { ...SOME, tsig: true })).json, { ...SOME, tsig: true })
@@ -55,6 +56,7 @@ test('a key is shown once, when it is made; one that comes later is another', as
   t.deepEqual((await api.put(path, NONE)).json, NONE)
   const again = succeeded(await api.put(path, { ...NONE, tsig: true }), 200).json as { key: Key }
   t.not(again.key.secret, key.secret)
+  t.not(again.key.name, key.name)
   const [row] = await query<{ secret: Buffer }>(
     service().system.db,
     'select secret from transfers where domain_id = (select id from domains where name = :name)',
