@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { openDatabase, query } from '../../src/store/database.ts'
@@ -61,6 +62,26 @@ test.serial('a backup that is stopped leaves no file; while it runs, nobody sees
   } finally {
     client.release(true)
   }
+})
+
+test.serial('what a killed backup leaves is deleted by the next one, and nothing else', async (t) => {
+  const client = await servers().system.db.connect()
+  await client.query('begin; lock table throttle in access exclusive mode')
+  const killed = start(['backup', join(folder, 'killed.dump')])
+  try {
+    await eventually(() => readdirSync(folder).length)
+    killed.child.kill('SIGKILL')
+    await killed.ended
+  } finally {
+    client.release(true)
+  }
+  const [part] = readdirSync(folder)
+  t.is(part, `killed.dump.${killed.child.pid!}@${hostname()}.part`)
+  const kept = [`running.dump.${process.pid}@${hostname()}.part`, 'fresh.dump.9@elsewhere.part', 'others.1.part']
+  for (const name of [...kept, 'old.dump.9@elsewhere.part']) writeFileSync(join(folder, name), '')
+  for (const name of ['old.dump.9@elsewhere.part', 'others.1.part']) utimesSync(join(folder, name), 0, 0)
+  t.is(await start(['backup', join(folder, 'next.dump')]).ended, 0)
+  t.deepEqual(readdirSync(folder).sort(), [...kept, 'next.dump'].sort())
 })
 
 test.serial('a backup that cannot be written is no backup', async (t) => {

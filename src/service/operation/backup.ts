@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { open, rename, rm, type FileHandle } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
 import { Conflict, reasonOf, StartError } from '../../errors.ts'
 import { query, transaction, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
@@ -12,6 +13,9 @@ import { requireDecryptionOf } from './stored-secrets.ts'
 
 /** Tables whose rows are useful for only a few hours. Mails have secrets in clear, and would be sent a second time. */
 const LEFT_OUT = ['public.mails', 'public.confirmations', 'public.captchas']
+
+/** Milliseconds after which an unfinished backup is taken for abandoned, whoever writes it. */
+const PART_LIFETIME = 86_400_000
 
 /** The contents of a backup. */
 export interface Contents {
@@ -35,12 +39,14 @@ export interface Backup {
 
 /**
  * Writes the database to a new file, which appears only when it is complete, and which only its owner can read. Counts
- * all rows in the file, and compares them with those of the database in the same snapshot.
+ * all rows in the file, and compares them with those of the database in the same snapshot. Deletes what killed backups
+ * have left in the folder.
  * @throws StartError, Conflict if the file exists
  */
 export async function backUp(system: System, file: string, signal: AbortSignal): Promise<Backup> {
   if (existsSync(file)) throw new Conflict(`${file} exists already; nothing was written`)
-  const part = `${file}.${process.pid}.part`
+  await removeAbandoned(dirname(file)).catch(() => undefined)
+  const part = `${file}.${process.pid}@${hostname()}.part`
   const handle = await open(part, 'wx', 0o600).catch(refused)
   try {
     const save = async (trx: Db) => {
@@ -63,6 +69,26 @@ export async function backUp(system: System, file: string, signal: AbortSignal):
   } finally {
     await handle.close()
     await rm(part, { force: true })
+  }
+}
+
+/** Deletes unfinished backups whose process has ended: seen by its id on this machine, else by their age. */
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, pid, host] = /\.([1-9][0-9]*)@([^@]+)\.part$/.exec(name) ?? []
+    if (pid === undefined) continue
+    const path = join(folder, name)
+    const isOld = (await stat(path)).mtimeMs < Date.now() - PART_LIFETIME
+    if (isOld || (host === hostname() && !isOther(Number(pid)))) await rm(path, { force: true }).catch(() => undefined)
+  }
+}
+
+/** Reports whether another process has this id; a backup of this process has not begun. */
+function isOther(pid: number): boolean {
+  try {
+    return pid !== process.pid && process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
