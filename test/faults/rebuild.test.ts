@@ -1,7 +1,9 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
+import * as marks from '../../src/store/zone/marks.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { validate } from '../support/dns/validators.ts'
+import { eventually } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { startOurs, type Program } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
@@ -76,6 +78,34 @@ test.serial(
     }
   },
 )
+
+test.serial('it waits for the zones that it has to make, not for those that are only written', async (t) => {
+  const service = await servers().serve()
+  const [lost, written, other] = ZONES as [string, string, string]
+  const hold = (method: string, zone: string) =>
+    servers().proxy.stop((call) => call.method === method && `${call.path} ${call.body}`.includes(`${zone}.`))
+  const write = async (zone: string) => {
+    const push = hold('PATCH', zone)
+    const rrset = { subname: 'www', type: 'A', ttl: 300, records: ['192.0.2.2'] }
+    const answer = service.api.put(`/domains/${zone}/rrsets/www/A/`, rrset)
+    await push.arrived
+    return { push, answer }
+  }
+  const writes = [await write(other)]
+  for (const zone of [lost, written]) await servers().pdns('DELETE', `/zones/${zone}.`)
+  const creation = hold('POST', lost)
+  const { ended, output } = rebuild({ LOG_LEVEL: 'error' })
+  await creation.arrived
+  await eventually(async () => (await marks.list(servers().system.db, [written])).length === 0)
+  writes.push(await write(written))
+  creation.release('pass')
+  t.is(await ended, 0, output())
+  t.regex(output(), /^[12] zones are as the database says again\.$/m)
+  for (const { push } of writes) push.release('pass')
+  for (const { answer } of writes) t.is((await answer).status, 200)
+  await service.stop()
+  t.deepEqual(await discrepancies(servers()), [])
+})
 
 test.serial('it tells which zones could not be made, and fails; the next one makes them', async (t) => {
   await losePowerDns()

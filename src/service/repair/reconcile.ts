@@ -43,15 +43,14 @@ export const AUDIT_TURNS = 86_400_000 / AUDIT_PAUSE
 /** The number of zones, or of RRsets that a repair has corrected, that a line of the log names. */
 const LOGGED_NAMES = 10
 
-/** Makes due marked zones equal to the database and removes their marks. Returns the number of repaired zones. */
-export async function reconcile(system: System): Promise<number> {
-  const repaired = await Promise.all(Array.from({ length: RECONCILERS }, () => repairDue(system)))
-  return repaired.reduce((sum, some) => sum + some, 0)
+/** Makes due marked zones equal to the database and removes their marks. Returns the repaired zones. */
+export async function reconcile(system: System): Promise<string[]> {
+  return (await Promise.all(Array.from({ length: RECONCILERS }, () => repairDue(system)))).flat()
 }
 
 /** Repairs due zones one after the other. A zone that cannot be repaired now becomes due again later. */
-async function repairDue(system: System, stopping?: AbortSignal): Promise<number> {
-  let repaired = 0
+async function repairDue(system: System, stopping?: AbortSignal): Promise<string[]> {
+  const repaired: string[] = []
   while (stopping?.aborted !== true) {
     const zone = await marks.takeDue(system.db)
     if (zone === undefined) break
@@ -59,7 +58,7 @@ async function repairDue(system: System, stopping?: AbortSignal): Promise<number
       if (stopping?.aborted !== true) system.log.error('zone not repaired', { zone, reason: (error as Error).message })
       return false
     })
-    if (isRepaired) repaired++
+    if (isRepaired) repaired.push(zone)
   }
   return repaired
 }
@@ -125,7 +124,7 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
   await claim.wait()
   let rrsets: string | undefined
   if (domain !== undefined) {
-    const isForeign = wasAudited(claim.mark)
+    const isForeign = marks.wasAudited(claim.mark)
     const { version, differences: found } = await new Zone(publication, domain, REPAIR).publishWhole(claim)
     if (isForeign && found.length > 0) {
       const occasion = { version, now: after(domain.published, system.now()) }
@@ -146,28 +145,25 @@ export function named(names: string[]): string {
   return [...names.slice(0, LOGGED_NAMES), ...more].join(', ')
 }
 
-/** Reports whether an audit marked the zone, and the service has sent nothing since: then others have changed it. */
-function wasAudited({ first, timeLimit }: Mark): boolean {
-  return first === null && timeLimit === 0
-}
-
 /**
  * Finds zones that differ from the database, marks them, and returns their names; only logs paused ones. Compares the
  * serials, with one request for all zones.
  * @param compares returns whether the contents of the domain with this id are also compared, with a request of its own
  */
 export async function audit(system: System, compares: (id: number) => boolean): Promise<string[]> {
+  // The versions first: that of a zone that is written meanwhile is another when the zone is marked.
+  const versions = await domains.versions(system.db)
   const serials = await system.nameserver.serials()
-  const suspects: string[] = []
-  for (const { id, name, version, paused } of await domains.versions(system.db)) {
+  const suspects = new Map<string, number | null>()
+  for (const { id, name, version, paused } of versions) {
     if (serials.get(`${name}.`) === version && !(compares(id) && (await contentsDiffer(system, name)))) continue
     if (paused) system.log.warn('paused zone differs', { zone: name })
-    else suspects.push(name)
+    else suspects.set(name, compares(id) ? null : version)
   }
-  const found = await marks.setMany(system.db, suspects)
+  const found = await marks.setMany(system.db, [...suspects.keys()], [...suspects.values()])
   system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'audit' }, found.length)
   await tellLost(system, serials, found)
-  return suspects
+  return [...suspects.keys()]
 }
 
 /**
@@ -234,31 +230,39 @@ async function keepMissingKeys(system: System, stopping?: AbortSignal): Promise<
 }
 
 /**
- * Audits, and repairs all marked zones now.
+ * Audits, and repairs all marked zones now. Leaves those alone that are only being written.
  * @param options.tell called every few seconds with the numbers of finished and of all zones
- * @returns the marked zones, and the marks that remain of these because repair failed
+ * @returns the zones that needed repair, and the marks that remain of these because it failed
  */
 export async function reconcileAll(
   system: System,
   { contents, tell }: { contents: boolean; tell?: (done: number, all: number) => void },
 ): Promise<{ doubtful: string[]; left: Mark[] }> {
   await keepMissingKeys(system)
-  await audit(system, () => contents)
-  const doubtful = (await marks.list(system.db)).map(({ zone }) => zone)
+  const suspects = new Set(await audit(system, () => contents))
+  const marked = await marks.list(system.db)
+  const needed = new Set(marked.flatMap((mark) => (marks.isOfWrite(mark) ? [] : [mark.zone])))
+  const awaited = marked.filter(({ zone }) => needed.has(zone) || suspects.has(zone))
+  const since = new Map(awaited.map((mark) => [mark.zone, mark.since]))
   await marks.hasten(system.db)
   // Other processes also repair, so the marks decide.
   const count = async () => {
     const left = await marks.state(system.db).catch(() => undefined)
-    if (left !== undefined) tell?.(Math.max(doubtful.length - left.number, 0), doubtful.length)
+    if (left !== undefined) tell?.(Math.max(since.size - left.number, 0), since.size)
   }
-  if (doubtful.length > 0) tell?.(0, doubtful.length)
+  if (since.size > 0) tell?.(0, since.size)
   const telling = tell && setInterval(() => void count(), PROGRESS_PAUSE)
   try {
     for (let patience = RECONCILE_PATIENCE; ; patience--) {
-      await reconcile(system)
-      const left = await marks.list(system.db, doubtful)
+      for (const zone of await reconcile(system)) needed.add(zone)
+      // A later mark is that of a write to a zone that was equal.
+      const now = await marks.list(system.db, [...since.keys()])
+      const left = now.filter((mark) => mark.since === since.get(mark.zone))
       // A zone without an attempt is locked by a writer or by another process that reconciles.
-      if (patience === 0 || left.every(({ attempts }) => attempts > 0)) return { doubtful, left }
+      if (patience === 0 || left.every(({ attempts }) => attempts > 0)) {
+        for (const { zone } of left) needed.add(zone)
+        return { doubtful: marked.map(({ zone }) => zone).filter((zone) => needed.has(zone)), left }
+      }
       await sleep(RECONCILE_PAUSE)
     }
   } finally {

@@ -165,16 +165,22 @@ export async function isMarked(db: Db, zone: string): Promise<boolean> {
   return (await maybeOne(db, 'select from marks where zone = :zone', { zone })) !== undefined
 }
 
-/** Marks zones in which an audit found differences. Returns those that were not marked. */
-export async function setMany(db: Db, zones: string[]): Promise<string[]> {
+/**
+ * Marks zones in which an audit found differences. Returns those that were not marked.
+ * @param versions those that the audit has compared; null: none. Domains with other versions by now are left out
+ */
+export async function setMany(db: Db, zones: string[], versions: (number | null)[] = []): Promise<string[]> {
   const set = await query<{ zone: string; added: boolean }>(
     db,
     `insert into marks (zone, since, grace, time_limit, retry_at)
-     select zone, now(), 0, 0, now() from unnest(cast(:zones as text[])) zone
+     select zone, now(), 0, 0, now()
+     from unnest(cast(:zones as text[]), cast(:versions as bigint[])) suspects (zone, version)
+     where version is null
+       or version = (select domains.version from domains where domains.name = suspects.zone)
      on conflict (zone) do update set settled = false, retry_at = least(marks.retry_at, now())
      where marks.settled
      returning zone, xmax = 0 as added`,
-    { zones },
+    { zones, versions },
   )
   return set.flatMap(({ zone, added }) => (added ? [zone] : []))
 }
@@ -193,6 +199,16 @@ export async function takeDue(db: Db): Promise<string | undefined> {
 /** Makes the repair of all marked zones due now. */
 export async function hasten(db: Db): Promise<void> {
   await query(db, 'update marks set retry_at = now() where retry_at > now()')
+}
+
+/** Reports whether an audit marked the zone, and the service has sent nothing since: then others have changed it. */
+export function wasAudited({ first, timeLimit }: Mark): boolean {
+  return first === null && timeLimit === 0
+}
+
+/** Reports whether a write has marked the zone, and nothing has failed yet: it may be under way. */
+export function isOfWrite(mark: Mark): boolean {
+  return mark.attempts === 0 && mark.lastError === null && !wasAudited(mark)
 }
 
 /** Returns the marks of these zones, or all marks, without settled ones. */
