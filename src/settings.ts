@@ -1,26 +1,5 @@
 import { RATES } from './limits.ts'
-import {
-  address,
-  addresses,
-  database,
-  encryptionKeys,
-  hostName,
-  integer,
-  integerOrNone,
-  ipAddress,
-  ipAddresses,
-  isOn,
-  mailServer,
-  names,
-  networks,
-  oneOf,
-  secondaries,
-  secret,
-  throttleRates,
-  transferAddresses,
-  transferKey,
-  url,
-} from './setting-values.ts'
+import * as parse from './setting-values.ts'
 
 /** A setting of a process: an environment variable. */
 export interface Setting<T> {
@@ -56,136 +35,136 @@ function optional<T>(name: string, read: (text: string) => T, usual?: string): M
 /** All settings (contract §16), in the groups and the order of the documents. The keys are those of `Config`. */
 export const GROUPS = {
   Servers: {
-    databaseUrl: optional('DATABASE_URL', database, 'a private Postgres')`
+    databaseUrl: optional('DATABASE_URL', parse.database, 'a private Postgres')`
       Postgres 15 or newer, at one address, such as "postgres://zoneplane@localhost/zoneplane?host=/var/run/postgresql"`,
-    pdnsApiUrl: optional('PDNS_API_URL', url('http:', 'https:'), 'a private PowerDNS')`
+    pdnsApiUrl: optional('PDNS_API_URL', parse.url('http:', 'https:'), 'a private PowerDNS')`
       base URL of PowerDNS' web server, such as "http://127.0.0.1:8081"`,
     pdnsApiKey: optional('PDNS_API_KEY', String, 'none, required with PDNS_API_URL')`
       API key of that web server`,
-    pdnsConnections: setting('PDNS_CONNECTIONS', integer(1, 100), '8')`
+    pdnsConnections: setting('PDNS_CONNECTIONS', parse.integer(1, 100), '8')`
       connections to that API, 1 to 100. PowerDNS stalls above 8 to 10 in all: divide them among the processes that
       share it`,
-    keyEncryptionKeys: unset('KEY_ENCRYPTION_KEYS', encryptionKeys, [], 'made once and kept in the data folder')`
+    keyEncryptionKeys: unset('KEY_ENCRYPTION_KEYS', parse.encryptionKeys, [], 'made once and kept in the data folder')`
       keys that encrypt secrets in the database, separated by commas: the first one encrypts, all decrypt.
       "openssl rand -base64 32" makes one. Required with DATABASE_URL. Keep a copy apart from the database`,
-    startTimeout: setting('START_TIMEOUT', integer(0, 3600), '60')`
+    startTimeout: setting('START_TIMEOUT', parse.integer(0, 3600), '60')`
       seconds that a starting process waits for Postgres, 0 to 3600`,
-    shutdownDelay: setting('SHUTDOWN_DELAY', integer(0, 40), '0')`
+    shutdownDelay: setting('SHUTDOWN_DELAY', parse.integer(0, 40), '0')`
       seconds that a process still answers after SIGTERM, 0 to 40. "/readyz" is 503 meanwhile, so that a balancer can
       notice`,
   },
   'Private servers': {
     dataFolder: setting('ZONEPLANE_DATA', String, '.zoneplane')`
       data folder of the private servers`,
-    install: setting('ZONEPLANE_INSTALL', oneOf(['ask', 'yes', 'no']), 'ask')`
+    install: setting('ZONEPLANE_INSTALL', parse.oneOf(['ask', 'yes', 'no']), 'ask')`
       whether root installs missing programs with apt-get: "ask" (at a terminal; without one, yes), "yes" or "no"`,
-    durable: setting('DURABLE', isOn, 'on')`
+    durable: setting('DURABLE', parse.isOn, 'on')`
       "off", for tests: the servers write faster, and lose data if the machine (not only the service) crashes`,
-    dnsHosts: setting('DNS_HOST', ipAddresses, '127.0.0.1')`
+    dnsHosts: setting('DNS_HOST', parse.ipAddresses, '127.0.0.1')`
       addresses on which PowerDNS answers, separated by commas; "0.0.0.0, ::" means all`,
-    dnsPort: setting('DNS_PORT', integer(0, 65535), '5300')`
+    dnsPort: setting('DNS_PORT', parse.integer(0, 65535), '5300')`
       port on which PowerDNS answers; "0" means any free one`,
-    transferAddresses: setting('TRANSFER_ADDRESSES', transferAddresses, '127.0.0.0/8, ::1')`
+    transferAddresses: setting('TRANSFER_ADDRESSES', parse.transferAddresses, '127.0.0.0/8, ::1')`
       addresses or networks that can transfer zones without TSIG, separated by commas, or "none"`,
   },
   API: {
-    hosts: setting('HOST', addresses, '127.0.0.1, ::1')`
+    hosts: setting('HOST', parse.addresses, '127.0.0.1, ::1')`
       addresses of the API, separated by commas; "::" means all, also of IPv4`,
-    port: setting('PORT', integer(0, 65535), '8080')`
+    port: setting('PORT', parse.integer(0, 65535), '8080')`
       port of the API; "0" means any free one`,
     publicUrl: optional(
       'PUBLIC_URL',
-      (text) => url('http:', 'https:')(text).replace(/\/+$/, ''),
+      (text) => parse.url('http:', 'https:')(text).replace(/\/+$/, ''),
       'the URL of each request',
     )`
       URL under which clients reach the API, such as "https://dns.example.net"; required with MAIL_URL`,
-    trustedProxies: unset('TRUSTED_PROXIES', networks, [])`
+    trustedProxies: unset('TRUSTED_PROXIES', parse.networks, [])`
       addresses or networks of proxies whose "X-Forwarded-*" headers count, separated by commas`,
-    updateHosts: unset('UPDATE_HOSTS', names, [])`
+    updateHosts: unset('UPDATE_HOSTS', parse.names, [])`
       host names, separated by commas, that serve dynDNS updates on every path, and nothing else`,
-    checkIpHosts: unset('CHECK_IP_HOSTS', names, [])`
+    checkIpHosts: unset('CHECK_IP_HOSTS', parse.names, [])`
       host names, separated by commas, that answer with the caller's address on every path`,
-    bodyLimit: setting('BODY_LIMIT', integer(1024, 2 ** 30), '16777216')`
+    bodyLimit: setting('BODY_LIMIT', parse.integer(1024, 2 ** 30), '16777216')`
       octets of the largest body that creates a domain`,
-    retryAfter: setting('RETRY_AFTER', integer(1, 3600), '5')`
+    retryAfter: setting('RETRY_AFTER', parse.integer(1, 3600), '5')`
       seconds in "Retry-After" of 503 responses`,
   },
   DNS: {
     nameServers: unset(
       'NAMESERVERS',
-      (text) => names(text).map((name) => `${name}.`),
+      (text) => parse.names(text).map((name) => `${name}.`),
       ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
       'ns1.zoneplane.test, ns2.zoneplane.test',
     )`
       host names for the NS RRset of new domains, separated by commas; the first one is the SOA's primary. Required with
       PDNS_API_URL`,
-    denial: setting('DENIAL', oneOf(['nsec', 'nsec3']), 'nsec3')`
+    denial: setting('DENIAL', parse.oneOf(['nsec', 'nsec3']), 'nsec3')`
       how new zones deny names that do not exist: "nsec3", or "nsec". With "nsec", large zones gain and lose names at no
       extra cost, but everybody can list their names (docs/operators/zones.md)`,
-    localPublicSuffixes: unset('LOCAL_PUBLIC_SUFFIXES', names, [])`
+    localPublicSuffixes: unset('LOCAL_PUBLIC_SUFFIXES', parse.names, [])`
       names, separated by commas; every account can register direct children of them. If Zoneplane has a domain of such a
       name, its zone delegates the children`,
-    minimumTtl: setting('MINIMUM_TTL', integer(1, 3600), '60')`
+    minimumTtl: setting('MINIMUM_TTL', parse.integer(1, 3600), '60')`
       minimum TTL of new domains, 1 to 3600 seconds`,
-    historyDays: setting('HISTORY_DAYS', integer(1, 36_500), '90')`
+    historyDays: setting('HISTORY_DAYS', parse.integer(1, 36_500), '90')`
       days that Zoneplane keeps the history of domains, and can restore deleted domains`,
   },
   Secondaries: {
-    secondaries: unset('SECONDARIES', secondaries, [])`
+    secondaries: unset('SECONDARIES', parse.secondaries, [])`
       nameservers that transfer the zones, such as "ns2.example.net=192.0.2.53, ns3.example.net=[2001:db8::53]:5300".
       Zoneplane sends them NOTIFY after every change`,
-    catalogZone: optional('CATALOG_ZONE', hostName)`
+    catalogZone: optional('CATALOG_ZONE', parse.hostName)`
       name of a catalog zone (RFC 9432), which lists all zones for the secondaries`,
-    transferKey: optional('TRANSFER_KEY', transferKey)`
+    transferKey: optional('TRANSFER_KEY', parse.transferKey)`
       TSIG key that can transfer every zone, such as "hmac-sha256:transfer:SECRET". "openssl rand -base64 32" makes a
       secret`,
-    privateTransfers: setting('PRIVATE_TRANSFERS', isOn, 'off')`
+    privateTransfers: setting('PRIVATE_TRANSFERS', parse.isOn, 'off')`
       "on": users can name private, loopback and other special-purpose addresses for their own secondaries`,
   },
   Accounts: {
-    registration: setting('REGISTRATION', (text) => oneOf(['open', 'closed'])(text) === 'open', 'closed')`
+    registration: setting('REGISTRATION', (text) => parse.oneOf(['open', 'closed'])(text) === 'open', 'closed')`
       "open": everybody can sign up; "closed": only the command line creates accounts`,
-    emailConfirmation: setting('EMAIL_CONFIRMATION', isOn, 'on')`
+    emailConfirmation: setting('EMAIL_CONFIRMATION', parse.isOn, 'on')`
       "off": a new account is active at once, and nobody checks that the address is the user's`,
-    confirmationValidity: setting('CONFIRMATION_VALIDITY', integer(60, 30 * 86_400), '43200')`
+    confirmationValidity: setting('CONFIRMATION_VALIDITY', parse.integer(60, 30 * 86_400), '43200')`
       validity of links in mails, 60 to 2592000 seconds`,
-    captcha: setting('CAPTCHA', isOn, 'off')`
+    captcha: setting('CAPTCHA', parse.isOn, 'off')`
       "on": strangers have to solve a captcha`,
-    limitDomains: setting('LIMIT_DOMAINS', integerOrNone(0, 2 ** 31 - 1), '15')`
+    limitDomains: setting('LIMIT_DOMAINS', parse.integerOrNone(0, 2 ** 31 - 1), '15')`
       default limit of domains of a new account, or "none"`,
-    token: optional('ZONEPLANE_TOKEN', secret, 'made once and kept in the data folder')`
+    token: optional('ZONEPLANE_TOKEN', parse.secret, 'made once and kept in the data folder')`
       secret of the demo account's token, at least 8 characters. With DATABASE_URL, there is a demo account only if this
       is set`,
   },
   Mail: {
-    mailUrl: optional('MAIL_URL', mailServer, 'none: mails are files in the data folder')`
+    mailUrl: optional('MAIL_URL', parse.mailServer, 'none: mails are files in the data folder')`
       SMTP server: "smtp://[user:password@]host[:port]", or the same with "smtps://". Zoneplane sends a password only
       over TLS`,
-    mailFrom: unset('MAIL_FROM', address, 'zoneplane@zoneplane.test', 'none, required with MAIL_URL')`
+    mailFrom: unset('MAIL_FROM', parse.address, 'zoneplane@zoneplane.test', 'none, required with MAIL_URL')`
       sender's address`,
   },
   Throttling: {
-    throttle: setting('THROTTLE', isOn, 'on')`
+    throttle: setting('THROTTLE', parse.isOn, 'on')`
       whether Zoneplane throttles requests: "on" or "off"`,
-    throttleStore: setting('THROTTLE_STORE', oneOf(['memory', 'postgres']), 'memory')`
+    throttleStore: setting('THROTTLE_STORE', parse.oneOf(['memory', 'postgres']), 'memory')`
       where processes count requests: "memory", each for itself, or "postgres", all together`,
-    throttleRates: unset('THROTTLE_RATES', throttleRates, RATES, 'the rates in docs/api.md')`
+    throttleRates: unset('THROTTLE_RATES', parse.throttleRates, RATES, 'the rates in docs/api.md')`
       other rates for some scopes, such as "user=50000/d; dyndns=20/2min, 100/h", per "s", "min", "h" or "d"`,
   },
   'Log and metrics': {
-    logLevel: setting('LOG_LEVEL', oneOf(['error', 'warn', 'info', 'debug']), 'info')`
+    logLevel: setting('LOG_LEVEL', parse.oneOf(['error', 'warn', 'info', 'debug']), 'info')`
       "error", "warn", "info" (a line per request) or "debug"`,
-    logAddresses: setting('LOG_ADDRESSES', oneOf(['full', 'prefix', 'none']), 'full')`
+    logAddresses: setting('LOG_ADDRESSES', parse.oneOf(['full', 'prefix', 'none']), 'full')`
       clients' addresses in the log: "full", "prefix" (IPv4 /24, IPv6 /48) or "none"`,
-    logFormat: optional('LOG_FORMAT', oneOf(['json', 'text']), '"text" at a terminal, otherwise "json"')`
+    logFormat: optional('LOG_FORMAT', parse.oneOf(['json', 'text']), '"text" at a terminal, otherwise "json"')`
       form of the lines on standard error: "text", or "json", an object a line`,
-    metricsHost: setting('METRICS_HOST', ipAddress, '127.0.0.1')`
+    metricsHost: setting('METRICS_HOST', parse.ipAddress, '127.0.0.1')`
       IP address that serves "/metrics" to Prometheus (docs/operators/monitor.md)`,
-    metricsPort: optional('METRICS_PORT', integer(0, 65535), 'none: nothing is measured')`
+    metricsPort: optional('METRICS_PORT', parse.integer(0, 65535), 'none: nothing is measured')`
       port of its own for "/metrics"; "0" means any free one`,
   },
   Tests: {
-    ciControl: setting('CI_CONTROL', isOn, 'off')`
+    ciControl: setting('CI_CONTROL', parse.isOn, 'off')`
       "on": everybody can create accounts (docs/ci.md); only with private servers`,
     seed: optional('ZONEPLANE_SEED', String)`
       YAML file of accounts, tokens, policies and domains to create at start, instead of the demo (docs/ci.md)`,

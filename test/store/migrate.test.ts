@@ -132,7 +132,8 @@ const RELEASED: Record<string, string> = {
   '18_incarnations': '8e67ef704024f32b93d73f8001d7a8b73c4a0ce4f1d0eb5dd109ddc22bc8f770',
   '19_rrsets_at_once': '197baac8bafa0e4e5b0cf0a916b6e3fd742795f6683e550f29a577c171f2aea2',
   '20_one_catalog': '56bd55453eb5d54f7d71a086a0cb33f207eef8b573241304149d5545d294fd35',
-  '21_transfer_key_names': '65358d79b06566564acda303b625c47326fc666aa3cc589fb85fd07183892981',
+  '21_count_request': '075cabca82c5b50702c050cb0efe743deb5c4ca9c27f76ddbb26e902ec017da9',
+  '22_transfer_key_names': '65358d79b06566564acda303b625c47326fc666aa3cc589fb85fd07183892981',
 }
 
 /** The newest migration of each released schema. */
@@ -145,7 +146,8 @@ const SCHEMAS = [
   '18_incarnations',
   '19_rrsets_at_once',
   '20_one_catalog',
-  '21_transfer_key_names',
+  '21_count_request',
+  '22_transfer_key_names',
 ]
 
 test('a released migration does not change, and new ones come after it', (t) => {
@@ -217,7 +219,7 @@ test('the members of several catalog zones become those of one', async (t) => {
 test('a TSIG key keeps its name; the next one gets a random one', async (t) => {
   await withEmptyDatabase(async (url, db) => {
     await migrate(url)
-    await undo(db, '21_transfer_key_names')
+    await undo(db, '22_transfer_key_names')
     await query(
       db,
       `insert into transfers (domain_id, addresses, notify, secret) values (1, '{}', '{}', '\\x00'), (2, '{}', '{}', null)`,
