@@ -1,4 +1,3 @@
-import test from 'ava'
 import { once } from 'node:events'
 import { createSocket } from 'node:dgram'
 import type { SecondaryReport } from '../../src/service/domains/serving-status.ts'
@@ -10,6 +9,7 @@ import { update } from '../support/clients/dyndns.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { eventuallyHas } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
+import { test } from '../support/serial.ts'
 import { startServers, type Servers } from '../support/servers/servers.ts'
 import { startService, type LocalService } from '../support/servers/service.ts'
 
@@ -22,7 +22,7 @@ let other: Servers
 /** A service with secondaries on the same servers: one is `other`, at the address of another nobody listens. */
 let primary: LocalService
 
-test.serial.before('a secondary', async () => {
+test.before('a secondary', async () => {
   account = await service().account()
   other = await startServers()
   const silent = createSocket('udp4').bind(0, '127.0.0.1')
@@ -67,7 +67,7 @@ async function statusOf(name: string, query = '', api = primary.clientOf(account
   return json as Status
 }
 
-test.serial('without secondaries, the primary alone counts', async (t) => {
+test('without secondaries, the primary alone counts', async (t) => {
   const name = await newDomain(account.api)
   const { status, json } = await account.api.get(`/domains/${name}/publication/`)
   const { version, published } = json as Status
@@ -77,7 +77,7 @@ test.serial('without secondaries, the primary alone counts', async (t) => {
   t.is(((await account.api.get(`/domains/${name}/`)).json as { published: string }).published, published)
 })
 
-test.serial('a write that publishes tells the version; one that changes nothing does not', async (t) => {
+test('a write that publishes tells the version; one that changes nothing does not', async (t) => {
   const created = await account.api.post('/domains/', { name: 'versions.example' })
   const path = '/domains/versions.example/rrsets/'
   const one = `${path}www/A/`
@@ -120,14 +120,14 @@ for (const [query, problems] of [
   ['wait=', { wait: ['Must be a whole number of seconds.'] }],
   ['wait=1.5', { wait: ['Must be a whole number of seconds.'] }],
 ] as const) {
-  test.serial(`the query ${query} is refused`, async (t) => {
+  test(`the query ${query} is refused`, async (t) => {
     const name = await newDomain(account.api)
     const { status, json } = await account.api.get(`/domains/${name}/publication/?${query}`)
     t.deepEqual([status, json], [400, problems])
   })
 }
 
-test.serial('a version that the domain has not had yet is refused; an earlier one may be asked about', async (t) => {
+test('a version that the domain has not had yet is refused; an earlier one may be asked about', async (t) => {
   const name = await newDomain(account.api)
   const path = `/domains/${name}/publication/`
   const { version } = (await account.api.get(path)).json as Status
@@ -136,33 +136,30 @@ test.serial('a version that the domain has not had yet is refused; an earlier on
   t.like((await account.api.get(`${path}?version=${version - 1}`)).json, { version: version - 1, status: 'INSYNC' })
 })
 
-test.serial(
-  'each nameserver is told apart: one refuses, is behind, or serves the version; one that does not answer does not count',
-  async (t) => {
-    const name = await newDomain(account.api)
-    const refused = await statusOf(name)
-    const { version, published } = refused
-    const ns1 = { name: 'ns1.zoneplane.test.', status: 'INSYNC', version }
-    const ns3 = { name: 'ns3.example.net.', status: 'UNREACHABLE', version: null }
-    const ns2 = (rest: object) => ({ name: 'ns2.example.net.', ...rest })
-    const detail = 'answers REFUSED'
-    t.deepEqual(refused, {
-      ...{ version, published, status: 'PENDING' },
-      nameservers: [ns1, ns2({ status: 'PENDING', version: null, detail }), ns3],
-    })
+test('each nameserver is told apart: one refuses, is behind, or serves the version; one that does not answer does not count', async (t) => {
+  const name = await newDomain(account.api)
+  const refused = await statusOf(name)
+  const { version, published } = refused
+  const ns1 = { name: 'ns1.zoneplane.test.', status: 'INSYNC', version }
+  const ns3 = { name: 'ns3.example.net.', status: 'UNREACHABLE', version: null }
+  const ns2 = (rest: object) => ({ name: 'ns2.example.net.', ...rest })
+  const detail = 'answers REFUSED'
+  t.deepEqual(refused, {
+    ...{ version, published, status: 'PENDING' },
+    nameservers: [ns1, ns2({ status: 'PENDING', version: null, detail }), ns3],
+  })
 
-    await serve(name, version - 5 + weeks(published))
-    const older = { status: 'PENDING', version: version - 5, detail: 'serves an older version' }
-    t.deepEqual(await statusOf(name), { ...refused, nameservers: [ns1, ns2(older), ns3] })
-    t.like(await statusOf(name, `?version=${version - 5}`), { status: 'INSYNC' })
+  await serve(name, version - 5 + weeks(published))
+  const older = { status: 'PENDING', version: version - 5, detail: 'serves an older version' }
+  t.deepEqual(await statusOf(name), { ...refused, nameservers: [ns1, ns2(older), ns3] })
+  t.like(await statusOf(name, `?version=${version - 5}`), { status: 'INSYNC' })
 
-    await serve(name, version + weeks(published), 'PATCH')
-    const insync = { status: 'INSYNC', version }
-    t.deepEqual(await statusOf(name), { ...refused, status: 'INSYNC', nameservers: [ns1, ns2(insync), ns3] })
-  },
-)
+  await serve(name, version + weeks(published), 'PATCH')
+  const insync = { status: 'INSYNC', version }
+  t.deepEqual(await statusOf(name), { ...refused, status: 'INSYNC', nameservers: [ns1, ns2(insync), ns3] })
+})
 
-test.serial('a question may wait until the version is served everywhere', async (t) => {
+test('a question may wait until the version is served everywhere', async (t) => {
   const name = await newDomain(account.api)
   const { version, published } = await statusOf(name)
   t.like(await statusOf(name, '?wait=1'), { status: 'PENDING' })
@@ -172,7 +169,7 @@ test.serial('a question may wait until the version is served everywhere', async 
   for (const status of await Promise.all(waiting)) t.like(status, { version, status: 'INSYNC' })
 })
 
-test.serial('a write waits as the client prefers, after its commit', async (t) => {
+test('a write waits as the client prefers, after its commit', async (t) => {
   const name = await newDomain(account.api)
   const api = primary.clientOf(account.secret)
   const write = (address: string, prefer: string) =>
@@ -201,7 +198,7 @@ test.serial('a write waits as the client prefers, after its commit', async (t) =
   }
 })
 
-test.serial('an account may let only 20 requests wait at once; others are answered at once', async (t) => {
+test('an account may let only 20 requests wait at once; others are answered at once', async (t) => {
   const many = await service().account()
   const name = await newDomain(many.api)
   const api = primary.clientOf(many.secret)
@@ -213,7 +210,7 @@ test.serial('an account may let only 20 requests wait at once; others are answer
   t.deepEqual(outcomes.sort(), [...Array<string>(20).fill('INSYNC'), 'PENDING'])
 })
 
-test.serial('the operator learns how many zones each secondary serves as the database says', async (t) => {
+test('the operator learns how many zones each secondary serves as the database says', async (t) => {
   const zoneplane = commandsOn(() => primary.system)
   const all = (await domains.versions(primary.system.db)).length
   const [succeeded, printed] = await zoneplane('--json', 'secondaries')

@@ -1,5 +1,5 @@
-import test from 'ava'
 import { succeeded as created } from '../support/clients/api.ts'
+import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
@@ -21,31 +21,28 @@ async function tokenFor(domain: Domain, subname: string, type: string): Promise<
   return token!
 }
 
-test.serial(
-  'lego gets a certificate for a name and its wildcard with a token for only that RRset, and deletes its records',
-  async (t) => {
-    const { service, authority, front, dns } = place()
-    const domain = await Domain.create(place(), 'lego.test')
-    const pebble = await startPebble(place())
-    t.teardown(pebble.stop)
-    const folder = newFolder()
-    const [command] = blocks('docs/clients.md', 'lego 4', {
-      'http://proxy.example.net:3128': front.proxyUrl,
-      'SSL_CERT_FILE=ca.pem': `SSL_CERT_FILE=${authority.file}`,
-      'lego --accept-tos': `lego --server ${pebble.directory} --path ${folder} --accept-tos`,
-      'ns1.example.net:53': dns,
-      'example.org': domain.name,
-    })
-    succeeded(t, await shell(command!, { env: { TOKEN: await tokenFor(domain, '_acme-challenge', 'TXT') } }))
-    for (const line of front.requests) t.log(line)
+test('lego gets a certificate for a name and its wildcard with a token for only that RRset, and deletes its records', async (t) => {
+  const { service, authority, front, dns } = place()
+  const domain = await Domain.create(place(), 'lego.test')
+  const pebble = await startPebble(place())
+  t.teardown(pebble.stop)
+  const folder = newFolder()
+  const [command] = blocks('docs/clients.md', 'lego 4', {
+    'http://proxy.example.net:3128': front.proxyUrl,
+    'SSL_CERT_FILE=ca.pem': `SSL_CERT_FILE=${authority.file}`,
+    'lego --accept-tos': `lego --server ${pebble.directory} --path ${folder} --accept-tos`,
+    'ns1.example.net:53': dns,
+    'example.org': domain.name,
+  })
+  succeeded(t, await shell(command!, { env: { TOKEN: await tokenFor(domain, '_acme-challenge', 'TXT') } }))
+  for (const line of front.requests) t.log(line)
 
-    const { names, issuer, isTrusted } = await describe(pebble, `${folder}/certificates/${domain.name}.crt`)
-    t.log(`certificate for ${names.join(', ')}, issued by ${issuer}`)
-    t.deepEqual(names, ['*.lego.test', 'lego.test'])
-    t.regex(issuer, /^CN = Pebble Intermediate CA/)
-    t.true(isTrusted)
-    await domain.serves(t, `_acme-challenge.${domain.name}`, 'TXT', [])
-    await domain.isValid(t)
-    t.is((await service.api.get(`/domains/${domain.name}/rrsets/?type=TXT`)).text, '[]')
-  },
-)
+  const { names, issuer, isTrusted } = await describe(pebble, `${folder}/certificates/${domain.name}.crt`)
+  t.log(`certificate for ${names.join(', ')}, issued by ${issuer}`)
+  t.deepEqual(names, ['*.lego.test', 'lego.test'])
+  t.regex(issuer, /^CN = Pebble Intermediate CA/)
+  t.true(isTrusted)
+  await domain.serves(t, `_acme-challenge.${domain.name}`, 'TXT', [])
+  await domain.isValid(t)
+  t.is((await service.api.get(`/domains/${domain.name}/rrsets/?type=TXT`)).text, '[]')
+})

@@ -1,6 +1,6 @@
-import test from 'ava'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
@@ -32,30 +32,27 @@ sip: {type: SSHFP, value: {algorithm: 4, fingerprint: ${'ef'.repeat(32)}, finger
 www: {ttl: 300, type: HTTPS, value: {svcparams: {alpn: [h2, h3], port: 8443}, svcpriority: 1, targetname: .}}
 `
 
-test.serial(
-  'octoDNS creates a domain with all types that octodns-desec knows, and its second plan is empty',
-  async (t) => {
-    const { service, servers, authority, front } = place()
-    const PATH = await installPython(t, ['octodns', 'octodns-desec'])
-    const folder = newFolder()
-    const [module, config, command] = blocks('docs/clients.md', 'octoDNS', { 'dns.example.net': front.host })
-    writeFileSync(join(folder, 'zoneplane.py'), module!)
-    writeFileSync(join(folder, 'config.yaml'), config!)
-    mkdirSync(join(folder, 'zones'))
-    writeFileSync(join(folder, 'zones', 'octodns.test.yaml'), ZONE)
-    const env = { PATH, TOKEN: servers.owner.secret, REQUESTS_CA_BUNDLE: authority.file }
-    const sync = async () => succeeded(t, await shell(command!, { folder, env }))
+test('octoDNS creates a domain with all types that octodns-desec knows, and its second plan is empty', async (t) => {
+  const { service, servers, authority, front } = place()
+  const PATH = await installPython(t, ['octodns', 'octodns-desec'])
+  const folder = newFolder()
+  const [module, config, command] = blocks('docs/clients.md', 'octoDNS', { 'dns.example.net': front.host })
+  writeFileSync(join(folder, 'zoneplane.py'), module!)
+  writeFileSync(join(folder, 'config.yaml'), config!)
+  mkdirSync(join(folder, 'zones'))
+  writeFileSync(join(folder, 'zones', 'octodns.test.yaml'), ZONE)
+  const env = { PATH, TOKEN: servers.owner.secret, REQUESTS_CA_BUNDLE: authority.file }
+  const sync = async () => succeeded(t, await shell(command!, { folder, env }))
 
-    t.regex(await sync(), /^\* {3}Summary: Creates=14, Updates=0, Deletes=0/m)
-    const domain = await Domain.find(place(), 'octodns.test')
-    await domain.serves(t, domain.name, 'A', ['192.0.2.1', '192.0.2.2'])
-    await domain.serves(t, domain.name, 'NS', ['ns1.example.net.', 'ns2.example.net.'])
-    await domain.serves(t, `www.${domain.name}`, 'HTTPS', ['1 . alpn="h2,h3" port=8443'])
-    await domain.isValid(t)
+  t.regex(await sync(), /^\* {3}Summary: Creates=14, Updates=0, Deletes=0/m)
+  const domain = await Domain.find(place(), 'octodns.test')
+  await domain.serves(t, domain.name, 'A', ['192.0.2.1', '192.0.2.2'])
+  await domain.serves(t, domain.name, 'NS', ['ns1.example.net.', 'ns2.example.net.'])
+  await domain.serves(t, `www.${domain.name}`, 'HTTPS', ['1 . alpn="h2,h3" port=8443'])
+  await domain.isValid(t)
 
-    const before = (await service.api.get(`/domains/${domain.name}/`)).text
-    t.regex(await sync(), /^No changes were planned$/m)
-    t.is((await service.api.get(`/domains/${domain.name}/`)).text, before)
-    for (const line of front.requests) t.log(line)
-  },
-)
+  const before = (await service.api.get(`/domains/${domain.name}/`)).text
+  t.regex(await sync(), /^No changes were planned$/m)
+  t.is((await service.api.get(`/domains/${domain.name}/`)).text, before)
+  for (const line of front.requests) t.log(line)
+})

@@ -1,4 +1,3 @@
-import test from 'ava'
 import { audit, AUDIT_PAUSE, AUDIT_TURNS, auditByTurns, reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { query } from '../../src/store/database.ts'
 import { currentTime, fromMicroseconds, microseconds } from '../../src/time.ts'
@@ -7,6 +6,7 @@ import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepanci
 import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
+import { test } from '../support/serial.ts'
 import { entriesOf } from '../support/state/history.ts'
 
 // Somebody changes one of our zones directly at PowerDNS.
@@ -14,7 +14,7 @@ import { entriesOf } from '../support/state/history.ts'
 const servers = useServers()
 let service: OwnService
 
-test.serial.before('a service is started', async () => {
+test.before('a service is started', async () => {
   service = await servers().serve()
 })
 
@@ -121,30 +121,27 @@ const changes: {
 ]
 
 changes.forEach(({ what, change, showsInSerial }, i) => {
-  test.serial(
-    `${what} directly at PowerDNS is found by comparing ${showsInSerial ? 'serials' : 'contents'} and repaired`,
-    async (t) => {
-      const name = `changed-${i}.example`
-      await makeDomain(name)
-      const keys = await keysOf(name)
-      t.is((await change(`${name}.`)).status, 204)
-      t.not((await discrepancies(servers())).length, 0)
-      // Such a change sets no mark.
-      t.deepEqual(await query(servers().system.db, 'select zone from marks where not settled'), [])
-      if (!showsInSerial) t.deepEqual(await audit(servers().system, () => false), [])
-      t.deepEqual(await reconcileAll(servers().system, { contents: !showsInSerial }), { doubtful: [name], left: [] })
-      t.deepEqual(await discrepancies(servers()), [])
-      t.deepEqual(await keysOf(name), keys)
-    },
-  )
+  test(`${what} directly at PowerDNS is found by comparing ${showsInSerial ? 'serials' : 'contents'} and repaired`, async (t) => {
+    const name = `changed-${i}.example`
+    await makeDomain(name)
+    const keys = await keysOf(name)
+    t.is((await change(`${name}.`)).status, 204)
+    t.not((await discrepancies(servers())).length, 0)
+    // Such a change sets no mark.
+    t.deepEqual(await query(servers().system.db, 'select zone from marks where not settled'), [])
+    if (!showsInSerial) t.deepEqual(await audit(servers().system, () => false), [])
+    t.deepEqual(await reconcileAll(servers().system, { contents: !showsInSerial }), { doubtful: [name], left: [] })
+    t.deepEqual(await discrepancies(servers()), [])
+    t.deepEqual(await keysOf(name), keys)
+  })
 })
 
-test.serial('if nothing was changed at PowerDNS, no zone is repaired', async (t) => {
+test('if nothing was changed at PowerDNS, no zone is repaired', async (t) => {
   await makeDomain('unchanged.example')
   t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [], left: [] })
 })
 
-test.serial('a key added at PowerDNS is kept and stored: the zone is not created again', async (t) => {
+test('a key added at PowerDNS is kept and stored: the zone is not created again', async (t) => {
   const name = 'rollover.example'
   await makeDomain(name)
   await servers().pdns('POST', `/zones/${name}./cryptokeys`, { keytype: 'csk', active: true, algorithm: 'ecdsa256' })
@@ -157,42 +154,39 @@ test.serial('a key added at PowerDNS is kept and stored: the zone is not created
   t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
 })
 
-test.serial(
-  'in a day, audits compare the contents of all zones, some in each, and repair tells what was found',
-  async (t) => {
-    const names = Array.from({ length: 5 }, (_, i) => `turn-${i}.example`)
-    for (const name of names) {
-      await makeDomain(name)
-      await patch(`${name}.`, replacement(`www.${name}.`, 'A', 300, '192.0.2.9'))
+test('in a day, audits compare the contents of all zones, some in each, and repair tells what was found', async (t) => {
+  const names = Array.from({ length: 5 }, (_, i) => `turn-${i}.example`)
+  for (const name of names) {
+    await makeDomain(name)
+    await patch(`${name}.`, replacement(`www.${name}.`, 'A', 300, '192.0.2.9'))
+  }
+  const areRepaired = async () => {
+    return (await query(servers().system.db, 'select from marks where not settled')).length === 0
+  }
+  let now = currentTime()
+  const audited = auditByTurns({ ...servers().system, now: () => now })
+  t.deepEqual(await audited(), [])
+  const found: string[][] = []
+  for (let turn = 0; turn < AUDIT_TURNS; turn += 3) {
+    // Each second audit is late, and makes up for the turn that was missed.
+    for (const turns of [1, 2]) {
+      now = fromMicroseconds(microseconds(now) + BigInt(turns * AUDIT_PAUSE * 1_000))!
+      found.push(await audited())
+      // A repair between an audit's two questions would look like a difference.
+      if (found.at(-1)!.length > 0) await eventually(areRepaired)
     }
-    const areRepaired = async () => {
-      return (await query(servers().system.db, 'select from marks where not settled')).length === 0
-    }
-    let now = currentTime()
-    const audited = auditByTurns({ ...servers().system, now: () => now })
-    t.deepEqual(await audited(), [])
-    const found: string[][] = []
-    for (let turn = 0; turn < AUDIT_TURNS; turn += 3) {
-      // Each second audit is late, and makes up for the turn that was missed.
-      for (const turns of [1, 2]) {
-        now = fromMicroseconds(microseconds(now) + BigInt(turns * AUDIT_PAUSE * 1_000))!
-        found.push(await audited())
-        // A repair between an audit's two questions would look like a difference.
-        if (found.at(-1)!.length > 0) await eventually(areRepaired)
-      }
-    }
-    t.deepEqual(found.flat().sort(), names)
-    t.true(found.every((some) => some.length <= 2))
-    await eventually(() =>
-      names.every((name) => new RegExp(`"rrsets":"www A",.*"zone":"${name}"`).test(service.logged())),
-    )
-    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
-    const [entry] = await entriesOf(service.api, names[0]!)
-    t.like(entry, { source: 'repair', count: 1 })
-  },
-)
+  }
+  t.deepEqual(found.flat().sort(), names)
+  t.true(found.every((some) => some.length <= 2))
+  await eventually(() =>
+    names.every((name) => new RegExp(`"rrsets":"www A",.*"zone":"${name}"`).test(service.logged())),
+  )
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+  const [entry] = await entriesOf(service.api, names[0]!)
+  t.like(entry, { source: 'repair', count: 1 })
+})
 
-test.serial('a write to a zone deleted at PowerDNS creates the zone again', async (t) => {
+test('a write to a zone deleted at PowerDNS creates the zone again', async (t) => {
   const name = 'gone.example'
   await makeDomain(name)
   await servers().pdns('DELETE', `/zones/${name}.`)
@@ -200,7 +194,7 @@ test.serial('a write to a zone deleted at PowerDNS creates the zone again', asyn
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('a domain whose zone was deleted at PowerDNS can be deleted', async (t) => {
+test('a domain whose zone was deleted at PowerDNS can be deleted', async (t) => {
   const name = 'gone-already.example'
   await makeDomain(name)
   await servers().pdns('DELETE', `/zones/${name}.`)
@@ -208,7 +202,7 @@ test.serial('a domain whose zone was deleted at PowerDNS can be deleted', async 
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('at start the service repairs the zones whose serials differ', async (t) => {
+test('at start the service repairs the zones whose serials differ', async (t) => {
   await service.stop()
   const name = 'unchanged.example'
   await servers().pdns('DELETE', `/zones/${name}.`)
@@ -218,14 +212,11 @@ test.serial('at start the service repairs the zones whose serials differ', async
   t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })
 
-test.serial(
-  '`zoneplane reconcile` lists the zones that it repaired; only with --contents it compares contents',
-  async (t) => {
-    const run = commandsOn(() => servers().system)
-    t.deepEqual(await run('reconcile', '--contents'), [true, 'All zones are as the database says.\n'])
-    await patch('unchanged.example.', replacement('www.unchanged.example.', 'A', 300, '192.0.2.9'))
-    t.deepEqual(await run('reconcile'), [true, 'All zones are as the database says.\n'])
-    t.deepEqual(await run('reconcile', '--contents'), [true, 'unchanged.example: repaired\n'])
-    t.deepEqual(await discrepancies(servers()), [])
-  },
-)
+test('`zoneplane reconcile` lists the zones that it repaired; only with --contents it compares contents', async (t) => {
+  const run = commandsOn(() => servers().system)
+  t.deepEqual(await run('reconcile', '--contents'), [true, 'All zones are as the database says.\n'])
+  await patch('unchanged.example.', replacement('www.unchanged.example.', 'A', 300, '192.0.2.9'))
+  t.deepEqual(await run('reconcile'), [true, 'All zones are as the database says.\n'])
+  t.deepEqual(await run('reconcile', '--contents'), [true, 'unchanged.example: repaired\n'])
+  t.deepEqual(await discrepancies(servers()), [])
+})

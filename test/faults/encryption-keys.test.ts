@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import test from 'ava'
 import { readConfig } from '../../src/config.ts'
 import { StartError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
@@ -9,6 +8,7 @@ import { query } from '../../src/store/database.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
+import { test } from '../support/serial.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { ENCRYPTION_KEY, environmentFor } from '../support/servers/service.ts'
 
@@ -35,7 +35,7 @@ async function runHere(keys: string, ...args: string[]): Promise<[boolean, strin
 
 const stored = () => query<{ dnskey: string; secret: Buffer }>(servers().system.db, 'select * from keys order by 1, 2')
 
-test.serial('with a wrong key neither the service nor a command starts, and nothing is lost', async (t) => {
+test('with a wrong key neither the service nor a command starts, and nothing is lost', async (t) => {
   const service = await servers().serve()
   for (const name of ['a.example', 'b.example']) t.is((await service.api.post('/domains/', { name })).status, 201)
   await service.stop()
@@ -55,7 +55,7 @@ test.serial('with a wrong key neither the service nor a command starts, and noth
   await servers().killServices()
 })
 
-test.serial('after encrypt-again, the old key is of no more use', async (t) => {
+test('after encrypt-again, the old key is of no more use', async (t) => {
   const before = await stored()
   const [succeeded, output] = await runHere(`${NEW},${ENCRYPTION_KEY}`, 'encrypt-again')
   t.is(output, 'second factors: 0 secrets encrypted\nDNSSEC keys: 2 encrypted\ntransfer keys: 0 encrypted\n')
@@ -74,26 +74,23 @@ test.serial('after encrypt-again, the old key is of no more use', async (t) => {
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial(
-  'a key that was moved to another domain is of no use, and the zone is not made with a new one',
-  async (t) => {
-    t.true((await runHere(`${ENCRYPTION_KEY},${NEW}`, 'encrypt-again'))[0])
-    await query(
-      servers().system.db,
-      `update keys set secret = (select secret from keys where domain_id = (select id from domains where name = 'b.example'))
+test('a key that was moved to another domain is of no use, and the zone is not made with a new one', async (t) => {
+  t.true((await runHere(`${ENCRYPTION_KEY},${NEW}`, 'encrypt-again'))[0])
+  await query(
+    servers().system.db,
+    `update keys set secret = (select secret from keys where domain_id = (select id from domains where name = 'b.example'))
      where domain_id = (select id from domains where name = 'a.example')`,
-    )
-    await servers().pdns('DELETE', '/zones/a.example.')
-    const { left } = await reconcileAll(servers().system, { contents: false })
-    t.deepEqual(
-      left.map(({ zone, lastError }) => ({ zone, lastError })),
-      [{ zone: 'a.example', lastError: 'no key of KEY_ENCRYPTION_KEYS decrypts the secret of zone a.example' }],
-    )
-    t.is((await servers().pdns('GET', '/zones/a.example.')).status, 404)
-  },
-)
+  )
+  await servers().pdns('DELETE', '/zones/a.example.')
+  const { left } = await reconcileAll(servers().system, { contents: false })
+  t.deepEqual(
+    left.map(({ zone, lastError }) => ({ zone, lastError })),
+    [{ zone: 'a.example', lastError: 'no key of KEY_ENCRYPTION_KEYS decrypts the secret of zone a.example' }],
+  )
+  t.is((await servers().pdns('GET', '/zones/a.example.')).status, 404)
+})
 
-test.serial('with the key lost, PowerDNS still has the keys of the zones, which a new one encrypts', async (t) => {
+test('with the key lost, PowerDNS still has the keys of the zones, which a new one encrypts', async (t) => {
   const { db } = servers().system
   await query(db, `delete from domains where name = 'a.example'`)
   await query(db, 'delete from marks')

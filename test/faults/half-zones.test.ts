@@ -1,10 +1,10 @@
-import test from 'ava'
 import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import * as marks from '../../src/store/zone/marks.ts'
 import { newDomainWithWww } from '../support/clients/api.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, useServed } from '../support/harness.ts'
+import { test } from '../support/serial.ts'
 
 // Zones as PowerDNS leaves them if it is killed during a creation or deletion (powerdns.md §6.2), made here by hand.
 
@@ -34,7 +34,7 @@ async function leaveMark(zone: string, version: number | null): Promise<void> {
 for (const withKey of [false, true]) {
   const half = withKey ? 'a key and no SOA' : 'neither key nor SOA'
 
-  test.serial(`a half-created zone with ${half} is deleted if its creation was not acknowledged`, async (t) => {
+  test(`a half-created zone with ${half} is deleted if its creation was not acknowledged`, async (t) => {
     const name = 'removed.example'
     await makeZoneWithoutSoa(name, withKey)
     await leaveMark(name, 1_800_000_000)
@@ -43,7 +43,7 @@ for (const withKey of [false, true]) {
     t.deepEqual(await discrepancies(servers()), [])
   })
 
-  test.serial(`a half-created zone with ${half} does not prevent the creation of the domain`, async (t) => {
+  test(`a half-created zone with ${half} does not prevent the creation of the domain`, async (t) => {
     const name = `again-${withKey}.example`
     await makeZoneWithoutSoa(name, withKey)
     await leaveMark(name, 1_800_000_000)
@@ -51,7 +51,7 @@ for (const withKey of [false, true]) {
     t.deepEqual(await discrepanciesOf(servers(), name), [])
   })
 
-  test.serial(`a zone with ${half} whose domain exists is completed`, async (t) => {
+  test(`a zone with ${half} whose domain exists is completed`, async (t) => {
     const name = `finished-${withKey}.example`
     await newDomainWithWww(service().api, name)
     await servers().pdns('DELETE', path(name))
@@ -62,7 +62,7 @@ for (const withKey of [false, true]) {
   })
 }
 
-test.serial('a half-deleted zone, whose key is gone, is completed if its deletion was not acknowledged', async (t) => {
+test('a half-deleted zone, whose key is gone, is completed if its deletion was not acknowledged', async (t) => {
   const name = 'half-deleted.example'
   await newDomainWithWww(service().api, name)
   await deleteKey(name)
@@ -71,7 +71,7 @@ test.serial('a half-deleted zone, whose key is gone, is completed if its deletio
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('a domain with a half-deleted zone can be deleted', async (t) => {
+test('a domain with a half-deleted zone can be deleted', async (t) => {
   const name = 'half-deleted.example'
   await deleteKey(name)
   await leaveMark(name, null)
@@ -79,7 +79,7 @@ test.serial('a domain with a half-deleted zone can be deleted', async (t) => {
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('the next write completes a half-deleted zone', async (t) => {
+test('the next write completes a half-deleted zone', async (t) => {
   const name = 'half-written.example'
   await newDomainWithWww(service().api, name)
   await deleteKey(name)
@@ -88,7 +88,7 @@ test.serial('the next write completes a half-deleted zone', async (t) => {
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
-test.serial('the next creation replaces the zone of an unacknowledged one, with a higher serial', async (t) => {
+test('the next creation replaces the zone of an unacknowledged one, with a higher serial', async (t) => {
   const name = 'complete.example'
   const serial = 1_900_000_000
   const content = `ns1.zoneplane.test. hostmaster.${name}. ${serial} 1 1 1 300`
@@ -101,7 +101,7 @@ test.serial('the next creation replaces the zone of an unacknowledged one, with 
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
-test.serial('a creation waits until the repair of an earlier one can no longer delete the zone', async (t) => {
+test('a creation waits until the repair of an earlier one can no longer delete the zone', async (t) => {
   const name = 'deleted-late.example'
   const { proxy } = servers()
   let isCreated = false
@@ -128,26 +128,23 @@ test.serial('a creation waits until the repair of an earlier one can no longer d
 for (const fate of ['pass', 'cut'] as const) {
   const second = fate === 'pass' ? 'is refused because of it' : 'is lost'
 
-  test.serial(
-    `the zone of a creation that is applied late is deleted, though a second creation ${second}`,
-    async (t) => {
-      const name = `created-late-${fate}.example`
-      const { proxy } = servers()
-      const isCreation = ({ method, body }: { method: string; body: string }) =>
-        method === 'POST' && body.includes(`"${name}.`)
-      let apply = () => {}
-      proxy.stop(isCreation).release({ abandoned: new Promise<void>((resolve) => (apply = resolve)) })
-      t.is((await service().api.post('/domains/', { name })).status, 503)
-      const stopped = proxy.stop(isCreation)
-      const answering = service().api.post('/domains/', { name })
-      await stopped.arrived
-      apply()
-      await eventuallyIs(async () => (await servers().pdns('GET', path(name))).status, 200)
-      stopped.release(fate)
-      t.is((await answering).status, 503)
-      t.deepEqual(await discrepanciesOf(servers(), name), [])
-      t.is((await service().api.post('/domains/', { name })).status, 201)
-      t.deepEqual(await discrepanciesOf(servers(), name), [])
-    },
-  )
+  test(`the zone of a creation that is applied late is deleted, though a second creation ${second}`, async (t) => {
+    const name = `created-late-${fate}.example`
+    const { proxy } = servers()
+    const isCreation = ({ method, body }: { method: string; body: string }) =>
+      method === 'POST' && body.includes(`"${name}.`)
+    let apply = () => {}
+    proxy.stop(isCreation).release({ abandoned: new Promise<void>((resolve) => (apply = resolve)) })
+    t.is((await service().api.post('/domains/', { name })).status, 503)
+    const stopped = proxy.stop(isCreation)
+    const answering = service().api.post('/domains/', { name })
+    await stopped.arrived
+    apply()
+    await eventuallyIs(async () => (await servers().pdns('GET', path(name))).status, 200)
+    stopped.release(fate)
+    t.is((await answering).status, 503)
+    t.deepEqual(await discrepanciesOf(servers(), name), [])
+    t.is((await service().api.post('/domains/', { name })).status, 201)
+    t.deepEqual(await discrepanciesOf(servers(), name), [])
+  })
 }

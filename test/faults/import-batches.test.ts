@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { query } from '../../src/store/database.ts'
 import { answerTime, COLLECTION_ITEMS } from '../../src/limits.ts'
 import { ask, lookUp } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import type { ShownDomain } from '../support/clients/api.ts'
 import { useServers, useServed } from '../support/harness.ts'
+import { test } from '../support/serial.ts'
 import type { Call } from '../support/servers/proxy.ts'
 
 // A zone with more RRsets than one request to PowerDNS takes is created in batches; nobody sees a part of it.
@@ -62,7 +63,7 @@ async function isWhole(t: ExecutionContext, name: string): Promise<void> {
   t.is(await statusOf(`absent.${name}`), 'NXDOMAIN')
 }
 
-test.serial('the zone is not served before it is complete, and then all of it is', async (t) => {
+test('the zone is not served before it is complete, and then all of it is', async (t) => {
   const name = freshName()
   const stops = Object.entries(CALLS).map(([which, isIt]) => ({
     which,
@@ -86,34 +87,28 @@ test.serial('the zone is not served before it is complete, and then all of it is
   }
 })
 
-test.serial(
-  'if PowerDNS fails after any of the calls, the answer is 503, nothing is left, and a retry imports all',
-  async (t) => {
-    const name = freshName()
-    // Each retry gets further than the one before.
-    for (const [which, isIt] of Object.entries(CALLS)) {
-      const stopped = servers().proxy.stop((call) => isIt(call, name))
-      const answering = create(name)
-      await stopped.arrived
-      stopped.release({ spoil: 500 })
-      t.is((await answering).status, 503, which)
-      t.false(await domainExists(name))
-    }
-    t.is((await create(name)).status, 201)
-    await isWhole(t, name)
-  },
-)
-
-test.serial(
-  'PowerDNS may take longer for the rectification of an imported zone than for a small request',
-  async (t) => {
-    const name = freshName()
-    const stopped = servers().proxy.stop((call) => CALLS['the one that switches rectification on']!(call, name))
+test('if PowerDNS fails after any of the calls, the answer is 503, nothing is left, and a retry imports all', async (t) => {
+  const name = freshName()
+  // Each retry gets further than the one before.
+  for (const [which, isIt] of Object.entries(CALLS)) {
+    const stopped = servers().proxy.stop((call) => isIt(call, name))
     const answering = create(name)
     await stopped.arrived
-    await sleep(answerTime(0) + 1000)
-    stopped.release('pass')
-    t.is((await answering).status, 201)
-    await isWhole(t, name)
-  },
-)
+    stopped.release({ spoil: 500 })
+    t.is((await answering).status, 503, which)
+    t.false(await domainExists(name))
+  }
+  t.is((await create(name)).status, 201)
+  await isWhole(t, name)
+})
+
+test('PowerDNS may take longer for the rectification of an imported zone than for a small request', async (t) => {
+  const name = freshName()
+  const stopped = servers().proxy.stop((call) => CALLS['the one that switches rectification on']!(call, name))
+  const answering = create(name)
+  await stopped.arrived
+  await sleep(answerTime(0) + 1000)
+  stopped.release('pass')
+  t.is((await answering).status, 201)
+  await isWhole(t, name)
+})

@@ -1,10 +1,10 @@
-import test from 'ava'
 import pg from 'pg'
 import { query } from '../../src/store/database.ts'
 import { newDomainWithWww } from '../support/clients/api.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
+import { test } from '../support/serial.ts'
 import { breakTransactions } from '../support/state/transactions.ts'
 
 // The transaction's connection to Postgres breaks during the push, which releases the domain's lock without the process
@@ -15,7 +15,7 @@ const servers = useServers()
 let first: OwnService
 let second: OwnService
 
-test.serial.before('two services are started', async () => {
+test.before('two services are started', async () => {
   first = await servers().serve()
   second = await servers().serve()
 })
@@ -33,7 +33,7 @@ async function isUnmarked(zone: string): Promise<boolean> {
   )
 }
 
-test.serial('a creation that lost its lock during the push is answered 503 and leaves no zone', async (t) => {
+test('a creation that lost its lock during the push is answered 503 and leaves no zone', async (t) => {
   const { api } = first
   const name = 'lost-creation.example'
   const push = servers().proxy.stop(({ method }) => method === 'POST')
@@ -48,7 +48,7 @@ test.serial('a creation that lost its lock during the push is answered 503 and l
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
-test.serial('a write that lost its lock during the push is answered 503, and a later write prevails', async (t) => {
+test('a write that lost its lock during the push is answered 503, and a later write prevails', async (t) => {
   const name = 'lost-write.example'
   await newDomainWithWww(first.api, name)
   const push = servers().proxy.stop(({ method }) => method === 'PATCH')
@@ -63,7 +63,7 @@ test.serial('a write that lost its lock during the push is answered 503, and a l
   t.like((await second.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.3'] })
 })
 
-test.serial('a write that lost its lock does not delete the mark of another write', async (t) => {
+test('a write that lost its lock does not delete the mark of another write', async (t) => {
   const name = 'claimed.example'
   await newDomainWithWww(first.api, name)
   const isPatch = ({ method }: { method: string }) => method === 'PATCH'
@@ -84,7 +84,7 @@ test.serial('a write that lost its lock does not delete the mark of another writ
   t.like((await second.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
 })
 
-test.serial('a deletion that lost its lock during the push is answered 503, and the zone is restored', async (t) => {
+test('a deletion that lost its lock during the push is answered 503, and the zone is restored', async (t) => {
   const { api } = first
   const name = 'lost-deletion.example'
   await newDomainWithWww(api, name)
@@ -99,7 +99,7 @@ test.serial('a deletion that lost its lock during the push is answered 503, and 
   t.is((await api.get(`/domains/${name}/rrsets/www/A/`)).status, 200)
 })
 
-test.serial('if the mark cannot be set, the whole write is rolled back', async (t) => {
+test('if the mark cannot be set, the whole write is rolled back', async (t) => {
   const { api } = first
   const name = 'unmarkable.example'
   await newDomainWithWww(api, name)
@@ -124,35 +124,32 @@ test.serial('if the mark cannot be set, the whole write is rolled back', async (
   t.is((await api.get(`/domains/${name}/rrsets/www/A/`)).status, 200)
 })
 
-test.serial(
-  'a repair that fails keeps the mark before it releases the lock, so that no write loses its claim',
-  async (t) => {
-    const { api } = first
-    const name = 'unrepaired.example'
-    await api.post('/domains/', { name })
-    const isPatch = ({ method }: { method: string }) => method === 'PATCH'
-    const write = servers().proxy.stop(isPatch)
-    const failing = api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-    await write.arrived
-    const repair = servers().proxy.stop(isPatch)
-    write.release('swallow')
-    t.is((await failing).status, 503)
-    await repair.arrived
-    const other = new pg.Client(servers().backends.databaseUrl)
-    await other.connect()
-    await other.query('begin; lock table marks in share mode')
-    repair.release({ refuse: 422 })
-    const keeping = async () =>
-      query(
-        servers().system.db,
-        `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
+test('a repair that fails keeps the mark before it releases the lock, so that no write loses its claim', async (t) => {
+  const { api } = first
+  const name = 'unrepaired.example'
+  await api.post('/domains/', { name })
+  const isPatch = ({ method }: { method: string }) => method === 'PATCH'
+  const write = servers().proxy.stop(isPatch)
+  const failing = api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+  await write.arrived
+  const repair = servers().proxy.stop(isPatch)
+  write.release('swallow')
+  t.is((await failing).status, 503)
+  await repair.arrived
+  const other = new pg.Client(servers().backends.databaseUrl)
+  await other.connect()
+  await other.query('begin; lock table marks in share mode')
+  repair.release({ refuse: 422 })
+  const keeping = async () =>
+    query(
+      servers().system.db,
+      `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
        and starts_with(query, 'insert into marks')`,
-      )
-    await eventuallyIs(async () => (await keeping()).length, 1)
-    await t.throwsAsync(other.query('select from domains where name = $1 for update nowait', [name]), {
-      message: /could not obtain lock/,
-    })
-    await other.end()
-    t.deepEqual(await discrepanciesOf(servers(), name), [])
-  },
-)
+    )
+  await eventuallyIs(async () => (await keeping()).length, 1)
+  await t.throwsAsync(other.query('select from domains where name = $1 for update nowait', [name]), {
+    message: /could not obtain lock/,
+  })
+  await other.end()
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
+})

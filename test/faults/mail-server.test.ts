@@ -1,10 +1,10 @@
-import test from 'ava'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { query } from '../../src/store/database.ts'
 import * as mails from '../../src/store/accounts/mails.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
+import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { useServers } from '../support/harness.ts'
 import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
@@ -43,7 +43,7 @@ async function makeDue(): Promise<void> {
 
 const recipients = ({ received }: MailServer) => received.map(({ to }) => to[0]).sort()
 
-test.serial('mails queued while the mail server is down arrive later, across restarts of the service', async (t) => {
+test('mails queued while the mail server is down arrive later, across restarts of the service', async (t) => {
   const down = await startMailServer()
   await down.close()
   const environment = {
@@ -73,43 +73,40 @@ test.serial('mails queued while the mail server is down arrive later, across res
   await back.close()
 })
 
-test.serial(
-  'if a service is killed while it sends a mail, another one sends it; a duplicate has the same Message-ID',
-  async (t) => {
-    let gate = (): void => undefined
-    const dead = new Promise<void>((resolve) => (gate = resolve))
-    let begun = (): void => undefined
-    const sending = new Promise<void>((resolve) => (begun = resolve))
-    // It accepts the recipient only after the service was killed.
-    const slow = await startMailServer(0, {
-      onRcptTo(_address, _session, done) {
-        begun()
-        void dead.then(() => {
-          done()
-        })
-      },
-    })
-    const environment = {
-      PUBLIC_URL: 'http://dns.example.net',
-      MAIL_URL: `smtp://127.0.0.1:${slow.port}`,
-      MAIL_FROM: FROM,
-    }
-    const service = await servers().start(environment)
-    const all = await queueMails(1)
-    await sending
-    await service.kill()
-    t.is(await waiting(), 1)
-    gate()
-    await servers().start(environment)
-    await eventuallyIs(waiting, 0)
-    t.deepEqual([...new Set(recipients(slow))], all)
-    t.is(new Set(slow.received.map(({ mail }) => mail.messageId)).size, 1)
-    await servers().killServices()
-    await slow.close()
-  },
-)
+test('if a service is killed while it sends a mail, another one sends it; a duplicate has the same Message-ID', async (t) => {
+  let gate = (): void => undefined
+  const dead = new Promise<void>((resolve) => (gate = resolve))
+  let begun = (): void => undefined
+  const sending = new Promise<void>((resolve) => (begun = resolve))
+  // It accepts the recipient only after the service was killed.
+  const slow = await startMailServer(0, {
+    onRcptTo(_address, _session, done) {
+      begun()
+      void dead.then(() => {
+        done()
+      })
+    },
+  })
+  const environment = {
+    PUBLIC_URL: 'http://dns.example.net',
+    MAIL_URL: `smtp://127.0.0.1:${slow.port}`,
+    MAIL_FROM: FROM,
+  }
+  const service = await servers().start(environment)
+  const all = await queueMails(1)
+  await sending
+  await service.kill()
+  t.is(await waiting(), 1)
+  gate()
+  await servers().start(environment)
+  await eventuallyIs(waiting, 0)
+  t.deepEqual([...new Set(recipients(slow))], all)
+  t.is(new Set(slow.received.map(({ mail }) => mail.messageId)).size, 1)
+  await servers().killServices()
+  await slow.close()
+})
 
-test.serial('smtps:// sends mail and password over TLS, to a server with a trusted certificate', async (t) => {
+test('smtps:// sends mail and password over TLS, to a server with a trusted certificate', async (t) => {
   const names = [{ type: 7, ip: '127.0.0.1' } as const]
   const pems = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
     extensions: [

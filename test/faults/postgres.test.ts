@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { join } from 'node:path'
 import { removeInstanceFolder } from '../../src/private-servers/instance-folder.ts'
 import { startPostgres } from '../../src/private-servers/postgres.ts'
@@ -8,6 +8,7 @@ import { readiness } from '../support/clients/api.ts'
 import type { Answer, Client } from '../support/clients/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
+import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
@@ -83,37 +84,34 @@ async function makeDomains(service: OwnService, names: string[]): Promise<void> 
   }
 }
 
-test.serial(
-  'if Postgres closes connections during writes, answers are 503 and no acknowledged write is lost',
-  async (t) => {
-    const service = await servers().serve()
-    const names = Array.from({ length: WRITERS_PER_ACCOUNT }, (_, i) => `closed-${i}.example`)
-    await makeDomains(service, names)
-    const random = new Random()
-    const writing = keepWriting(service.api, names)
-    const answered = () => writing.successes + writing.failures
-    for (let rounds = 0; rounds < 30; rounds++) {
-      await query(
-        servers().system.db,
-        `select pg_terminate_backend(pid) from pg_stat_activity
+test('if Postgres closes connections during writes, answers are 503 and no acknowledged write is lost', async (t) => {
+  const service = await servers().serve()
+  const names = Array.from({ length: WRITERS_PER_ACCOUNT }, (_, i) => `closed-${i}.example`)
+  await makeDomains(service, names)
+  const random = new Random()
+  const writing = keepWriting(service.api, names)
+  const answered = () => writing.successes + writing.failures
+  for (let rounds = 0; rounds < 30; rounds++) {
+    await query(
+      servers().system.db,
+      `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid() and random() < 0.5`,
-      )
-      const enough = answered() + random.below(20)
-      await eventually(() => answered() >= enough)
-    }
-    await writing.stop()
-    const { wrong, acknowledged, successes, failures } = writing
-    t.true(successes > 0 && failures > 0, `${successes} succeeded, ${failures} failed`)
-    t.deepEqual(wrong, [])
-    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
-    for (const [name, record] of acknowledged) {
-      t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: [record] })
-    }
-    t.is((await service.api.put(`/domains/${names[0]!}/rrsets/www/A/`, rrset('www', 9999))).status, 200)
-  },
-)
+    )
+    const enough = answered() + random.below(20)
+    await eventually(() => answered() >= enough)
+  }
+  await writing.stop()
+  const { wrong, acknowledged, successes, failures } = writing
+  t.true(successes > 0 && failures > 0, `${successes} succeeded, ${failures} failed`)
+  t.deepEqual(wrong, [])
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+  for (const [name, record] of acknowledged) {
+    t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: [record] })
+  }
+  t.is((await service.api.put(`/domains/${names[0]!}/rrsets/www/A/`, rrset('www', 9999))).status, 200)
+})
 
-test.serial('while Postgres is down, requests are answered 503; when it is back, they succeed', async (t) => {
+test('while Postgres is down, requests are answered 503; when it is back, they succeed', async (t) => {
   const folder = join(newFolder(), 'postgres')
   const open = () => startPostgres(folder, { durable: false, progress: () => undefined })
   let postgres = await open()

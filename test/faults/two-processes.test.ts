@@ -1,15 +1,15 @@
-import test from 'ava'
 import { createAccount } from '../support/clients/accounts.ts'
 import { patiently } from '../support/clients/api.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { useServers, type OwnService, type TestProcess } from '../support/harness.ts'
+import { test } from '../support/serial.ts'
 
 // Two services on one database and one PowerDNS.
 
 const servers = useServers()
 let services: [TestProcess, OwnService]
 
-test.serial.before('two services are started', async () => {
+test.before('two services are started', async () => {
   // PowerDNS stalls with more than ten connections in total.
   const environment = { PDNS_CONNECTIONS: '4' }
   services = await Promise.all([servers().start(environment), servers().serve(environment)])
@@ -17,7 +17,7 @@ test.serial.before('two services are started', async () => {
 
 const rrset = (subname: string, ...records: string[]) => ({ subname, type: 'A', ttl: 300, records })
 
-test.serial('concurrent writes from both services to one zone all succeed, and none is lost', async (t) => {
+test('concurrent writes from both services to one zone all succeed, and none is lost', async (t) => {
   const name = 'shared.example'
   await services[0].api.post('/domains/', { name })
   const answers = await Promise.all(
@@ -32,7 +32,7 @@ test.serial('concurrent writes from both services to one zone all succeed, and n
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('concurrent writes from both services to one RRset all succeed, and DNS equals the database', async (t) => {
+test('concurrent writes from both services to one RRset all succeed, and DNS equals the database', async (t) => {
   const name = 'shared.example'
   for (const { api } of services) await api.post(`/domains/${name}/rrsets/`, rrset('www', '192.0.2.1'))
   const answers = await Promise.all(
@@ -46,7 +46,7 @@ test.serial('concurrent writes from both services to one RRset all succeed, and 
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('of two concurrent creations of one RRset, one is answered 201 and the other 400', async (t) => {
+test('of two concurrent creations of one RRset, one is answered 201 and the other 400', async (t) => {
   for (let round = 0; round < 5; round++) {
     const path = '/domains/shared.example/rrsets/'
     const answers = await Promise.all(services.map(({ api }) => api.post(path, rrset(`new-${round}`, '192.0.2.1'))))
@@ -61,7 +61,7 @@ test.serial('of two concurrent creations of one RRset, one is answered 201 and t
 for (const isOneAccount of [true, false]) {
   const whose = isOneAccount ? 'one account' : 'two accounts'
 
-  test.serial(`of two concurrent creations of one domain by ${whose}, exactly one is answered 201`, async (t) => {
+  test(`of two concurrent creations of one domain by ${whose}, exactly one is answered 201`, async (t) => {
     const { system } = servers()
     const first = await createAccount(system, services[0].url)
     const second = isOneAccount
@@ -79,54 +79,45 @@ for (const isOneAccount of [true, false]) {
   })
 }
 
-test.serial(
-  'if two accounts create a domain and one below it at once, one is answered 201 and the other 400',
-  async (t) => {
-    const { system } = servers()
-    const accounts = await Promise.all(services.map(({ url }) => createAccount(system, url)))
-    for (let round = 0; round < 5; round++) {
-      const names = [`family-${round}.example`, `a.child.family-${round}.example`]
-      // Through both services, and through one.
-      const apis = [accounts[0]!.api, services[round % 2]!.clientOf(accounts[1]!.secret)]
-      const answers = await Promise.all(apis.map((api, i) => api.post('/domains/', { name: names[i]! })))
-      t.deepEqual(answers.map(({ status }) => status).sort(), [201, 400])
-    }
-    t.deepEqual(await discrepancies(servers()), [])
-  },
-)
+test('if two accounts create a domain and one below it at once, one is answered 201 and the other 400', async (t) => {
+  const { system } = servers()
+  const accounts = await Promise.all(services.map(({ url }) => createAccount(system, url)))
+  for (let round = 0; round < 5; round++) {
+    const names = [`family-${round}.example`, `a.child.family-${round}.example`]
+    // Through both services, and through one.
+    const apis = [accounts[0]!.api, services[round % 2]!.clientOf(accounts[1]!.secret)]
+    const answers = await Promise.all(apis.map((api, i) => api.post('/domains/', { name: names[i]! })))
+    t.deepEqual(answers.map(({ status }) => status).sort(), [201, 400])
+  }
+  t.deepEqual(await discrepancies(servers()), [])
+})
 
-test.serial(
-  'if a domain is deleted during writes, each write is answered 201 or 404, and the domain is gone',
-  async (t) => {
-    const name = 'deleted.example'
+test('if a domain is deleted during writes, each write is answered 201 or 404, and the domain is gone', async (t) => {
+  const name = 'deleted.example'
+  await services[0].api.post('/domains/', { name })
+  const writes = services.flatMap(({ api }, i) =>
+    Array.from({ length: 6 }, (_, j) =>
+      patiently(() => api.post(`/domains/${name}/rrsets/`, rrset(`r${i}-${j}`, '192.0.2.1'))),
+    ),
+  )
+  t.is((await patiently(() => services[1].api.delete(`/domains/${name}/`))).status, 204)
+  for (const { status } of await Promise.all(writes)) t.true([201, 404].includes(status), String(status))
+  t.is((await services[0].api.get(`/domains/${name}/`)).status, 404)
+  t.deepEqual(await discrepancies(servers()), [])
+})
+
+test('if one service deletes a domain while the other creates it again, domain and zone both exist or neither', async (t) => {
+  const name = 'fickle.example'
+  for (let round = 0; round < 6; round++) {
     await services[0].api.post('/domains/', { name })
-    const writes = services.flatMap(({ api }, i) =>
-      Array.from({ length: 6 }, (_, j) =>
-        patiently(() => api.post(`/domains/${name}/rrsets/`, rrset(`r${i}-${j}`, '192.0.2.1'))),
-      ),
-    )
-    t.is((await patiently(() => services[1].api.delete(`/domains/${name}/`))).status, 204)
-    for (const { status } of await Promise.all(writes)) t.true([201, 404].includes(status), String(status))
-    t.is((await services[0].api.get(`/domains/${name}/`)).status, 404)
+    const [deletion, creation] = await Promise.all([
+      services[0].api.delete(`/domains/${name}/`),
+      services[1].api.post('/domains/', { name }),
+    ])
+    t.is(deletion.status, 204)
+    t.true([201, 400].includes(creation.status), String(creation.status))
+    t.is((await services[0].api.get(`/domains/${name}/`)).status, creation.status === 201 ? 200 : 404)
     t.deepEqual(await discrepancies(servers()), [])
-  },
-)
-
-test.serial(
-  'if one service deletes a domain while the other creates it again, domain and zone both exist or neither',
-  async (t) => {
-    const name = 'fickle.example'
-    for (let round = 0; round < 6; round++) {
-      await services[0].api.post('/domains/', { name })
-      const [deletion, creation] = await Promise.all([
-        services[0].api.delete(`/domains/${name}/`),
-        services[1].api.post('/domains/', { name }),
-      ])
-      t.is(deletion.status, 204)
-      t.true([201, 400].includes(creation.status), String(creation.status))
-      t.is((await services[0].api.get(`/domains/${name}/`)).status, creation.status === 201 ? 200 : 404)
-      t.deepEqual(await discrepancies(servers()), [])
-      await services[1].api.delete(`/domains/${name}/`)
-    }
-  },
-)
+    await services[1].api.delete(`/domains/${name}/`)
+  }
+})

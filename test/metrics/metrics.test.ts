@@ -1,4 +1,3 @@
-import test from 'ava'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -19,6 +18,7 @@ import type { Account } from '../support/clients/accounts.ts'
 import { newDomain, succeeded } from '../support/clients/api.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useService, withService } from '../support/harness.ts'
+import { test } from '../support/serial.ts'
 import { statementsOf } from '../support/statements.ts'
 import { exchange, plainRequest } from '../support/clients/raw.ts'
 import { growthOf, scrape, scrapedText } from './scrape.ts'
@@ -30,7 +30,7 @@ const service = useService({ METRICS_PORT: '0', SECONDARIES: 'ns2.zoneplane.test
 let account: Account
 let domain: string
 
-test.serial.before('an account with a domain', async () => {
+test.before('an account with a domain', async () => {
   account = await service().account()
   domain = await newDomain(account.api)
 })
@@ -43,25 +43,22 @@ const measured = async () => {
   return scrape(service())
 }
 
-test.serial(
-  'requests are counted by route, method and class of status, and their time by route and method',
-  async (t) => {
-    const path = `/domains/${domain}/`
-    const grown = await growth(async () => {
-      for (let left = 3; left > 0; left--) succeeded(await account.api.get(path), 200)
-      t.is((await account.api.get('/domains/absent.test/')).status, 404)
-      t.is((await account.api.delete('/domains/absent.test/')).status, 204)
-    })
-    const requests = (method: string, status: string) =>
-      grown.get(`zoneplane_http_requests_total{route="/api/v1/domains/:name",method="${method}",status="${status}"}`)
-    t.deepEqual([requests('GET', '2xx'), requests('GET', '4xx'), requests('DELETE', '2xx')], [3, 1, 1])
-    const times = 'zoneplane_http_request_duration_seconds'
-    t.is(grown.get(`${times}_count{route="/api/v1/domains/:name",method="GET"}`), 4)
-    t.true(grown.get(`${times}_sum{route="/api/v1/domains/:name",method="GET"}`)! > 0)
-  },
-)
+test('requests are counted by route, method and class of status, and their time by route and method', async (t) => {
+  const path = `/domains/${domain}/`
+  const grown = await growth(async () => {
+    for (let left = 3; left > 0; left--) succeeded(await account.api.get(path), 200)
+    t.is((await account.api.get('/domains/absent.test/')).status, 404)
+    t.is((await account.api.delete('/domains/absent.test/')).status, 204)
+  })
+  const requests = (method: string, status: string) =>
+    grown.get(`zoneplane_http_requests_total{route="/api/v1/domains/:name",method="${method}",status="${status}"}`)
+  t.deepEqual([requests('GET', '2xx'), requests('GET', '4xx'), requests('DELETE', '2xx')], [3, 1, 1])
+  const times = 'zoneplane_http_request_duration_seconds'
+  t.is(grown.get(`${times}_count{route="/api/v1/domains/:name",method="GET"}`), 4)
+  t.true(grown.get(`${times}_sum{route="/api/v1/domains/:name",method="GET"}`)! > 0)
+})
 
-test.serial('a write is measured in each of its steps, and in its calls of PowerDNS', async (t) => {
+test('a write is measured in each of its steps, and in its calls of PowerDNS', async (t) => {
   const grown = await growth(async () => succeeded(await write('steps'), 201))
   for (const step of ['turn', 'lock', 'plan', 'mark', 'push', 'commit']) {
     t.is(grown.get(`zoneplane_write_step_duration_seconds_count{step="${step}"}`), 1, step)
@@ -75,7 +72,7 @@ test.serial('a write is measured in each of its steps, and in its calls of Power
   t.is(grown.get('zoneplane_powerdns_wait_duration_seconds_count'), number)
 })
 
-test.serial('calls that PowerDNS fails are counted by what is known afterwards', async (t) => {
+test('calls that PowerDNS fails are counted by what is known afterwards', async (t) => {
   const failures: [name: string, fate: Parameters<ReturnType<typeof service>['proxy']['fail']>[0]][] = [
     ['failed', ({ method }) => (method === 'PATCH' ? { refuse: 500 } : 'pass')],
     ['refused', ({ method }) => (method === 'PATCH' ? { refuse: 422 } : 'pass')],
@@ -94,7 +91,7 @@ test.serial('calls that PowerDNS fails are counted by what is known afterwards',
   }
 })
 
-test.serial('calls of PowerDNS that are open, and that wait for a connection, are counted', async (t) => {
+test('calls of PowerDNS that are open, and that wait for a connection, are counted', async (t) => {
   const name = await newDomain(account.api)
   const stopped = service().proxy.stop(({ method }) => method === 'PATCH')
   const answering = account.api.post(`/domains/${name}/rrsets/`, rrset('open'))
@@ -109,49 +106,46 @@ test.serial('calls of PowerDNS that are open, and that wait for a connection, ar
   succeeded(await answering, 201)
 })
 
-test.serial(
-  'marks are counted with their age; and repairs, their failures, and zones that others have changed',
-  async (t) => {
-    const { system, proxy } = service()
-    t.teardown(() => {
-      proxy.heal()
-    })
-    const repair = async () => {
-      while ((await marks.state(system.db)).number > 0) {
-        await marks.hasten(system.db)
-        await reconcile(system)
-      }
-    }
-    const name = await newDomain(account.api)
-    succeeded(await account.api.post(`/domains/${name}/rrsets/`, rrset('www')), 201)
-    // What the tests before have left, and what a slow write leaves.
-    await eventuallyIs(() => proxy.open(), 0)
-    await repair()
-    const records = [{ content: '192.0.2.99', disabled: false }]
-    const change = { name: `www.${name}.`, type: 'A', ttl: 300, changetype: 'REPLACE', records }
-    t.is((await service().pdns('PATCH', `/zones/${name}.`, { rrsets: [change] })).status, 204)
-    // No repair comes in between.
-    proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 500 } : 'pass'))
-    const found = await growth(async () => {
-      t.true((await audit(system, () => true)).includes(name))
+test('marks are counted with their age; and repairs, their failures, and zones that others have changed', async (t) => {
+  const { system, proxy } = service()
+  t.teardown(() => {
+    proxy.heal()
+  })
+  const repair = async () => {
+    while ((await marks.state(system.db)).number > 0) {
       await marks.hasten(system.db)
       await reconcile(system)
-    })
-    t.is(found.get('zoneplane_drifted_zones_total{found_by="audit"}'), 1)
-    t.true(found.get('zoneplane_repair_failures_total{kind="failed"}')! >= 1)
-    const marked = await measured()
-    t.is(marked.get('zoneplane_marks'), (await marks.state(system.db)).number)
-    t.true(marked.get('zoneplane_marks')! >= 1)
-    t.true(marked.get('zoneplane_oldest_mark_age_seconds')! > 0)
-    proxy.heal()
-    const repaired = await growth(repair)
-    t.true(repaired.get('zoneplane_repairs_total')! >= 1)
-    const after = await measured()
-    t.deepEqual([after.get('zoneplane_marks'), after.get('zoneplane_oldest_mark_age_seconds')], [0, 0])
-  },
-)
+    }
+  }
+  const name = await newDomain(account.api)
+  succeeded(await account.api.post(`/domains/${name}/rrsets/`, rrset('www')), 201)
+  // What the tests before have left, and what a slow write leaves.
+  await eventuallyIs(() => proxy.open(), 0)
+  await repair()
+  const records = [{ content: '192.0.2.99', disabled: false }]
+  const change = { name: `www.${name}.`, type: 'A', ttl: 300, changetype: 'REPLACE', records }
+  t.is((await service().pdns('PATCH', `/zones/${name}.`, { rrsets: [change] })).status, 204)
+  // No repair comes in between.
+  proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 500 } : 'pass'))
+  const found = await growth(async () => {
+    t.true((await audit(system, () => true)).includes(name))
+    await marks.hasten(system.db)
+    await reconcile(system)
+  })
+  t.is(found.get('zoneplane_drifted_zones_total{found_by="audit"}'), 1)
+  t.true(found.get('zoneplane_repair_failures_total{kind="failed"}')! >= 1)
+  const marked = await measured()
+  t.is(marked.get('zoneplane_marks'), (await marks.state(system.db)).number)
+  t.true(marked.get('zoneplane_marks')! >= 1)
+  t.true(marked.get('zoneplane_oldest_mark_age_seconds')! > 0)
+  proxy.heal()
+  const repaired = await growth(repair)
+  t.true(repaired.get('zoneplane_repairs_total')! >= 1)
+  const after = await measured()
+  t.deepEqual([after.get('zoneplane_marks'), after.get('zoneplane_oldest_mark_age_seconds')], [0, 0])
+})
 
-test.serial('a write that finds another serial than its domain has counts as drift', async (t) => {
+test('a write that finds another serial than its domain has counts as drift', async (t) => {
   const name = await newDomain(account.api)
   const soa = `ns1.zoneplane.test. hostmaster.${name}. 4000000000 3600 600 1209600 3600`
   const change = {
@@ -168,7 +162,7 @@ test.serial('a write that finds another serial than its domain has counts as dri
   t.is(grown.get('zoneplane_drifted_zones_total{found_by="write"}'), 1)
 })
 
-test.serial('a wrong password is counted', async (t) => {
+test('a wrong password is counted', async (t) => {
   const grown = await growth(async () => {
     const credentials = { email: 'nobody@example.net', password: 'wrong password' }
     t.is((await service().anonymous.post('/auth/login/', credentials)).status, 403)
@@ -176,7 +170,7 @@ test.serial('a wrong password is counted', async (t) => {
   t.is(grown.get('zoneplane_events_total{event="login_failed"}'), 1)
 })
 
-test.serial('failed statements are counted by pool and kind', async (t) => {
+test('failed statements are counted by pool and kind', async (t) => {
   const { system } = service()
   const grown = await growth(async () => {
     await t.throwsAsync(query(system.db, 'select 1 / 0'))
@@ -189,7 +183,7 @@ test.serial('failed statements are counted by pool and kind', async (t) => {
   t.is(grown.get('zoneplane_postgres_errors_total{pool="writers",kind="constraint"}'), 1)
 })
 
-test.serial('what is stored is told as Postgres estimates it, and the queue of mails as it is', async (t) => {
+test('what is stored is told as Postgres estimates it, and the queue of mails as it is', async (t) => {
   const { system } = service()
   // In one transaction, so that nobody sends it meanwhile.
   await transaction(system.db, async (trx) => {
@@ -217,7 +211,7 @@ test.serial('what is stored is told as Postgres estimates it, and the queue of m
   t.is((await measured()).get('zoneplane_oldest_mail_age_seconds'), 0)
 })
 
-test.serial('the version, the migration and the backends are told', async (t) => {
+test('the version, the migration and the backends are told', async (t) => {
   const { system } = service()
   const values = await measured()
   const migration = await latestMigration(system.db)
@@ -229,12 +223,12 @@ test.serial('the version, the migration and the backends are told', async (t) =>
   t.true(Math.abs(now - Date.now() / 1000) < 600)
 })
 
-test.serial('what a secondary answers to the sweep is counted', async (t) => {
+test('what a secondary answers to the sweep is counted', async (t) => {
   const grown = await growth(() => service().system.secondaries.remind(domain, 1))
   t.true(grown.get('zoneplane_secondary_answers_total{secondary="ns2.zoneplane.test",answer="none"}')! >= 1)
 })
 
-test.serial('the process itself is measured', async (t) => {
+test('the process itself is measured', async (t) => {
   const names = [...(await scrape(service())).keys()]
   for (const name of [
     'nodejs_eventloop_lag_p99_seconds',
@@ -246,7 +240,7 @@ test.serial('the process itself is measured', async (t) => {
   t.true((await scrapedText(service())).includes('nodejs_gc_duration_seconds'))
 })
 
-test.serial('a scrape has every metric of the table, with its help, and monitor.md explains it', async (t) => {
+test('a scrape has every metric of the table, with its help, and monitor.md explains it', async (t) => {
   const text = await scrapedText(service())
   const guide = readFileSync(join(projectFolder(), 'docs', 'operators', 'monitor.md'), 'utf8')
   for (const [name, { help, kind }] of Object.entries(METRICS)) {
@@ -255,7 +249,7 @@ test.serial('a scrape has every metric of the table, with its help, and monitor.
   }
 })
 
-test.serial('a scrape asks neither Postgres nor PowerDNS', async (t) => {
+test('a scrape asks neither Postgres nor PowerDNS', async (t) => {
   const { proxy } = service()
   proxy.calls.length = 0
   const scrapes = 100
@@ -267,7 +261,7 @@ test.serial('a scrape asks neither Postgres nor PowerDNS', async (t) => {
   t.true(proxy.calls.length < scrapes)
 })
 
-test.serial('the estimates read no table of users', async (t) => {
+test('the estimates read no table of users', async (t) => {
   const { system } = service()
   const [sql] = await statementsOf(() => estimates(system.db, ['domains', 'rrsets']))
   const plan = await query(system.db, `explain ${sql!.replaceAll('$1', `'{domains,rrsets}'`)}`)
@@ -276,7 +270,7 @@ test.serial('the estimates read no table of users', async (t) => {
   t.notRegex(text, /Scan[^"]* on (domains|rrsets|accounts|tokens|history)\b/)
 })
 
-test.serial('metrics are only at /metrics of their own listener', async (t) => {
+test('metrics are only at /metrics of their own listener', async (t) => {
   for (const path of ['//root/metrics', '//root/metrics/', '/metrics/']) {
     t.is((await account.api.get(path)).status, 404, path)
   }
@@ -291,7 +285,7 @@ test.serial('metrics are only at /metrics of their own listener', async (t) => {
   }
 })
 
-test.serial('no label has what users or operators keep, and users add no series', async (t) => {
+test('no label has what users or operators keep, and users add no series', async (t) => {
   const send = async () => {
     const canary = `canary${randomBytes(8).toString('hex')}`
     const name = await newDomain(account.api, `${canary}.example`)
@@ -323,7 +317,7 @@ test.serial('no label has what users or operators keep, and users add no series'
   }
 })
 
-test.serial('throttled requests are counted by scope', async (t) => {
+test('throttled requests are counted by scope', async (t) => {
   const environment = { METRICS_PORT: '0', THROTTLE: 'on', THROTTLE_RATES: 'account_management_passive=1/h' }
   await withService(environment, async (own) => {
     const { api } = await own.account()
@@ -337,13 +331,13 @@ test.serial('throttled requests are counted by scope', async (t) => {
   })
 })
 
-test.serial('nothing is measured or served without METRICS_PORT', async (t) => {
+test('nothing is measured or served without METRICS_PORT', async (t) => {
   await withService({}, async ({ system, metricsPort }) => {
     t.deepEqual([system.metrics, metricsPort], [undefined, undefined])
   })
 })
 
-test.serial('a port that is taken is reported', async (t) => {
+test('a port that is taken is reported', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port } = taken.address() as AddressInfo

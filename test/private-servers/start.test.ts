@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -9,6 +9,7 @@ import { openDatabase, query } from '../../src/store/database.ts'
 import { ask } from '../support/dns/dns.ts'
 import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { processes } from './processes.ts'
+import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startOurs, startProgram, type Program } from '../support/servers/programs.ts'
 import { apiUrl } from '../support/servers/service.ts'
@@ -43,23 +44,23 @@ async function checkDurability(t: ExecutionContext, isDurable: boolean): Promise
 let first: Program
 let key: string
 
-test.serial.before('a service in an empty folder', async () => {
+test.before('a service in an empty folder', async () => {
   first = await start({ DNS_HOST: '127.0.0.2, 127.0.0.3', DURABLE: 'on' })
   key = readFileSync(keyFile, 'utf8')
 })
 
-test.serial('only the owner can read the key that encrypts secrets, and who reaches the servers', (t) => {
+test('only the owner can read the key that encrypts secrets, and who reaches the servers', (t) => {
   t.is(Buffer.from(key, 'base64').length, 32)
   for (const file of [keyFile, join(folder, 'running.json')]) t.is(statSync(file).mode & 0o777, 0o600)
   t.false(first.output().includes(key.trim()))
 })
 
-test.serial('without a terminal, the log has no token of its own, but says where it is', (t) => {
+test('without a terminal, the log has no token of its own, but says where it is', (t) => {
   t.regex(first.output(), /^ {2}Token {2}\$\(cat '.*\/token'\)$/m)
   t.false(first.output().includes(readFileSync(join(folder, 'token'), 'utf8').trim()))
 })
 
-test.serial('the private PowerDNS answers on all addresses of DNS_HOST', async (t) => {
+test('the private PowerDNS answers on all addresses of DNS_HOST', async (t) => {
   const [, host, port] = /^ {2}DNS {4}(\S+) port (\d+)$/m.exec(first.output())!
   t.is(host, '127.0.0.2')
   for (const dnsHost of ['127.0.0.2', '127.0.0.3']) {
@@ -69,35 +70,32 @@ test.serial('the private PowerDNS answers on all addresses of DNS_HOST', async (
   await t.throwsAsync(once(connect(Number(port), '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' })
 })
 
-test.serial('with DURABLE=on, the private servers wait for the disk', async (t) => {
+test('with DURABLE=on, the private servers wait for the disk', async (t) => {
   await checkDurability(t, true)
 })
 
-test.serial(
-  'a second Ctrl-C does not disturb the orderly stop; the command line finds private servers until then',
-  async (t) => {
-    const env = { PATH: process.env['PATH'], ZONEPLANE_DATA: folder }
-    const [list, reconcile] = [startOurs(['account', 'list', '--json'], env), startOurs(['reconcile'], env)]
-    t.is(await list.ended, 0)
-    t.like((JSON.parse(list.output()) as unknown[])[0], { email: 'demo@example.test', domains: 1 })
-    t.is(await reconcile.ended, 0)
-    t.is(reconcile.output(), 'All zones are as the database says.\n')
-    first.child.kill('SIGINT')
-    await eventuallyHas(first.output, 'SIGINT: stopping')
-    first.child.kill('SIGINT')
-    t.is(await first.ended, 0)
-    t.deepEqual(processes(folder), [undefined, undefined])
-    t.false(existsSync(join(folder, 'running.json')))
-    const late = startOurs(['account', 'list'], env)
-    t.is(await late.ended, 1)
-    t.is(
-      late.output(),
-      `zoneplane: no servers to work on: DATABASE_URL, PDNS_API_URL and PDNS_API_KEY are not set, and no service runs with private servers in ${folder}\n`,
-    )
-  },
-)
+test('a second Ctrl-C does not disturb the orderly stop; the command line finds private servers until then', async (t) => {
+  const env = { PATH: process.env['PATH'], ZONEPLANE_DATA: folder }
+  const [list, reconcile] = [startOurs(['account', 'list', '--json'], env), startOurs(['reconcile'], env)]
+  t.is(await list.ended, 0)
+  t.like((JSON.parse(list.output()) as unknown[])[0], { email: 'demo@example.test', domains: 1 })
+  t.is(await reconcile.ended, 0)
+  t.is(reconcile.output(), 'All zones are as the database says.\n')
+  first.child.kill('SIGINT')
+  await eventuallyHas(first.output, 'SIGINT: stopping')
+  first.child.kill('SIGINT')
+  t.is(await first.ended, 0)
+  t.deepEqual(processes(folder), [undefined, undefined])
+  t.false(existsSync(join(folder, 'running.json')))
+  const late = startOurs(['account', 'list'], env)
+  t.is(await late.ended, 1)
+  t.is(
+    late.output(),
+    `zoneplane: no servers to work on: DATABASE_URL, PDNS_API_URL and PDNS_API_KEY are not set, and no service runs with private servers in ${folder}\n`,
+  )
+})
 
-test.serial('a second start keeps the key, and does not log the token of the environment', async (t) => {
+test('a second start keeps the key, and does not log the token of the environment', async (t) => {
   const secret = 'a-secret-token'
   const { child, ended, output } = await start({ ZONEPLANE_TOKEN: secret, DURABLE: 'off' })
   t.is(readFileSync(keyFile, 'utf8'), key)
@@ -108,7 +106,7 @@ test.serial('a second start keeps the key, and does not log the token of the env
   t.false(output().includes(secret) || output().includes(key.trim()))
 })
 
-test.serial('if a private server ends by itself, the service stops, says which, and exits with code 1', async (t) => {
+test('if a private server ends by itself, the service stops, says which, and exits with code 1', async (t) => {
   const { ended, output } = await start({})
   process.kill(processes(folder)[1]!.pid, 'SIGKILL')
   t.is(await ended, 1)
@@ -116,7 +114,7 @@ test.serial('if a private server ends by itself, the service stops, says which, 
   t.deepEqual(processes(folder), [undefined, undefined])
 })
 
-test.serial('if nobody reads the output any more, the service stops cleanly', async (t) => {
+test('if nobody reads the output any more, the service stops cleanly', async (t) => {
   const { child, ended, output } = startOurs(['start'], privately(folder))
   // It has more to say.
   child.stdout.once('data', () => child.stdout.destroy())
@@ -125,7 +123,7 @@ test.serial('if nobody reads the output any more, the service stops cleanly', as
   t.deepEqual(processes(folder), [undefined, undefined])
 })
 
-test.serial('a fresh start makes a new key; if npm is killed, the service and its private servers stop', async (t) => {
+test('a fresh start makes a new key; if npm is killed, the service and its private servers stop', async (t) => {
   const command = 'exec "$0" --enable-source-maps "$1" start --fresh'
   const parent = startProgram(
     'sh',
@@ -140,7 +138,7 @@ test.serial('a fresh start makes a new key; if npm is killed, the service and it
   t.deepEqual(processes(folder), [undefined, undefined])
 })
 
-test.serial('`zoneplane start` has a help; after a wrong option it names that, and the exit code is 1', async (t) => {
+test('`zoneplane start` has a help; after a wrong option it names that, and the exit code is 1', async (t) => {
   const help = startOurs(['start', '--help'], privately(newFolder()))
   t.is(await help.ended, 0)
   t.regex(help.output(), /^Usage: zoneplane start/)
@@ -151,14 +149,14 @@ test.serial('`zoneplane start` has a help; after a wrong option it names that, a
   t.notRegex(wrong.output(), /^\s+at /m)
 })
 
-test.serial('`zoneplane --version` prints the version of package.json', async (t) => {
+test('`zoneplane --version` prints the version of package.json', async (t) => {
   const { ended, output } = startOurs(['--version'], {})
   t.is(await ended, 0)
   const { version } = JSON.parse(readFileSync(join(projectFolder(), 'package.json'), 'utf8')) as { version: string }
   t.is(output(), `${version}\n`)
 })
 
-test.serial('servers of the environment are used, not those of a running service', async (t) => {
+test('servers of the environment are used, not those of a running service', async (t) => {
   const other = newFolder()
   rememberServers(other, { DATABASE_URL: 'postgres://127.0.0.1:1/wrong' })
   const env = {
@@ -172,7 +170,7 @@ test.serial('servers of the environment are used, not those of a running service
   t.regex(output(), /^zoneplane: DATABASE_URL, PDNS_API_URL and PDNS_API_KEY must be set/)
 })
 
-test.serial('an address that the machine lacks is named', async (t) => {
+test('an address that the machine lacks is named', async (t) => {
   const { ended, output } = startOurs(['start'], { ...privately(newFolder()), DNS_HOST: '192.0.2.1' })
   t.is(await ended, 1)
   t.regex(output(), /^zoneplane: 192\.0\.2\.1 is no address of this machine\. Set DNS_HOST to/m)

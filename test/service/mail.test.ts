@@ -1,4 +1,3 @@
-import test from 'ava'
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -13,6 +12,7 @@ import { query, transaction, type Db } from '../../src/store/database.ts'
 import * as mails from '../../src/store/accounts/mails.ts'
 import type { Timestamp } from '../../src/time.ts'
 import { eventuallyIs } from '../support/eventually.ts'
+import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
 import { lettersTo } from '../support/clients/mails.ts'
@@ -93,7 +93,7 @@ function later(seconds: number): Timestamp {
 
 const arrived = () => server.received.map(({ to }) => to[0])
 
-test.serial('a mail that was sent is deleted from the table', async (t) => {
+test('a mail that was sent is deleted from the table', async (t) => {
   await queue('one@example.test')
   await sendDue(system)
   t.deepEqual(arrived(), ['one@example.test'])
@@ -102,7 +102,7 @@ test.serial('a mail that was sent is deleted from the table', async (t) => {
   t.is(server.received.length, 1)
 })
 
-test.serial('a mail whose transaction is rolled back is not sent', async (t) => {
+test('a mail whose transaction is rolled back is not sent', async (t) => {
   const error = new Error('changed my mind')
   const failed = transaction(system.db, async (trx) => {
     await mails.queue(trx, { to: 'one@example.test', subject: '', text: TEXT, now })
@@ -113,7 +113,7 @@ test.serial('a mail whose transaction is rolled back is not sent', async (t) => 
   t.deepEqual(arrived(), [])
 })
 
-test.serial('mails are sent in the order in which they became due', async (t) => {
+test('mails are sent in the order in which they became due', async (t) => {
   for (const [i, to] of ['a@example.test', 'b@example.test', 'c@example.test'].entries()) {
     now = later(-i)
     await queue(to)
@@ -123,7 +123,7 @@ test.serial('mails are sent in the order in which they became due', async (t) =>
   t.deepEqual(arrived(), ['c@example.test', 'b@example.test', 'a@example.test'])
 })
 
-test.serial('several senders in two processes send each mail once', async (t) => {
+test('several senders in two processes send each mail once', async (t) => {
   const all = Array.from({ length: 40 }, (_, i) => `person-${i}@example.test`)
   for (const to of all) await queue(to)
   await Promise.all([sendDue(system), sendDue(system), sendDue(other), sendDue(other)])
@@ -131,38 +131,35 @@ test.serial('several senders in two processes send each mail once', async (t) =>
   t.deepEqual(await query(system.db, 'select from mails'), [])
 })
 
-test.serial(
-  'a mail that cannot be sent is retried with doubling pauses of at most an hour, and given up after two days',
-  async (t) => {
-    server.refuse.recipient = '451 4.3.0 Come back later'
-    await queue('one@example.test')
-    const delays: number[] = []
-    let row = await rowOf('one@example.test')
-    while (row!.retryAt !== null) {
-      t.is(row!.text, TEXT)
-      now = row!.retryAt
-      await sendDue(system)
-      row = await rowOf('one@example.test')
-      t.is(row!.lastError, 'EENVELOPE: RCPT TO: 451 4.3.0 Come back later')
-      if (row!.retryAt !== null) delays.push((Date.parse(row!.retryAt) - Date.parse(now)) / 1000)
-    }
-    t.deepEqual(delays.slice(0, 13), [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600])
-    t.deepEqual([...new Set(delays.slice(12))], [3600])
-    t.true(Date.parse(now) - Date.parse(START) > 2 * 86_400_000)
-    t.true(Date.parse(now) - Date.parse(START) <= 2 * 86_400_000 + 3_600_000)
-    // The row keeps the error, but not the text.
-    t.deepEqual(row, { ...row!, text: null, retryAt: null, attempts: delays.length + 1 })
-    t.is(log.split('"message":"mail not sent"').length - 1, delays.length)
-    t.is(log.split('"message":"mail given up"').length - 1, 1)
-    t.false(log.includes('a-secret-link'))
-    now = later(10 * 86_400)
-    server.refuse.recipient = undefined
+test('a mail that cannot be sent is retried with doubling pauses of at most an hour, and given up after two days', async (t) => {
+  server.refuse.recipient = '451 4.3.0 Come back later'
+  await queue('one@example.test')
+  const delays: number[] = []
+  let row = await rowOf('one@example.test')
+  while (row!.retryAt !== null) {
+    t.is(row!.text, TEXT)
+    now = row!.retryAt
     await sendDue(system)
-    t.deepEqual(arrived(), [])
-  },
-)
+    row = await rowOf('one@example.test')
+    t.is(row!.lastError, 'EENVELOPE: RCPT TO: 451 4.3.0 Come back later')
+    if (row!.retryAt !== null) delays.push((Date.parse(row!.retryAt) - Date.parse(now)) / 1000)
+  }
+  t.deepEqual(delays.slice(0, 13), [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600])
+  t.deepEqual([...new Set(delays.slice(12))], [3600])
+  t.true(Date.parse(now) - Date.parse(START) > 2 * 86_400_000)
+  t.true(Date.parse(now) - Date.parse(START) <= 2 * 86_400_000 + 3_600_000)
+  // The row keeps the error, but not the text.
+  t.deepEqual(row, { ...row!, text: null, retryAt: null, attempts: delays.length + 1 })
+  t.is(log.split('"message":"mail not sent"').length - 1, delays.length)
+  t.is(log.split('"message":"mail given up"').length - 1, 1)
+  t.false(log.includes('a-secret-link'))
+  now = later(10 * 86_400)
+  server.refuse.recipient = undefined
+  await sendDue(system)
+  t.deepEqual(arrived(), [])
+})
 
-test.serial('a mail that is not due yet waits, and does not delay others', async (t) => {
+test('a mail that is not due yet waits, and does not delay others', async (t) => {
   server.refuse.recipient = '451 4.3.0 Come back later'
   await queue('one@example.test')
   await sendDue(system)
@@ -181,31 +178,28 @@ test.serial('a mail that is not due yet waits, and does not delay others', async
 /** A pause that no test survives. */
 const ENDLESS = 2 ** 31 - 1
 
-test.serial(
-  'the commit that queues a mail has it sent at once, however long the pause; a rollback does not',
-  async (t) => {
-    let looks = 0
-    const running = mailTask({ ...system, now: () => (looks++, now) }, ENDLESS)
-    const queueOnce = (trx: Db, to: string) =>
-      send(system, trx, { to, accountId: '1', kind: 'test' }, { subject: 'A subject', text: TEXT })
-    try {
-      // Both senders have looked once.
-      await eventuallyIs(() => looks, 2)
-      const error = new Error('changed my mind')
-      const failed = transaction(system.db, async (trx) => {
-        await queueOnce(trx, 'one@example.test')
-        throw error
-      })
-      t.is(await t.throwsAsync(failed), error)
-      await transaction(system.db, async () => undefined)
-      t.is(looks, 2)
-      await transaction(system.db, (trx) => queueOnce(trx, 'two@example.test'))
-      await eventuallyIs(arrived, ['two@example.test'])
-    } finally {
-      await running.stop()
-    }
-  },
-)
+test('the commit that queues a mail has it sent at once, however long the pause; a rollback does not', async (t) => {
+  let looks = 0
+  const running = mailTask({ ...system, now: () => (looks++, now) }, ENDLESS)
+  const queueOnce = (trx: Db, to: string) =>
+    send(system, trx, { to, accountId: '1', kind: 'test' }, { subject: 'A subject', text: TEXT })
+  try {
+    // Both senders have looked once.
+    await eventuallyIs(() => looks, 2)
+    const error = new Error('changed my mind')
+    const failed = transaction(system.db, async (trx) => {
+      await queueOnce(trx, 'one@example.test')
+      throw error
+    })
+    t.is(await t.throwsAsync(failed), error)
+    await transaction(system.db, async () => undefined)
+    t.is(looks, 2)
+    await transaction(system.db, (trx) => queueOnce(trx, 'two@example.test'))
+    await eventuallyIs(arrived, ['two@example.test'])
+  } finally {
+    await running.stop()
+  }
+})
 
 test('what rings the bell while a loop is at work ends its next pause', async (t) => {
   const bell = new Bell()
@@ -226,7 +220,7 @@ for (const [reply, isFinal] of [
   ['550 No such user', false],
   ['450 4.1.1 No such user now', false],
 ] as const) {
-  test.serial(`a recipient refused with ${reply} is ${isFinal ? 'given up at once' : 'tried again'}`, async (t) => {
+  test(`a recipient refused with ${reply} is ${isFinal ? 'given up at once' : 'tried again'}`, async (t) => {
     server.refuse.recipient = reply
     await queue('one@example.test')
     await sendDue(system)
@@ -241,7 +235,7 @@ for (const [reply, isFinal] of [
   })
 }
 
-test.serial('without a mail server a mail is written to a file that other users cannot read', async (t) => {
+test('without a mail server a mail is written to a file that other users cannot read', async (t) => {
   const folder = join(withFolder.config.dataFolder, 'mails')
   await queue('one@example.test')
   await sendDue(withFolder)
@@ -255,7 +249,7 @@ test.serial('without a mail server a mail is written to a file that other users 
   t.is(statSync(join(folder, names[0]!)).mode & 0o777, 0o600)
 })
 
-test.serial('if the folder cannot be written, the mail is tried again', async (t) => {
+test('if the folder cannot be written, the mail is tried again', async (t) => {
   const folder = join(withFolder.config.dataFolder, 'mails')
   rmSync(folder, { recursive: true, force: true })
   writeFileSync(folder, '')

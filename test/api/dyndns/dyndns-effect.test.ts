@@ -1,9 +1,9 @@
-import test from 'ava'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { begin, query } from '../../../src/store/database.ts'
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
 import { hold, plainRequest } from '../../support/clients/raw.ts'
+import { test } from '../../support/serial.ts'
 import type { Call } from '../../support/servers/proxy.ts'
 import {
   domainOf,
@@ -30,7 +30,7 @@ async function get(domain: string, subname: string, type: string): Promise<Shown
 }
 
 for (const minimumTtl of [1, 60, 3600]) {
-  test.serial(`the TTL is 60 where the minimum is ${minimumTtl}, even for RRsets that had another`, async (t) => {
+  test(`the TTL is 60 where the minimum is ${minimumTtl}, even for RRsets that had another`, async (t) => {
     const domain = await newDomain(account().api)
     await newRRset(account().api, domain, { subname: 'old', ttl: 7200 })
     await newRRset(account().api, domain, { subname: 'same', ttl: 7200, records: ['192.0.2.2'] })
@@ -70,7 +70,7 @@ for (const [title, parameters, isWritten] of [
   ['a network for a family without addresses', { myipv4: 'preserve', myipv6: 'fd00::/64' }, false],
   ['the network of its address', { myip: '192.0.2.0/24', myipv6: 'preserve' }, true],
 ] as [string, Record<string, string>, boolean][]) {
-  test.serial(`an update without changes may update \`touched\`, but publishes nothing: ${title}`, async (t) => {
+  test(`an update without changes may update \`touched\`, but publishes nothing: ${title}`, async (t) => {
     const domain = await newDomain(account().api)
     const shown = await newRRset(account().api, domain, { subname: 'www', ttl: 60 })
     const before = await domainOf(account().api, domain)
@@ -96,7 +96,7 @@ function publications(domain: string): number {
   return service().proxy.calls.filter((call) => isPublication(call) && call.path.includes(`${domain}.`)).length
 }
 
-test.serial('an update of several names and families is one publication', async (t) => {
+test('an update of several names and families is one publication', async (t) => {
   const domain = await newDomain(account().api)
   const names = Array.from({ length: 20 }, (_, i) => `n${i}.${domain}`)
   const before = publications(domain)
@@ -127,7 +127,7 @@ for (const [parameters, status, text] of [
     'RRset with conflicting type present at same subname: database (CNAME). (No other RRsets are allowed alongside CNAME.)',
   ],
 ] as [Record<string, string>, number, string | undefined][]) {
-  test.serial(`one refused name refuses the whole update: ${JSON.stringify(parameters)}`, async (t) => {
+  test(`one refused name refuses the whole update: ${JSON.stringify(parameters)}`, async (t) => {
     const domain = await newDomain(account().api)
     await newRRset(account().api, domain, { subname: 'a', records: ['192.0.2.1'] })
     await newRRset(account().api, domain, { subname: 'alias', type: 'CNAME', records: ['a.test.'] })
@@ -143,7 +143,7 @@ for (const [parameters, status, text] of [
   })
 }
 
-test.serial('a CNAME conflicts with an address of either family, and not with deletions', async (t) => {
+test('a CNAME conflicts with an address of either family, and not with deletions', async (t) => {
   const domain = await newDomain(account().api)
   await newRRset(account().api, domain, { subname: 'alias', type: 'CNAME', records: ['a.test.'] })
   const conflict =
@@ -178,7 +178,7 @@ for (const [types, parameters, outcome] of [
   [['A', 'AAAA'], { myip: '192.0.2.2', 'myipv6:other.D': 'preserve' }, [200, 'good\ngood']],
 ] as [string[], Record<string, string>, [number, string]][]) {
   const given = types.join(' and ') || 'nothing'
-  test.serial(`a token that may write ${given}: ${JSON.stringify(parameters)}`, async (t) => {
+  test(`a token that may write ${given}: ${JSON.stringify(parameters)}`, async (t) => {
     const domain = await newDomain(account().api)
     await newRRset(account().api, domain, { subname: 'www' })
     const before = await domainOf(account().api, domain)
@@ -195,26 +195,23 @@ for (const [types, parameters, outcome] of [
   })
 }
 
-test.serial(
-  'a refusal by PowerDNS is reported with its reason, one line for each RRset, and nothing is applied',
-  async (t) => {
-    const domain = await newDomain(account().api)
-    await newRRset(account().api, domain, { subname: 'www' })
-    const before = await domainOf(account().api, domain)
-    service().proxy.fail((call) => (isPublication(call) ? { refuse: 422, error: 'Not today' } : 'pass'))
-    const one = await update(account().api, { hostname: `www.${domain}`, myip: '192.0.2.2' })
-    const two = await update(account().api, { hostname: `www.${domain}`, myip: '192.0.2.2,::2' })
-    service().proxy.heal()
-    t.deepEqual(told(one), [400, 'The DNS backend refused this RRset: Not today'])
-    const line = 'The DNS backend refused one of these RRsets: Not today'
-    t.deepEqual(told(two), [400, `${line}\n${line}`])
-    t.deepEqual(await domainOf(account().api, domain), before)
-    t.is(await addresses(account().api, domain, 'www'), '192.0.2.1 ')
-    t.is(await served(service(), `www.${domain}`), '192.0.2.1 ')
-  },
-)
+test('a refusal by PowerDNS is reported with its reason, one line for each RRset, and nothing is applied', async (t) => {
+  const domain = await newDomain(account().api)
+  await newRRset(account().api, domain, { subname: 'www' })
+  const before = await domainOf(account().api, domain)
+  service().proxy.fail((call) => (isPublication(call) ? { refuse: 422, error: 'Not today' } : 'pass'))
+  const one = await update(account().api, { hostname: `www.${domain}`, myip: '192.0.2.2' })
+  const two = await update(account().api, { hostname: `www.${domain}`, myip: '192.0.2.2,::2' })
+  service().proxy.heal()
+  t.deepEqual(told(one), [400, 'The DNS backend refused this RRset: Not today'])
+  const line = 'The DNS backend refused one of these RRsets: Not today'
+  t.deepEqual(told(two), [400, `${line}\n${line}`])
+  t.deepEqual(await domainOf(account().api, domain), before)
+  t.is(await addresses(account().api, domain, 'www'), '192.0.2.1 ')
+  t.is(await served(service(), `www.${domain}`), '192.0.2.1 ')
+})
 
-test.serial('an unexpected error is 500 without details', async (t) => {
+test('an unexpected error is 500 without details', async (t) => {
   const domain = await newDomain(account().api, freshName())
   const { system } = service()
   const { now } = system
@@ -230,7 +227,7 @@ test.serial('an unexpected error is 500 without details', async (t) => {
   t.true(service().logged().includes('the clock is broken'))
 })
 
-test.serial('a client that is gone is known by the address that it had', async (t) => {
+test('a client that is gone is known by the address that it had', async (t) => {
   const { api, secret } = account()
   const domain = await newDomain(api)
   const update = plainRequest(`GET /update?hostname=gone.${domain}`, [`Authorization: Token ${secret}`])

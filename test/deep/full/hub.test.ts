@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -8,6 +8,7 @@ import { validate } from '../../support/dns/validators.ts'
 import { servedSerial } from '../../support/dns/wire.ts'
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
 import { useServers, type TestProcess } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 import { startExample } from '../../support/servers/postgres/examples.ts'
 import { freePort } from '../../support/servers/ports.ts'
 import type { RestartableServer } from '../../support/servers/secondaries.ts'
@@ -29,7 +30,7 @@ let service: TestProcess
 /** The DS of the zone. */
 let ds: string[]
 
-test.serial.before('the nameservers start', async () => {
+test.before('the nameservers start', async () => {
   const ports = new Map([[31, servers().powerDns.dnsPort]])
   for (const number of [32, 33, 34]) ports.set(number, await freePort())
   hub = await startExample('bind-hub.conf', { ports, secret })
@@ -78,25 +79,22 @@ async function difference({ dnsHost, dnsPort }: Server, serial: number): Promise
   return stdout.split('\n').filter((line) => /^\S+\s+\d+\s+IN\s/.test(line) && !line.includes('\tTSIG\t')).length
 }
 
-test.serial(
-  'a domain and its changes arrive everywhere, signed; the status is about the secondaries alone',
-  async (t) => {
-    const created = await service.api.post('/domains/', { name: ZONE }, PATIENT)
-    t.is(created.headers['zoneplane-publication'], 'INSYNC', created.text)
-    ds = (await domainOf(service.api, ZONE)).keys.flatMap((key) => key.ds)
-    t.is(await change('192.0.2.1'), 'INSYNC')
-    t.deepEqual(await statuses(), { ns1: 'INSYNC', ns2: 'INSYNC', ns3: 'INSYNC' })
-    await answer(t, [hub, knot, nsd], '192.0.2.1')
-  },
-)
+test('a domain and its changes arrive everywhere, signed; the status is about the secondaries alone', async (t) => {
+  const created = await service.api.post('/domains/', { name: ZONE }, PATIENT)
+  t.is(created.headers['zoneplane-publication'], 'INSYNC', created.text)
+  ds = (await domainOf(service.api, ZONE)).keys.flatMap((key) => key.ds)
+  t.is(await change('192.0.2.1'), 'INSYNC')
+  t.deepEqual(await statuses(), { ns1: 'INSYNC', ns2: 'INSYNC', ns3: 'INSYNC' })
+  await answer(t, [hub, knot, nsd], '192.0.2.1')
+})
 
-test.serial('the hub gives nobody the zone without the key', async (t) => {
+test('the hub gives nobody the zone without the key', async (t) => {
   const { dnsHost, dnsPort } = hub
   const { stdout } = await promisify(execFile)('dig', [`@${dnsHost}`, '-p', String(dnsPort), ZONE, 'AXFR'])
   t.true(stdout.includes('; Transfer failed'))
 })
 
-test.serial(`of a change in ${NAMES} RRsets, the hub sends some records, and PowerDNS all`, async (t) => {
+test(`of a change in ${NAMES} RRsets, the hub sends some records, and PowerDNS all`, async (t) => {
   const names = Array.from({ length: NAMES }, (_, i) => ({ ...www('192.0.2.9'), subname: `name-${i}` }))
   const written = succeeded(await service.api.patch(RRSETS, names, PATIENT), 200)
   t.is(written.headers['zoneplane-publication'], 'INSYNC')
@@ -109,7 +107,7 @@ test.serial(`of a change in ${NAMES} RRsets, the hub sends some records, and Pow
   await answer(t, [hub, knot, nsd], '192.0.2.2')
 })
 
-test.serial('a restart of PowerDNS, whose new signatures differ, harms nothing', async (t) => {
+test('a restart of PowerDNS, whose new signatures differ, harms nothing', async (t) => {
   await servers().powerDns.stop()
   await answer(t, [hub, knot, nsd], '192.0.2.2')
   t.is((await service.api.put(RRSETS, [www('192.0.2.3')])).status, 503)
@@ -119,7 +117,7 @@ test.serial('a restart of PowerDNS, whose new signatures differ, harms nothing',
   await answer(t, [hub, knot, nsd], '192.0.2.3')
 })
 
-test.serial('while the hub is down the others answer what they have; after its return they catch up', async (t) => {
+test('while the hub is down the others answer what they have; after its return they catch up', async (t) => {
   await hub.kill()
   t.is(await change('192.0.2.4'), 'PENDING')
   const stale = 'serves an older version'
@@ -130,7 +128,7 @@ test.serial('while the hub is down the others answer what they have; after its r
   await answer(t, [hub, knot, nsd], '192.0.2.4')
 })
 
-test.serial('Knot or NSD that is down catches up after its return', async (t) => {
+test('Knot or NSD that is down catches up after its return', async (t) => {
   for (const [server, address] of [
     [knot, '192.0.2.5'],
     [nsd, '192.0.2.6'],
@@ -144,7 +142,7 @@ test.serial('Knot or NSD that is down catches up after its return', async (t) =>
   }
 })
 
-test.serial('all three are restarted while PowerDNS is down, and answer', async (t) => {
+test('all three are restarted while PowerDNS is down, and answer', async (t) => {
   await servers().powerDns.stop()
   for (const server of [hub, knot, nsd]) {
     await server.kill()

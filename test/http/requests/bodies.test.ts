@@ -1,7 +1,7 @@
-import test from 'ava'
 import { gzipSync } from 'node:zlib'
 import { useService, useZone } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
+import { test } from '../../support/serial.ts'
 
 // Contract §1.3.
 
@@ -43,7 +43,7 @@ for (const type of [
   'APPLICATION/JSON',
   'Application/Json; Charset=utf-8',
 ]) {
-  test.serial(`the media type ${type} is JSON in UTF-8`, async (t) => {
+  test(`the media type ${type} is JSON in UTF-8`, async (t) => {
     const { status, json } = await post(rrsets(), rrset(), type)
     t.is(status, 201)
     t.deepEqual((json as { records: string[] }).records, ['"\\195\\169"'])
@@ -67,7 +67,7 @@ for (const type of [
   ';',
 ]) {
   for (const [method, path] of endpoints) {
-    test.serial(`a body of type ${type} is refused: ${method} ${path}`, async (t) => {
+    test(`a body of type ${type} is refused: ${method} ${path}`, async (t) => {
       const { status, text } = await zone().api.send(method, path.replace('DOMAIN', zone().domain), undefined, {
         body: rrset(),
         headers: { 'content-type': type },
@@ -78,7 +78,7 @@ for (const type of [
   }
 }
 
-test.serial('a body without media type is refused', async (t) => {
+test('a body without media type is refused', async (t) => {
   const { status, text } = await post(rrsets(), rrset())
   t.deepEqual([status, text], [415, '{"detail":"Unsupported media type \\"\\" in request."}'])
 })
@@ -87,13 +87,13 @@ for (const [what, around] of [
   ['blanks, tabs and line breaks around it', (json: string) => ` \t\r\n${json} \t\r\n`],
   ['a newline after it', (json: string) => `${json}\n`],
 ] as const) {
-  test.serial(`JSON with ${what} is accepted`, async (t) => {
+  test(`JSON with ${what} is accepted`, async (t) => {
     t.is((await post(rrsets(), around(rrset()), 'application/json')).status, 201)
   })
 }
 
 for (const type of [undefined, 'application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
-  test.serial(`an empty body counts as {}, whatever its type: ${type}`, async (t) => {
+  test(`an empty body counts as {}, whatever its type: ${type}`, async (t) => {
     const { status, text } = await post('/domains/', '', type)
     t.deepEqual([status, text], [400, REQUIRED])
     const patched = await zone().api.send('PATCH', `${rrsets()}@/NS/`, undefined, {
@@ -103,13 +103,13 @@ for (const type of [undefined, 'application/json', 'text/plain', 'application/x-
     t.is(patched.status, 200)
   })
 
-  test.serial(`an empty body on the RRset collection is refused: ${type}`, async (t) => {
+  test(`an empty body on the RRset collection is refused: ${type}`, async (t) => {
     const { status, text } = await post(rrsets(), '', type)
     t.deepEqual([status, text], [400, NO_DATA])
   })
 }
 
-test.serial('a request without a body counts as one with an empty body', async (t) => {
+test('a request without a body counts as one with an empty body', async (t) => {
   const answer = await exchange(service().url, plainRequest('POST /api/v1/domains/', [authorization()]))
   t.deepEqual([answer.status, answer.body], [400, REQUIRED])
   const zero = plainRequest('POST /api/v1/domains/', [authorization(), 'Content-Length: 0'])
@@ -119,7 +119,7 @@ test.serial('a request without a body counts as one with an empty body', async (
 })
 
 for (const [method, path] of endpoints) {
-  test.serial(`the root null is refused: ${method} ${path}`, async (t) => {
+  test(`the root null is refused: ${method} ${path}`, async (t) => {
     const { status, text } = await zone().api.send(method, path.replace('DOMAIN', zone().domain), null)
     t.deepEqual([status, text], [400, NO_DATA])
   })
@@ -136,7 +136,7 @@ for (const [json, type] of [
   ['true', 'bool'],
   ['false', 'bool'],
 ] as const) {
-  test.serial(`the root ${json} is refused as ${type}`, async (t) => {
+  test(`the root ${json} is refused as ${type}`, async (t) => {
     const body = `{"non_field_errors":["Invalid data. Expected a dictionary, but got ${type}."]}`
     for (const [method, path] of [
       ['POST', '/domains/'],
@@ -184,7 +184,7 @@ for (const [what, body] of [
   ['an unfinished character at the end', Buffer.from('{}\xe2\x82', 'latin1')],
   ['a picture', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')],
 ] as const) {
-  test.serial(`a syntax error is 400 with detail: ${what}`, async (t) => {
+  test(`a syntax error is 400 with detail: ${what}`, async (t) => {
     const { status, headers, json } = await post('/domains/', body, 'application/json')
     t.is(status, 400)
     t.is(headers['content-type'], 'application/json')
@@ -193,11 +193,11 @@ for (const [what, body] of [
   })
 }
 
-test.serial('a leading byte order mark is ignored', async (t) => {
+test('a leading byte order mark is ignored', async (t) => {
   t.is((await post('/domains/', '\ufeff{}', 'application/json')).text, REQUIRED)
 })
 
-test.serial('an unknown member of up to 99 levels is ignored', async (t) => {
+test('an unknown member of up to 99 levels is ignored', async (t) => {
   const nested = (levels: number) => `{"zzz":${'['.repeat(levels)}"[["${']'.repeat(levels)}}`
   t.is((await post('/domains/', nested(99), 'application/json')).text, REQUIRED)
   for (const levels of [100, 50_000]) {
@@ -206,16 +206,13 @@ test.serial('an unknown member of up to 99 levels is ignored', async (t) => {
   }
 })
 
-test.serial(
-  "properties of JavaScript's Object.prototype do not count as members, and of repeated members the last",
-  async (t) => {
-    t.is((await post('/domains/', '{"__proto__":{"name":"a.test"}}', 'application/json')).text, REQUIRED)
-    const repeated = await post('/domains/', '{"name":"a.test","name":""}', 'application/json')
-    t.is(repeated.text, '{"name":["This field may not be blank."]}')
-  },
-)
+test("properties of JavaScript's Object.prototype do not count as members, and of repeated members the last", async (t) => {
+  t.is((await post('/domains/', '{"__proto__":{"name":"a.test"}}', 'application/json')).text, REQUIRED)
+  const repeated = await post('/domains/', '{"name":"a.test","name":""}', 'application/json')
+  t.is(repeated.text, '{"name":["This field may not be blank."]}')
+})
 
-test.serial('a chunked body is read like any other', async (t) => {
+test('a chunked body is read like any other', async (t) => {
   const json = rrset()
   const half = json.length >> 1
   const headers = [authorization(), 'Content-Type: application/json', 'Transfer-Encoding: chunked']
@@ -237,7 +234,7 @@ for (const [method, status] of [
     ['another type', 'x', ['Content-Type: text/plain']],
     ['broken gzip', 'x', ['Content-Type: application/json', 'Content-Encoding: gzip']],
   ] as const) {
-    test.serial(`the body of ${method} is ignored: ${what}`, async (t) => {
+    test(`the body of ${method} is ignored: ${what}`, async (t) => {
       const path = `/api/v1${rrsets()}nothing/A/`
       const empty = await exchange(service().url, plainRequest(`${method} ${path}`, [authorization()]))
       const filled = await exchange(
@@ -250,7 +247,7 @@ for (const [method, status] of [
   }
 }
 
-test.serial('a body compressed with gzip is accepted', async (t) => {
+test('a body compressed with gzip is accepted', async (t) => {
   const packed = gzipSync(rrset())
   t.is((await post(rrsets(), packed, 'application/json', { 'content-encoding': 'gzip' })).status, 201)
 })
@@ -260,14 +257,14 @@ for (const [what, packed] of [
   ['truncated gzip', gzipSync(rrset()).subarray(0, 30)],
   ['gzip with a wrong checksum', corrupt(gzipSync(rrset()))],
 ] as const) {
-  test.serial(`a body that cannot be decompressed is 400: ${what}`, async (t) => {
+  test(`a body that cannot be decompressed is 400: ${what}`, async (t) => {
     const { status, json } = await post(rrsets(), packed, 'application/json', { 'content-encoding': 'gzip' })
     t.is(status, 400)
     t.regex((json as { detail: string }).detail, /^JSON parse error - ./)
   })
 }
 
-test.serial('an unknown Content-Encoding is 415', async (t) => {
+test('an unknown Content-Encoding is 415', async (t) => {
   const { status, json } = await post(rrsets(), rrset(), 'application/json', { 'content-encoding': 'zip' })
   t.is(status, 415)
   t.deepEqual(Object.keys(json as object), ['detail'])
@@ -284,7 +281,7 @@ function authorization(): string {
 
 for (const field of ['max_age', 'max_unused_period']) {
   for (const number of ['1e999', '-1e999', '1e308']) {
-    test.serial(`a duration beyond all numbers is 400: ${field} ${number}`, async (t) => {
+    test(`a duration beyond all numbers is 400: ${field} ${number}`, async (t) => {
       const headers = { 'content-type': 'application/json' }
       const answer = await zone().api.post('/auth/tokens/', undefined, { body: `{"${field}":${number}}`, headers })
       t.deepEqual([answer.status, Object.keys(answer.json as object)], [400, [field]])

@@ -1,9 +1,9 @@
-import test from 'ava'
 import { Readable } from 'node:stream'
 import { request } from 'undici'
 import { gzipSync } from 'node:zlib'
 import { useService, withService, useZone } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
+import { test } from '../../support/serial.ts'
 
 // Contract §1.3: the size of bodies, and bodies whose length differs from Content-Length.
 
@@ -17,7 +17,7 @@ const zone = useZone(service)
 const rrsets = () => `/domains/${zone().domain}/rrsets/`
 const authorization = () => `Authorization: Token ${zone().account.secret}`
 
-test.serial('a body of 20 MB is too large', async (t) => {
+test('a body of 20 MB is too large', async (t) => {
   const { status, text } = await zone().api.post(rrsets(), undefined, { body: Buffer.alloc(20 * MIB), headers: json })
   t.deepEqual([status, text], [413, TOO_LARGE])
 })
@@ -31,7 +31,7 @@ for (const [what, headers, body] of [
   ],
   ['compressed', compressedHeaders(), compressed()],
 ] as const) {
-  test.serial(`after a body that is too large, the connection can be reused: ${what}`, async (t) => {
+  test(`after a body that is too large, the connection can be reused: ${what}`, async (t) => {
     const first = ['POST /api/v1/domains/ HTTP/1.1', 'Host: api.test', authorization(), ...headers, '', ''].join('\r\n')
     const second = plainRequest('GET /healthz')
     const answer = await exchange(service().url, Buffer.concat([Buffer.from(first), body, Buffer.from(second)]))
@@ -59,20 +59,17 @@ const LIMITS: [method: 'POST' | 'PUT' | 'PATCH', path: () => string, limit: numb
 ]
 
 for (const [method, path, limit, status] of LIMITS) {
-  test.serial(
-    `${method} accepts a body of ${limit / 1024} KiB, and not one octet more: ${path.toString()}`,
-    async (t) => {
-      const body = Buffer.alloc(limit + 1, ' ')
-      body.write('{}')
-      const fitting = await zone().api.send(method, path(), undefined, { body: body.subarray(0, -1), headers: json })
-      t.is(fitting.status, status, fitting.text)
-      const larger = await zone().api.send(method, path(), undefined, { body, headers: json })
-      t.deepEqual([larger.status, larger.text], [413, TOO_LARGE])
-    },
-  )
+  test(`${method} accepts a body of ${limit / 1024} KiB, and not one octet more: ${path.toString()}`, async (t) => {
+    const body = Buffer.alloc(limit + 1, ' ')
+    body.write('{}')
+    const fitting = await zone().api.send(method, path(), undefined, { body: body.subarray(0, -1), headers: json })
+    t.is(fitting.status, status, fitting.text)
+    const larger = await zone().api.send(method, path(), undefined, { body, headers: json })
+    t.deepEqual([larger.status, larger.text], [413, TOO_LARGE])
+  })
 }
 
-test.serial('a body of 20 MB in chunks is too large', async (t) => {
+test('a body of 20 MB in chunks is too large', async (t) => {
   const chunks = Readable.from(Array.from({ length: 20 }, () => Buffer.alloc(MIB, ' ')))
   const { statusCode, body } = await request(`${service().url}/api/v1${rrsets()}`, {
     method: 'POST',
@@ -82,7 +79,7 @@ test.serial('a body of 20 MB in chunks is too large', async (t) => {
   t.deepEqual([statusCode, await body.text()], [413, TOO_LARGE])
 })
 
-test.serial('a small body that decompresses to 20 MB is too large', async (t) => {
+test('a small body that decompresses to 20 MB is too large', async (t) => {
   const { status, text } = await zone().api.post(rrsets(), undefined, {
     body: gzipSync(Buffer.alloc(20 * MIB)),
     headers: { ...json, 'content-encoding': 'gzip' },
@@ -90,7 +87,7 @@ test.serial('a small body that decompresses to 20 MB is too large', async (t) =>
   t.deepEqual([status, text], [413, TOO_LARGE])
 })
 
-test.serial('a body whose Content-Length is too large is refused before it arrives', async (t) => {
+test('a body whose Content-Length is too large is refused before it arrives', async (t) => {
   const head = plainRequest(`POST /api/v1${rrsets()}`, [
     authorization(),
     'Content-Type: application/json',
@@ -108,14 +105,14 @@ for (const [what, path, body, text] of [
   ['ttl', undefined, () => ({ ttl: '1'.repeat(4_000_000) }), /String value too large/],
   ['record', undefined, () => ({ records: ['x'.repeat(4_000_000)] }), /no more than 64000 characters/],
 ] as const) {
-  test.serial(`a ${what} as long as the body limit has the same problem as a shorter one`, async (t) => {
+  test(`a ${what} as long as the body limit has the same problem as a shorter one`, async (t) => {
     const { status, text: answer } = await zone().api.post(path ?? rrsets(), body())
     t.is(status, 400, answer.slice(0, 200))
     t.regex(answer, text)
   })
 }
 
-test.serial('a body has at most 200,000 values, wherever they are', async (t) => {
+test('a body has at most 200,000 values, wherever they are', async (t) => {
   const send = (body: string) => zone().api.post('/domains/', undefined, { body, headers: json })
   // The object, the array, and a string that looks like many values but is one.
   const body = (numbers: number) => `{"zzz":["\\"[[,,\\\\",${'0,'.repeat(numbers - 1)}0]}`
@@ -125,7 +122,7 @@ test.serial('a body has at most 200,000 values, wherever they are', async (t) =>
   t.is((await zone().api.put(rrsets(), undefined, { body: `[${'[],'.repeat(199_999)}0]`, headers: json })).status, 400)
 })
 
-test.serial('the body limit is a setting', async (t) => {
+test('the body limit is a setting', async (t) => {
   await withService({ BODY_LIMIT: '2000' }, async (own) => {
     const { api } = await own.account()
     const body = (length: number) => ({ body: '{}'.padEnd(length), headers: json })
@@ -148,7 +145,7 @@ for (const [what, length, body] of [
     (chunks) => [`a body of broken chunks, ${JSON.stringify(chunks)},`, 'Transfer-Encoding: chunked', chunks] as const,
   ),
 ] as const) {
-  test.serial(`${what} changes nothing`, async (t) => {
+  test(`${what} changes nothing`, async (t) => {
     const head = plainRequest(`POST /api/v1${rrsets()}`, [authorization(), 'Content-Type: application/json', length])
     const before = await contents()
     // Octets that follow may look like another request.
@@ -167,7 +164,7 @@ for (const headers of [
   ['Content-Length: 5', 'Transfer-Encoding: chunked'],
   ['Transfer-Encoding: nonsense'],
 ]) {
-  test.serial(`an invalid length is 400: ${headers.join(', ')}`, async (t) => {
+  test(`an invalid length is 400: ${headers.join(', ')}`, async (t) => {
     const answer = await exchange(
       service().url,
       plainRequest(`POST /api/v1${rrsets()}`, [authorization(), 'Content-Type: application/json', ...headers]) + rrset,

@@ -1,8 +1,8 @@
-import test from 'ava'
 import type { Account } from '../../support/clients/accounts.ts'
 import { eventuallyIs } from '../../support/eventually.ts'
 import { useService, useAccount } from '../../support/harness.ts'
 import { hold, plainRequest, type Held, type RawAnswer } from '../../support/clients/raw.ts'
+import { test } from '../../support/serial.ts'
 
 // Contract §1.3: how many octets of unfinished bodies are held, for each caller and for all.
 
@@ -42,7 +42,7 @@ async function statusOfLogin(from: string): Promise<number> {
   return (await (await hold(service().url, octets, from)).answer).status
 }
 
-test.serial('an address has unfinished bodies of 1 MiB at most, and others are not affected', async (t) => {
+test('an address has unfinished bodies of 1 MiB at most, and others are not affected', async (t) => {
   const { status, body } = await firstAnswer(17, () => login('127.0.0.2'))
   t.deepEqual([status, body], [429, THROTTLED])
   t.is(await statusOfLogin('127.0.0.2'), 429)
@@ -51,7 +51,7 @@ test.serial('an address has unfinished bodies of 1 MiB at most, and others are n
   await eventuallyIs(() => statusOfLogin('127.0.0.2'), 403)
 })
 
-test.serial('addresses have unfinished bodies of 32 MiB at most together', async (t) => {
+test('addresses have unfinished bodies of 32 MiB at most together', async (t) => {
   const { status } = await firstAnswer(513, (i) => login(`127.0.1.${i >> 3}`))
   t.is(status, 429)
   t.is(await statusOfLogin('127.0.2.1'), 429)
@@ -60,25 +60,22 @@ test.serial('addresses have unfinished bodies of 32 MiB at most together', async
   await eventuallyIs(() => statusOfLogin('127.0.2.1'), 403)
 })
 
-test.serial(
-  'an account has four unfinished bodies at most of the largest size, and others are not affected',
-  async (t) => {
-    const { status, body } = await firstAnswer(5, () => creation(account()))
-    t.deepEqual([status, body], [429, THROTTLED])
-    t.is((await account().api.get('/domains/')).status, 200)
-    t.is((await other().api.post('/domains/', {})).status, 400)
-    for (const { socket } of held) socket.destroy()
-    await eventuallyIs(async () => (await account().api.post('/domains/', {})).status, 400)
-  },
-)
+test('an account has four unfinished bodies at most of the largest size, and others are not affected', async (t) => {
+  const { status, body } = await firstAnswer(5, () => creation(account()))
+  t.deepEqual([status, body], [429, THROTTLED])
+  t.is((await account().api.get('/domains/')).status, 200)
+  t.is((await other().api.post('/domains/', {})).status, 400)
+  for (const { socket } of held) socket.destroy()
+  await eventuallyIs(async () => (await account().api.post('/domains/', {})).status, 400)
+})
 
-test.serial('a body whose length is announced counts with this length', async (t) => {
+test('a body whose length is announced counts with this length', async (t) => {
   const short = () => begin('/api/v1/domains/', ['Content-Length: 10', `Authorization: Token ${account().secret}`])
   for (let i = 0; i < 40; i++) await short()
   t.is((await account().api.post('/domains/', {})).status, 400)
 })
 
-test.serial('a client may leave after its body was refused', async (t) => {
+test('a client may leave after its body was refused', async (t) => {
   const { socket, answer } = await begin('/api/v1/auth/login/', [CHUNKED], '127.0.0.5')
   socket.write(`20000\r\n${' '.repeat(0x20000)}\r\n2\r\n{`)
   socket.on('data', () => socket.resetAndDestroy())
