@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CLAIM_LIFETIME, IDLE_TIMEOUT } from '../../src/limits.ts'
 import { createAccount } from '../support/clients/accounts.ts'
 import { startWithCaches } from '../support/caches.ts'
-import { newDomainWithWww } from '../support/clients/api.ts'
+import { newDomainWithWww, sendHeld } from '../support/clients/api.ts'
 import { addressAt, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useServers, useServed } from '../support/harness.ts'
+import { useServers, useServed, type OwnService } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
 import { breakTransactions } from '../support/state/transactions.ts'
 
@@ -17,6 +17,8 @@ const servers = useServers()
 const service = useServed(servers)
 
 const rrset = (address: string, subname = 'www') => ({ subname, type: 'A', ttl: 300, records: [address] })
+const write = ({ api }: Pick<OwnService, 'api'>, name: string, address: string) =>
+  api.put(`/domains/${name}/rrsets/www/A/`, rrset(address))
 const isPatch = ({ method }: Call) => method === 'PATCH'
 const isPatchOf = (name: string) => (call: Call) => isPatch(call) && call.path === `/zones/${name}.`
 /** The question for the zone's serial, before its change is sent, by a service that asks the API. */
@@ -29,14 +31,12 @@ test.serial('a process that stood still sends nothing after another has taken ov
   const name = 'stood-still.example'
   await newDomainWithWww(service().api, name)
   const first = await startWithCaches(servers())
-  const question = servers().proxy.stop(isQuestion)
-  const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
-  await question.arrived
+  const { answering, release } = await sendHeld(servers(), isQuestion, () => write(first, name, '192.0.2.2'))
   first.signal('SIGSTOP')
   await breakTransactions(servers())
-  t.is((await service().api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
+  t.is((await write(service(), name, '192.0.2.3')).status, 200)
   servers().proxy.calls.length = 0
-  question.release('pass')
+  release('pass')
   // For longer than it relies on its claim.
   await sleep(CLAIM_LIFETIME)
   first.signal('SIGCONT')
@@ -51,14 +51,11 @@ test('a process that stands still loses the zone to others after IDLE_TIMEOUT', 
   const name = 'stands-still.example'
   await newDomainWithWww(service().api, name)
   const first = await servers().start()
-  const push = servers().proxy.stop(isPatchOf(name))
-  const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
-  await push.arrived
+  const { answering, release } = await sendHeld(servers(), isPatchOf(name), () => write(first, name, '192.0.2.2'))
   first.signal('SIGSTOP')
-  const write = () => service().api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))
-  t.is((await write()).status, 503)
-  await eventuallyIs(async () => (await write()).status, 200)
-  push.release('cut')
+  t.is((await write(service(), name, '192.0.2.3')).status, 503)
+  await eventuallyIs(async () => (await write(service(), name, '192.0.2.3')).status, 200)
+  release('cut')
   first.signal('SIGCONT')
   t.is((await answering).status, 503)
   t.is(await served(name), '192.0.2.3')

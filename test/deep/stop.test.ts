@@ -1,5 +1,6 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
+import { rrset, sendHeld } from '../support/clients/api.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
 
@@ -9,15 +10,9 @@ test.serial('on SIGTERM while PowerDNS hangs, the write is answered 503, and the
   const service = await servers().start()
   const name = 'hanging.example'
   await service.api.post('/domains/', { name })
-  const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
-  const answering = service.api.post(`/domains/${name}/rrsets/`, {
-    subname: 'www',
-    type: 'A',
-    ttl: 300,
-    records: ['192.0.2.1'],
-  })
-  await stopped.arrived
-  stopped.release('hang')
+  const write = () => service.api.post(`/domains/${name}/rrsets/`, rrset())
+  const { answering, release } = await sendHeld(servers(), 'PATCH', write)
+  release('hang')
   service.signal('SIGTERM')
   t.is((await answering).status, 503)
   t.is(await service.ended, 0)

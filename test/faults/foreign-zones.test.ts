@@ -1,10 +1,11 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
 import { createAccount } from '../support/clients/accounts.ts'
+import { sendHeld } from '../support/clients/api.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
-import type { Fate } from '../support/servers/proxy.ts'
+import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // If somebody else made a zone at PowerDNS, the domain cannot be created, and the service never changes the zone,
 // whatever fails meanwhile (contract §7.3).
@@ -18,6 +19,8 @@ test.serial.before('a service is started', async () => {
 
 const CONFLICT = '{"name":["This domain name conflicts with an existing domain, or is disallowed by policy."]}'
 
+const isQuestion = (name: string) => (call: Call) => call.path === `/zones?zone=${name}.&dnssec=false`
+const isCreation = (name: string) => (call: Call) => call.method === 'POST' && call.body.includes(name)
 const create = (name: string) => service.api.post('/domains/', { name })
 
 /** Makes a zone directly at PowerDNS, like an operator; returns it as PowerDNS shows it. */
@@ -49,9 +52,7 @@ for (const [how, fate] of Object.entries(fates)) {
   test(`if PowerDNS ${how} when asked whether the zone exists, the answer is 503, and a retry is answered 400`, async (t) => {
     const name = `asked-${fate === 'cut' ? 'cut' : 'failure'}.example`
     const foreign = await makeForeignZone(name)
-    servers()
-      .proxy.stop(({ path }) => path === `/zones?zone=${name}.&dnssec=false`)
-      .release(fate)
+    servers().proxy.stop(isQuestion(name)).release(fate)
     t.is((await create(name)).status, 503)
     t.deepEqual(await query(servers().system.db, 'select from marks where zone = :name and not settled', { name }), [])
     t.is((await create(name)).text, CONFLICT)
@@ -61,24 +62,20 @@ for (const [how, fate] of Object.entries(fates)) {
 
 test.serial('nothing is marked before PowerDNS has said whether it has the zone', async (t) => {
   const name = 'unknown.example'
-  const stopped = servers().proxy.stop(({ path }) => path === `/zones?zone=${name}.&dnssec=false`)
-  const answering = create(name)
-  await stopped.arrived
+  const { answering, release } = await sendHeld(servers(), isQuestion(name), () => create(name))
   // Meanwhile another creation, which begins later, is marked, published and answered.
   const { api } = await createAccount(servers().system, service.url)
   t.is((await api.post('/domains/', { name: 'known.example' })).status, 201)
   t.deepEqual(await query(servers().system.db, 'select from marks where zone = :name', { name }), [])
-  stopped.release('pass')
+  release('pass')
   t.is((await answering).status, 201)
 })
 
 test.serial('a zone that somebody else makes during the creation is left alone, and the answer is 400', async (t) => {
   const name = 'between.example'
-  const stopped = servers().proxy.stop(({ method }) => method === 'POST')
-  const answering = create(name)
-  await stopped.arrived
+  const { answering, release } = await sendHeld(servers(), 'POST', () => create(name))
   const foreign = await makeForeignZone(name)
-  stopped.release('pass')
+  release('pass')
   const answer = await answering
   t.is(answer.status, 400)
   t.is(answer.text, CONFLICT)
@@ -90,11 +87,9 @@ for (const [how, fate] of Object.entries(fates)) {
   for (const first of ['repair', 'a retry']) {
     test(`if a creation ${how} after somebody else made the zone, ${first} leaves the zone alone`, async (t) => {
       const name = `${first.replace('a ', '')}-${fate === 'cut' ? 'cut' : 'failure'}.example`
-      const stopped = servers().proxy.stop(({ method, body }) => method === 'POST' && body.includes(name))
-      const answering = create(name)
-      await stopped.arrived
+      const { answering, release } = await sendHeld(servers(), isCreation(name), () => create(name))
       const foreign = await makeForeignZone(name)
-      stopped.release(fate)
+      release(fate)
       t.is((await answering).status, 503)
       if (first === 'repair') await waitUntilUnmarked(name)
       t.deepEqual(await zoneAtPowerDns(name), foreign)

@@ -1,6 +1,6 @@
 import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import * as marks from '../../src/store/zone/marks.ts'
-import { newDomainWithWww } from '../support/clients/api.ts'
+import { newDomainWithWww, sendHeld } from '../support/clients/api.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, useServed } from '../support/harness.ts'
@@ -136,12 +136,12 @@ for (const fate of ['pass', 'cut'] as const) {
     let apply = () => {}
     proxy.stop(isCreation).release({ abandoned: new Promise<void>((resolve) => (apply = resolve)) })
     t.is((await service().api.post('/domains/', { name })).status, 503)
-    const stopped = proxy.stop(isCreation)
-    const answering = service().api.post('/domains/', { name })
-    await stopped.arrived
+    const { answering, release } = await sendHeld(servers(), isCreation, () =>
+      service().api.post('/domains/', { name }),
+    )
     apply()
     await eventuallyIs(async () => (await servers().pdns('GET', path(name))).status, 200)
-    stopped.release(fate)
+    release(fate)
     t.is((await answering).status, 503)
     t.deepEqual(await discrepanciesOf(servers(), name), [])
     t.is((await service().api.post('/domains/', { name })).status, 201)

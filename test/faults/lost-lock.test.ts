@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { query } from '../../src/store/database.ts'
-import { newDomainWithWww } from '../support/clients/api.ts'
+import { newDomainWithWww, newRRset, rrset, sendHeld } from '../support/clients/api.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
@@ -20,7 +20,8 @@ test.before('two services are started', async () => {
   second = await servers().serve()
 })
 
-const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
+const write = ({ api }: OwnService, name: string, address: string) =>
+  api.put(`/domains/${name}/rrsets/www/A/`, rrset({ records: [address] }))
 
 /** Breaks the connection of the open transaction; and of a repair of another zone, if one runs. */
 async function breakTransaction(): Promise<void> {
@@ -36,12 +37,10 @@ async function isUnmarked(zone: string): Promise<boolean> {
 test('a creation that lost its lock during the push is answered 503 and leaves no zone', async (t) => {
   const { api } = first
   const name = 'lost-creation.example'
-  const push = servers().proxy.stop(({ method }) => method === 'POST')
-  const answering = api.post('/domains/', { name })
-  await push.arrived
+  const { answering, release } = await sendHeld(servers(), 'POST', () => api.post('/domains/', { name }))
   await breakTransaction()
   await eventually(() => isUnmarked(name))
-  push.release('pass')
+  release('pass')
   t.is((await answering).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.is((await api.post('/domains/', { name })).status, 201)
@@ -51,13 +50,11 @@ test('a creation that lost its lock during the push is answered 503 and leaves n
 test('a write that lost its lock during the push is answered 503, and a later write prevails', async (t) => {
   const name = 'lost-write.example'
   await newDomainWithWww(first.api, name)
-  const push = servers().proxy.stop(({ method }) => method === 'PATCH')
-  const answering = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
-  await push.arrived
+  const { answering, release } = await sendHeld(servers(), 'PATCH', () => write(first, name, '192.0.2.2'))
   await breakTransaction()
   await eventually(() => isUnmarked(name))
-  t.is((await second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
-  push.release('pass')
+  t.is((await write(second, name, '192.0.2.3')).status, 200)
+  release('pass')
   t.is((await answering).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.like((await second.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.3'] })
@@ -66,20 +63,15 @@ test('a write that lost its lock during the push is answered 503, and a later wr
 test('a write that lost its lock does not delete the mark of another write', async (t) => {
   const name = 'claimed.example'
   await newDomainWithWww(first.api, name)
-  const isPatch = ({ method }: { method: string }) => method === 'PATCH'
-  const lost = servers().proxy.stop(isPatch)
-  const losing = first.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2'))
-  await lost.arrived
+  const losing = await sendHeld(servers(), 'PATCH', () => write(first, name, '192.0.2.2'))
   await breakTransaction()
-  const taken = servers().proxy.stop(isPatch)
-  const taking = second.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))
-  await taken.arrived
+  const taking = await sendHeld(servers(), 'PATCH', () => write(second, name, '192.0.2.3'))
   // PowerDNS applies the late push, but its sender gets 422.
-  lost.release({ spoil: 422 })
-  t.is((await losing).status, 400)
+  losing.release({ spoil: 422 })
+  t.is((await losing.answering).status, 400)
   t.false(await isUnmarked(name))
-  taken.release('swallow')
-  t.is((await taking).status, 503)
+  taking.release('swallow')
+  t.is((await taking.answering).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.like((await second.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
 })
@@ -88,12 +80,10 @@ test('a deletion that lost its lock during the push is answered 503, and the zon
   const { api } = first
   const name = 'lost-deletion.example'
   await newDomainWithWww(api, name)
-  const push = servers().proxy.stop(({ method }) => method === 'DELETE')
-  const answering = api.delete(`/domains/${name}/`)
-  await push.arrived
+  const { answering, release } = await sendHeld(servers(), 'DELETE', () => api.delete(`/domains/${name}/`))
   await breakTransaction()
   await eventually(() => isUnmarked(name))
-  push.release('pass')
+  release('pass')
   t.is((await answering).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.is((await api.get(`/domains/${name}/rrsets/www/A/`)).status, 200)
@@ -128,13 +118,10 @@ test('a repair that fails keeps the mark before it releases the lock, so that no
   const { api } = first
   const name = 'unrepaired.example'
   await api.post('/domains/', { name })
-  const isPatch = ({ method }: { method: string }) => method === 'PATCH'
-  const write = servers().proxy.stop(isPatch)
-  const failing = api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-  await write.arrived
-  const repair = servers().proxy.stop(isPatch)
-  write.release('swallow')
-  t.is((await failing).status, 503)
+  const failing = await sendHeld(servers(), 'PATCH', () => newRRset(api, name))
+  const repair = servers().proxy.stop(({ method }) => method === 'PATCH')
+  failing.release('swallow')
+  await t.throwsAsync(failing.answering, { message: /^503 / })
   await repair.arrived
   const other = new pg.Client(servers().backends.databaseUrl)
   await other.connect()

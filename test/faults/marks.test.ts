@@ -3,7 +3,7 @@ import pg from 'pg'
 import { audit, reconcile } from '../../src/service/repair/reconcile.ts'
 import { begin, one, query } from '../../src/store/database.ts'
 import * as marks from '../../src/store/zone/marks.ts'
-import { newDomainWithWww } from '../support/clients/api.ts'
+import { newDomainWithWww, sendHeld } from '../support/clients/api.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
@@ -53,13 +53,11 @@ async function mark(names: string[], due = '1 hour'): Promise<void> {
 test.serial('during a push the zone has a mark with the new serial; after the commit it has none', async (t) => {
   const name = 'asked.example'
   await newDomainWithWww(service.api, name)
-  const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
-  const answering = write(name, '192.0.2.2')
-  const { body } = await stopped.arrived
+  const { answering, call, release } = await sendHeld(servers(), 'PATCH', () => write(name, '192.0.2.2'))
   const before = await markOf(name)
-  t.regex(body, new RegExp(`hostmaster\\.${name}\\. ${before!.version} `))
+  t.regex(call.body, new RegExp(`hostmaster\\.${name}\\. ${before!.version} `))
   t.true(before!.grace > 0)
-  stopped.release('pass')
+  release('pass')
   t.is((await answering).status, 200)
   t.is(await markOf(name), undefined)
 })
@@ -85,15 +83,13 @@ test.serial('an audit does not mark a zone that is written meanwhile', async (t)
 test.serial('repair does not delete the mark of a push that is still under way', async (t) => {
   const name = 'undecided.example'
   await newDomainWithWww(service.api, name)
-  const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
-  const answering = write(name, '192.0.2.2')
-  await stopped.arrived
+  const { answering, release } = await sendHeld(servers(), 'PATCH', () => write(name, '192.0.2.2'))
   for (let i = 0; i < 3; i++) {
     await marks.hasten(servers().system.db)
     t.deepEqual(await reconcile(servers().system), [])
     t.truthy(await markOf(name))
   }
-  stopped.release('pass')
+  release('pass')
   t.is((await answering).status, 200)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
@@ -208,11 +204,9 @@ test.serial('a repaired zone gets a serial above that of the failed push', async
   const name = 'tried.example'
   service = await servers().serve()
   await newDomainWithWww(service.api, name)
-  const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
-  const answering = write(name, '192.0.2.2')
-  await stopped.arrived
+  const { answering, release } = await sendHeld(servers(), 'PATCH', () => write(name, '192.0.2.2'))
   const { version } = (await markOf(name))!
-  stopped.release('cut')
+  release('cut')
   t.is((await answering).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   const [domain] = await query<{ version: number }>(
@@ -226,20 +220,18 @@ test.serial('a repaired zone gets a serial above that of the failed push', async
 test.serial('a push that PowerDNS applies after the grace period is found within seconds', async (t) => {
   const name = 'belated.example'
   await newDomainWithWww(service.api, name)
-  const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
-  const answering = write(name, '192.0.2.2')
-  const late = await stopped.arrived
+  const { answering, call, release } = await sendHeld(servers(), 'PATCH', () => write(name, '192.0.2.2'))
   const { version } = (await markOf(name))!
   // How long to watch for it.
   await query(servers().system.db, 'update marks set time_limit = 600000 where zone = :name', { name })
   let apply = () => {}
-  stopped.release({ abandoned: new Promise<void>((resolve) => (apply = resolve)) })
+  release({ abandoned: new Promise<void>((resolve) => (apply = resolve)) })
   t.is((await answering).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.is((await write(name, '192.0.2.3')).status, 200)
   apply()
-  await eventually(() => late.status)
-  t.is(late.status, 204)
+  await eventually(() => call.status)
+  t.is(call.status, 204)
   await eventually(async () => (await serialOf(name)) !== version)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.3'] })

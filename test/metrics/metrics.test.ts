@@ -15,7 +15,7 @@ import * as mails from '../../src/store/accounts/mails.ts'
 import { latestMigration } from '../../src/store/migrate.ts'
 import { estimates } from '../../src/store/estimates.ts'
 import type { Account } from '../support/clients/accounts.ts'
-import { newDomain, succeeded } from '../support/clients/api.ts'
+import { newDomain, sendHeld, succeeded } from '../support/clients/api.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useService, withService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
@@ -92,17 +92,14 @@ test('calls that PowerDNS fails are counted by what is known afterwards', async 
 })
 
 test('calls of PowerDNS that are open, and that wait for a connection, are counted', async (t) => {
-  const name = await newDomain(account.api)
-  const stopped = service().proxy.stop(({ method }) => method === 'PATCH')
-  const answering = account.api.post(`/domains/${name}/rrsets/`, rrset('open'))
-  await stopped.arrived
+  const { answering, release } = await sendHeld(service(), 'PATCH', () => write('open'))
   // Another call may be about to get its connection.
   await eventuallyIs(async () => (await scrape(service())).get('zoneplane_powerdns_calls{state="waiting"}'), 0)
   const during = await scrape(service())
   t.true(during.get('zoneplane_powerdns_calls{state="open"}')! >= 1)
   // The transaction waits for PowerDNS.
   t.true(during.get('zoneplane_postgres_connections{pool="writers",state="used"}')! >= 1)
-  stopped.release('pass')
+  release('pass')
   succeeded(await answering, 201)
 })
 

@@ -1,5 +1,14 @@
 import { query } from '../../../src/store/database.ts'
-import { callsFor, domainOf, freshName, newDomain, newRRset, newZone, succeeded } from '../../support/clients/api.ts'
+import {
+  callsFor,
+  domainOf,
+  freshName,
+  newDomain,
+  newRRset,
+  newZone,
+  sendHeld,
+  succeeded,
+} from '../../support/clients/api.ts'
 import { ask, lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
@@ -75,13 +84,11 @@ test('deleting a foreign domain does not wait for the writes of its owner', asyn
   const { api } = await service().account()
   const owner = await service().account()
   const name = await newDomain(owner.api)
-  const { arrived, release } = service().proxy.stop(({ method }) => method === 'PATCH')
-  const writing = newRRset(owner.api, name)
-  await arrived
+  const { answering, release } = await sendHeld(service(), 'PATCH', () => newRRset(owner.api, name))
   const answer = await api.delete(`/domains/${name}/`)
   release('pass')
   t.deepEqual([answer.status, answer.text], [204, ''])
-  t.is((await writing).domain, name)
+  t.is((await answering).domain, name)
 })
 
 test('deleting a malformed name is 204', async (t) => {

@@ -4,7 +4,7 @@ import { revoke } from '../../../src/service/tokens/tokens.ts'
 import * as accounts from '../../../src/store/accounts/accounts.ts'
 import { openDatabase, query, transaction, type Db } from '../../../src/store/database.ts'
 import * as tokens from '../../../src/store/tokens/tokens.ts'
-import { newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
+import { newDomain, newRRset, rrset, sendHeld, succeeded } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
 import { basic, update } from '../../support/clients/dyndns.ts'
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
@@ -297,17 +297,14 @@ async function changed(api: Client, { id }: Token, settings: object): Promise<vo
 }
 
 /** Begins a change of www A that PowerDNS does not answer before `release`. */
-async function beginWrite({ used, domain }: Site) {
-  const { arrived, release } = service().proxy.stop(({ method }) => method === 'PATCH')
-  const write = used.api.patch(`/domains/${domain}/rrsets/www/A/`, { ttl: 7200 })
-  await arrived
-  return { write, release }
+function beginWrite({ used, domain }: Site) {
+  return sendHeld(service(), 'PATCH', () => used.api.patch(`/domains/${domain}/rrsets/www/A/`, { ttl: 7200 }))
 }
 
 for (const [what, withdraw] of Object.entries(WAYS)) {
   test(`${what} waits for the write that a token has begun`, async (t) => {
     const site = await newSite()
-    const { write, release } = await beginWrite(site)
+    const { answering: write, release } = await beginWrite(site)
     const withdrawal = withdraw(site)
     t.true(await heldBack(withdrawal))
     release('pass')
@@ -319,7 +316,7 @@ for (const [what, withdraw] of Object.entries(WAYS)) {
 test('while the deletion of a token waits, the token begins no other write', async (t) => {
   const site = await newSite()
   const second = await newDomain(site.manager)
-  const { write, release } = await beginWrite(site)
+  const { answering: write, release } = await beginWrite(site)
   const deletion = site.manager.delete(`/auth/tokens/${site.used.id}/`)
   await eventuallyIs(waiting, 1)
   const later = site.used.api.post(`/domains/${second}/rrsets/`, rrset())

@@ -5,6 +5,7 @@ import type { Account } from './accounts.ts'
 import type { Answer, Client } from './client.ts'
 import { eventually } from '../eventually.ts'
 import type { TestService } from '../harness.ts'
+import type { Call } from '../servers/proxy.ts'
 
 let names = 0
 
@@ -129,6 +130,20 @@ export async function readiness({ proxy }: Pick<TestService, 'proxy'>, api: Clie
 /** Sets the minimum TTL of a domain, as only the operator can. */
 export async function setMinimumTtl({ system }: TestService, domain: string, minimumTtl: number): Promise<void> {
   await query(system.db, 'update domains set minimum_ttl = :minimumTtl where name = :domain', { domain, minimumTtl })
+}
+
+/**
+ * Sends a request, and holds back a call to PowerDNS until `release`. Resolves when the call has come.
+ * @param which the call: its method, or whether it is the one
+ */
+export async function sendHeld<T>(
+  { proxy }: Pick<TestService, 'proxy'>,
+  which: string | ((call: Call) => boolean),
+  send: () => Promise<T>,
+) {
+  const { arrived, release } = proxy.stop(typeof which === 'string' ? ({ method }) => method === which : which)
+  const answering = send()
+  return { answering, call: await arrived, release }
 }
 
 /** The number of requests to PowerDNS so far that named this zone. */
