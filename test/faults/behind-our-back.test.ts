@@ -7,6 +7,7 @@ import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
+import { changeAtPowerDns, type Foreign } from '../support/state/behind-our-back.ts'
 import { entriesOf } from '../support/state/history.ts'
 
 // Somebody changes one of our zones directly at PowerDNS.
@@ -19,13 +20,6 @@ test.before('a service is started', async () => {
 })
 
 const rrset = (subname: string, ...records: string[]) => ({ subname, type: 'A', ttl: 300, records })
-const replacement = (name: string, type: string, ttl: number, ...contents: string[]) => ({
-  name,
-  type,
-  ttl,
-  changetype: 'REPLACE',
-  records: contents.map((content) => ({ content, disabled: false })),
-})
 
 async function makeDomain(name: string): Promise<void> {
   await service.api.post('/domains/', { name })
@@ -38,94 +32,47 @@ const keysOf = async (zone: string) => {
   return keys.map(({ dnskey }) => dnskey)
 }
 
-const patch = (zone: string, ...rrsets: unknown[]) => servers().pdns('PATCH', `/zones/${zone}`, { rrsets })
+/** A change of the zone `domain`, which has these RRsets afterwards. */
+const to =
+  (...rrsets: Foreign[]) =>
+  (domain: string) =>
+    changeAtPowerDns(servers(), domain, ...rrsets)
 
-const changes: {
-  what: string
-  change: (zone: string) => Promise<{ status: number }>
-  showsInSerial: boolean
-}[] = [
-  {
-    what: 'a record added to an RRset',
-    change: (zone) => patch(zone, replacement(`www.${zone}`, 'A', 300, '192.0.2.1', '192.0.2.2', '192.0.2.9')),
-    showsInSerial: false,
-  },
-  {
-    what: 'a record changed',
-    change: (zone) => patch(zone, replacement(`mail.${zone}`, 'A', 300, '192.0.2.9')),
-    showsInSerial: false,
-  },
-  {
-    what: 'a record removed from an RRset',
-    change: (zone) => patch(zone, replacement(`www.${zone}`, 'A', 300, '192.0.2.2')),
-    showsInSerial: false,
-  },
-  {
-    what: 'a TTL changed',
-    change: (zone) => patch(zone, replacement(`mail.${zone}`, 'A', 301, '192.0.2.3')),
-    showsInSerial: false,
-  },
-  {
-    what: 'an RRset added',
-    change: (zone) => patch(zone, replacement(`new.${zone}`, 'TXT', 300, '"new"')),
-    showsInSerial: false,
-  },
-  {
-    what: 'an RRset removed',
-    change: (zone) => patch(zone, replacement(`mail.${zone}`, 'A', 300)),
-    showsInSerial: false,
-  },
-  {
-    what: 'an RRset and the serial changed',
-    change: (zone) =>
-      patch(
-        zone,
-        replacement(`mail.${zone}`, 'A', 300, '192.0.2.9'),
-        replacement(zone, 'SOA', 300, `a. b. 4000000000 1 1 1 1`),
-      ),
-    showsInSerial: true,
-  },
-  {
-    what: 'the SOA removed',
-    change: (zone) => patch(zone, replacement(zone, 'SOA', 300)),
-    showsInSerial: true,
-  },
-  {
-    what: 'the zone deleted',
-    change: (zone) => servers().pdns('DELETE', `/zones/${zone}`),
-    showsInSerial: true,
-  },
-  {
-    what: 'the key deleted',
-    change: async (zone) => {
-      const [key] = (await servers().pdns('GET', `/zones/${zone}/cryptokeys`)).json as { id: number }[]
-      return servers().pdns('DELETE', `/zones/${zone}/cryptokeys/${key!.id}`)
-    },
-    showsInSerial: false,
-  },
-  {
-    what: 'rectification switched off',
-    change: (zone) => servers().pdns('PUT', `/zones/${zone}`, { api_rectify: false }),
-    showsInSerial: false,
-  },
-  {
-    what: 'the setting SOA-EDIT-API changed',
-    change: (zone) => servers().pdns('PUT', `/zones/${zone}`, { soa_edit_api: 'INCEPTION-INCREMENT' }),
-    showsInSerial: false,
-  },
-  {
-    what: 'the NSEC3 parameters changed',
-    change: (zone) => servers().pdns('PUT', `/zones/${zone}`, { nsec3param: '1 0 5 ab' }),
-    showsInSerial: false,
-  },
+/** A change of settings of a zone. */
+const set = (settings: object) => (domain: string) => servers().pdns('PUT', `/zones/${domain}.`, settings)
+
+async function removeKey(domain: string): Promise<void> {
+  const path = `/zones/${domain}./cryptokeys`
+  const [key] = (await servers().pdns('GET', path)).json as { id: number }[]
+  await servers().pdns('DELETE', `${path}/${key!.id}`)
+}
+
+const CHANGES: [what: string, change: (domain: string) => Promise<unknown>, showsInSerial?: true][] = [
+  ['a record added to an RRset', to(['www', 'A', 300, '192.0.2.1', '192.0.2.2', '192.0.2.9'])],
+  ['a record changed', to(['mail', 'A', 300, '192.0.2.9'])],
+  ['a record removed from an RRset', to(['www', 'A', 300, '192.0.2.2'])],
+  ['a TTL changed', to(['mail', 'A', 301, '192.0.2.3'])],
+  ['an RRset added', to(['new', 'TXT', 300, '"new"'])],
+  ['an RRset removed', to(['mail', 'A', 300])],
+  [
+    'an RRset and the serial changed',
+    to(['mail', 'A', 300, '192.0.2.9'], ['', 'SOA', 300, 'a. b. 4000000000 1 1 1 1']),
+    true,
+  ],
+  ['the SOA removed', to(['', 'SOA', 300]), true],
+  ['the zone deleted', (domain) => servers().pdns('DELETE', `/zones/${domain}.`), true],
+  ['the key deleted', removeKey],
+  ['rectification switched off', set({ api_rectify: false })],
+  ['the setting SOA-EDIT-API changed', set({ soa_edit_api: 'INCEPTION-INCREMENT' })],
+  ['the NSEC3 parameters changed', set({ nsec3param: '1 0 5 ab' })],
 ]
 
-changes.forEach(({ what, change, showsInSerial }, i) => {
+for (const [i, [what, change, showsInSerial = false]] of CHANGES.entries()) {
   test(`${what} directly at PowerDNS is found by comparing ${showsInSerial ? 'serials' : 'contents'} and repaired`, async (t) => {
     const name = `changed-${i}.example`
     await makeDomain(name)
     const keys = await keysOf(name)
-    t.is((await change(`${name}.`)).status, 204)
+    await change(name)
     t.not((await discrepancies(servers())).length, 0)
     // Such a change sets no mark.
     t.deepEqual(await query(servers().system.db, 'select zone from marks where not settled'), [])
@@ -134,7 +81,7 @@ changes.forEach(({ what, change, showsInSerial }, i) => {
     t.deepEqual(await discrepancies(servers()), [])
     t.deepEqual(await keysOf(name), keys)
   })
-})
+}
 
 test('if nothing was changed at PowerDNS, no zone is repaired', async (t) => {
   await makeDomain('unchanged.example')
@@ -158,7 +105,7 @@ test('in a day, audits compare the contents of all zones, some in each, and repa
   const names = Array.from({ length: 5 }, (_, i) => `turn-${i}.example`)
   for (const name of names) {
     await makeDomain(name)
-    await patch(`${name}.`, replacement(`www.${name}.`, 'A', 300, '192.0.2.9'))
+    await changeAtPowerDns(servers(), name, ['www', 'A', 300, '192.0.2.9'])
   }
   const areRepaired = async () => {
     return (await query(servers().system.db, 'select from marks where not settled')).length === 0
@@ -215,7 +162,7 @@ test('at start the service repairs the zones whose serials differ', async (t) =>
 test('`zoneplane reconcile` lists the zones that it repaired; only with --contents it compares contents', async (t) => {
   const run = commandsOn(() => servers().system)
   t.deepEqual(await run('reconcile', '--contents'), [true, 'All zones are as the database says.\n'])
-  await patch('unchanged.example.', replacement('www.unchanged.example.', 'A', 300, '192.0.2.9'))
+  await changeAtPowerDns(servers(), 'unchanged.example', ['www', 'A', 300, '192.0.2.9'])
   t.deepEqual(await run('reconcile'), [true, 'All zones are as the database says.\n'])
   t.deepEqual(await run('reconcile', '--contents'), [true, 'unchanged.example: repaired\n'])
   t.deepEqual(await discrepancies(servers()), [])

@@ -5,6 +5,7 @@ import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, useServed } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
+import { changeAtPowerDns } from '../support/state/behind-our-back.ts'
 
 // Zones as PowerDNS leaves them if it is killed during a creation or deletion (powerdns.md §6.2), made here by hand.
 
@@ -17,8 +18,7 @@ const path = (name: string) => `/zones/${name}.`
 /** Makes a zone without SOA, as an interrupted creation leaves it. */
 async function makeZoneWithoutSoa(name: string, withKey: boolean): Promise<void> {
   await servers().pdns('POST', '/zones', { name: `${name}.`, kind: 'Master', nameservers: [], dnssec: withKey })
-  const soa = { name: `${name}.`, type: 'SOA', ttl: 300, changetype: 'REPLACE', records: [] }
-  await servers().pdns('PATCH', path(name), { rrsets: [soa] })
+  await changeAtPowerDns(servers(), name, ['', 'SOA', 300])
 }
 
 async function deleteKey(name: string): Promise<void> {

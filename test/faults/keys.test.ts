@@ -12,6 +12,7 @@ import { servedSerial } from '../support/dns/wire.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import type { Fate } from '../support/servers/proxy.ts'
+import { changeAtPowerDns } from '../support/state/behind-our-back.ts'
 
 // The keys that sign a zone are in the database, so no fault changes the DS at the parent.
 
@@ -194,8 +195,7 @@ test.serial('a zone that has no SOA keeps its key, even if it was not stored bef
   const name = 'no-soa.example'
   const ds = await makeDomain(name)
   const keys = await keysOf(name)
-  const removal = { name: `${name}.`, type: 'SOA', ttl: 300, changetype: 'REPLACE', records: [] }
-  await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: [removal] })
+  await changeAtPowerDns(servers(), name, ['', 'SOA', 300])
   await query(servers().system.db, `delete from keys where domain_id = (select id from domains where name = :name)`, {
     name,
   })

@@ -6,6 +6,7 @@ import { addressAt, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, useServed } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
+import { changeAtPowerDns, soaOf } from '../support/state/behind-our-back.ts'
 
 // A request reaches PowerDNS after its sender has lost the zone's lock (architecture.md, "The mark before the push"). No
 // process compares all serials during these tests: that happens at a start and every ten minutes.
@@ -142,12 +143,7 @@ test.serial('a creation that arrives after its repair leaves no zone', async (t)
 test.serial('a write does not hide a change that was applied unseen: it publishes the whole zone', async (t) => {
   const name = 'unseen.example'
   await newDomainWithWww(service().api, name)
-  const content = `ns1.zoneplane.test. hostmaster.${name}. 1 3600 600 1209600 3600`
-  const changes = [
-    { name: `www.${name}.`, type: 'A', ttl: 300, records: [{ content: '192.0.2.99', disabled: false }] },
-    { name: `${name}.`, type: 'SOA', ttl: 300, records: [{ content, disabled: false }] },
-  ].map((change) => ({ ...change, changetype: 'REPLACE' }))
-  await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: changes })
+  await changeAtPowerDns(servers(), name, ['www', 'A', 300, '192.0.2.99'], ['', 'SOA', 300, soaOf(name, 1)])
   t.is(await served(name), '192.0.2.99')
   t.is((await service().api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.4', 'other'))).status, 201)
   t.is(await served(name), '192.0.2.1')

@@ -8,6 +8,7 @@ import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
+import { changeAtPowerDns } from '../support/state/behind-our-back.ts'
 
 // architecture.md, "The mark before the push".
 
@@ -32,13 +33,7 @@ async function serialOf(zone: string): Promise<number> {
   return ((await servers().pdns('GET', `/zones/${zone}.?rrsets=false`)).json as { serial: number }).serial
 }
 
-/** Changes an RRset at PowerDNS, but not in the database. */
-async function spoil(name: string): Promise<void> {
-  const records = [{ content: '192.0.2.99', disabled: false }]
-  const change = { name: `www.${name}.`, type: 'A', ttl: 300, changetype: 'REPLACE', records }
-  const { status } = await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: [change] })
-  if (status !== 204) throw new Error(String(status))
-}
+const spoil = (name: string) => changeAtPowerDns(servers(), name, ['www', 'A', 300, '192.0.2.99'])
 
 /** Marks zones; their repair is due after the interval `due`. */
 async function mark(names: string[], due = '1 hour'): Promise<void> {

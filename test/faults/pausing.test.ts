@@ -10,6 +10,7 @@ import { useServers } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 import { environmentFor } from '../support/servers/service.ts'
+import { changeAtPowerDns } from '../support/state/behind-our-back.ts'
 import { waitingForLocks } from '../support/state/transactions.ts'
 
 // `zoneplane domain pause` and `resume` are killed. The domain is then paused or not, nothing in between, and the
@@ -50,13 +51,6 @@ async function make(names: string[]): Promise<void> {
   await stop()
 }
 
-async function changeAtPowerDns(name: string): Promise<void> {
-  const records = [{ content: ADDRESS.theirs, disabled: false }]
-  const rrset = { name: `www.${name}.`, type: 'A', ttl: 60, changetype: 'REPLACE', records }
-  const { status } = await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: [rrset] })
-  if (status !== 204) throw new Error(`PowerDNS answered ${status}`)
-}
-
 for (const side of ['ours', 'theirs'] as const) {
   for (const [step, [what, call, fates]] of steps.entries()) {
     test.serial(`--${side}: if it is killed when it ${what}, a resumption can be repeated`, async (t) => {
@@ -64,7 +58,7 @@ for (const side of ['ours', 'theirs'] as const) {
       await make(names)
       for (const name of names) {
         await pause(servers().system, name)
-        await changeAtPowerDns(name)
+        await changeAtPowerDns(servers(), name, ['www', 'A', 60, ADDRESS.theirs])
       }
       const stops = names.map((name) => servers().proxy.stop((sent) => call(sent, `/zones/${name}.`)))
       const resuming = names.map((name) => begin('resume', name, `--${side}`))

@@ -19,6 +19,7 @@ import { newDomain, sendHeld, succeeded } from '../support/clients/api.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useService, withService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
+import { changeAtPowerDns, soaOf } from '../support/state/behind-our-back.ts'
 import { statementsOf } from '../support/statements.ts'
 import { exchange, plainRequest } from '../support/clients/raw.ts'
 import { growthOf, scrape, scrapedText } from './scrape.ts'
@@ -119,9 +120,7 @@ test('marks are counted with their age; and repairs, their failures, and zones t
   // What the tests before have left, and what a slow write leaves.
   await eventuallyIs(() => proxy.open(), 0)
   await repair()
-  const records = [{ content: '192.0.2.99', disabled: false }]
-  const change = { name: `www.${name}.`, type: 'A', ttl: 300, changetype: 'REPLACE', records }
-  t.is((await service().pdns('PATCH', `/zones/${name}.`, { rrsets: [change] })).status, 204)
+  await changeAtPowerDns(service(), name, ['www', 'A', 300, '192.0.2.99'])
   // No repair comes in between.
   proxy.fail(({ method }) => (method === 'PATCH' ? { refuse: 500 } : 'pass'))
   const found = await growth(async () => {
@@ -144,15 +143,7 @@ test('marks are counted with their age; and repairs, their failures, and zones t
 
 test('a write that finds another serial than its domain has counts as drift', async (t) => {
   const name = await newDomain(account.api)
-  const soa = `ns1.zoneplane.test. hostmaster.${name}. 4000000000 3600 600 1209600 3600`
-  const change = {
-    name: `${name}.`,
-    type: 'SOA',
-    ttl: 300,
-    changetype: 'REPLACE',
-    records: [{ content: soa, disabled: false }],
-  }
-  t.is((await service().pdns('PATCH', `/zones/${name}.`, { rrsets: [change] })).status, 204)
+  await changeAtPowerDns(service(), name, ['', 'SOA', 300, soaOf(name, 4_000_000_000)])
   const grown = await growth(async () =>
     succeeded(await account.api.post(`/domains/${name}/rrsets/`, rrset('www')), 201),
   )

@@ -5,6 +5,7 @@ import { hasMembers, membersOf } from '../support/dns/catalog.ts'
 import { ask } from '../support/dns/dns.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
+import { changeAtPowerDns, type Foreign } from '../support/state/behind-our-back.ts'
 
 // The catalog zone (RFC 9432), as secondaries transfer it.
 
@@ -74,16 +75,13 @@ test.serial('its name and those above it belong to the operator', async (t) => {
 })
 
 test.serial('what somebody else has changed in it is put right', async (t) => {
-  const rrset = (name: string, type: string, content: string) => ({
-    ...{ name: `${name}${C1}.`, type, ttl: 0, changetype: 'REPLACE', records: content === '' ? [] : [{ content }] },
-  })
-  const changed = [
-    [rrset('version.', 'TXT', '"3"')],
-    [rrset('999999.zones.', 'PTR', 'foreign.example.')],
-    [...(await membersOf(servers().powerDns, C1)).values()].map((id) => rrset(`${id}.zones.`, 'PTR', '')),
+  const changed: Foreign[][] = [
+    [['version', 'TXT', 0, '"3"']],
+    [['999999.zones', 'PTR', 0, 'foreign.example.']],
+    [...(await membersOf(servers().powerDns, C1)).values()].map((id) => [`${id}.zones`, 'PTR', 0]),
   ]
   for (const rrsets of changed) {
-    await servers().pdns('PATCH', `/zones/${C1}.`, { rrsets })
+    await changeAtPowerDns(servers(), C1, ...rrsets)
     await t.throwsAsync(hasMembersNow(['new.example']))
     t.is((await zoneplane('catalog', 'publish'))[0], true)
     await hasMembersNow(['new.example'])

@@ -4,6 +4,7 @@ import { pause, resume } from '../../src/service/adoption/pausing.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { useServers, useServed } from '../support/harness.ts'
+import { changeAtPowerDns, soaOf, type Foreign } from '../support/state/behind-our-back.ts'
 
 // The operator pauses a domain, works on its zone at PowerDNS, and chooses which contents stay.
 
@@ -23,15 +24,9 @@ async function makePaused(name: string): Promise<void> {
 }
 
 /** Changes the zone at PowerDNS; its serial, too, if one is given. */
-async function changeAtPowerDns(name: string, address: string, serial?: number): Promise<void> {
-  const replaced = (owner: string, type: string, content: string) => ({
-    ...{ name: owner, type, ttl: 60, changetype: 'REPLACE' },
-    records: [{ content, disabled: false }],
-  })
-  const soa = `ns1.zoneplane.test. hostmaster.${name}. ${serial} 3600 600 1209600 3600`
-  const changes = [replaced(`www.${name}.`, 'A', address), ...(serial ? [replaced(`${name}.`, 'SOA', soa)] : [])]
-  const { status } = await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: changes })
-  if (status !== 204) throw new Error(`PowerDNS answered ${status}`)
+async function change(name: string, address: string, serial?: number): Promise<void> {
+  const soa: Foreign[] = serial === undefined ? [] : [['', 'SOA', 60, soaOf(name, serial)]]
+  await changeAtPowerDns(servers(), name, ['www', 'A', 60, address], ...soa)
 }
 
 test.serial('a paused domain cannot be written, and its zone is not repaired', async (t) => {
@@ -48,7 +43,7 @@ test.serial('a paused domain cannot be written, and its zone is not repaired', a
   for (const { status, text } of answers) t.deepEqual([status, text], [409, detail])
   t.deepEqual(await recordsOf(name), ['192.0.2.1'])
 
-  await changeAtPowerDns(name, '192.0.2.9', 4_000_000_000)
+  await change(name, '192.0.2.9', 4_000_000_000)
   t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [], left: [] })
   t.deepEqual(await served(name), ['192.0.2.9'])
 
@@ -72,7 +67,7 @@ for (const serial of [undefined, 4_000_000_001]) {
   test.serial(`what has changed at PowerDNS, ${what}, can be taken over`, async (t) => {
     const name = `theirs-${serial ?? 'same'}.test`
     await makePaused(name)
-    await changeAtPowerDns(name, '192.0.2.9', serial)
+    await change(name, '192.0.2.9', serial)
     t.is((await resume(servers().system, name, 'theirs')).length, 1)
     t.deepEqual(await recordsOf(name), ['192.0.2.9'])
     t.deepEqual(await served(name), ['192.0.2.9'])
@@ -84,9 +79,7 @@ for (const serial of [undefined, 4_000_000_001]) {
 test.serial('what the API refuses is not taken over, and the domain stays paused', async (t) => {
   const name = 'refused.test'
   await makePaused(name)
-  const records = [{ content: 'x.example.', disabled: false }]
-  const alias = { name: `alias.${name}.`, type: 'ALIAS', ttl: 60, changetype: 'REPLACE', records }
-  await servers().pdns('PATCH', `/zones/${name}.`, { rrsets: [alias] })
+  await changeAtPowerDns(servers(), name, ['alias', 'ALIAS', 60, 'x.example.'])
   const error = await t.throwsAsync(resume(servers().system, name, 'theirs'))
   t.regex(JSON.stringify(error), /alias\.refused\.test\. ALIAS: /)
   t.is((await service().api.delete(`${rrsets(name)}www/A/`)).status, 409)

@@ -3,6 +3,7 @@ import { transfer, verifyByBind, verifyTransfer, verifyZone } from '../support/d
 import { validateByBoth } from '../support/dns/validators.ts'
 import { useService } from '../support/harness.ts'
 import { Zone } from '../support/dns/zone.ts'
+import { changeAtPowerDns } from '../support/state/behind-our-back.ts'
 
 // The other tests rely on these validators (delv, unbound, ldns-verify-zone and dnssec-verify), so they must reject invalid data.
 
@@ -75,10 +76,7 @@ test('answers below a delegation count as unsigned without DS, and are validated
 test('a denial without its NSEC3 proof is not validated', async (t) => {
   const zone = await signedZone('proof.test')
   await powerDns('PUT', '/zones/proof.test.', { api_rectify: false })
-  const records = [{ content: '192.0.2.1', disabled: false }]
-  await powerDns('PATCH', '/zones/proof.test.', {
-    rrsets: [{ name: 'new.proof.test.', type: 'A', ttl: 60, changetype: 'REPLACE', records }],
-  })
+  await changeAtPowerDns(service(), 'proof.test', ['new', 'A', 60, '192.0.2.1'])
   t.is(await ask(zone, 'new.proof.test', 'A'), 'fully validated')
   t.regex(await ask(zone, 'new.proof.test', 'TXT'), /^failed: /)
 })

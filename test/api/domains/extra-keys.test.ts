@@ -1,4 +1,3 @@
-import type { ExecutionContext } from 'ava'
 import { execFile } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -12,6 +11,7 @@ import { validate } from '../../support/dns/validators.ts'
 import { newFolder } from '../../support/servers/folders.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { changeAtPowerDns } from '../../support/state/behind-our-back.ts'
 import { query } from '../../support/dns/wire.ts'
 
 // Keys of other signers beside the generated ones: contract §§7.1, 8.9.
@@ -196,22 +196,10 @@ test('reconciliation finds no differences, and restores records that were lost o
     ['CDS', []],
     ['CDNSKEY', [newKey(256)]],
   ] as const) {
-    await behindOurBack(t, name, type, contents)
+    await changeAtPowerDns(service(), name, ['', type, 7777, ...contents])
     t.deepEqual(await served(name, type), lowered([...generated[type], ...contents]))
     t.deepEqual(await reconcileAll(system, { contents: true }), { doubtful: [name], left: [] })
     t.deepEqual(await served(name, type), lowered([...generated[type], ...added[type]]))
   }
   t.deepEqual(await audit(system, () => true), [])
 })
-
-/** Replaces an apex RRset at PowerDNS directly. */
-async function behindOurBack(
-  t: ExecutionContext,
-  name: string,
-  type: string,
-  contents: readonly string[],
-): Promise<void> {
-  const records = contents.map((content) => ({ content, disabled: false }))
-  const rrset = { name: `${name}.`, type, ttl: 7777, changetype: records.length > 0 ? 'REPLACE' : 'DELETE', records }
-  t.is((await service().pdns('PATCH', `/zones/${name}.`, { rrsets: [rrset] })).status, 204)
-}

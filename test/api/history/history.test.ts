@@ -3,6 +3,7 @@ import { trimHistory } from '../../../src/service/domains/retention.ts'
 import { query } from '../../../src/store/database.ts'
 import { freshName, newDomain, newReservedDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
+import { changeAtPowerDns, soaOf } from '../../support/state/behind-our-back.ts'
 import { changesIn, entriesOf, restore, undo } from '../../support/state/history.ts'
 import { test } from '../../support/serial.ts'
 import { addToken } from '../../support/clients/tokens.ts'
@@ -128,18 +129,11 @@ test('a repair has an entry only if others changed the contents, and it says wha
   const { api, domain } = await prepare()
   await newRRset(api, domain)
   const entries = await entriesOf(api, domain)
-  const change = (name: string, content: string) => ({
-    ...{ name: `${name}.${domain}.`, type: 'A', ttl: 60, changetype: 'REPLACE' },
-    records: [{ content, disabled: false }],
-  })
   // A serial that moves is no change of contents.
-  const soa = `ns1.zoneplane.test. hostmaster.${domain}. ${entries[0]!.version + 5} 3600 600 1209600 3600`
-  const bumped = { ...change('x', soa), name: `${domain}.`, type: 'SOA', ttl: 300 }
-  t.is((await service().pdns('PATCH', `/zones/${domain}.`, { rrsets: [bumped] })).status, 204)
+  await changeAtPowerDns(service(), domain, ['', 'SOA', 300, soaOf(domain, entries[0]!.version + 5)])
   await reconcileAll(service().system, { contents: true })
   t.deepEqual(await entriesOf(api, domain), entries)
-  const rrsets = [change('www', '192.0.2.66'), change('foreign', '192.0.2.67')]
-  t.is((await service().pdns('PATCH', `/zones/${domain}.`, { rrsets })).status, 204)
+  await changeAtPowerDns(service(), domain, ['www', 'A', 60, '192.0.2.66'], ['foreign', 'A', 60, '192.0.2.67'])
   await reconcileAll(service().system, { contents: true })
   const [repair, ...others] = await entriesOf(api, domain)
   t.deepEqual(others, entries)

@@ -1,0 +1,23 @@
+import type { Servers } from '../servers/servers.ts'
+
+/** An RRset as somebody else leaves it: without contents, it is deleted. */
+export type Foreign = [subname: string, type: string, ttl: number, ...contents: string[]]
+
+/** Changes a zone at PowerDNS, and nowhere else. @throws if PowerDNS refuses that */
+export async function changeAtPowerDns(
+  { pdns }: Pick<Servers, 'pdns'>,
+  zone: string,
+  ...changes: Foreign[]
+): Promise<void> {
+  const rrsets = changes.map(([subname, type, ttl, ...contents]) => ({
+    ...{ name: `${subname === '' ? '' : `${subname}.`}${zone}.`, type, ttl, changetype: 'REPLACE' },
+    records: contents.map((content) => ({ content, disabled: false })),
+  }))
+  const { status } = await pdns('PATCH', `/zones/${zone}.`, { rrsets })
+  if (status !== 204) throw new Error(`PowerDNS answered ${status}`)
+}
+
+/** The content of a SOA with this serial. */
+export function soaOf(zone: string, serial: number): string {
+  return `ns1.zoneplane.test. hostmaster.${zone}. ${serial} 3600 600 1209600 3600`
+}
