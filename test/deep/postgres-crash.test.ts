@@ -7,7 +7,7 @@ import type { Answer, Client } from '../support/clients/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
-import { endDoubt, markedZones } from '../support/state/marks.ts'
+import { endDoubt, markedZones, unrepaired } from '../support/state/marks.ts'
 import { startPostgresProxy, type PostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
 import { FORGETFUL, PostgresServer, type Blow } from '../support/servers/postgres/postgres-server.ts'
 import type { Call, Stopped } from '../support/servers/proxy.ts'
@@ -329,10 +329,7 @@ for (const kind of KINDS) {
       return 'swallow'
     })
     held.push.release('pass')
-    await eventually(async () => {
-      const sql = 'select from marks where zone = :name and not settled'
-      return (await query(servers().system.db, sql, { name: held.name })).length === 0
-    })
+    await eventuallyIs(() => unrepaired(servers(), held.name), [])
     await crash(held)
     // The service commits what it does besides, such as repair.
     first.postgres.atCommit(() => 'pass')

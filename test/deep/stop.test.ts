@@ -1,8 +1,8 @@
 import test from 'ava'
-import { query } from '../../src/store/database.ts'
 import { rrset, sendHeld } from '../support/clients/api.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
+import { unrepaired } from '../support/state/marks.ts'
 
 const servers = useServers()
 
@@ -16,7 +16,7 @@ test.serial('on SIGTERM while PowerDNS hangs, the write is answered 503, and the
   service.signal('SIGTERM')
   t.is((await answering).status, 503)
   t.is(await service.ended, 0)
-  t.deepEqual(await query(servers().system.db, 'select zone from marks where not settled'), [{ zone: name }])
+  t.deepEqual(await unrepaired(servers()), [name])
   await servers().start()
   t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })

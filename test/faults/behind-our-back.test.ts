@@ -1,14 +1,14 @@
 import { audit, AUDIT_PAUSE, AUDIT_TURNS, auditByTurns, reconcileAll } from '../../src/service/repair/reconcile.ts'
-import { query } from '../../src/store/database.ts'
 import { currentTime, fromMicroseconds, microseconds } from '../../src/time.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
-import { eventually, eventuallyHas } from '../support/eventually.ts'
+import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { changeAtPowerDns, type Foreign } from '../support/state/behind-our-back.ts'
 import { entriesOf } from '../support/state/history.ts'
+import { unrepaired } from '../support/state/marks.ts'
 
 // Somebody changes one of our zones directly at PowerDNS.
 
@@ -75,7 +75,7 @@ for (const [i, [what, change, showsInSerial = false]] of CHANGES.entries()) {
     await change(name)
     t.not((await discrepancies(servers())).length, 0)
     // Such a change sets no mark.
-    t.deepEqual(await query(servers().system.db, 'select zone from marks where not settled'), [])
+    t.deepEqual(await unrepaired(servers()), [])
     if (!showsInSerial) t.deepEqual(await audit(servers().system, () => false), [])
     t.deepEqual(await reconcileAll(servers().system, { contents: !showsInSerial }), { doubtful: [name], left: [] })
     t.deepEqual(await discrepancies(servers()), [])
@@ -107,9 +107,6 @@ test('in a day, audits compare the contents of all zones, some in each, and repa
     await makeDomain(name)
     await changeAtPowerDns(servers(), name, ['www', 'A', 300, '192.0.2.9'])
   }
-  const areRepaired = async () => {
-    return (await query(servers().system.db, 'select from marks where not settled')).length === 0
-  }
   let now = currentTime()
   const audited = auditByTurns({ ...servers().system, now: () => now })
   t.deepEqual(await audited(), [])
@@ -120,7 +117,7 @@ test('in a day, audits compare the contents of all zones, some in each, and repa
       now = fromMicroseconds(microseconds(now) + BigInt(turns * AUDIT_PAUSE * 1_000))!
       found.push(await audited())
       // A repair between an audit's two questions would look like a difference.
-      if (found.at(-1)!.length > 0) await eventually(areRepaired)
+      if (found.at(-1)!.length > 0) await eventuallyIs(() => unrepaired(servers()), [])
     }
   }
   t.deepEqual(found.flat().sort(), names)

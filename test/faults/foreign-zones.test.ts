@@ -6,6 +6,7 @@ import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
+import { unrepaired } from '../support/state/marks.ts'
 
 // If somebody else made a zone at PowerDNS, the domain cannot be created, and the service never changes the zone,
 // whatever fails meanwhile (contract §7.3).
@@ -38,13 +39,7 @@ async function makeForeignZone(name: string): Promise<unknown> {
 
 const zoneAtPowerDns = async (name: string) => (await servers().pdns('GET', `/zones/${name}.`)).json
 
-async function waitUntilUnmarked(zone: string): Promise<void> {
-  await eventuallyIs(
-    async () =>
-      (await query(servers().system.db, 'select from marks where zone = :zone and not settled', { zone })).length,
-    0,
-  )
-}
+const isRepaired = (zone: string) => eventuallyIs(() => unrepaired(servers(), zone), [])
 
 const fates: Record<string, Fate> = { 'fails with 500': { refuse: 500 }, 'loses the connection': 'cut' }
 
@@ -54,7 +49,7 @@ for (const [how, fate] of Object.entries(fates)) {
     const foreign = await makeForeignZone(name)
     servers().proxy.stop(isQuestion(name)).release(fate)
     t.is((await create(name)).status, 503)
-    t.deepEqual(await query(servers().system.db, 'select from marks where zone = :name and not settled', { name }), [])
+    t.deepEqual(await unrepaired(servers(), name), [])
     t.is((await create(name)).text, CONFLICT)
     t.deepEqual(await zoneAtPowerDns(name), foreign)
   })
@@ -79,7 +74,7 @@ test.serial('a zone that somebody else makes during the creation is left alone, 
   const answer = await answering
   t.is(answer.status, 400)
   t.is(answer.text, CONFLICT)
-  await waitUntilUnmarked(name)
+  await isRepaired(name)
   t.deepEqual(await zoneAtPowerDns(name), foreign)
 })
 
@@ -91,10 +86,10 @@ for (const [how, fate] of Object.entries(fates)) {
       const foreign = await makeForeignZone(name)
       release(fate)
       t.is((await answering).status, 503)
-      if (first === 'repair') await waitUntilUnmarked(name)
+      if (first === 'repair') await isRepaired(name)
       t.deepEqual(await zoneAtPowerDns(name), foreign)
       t.is((await create(name)).text, CONFLICT)
-      await waitUntilUnmarked(name)
+      await isRepaired(name)
       t.deepEqual(await zoneAtPowerDns(name), foreign)
     })
   }
@@ -112,7 +107,7 @@ test.serial('a zone that somebody else makes after the creating service was kill
   stopped.release('cut')
   const foreign = await makeForeignZone(name)
   service = await servers().serve()
-  await waitUntilUnmarked(name)
+  await isRepaired(name)
   t.deepEqual(await zoneAtPowerDns(name), foreign)
   t.is((await create(name)).text, CONFLICT)
 })

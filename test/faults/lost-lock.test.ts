@@ -2,10 +2,11 @@ import pg from 'pg'
 import { query } from '../../src/store/database.ts'
 import { newDomainWithWww, newRRset, rrset, sendHeld } from '../support/clients/api.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { eventually, eventuallyIs } from '../support/eventually.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { breakTransactions } from '../support/state/transactions.ts'
+import { unrepaired } from '../support/state/marks.ts'
 
 // The transaction's connection to Postgres breaks during the push, which releases the domain's lock without the process
 // noticing. Repair then deletes the mark. Only after that PowerDNS applies the push.
@@ -28,10 +29,11 @@ async function breakTransaction(): Promise<void> {
   if ((await breakTransactions(servers())) === 0) throw new Error('no transaction was open')
 }
 
-async function isUnmarked(zone: string): Promise<boolean> {
-  return (
-    (await query(servers().system.db, 'select from marks where zone = :zone and not settled', { zone })).length === 0
-  )
+/** The sessions that wait because they set a mark. */
+function marking(): Promise<{ pid: number }[]> {
+  const sql = `select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
+    and starts_with(query, 'insert into marks')`
+  return query(servers().system.db, sql)
 }
 
 test('a creation that lost its lock during the push is answered 503 and leaves no zone', async (t) => {
@@ -39,7 +41,7 @@ test('a creation that lost its lock during the push is answered 503 and leaves n
   const name = 'lost-creation.example'
   const { answering, release } = await sendHeld(servers(), 'POST', () => api.post('/domains/', { name }))
   await breakTransaction()
-  await eventually(() => isUnmarked(name))
+  await eventuallyIs(() => unrepaired(servers(), name), [])
   release('pass')
   t.is((await answering).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
@@ -52,7 +54,7 @@ test('a write that lost its lock during the push is answered 503, and a later wr
   await newDomainWithWww(first.api, name)
   const { answering, release } = await sendHeld(servers(), 'PATCH', () => write(first, name, '192.0.2.2'))
   await breakTransaction()
-  await eventually(() => isUnmarked(name))
+  await eventuallyIs(() => unrepaired(servers(), name), [])
   t.is((await write(second, name, '192.0.2.3')).status, 200)
   release('pass')
   t.is((await answering).status, 503)
@@ -69,7 +71,7 @@ test('a write that lost its lock does not delete the mark of another write', asy
   // PowerDNS applies the late push, but its sender gets 422.
   losing.release({ spoil: 422 })
   t.is((await losing.answering).status, 400)
-  t.false(await isUnmarked(name))
+  t.deepEqual(await unrepaired(servers(), name), [name])
   taking.release('swallow')
   t.is((await taking.answering).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
@@ -82,7 +84,7 @@ test('a deletion that lost its lock during the push is answered 503, and the zon
   await newDomainWithWww(api, name)
   const { answering, release } = await sendHeld(servers(), 'DELETE', () => api.delete(`/domains/${name}/`))
   await breakTransaction()
-  await eventually(() => isUnmarked(name))
+  await eventuallyIs(() => unrepaired(servers(), name), [])
   release('pass')
   t.is((await answering).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
@@ -98,12 +100,6 @@ test('if the mark cannot be set, the whole write is rolled back', async (t) => {
   // The insert of the mark waits. Then its connection breaks.
   await other.query('begin; lock table marks in share mode')
   const answering = api.delete(`/domains/${name}/rrsets/www/A/`)
-  const marking = async () =>
-    query<{ pid: number }>(
-      servers().system.db,
-      `select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
-       and starts_with(query, 'insert into marks')`,
-    )
   await eventuallyIs(async () => (await marking()).length, 1)
   for (const { pid } of await marking()) await query(servers().system.db, 'select pg_terminate_backend(:pid)', { pid })
   await eventuallyIs(async () => (await marking()).length, 0)
@@ -127,13 +123,7 @@ test('a repair that fails keeps the mark before it releases the lock, so that no
   await other.connect()
   await other.query('begin; lock table marks in share mode')
   repair.release({ refuse: 422 })
-  const keeping = async () =>
-    query(
-      servers().system.db,
-      `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
-       and starts_with(query, 'insert into marks')`,
-    )
-  await eventuallyIs(async () => (await keeping()).length, 1)
+  await eventuallyIs(async () => (await marking()).length, 1)
   await t.throwsAsync(other.query('select from domains where name = $1 for update nowait', [name]), {
     message: /could not obtain lock/,
   })

@@ -1,8 +1,8 @@
 import { newRRset, newZone, rrset, succeeded, type ShownDomain } from '../../support/clients/api.ts'
-import { query } from '../../../src/store/database.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { unrepaired } from '../../support/state/marks.ts'
 
 const service = useService()
 
@@ -29,8 +29,7 @@ for (const reason of REASONS) {
       service().proxy.heal()
       const problems = { non_field_errors: [`The DNS backend refused this RRset: ${reason}`] }
       t.deepEqual([answer.status, answer.text], [400, JSON.stringify(problems)])
-      const marks = 'select from marks where zone = :domain and not settled'
-      t.deepEqual(await query(service().system.db, marks, { domain }), [])
+      t.deepEqual(await unrepaired(service(), domain), [])
     }
     t.deepEqual((await api.get(`${rrsets}old/A/`)).json, shown)
     t.is((await api.get(`${rrsets}www/A/`)).status, 404)

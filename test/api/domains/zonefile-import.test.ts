@@ -14,6 +14,7 @@ import { useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { isConsistent } from '../../support/dns/zone.ts'
 import { addPolicies } from '../../support/clients/tokens.ts'
+import { unrepaired } from '../../support/state/marks.ts'
 
 // Contract §7.7. The parser's own tests are in test/dns/zonefile.test.ts.
 
@@ -35,12 +36,12 @@ async function rrsetsOf(api: Client, name: string): Promise<string[]> {
 
 /** Whether a domain exists nowhere: not in the API, DNS, PowerDNS or the table of marks. */
 async function isAbsent(api: Client, name: string): Promise<boolean> {
-  const { system, powerDns } = service()
+  const { powerDns } = service()
   return (
     (await api.get(`/domains/${name}/`)).status === 404 &&
     (await ask(powerDns, name, 'SOA')).rcode === 'REFUSED' &&
     (await service().pdns('GET', `/zones/${name}.`)).status === 404 &&
-    (await query(system.db, 'select from marks where zone = :name and not settled', { name })).length === 0
+    (await unrepaired(service(), name)).length === 0
   )
 }
 

@@ -2,6 +2,7 @@ import { query } from '../../../src/store/database.ts'
 import { ask, dataOf } from './dns.ts'
 import { eventually, eventuallyIs } from '../eventually.ts'
 import type { TestServers } from '../harness.ts'
+import { unrepaired } from '../state/marks.ts'
 
 interface PdnsZone {
   serial: number
@@ -46,11 +47,7 @@ export type Inspected = Pick<TestServers, 'system' | 'pdns' | 'powerDns'>
 
 /** Like `discrepancies`, for one zone, after waiting for its repair. */
 export async function discrepanciesOf(servers: Inspected, name: string): Promise<string[]> {
-  await eventuallyIs(
-    async () =>
-      (await query(servers.system.db, 'select from marks where zone = :name and not settled', { name })).length,
-    0,
-  )
+  await eventuallyIs(() => unrepaired(servers, name), [])
   const [domain] = await domainsOf(servers, name)
   if (domain !== undefined) return inZone(servers, domain)
   const { status } = await servers.pdns('GET', `/zones/${name}.`)
@@ -64,7 +61,7 @@ export async function discrepanciesOf(servers: Inspected, name: string): Promise
  */
 export async function discrepanciesInTheEnd(servers: TestServers, foreign: string[] = []): Promise<string[]> {
   await eventuallyIs(() => servers.proxy.open(), 0)
-  await eventuallyIs(async () => (await query(servers.system.db, 'select from marks where not settled')).length, 0)
+  await eventuallyIs(() => unrepaired(servers), [])
   const found: { differences: string[] } = { differences: [] }
   const areEqual = async () => {
     found.differences = await discrepancies(servers, foreign)
@@ -107,21 +104,11 @@ async function inZone(servers: Inspected, { name, version, rectify, denial, rrse
       `${ttl} ${[...records].sort().join(' ')}`,
     ]),
   )
-  const live = new Map(
-    zone.rrsets.flatMap(({ name, type, ttl, records }) =>
-      type === 'SOA'
-        ? []
-        : [
-            [
-              `${name} ${type}`,
-              `${ttl} ${records
-                .map(({ content }) => content)
-                .sort()
-                .join(' ')}`,
-            ],
-          ],
-    ),
-  )
+  const live = new Map<string, string>()
+  for (const { name, type, ttl, records } of zone.rrsets) {
+    const contents = records.map(({ content }) => content).sort()
+    if (type !== 'SOA') live.set(`${name} ${type}`, `${ttl} ${contents.join(' ')}`)
+  }
   for (const key of new Set([...stored.keys(), ...live.keys()])) compare(key, stored.get(key), live.get(key))
   for (const { subname, type, records } of rrsets) {
     if (type !== 'A') continue

@@ -6,6 +6,7 @@ import { validate } from './validators.ts'
 import type { TestService } from '../harness.ts'
 import { folded, isMixed, query, servedSerial, sorted, transferred, type ServedRRset } from './wire.ts'
 import { badlySigned, replyOf, verdictOf, ZoneModel } from './zone-model.ts'
+import { unrepaired } from '../state/marks.ts'
 
 /** A question to DNS: an absolute name and a type. */
 export type Question = [name: string, type: string]
@@ -137,7 +138,7 @@ function comparable<R extends { answers: ServedRRset[]; referral: ServedRRset | 
  * and a transfer returns the database's RRsets.
  */
 export async function isConsistent(t: ExecutionContext, { system, powerDns }: Host): Promise<void> {
-  t.deepEqual(await sql(system.db, 'select zone from marks where not settled'), [])
+  t.deepEqual(await unrepaired({ system }), [])
   const domains = await sql<{ name: string; version: number }>(system.db, 'select name, version from domains')
   const versions = Object.fromEntries(domains.map(({ name, version }) => [name, version]))
   const response = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost/zones?dnssec=false`, {

@@ -2,6 +2,15 @@ import { query } from '../../../src/store/database.ts'
 import { eventually } from '../eventually.ts'
 import type { TestServers } from '../harness.ts'
 
+/** The zones that wait for a repair. @param only whether this one does */
+export async function unrepaired(
+  { system }: Pick<TestServers, 'system'>,
+  only: string | null = null,
+): Promise<string[]> {
+  const sql = 'select zone from marks where not settled and zone = coalesce(:only, zone)'
+  return (await query<{ zone: string }>(system.db, sql, { only })).map(({ zone }) => zone)
+}
+
 /** The zones that are marked after a crash of Postgres. */
 export async function markedZones({ system }: TestServers): Promise<string[]> {
   let zones: string[] = []
