@@ -10,7 +10,7 @@ import { Client } from './support/clients/client.ts'
 import { ask } from './support/dns/dns.ts'
 import { useServers, type TestProcess } from './support/harness.ts'
 import { newFolder } from './support/servers/folders.ts'
-import { startOurs } from './support/servers/programs.ts'
+import { runOurs } from './support/servers/programs.ts'
 
 // The accounts, tokens, policies and domains of ZONEPLANE_SEED (docs/ci.md).
 
@@ -203,8 +203,8 @@ test.serial('while PowerDNS is away, a seed is applied as far as possible; the n
 test('a wrong seed ends the start before anything is started', async (t) => {
   const folder = newFolder()
   const env = { PATH: process.env['PATH'], ZONEPLANE_DATA: join(folder, 'data'), PORT: '0', DNS_PORT: '0' }
-  const { ended, output } = startOurs(['start'], { ...env, ZONEPLANE_SEED: join(folder, 'missing.yaml') })
-  t.is(await ended, 1)
-  t.regex(output(), /^zoneplane: ZONEPLANE_SEED: ENOENT.*missing\.yaml'\n$/)
+  const [code, output] = await runOurs(['start'], { ...env, ZONEPLANE_SEED: join(folder, 'missing.yaml') })
+  t.is(code, 1)
+  t.regex(output, /^zoneplane: ZONEPLANE_SEED: ENOENT.*missing\.yaml'\n$/)
   t.false(existsSync(join(folder, 'data')))
 })

@@ -20,7 +20,7 @@ import { servedSerial } from '../support/dns/wire.ts'
 import { useServers } from '../support/harness.ts'
 import { createDatabase } from '../support/servers/postgres/databases.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { startOurs } from '../support/servers/programs.ts'
+import { runOurs } from '../support/servers/programs.ts'
 import { environmentFor, startService, type LocalService } from '../support/servers/service.ts'
 
 // `zoneplane backup` and `zoneplane restore`.
@@ -33,15 +33,12 @@ let file: string
 const ds = new Map<string, string[]>()
 
 /** Runs a command on a database, and resolves to whether it succeeded, and to what it printed. */
-async function zoneplane(args: string[], more: Record<string, string> = {}): Promise<[boolean, string]> {
-  return runWith(environmentFor(servers().backends, { LOG_LEVEL: 'error', ...more }), ...args)
-}
+const zoneplane = (args: string[], more: Record<string, string> = {}) =>
+  runWith(environmentFor(servers().backends, { LOG_LEVEL: 'error', ...more }), ...args)
 
 /** Runs the program, which also tells its progress. */
-async function program(args: string[], more: Record<string, string>): Promise<[number | null, string]> {
-  const { ended, output } = startOurs(args, environmentFor(servers().backends, { LOG_LEVEL: 'error', ...more }))
-  return [await ended, output()]
-}
+const program = (args: string[], more: Record<string, string>) =>
+  runOurs(args, environmentFor(servers().backends, { LOG_LEVEL: 'error', ...more }))
 
 /** An empty database, and a system on it. */
 async function withEmpty(work: (url: string, system: System) => Promise<void>): Promise<void> {

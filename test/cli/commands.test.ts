@@ -4,7 +4,7 @@ import { query } from '../../src/store/database.ts'
 import type { Client } from '../support/clients/client.ts'
 import { commandsOn, runWith } from '../support/command-line.ts'
 import { useService } from '../support/harness.ts'
-import { startOurs } from '../support/servers/programs.ts'
+import { runOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
 import { addFactor } from '../support/clients/tokens.ts'
 
@@ -28,12 +28,6 @@ async function json(...args: string[]): Promise<unknown> {
   const [succeeded, printed] = await zoneplane(...args, '--json')
   if (!succeeded) throw new Error(printed)
   return JSON.parse(printed)
-}
-
-/** The exit code of the program itself, and all that it printed. */
-async function program(args: string[], env: NodeJS.ProcessEnv): Promise<[number | null, string]> {
-  const { ended, output } = startOurs(args, env)
-  return [await ended, output()]
 }
 
 async function newToken(email: string, ...options: string[]): Promise<{ id: string; token: string }> {
@@ -292,7 +286,7 @@ test.serial('changes by the operator are events in the log of the command', asyn
   const env = environmentFor(service().backends)
   for (const [work, expected] of [
     // The program itself first, then the same functions in this process.
-    [() => program(['account', 'disable', email], env), { event: 'account_changed', account: id, by: 'operator' }],
+    [() => runOurs(['account', 'disable', email], env), { event: 'account_changed', account: id, by: 'operator' }],
     [() => logOf('token', 'revoke', token), { event: 'token_deleted', account: id, token, by: 'operator' }],
     [() => logOf('account', 'delete', email), { event: 'account_deleted', account: id, by: 'operator' }],
   ] as const) {
@@ -334,10 +328,10 @@ test.serial('stored secrets can be encrypted again', async (t) => {
 })
 
 test.serial('without an environment the program reports what it needs, and still prints its help', async (t) => {
-  const [code, printed] = await program(['account', 'list'], {})
+  const [code, printed] = await runOurs(['account', 'list'], {})
   t.is(code, 1)
   t.regex(printed, /^zoneplane: .*DATABASE_URL/)
-  const [helped, help] = await program(['--help'], {})
+  const [helped, help] = await runOurs(['--help'], {})
   t.is(helped, 0)
   t.true(help.startsWith('Usage: zoneplane [options] [command]\n'), help)
 })

@@ -7,7 +7,7 @@ import { useServers, type TestProcess } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { PostgresPair } from '../support/servers/postgres/postgres-pair.ts'
-import { startOurs } from '../support/servers/programs.ts'
+import { runOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
 import { createWorkload } from './workload.ts'
 
@@ -55,8 +55,8 @@ test('the command line works with the same URL, backup included', async (t) => {
   const environment = environmentFor(servers().backends)
   const file = join(newFolder(), 'backup')
   for (const args of [['migrate'], ['account', 'list'], ['reconcile'], ['backup', file]]) {
-    const { ended, output } = startOurs(args, environment)
-    t.is(await ended, 0, output())
+    const [code, output] = await runOurs(args, environment)
+    t.is(code, 0, output)
   }
   t.true(existsSync(file))
 })

@@ -9,19 +9,13 @@ import { commandsOn } from '../support/command-line.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { startOurs } from '../support/servers/programs.ts'
+import { runOurs } from '../support/servers/programs.ts'
 import { ENCRYPTION_KEY, environmentFor } from '../support/servers/service.ts'
 
 // KEY_ENCRYPTION_KEYS, with which the keys of the zones are encrypted.
 
 const servers = useServers()
 const NEW = randomBytes(32).toString('base64')
-
-async function run(keys: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
-  const env = environmentFor(servers().backends, { KEY_ENCRYPTION_KEYS: keys, LOG_LEVEL: 'error' })
-  const { ended, output } = startOurs(args, env)
-  return { code: await ended, output: output() }
-}
 
 /** Runs a command in this process. @throws StartError if the keys do not fit */
 async function runHere(keys: string, ...args: string[]): Promise<[boolean, string]> {
@@ -44,8 +38,9 @@ test('with a wrong key neither the service nor a command starts, and nothing is 
     'zoneplane: no key of KEY_ENCRYPTION_KEYS decrypts the secret of zone a.example. Set the keys with which this ' +
     'database was used before; with a private Postgres, the key is in the file key-encryption-key of the data folder. ' +
     'Nothing was changed\n'
+  const env = environmentFor(servers().backends, { KEY_ENCRYPTION_KEYS: NEW, LOG_LEVEL: 'error' })
   for (const command of ['start', 'reconcile', 'encrypt-again', 'migrate']) {
-    const { code, output } = await run(NEW, command)
+    const [code, output] = await runOurs([command], env)
     t.is(code, 1)
     t.true(output.endsWith(text), output)
   }

@@ -11,7 +11,7 @@ import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { processes } from './processes.ts'
 import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { startOurs, startProgram, type Program } from '../support/servers/programs.ts'
+import { runOurs, startOurs, startProgram, type Program } from '../support/servers/programs.ts'
 import { apiUrl } from '../support/servers/service.ts'
 
 /** The data folder of services that start one after the other: each start costs seconds, and the first one most. */
@@ -139,21 +139,21 @@ test('a fresh start makes a new key; if npm is killed, the service and its priva
 })
 
 test('`zoneplane start` has a help; after a wrong option it names that, and the exit code is 1', async (t) => {
-  const help = startOurs(['start', '--help'], privately(newFolder()))
-  t.is(await help.ended, 0)
-  t.regex(help.output(), /^Usage: zoneplane start/)
-  const wrong = startOurs(['start', '--bogus'], privately(newFolder()))
-  t.is(await wrong.ended, 1)
-  t.regex(wrong.output(), /^zoneplane: unknown option '--bogus'/)
-  t.regex(wrong.output(), /--help/)
-  t.notRegex(wrong.output(), /^\s+at /m)
+  const [helped, help] = await runOurs(['start', '--help'], privately(newFolder()))
+  t.is(helped, 0)
+  t.regex(help, /^Usage: zoneplane start/)
+  const [code, wrong] = await runOurs(['start', '--bogus'], privately(newFolder()))
+  t.is(code, 1)
+  t.regex(wrong, /^zoneplane: unknown option '--bogus'/)
+  t.regex(wrong, /--help/)
+  t.notRegex(wrong, /^\s+at /m)
 })
 
 test('`zoneplane --version` prints the version of package.json', async (t) => {
-  const { ended, output } = startOurs(['--version'], {})
-  t.is(await ended, 0)
+  const [code, output] = await runOurs(['--version'], {})
+  t.is(code, 0)
   const { version } = JSON.parse(readFileSync(join(projectFolder(), 'package.json'), 'utf8')) as { version: string }
-  t.is(output(), `${version}\n`)
+  t.is(output, `${version}\n`)
 })
 
 test('servers of the environment are used, not those of a running service', async (t) => {
@@ -165,13 +165,13 @@ test('servers of the environment are used, not those of a running service', asyn
     PDNS_API_URL: 'http://127.0.0.1:1',
     PDNS_API_KEY: 'k',
   }
-  const { ended, output } = startOurs(['account', 'list'], { ...env, NAMESERVERS: 'ns1.example.test' })
-  t.is(await ended, 1)
-  t.regex(output(), /^zoneplane: DATABASE_URL, PDNS_API_URL and PDNS_API_KEY must be set/)
+  const [code, output] = await runOurs(['account', 'list'], { ...env, NAMESERVERS: 'ns1.example.test' })
+  t.is(code, 1)
+  t.regex(output, /^zoneplane: DATABASE_URL, PDNS_API_URL and PDNS_API_KEY must be set/)
 })
 
 test('an address that the machine lacks is named', async (t) => {
-  const { ended, output } = startOurs(['start'], { ...privately(newFolder()), DNS_HOST: '192.0.2.1' })
-  t.is(await ended, 1)
-  t.regex(output(), /^zoneplane: 192\.0\.2\.1 is no address of this machine\. Set DNS_HOST to/m)
+  const [code, output] = await runOurs(['start'], { ...privately(newFolder()), DNS_HOST: '192.0.2.1' })
+  t.is(code, 1)
+  t.regex(output, /^zoneplane: 192\.0\.2\.1 is no address of this machine\. Set DNS_HOST to/m)
 })

@@ -5,7 +5,7 @@ import { eventually, eventuallyIs } from '../../support/eventually.ts'
 import { useServers, type TestProcess } from '../../support/harness.ts'
 import { startExample } from '../../support/servers/postgres/examples.ts'
 import { freePort } from '../../support/servers/ports.ts'
-import { startOurs } from '../../support/servers/programs.ts'
+import { runOurs } from '../../support/servers/programs.ts'
 import { environmentFor } from '../../support/servers/service.ts'
 import { versionOf, type RestartableServer } from '../../support/servers/secondaries.ts'
 
@@ -24,7 +24,7 @@ let service: TestProcess
 
 /** Whether a command succeeds. */
 async function zoneplane(...args: string[]): Promise<boolean> {
-  return (await startOurs(args, environmentFor(servers().backends, environment)).ended) === 0
+  return (await runOurs(args, environmentFor(servers().backends, environment)))[0] === 0
 }
 
 test.serial.before('secondaries without zones', async () => {

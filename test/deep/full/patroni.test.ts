@@ -11,7 +11,7 @@ import { newFolder } from '../../support/servers/folders.ts'
 import { startHaproxy, type Haproxy } from '../../support/servers/postgres/haproxy.ts'
 import { PatroniCluster, type Loss } from '../../support/servers/postgres/patroni.ts'
 import { ownNetwork } from '../../support/servers/ports.ts'
-import { startOurs } from '../../support/servers/programs.ts'
+import { runOurs } from '../../support/servers/programs.ts'
 import { environmentFor } from '../../support/servers/service.ts'
 import { createWorkload } from '../workload.ts'
 
@@ -57,8 +57,8 @@ for (const [i, how] of LOSSES.entries()) {
 test.serial('the command line works, backup included', async (t) => {
   const file = join(newFolder(), 'backup')
   for (const args of [['migrate'], ['account', 'list'], ['reconcile'], ['backup', file]]) {
-    const { ended, output } = startOurs(args, environmentFor(servers().backends))
-    t.is(await ended, 0, output())
+    const [code, output] = await runOurs(args, environmentFor(servers().backends))
+    t.is(code, 0, output)
   }
   t.true(existsSync(file))
 })

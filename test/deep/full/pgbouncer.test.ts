@@ -3,7 +3,7 @@ import { newDomain, rrset } from '../../support/clients/api.ts'
 import { discrepanciesInTheEnd } from '../../support/dns/discrepancies.ts'
 import { useServers } from '../../support/harness.ts'
 import { startPgbouncer } from '../../support/servers/postgres/pgbouncer.ts'
-import { startOurs } from '../../support/servers/programs.ts'
+import { runOurs } from '../../support/servers/programs.ts'
 import { environmentFor } from '../../support/servers/service.ts'
 
 const servers = useServers()
@@ -31,9 +31,9 @@ for (const mode of ['transaction', 'statement'] as const) {
     const bouncer = await startPgbouncer(servers().backends.databaseUrl, mode)
     t.teardown(bouncer.drop)
     for (const args of [['start'], ['account', 'list']]) {
-      const { ended, output } = startOurs(args, environmentFor(servers().backends, { DATABASE_URL: bouncer.url }))
-      t.is(await ended, 1)
-      t.regex(output(), /^zoneplane: DATABASE_URL leads to a pooler .* Zoneplane needs pool_mode = session/m)
+      const [code, output] = await runOurs(args, environmentFor(servers().backends, { DATABASE_URL: bouncer.url }))
+      t.is(code, 1)
+      t.regex(output, /^zoneplane: DATABASE_URL leads to a pooler .* Zoneplane needs pool_mode = session/m)
     }
   })
 }

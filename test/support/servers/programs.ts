@@ -37,3 +37,9 @@ export function startOurs(args: string[], env: NodeJS.ProcessEnv): Program {
   const file = join(projectFolder(), 'build', 'src', 'cli.js')
   return startProgram(process.execPath, ['--enable-source-maps', file, ...args], env)
 }
+
+/** Runs it to its end; resolves to its exit code, and all that it has written. */
+export async function runOurs(args: string[], env: NodeJS.ProcessEnv): Promise<[code: number | null, output: string]> {
+  const { ended, output } = startOurs(args, env)
+  return [await ended, output()]
+}
