@@ -12,6 +12,7 @@ import { createSystem } from '../../src/process/create-system.ts'
 import { openDatabase, query } from '../../src/store/database.ts'
 import { tables } from '../../src/store/dump.ts'
 import type { System } from '../../src/system.ts'
+import { dsIn } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import { runWith } from '../support/command-line.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
@@ -60,11 +61,7 @@ async function isEmpty(url: string): Promise<boolean> {
 const address = (content: string) => [{ subname: 'www', type: 'A', ttl: 300, records: [content] }]
 
 async function makeDomain(name: string): Promise<void> {
-  const { json } = await api.post('/domains/', { name })
-  ds.set(
-    name,
-    (json as { keys: { ds: string[] }[] }).keys.flatMap((key) => key.ds),
-  )
+  ds.set(name, dsIn(await api.post('/domains/', { name })))
   await api.put(`/domains/${name}/rrsets/`, address('192.0.2.1'))
 }
 

@@ -111,6 +111,11 @@ export async function domainOf(api: Client, name: string): Promise<ShownDomain> 
   return succeeded(await api.get(`/domains/${name}/`), 200).json as ShownDomain
 }
 
+/** The DS of a domain in the answer to its creation. */
+export function dsIn(answer: Answer): string[] {
+  return (succeeded(answer, 201).json as ShownDomain).keys.flatMap(({ ds }) => ds)
+}
+
 /** Returns the answer if it has the expected status; throws if it has another. */
 export function succeeded(answer: Answer, status: number): Answer {
   if (answer.status !== status) throw new Error(`${answer.status} ${answer.text}`)

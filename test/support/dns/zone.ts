@@ -1,5 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import { query as sql } from '../../../src/store/database.ts'
+import { dsIn } from '../clients/api.ts'
 import type { Answer, Client } from '../clients/client.ts'
 import type { Server } from './dns.ts'
 import { validate } from './validators.ts'
@@ -13,10 +14,6 @@ export type Question = [name: string, type: string]
 
 /** The number of questions that wait for their answers at once. */
 const AT_ONCE = 16
-
-interface DomainBody {
-  keys: { ds: string[] }[]
-}
 
 /** What serves the zones of a test, and the settings that they are made with. */
 export type Host = Pick<TestService, 'system' | 'powerDns'>
@@ -42,9 +39,7 @@ export class Zone {
   }
 
   static async create(service: Host, api: Client, name: string): Promise<Zone> {
-    const { status, text, json } = await api.post('/domains/', { name })
-    if (status !== 201) throw new Error(`${name}: ${status} ${text}`)
-    return new Zone(service, api, name, (json as DomainBody).keys[0]!.ds)
+    return new Zone(service, api, name, dsIn(await api.post('/domains/', { name })))
   }
 
   /** The absolute name of a subname. */
