@@ -72,50 +72,42 @@ const contents = async (api: Client, name: string) => {
 }
 const transfers = (address: string) => ({ addresses: [address], notify: [], tsig: false })
 
+/** A write in a domain that has www A; the database has its mark after a crash. */
+const WRITE = {
+  isLost: false,
+  prepare: newDomainWithWww,
+  overtake: (api: Client, name: string) => www(api, name, '192.0.2.3'),
+  isPush: ({ method }: Call) => method === 'PATCH',
+  state: contents,
+}
+
 const KINDS: Kind[] = [
+  { ...WRITE, what: 'a small write', isLost: true, send: (api, name) => www(api, name, ADDRESS) },
   {
-    what: 'a small write',
-    isLost: true,
-    prepare: newDomainWithWww,
-    send: (api, name) => www(api, name, ADDRESS),
-    overtake: (api, name) => www(api, name, '192.0.2.3'),
-    isPush: ({ method }) => method === 'PATCH',
-    state: contents,
-  },
-  {
+    ...WRITE,
     what: 'a write of many RRsets',
-    isLost: false,
-    prepare: newDomainWithWww,
     send: (api, name) => {
       const many = Array.from({ length: 250 }, (_, i) => rrset({ subname: `n${i}`, records }))
       return api.patch(`/domains/${name}/rrsets/`, many)
     },
-    overtake: (api, name) => www(api, name, '192.0.2.3'),
-    isPush: ({ method }) => method === 'PATCH',
-    state: contents,
   },
   {
+    ...WRITE,
     what: 'a creation',
-    isLost: false,
     prepare: () => Promise.resolve(),
     send: (api, name) => api.post('/domains/', { name }),
     overtake: (api, name) => api.post('/domains/', { name }),
     isPush: ({ method, path }) => method === 'POST' && path.startsWith('/zones'),
-    state: contents,
   },
   {
+    ...WRITE,
     what: 'a deletion',
-    isLost: false,
-    prepare: newDomainWithWww,
     send: (api, name) => api.delete(`/domains/${name}/`),
-    overtake: (api, name) => www(api, name, '192.0.2.3'),
     isPush: ({ method }) => method === 'DELETE',
-    state: contents,
   },
   {
+    ...WRITE,
     what: 'a change of transfers',
-    isLost: false,
-    prepare: newDomainWithWww,
     send: (api, name) => api.put(`/domains/${name}/transfers/`, transfers(ADDRESS)),
     overtake: (api, name) => api.put(`/domains/${name}/transfers/`, transfers('192.0.2.3')),
     isPush: ({ method, path }) => method === 'PUT' && path.includes('/metadata/'),
