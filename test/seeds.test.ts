@@ -60,10 +60,8 @@ test.serial('the accounts, tokens, policies and domains of a seed can be used at
   const names = ((await first.get('/domains/')).json as { name: string }[]).map(({ name }) => name)
   t.deepEqual(names.sort(), ['other.example', 'seed.example'])
   const { answers } = await ask(servers().powerDns, 'www.seed.example', 'A')
-  t.like(
-    answers.find(({ type }) => type === 'A'),
-    { ttl: 300, data: '192.0.2.1' },
-  )
+  const address = answers.find(({ type }) => type === 'A')
+  t.like(address, { ttl: 300, data: '192.0.2.1' })
   t.is((await first.post('/domains/', { name: 'third.example' })).status, 403)
 
   const acme = new Client(url, 'token-for-acme-only')

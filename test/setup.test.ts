@@ -90,10 +90,8 @@ test.serial('a compiler error is shown at every setup until it is corrected', as
 test.serial('of two simultaneous setups, one builds and the other waits', async (t) => {
   const folder = newProject()
   const both = await Promise.all([runSetup(folder), runSetup(folder)])
-  t.deepEqual(
-    both.sort((one, other) => one.output.length - other.output.length),
-    [NOTHING, BUILDING],
-  )
+  const sorted = both.sort((one, other) => one.output.length - other.output.length)
+  t.deepEqual(sorted, [NOTHING, BUILDING])
 })
 
 test.serial('after a setup that was killed while it built, the next one builds', async (t) => {

@@ -65,13 +65,11 @@ test.serial('with --apply, the zones that can be adopted are, and --json tells p
   )
   t.true(succeeded, printed)
   const adoptions = JSON.parse(printed) as { zone: string; adopted: boolean; normalised: string[] }[]
-  t.deepEqual(
-    adoptions.map(({ zone, adopted }) => [zone, adopted]),
-    [
-      ['example.com', true],
-      ['example.net', true],
-    ],
-  )
+  const zones = adoptions.map(({ zone, adopted }) => [zone, adopted])
+  t.deepEqual(zones, [
+    ['example.com', true],
+    ['example.net', true],
+  ])
   t.deepEqual(adoptions[1]!.normalised, ['example.net. MX: the TTL 30 becomes 60'])
   const [, left] = await zoneplane('adopt', '--all', '--account', email)
   t.regex(left, /^example\.org: cannot be adopted/)

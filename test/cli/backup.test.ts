@@ -192,10 +192,8 @@ test.serial('with PowerDNS lost, too, keys, tokens and history come back, and se
     try {
       const api = restored.clientOf(servers().owner.secret)
       const { json } = await api.get('/domains/kept.example/history/')
-      t.deepEqual(
-        (json as { source: string }[]).map(({ source }) => source),
-        ['api', 'api', 'api', 'api', 'creation'],
-      )
+      const sources = (json as { source: string }[]).map(({ source }) => source)
+      t.deepEqual(sources, ['api', 'api', 'api', 'api', 'creation'])
       t.is((await api.put('/domains/kept.example/rrsets/', address('192.0.2.9'))).status, 200)
     } finally {
       await restored.stop()

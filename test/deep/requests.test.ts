@@ -84,10 +84,8 @@ test.serial('unchanged, they get answers of every status', async (t) => {
     t.deepEqual(judge(octets, await exchange(attacked.url, octets)), [])
   }
   const expected = [200, 201, 202, 204, 400, 401, 403, 404, 405, 412, 415]
-  t.deepEqual(
-    expected.filter((status) => !statuses.has(status)),
-    [],
-  )
+  const missing = expected.filter((status) => !statuses.has(status))
+  t.deepEqual(missing, [])
 })
 
 for (let first = 0; first < RUNS; first += ROUND) {

@@ -27,6 +27,7 @@ async function runHere(keys: string, ...args: string[]): Promise<[boolean, strin
   return await commandsOn(() => system)(...args)
 }
 
+const dnskeys = (keys: { dnskey: string }[]) => keys.map(({ dnskey }) => dnskey)
 const stored = () => query<{ dnskey: string; secret: Buffer }>(servers().system.db, 'select * from keys order by 1, 2')
 
 test('with a wrong key neither the service nor a command starts, and nothing is lost', async (t) => {
@@ -56,10 +57,7 @@ test('after encrypt-again, the old key is of no more use', async (t) => {
   t.is(output, 'second factors: 0 secrets encrypted\nDNSSEC keys: 2 encrypted\ntransfer keys: 0 encrypted\n')
   t.true(succeeded)
   const after = await stored()
-  t.deepEqual(
-    after.map(({ dnskey }) => dnskey),
-    before.map(({ dnskey }) => dnskey),
-  )
+  t.deepEqual(dnskeys(after), dnskeys(before))
   for (const [i, { secret }] of after.entries()) t.notDeepEqual(secret, before[i]!.secret)
   await servers().pdns('DELETE', '/zones/a.example.')
   await t.throwsAsync(runHere(ENCRYPTION_KEY, 'reconcile'), { instanceOf: StartError })
@@ -94,9 +92,6 @@ test('with the key lost, PowerDNS still has the keys of the zones, which a new o
   await query(db, 'delete from keys')
   const newest = randomBytes(32).toString('base64')
   t.deepEqual(await runHere(newest, 'reconcile'), [true, 'All zones are as the database says.\n'])
-  t.deepEqual(
-    (await stored()).map(({ dnskey }) => dnskey),
-    before.map(({ dnskey }) => dnskey),
-  )
+  t.deepEqual(dnskeys(await stored()), dnskeys(before))
   t.true((await runHere(newest, 'migrate'))[0])
 })

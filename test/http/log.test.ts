@@ -262,9 +262,7 @@ test('the log is coloured text at a terminal, and JSON elsewhere; LOG_FORMAT dec
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Line)
-    t.deepEqual(
-      parsed.map(({ message }) => message),
-      ['zone repaired', 'unexpected', 'request'],
-    )
+    const messages = parsed.map(({ message }) => message)
+    t.deepEqual(messages, ['zone repaired', 'unexpected', 'request'])
   }
 })

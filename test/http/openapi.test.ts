@@ -51,8 +51,9 @@ for (const path of ['/openapi.json', '/openapi.yaml']) {
 test('it has every path, and the methods of the path besides HEAD and OPTIONS', async (t) => {
   const { router } = createRouter(readConfig({ CAPTCHA: 'on', CI_CONTROL: 'on' }))
   const { paths } = documentOf({ CAPTCHA: 'on', CI_CONTROL: 'on' })
+  const described = Object.keys(paths).map((path) => path.replace(/(.)\/$/, '$1').replaceAll(/{(\w+)}/g, ':$1'))
   t.deepEqual(
-    Object.keys(paths).map((path) => path.replace(/(.)\/$/, '$1').replaceAll(/{(\w+)}/g, ':$1')),
+    described,
     router.stack.map(({ path }) => String(path)),
   )
   for (const path of Object.keys(documentOf({}).paths)) {

@@ -38,10 +38,8 @@ for (const [what, settings, url, expected] of [
   test(`addresses: ${what}`, async (t) => {
     const all: Record<string, string> = { 'local-port': '53', ...NO_CACHES, ...settings }
     const endpoints = await endpointsOf((setting) => all[setting] ?? '', url)
-    t.deepEqual(
-      endpoints.map(({ address, port }) => `${address} ${port}`),
-      expected,
-    )
+    const shown = endpoints.map(({ address, port }) => `${address} ${port}`)
+    t.deepEqual(shown, expected)
   })
 }
 

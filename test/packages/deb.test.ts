@@ -45,10 +45,8 @@ withSystemd('the unit gives the service few rights: the exposure that systemd co
 
 test('the settings of the unit are all those of a service without private servers, and all are comments', (t) => {
   const lines = readFileSync(join(project, 'deb', 'zoneplane.env'), 'utf8').split('\n')
-  t.deepEqual(
-    lines.filter((line) => line !== '' && !line.startsWith('#')),
-    [],
-  )
+  const active = lines.filter((line) => line !== '' && !line.startsWith('#'))
+  t.deepEqual(active, [])
   const named = lines.flatMap((line) => /^#([A-Z_]+)=/.exec(line)?.[1] ?? [])
   const wanted = settings()
   for (const name of privateSettings) wanted.delete(name)

@@ -182,10 +182,8 @@ async function isStored(
   t.is(status, records === undefined ? 404 : 200)
   if (records !== undefined) t.deepEqual((json as RRsetBody).records, records)
   const { answers } = await query(service().powerDns, zone.at(subname), 'TXT')
-  t.deepEqual(
-    rrsetsOf(answers).flatMap((rrset) => rrset.records),
-    records ?? [],
-  )
+  const served = rrsetsOf(answers).flatMap((rrset) => rrset.records)
+  t.deepEqual(served, records ?? [])
 }
 
 function path(zone: Zone, subname: string): string {

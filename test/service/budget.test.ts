@@ -94,10 +94,8 @@ test('after work fails, at once or later, the next work runs', async (t) => {
       throw new Error('at once')
     }),
   ]
-  t.deepEqual(
-    (await Promise.allSettled(failing)).map(({ status }) => status),
-    ['rejected', 'rejected'],
-  )
+  const outcomes = (await Promise.allSettled(failing)).map(({ status }) => status)
+  t.deepEqual(outcomes, ['rejected', 'rejected'])
   t.is(await queues.run('a', () => Promise.resolve('next')), 'next')
 })
 

@@ -111,10 +111,8 @@ test('`keys` lists added keys after the generated ones, sorted by content, with 
       managed: false,
     })),
   )
-  t.deepEqual(
-    expected.map(({ ds }) => ds.length),
-    [0, 2, 2, 2, 2],
-  )
+  const counts = expected.map(({ ds }) => ds.length)
+  t.deepEqual(counts, [0, 2, 2, 2, 2])
   t.is(JSON.stringify((json as { keys: unknown }).keys), JSON.stringify([key, ...expected]))
 })
 

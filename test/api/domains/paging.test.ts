@@ -55,6 +55,9 @@ function links(answer: Answer): Record<string, string> {
   return found
 }
 
+const sizes = (pages: Answer[]) => pages.map((page) => names(page).length)
+const relations = (pages: Answer[]) => pages.map((page) => Object.keys(links(page)))
+
 /** All pages in the order of their links. */
 async function walk(api: Client, path: string, relation: 'next' | 'prev' = 'next'): Promise<Answer[]> {
   const answers: Answer[] = []
@@ -127,10 +130,8 @@ for (const [what, path, total, older] of LISTS) {
     t.true(required.text.includes(`(${total} total)`), required.text)
     const withCursor = (cursor: string) => `${list}${list.includes('?') ? '&' : '?'}cursor=${cursor}`
     const pages = (await walk(api, withCursor(''))).map(({ json }) => json as { id: string; created: string }[])
-    t.deepEqual(
-      pages.map(({ length }) => length),
-      [500, total - 500],
-    )
+    const lengths = pages.map(({ length }) => length)
+    t.deepEqual(lengths, [500, total - 500])
     const all = pages.flat()
     t.is(new Set(all.map(({ id }) => id)).size, total)
     const times = all.map(({ created }) => created)
@@ -153,23 +154,17 @@ test('the pages contain every entry once, newest first, and link forwards and ba
   const account = await service().account()
   await addDomains(account, 'walk', 1203)
   const forth = await walk(account.api, '/domains/?cursor=')
-  t.deepEqual(
-    forth.map((answer) => names(answer).length),
-    [500, 500, 203],
-  )
+  t.deepEqual(sizes(forth), [500, 500, 203])
   const all = forth.flatMap(names)
   t.deepEqual(
     all,
     Array.from({ length: 1203 }, (_, i) => `walk-${1203 - i}.test`),
   )
-  t.deepEqual(
-    forth.map((answer) => Object.keys(links(answer))),
-    [
-      ['first', 'next'],
-      ['first', 'prev', 'next'],
-      ['first', 'prev'],
-    ],
-  )
+  t.deepEqual(relations(forth), [
+    ['first', 'next'],
+    ['first', 'prev', 'next'],
+    ['first', 'prev'],
+  ])
   for (const answer of forth) {
     t.regex(
       String(answer.headers['link']),
@@ -178,14 +173,11 @@ test('the pages contain every entry once, newest first, and link forwards and ba
   }
   const back = await walk(account.api, links(forth[1]!)['next']!, 'prev')
   t.deepEqual(back.toReversed().map(names), forth.map(names))
-  t.deepEqual(
-    back.map((answer) => Object.keys(links(answer))),
-    [
-      ['first', 'prev'],
-      ['first', 'prev', 'next'],
-      ['first', 'next'],
-    ],
-  )
+  t.deepEqual(relations(back), [
+    ['first', 'prev'],
+    ['first', 'prev', 'next'],
+    ['first', 'next'],
+  ])
 })
 
 test('HEAD has the links of GET', async (t) => {
@@ -253,10 +245,7 @@ test('the links keep only filters, sorted by name, and the total counts the matc
   t.true(required.text.includes('(594 total)'))
   t.is(required.headers['link'], `<${BASE}${path}?cursor=&type=TXT>; rel="first"`)
   const pages = await walk(account.api, `${path}?type=TXT&secret=x&cursor=`)
-  t.deepEqual(
-    pages.map((answer) => names(answer).length),
-    [500, 94],
-  )
+  t.deepEqual(sizes(pages), [500, 94])
   t.regex(links(pages[0]!)['next']!, /rrsets\/\?cursor=[\w-]+&type=TXT$/)
   t.is(new Set(pages.flatMap(names)).size, 594)
 
@@ -329,10 +318,7 @@ test('an override token with policies pages through, and counts, only the domain
   const required = await api.get('/domains/')
   t.true(required.text.includes('(550 total)'))
   const pages = await walk(api, '/domains/?cursor=')
-  t.deepEqual(
-    pages.map((answer) => names(answer).length),
-    [500, 50],
-  )
+  t.deepEqual(sizes(pages), [500, 50])
 })
 
 test('the total follows creation and deletion', async (t) => {
@@ -388,10 +374,8 @@ test('paging forwards and backwards returns every entry that exists all the time
         }
         const end = new Set(await everything(account))
         const stayed = start.filter((name) => end.has(name))
-        t.deepEqual(
-          met.filter((name) => start.includes(name) && end.has(name)),
-          relation === 'next' ? stayed : stayed.toReversed(),
-        )
+        const kept = met.filter((name) => start.includes(name) && end.has(name))
+        t.deepEqual(kept, relation === 'next' ? stayed : stayed.toReversed())
         t.is(new Set(met).size, met.length)
       }
     }),

@@ -74,10 +74,8 @@ test('a change is no change of the contents: the version stays, and PowerDNS rec
   succeeded(await api.put(`/domains/${name}/transfers/`, { ...SOME, tsig: true }), 200)
   const path = `/zones/${name}.`
   const calls = service().proxy.calls.slice(seen)
-  t.deepEqual(
-    calls.filter((call) => call.path.includes(`${name}.`)).map((call) => `${call.method} ${call.path}`),
-    [`PUT ${path}`, `PUT ${path}/metadata/ALLOW-AXFR-FROM`],
-  )
+  const sent = calls.filter((call) => call.path.includes(`${name}.`)).map((call) => `${call.method} ${call.path}`)
+  t.deepEqual(sent, [`PUT ${path}`, `PUT ${path}/metadata/ALLOW-AXFR-FROM`])
   const told = service().proxy.calls.length
   succeeded(await api.put(`/domains/${name}/transfers/`, { ...SOME, tsig: true }), 200)
   t.is(

@@ -68,10 +68,8 @@ test('each source leaves an entry of its kind, and what changes nothing leaves n
   succeeded(await restore(api, domain, { version: first!.version }), 200)
   succeeded(await restore(api, domain, { version: first!.version }), 200)
   await api.delete(path)
-  t.deepEqual(
-    (await entriesOf(api, domain)).map(({ source }) => source),
-    ['api', 'restore', 'undo', 'zonefile', 'dyndns', 'api', 'api', 'creation'],
-  )
+  const sources = (await entriesOf(api, domain)).map(({ source }) => source)
+  t.deepEqual(sources, ['api', 'restore', 'undo', 'zonefile', 'dyndns', 'api', 'api', 'creation'])
   const imported = freshName()
   await api.post('/domains/', { name: imported, zonefile: 'www 60 A 192.0.2.8\n' })
   t.like(await entriesOf(api, imported), [{ source: 'import', count: 2 }])
@@ -119,10 +117,8 @@ test('what the operator does has no owner, token or request', async (t) => {
   for (const { owner, token, request_id } of entries) t.deepEqual([owner, token, request_id], [null, null, null])
   succeeded(await api.delete(`/domains/${child}/`), 204)
   const [newest] = await entriesOf(operator.api, 'dyn.example.net')
-  t.deepEqual(
-    (await changesIn(operator.api, 'dyn.example.net', newest!)).map(({ after }) => after),
-    [null, null],
-  )
+  const after = (await changesIn(operator.api, 'dyn.example.net', newest!)).map(({ after }) => after)
+  t.deepEqual(after, [null, null])
 })
 
 test('a repair has an entry only if others changed the contents, and it says what was found', async (t) => {

@@ -246,15 +246,13 @@ test('the list contains all tokens of the account, newest first, including expir
   t.is(answer.status, 200)
   t.false('link' in answer.headers)
   const listed = answer.json as ShownToken[]
-  t.deepEqual(
-    listed.map(({ id, mfa, max_age, is_valid }) => [id, mfa, max_age, is_valid]),
-    [
-      [last.id, null, null, true],
-      [login, false, '7 00:00:00', true],
-      [expired.id, null, '00:00:00', false],
-      [account.tokenId, null, null, true],
-    ],
-  )
+  const members = listed.map(({ id, mfa, max_age, is_valid }) => [id, mfa, max_age, is_valid])
+  t.deepEqual(members, [
+    [last.id, null, null, true],
+    [login, false, '7 00:00:00', true],
+    [expired.id, null, '00:00:00', false],
+    [account.tokenId, null, null, true],
+  ])
   for (const shown of listed.filter(({ id }) => id !== account.tokenId)) {
     t.deepEqual((await account.api.get(`/auth/tokens/${shown.id}/`)).json, shown)
   }
