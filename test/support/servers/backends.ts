@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
 import { unprivilegedAccount } from '../../../src/private-servers/account.ts'
 import { giveTo } from '../../../src/private-servers/instance-folder.ts'
 import { createDatabase } from './postgres/databases.ts'
+import { askPostgres } from './postgres/postgres-server.ts'
 import { newFolder } from './folders.ts'
 import { SQLITE_SCHEMA } from './packages.ts'
 
@@ -37,9 +37,7 @@ function sqlite(): string[] {
 /** In the Postgres of this run, which lets in only its own user: so PowerDNS must run as the same one, not as root's. */
 async function postgres(): Promise<string[]> {
   const { url } = await createDatabase('template0')
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(readFileSync(POSTGRES_SCHEMA, 'utf8') + STATISTICS).finally(() => client.end())
+  await askPostgres(url, readFileSync(POSTGRES_SCHEMA, 'utf8') + STATISTICS)
   const { pathname, username, searchParams } = new URL(url)
   return [
     'launch=gpgsql',

@@ -71,13 +71,8 @@ export async function startService(
   noteLog('service', () => lines.join(''))
   const config = readConfig(environmentFor(backends, { ZONEPLANE_DATA: newFolder(), ...environment }))
   const metrics = await createMetrics(config)
-  const system = createSystem(
-    config,
-    backends,
-    createLog(config.logLevel, stream, config.logFormat),
-    undefined,
-    metrics,
-  )
+  const log = createLog(config.logLevel, stream, config.logFormat)
+  const system = createSystem(config, backends, log, undefined, metrics)
   await system.nameserver.probe()
   const running = await serve(system)
   return {

@@ -32,27 +32,18 @@ function editNsd(text: string, folder: string): string {
   return `${text.replace('server:\n', `server:\n${all.join('')}`)}\nremote-control:\n  control-enable: no\n`
 }
 
-/** For each file: the end of the server's address, how it is started in the foreground, and which lines are added. */
+/** How they are started in the foreground, and which lines are added to their files. */
+const BIND = { program: 'named', args: (file: string) => ['-g', '-n', '1', '-c', file], edit: editBind }
+const KNOT = { program: 'knotd', args: (file: string) => ['-c', file], edit: editKnot }
+const NSD = { program: 'nsd', args: (file: string) => ['-d', '-c', file], edit: editNsd }
+
+/** For each file, the end of the server's address. */
 const EXAMPLES = {
-  'bind-hub.conf': {
-    program: 'named',
-    number: 32,
-    args: (file: string) => ['-g', '-n', '1', '-c', file],
-    edit: editBind,
-  },
-  'knot.conf': {
-    program: 'knotd',
-    number: 33,
-    args: (file: string) => ['-c', file],
-    edit: editKnot,
-  },
-  'catalog-bind.conf': {
-    program: 'named',
-    number: 35,
-    args: (file: string) => ['-g', '-n', '1', '-c', file],
-    edit: editBind,
-  },
-  'catalog-knot.conf': { program: 'knotd', number: 36, args: (file: string) => ['-c', file], edit: editKnot },
+  'bind-hub.conf': { ...BIND, number: 32 },
+  'knot.conf': { ...KNOT, number: 33 },
+  'nsd.conf': { ...NSD, number: 34 },
+  'catalog-bind.conf': { ...BIND, number: 35 },
+  'catalog-knot.conf': { ...KNOT, number: 36 },
   'catalog-powerdns.conf': {
     program: 'pdns_server',
     number: 37,
@@ -60,8 +51,7 @@ const EXAMPLES = {
     edit: (text: string, folder: string) =>
       `${text.replace('/var/lib/powerdns', folder)}socket-dir=${folder}\nwrite-pid=no\nsecurity-poll-suffix=\n`,
   },
-  'catalog-nsd.conf': { program: 'nsd', number: 38, args: (file: string) => ['-d', '-c', file], edit: editNsd },
-  'nsd.conf': { program: 'nsd', number: 34, args: (file: string) => ['-d', '-c', file], edit: editNsd },
+  'catalog-nsd.conf': { ...NSD, number: 38 },
 } as const
 
 /** Starts a nameserver with a file of docs/examples. */
