@@ -40,16 +40,9 @@ export class Client {
       throw Object.assign(error as Error, { message: `${method} ${target}: ${(error as Error).message}` })
     })
     const { statusCode: status, headers: answerHeaders, text } = answer
-    await checkExchange(this.url, {
-      method,
-      target,
-      requestHeaders,
-      sent: content,
-      status,
-      headers: answerHeaders,
-      text,
-    })
-    return { status, headers: answerHeaders, text, json: parse(text) }
+    const answered = { status, headers: answerHeaders, text }
+    await checkExchange(this.url, { method, target, requestHeaders, sent: content, ...answered })
+    return { ...answered, json: parse(text) }
   }
 
   get(path: string, options?: Options): Promise<Answer> {
