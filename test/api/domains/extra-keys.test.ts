@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { audit, reconcileAll } from '../../../src/service/repair/reconcile.ts'
 import { domainOf, newDomain, newRRset, succeeded } from '../../support/clients/api.ts'
-import type { Client } from '../../support/clients/client.ts'
 import { lookUp, verifyTransfer } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
 import { newFolder } from '../../support/servers/folders.ts'
@@ -53,11 +52,12 @@ const lowered = (contents: string[]) => contents.map((content) => content.toLowe
 const path = (name: string, type: string, subname = '@') => `/domains/${name}/rrsets/${subname}/${type}/`
 
 /** A domain, and the records that are generated at its apex. */
-async function signedDomain(api: Client) {
+async function signedDomain() {
+  const { api } = await service().account()
   const name = await newDomain(api)
   const [key] = (await domainOf(api, name)).keys
   const generated = { DNSKEY: [key!.dnskey], CDNSKEY: [key!.dnskey], CDS: key!.ds }
-  return { name, key: key!, generated }
+  return { api, name, key: key!, generated }
 }
 
 /** A key of another signer, and its CDS and CDNSKEY records. */
@@ -69,8 +69,7 @@ async function foreign(name: string) {
 const TYPES = ['DNSKEY', 'CDS', 'CDNSKEY'] as const
 
 test('added records are served beside the generated ones, and all of them validate', async (t) => {
-  const { api } = await service().account()
-  const { name, key, generated } = await signedDomain(api)
+  const { api, name, key, generated } = await signedDomain()
   const added = await foreign(name)
   for (const type of TYPES) await newRRset(api, name, { subname: '', type, records: added[type] })
   for (const type of TYPES) {
@@ -84,8 +83,7 @@ test('added records are served beside the generated ones, and all of them valida
 })
 
 test('the RRset endpoints show only added records, and no RRset without any', async (t) => {
-  const { api } = await service().account()
-  const { name } = await signedDomain(api)
+  const { api, name } = await signedDomain()
   for (const type of TYPES) t.is((await api.get(path(name, type))).status, 404)
   t.is((await api.get(`/domains/${name}/rrsets/?type=DNSKEY`)).text, '[]')
   const { records } = await newRRset(api, name, { subname: '', type: 'DNSKEY', records: [newKey(257)] })
@@ -94,8 +92,7 @@ test('the RRset endpoints show only added records, and no RRset without any', as
 })
 
 test('`keys` lists added keys after the generated ones, sorted by content, with the DS that BIND computes', async (t) => {
-  const { api } = await service().account()
-  const { name, key } = await signedDomain(api)
+  const { api, name, key } = await signedDomain()
   const rsa = `257 3 8 ${Buffer.concat([Buffer.from([3, 1, 0, 1]), Buffer.alloc(256, 0xa5)]).toString('base64')}`
   const ed25519 = `257 3 15 ${Buffer.alloc(32, 7).toString('base64')}`
   const records = [newKey(257), newKey(256), rsa, ed25519, newKey(257)]
@@ -117,8 +114,7 @@ test('`keys` lists added keys after the generated ones, sorted by content, with 
 })
 
 test('deleting added records keeps the generated ones', async (t) => {
-  const { api } = await service().account()
-  const { name, key, generated } = await signedDomain(api)
+  const { api, name, key, generated } = await signedDomain()
   const added = await foreign(name)
   for (const type of TYPES) await newRRset(api, name, { subname: '', type, records: added[type] })
   for (const type of TYPES) {
@@ -131,8 +127,7 @@ test('deleting added records keeps the generated ones', async (t) => {
 })
 
 test('replacing added records keeps the generated ones, even if their contents are written', async (t) => {
-  const { api } = await service().account()
-  const { name, key, generated } = await signedDomain(api)
+  const { api, name, key, generated } = await signedDomain()
   const [one, other] = [newKey(257), newKey(256)]
   await newRRset(api, name, { subname: '', type: 'DNSKEY', records: [one] })
   succeeded(await api.patch(path(name, 'DNSKEY'), { records: [other] }), 200)
@@ -145,8 +140,7 @@ test('replacing added records keeps the generated ones, even if their contents a
 })
 
 test('at the apex, DNS serves the automatic TTL, and the API shows the written one', async (t) => {
-  const { api } = await service().account()
-  const { name } = await signedDomain(api)
+  const { api, name } = await signedDomain()
   const automatic = await Promise.all(TYPES.map((type) => ttls(name, type)))
   t.true(automatic.every(([ttl]) => ttl !== 7777))
   const added = await foreign(name)
@@ -158,8 +152,7 @@ test('at the apex, DNS serves the automatic TTL, and the API shows the written o
 })
 
 test('below the apex, CDS and CDNSKEY are served as written, and DNSKEY is refused', async (t) => {
-  const { api } = await service().account()
-  const { name, key, generated } = await signedDomain(api)
+  const { api, name, key, generated } = await signedDomain()
   const added = await foreign(name)
   for (const type of ['CDS', 'CDNSKEY'] as const) {
     await newRRset(api, name, { subname: 'sub', type, ttl: 7777, records: added[type] })
@@ -168,20 +161,15 @@ test('below the apex, CDS and CDNSKEY are served as written, and DNSKEY is refus
     t.is(await validate(service().powerDns, name, key.ds, `sub.${name}`, type), 'fully validated')
     t.deepEqual(await served(name, type), lowered(generated[type]), type)
   }
-  const answer = await api.post(`/domains/${name}/rrsets/`, {
-    subname: 'sub',
-    type: 'DNSKEY',
-    ttl: 7777,
-    records: added.DNSKEY,
-  })
+  const below = { subname: 'sub', type: 'DNSKEY', ttl: 7777, records: added.DNSKEY }
+  const answer = await api.post(`/domains/${name}/rrsets/`, below)
   t.is(answer.status, 400)
   t.is(answer.text, '{"non_field_errors":["DNSKEY RRset must have empty subname."]}')
   t.deepEqual((await domainOf(api, name)).keys, [key])
 })
 
 test('reconciliation finds no differences, and restores records that were lost or changed at PowerDNS', async (t) => {
-  const { api } = await service().account()
-  const { name, generated } = await signedDomain(api)
+  const { api, name, generated } = await signedDomain()
   const added = await foreign(name)
   for (const type of TYPES) {
     await newRRset(api, name, { subname: '', type, ttl: 7777, records: added[type] })
