@@ -30,11 +30,6 @@ test('docker-compose.yml passes every setting to the API except those of private
   t.deepEqual([...passed].sort(), [...wanted].sort())
 })
 
-test('every setting is in docs/configuration.md', (t) => {
-  const tables = readFileSync(join(project, 'docs', 'configuration.md'), 'utf8')
-  for (const name of settings()) t.regex(tables, new RegExp(`^\\|.*\`${name}\``, 'm'), name)
-})
-
 test('the composed environment is a valid configuration once the secrets are set', (t) => {
   const secrets = {
     POSTGRES_PASSWORD: 'a-password',

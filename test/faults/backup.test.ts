@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../support/serial.ts'
 import { openDatabase, query } from '../../src/store/database.ts'
 import { dump, tables } from '../../src/store/dump.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -39,7 +39,7 @@ function commandLines(text: string): string[] {
   return lines.filter((line) => line.includes(text))
 }
 
-test.serial('a backup that is stopped leaves no file; while it runs, nobody sees the password', async (t) => {
+test('a backup that is stopped leaves no file; while it runs, nobody sees the password', async (t) => {
   const url = new URL(servers().backends.databaseUrl)
   url.password = 'the-password'
   // pg_dump waits for this table, whose rows nobody counts.
@@ -64,7 +64,7 @@ test.serial('a backup that is stopped leaves no file; while it runs, nobody sees
   }
 })
 
-test.serial('what a killed backup leaves is deleted by the next one, and nothing else', async (t) => {
+test('what a killed backup leaves is deleted by the next one, and nothing else', async (t) => {
   const client = await servers().system.db.connect()
   await client.query('begin; lock table throttle in access exclusive mode')
   const killed = start(['backup', join(folder, 'killed.dump')])
@@ -84,50 +84,47 @@ test.serial('what a killed backup leaves is deleted by the next one, and nothing
   t.deepEqual(readdirSync(folder).sort(), [...kept, 'next.dump'].sort())
 })
 
-test.serial('a backup that cannot be written is no backup', async (t) => {
+test('a backup that cannot be written is no backup', async (t) => {
   const backup = start(['backup', join(folder, 'absent', 'a.dump')])
   t.is(await backup.ended, 1)
   t.regex(backup.output(), /^zoneplane: ENOENT: /)
 })
 
-test.serial(
-  'a restore that is killed in the middle leaves an empty database, and can be repeated while a service starts',
-  async (t) => {
-    // Enough that pg_restore is still reading when it is killed.
-    await query(
-      servers().system.db,
-      `insert into history (id, domain_id, created, version, source, count, changes)
+test('a restore that is killed in the middle leaves an empty database, and can be repeated while a service starts', async (t) => {
+  // Enough that pg_restore is still reading when it is killed.
+  await query(
+    servers().system.db,
+    `insert into history (id, domain_id, created, version, source, count, changes)
      select gen_random_uuid(), (select min(id) from domains), now(), i, 'api', 0,
        (select string_agg(md5(i * 1000 + j || 'x'), '') from generate_series(1, 1000) j)
      from generate_series(1, 300) i`,
-    )
-    const file = join(folder, 'large.dump')
-    t.is(await start(['backup', file]).ended, 0)
-    const { url, drop } = await createDatabase('template0')
-    const db = openDatabase(url, 1)
-    const { pathname } = new URL(url)
-    const sessions = 'select from pg_stat_activity where datname = :name and application_name = :program'
-    const restoring = async () =>
-      (await query(servers().system.db, sessions, { name: pathname.slice(1), program: 'pg_restore' })).length
-    try {
-      const killed = start(['restore', file], { DATABASE_URL: url })
-      while ((await restoring()) === 0) t.is(killed.child.exitCode, null)
-      killed.child.kill('SIGKILL')
-      t.is(await killed.ended, null)
-      await eventuallyIs(restoring, 0)
-      t.deepEqual(await tables(db), [])
-      await db.end()
-      const again = start(['restore', file], { DATABASE_URL: url })
-      // A service that starts meanwhile waits.
-      while ((await restoring()) === 0) t.is(again.child.exitCode, null)
-      await migrate(url)
-      t.is(await again.ended, 0, again.output())
-      t.regex(again.output(), /^No zone had to be made\.$/m)
-    } finally {
-      await drop()
-    }
-  },
-)
+  )
+  const file = join(folder, 'large.dump')
+  t.is(await start(['backup', file]).ended, 0)
+  const { url, drop } = await createDatabase('template0')
+  const db = openDatabase(url, 1)
+  const { pathname } = new URL(url)
+  const sessions = 'select from pg_stat_activity where datname = :name and application_name = :program'
+  const restoring = async () =>
+    (await query(servers().system.db, sessions, { name: pathname.slice(1), program: 'pg_restore' })).length
+  try {
+    const killed = start(['restore', file], { DATABASE_URL: url })
+    while ((await restoring()) === 0) t.is(killed.child.exitCode, null)
+    killed.child.kill('SIGKILL')
+    t.is(await killed.ended, null)
+    await eventuallyIs(restoring, 0)
+    t.deepEqual(await tables(db), [])
+    await db.end()
+    const again = start(['restore', file], { DATABASE_URL: url })
+    // A service that starts meanwhile waits.
+    while ((await restoring()) === 0) t.is(again.child.exitCode, null)
+    await migrate(url)
+    t.is(await again.ended, 0, again.output())
+    t.regex(again.output(), /^No zone had to be made\.$/m)
+  } finally {
+    await drop()
+  }
+})
 
 test('a pg_dump that is older than the server is refused', async (t) => {
   // Of a server that is newer than any.

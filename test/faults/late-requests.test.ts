@@ -1,4 +1,4 @@
-import test from 'ava'
+import { test } from '../support/serial.ts'
 import { query } from '../../src/store/database.ts'
 import { newDomainWithWww } from '../support/clients/api.ts'
 import type { Answer, Client } from '../support/clients/client.ts'
@@ -33,39 +33,36 @@ async function statusOf(call: Call): Promise<number | undefined> {
   return call.status
 }
 
-test.serial(
-  'a change that arrives after later writes, which send only their changes, is found and undone',
-  async (t) => {
-    const name = 'late-change.example'
-    await newDomainWithWww(service().api, name)
-    const victim = await servers().start()
-    const push = servers().proxy.stop(isPatch)
-    const answering = victim.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')).catch(() => undefined)
-    const late = await push.arrived
-    await victim.kill()
-    await answering
-    const { api } = service()
-    t.is((await api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
-    t.deepEqual(await marksOf(name), [{ settled: true }])
+test('a change that arrives after later writes, which send only their changes, is found and undone', async (t) => {
+  const name = 'late-change.example'
+  await newDomainWithWww(service().api, name)
+  const victim = await servers().start()
+  const push = servers().proxy.stop(isPatch)
+  const answering = victim.api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')).catch(() => undefined)
+  const late = await push.arrived
+  await victim.kill()
+  await answering
+  const { api } = service()
+  t.is((await api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.3'))).status, 200)
+  t.deepEqual(await marksOf(name), [{ settled: true }])
 
-    servers().proxy.calls.length = 0
-    t.is((await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.4', 'other'))).status, 201)
-    const [patch, ...more] = servers().proxy.calls.filter(isPatch)
-    t.deepEqual(more, [])
-    const { rrsets } = JSON.parse(patch!.body) as { rrsets: { name: string; type: string }[] }
-    t.deepEqual(
-      rrsets.map(({ name, type }) => `${name} ${type}`),
-      [`other.${name}. A`, `${name}. SOA`],
-    )
-    t.deepEqual(await marksOf(name), [{ settled: true }])
+  servers().proxy.calls.length = 0
+  t.is((await api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.4', 'other'))).status, 201)
+  const [patch, ...more] = servers().proxy.calls.filter(isPatch)
+  t.deepEqual(more, [])
+  const { rrsets } = JSON.parse(patch!.body) as { rrsets: { name: string; type: string }[] }
+  t.deepEqual(
+    rrsets.map(({ name, type }) => `${name} ${type}`),
+    [`other.${name}. A`, `${name}. SOA`],
+  )
+  t.deepEqual(await marksOf(name), [{ settled: true }])
 
-    push.release('pass')
-    t.is(await statusOf(late), 204)
-    await eventuallyIs(() => served(name), '192.0.2.3')
-    t.deepEqual(await discrepanciesOf(servers(), name), [])
-    await eventuallyIs(async () => (await marksOf(name)).length, 0)
-  },
-)
+  push.release('pass')
+  t.is(await statusOf(late), 204)
+  await eventuallyIs(() => served(name), '192.0.2.3')
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
+  await eventuallyIs(async () => (await marksOf(name)).length, 0)
+})
 
 /** What a gateway delivers after it has answered, and whether PowerDNS shows that it was undone. */
 const DELIVERIES: {
@@ -101,7 +98,7 @@ const DELIVERIES: {
 for (const { what, statuses, act, isPush, isUndone } of DELIVERIES) {
   for (const status of statuses) {
     const title = `if a gateway answers ${status} and delivers ${what} later, the answer is 503, and what it did is undone`
-    test.serial(title, async (t) => {
+    test(title, async (t) => {
       const name = `gateway-${status}${what.replace('a ', '-')}.example`
       const { api } = service()
       if (what !== 'a creation') await newDomainWithWww(api, name)
@@ -125,7 +122,7 @@ for (const { what, statuses, act, isPush, isUndone } of DELIVERIES) {
   }
 }
 
-test.serial('a creation that arrives after its repair leaves no zone', async (t) => {
+test('a creation that arrives after its repair leaves no zone', async (t) => {
   const name = 'late-creation.example'
   const victim = await servers().start()
   const push = servers().proxy.stop(isCreation)
@@ -140,7 +137,7 @@ test.serial('a creation that arrives after its repair leaves no zone', async (t)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
-test.serial('a write does not hide a change that was applied unseen: it publishes the whole zone', async (t) => {
+test('a write does not hide a change that was applied unseen: it publishes the whole zone', async (t) => {
   const name = 'unseen.example'
   await newDomainWithWww(service().api, name)
   await changeAtPowerDns(servers(), name, ['www', 'A', 300, '192.0.2.99'], ['', 'SOA', 300, soaOf(name, 1)])
@@ -150,7 +147,7 @@ test.serial('a write does not hide a change that was applied unseen: it publishe
   t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
 
-test.serial('deleting a domain whose creation failed waits until nothing of it is served', async (t) => {
+test('deleting a domain whose creation failed waits until nothing of it is served', async (t) => {
   const name = 'failed-creation.example'
   const { api } = service()
   const push = servers().proxy.stop(isCreation)

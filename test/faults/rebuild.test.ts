@@ -1,4 +1,4 @@
-import test from 'ava'
+import { test } from '../support/serial.ts'
 import { query } from '../../src/store/database.ts'
 import * as marks from '../../src/store/zone/marks.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
@@ -22,7 +22,7 @@ async function losePowerDns(): Promise<void> {
   await servers().restartPowerDns({ empty: true })
 }
 
-test.serial.before('there are zones', async () => {
+test.before('there are zones', async () => {
   const service = await servers().serve()
   for (const name of ZONES) {
     const { json } = await service.api.post('/domains/', { name })
@@ -35,7 +35,7 @@ test.serial.before('there are zones', async () => {
   await service.stop()
 })
 
-test.serial('with nothing lost, rebuild changes nothing', async (t) => {
+test('with nothing lost, rebuild changes nothing', async (t) => {
   servers().proxy.calls.length = 0
   const { ended, output } = rebuild({ LOG_LEVEL: 'error' })
   t.is(await ended, 0)
@@ -46,38 +46,35 @@ test.serial('with nothing lost, rebuild changes nothing', async (t) => {
   t.deepEqual(others, [])
 })
 
-test.serial(
-  'killed in the middle and begun again, it makes the zones that are missing, and tells its progress',
-  async (t) => {
-    await losePowerDns()
-    servers().proxy.calls.length = 0
-    const made = () =>
-      servers().proxy.calls.filter(
-        ({ method, path, body }) => method === 'POST' && /^\/zones\?/.test(path) && !/probe-/.test(body),
-      )
-    const middle = servers().proxy.stop(({ method }) => method === 'PATCH' && made().length > ZONES.length / 2)
-    const first = rebuild()
-    await middle.arrived
-    first.child.kill('SIGKILL')
-    await first.ended
-    middle.release('pass')
-    const before = made().length
-    t.true(before > ZONES.length / 2 && before < ZONES.length)
-    const second = rebuild()
-    t.is(await second.ended, 0)
-    t.regex(second.output(), /^zoneplane: 0 of \d+ zones\n/m)
-    t.regex(second.output(), /^\d+ zones are as the database says again\.$/m)
-    // At most those that the first had begun are made twice.
-    t.true(made().length <= ZONES.length + 4)
-    t.deepEqual(await discrepancies(servers()), [])
-    t.deepEqual(await query(servers().system.db, 'select from marks where not settled'), [])
-    for (const name of ZONES.slice(0, 3)) {
-      t.is(await validate(servers().powerDns, name, ds.get(name)!, `www.${name}`, 'A'), 'fully validated')
-    }
-  },
-)
+test('killed in the middle and begun again, it makes the zones that are missing, and tells its progress', async (t) => {
+  await losePowerDns()
+  servers().proxy.calls.length = 0
+  const made = () =>
+    servers().proxy.calls.filter(
+      ({ method, path, body }) => method === 'POST' && /^\/zones\?/.test(path) && !/probe-/.test(body),
+    )
+  const middle = servers().proxy.stop(({ method }) => method === 'PATCH' && made().length > ZONES.length / 2)
+  const first = rebuild()
+  await middle.arrived
+  first.child.kill('SIGKILL')
+  await first.ended
+  middle.release('pass')
+  const before = made().length
+  t.true(before > ZONES.length / 2 && before < ZONES.length)
+  const second = rebuild()
+  t.is(await second.ended, 0)
+  t.regex(second.output(), /^zoneplane: 0 of \d+ zones\n/m)
+  t.regex(second.output(), /^\d+ zones are as the database says again\.$/m)
+  // At most those that the first had begun are made twice.
+  t.true(made().length <= ZONES.length + 4)
+  t.deepEqual(await discrepancies(servers()), [])
+  t.deepEqual(await query(servers().system.db, 'select from marks where not settled'), [])
+  for (const name of ZONES.slice(0, 3)) {
+    t.is(await validate(servers().powerDns, name, ds.get(name)!, `www.${name}`, 'A'), 'fully validated')
+  }
+})
 
-test.serial('it waits for the zones that it has to make, not for those that are only written', async (t) => {
+test('it waits for the zones that it has to make, not for those that are only written', async (t) => {
   const service = await servers().serve()
   const [lost, written, other] = ZONES as [string, string, string]
   const hold = (method: string, zone: string) =>
@@ -105,7 +102,7 @@ test.serial('it waits for the zones that it has to make, not for those that are 
   t.deepEqual(await discrepancies(servers()), [])
 })
 
-test.serial('it tells which zones could not be made, and fails; the next one makes them', async (t) => {
+test('it tells which zones could not be made, and fails; the next one makes them', async (t) => {
   await losePowerDns()
   servers().proxy.fail(({ method, path }) =>
     method === 'POST' && path === '/zones/zone7.example./cryptokeys' ? { refuse: 500 } : 'pass',

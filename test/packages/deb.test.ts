@@ -9,7 +9,6 @@ import { projectFolder } from '../../src/project.ts'
 import { shared } from '../support/clients/api.ts'
 import { needs } from '../support/needs.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { privateSettings, settings } from '../support/settings.ts'
 
 const project = projectFolder()
 
@@ -41,16 +40,6 @@ withSystemd('systemd accepts every line of the unit', (t) => {
 
 withSystemd('the unit gives the service few rights: the exposure that systemd counts is below 2.5', (t) => {
   analyze(t, 'security', '--offline=true', '--no-pager', '--threshold=25')
-})
-
-test('the settings of the unit are all those of a service without private servers, and all are comments', (t) => {
-  const lines = readFileSync(join(project, 'deb', 'zoneplane.env'), 'utf8').split('\n')
-  const active = lines.filter((line) => line !== '' && !line.startsWith('#'))
-  t.deepEqual(active, [])
-  const named = lines.flatMap((line) => /^#([A-Z_]+)=/.exec(line)?.[1] ?? [])
-  const wanted = settings()
-  for (const name of privateSettings) wanted.delete(name)
-  t.deepEqual(named.sort(), [...wanted].sort())
 })
 
 withDpkg('the Debian package has the program, what it needs to run, and no tests', async (t) => {
