@@ -1,8 +1,8 @@
-import { GROUPS, SETTINGS } from '../../src/settings.ts'
+import { GROUPS, SETTINGS, type Setting } from '../../src/settings.ts'
 
 /** The settings of private servers, which a service with servers of its own does not need. */
 export const privateSettings = [GROUPS['Private servers'], GROUPS.Tests]
-  .flatMap((settings) => Object.values(settings))
+  .flatMap((settings) => Object.values<Setting<unknown>>(settings))
   .map(({ name }) => name)
 
 /** The names of all settings. */

@@ -126,47 +126,19 @@ test.serial(
 const DENIED: PolicyRow = { write: false }
 const BROKEN = { headers: { 'content-type': 'application/json' }, body: '{' }
 const A = { records: ['192.0.2.9'] }
+const CHANGE: Sent = { method: 'PATCH', path: 'www/A/', json: A }
+const DELETION: Sent = { method: 'DELETE', path: 'absent/A/' }
 
-/** Tokens, by their policies, and a request of each that does not take a place of the domain's other writers. */
-for (const [what, request, status, { bound = false, policies }] of [
-  ['PATCHes, and may write nothing', { method: 'PATCH', path: 'www/A/', json: A }, 403, { policies: () => [DENIED] }],
-  [
-    'may write nothing, whatever it sends',
-    { method: 'PATCH', path: 'absent/A/', json: A },
-    404,
-    { policies: () => [DENIED] },
-  ],
-  [
-    'sends no JSON, and may write nothing',
-    { method: 'PATCH', path: '', raw: BROKEN },
-    400,
-    { policies: () => [DENIED] },
-  ],
-  [
-    'is bound to the account, and may write nothing',
-    { method: 'PATCH', path: 'www/A/', json: A },
-    403,
-    { bound: true, policies: (own: string) => [DENIED, { domain: own, write: false }] },
-  ],
-  [
-    'may write another domain only',
-    { method: 'DELETE', path: 'absent/A/' },
-    204,
-    { policies: (_: string, other: string) => [DENIED, { domain: other, write: true }] },
-  ],
-  [
-    'may write all domains but this one',
-    { method: 'DELETE', path: 'absent/A/' },
-    204,
-    { policies: (own: string) => [{ write: true }, { domain: own, write: false }] },
-  ],
-  [
-    'PATCHes what it may not write',
-    { method: 'PATCH', path: 'www/A/', json: A },
-    403,
-    { policies: (own: string) => [DENIED, { domain: own, subname: 'b', write: true }] },
-  ],
-] as [string, Sent, number, { bound?: boolean; policies: (own: string, other: string) => PolicyRow[] }][]) {
+/** The policies of tokens on their own and another domain, and a request that takes no place of the domain's writers. */
+for (const [what, request, status, policies, bound = false] of [
+  ['PATCHes, and may write nothing', CHANGE, 403, () => [DENIED]],
+  ['may write nothing, whatever it sends', { ...CHANGE, path: 'absent/A/' }, 404, () => [DENIED]],
+  ['sends no JSON, and may write nothing', { method: 'PATCH', path: '', raw: BROKEN }, 400, () => [DENIED]],
+  ['is bound, and may write nothing', CHANGE, 403, (own) => [DENIED, { domain: own, write: false }], true],
+  ['may write another domain only', DELETION, 204, (_, other) => [DENIED, { domain: other, write: true }]],
+  ['may write all but this one', DELETION, 204, (own) => [{ write: true }, { domain: own, write: false }]],
+  ['PATCHes another name', CHANGE, 403, (own) => [DENIED, { domain: own, subname: 'b', write: true }]],
+] as [string, Sent, number, (own: string, other: string) => PolicyRow[], boolean?][]) {
   test.serial(`a token that ${what} is throttled alone`, async (t) => {
     const owner = await fresh()
     const other = await newDomain(owner.api)
