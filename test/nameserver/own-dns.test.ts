@@ -132,6 +132,14 @@ test.serial('a write asks for the serial over DNS, and sends the API its change 
   t.pass()
 })
 
+test.serial('a probe is repeated if PowerDNS fails because another process probes', async (t) => {
+  const { proxy, system } = service()
+  const refused = [409, 500]
+  proxy.fail(({ method }) => (method === 'POST' && refused.length > 0 ? { refuse: refused.pop()! } : 'pass'))
+  await t.notThrowsAsync(system.nameserver.probe())
+  t.deepEqual(refused, [])
+})
+
 test.serial('another serial than the expected one is asked for at the API', async (t) => {
   const { dnsHost, dnsPort } = service().powerDns
   await asks({ 'local-address': dnsHost, 'local-port': String(dnsPort) }, BY_DNS)
