@@ -49,7 +49,6 @@ for (const [variable, expected] of [
   ['THROTTLE_RATE', 'THROTTLE_RATES'],
   ['PDNS_API_URL', undefined],
   ['POSTGRES_PASSWORD', undefined],
-  ['HOSTNAME', undefined],
   ['SORT', undefined],
 ] as const) {
   test(`${variable} ${expected === undefined ? 'resembles no other setting' : `is taken for a misspelt ${expected}`}`, (t) => {
