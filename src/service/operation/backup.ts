@@ -14,7 +14,7 @@ import { requireDecryptionOf } from './stored-secrets.ts'
 /** Tables whose rows are useful for only a few hours. Mails have secrets in clear, and would be sent a second time. */
 const LEFT_OUT = ['public.mails', 'public.confirmations', 'public.captchas']
 
-/** Milliseconds after which an unfinished backup is taken for abandoned, whoever writes it. */
+/** Milliseconds after which any unfinished backup counts as abandoned. */
 const PART_LIFETIME = 86_400_000
 
 /** The contents of a backup. */
@@ -72,7 +72,7 @@ export async function backUp(system: System, file: string, signal: AbortSignal):
   }
 }
 
-/** Deletes unfinished backups whose process has ended: seen by its id on this machine, else by their age. */
+/** Deletes unfinished backups whose process has ended: seen by its id on this machine, otherwise by their age. */
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, pid, host] = /\.([1-9][0-9]*)@([^@]+)\.part$/.exec(name) ?? []

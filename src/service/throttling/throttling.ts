@@ -20,7 +20,7 @@ export interface Verdict {
     /** Whole seconds, at least 1, until the window ends. */
     seconds: number
   }
-  /** Takes the request back from the windows that the domain's other writers use, too. */
+  /** Takes the request back from the windows that the domain's other writers also use. */
   giveBack: () => Promise<void>
 }
 
@@ -39,13 +39,12 @@ export async function admit(
   const { counters } = system
   if (counters === undefined) return undefined
   const identity = identityOf(caller)
-  const windowsOf = (key: string) =>
-    windowsFor(scope, system.config.throttleRates[scope], `${key} ${domain?.name ?? ''}`)
+  const windowsOf = (key: string) => windowsFor(system, scope, `${key} ${domain?.name ?? ''}`)
   const isRestricted = domain !== undefined && typeof caller !== 'string' && caller.restricted
   const own = isRestricted ? windowsOf(caller.tokenId) : []
   const isAlone = scope === 'user' || (isRestricted && !(await mayWriteIn(system, caller.tokenId, domain.id)))
   const shared = isAlone ? [] : windowsOf(identity)
-  const daily = windowsFor('user', dailyRates(system, caller), identity)
+  const daily = windowsFor(system, 'user', identity, dailyRates(caller))
   const counted = await counters.count([...shared, ...own, ...daily])
   return {
     ...decide(counted),
@@ -105,7 +104,7 @@ export async function comparePassword(
   const { counters } = system
   if (counters === undefined) return compare()
   const scope = 'login_failure_per_account'
-  const windows = windowsFor(scope, system.config.throttleRates[scope], email.toLowerCase())
+  const windows = windowsFor(system, scope, email.toLowerCase())
   // The account has no queue: strangers would fill it, and the owner wait. So simultaneous requests from many networks
   // may exceed its rate by as many as are being compared.
   const wait = waitingTime((await counters.read(windows)).filter(isFull))
@@ -124,7 +123,7 @@ export async function comparePassword(
 /** Counts an event of a scope, if all its rates allow it. Returns whether they do. */
 export async function isWithinRates(system: System, scope: Scope, identity: string): Promise<boolean> {
   if (system.counters === undefined) return true
-  const windows = windowsFor(scope, system.config.throttleRates[scope], identity)
+  const windows = windowsFor(system, scope, identity)
   return !(await system.counters.count(windows)).some(isFull)
 }
 
@@ -143,7 +142,7 @@ export async function limitFailures<T>(
 ): Promise<T | undefined> {
   const { counters } = system
   if (counters === undefined) return attempt()
-  const windows = windowsFor(scope, system.config.throttleRates[scope], identity)
+  const windows = windowsFor(system, scope, identity)
   return system.bounds.queues.run(`${scope} ${identity}`, async () => {
     const wait = waitingTime((await counters.read(windows)).filter(isFull))
     if (wait !== undefined) throw new Throttled(wait, scope)
@@ -164,12 +163,14 @@ export function identityOf(caller: Actor | string): string {
   return network.toString()
 }
 
-function dailyRates(system: System, caller: Actor | string): readonly Rate[] {
+/** Returns the rates of `user` that the caller's account has of its own; undefined: none. */
+function dailyRates(caller: Actor | string): readonly Rate[] | undefined {
   const dailyRate = typeof caller === 'string' ? null : caller.dailyRate
-  return dailyRate === null ? system.config.throttleRates.user : [{ requests: dailyRate, seconds: DAY }]
+  return dailyRate === null ? undefined : [{ requests: dailyRate, seconds: DAY }]
 }
 
-function windowsFor(scope: Scope, rates: readonly Rate[], key: string): Window[] {
+/** Returns the windows of a scope for a key. @param rates instead of the configured ones */
+function windowsFor({ config }: System, scope: Scope, key: string, rates = config.throttleRates[scope]): Window[] {
   return rates.map(({ requests, seconds }) => ({
     scope,
     key: `${scope} ${seconds} ${key}`,
