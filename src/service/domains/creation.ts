@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { withAncestors } from '../../dns/names.ts'
 import { Denied, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
 import { APEX_NS_TTL } from '../../limits.ts'
 import { DENIALS, type Key } from '../../nameserver/nameserver.ts'
@@ -12,7 +13,7 @@ import * as tokenPolicies from '../../store/tokens/policies.ts'
 import type { RRsetState } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import { after, type Timestamp } from '../../time.ts'
-import { operatorFor, type Actor, type Writer } from '../actor.ts'
+import { operatorFor, unrestricted, type Actor, type Writer } from '../actor.ts'
 import { authoriseWrites, policiesOn } from '../tokens/policies.ts'
 import { renew } from '../tokens/rights.ts'
 import { NO_CONDITIONS } from '../zone/conditions.ts'
@@ -92,8 +93,26 @@ async function reserve({ system, trx }: Publication, writer: Writer, input: Doma
     refuseBeyondQuota({ db: trx }, writer),
     reserveName(system, trx, writer, input),
   ])
+  await authoriseCut(trx, creator, name)
   const old = input.restore === true ? await deletedDomain(trx, name, accountId, input.at) : undefined
   return { creator, name, past, old }
+}
+
+/**
+ * A new zone hides what the zone above it has at and below its name, as a delegation there would.
+ * @throws Denied unless the writer may write that delegation, if the account has the zone above
+ */
+async function authoriseCut(trx: Db, writer: Writer, name: string): Promise<void> {
+  if (!writer.restricted) return
+  // Also those that the writer cannot see.
+  const above = await store.named(trx, unrestricted(writer.accountId), withAncestors(name).slice(1))
+  const [closest] = above.sort((a, b) => b.name.length - a.name.length)
+  if (closest === undefined) return
+  const policies = await policiesOn(trx, writer, closest.id)
+  // A confined writer writes only where it sees something, whatever its default policy says.
+  const isSeen = !store.isConfined(writer) || policies.some(({ domainId }) => domainId === closest.id)
+  if (!isSeen) throw new Denied('Insufficient token permissions.')
+  authoriseWrites(policies, closest.id, [{ subname: name.slice(0, -closest.name.length - 1), type: 'NS' }])
 }
 
 /** Stores the domain without RRsets. @throws Invalid if the zone is foreign */

@@ -1,9 +1,10 @@
 import { query, transaction } from '../../../src/store/database.ts'
 import { domainOf, newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import { eventually } from '../../support/eventually.ts'
+import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies, type PolicyRow } from '../../support/clients/tokens.ts'
+import { addPolicies, addToken, type PolicyRow } from '../../support/clients/tokens.ts'
 import { waitingForLocks } from '../../support/state/transactions.ts'
 
 // Contract §6.5. The order of policies (§6.4) is tested in test/service/policies.test.ts, and each of its levels over HTTP,
@@ -156,4 +157,42 @@ test('a change of policies applies to a request that is waiting for the lock of 
     return [answer]
   })
   t.is((await answer).text, INSUFFICIENT)
+})
+
+/** A token with policies that may create domains: of the account, or an override token. */
+async function withCreation(rules: Rules, kind: 'own' | 'override' = 'own') {
+  const account = await service().account()
+  const [domain, other] = [await newDomain(account.api), await newDomain(account.api)]
+  await newRRset(account.api, domain)
+  const bound = { permCreateDomain: true, userOverrideId: kind === 'own' ? null : account.id }
+  const owner = kind === 'own' ? account : await service().account()
+  const { id: tokenId, api } = await addToken(service(), owner.id, bound)
+  await addPolicies(service(), tokenId, ...rules(domain, other))
+  return { account, api, domain, other, tokenId }
+}
+
+test('a domain below another one, which hides names of that one, requires permission for an NS RRset there', async (t) => {
+  const { account, api, domain, tokenId } = await withCreation((domain) => [
+    { write: false },
+    { domain, subname: 'mine', type: 'NS', write: true },
+  ])
+  await query(service().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
+  for (const name of [`www.${domain}`, `x.mine.${domain}`]) {
+    const zonefile = '@ 60 A 192.0.2.66'
+    t.deepEqual([(await api.post('/domains/', { name, zonefile })).text, name], [INSUFFICIENT, name])
+  }
+  t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.1'])
+  // The closest domain above decides: in its own ones, the token may write everything.
+  await newDomain(api, `mine.${domain}`)
+  await newDomain(api, `x.mine.${domain}`)
+  await newDomain(account.api, `www.${domain}`)
+})
+
+test('an override token does not have that permission in domains that it does not see', async (t) => {
+  for (const write of [false, true]) {
+    const { api, domain, other } = await withCreation((domain) => [{ write }, { domain, write: true }], 'override')
+    t.is((await api.get(`/domains/${other}/`)).status, 404)
+    t.is((await api.post('/domains/', { name: `www.${other}` })).text, INSUFFICIENT)
+    await newDomain(api, `www.${domain}`)
+  }
 })
