@@ -94,7 +94,7 @@ async function reserve({ system, trx }: Publication, writer: Writer, input: Doma
     reserveName(system, trx, writer, input),
   ])
   await authoriseCut(trx, creator, name)
-  const old = input.restore === true ? await deletedDomain(trx, name, accountId, input.at) : undefined
+  const old = input.restore === true ? await deletedDomain(trx, name, creator, input.at) : undefined
   return { creator, name, past, old }
 }
 
@@ -131,7 +131,7 @@ async function insert({ system, trx }: Publication, { creator, name, past, old }
   // If the name is marked, its zone may be one that an earlier creation left.
   const [domain] = await allOf([store.insert(trx, row), past.marked ? undefined : refuseForeignZone(system, name)])
   if (old !== undefined) await exhume(trx, old.id)
-  if (creator.autoPolicy) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)
+  if (creator.autoPolicy && old === undefined) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)
   return domain
 }
 

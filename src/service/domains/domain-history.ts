@@ -1,6 +1,6 @@
 import { conflictProblem } from '../../dns/node.ts'
 import { Conflict, Invalid, Obstructed, orNotFound, PreconditionFailed, refusalOf } from '../../errors.ts'
-import type { LockedDomain } from '../../store/domains/domains.ts'
+import { isConfined, type LockedDomain } from '../../store/domains/domains.ts'
 import * as store from '../../store/zone/history.ts'
 import type { Entry, Step } from '../../store/zone/history.ts'
 import type { Db } from '../../store/database.ts'
@@ -138,12 +138,13 @@ async function carryOut(zone: Zone, changes: Change[], terms: Terms): Promise<Wr
 export type Deleted = store.DeletedDomain & { rrsets: RRsetState[] }
 
 /**
- * Finds the domain of this name that the account deleted last.
+ * Finds the domain of this name that the writer's account deleted last. No policy names a deleted domain, so a confined
+ * writer does not see it.
  * @param at the time of its state; undefined: its deletion
  * @throws Invalid if none exists, or its state is not known
  */
-export async function deletedDomain(trx: Db, name: string, ownerId: string, at?: Timestamp): Promise<Deleted> {
-  const domain = await store.buried(trx, name, ownerId)
+export async function deletedDomain(trx: Db, name: string, writer: Writer, at?: Timestamp): Promise<Deleted> {
+  const domain = isConfined(writer) ? undefined : await store.buried(trx, name, writer.accountId)
   if (domain === undefined) throw Invalid.field('name', 'There is nothing to restore.')
   const oldest = await store.oldest(trx, domain.id)
   if (at !== undefined && (oldest === undefined || at < oldest.created || at > domain.deleted)) {

@@ -82,6 +82,30 @@ test('the policies of the token must allow each RRset that comes back', async (t
   succeeded(await limited.api.post('/domains/', comeBack(domain)), 201)
 })
 
+test('what comes back has no policies: auto_policy gives no right to it', async (t) => {
+  const { account, api, domain } = await prepare()
+  succeeded(await api.delete(`/domains/${domain}/`), 204)
+  const limited = await addToken(service(), account.id, { permCreateDomain: true })
+  await addPolicies(service(), limited.id, { write: false })
+  await query(service().system.db, 'update tokens set auto_policy = true where id = :id', { id: limited.id })
+  t.is((await limited.api.post('/domains/', comeBack(domain))).status, 403)
+  await addPolicies(service(), limited.id, { subname: 'www', write: true })
+  succeeded(await limited.api.post('/domains/', comeBack(domain)), 201)
+  t.is((await limited.api.post(`/domains/${domain}/rrsets/`, rrset({ subname: 'x' }))).status, 403)
+})
+
+test('an override token with policies sees no deleted domain', async (t) => {
+  const { account, api, domain } = await prepare()
+  const owner = await service().account()
+  const bound = { permCreateDomain: true, userOverrideId: account.id }
+  const [confined, free] = [await addToken(service(), owner.id, bound), await addToken(service(), owner.id, bound)]
+  await addPolicies(service(), confined.id, { write: true }, { domain: await newDomain(api), write: true })
+  succeeded(await api.delete(`/domains/${domain}/`), 204)
+  const { status, text } = await confined.api.post('/domains/', comeBack(domain))
+  t.deepEqual([status, text], [400, '{"name":["There is nothing to restore."]}'])
+  succeeded(await free.api.post('/domains/', comeBack(domain)), 201)
+})
+
 test('the operator restores a deleted domain, also as it was before, and one that exists', async (t) => {
   const { api, domain } = await prepare()
   const { system } = service()
