@@ -1,4 +1,5 @@
 import winston from 'winston'
+import { printable } from './terminal.ts'
 
 export type Log = winston.Logger
 
@@ -52,9 +53,4 @@ function pairs(members: Record<string, unknown>): string[] {
 /** Shows a word unchanged, anything else as JSON. */
 function shown(value: unknown): string {
   return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? printable(value) : printable(JSON.stringify(value))
-}
-
-/** Removes control characters, which a terminal would obey. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -14,7 +14,7 @@ const ARROWS: Record<string, readonly string[]> = {
     ...['errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'project.ts', 'system.ts', '..'],
   ],
   http: ['service', 'dns', 'flow', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
-  cli: ['service', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'settings.ts', 'system.ts'],
+  cli: ['service', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'settings.ts', 'system.ts', 'terminal.ts'],
   service: [
     ...['store', 'nameserver', 'dns', 'flow'],
     ...['errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
@@ -53,7 +53,8 @@ const COMMON: Record<string, readonly string[]> = {
   'config.ts': ['settings.ts'],
   'settings.ts': ['limits.ts', 'setting-values.ts'],
   'setting-values.ts': ['limits.ts'],
-  'log.ts': [],
+  'log.ts': ['terminal.ts'],
+  'terminal.ts': [],
   'postgres-programs.ts': ['errors.ts'],
   'project.ts': [],
   'system.ts': [],

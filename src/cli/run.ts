@@ -2,6 +2,7 @@ import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { ConfigError } from '../config.ts'
 import { Conflict, Denied, Invalid, NameserverFailure, NotFound, StartError, textOf, Unavailable } from '../errors.ts'
 import type { System } from '../system.ts'
+import { printable } from '../terminal.ts'
 import type { AddCommand, Needs } from './command.ts'
 import { settingsText } from './settings.ts'
 
@@ -59,9 +60,8 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     group.command(usage).action((...args: unknown[]) =>
       parts.withSystem({ nameserver, schema }, async (system) => {
         const { lines, json, succeeded: isComplete = true } = await work(system, ...(args as never[]))
-        program.configureOutput().writeOut!(
-          `${program.opts()['json'] === true ? JSON.stringify(json) : lines.join('\n')}\n`,
-        )
+        const shown = program.opts()['json'] === true ? [JSON.stringify(json)] : lines
+        program.configureOutput().writeOut!(`${shown.map(printable).join('\n')}\n`)
         succeeded = isComplete
       }),
     )

@@ -144,6 +144,18 @@ test.serial('a token can be created, is shown once, and can be listed and revoke
   t.is(await refusal('token', 'revoke', 'x'), 'Token x does not exist.')
 })
 
+test.serial('control characters in the name of a token do not reach the terminal', async (t) => {
+  const email = 'escapes@example.net'
+  await json('account', 'create', email)
+  // Clears the screen, and looks like another row. The last one is the C1 form of ESC [, which JSON does not escape.
+  await zoneplane('token', 'create', email, '--name', 'a\u001b[2J\nb\u009b31m')
+  const [, shown] = await zoneplane('token', 'list', email)
+  t.regex(shown, /^ID .*\n.* a\\u001b\[2J\\u000ab\\u009b31m\n$/)
+  const [, printed] = await zoneplane('token', 'list', email, '--json')
+  t.regex(printed, /^\P{Cc}+\n$/u)
+  t.like(JSON.parse(printed), [{ name: 'a\u001b[2J\nb\u009b31m' }])
+})
+
 test.serial('a token can be bound to another account once, under the rules of binding', async (t) => {
   const [owner, bound, third] = ['owner@example.net', 'bound@example.net', 'third@example.net'] as const
   for (const email of [owner, bound, third]) await json('account', 'create', email)
