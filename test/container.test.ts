@@ -1,6 +1,6 @@
 import test from 'ava'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startPostgres } from '../src/private-servers/postgres.ts'
 import { projectFolder } from '../src/project.ts'
@@ -120,6 +120,17 @@ test('the role of the composed service owns its database, is no superuser, and h
     { rolname: 'zoneplane', rolsuper: false, rolcreaterole: false, rolcreatedb: false, password: true },
   ])
   await server.stop()
+})
+
+test('the health check of PowerDNS sends the API key, which is no argument of a program', (t) => {
+  const [kind, command] = compose.services.powerdns.healthcheck.test
+  t.is(kind, 'CMD-SHELL')
+  // In place of curl, a program that shows its arguments and its input.
+  const folder = newFolder()
+  writeFileSync(join(folder, 'curl'), '#!/bin/sh\nprintf "%s\\n" "$*"\ncat\n', { mode: 0o755 })
+  const env = { PATH: `${folder}:${process.env['PATH']}`, PDNS_API_KEY: 'a-secret' }
+  const shown = execFileSync('/bin/sh', ['-c', interpolate(command!, {})], { env, encoding: 'utf8' })
+  t.is(shown, '-fsS -o /dev/null -H @- http://127.0.0.1:8081/api/v1/servers/localhost\nX-API-Key: a-secret')
 })
 
 test('the files that the images copy exist and are not in .dockerignore', (t) => {
