@@ -7,7 +7,8 @@ run=/tmp/pdns
 rm -rf "$run"
 mkdir "$run"
 cp /etc/zoneplane/pdns.conf "$run/pdns.conf"
-printf '\napi-key=%s\n' "$PDNS_API_KEY" >> "$run/pdns.conf"
+# Also the password of the web pages, which show the latest questions, and who asked.
+printf '\napi-key=%s\nwebserver-password=%s\n' "$PDNS_API_KEY" "$PDNS_API_KEY" >> "$run/pdns.conf"
 if [ -n "${TRANSFER_ADDRESSES:-}" ]; then
   printf 'allow-axfr-ips=%s\n' "${TRANSFER_ADDRESSES#none}" >> "$run/pdns.conf"
 fi

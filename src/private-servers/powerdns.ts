@@ -102,7 +102,9 @@ function writeConfiguration(
   const all = readFileSync(join(projectFolder(), 'pdns', 'pdns.conf'), 'utf8')
   const shared = backend === undefined ? all : all.replace(/^(launch=|lmdb-).*$/gm, '')
   const lmdb = [`lmdb-filename=${join(folder, 'lmdb', 'zones')}`, ...(durable ? [] : ['lmdb-sync-mode=nosync'])]
-  const own = [`api-key=${apiKey}`, `webserver-allow-from=${HOST}`, ...(backend ?? lmdb)]
+  // The password is that of its web pages, which show the latest questions, and who asked.
+  const secrets = [`api-key=${apiKey}`, `webserver-password=${apiKey}`]
+  const own = [...secrets, `webserver-allow-from=${HOST}`, ...(backend ?? lmdb)]
   if (transferAddresses !== undefined) own.push(`allow-axfr-ips=${transferAddresses.join(',')}`)
   mkdirSync(join(folder, 'config'), { recursive: true })
   chmodSync(join(folder, 'config'), 0o711)

@@ -62,13 +62,14 @@ test.serial('a suspended PowerDNS can be stopped, and the next start ends one th
   t.pass()
 })
 
-test.serial('other users cannot read the API key', async (t) => {
+test.serial('other users can read neither the API key nor the questions of resolvers', async (t) => {
   const folder = newFolder()
   const powerDns = await startPowerDns(folder, options)
   t.is(statSync(join(folder, 'config', 'pdns.conf')).mode & 0o077, 0)
   if (process.platform === 'linux') {
     t.false(readFileSync(`/proc/${powerDns.pid}/cmdline`, 'utf8').includes(powerDns.apiKey))
   }
+  for (const page of ['/', '/metrics']) t.is((await fetch(powerDns.apiUrl + page)).status, 401, page)
   await powerDns.stop()
 })
 
