@@ -33,7 +33,7 @@ export const METRICS = {
     'Decisions of throttling that the process made alone, because Postgres did not count in time.',
     {},
   ),
-  zoneplane_events_total: counter('Events of accounts and tokens, as in the log.', {
+  zoneplane_events_total: counter('Events of accounts, tokens and domains, as in the log.', {
     event: ['login_failed', 'code_failed'],
   }),
   zoneplane_powerdns_calls_total: counter(

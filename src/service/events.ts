@@ -1,7 +1,7 @@
 import type { System } from '../system.ts'
 import { NIL_UUID } from './ids.ts'
 
-/** An event of an account or its tokens, under a stable name (docs/operators/monitor.md). */
+/** An event of an account, its tokens or the transfers of its domains, under a stable name (docs/operators/monitor.md). */
 export type Event =
   | 'login_failed'
   | 'account_created'
@@ -22,6 +22,7 @@ export type Event =
   | 'policy_created'
   | 'policy_changed'
   | 'policy_deleted'
+  | 'transfers_changed'
 
 interface Circumstances {
   /** null: the account does not exist. */
@@ -29,6 +30,8 @@ interface Circumstances {
   token?: string
   policy?: string
   factor?: string
+  /** The domain's name. */
+  domain?: string
   /** The id of the acting token, or the kind of access without one; undefined: the operator. */
   by?: string | undefined
 }

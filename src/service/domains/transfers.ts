@@ -6,6 +6,7 @@ import type { TransferKey } from '../../nameserver/nameserver.ts'
 import * as store from '../../store/domains/transfers.ts'
 import type { StoredTransfers } from '../../store/domains/transfers.ts'
 import type { Access } from '../actor.ts'
+import { record } from '../events.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import { encrypt } from '../secrets/encryption.ts'
 import { keyOf, openTransfers } from '../secrets/transfer-keys.ts'
@@ -64,6 +65,7 @@ export async function set(
   await using zone = await openZone(access, [])
   const { id, name } = zone.domain
   const { system, trx } = zone.publication
+  const { accountId, tokenId } = access.actor
   await authoriseWhole(trx, zone.domain, zone.policies)
   const before = await store.ofDomain(trx, id)
   if (isDeepStrictEqual(settingsOf(before), wanted)) return { settings: wanted, key: undefined }
@@ -80,6 +82,8 @@ export async function set(
   zone.domain.notify = notify
   await zone.publishTransfers(openTransfers(system, { name }, { ...after, keyName }))
   await zone.publication.commit()
+  // The history has no entry for it, and it outlives the token.
+  record(system, 'transfers_changed', { account: accountId, domain: name, by: tokenId })
   // A key that no longer belongs to any zone is harmless if it stays.
   if (had !== null && !wanted.tsig) await system.nameserver.removeTransferKey(keyName).catch(() => undefined)
   return { settings: wanted, key: made && keyOf(keyName, made) }

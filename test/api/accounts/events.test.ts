@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { newDomain } from '../../support/clients/api.ts'
 import type { Answer } from '../../support/clients/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
@@ -7,7 +8,7 @@ import { freshEmail, PASSWORD, person } from '../../support/clients/people.ts'
 import { test } from '../../support/serial.ts'
 import { addFactor, addPolicies, addToken, codeFor, forgetCodes, wrongCode } from '../../support/clients/tokens.ts'
 
-// The log has an event for each change of accounts and tokens (docs/operators/monitor.md).
+// The log has an event for each change of accounts, tokens and transfers (docs/operators/monitor.md).
 
 const service = useService({ REGISTRATION: 'open', LOCAL_PUBLIC_SUFFIXES: 'dyn.test' })
 
@@ -149,6 +150,19 @@ test('tokens and policies', async (t) => {
   t.deepEqual((await send('DELETE', `${rrsets}${policy}/`)).events, [])
   t.deepEqual((await send('DELETE', `/auth/tokens/${token}/`)).events, [{ event: 'token_deleted', account, token, by }])
   t.deepEqual((await send('DELETE', `/auth/tokens/${token}/`)).events, [])
+})
+
+test('who may transfer a zone', async (t) => {
+  const { id: account, api, tokenId: by } = await service().account()
+  const domain = await newDomain(api)
+  const put = (tsig: boolean) => {
+    const wanted = { addresses: ['192.0.2.7'], notify: [], tsig }
+    return eventsOf((headers) => api.put(`/domains/${domain}/transfers/`, wanted, { headers }))
+  }
+  for (const tsig of [false, true]) {
+    t.deepEqual((await put(tsig)).events, [{ event: 'transfers_changed', account, domain, by }])
+    t.deepEqual((await put(tsig)).events, [])
+  }
 })
 
 test('a change that is refused is no event', async (t) => {
