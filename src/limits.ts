@@ -159,6 +159,9 @@ export const BODY_VALUES = 200_000
 /** The depth of nesting of a body's values: some functions that print values call themselves for each level. */
 export const BODY_DEPTH = 100
 
+/** Inputs of a submitted HTML form (contract §1.3): each copies those of its object that came before. */
+export const FORM_INPUTS = 20
+
 /** Items of a request to the RRset collection (contract §8.7), which is stored and published as a whole. */
 export const COLLECTION_ITEMS = 20_000
 

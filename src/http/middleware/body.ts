@@ -2,7 +2,7 @@ import { koaBody, HttpMethodEnum } from 'koa-body'
 import { finished, Transform, type TransformCallback } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Invalid, Throttled } from '../../errors.ts'
-import { BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES } from '../../limits.ts'
+import { BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES, FORM_INPUTS } from '../../limits.ts'
 import { identityOf } from '../../service/throttling/throttling.ts'
 import type { Release } from '../../flow/budget.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
@@ -179,8 +179,10 @@ function essence(mediaType: string): string {
 
 /** Parses a submitted HTML form; an input named `a.b` is the member `b` of `a`. */
 function parseForm(octets: string): unknown {
+  const inputs = [...new URLSearchParams(octets)]
+  if (inputs.length > FORM_INPUTS) throw new Refusal(400, `There are more than ${FORM_INPUTS} inputs.`)
   const members = new Map<string, unknown>()
-  for (const [name, value] of new URLSearchParams(octets)) {
+  for (const [name, value] of inputs) {
     const [outer = '', inner] = name.split('.')
     if (inner === undefined) members.set(outer, value)
     else members.set(outer, Object.fromEntries([...Object.entries(members.get(outer) ?? {}), [inner, value]]))

@@ -137,6 +137,15 @@ function submit(path: string, values: Record<string, unknown>): Promise<Answer> 
   })
 }
 
+test('a form has at most 20 inputs; beyond, it is refused and the link stays valid', async (t) => {
+  const { path } = await people.resetLink(service(), await person(service()))
+  const others = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`a.${i}`, 'x']))
+  const refused = await submit(path, { new_password: 'another password', ...others(20) })
+  t.is(refused.status, 400)
+  t.true(refused.text.includes('<p>There are more than 20 inputs.</p>'))
+  t.is((await submit(path, { new_password: 'another password', ...others(19) })).status, 200)
+})
+
 test('revoke_tokens must be a boolean; otherwise the link stays valid', async (t) => {
   const { path } = await people.resetLink(service(), await person(service()))
   const refused = await service().anonymous.post(path, { new_password: 'another password', revoke_tokens: 'perhaps' })
