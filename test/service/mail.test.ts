@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem, type OpenSystem } from '../../src/process/create-system.ts'
+import { retentionTask } from '../../src/service/domains/retention.ts'
 import { mailTask, sendDue } from '../../src/service/mails/mail-queue.ts'
 import { send } from '../../src/service/mails/mails.ts'
 import { runPeriodically } from '../../src/flow/background.ts'
@@ -157,6 +158,21 @@ test('a mail that cannot be sent is retried with doubling pauses of at most an h
   server.refuse.recipient = undefined
   await sendDue(system)
   t.deepEqual(arrived(), [])
+})
+
+test('a mail that was given up is deleted after 30 days, one that waits is not', async (t) => {
+  // A task that is stopped at once does its work once.
+  server.refuse.recipient = '550 5.1.1 No such user'
+  await queue('one@example.test')
+  await sendDue(system)
+  await queue('two@example.test')
+  now = later(30 * 86_400)
+  await retentionTask(system).stop()
+  t.like(await rowOf('one@example.test'), { retryAt: null })
+  now = later(30 * 86_400 + 1)
+  await retentionTask(system).stop()
+  t.is(await rowOf('one@example.test'), undefined)
+  t.like(await rowOf('two@example.test'), { attempts: 0 })
 })
 
 test('a mail that is not due yet waits, and does not delay others', async (t) => {

@@ -4,6 +4,7 @@ import * as history from '../../store/zone/history.ts'
 import type { System } from '../../system.ts'
 import { fromMicroseconds, microseconds } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
+import { removeGivenUp } from '../mails/mail-queue.ts'
 
 /** Entries of the history that are deleted at once when they are too old, and milliseconds between two searches. */
 const HISTORY_BATCH = 1_000
@@ -21,10 +22,11 @@ export async function trimHistory(system: System, stopping?: AbortSignal): Promi
   }
 }
 
-/** Trims the history, and deletes the windows of throttling that have ended, periodically until stopped. */
+/** Periodically trims the history, and deletes windows of throttling that have ended and mails that were given up. */
 export function retentionTask(system: System): BackgroundTask {
   const work = async (signal: AbortSignal) => {
     await trimHistory(system, signal)
+    await removeGivenUp(system)
     await windows.removeBefore(system.db, Date.now() - CLOCK_SKEW * 1000)
   }
   return keepRunning(system, 'trimming the history', work, HISTORY_PAUSE)

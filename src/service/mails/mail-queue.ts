@@ -17,6 +17,9 @@ const MAIL_LAST_DELAY = 3_600_000
 /** Milliseconds after which a failed mail is given up: two days. */
 const MAIL_LIFETIME = 2 * 86_400_000
 
+/** Milliseconds after which the row of a mail that was given up is deleted, because it has an address: 30 days. */
+const MAIL_KEPT = 30 * 86_400_000
+
 /**
  * Sends the mails that are due. One transaction locks, sends and deletes a mail, so several processes send it only
  * once. If a process dies or loses the database between the server's answer and the commit, the mail is sent again,
@@ -67,6 +70,11 @@ async function postpone(system: System, trx: Db, mail: QueuedMail, failure: Mail
   await mails.postpone(trx, id, reason, now, delay)
   system.metrics?.count('zoneplane_mails_total', { outcome: 'postponed' })
   system.log.warn('mail not sent', { mail: id, attempts: attempts + 1, reason })
+}
+
+/** Deletes the rows of mails that were given up long ago. */
+export async function removeGivenUp(system: System): Promise<void> {
+  await mails.removeGivenUp(system.db, system.now(), MAIL_KEPT)
 }
 
 /**

@@ -71,3 +71,12 @@ export async function giveUp(trx: Db, id: string, reason: string): Promise<void>
     { id, reason },
   )
 }
+
+/** Deletes the mails that were given up and are older than `age` milliseconds. */
+export async function removeGivenUp(db: Db, now: Timestamp, age: number): Promise<void> {
+  await query(
+    db,
+    `delete from mails where retry_at is null and created < cast(:now as timestamptz) - :age * interval '1 millisecond'`,
+    { now, age },
+  )
+}
