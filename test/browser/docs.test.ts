@@ -28,6 +28,8 @@ function declare(test: Declare, browser: () => Browser): void {
       t.regex(await answer.innerText(), new RegExp(`"name": "${name}"`))
       t.is((await api.get(`/domains/${name}/`)).status, 200)
       t.is(await page.evaluate('document.documentElement.scrollWidth'), PHONE.width)
+      // The browser keeps neither the token nor the answer.
+      t.is(await page.evaluate('localStorage.length + sessionStorage.length + document.cookie.length'), 0)
       await screenshot(page, `docs-${colorScheme}`)
       t.deepEqual(found, [])
       await page.close()

@@ -129,10 +129,9 @@ for (const [what, body, isForm, remain] of [
   })
 }
 
-function submit(path: string, values: Record<string, unknown>): Promise<Answer> {
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+function submit(path: string, values: Record<string, unknown>, headers: Record<string, string> = {}): Promise<Answer> {
   return service().anonymous.post(path, undefined, {
-    headers,
+    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(values as Record<string, string>).toString(),
   })
 }
@@ -144,6 +143,17 @@ test('a form has at most 20 inputs; beyond, it is refused and the link stays val
   t.is(refused.status, 400)
   t.true(refused.text.includes('<p>There are more than 20 inputs.</p>'))
   t.is((await submit(path, { new_password: 'another password', ...others(19) })).status, 200)
+})
+
+test('a page shows addresses and the requested host as text, not as markup', async (t) => {
+  const newEmail = `o'hara&lt;${freshEmail()}`.replace(';', '')
+  const { path } = await people.emailChangeLink(service(), await person(service()), newEmail)
+  const headers = { host: "a&lt;b'c" }
+  for (const page of [await service().anonymous.get(path, { headers }), await submit(path, {}, headers)]) {
+    t.is(page.status, 200)
+    t.true(page.text.includes('<header>a&amp;lt;b&#39;c</header>'))
+    t.is(page.text.includes(`to o&#39;hara&amp;lt${newEmail.slice(9)}.`), page.text.includes('Done'))
+  }
 })
 
 test('revoke_tokens must be a boolean; otherwise the link stays valid', async (t) => {
