@@ -143,6 +143,12 @@ export function accountsBodies(limit: number): { each: number; all: number } {
   return { each: 4 * largest, all: 12 * largest }
 }
 
+/**
+ * Octets of further bodies of one address or account, once these bounds are reached, and of all: a few callers with
+ * large bodies, or with bodies that never arrive, do not keep the others from sending small ones.
+ */
+export const SMALL_BODIES = { each: 16 * 1024, all: 32 * 1024 * 1024 }
+
 /** Large responses that are in the making or in flight to their clients (contract §1.5): of one account, and of all. */
 export const READERS = { each: 4, all: 64 }
 

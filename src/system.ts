@@ -29,8 +29,8 @@ interface Bounds {
   queues: Budget
   /** The writes of each account. */
   writers: Budget
-  /** The bodies of running requests: of clients without a token, and of accounts. */
-  bodies: { strangers: Budget; accounts: Budget }
+  /** The bodies of running requests, of clients without a token, and of accounts: all, and some more small ones. */
+  bodies: { strangers: Budget[]; accounts: Budget[] }
   /** The large responses of each account that are in the making or in flight. */
   readers: Budget
   /** The exports of each account. */

@@ -7,6 +7,7 @@ import {
   COUNTING_TIME,
   EXPORTS,
   READERS,
+  SMALL_BODIES,
   STRANGERS_BODIES,
   WAITING_MAX,
   WAITING_PER_ACCOUNT,
@@ -89,7 +90,10 @@ export function createSystem(
     bounds: {
       queues: new Budget({ each: 1 }),
       writers: new Budget({ each: WRITERS_PER_ACCOUNT }),
-      bodies: { strangers: new Budget(STRANGERS_BODIES), accounts: new Budget(accountsBodies(config.bodyLimit)) },
+      bodies: {
+        strangers: [new Budget(STRANGERS_BODIES), new Budget(SMALL_BODIES)],
+        accounts: [new Budget(accountsBodies(config.bodyLimit)), new Budget(SMALL_BODIES)],
+      },
       readers: new Budget(READERS),
       exports: new Budget(EXPORTS),
       waiting: new Budget({ each: WAITING_PER_ACCOUNT, all: WAITING_MAX }),

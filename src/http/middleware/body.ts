@@ -145,10 +145,11 @@ function lengthOf(ctx: Context, limit: number): number {
 function hold(ctx: Context, octets: number): Release {
   const { bodies } = ctx.state.system.bounds
   const caller = callerOf(ctx)
-  const budget = typeof caller === 'string' ? bodies.strangers : bodies.accounts
-  const release = budget.tryTake(identityOf(caller), octets)
-  if (release === undefined) throw new Throttled(1, 'bodies')
-  return release
+  for (const budget of typeof caller === 'string' ? bodies.strangers : bodies.accounts) {
+    const release = budget.tryTake(identityOf(caller), octets)
+    if (release !== undefined) return release
+  }
+  throw new Throttled(1, 'bodies')
 }
 
 /** Removes the body from the request, so that its memory can be freed once it is parsed. */

@@ -164,7 +164,7 @@ async function duringBody(site: Site, octets: string, body: string, withdraw: (d
   const { config, bounds } = service().system
   const { each } = accountsBodies(config.bodyLimit)
   await eventually(() => {
-    const release = bounds.bodies.accounts.tryTake(site.owner.id, each)
+    const release = bounds.bodies.accounts[0]!.tryTake(site.owner.id, each)
     release?.()
     return Promise.resolve(release === undefined)
   })

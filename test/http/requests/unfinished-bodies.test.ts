@@ -35,9 +35,9 @@ async function firstAnswer(count: number, begun: (i: number) => Promise<Held>): 
   return Promise.race(unfinished.map(({ answer }) => answer))
 }
 
-/** The status of a complete login of nobody. */
-async function statusOfLogin(from: string): Promise<number> {
-  const body = '{"email":"nobody@example.test","password":"wrong password"}'
+/** The status of a complete login of nobody. @param size octets of its body */
+async function statusOfLogin(from: string, size = 32 * 1024): Promise<number> {
+  const body = '{"email":"nobody@example.test","password":"wrong password"}'.padEnd(size)
   const octets = plainRequest('POST /api/v1/auth/login/', ['Content-Type: application/json'], body)
   return (await (await hold(service().url, octets, from)).answer).status
 }
@@ -55,6 +55,7 @@ test('addresses have unfinished bodies of 32 MiB at most together', async (t) =>
   const { status } = await firstAnswer(513, (i) => login(`127.0.1.${i >> 3}`))
   t.is(status, 429)
   t.is(await statusOfLogin('127.0.2.1'), 429)
+  t.is(await statusOfLogin('127.0.2.1', 100), 403, 'a small one still arrives')
   t.is((await account().api.post('/domains/', {})).status, 400)
   for (const { socket } of held) socket.destroy()
   await eventuallyIs(() => statusOfLogin('127.0.2.1'), 403)
@@ -67,6 +68,14 @@ test('an account has four unfinished bodies at most of the largest size, and oth
   t.is((await other().api.post('/domains/', {})).status, 400)
   for (const { socket } of held) socket.destroy()
   await eventuallyIs(async () => (await account().api.post('/domains/', {})).status, 400)
+})
+
+test('while three accounts hold the room of all with bodies that do not arrive, others can send small ones', async (t) => {
+  const accounts = await Promise.all(Array.from({ length: 3 }, () => service().account()))
+  const { status } = await firstAnswer(13, (i) => creation(accounts[i % 3]!))
+  t.is(status, 429)
+  t.is((await other().api.post('/domains/', {})).status, 400)
+  t.is((await other().api.post('/domains/', { zonefile: ' '.repeat(16 * 1024) })).status, 429)
 })
 
 test('a body whose length is announced counts with this length', async (t) => {
