@@ -16,6 +16,8 @@ export interface Target extends Endpoint {
 export class Secondary {
   readonly name: string
   readonly #client: DnsClient
+  /** The questions that wait or are in flight, by zone. */
+  readonly #asked = new Map<string, Promise<Served>>()
   // NSD drops questions beyond 200 a second.
   readonly #pace = new RateLimiterQueue(new RateLimiterMemory({ points: SECONDARY_QUESTIONS, duration: 1 }), {
     maxQueueSize: SECONDARY_QUESTIONS_WAITING,
@@ -31,8 +33,17 @@ export class Secondary {
     await this.#client.send(notifyMessage(zone)).catch(() => undefined)
   }
 
-  /** Asks for the zone's SOA, twice if need be. @throws Busy */
+  /**
+   * Asks for the zone's SOA, twice if need be. Callers that ask about a zone at the same time share a question, so that
+   * a few zones do not keep the others waiting. @throws Busy
+   */
   async serves(zone: string): Promise<Served> {
+    const asked = this.#asked.get(zone) ?? this.#ask(zone).finally(() => this.#asked.delete(zone))
+    this.#asked.set(zone, asked)
+    return asked
+  }
+
+  async #ask(zone: string): Promise<Served> {
     for (let left = 2; left > 0; left--) {
       await this.#pace.removeTokens(1).catch(() => {
         throw new Busy(`Too many questions wait for ${this.name}.`)
