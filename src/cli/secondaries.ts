@@ -34,7 +34,7 @@ export function addSecondaries(program: Command, add: AddCommand): void {
     }
   })
     .description(
-      'bring the catalog zone (CATALOG_ZONE) up to date; the service does so itself, but removes few members at once',
+      'bring the catalog zone (CATALOG_ZONE) up to date; the service does so itself, but removes few members at once whose domains nobody has deleted',
     )
     .option('--force', 'remove any number of members, and recreate a missing catalog zone despite missing zones', false)
   add(group, 'remove <name>', { nameserver: true }, async (system, name: string) => {

@@ -134,6 +134,7 @@ const RELEASED: Record<string, string> = {
   '20_one_catalog': '56bd55453eb5d54f7d71a086a0cb33f207eef8b573241304149d5545d294fd35',
   '21_count_request': '075cabca82c5b50702c050cb0efe743deb5c4ca9c27f76ddbb26e902ec017da9',
   '22_transfer_key_names': '65358d79b06566564acda303b625c47326fc666aa3cc589fb85fd07183892981',
+  '23_lost_members': '0b9f0d9beb8f2242475dcffddd1418d49aab32f256e5c637bf783f2f0d0e0e40',
 }
 
 /** The newest migration of each released schema. */
@@ -148,6 +149,7 @@ const SCHEMAS = [
   '20_one_catalog',
   '21_count_request',
   '22_transfer_key_names',
+  '23_lost_members',
 ]
 
 test('a released migration does not change, and new ones come after it', (t) => {

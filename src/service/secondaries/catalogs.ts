@@ -21,7 +21,7 @@ export interface CatalogReport {
   members: number
   added: number
   removed: number
-  /** The number of members that should be removed, but wait for the operator. */
+  /** The number of members that should be removed, but wait for the operator: nobody has deleted their domains. */
   held: number
 }
 
@@ -102,8 +102,8 @@ export async function removeCatalog({ config, nameserver }: System, catalog: str
 }
 
 /**
- * Changes the catalog zone. Secondaries delete a zone at once when its member leaves. So members leave only if they are
- * few, or their zones stay under other ids, or the operator says so.
+ * Changes the catalog zone. Secondaries delete a zone at once when its member leaves. So members leave only if their
+ * domains were deleted, or if they are few, or their zones stay under other ids, or the operator says so.
  * @param options.whole compares all members with the nameserver; otherwise publishes the waiting ones, unless the
  *   catalog zone has lost its last serial
  * @returns undefined if another process publishes
@@ -163,10 +163,14 @@ async function planWhole(system: System, trx: Db, catalog: string): Promise<Plan
   }
 }
 
-/** Returns the ids of the members that may not leave. */
-function heldOf({ added, removed, size }: Plan): Set<string> {
+/**
+ * Returns the ids of the members that may not leave. Deleted domains do not count: otherwise a tenant who deletes many
+ * would keep those of all others in the catalog zone.
+ */
+function heldOf({ members, added, removed, size }: Plan): Set<string> {
   const staying = new Set(added.values())
-  const lost = [...removed].filter(([, zone]) => !staying.has(zone)).map(([id]) => id)
+  const deleted = new Set(members.filter(({ gone, lost }) => gone && !lost).map(({ id }) => String(id)))
+  const lost = [...removed].filter(([id, zone]) => !deleted.has(id) && !staying.has(zone)).map(([id]) => id)
   return new Set(lost.length > mayLose(size) ? lost : [])
 }
 

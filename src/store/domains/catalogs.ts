@@ -6,11 +6,13 @@ export interface Member {
   id: number
   /** The name, without final dot. */
   zone: string
-  /** True if the domain is deleted. */
+  /** True if the domain is missing. */
   gone: boolean
+  /** True if nobody has deleted the missing domain: the database may be an old one. */
+  lost: boolean
 }
 
-const COLUMNS = 'domain_id as id, zone, gone'
+const COLUMNS = 'domain_id as id, zone, gone, lost'
 
 /** Becomes the only publisher until the transaction ends; returns false if another one exists. */
 export async function lock(trx: Db): Promise<boolean> {
@@ -42,15 +44,15 @@ export async function size(db: Db): Promise<number> {
   return (await one<{ size: number }>(db, 'select count(*) as size from catalog_members where listed')).size
 }
 
-/** Makes the members those of the domains, as if each had been created or deleted now; in linear time. */
+/** Makes the members those of the domains, as if each had been created now, or lost; in linear time. */
 export async function equalise(trx: Db): Promise<void> {
   await query(
     trx,
     `insert into catalog_members (domain_id, zone) select id, name from domains
      where not exists (select from catalog_members where domain_id = domains.id and not gone)
-     on conflict (domain_id) do update set gone = false`,
+     on conflict (domain_id) do update set gone = false, lost = false`,
   )
-  const sql = `update catalog_members set gone = true
+  const sql = `update catalog_members set gone = true, lost = true
     where not gone and not exists (select from domains where id = domain_id)`
   await query(trx, sql)
 }

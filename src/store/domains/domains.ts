@@ -191,7 +191,7 @@ export async function insert(
        returning *
      ), member as (
        insert into catalog_members (domain_id, zone) select id, name from inserted where :isMember
-       on conflict (domain_id) do update set listed = false, gone = false
+       on conflict (domain_id) do update set listed = false, gone = false, lost = false
      )
      select ${LOCKED} from inserted as domains`,
     { created: domain.now, ...domain },
