@@ -1,6 +1,5 @@
 import { solveChallenge, type Challenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
-import { CAPTCHA_KEYS } from '../../../src/service/accounts/captchas.ts'
 import { succeeded } from './api.ts'
 import type { TestService } from '../harness.ts'
 
@@ -15,10 +14,10 @@ export async function newCaptcha({ anonymous }: TestService): Promise<Shown> {
   return succeeded(await anonymous.post('/captcha/', {}), 201).json as Shown
 }
 
-/** The payload that solves a challenge. Tests know what robots may know, too: which keys need not be tried. */
-export async function solution(json: string, counterStart = CAPTCHA_KEYS.min): Promise<string> {
+/** The payload that solves a challenge. */
+export async function solution(json: string): Promise<string> {
   const challenge = JSON.parse(json) as Challenge
-  return payload({ challenge, solution: await solveChallenge({ challenge, deriveKey, counterStart }) })
+  return payload({ challenge, solution: await solveChallenge({ challenge, deriveKey }) })
 }
 
 /** JSON in base64, as ALTCHA's widget sends it. */
