@@ -10,8 +10,11 @@ import { readSerial } from './published-zone.ts'
 import { deleteZone } from './zone-changes.ts'
 import { servedSerial } from './zone-settings.ts'
 
-/** The same zone in all processes, so that each probe deletes the remains of an earlier one that was cut short. */
-const SCRATCH_ZONE = 'probe-dns.zoneplane.invalid.'
+/**
+ * The same zone in all processes, so that each probe deletes the remains of an earlier one that was cut short. Nobody
+ * can register its name (contract §7.3).
+ */
+export const SCRATCH_ZONE = 'probe-dns.zoneplane.invalid.'
 
 /** The number of attempts at a probe while other processes probe. */
 const PROBES = 5

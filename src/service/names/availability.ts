@@ -4,6 +4,7 @@ import { isDomainName, parentAmong, withAncestors } from '../../dns/names.ts'
 import { characters } from '../../dns/presentation.ts'
 import { Invalid, type Problems } from '../../errors.ts'
 import { DOMAIN_NAME_LENGTH } from '../../limits.ts'
+import { SCRATCH_ZONE } from '../../nameserver/powerdns/own-dns.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
 import type { Past } from '../../store/domains/domains.ts'
@@ -107,7 +108,7 @@ function publicSuffix(name: string, local: readonly string[]): string {
 
 /** Reports whether policy allows at least the operator to register the name (contract §7.3, points 1 to 3). */
 export function isAllowed(name: string, local: readonly string[]): boolean {
-  if (name === 'internal' || name.endsWith('.internal')) return false
+  if (name === 'internal' || name.endsWith('.internal') || `${name}.` === SCRATCH_ZONE) return false
   const suffix = publicSuffix(name, local)
   if (name === suffix) return local.includes(name)
   const isDirectChild = !name.slice(0, -suffix.length - 1).includes('.')

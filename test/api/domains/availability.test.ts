@@ -15,6 +15,7 @@ const NEVER: [name: string, why: string][] = [
   ['a.internal', 'it is below internal'],
   ['co.uk', 'it is a public suffix'],
   ['test', 'it has a single label'],
+  ['probe-dns.zoneplane.invalid', 'the service makes and deletes it at PowerDNS'],
   ['autodiscover.co.uk', 'mail clients look it up beside a public suffix'],
 ]
 
