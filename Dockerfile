@@ -4,11 +4,11 @@ FROM node:26-trixie-slim AS build
 WORKDIR /zoneplane
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
-COPY tsconfig.json tsconfig.product.json ./
+COPY setup.mjs tsconfig.json tsconfig.product.json ./
 COPY src src
 COPY migrations migrations
 COPY seeds seeds
-RUN npx tsc --project tsconfig.product.json \
+RUN node setup.mjs product \
   && npm prune --omit=dev \
   # What only compilers and people read.
   && rm -r node_modules/@types \

@@ -3,15 +3,16 @@
 // the time. It is plain JavaScript without packages, because they may not be installed yet.
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
+import { gzipSync } from 'node:zlib'
 
 const product = { config: 'tsconfig.product.json', folders: ['src', 'migrations', 'seeds'] }
 const everything = { config: 'tsconfig.json', folders: [...product.folders, 'test', 'bench', 'clients'] }
 const wanted = process.argv[2] === 'product' ? product : everything
 const stampOf = ({ config }) => `build/.${config}.built`
 
-/** Where the compiler is: among the packages, or apart if those for development are not installed. */
-const typescript = 'node_modules/typescript'
-const apart = 'node_modules/.compiler'
+/** What builds the product: among the packages, or apart if those for development are not installed. */
+const tools = ['node_modules/typescript', 'node_modules/swagger-ui-dist']
+const apart = 'node_modules/.tools'
 
 try {
   const [major, minor] = process.versions.node.split('.').map(Number)
@@ -42,10 +43,11 @@ function lock() {
 function isInstalled() {
   const locked = packagesIn('package-lock.json')
   const present = packagesIn('node_modules/.package-lock.json')
-  present[typescript] ??= packagesIn(`${apart}/node_modules/.package-lock.json`)[typescript]
+  const others = packagesIn(`${apart}/node_modules/.package-lock.json`)
+  for (const tool of tools) present[tool] ??= others[tool]
   return Object.entries(locked).every(([path, { integrity, optional, dev }]) => {
     if (present[path] !== undefined) return present[path].integrity === integrity
-    return path === '' || optional || (dev && wanted === product && path !== typescript)
+    return path === '' || optional || (dev && wanted === product && !tools.includes(path))
   })
 }
 
@@ -57,8 +59,9 @@ function install() {
   console.log('setup: installing the npm packages')
   run('npm', ['ci', wanted === product ? '--omit=dev' : '--include=dev'])
   if (wanted === everything) return
-  const { version } = packagesIn('package-lock.json')[typescript]
-  run('npm', ['install', `--prefix=${apart}`, '--no-save', '--ignore-scripts', '--no-audit', `typescript@${version}`])
+  const locked = packagesIn('package-lock.json')
+  const names = tools.map((tool) => `${tool.replace('node_modules/', '')}@${locked[tool].version}`)
+  run('npm', ['install', `--prefix=${apart}`, '--no-save', '--ignore-scripts', '--no-audit', ...names])
 }
 
 function build() {
@@ -70,9 +73,19 @@ function build() {
     // The compiler leaves what it made of deleted sources; from its build info, it would not make it again.
     for (const path of [`build/${file}`, `build/${file}.map`, 'build/.tsbuildinfo']) fs.rmSync(path, { force: true })
   }
-  const compiler = [typescript, `${apart}/${typescript}`].find((folder) => fs.existsSync(folder))
+  const [compiler, page] = tools.map((tool) => (fs.existsSync(tool) ? tool : `${apart}/${tool}`))
   run(process.execPath, [`${compiler}/bin/tsc`, '--pretty', 'false', '--project', wanted.config])
+  copyPage(page, 'build/swagger-ui')
   for (const [stamp, text] of built) fs.writeFileSync(stamp, text)
+}
+
+/** Copies what the page of the API's description shows it with, compressed as it is sent, and the licences of that. */
+function copyPage(from, to) {
+  fs.mkdirSync(to, { recursive: true })
+  for (const file of ['package.json', 'LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt'])
+    fs.copyFileSync(`${from}/${file}`, `${to}/${file}`)
+  for (const file of ['swagger-ui-bundle.js', 'swagger-ui.css'])
+    fs.writeFileSync(`${to}/${file}.gz`, gzipSync(fs.readFileSync(`${from}/${file}`), { level: 9 }))
 }
 
 /** Whether exactly these sources were built completely. */

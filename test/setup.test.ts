@@ -37,9 +37,14 @@ async function runSetup(folder: string, ...args: string[]): Promise<{ code: numb
 test.serial('setup builds once, and again after a file was changed or deleted', async (t) => {
   const folder = newProject()
   t.deepEqual(await runSetup(folder), BUILDING)
+  const copied = join(folder, 'build', 'swagger-ui', 'NOTICE')
+  const notice = readFileSync(copied, 'utf8')
+  writeFileSync(copied, 'not copied again')
   t.deepEqual(await runSetup(folder), NOTHING)
+  t.is(readFileSync(copied, 'utf8'), 'not copied again')
   writeFileSync(join(folder, 'src', 'one.ts'), 'export const one = "changed"\n')
   t.deepEqual(await runSetup(folder), BUILDING)
+  t.is(readFileSync(copied, 'utf8'), notice)
   t.regex(readFileSync(join(folder, 'build', 'src', 'one.js'), 'utf8'), /changed/)
   const two = readFileSync(join(folder, 'src', 'two.ts'))
   rmSync(join(folder, 'src', 'two.ts'))
@@ -67,7 +72,8 @@ test.serial('setup installs what package-lock.json says; for the product, no pac
   rmSync(join(folder, 'node_modules'))
   const installed = { code: 0, output: 'setup: installing the npm packages\nsetup: building' }
   t.deepEqual(await runSetup(folder, 'product'), installed)
-  t.false(existsSync(join(folder, 'node_modules', 'ava')))
+  for (const name of ['ava', 'swagger-ui-dist', '@scarf']) t.false(existsSync(join(folder, 'node_modules', name)), name)
+  t.true(existsSync(join(folder, 'build', 'swagger-ui', 'swagger-ui.css.gz')))
   t.deepEqual(await runSetup(folder, 'product'), NOTHING)
   // As if the lockfile had changed since these packages were installed.
   const present = join(folder, 'node_modules', '.package-lock.json')
@@ -104,10 +110,13 @@ test.serial('after a setup that was killed while it built, the next one builds',
   t.true(existsSync(join(folder, 'build', 'src', 'two.js')))
 })
 
-/** Packages of Testcontainers that work without their scripts: these build what is optional, or check a version. */
-const WORK_WITHOUT = ['cpu-features', 'protobufjs', 'ssh2'].map((name) => `node_modules/${name}`)
+/**
+ * Packages for development that work without their scripts: those of Testcontainers build what is optional, or check a
+ * version; that of Swagger UI reports to a third party.
+ */
+const WORK_WITHOUT = ['@scarf/scarf', 'cpu-features', 'protobufjs', 'ssh2'].map((name) => `node_modules/${name}`)
 
-test('npm runs no install script, and no package needs one or is a prerelease', (t) => {
+test('npm runs no install script, no package of the product has one, and none needs one or is a prerelease', (t) => {
   const project = projectFolder()
   t.regex(readFileSync(join(project, '.npmrc'), 'utf8'), /^ignore-scripts=true$/m)
   const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as {

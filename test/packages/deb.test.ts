@@ -52,8 +52,9 @@ withDpkg('the Debian package has the program, what it needs to run, and no tests
     'usr/lib/zoneplane/build/migrations/01_accounts.js',
     'usr/lib/zoneplane/pdns/pdns.conf',
     'usr/lib/zoneplane/node_modules/koa/package.json',
-    'usr/lib/zoneplane/node_modules/@fastify/swagger-ui/static/swagger-ui-bundle.js',
-    'usr/lib/zoneplane/node_modules/@fastify/swagger-ui/static/swagger-ui.css',
+    'usr/lib/zoneplane/build/swagger-ui/swagger-ui-bundle.js.gz',
+    'usr/lib/zoneplane/build/swagger-ui/swagger-ui.css.gz',
+    'usr/lib/zoneplane/build/swagger-ui/LICENSE',
   ]) {
     t.true(files.includes(` ./${path}\n`), path)
   }

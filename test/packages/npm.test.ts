@@ -2,6 +2,7 @@ import test from 'ava'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { minVersion, satisfies } from 'semver'
 import { projectFolder } from '../../src/project.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
@@ -11,6 +12,10 @@ import { apiUrl } from '../support/servers/service.ts'
 const project = projectFolder()
 const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
   version: string
+  engines: { node: string }
+}
+const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as {
+  packages: Record<string, { dev?: boolean; engines?: { node?: string } }>
 }
 
 const tarball = pack(newFolder())
@@ -23,9 +28,6 @@ function pack(folder: string): string {
 
 /** Installs the packages that are no development dependencies in the folder, without npm, which would need a network. */
 function installDependencies(folder: string): void {
-  const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean }>
-  }
   for (const [path, { dev = false }] of Object.entries(packages)) {
     // Packages that are in others come with these.
     if (dev || !/^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) || !existsSync(join(project, path))) continue
@@ -58,13 +60,25 @@ test('the packed package prints its version, and serves with private servers', a
   t.is(await ended, 0)
 })
 
+test('every package of the product runs on the oldest Node that package.json allows', (t) => {
+  const oldest = minVersion(manifest.engines.node)!
+  const needy = Object.entries(packages)
+    .filter(([, { dev, engines }]) => dev !== true && !satisfies(oldest, engines?.node ?? '*'))
+    .map(([path, { engines }]) => `${path} needs Node ${engines!.node!}`)
+  t.deepEqual(needy, [])
+})
+
 test('the packed package has all that the build makes of what runs, and nothing else', (t) => {
   const listed = execFileSync('tar', ['--list', '--file', tarball], { encoding: 'utf8' })
   const built = ['src', 'migrations', 'seeds'].flatMap((folder) => {
     const files = readdirSync(join(project, 'build', folder), { recursive: true, encoding: 'utf8' })
     return files.filter((file) => /\.js(\.map)?$/.test(file)).map((file) => `build/${folder}/${file}`)
   })
-  const wanted = ['package.json', 'README.md', 'LICENSE', 'pdns/pdns.conf', ...built]
+  // What the page of the API's description needs, and the licences of that.
+  const names = ['swagger-ui-bundle.js', 'swagger-ui.css'].map((name) => `${name}.gz`)
+  const page = [...names, 'package.json', 'LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt']
+  const files = ['package.json', 'README.md', 'LICENSE', 'pdns/pdns.conf']
+  const wanted = [...files, ...built, ...page.map((file) => `build/swagger-ui/${file}`)]
   t.deepEqual(listed.trim().split('\n').sort(), wanted.map((file) => `package/${file}`).sort())
   t.true(built.includes('build/src/cli.js'))
 })
