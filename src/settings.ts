@@ -64,7 +64,7 @@ export const GROUPS = {
       addresses on which PowerDNS answers, separated by commas; "0.0.0.0, ::" means all`,
     dnsPort: setting('DNS_PORT', parse.integer(0, 65535), '5300')`
       port on which PowerDNS answers; "0" means any free one`,
-    transferAddresses: setting('TRANSFER_ADDRESSES', parse.transferAddresses, '127.0.0.0/8, ::1')`
+    transferAddresses: setting('TRANSFER_ADDRESSES', parse.transferAddresses, 'none')`
       addresses or networks that can transfer zones without TSIG, separated by commas, or "none"`,
   },
   API: {

@@ -29,7 +29,7 @@ export interface PowerDnsOptions {
   /** 0: any free port. */
   dnsPort: number
   apiPort?: number
-  /** The networks that may transfer zones without TSIG (default: as in pdns/pdns.conf). */
+  /** The networks that may transfer zones without TSIG (default: none). */
   transferAddresses?: string[] | undefined
   /** The key of an earlier start, for clients of that one; without it, a new key. */
   apiKey?: string

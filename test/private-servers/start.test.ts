@@ -7,6 +7,7 @@ import { projectFolder } from '../../src/project.ts'
 import { recallServers, rememberServers } from '../../src/private-servers/data-folder.ts'
 import { openDatabase, query } from '../../src/store/database.ts'
 import { ask } from '../support/dns/dns.ts'
+import { transferred } from '../support/dns/wire.ts'
 import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { processes } from './processes.ts'
 import { test } from '../support/serial.ts'
@@ -68,6 +69,13 @@ test('the private PowerDNS answers on all addresses of DNS_HOST', async (t) => {
     t.is(rcode, 'NOERROR')
   }
   await t.throwsAsync(once(connect(Number(port), '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' })
+})
+
+test('by default, the private PowerDNS lets no program of this machine transfer a zone', async (t) => {
+  const [, dnsHost, port] = /^ {2}DNS {4}(\S+) port (\d+)$/m.exec(first.output())!
+  await t.throwsAsync(transferred({ dnsHost: dnsHost!, dnsPort: Number(port) }, 'example.test'), {
+    message: 'transfer of example.test: NOTAUTH',
+  })
 })
 
 test('with DURABLE=on, the private servers wait for the disk', async (t) => {

@@ -31,7 +31,7 @@ let api: Client
 
 test.serial.before('a PowerDNS that lets nobody transfer zones', async () => {
   const backend = await makeBackend()
-  powerDns = await startPowerDns(folder, { dnsPort: 0, backend, transferAddresses: [], progress: () => undefined })
+  powerDns = await startPowerDns(folder, { dnsPort: 0, backend, progress: () => undefined })
   database = await createDatabase()
   const { apiUrl: pdnsApiUrl, apiKey: pdnsApiKey } = powerDns
   service = await startService({ databaseUrl: database.url, pdnsApiUrl, pdnsApiKey }, { PRIVATE_TRANSFERS: 'on' })

@@ -45,7 +45,7 @@ const NAMES: Partial<Record<string, [before: number, names: number]>> = {
   SOA: [0, 2],
 }
 
-const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED']
+const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED', '', '', '', 'NOTAUTH']
 
 /** Asks a nameserver. Unlike `ask`, it returns every octet of the data. */
 export async function query(

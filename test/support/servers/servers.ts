@@ -15,7 +15,10 @@ import { newFolder } from './folders.ts'
 import { noteLog } from './logs.ts'
 import { startProxy, type Proxy } from './proxy.ts'
 
-/** The servers that a service needs: a PowerDNS, a proxy in front of its API, and a database. */
+/**
+ * The servers that a service needs: a PowerDNS, from which this machine can transfer all zones, a proxy in front of its
+ * API, and a database.
+ */
 export interface Servers {
   /** The servers of a service; its PowerDNS is the proxy. */
   backends: Backends
@@ -37,8 +40,9 @@ export interface Servers {
 export async function startServers(kind?: Backend, makeDatabase?: () => Promise<Database>): Promise<Servers> {
   const folder = newFolder()
   let backend = await makeBackend(kind)
+  const options = { transferAddresses: ['127.0.0.0/8'], durable: false, progress: () => undefined }
   const start = (given: { dnsPort: number; apiPort?: number; apiKey?: string }) =>
-    startPowerDns(folder, { ...given, backend, durable: false, progress: () => undefined })
+    startPowerDns(folder, { ...given, ...options, backend })
   const [powerDns, database] = await Promise.all([start({ dnsPort: 0 }), (makeDatabase ?? createDatabase)()])
   const proxy = await startProxy(powerDns.apiUrl)
   let log: string | undefined
