@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { projectFolder } from '../src/project.ts'
 
-// Links in documents lead somewhere, and code names documents that exist.
+// Links in documents lead somewhere, code names documents that exist, and lists are lists.
 
 const PROJECT = projectFolder()
 
@@ -16,6 +16,8 @@ function files(ending: RegExp, ...folders: string[]): string[] {
       .filter((path) => isOurs(path) && statSync(join(PROJECT, path)).isFile()),
   )
 }
+
+const DOCUMENTS = files(/\.md$/, '', 'docs', 'clients')
 
 /** The text of a document without its code. */
 function proseOf(path: string): string {
@@ -37,11 +39,41 @@ function anchorsOf(path: string): Set<string> {
   return anchors
 }
 
+const MARKER = /^ *(\d+\.|[-*]) /
+
+/** Blocks in which items of a list have run together: `…; 3. fills`, `…. - It`, or a line `2. …` below one of text. */
+function runTogether(prose: string): string[] {
+  return prose.split(/\n\n+/).filter((block) => {
+    const lines = block.split('\n').filter((line) => line !== '')
+    // Code and tables.
+    if (lines.every((line) => /^( {4}| *\|)/.test(line))) return false
+    const texts = lines.map((line) => line.replace(MARKER, ''))
+    const items = lines.findIndex((line) => /^ *\d+\. /.test(line))
+    // Below text, only an item with the number 1 begins a list.
+    return /[.;:,]\s+(\(?\d{1,2}[.)]|[-*])\s/.test(texts.join(' ')) || (items > 0 && !/^ *1\. /.test(lines[items]!))
+  })
+}
+
+test('the items of lists have not run together', (t) => {
+  for (const example of [
+    '2. refuses it. Services wait for it; 3.\n   fills the database',
+    'The restore\n2. fills the database',
+    'It needs no privilege. - It writes to `/data` only.',
+    'Not available: (1) names, (2) others',
+  ]) {
+    t.deepEqual(runTogether(example), [example])
+  }
+  t.deepEqual(runTogether('The restore\n\n1. reads all 4.\n   It is slow;\n2. fills.\n\nIt\n- ends;\n- tells it'), [])
+  t.deepEqual(
+    DOCUMENTS.flatMap((path) => runTogether(proseOf(path)).map((block) => `${path}: ${block}`)),
+    [],
+  )
+})
+
 test('every relative link in a document leads to a file, and to a heading of it', (t) => {
-  const documents = files(/\.md$/, '', 'docs', 'clients')
   const broken: string[] = []
   let links = 0
-  for (const document of documents) {
+  for (const document of DOCUMENTS) {
     for (const [, target] of proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:/.test(target!)) continue
       links++
