@@ -215,10 +215,11 @@ export interface Nameserver {
   /** True if every publication must rectify the zone, whatever it changes. Known after the probe. */
   readonly alwaysRectify: boolean
   /**
-   * Returns the reason why names with this label directly below a zone's name cannot be published; undefined: they can.
+   * Returns the damage that somebody could do to a zone of this denial with a name that has this label directly below
+   * the zone's; undefined: none.
    * @throws NameserverFailure if only a probe could detect it
    */
-  labelProblem(label: string): string | undefined
+  labelProblem(label: string, denial: Denial): string | undefined
   /** The numbers of open requests, and of requests that wait for a connection. */
   readonly load: { open: number; waiting: number }
   readonly catalogs: Catalogs

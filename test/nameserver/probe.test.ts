@@ -1,4 +1,5 @@
 import test from 'ava'
+import { NSEC, NSEC3 } from '../../src/nameserver/nameserver.ts'
 import { PowerDns } from '../../src/nameserver/powerdns/powerdns.ts'
 import { useService } from '../support/harness.ts'
 
@@ -61,7 +62,7 @@ async function learnt(version: string, settings: Record<string, string>) {
   const options = { url: proxy.url, key: backends.pdnsApiKey, connections: 1, primary: 'ns1.example.test.' }
   const nameserver = new PowerDns(options)
   const warnings = await nameserver.probe()
-  const isRefused = nameserver.labelProblem('0123456789abcdefghijklmnopqrstuv') !== undefined
+  const isRefused = nameserver.labelProblem('0123456789abcdefghijklmnopqrstuv', NSEC3) !== undefined
   await nameserver.close()
   return { warnings, isRefused, alwaysRectify: nameserver.alwaysRectify }
 }
@@ -99,8 +100,9 @@ test.serial('the configured PowerDNS is as it should be', async (t) => {
     await new PowerDns({ url: proxy.url, key: backends.pdnsApiKey, connections: 1, primary: 'a.' }).probe(),
     [],
   )
-  t.is(system.nameserver.labelProblem('0123456789abcdefghijklmnopqrstu'), undefined)
-  t.is(system.nameserver.labelProblem('0123456789abcdefghijklmnopqrstuw'), undefined)
+  t.is(system.nameserver.labelProblem('0123456789abcdefghijklmnopqrstu', NSEC3), undefined)
+  t.is(system.nameserver.labelProblem('0123456789abcdefghijklmnopqrstuw', NSEC3), undefined)
+  t.is(system.nameserver.labelProblem('0123456789abcdefghijklmnopqrstuv', NSEC), undefined)
 })
 
 test.serial('the probe leaves no zone behind', async (t) => {

@@ -5,20 +5,21 @@ import type { DnsClient } from '../wire/client.ts'
 import { Api, ifPresent, zonePath as path, type ApiOptions } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
 import { exportKeys, importKey, listKeys, publicKeys, signingKeys } from './cryptokeys.ts'
-import type {
-  Denial,
-  FoundZone,
-  Key,
-  Lease,
-  Nameserver,
-  NewZone,
-  PreparedUpdate,
-  PublishedRRset,
-  PublishedZone,
-  SigningKey,
-  TransferKey,
-  Transfers,
-  ZoneUpdate,
+import {
+  NSEC,
+  type Denial,
+  type FoundZone,
+  type Key,
+  type Lease,
+  type Nameserver,
+  type NewZone,
+  type PreparedUpdate,
+  type PublishedRRset,
+  type PublishedZone,
+  type SigningKey,
+  type TransferKey,
+  type Transfers,
+  type ZoneUpdate,
 } from '../nameserver.ts'
 import { isNsec3Label } from './nsec3.ts'
 import { clientAt } from './own-dns.ts'
@@ -32,10 +33,10 @@ import { servedSerial, ZoneSettings, type ZoneOptions } from './zone-settings.ts
 
 export type PowerDnsOptions = ApiOptions & ZoneOptions
 
-/** The error text about names that resemble an NSEC3 hash (contract §8.4). */
+/** The error text about names that may equal an NSEC3 hash (contract §8.5, layer 10). */
 const NSEC3_LABEL =
-  'A label of 32 characters 0-9 and a-v cannot stand directly below the name of a zone: the nameserver would take it ' +
-  'for the NSEC3 hash of another name, and deny that name.'
+  'A label of 32 characters 0-9 and a-v, directly below the name of a zone, can be chosen as the NSEC3 hash of another ' +
+  'name. The nameserver would then give wrong proofs about that name.'
 
 /** PowerDNS Authoritative 4.7 or later, with one ECDSA key per zone and our serial in every change (powerdns.md §0). */
 export class PowerDns implements Nameserver {
@@ -245,8 +246,8 @@ export class PowerDns implements Nameserver {
     return this.#traits?.forgetsOrder === true
   }
 
-  labelProblem(label: string): string | undefined {
-    if (!isNsec3Label(label)) return undefined
+  labelProblem(label: string, denial: Denial): string | undefined {
+    if (denial === NSEC || !isNsec3Label(label)) return undefined
     this.#requireProbe()
     return this.#traits?.confusesHashes === true ? NSEC3_LABEL : undefined
   }

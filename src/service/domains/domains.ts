@@ -1,12 +1,13 @@
-import { isDomainName, lowerCase, withAncestors } from '../../dns/names.ts'
-import { Denied, NotFound, orNotFound, unlessNotFound } from '../../errors.ts'
-import { DENIALS } from '../../nameserver/nameserver.ts'
+import { isDomainName, lowerCase, topLabel, withAncestors } from '../../dns/names.ts'
+import { Conflict, Denied, NotFound, orNotFound, unlessNotFound } from '../../errors.ts'
+import { DENIALS, type Denial } from '../../nameserver/nameserver.ts'
 import { DOMAIN_NAME_LENGTH, NAME_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import { confirmPrimary, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
 import type { Domain, LockedDomain, OwnedDomain, Viewer } from '../../store/domains/domains.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
+import type { RRset } from '../../store/zone/rrsets.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Visit, Writer } from '../actor.ts'
@@ -18,6 +19,9 @@ import { checkConditions, tagOfDomain, type Conditions } from '../zone/condition
 import { openPublication } from '../zone/publication.ts'
 import { clearLeftovers } from '../repair/reconcile.ts'
 import { lockZone, openZone } from '../zone/opening.ts'
+
+/** The number of labels that an error names. */
+const LABELS_SHOWN = 10
 
 export { DENIALS }
 export type { Domain, Key, OwnedDomain }
@@ -125,7 +129,7 @@ export async function setMinimumTtl(system: System, name: string, seconds: numbe
 
 /**
  * Sets the kind of denial of a domain's zone, and publishes the whole zone.
- * @throws NotFound, Unavailable, NameserverFailure; Conflict if the domain is paused
+ * @throws NotFound, Unavailable, NameserverFailure; Conflict if the domain is paused, or if its names forbid this denial
  */
 export async function setDenial(system: System, name: string, kind: keyof typeof DENIALS): Promise<void> {
   await using publication = await openPublication(system, 'operator', { queue: `zone ${name}` })
@@ -133,10 +137,20 @@ export async function setDenial(system: System, name: string, kind: keyof typeof
   if (zone === undefined) throw noDomain(name)
   const denial = DENIALS[kind]
   if (zone.domain.denial === denial) return
+  refuseLabels(system, zone.domain, denial, await rrsets.list(publication.trx, zone.domain.id))
   await store.setDenial(publication.trx, zone.domain.id, denial)
   zone.domain.denial = denial
   await zone.publishAgain()
   await publication.commit()
+}
+
+/** @throws Conflict if a name could do damage with this denial: somebody may have chosen it for that */
+function refuseLabels({ nameserver }: System, { name }: Domain, denial: Denial, present: RRset[]): void {
+  const labels = new Set(present.map(({ subname }) => topLabel(subname)))
+  const found = [...labels].filter((label) => nameserver.labelProblem(label, denial) !== undefined).sort()
+  if (found.length === 0) return
+  const shown = [...found.slice(0, LABELS_SHOWN), ...(found.length > LABELS_SHOWN ? ['…'] : [])]
+  throw new Conflict(`${name}: ${nameserver.labelProblem(found[0]!, denial)} There are: ${shown.join(', ')}`)
 }
 
 /** Locks a domain that the operator names, until the transaction ends. @throws NotFound, Unavailable */

@@ -1,4 +1,4 @@
-import { nameOf, SUBNAME_LENGTH, topLabel } from '../../dns/names.ts'
+import { nameOf, SUBNAME_LENGTH } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
 import { KEY_TYPES, printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
 import { Invalid, Occluded, orNotFound, refusalOf } from '../../errors.ts'
@@ -6,7 +6,7 @@ import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/zone/rrsets.ts'
 import type { RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
-import { changeOf, keyOf, NS_STAYS, permitted, type Change, type ZoneState, type Written } from '../zone/changes.ts'
+import { changeOf, keyOf, permitted, type Change, type Outcome, type ZoneState, type Written } from '../zone/changes.ts'
 import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
 import { occlusions, type Occlusion } from '../zone/occlusion.ts'
 import { openZone } from '../zone/opening.ts'
@@ -43,12 +43,10 @@ export function* toImport(zone: ZoneState, zonefile: ZoneFile): Work<RRsetState[
     const { subname, type, ttl = 0 } = rrset
     if (subname.length <= SUBNAME_LENGTH && TYPES.has(type)) authoriseWrites(zone.policies, domain.id, [rrset])
     // The same objects: there may be very many.
-    rrsets.push(Object.assign(rrset, { ttl: clamped(ttl, domain) }))
-    const texts = [
-      ...placeProblems(zone, subname),
-      ...(zone.keepsNs && type === 'NS' ? [NS_STAYS] : []),
-      ...rrset.problems,
-    ]
+    const after = Object.assign(rrset, { ttl: clamped(ttl, domain) })
+    rrsets.push(after)
+    const outcome = permitted(zone, changeOf({ subname, type, before: undefined, after }))
+    const texts = [...lengthProblems(subname), ...textsOf(outcome), ...rrset.problems]
     problems.push(...texts.map((text) => problemOf(domain, rrset, text)))
     yield
   }
@@ -97,9 +95,8 @@ function* replacements(zone: ZoneState, zonefile: ZoneFileRRset[]): Work<Change[
     const before = left.get(keyOf(rrset))
     left.delete(keyOf(rrset))
     const outcome = permitted(zone, changeOf({ subname, type, before, after }))
-    const found = [...(before === undefined ? placeProblems(zone, subname) : []), ...texts]
-    if ('problems' in outcome) found.unshift(NS_STAYS)
-    else changes.push(outcome)
+    const found = [...textsOf(outcome), ...(before === undefined ? lengthProblems(subname) : []), ...texts]
+    if (!('problems' in outcome)) changes.push(outcome)
     problems.push(...found.map((text) => problemOf(zone.domain, rrset, text)))
   }
   for (const { subname, type, ttl = 0, records, problems: texts } of zonefile) {
@@ -121,13 +118,12 @@ function isApexNs({ subname, type }: RRsetKey): boolean {
   return subname === '' && type === 'NS'
 }
 
-/** Returns the problems of this subname in the zone. */
-function placeProblems({ labelProblem }: ZoneState, subname: string): string[] {
-  const problem = labelProblem(topLabel(subname))
-  return [
-    ...(subname.length > SUBNAME_LENGTH ? [`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`] : []),
-    ...(problem === undefined ? [] : [problem]),
-  ]
+function lengthProblems(subname: string): string[] {
+  return subname.length > SUBNAME_LENGTH ? [`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`] : []
+}
+
+function textsOf(outcome: Outcome): readonly string[] {
+  return 'problems' in outcome ? Object.values(outcome.problems).flat() : []
 }
 
 function problemOf(domain: Pick<Domain, 'name'>, { subname, type }: RRsetKey, text: string): string {

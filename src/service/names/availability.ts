@@ -5,6 +5,7 @@ import { characters } from '../../dns/presentation.ts'
 import { Invalid, type Problems } from '../../errors.ts'
 import { DOMAIN_NAME_LENGTH } from '../../limits.ts'
 import { SCRATCH_ZONE } from '../../nameserver/powerdns/own-dns.ts'
+import { NSEC3 } from '../../nameserver/nameserver.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
 import type { Past } from '../../store/domains/domains.ts'
@@ -37,7 +38,7 @@ export async function reserveName(
   { name, problems }: NameInput,
 ): Promise<{ name: string; past: Past }> {
   if (name === undefined) throw new Invalid({ name: ['This field is required.'], ...problems })
-  const texts = [...nameProblems(name), ...delegationProblems(system, name)]
+  const texts = [...nameProblems(name), ...(await delegationProblems(system, trx, name))]
   if (texts.length > 0) throw new Invalid({ name: texts, ...problems })
   // Sent together. The statements after a lock see the state at the time when the lock is granted.
   const [, present, isFreeNow, past] = await Promise.all([
@@ -54,17 +55,22 @@ export async function reserveName(
 
 /** Returns the problems of a name of valid syntax, as a domain of a new account. They can change at any time. */
 export async function newcomerProblems(system: System, name: string): Promise<string[]> {
-  const problems = delegationProblems(system, name)
+  const problems = await delegationProblems(system, system.db, name)
   if (problems.length > 0) return problems
   if ((await store.find(system.db, name)) !== undefined) return [EXISTS]
   return (await isFree(system, system.db, unrestricted(NIL_UUID), name)) ? [] : [DISALLOWED]
 }
 
-/** Returns the reasons why the zone of a name's local public suffix cannot delegate it. */
-function delegationProblems({ config, nameserver }: System, name: string): string[] {
+/** Returns the damage that a delegation of the name could do to other names of its local public suffix. */
+async function delegationProblems({ config, nameserver }: System, db: Db, name: string): Promise<string[]> {
   const suffix = parentAmong(name, config.localPublicSuffixes)
-  const problem = suffix === undefined ? undefined : nameserver.labelProblem(name.slice(0, -suffix.length - 1))
-  return problem === undefined ? [] : [problem]
+  if (suffix === undefined) return []
+  const label = name.slice(0, -suffix.length - 1)
+  // Hardly any label can do damage, so the others cost no statement.
+  if (nameserver.labelProblem(label, NSEC3) === undefined) return []
+  const parent = await store.find(db, suffix)
+  const damage = parent && nameserver.labelProblem(label, parent.denial)
+  return damage === undefined ? [] : [damage]
 }
 
 /** Reports whether policy and the domains of other accounts allow the name. */

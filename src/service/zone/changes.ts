@@ -1,5 +1,5 @@
 import { Invalid, type Problems } from '../../errors.ts'
-import { nameOf } from '../../dns/names.ts'
+import { nameOf, topLabel } from '../../dns/names.ts'
 import { conflictProblem, type Neighbour } from '../../dns/node.ts'
 import { Malformed, parseRdata, type Rdata } from '../../dns/rdata.ts'
 import { rrsetProblems } from '../../dns/rrset.ts'
@@ -18,6 +18,8 @@ export interface ZoneState extends Place {
   policies: Policy[]
   /** True if the domain lies below a local public suffix, so its NS RRsets are not the account's (contract §7.6). */
   keepsNs: boolean
+  /** Returns the damage that a name with this label directly below the zone's could do to other names of the zone. */
+  labelProblem: (label: string) => string | undefined
 }
 
 /** An RRset before and after a write; undefined: it does not exist. */
@@ -118,12 +120,22 @@ function refused(text: string): Outcome {
 }
 
 /** The error text for a change of NS RRsets below a local public suffix (contract §7.6). */
-export const NS_STAYS = 'Cannot modify NS records for this domain.'
+const NS_STAYS = 'Cannot modify NS records for this domain.'
 
-/** Returns the change, or a problem if it affects NS RRsets that are not the account's (contract §8.5, layer 10). */
-export function permitted({ keepsNs }: ZoneState, change: Change): Outcome {
-  const isNs = change.type === 'NS' && (change.after !== undefined || change.subname === '')
-  return keepsNs && isNs && change.isEffective ? { problems: { type: [NS_STAYS] } } : change
+/** The end of the error text for a name that a token with policies must not create (contract §8.5, layer 10). */
+const WITHOUT_POLICIES = 'So only a token without policies can create it.'
+
+/**
+ * Returns the change, or a problem if it affects NS RRsets that are not the account's, or if a token that may not write
+ * everything could damage other names with it (contract §8.5, layer 10).
+ */
+export function permitted({ keepsNs, policies, labelProblem }: ZoneState, change: Change): Outcome {
+  const { subname, type, before, after, isEffective } = change
+  const isNs = type === 'NS' && (after !== undefined || subname === '')
+  if (keepsNs && isNs && isEffective) return { problems: { type: [NS_STAYS] } }
+  const isNew = before === undefined && after !== undefined
+  const damage = isNew && policies.length > 0 ? labelProblem(topLabel(subname)) : undefined
+  return damage === undefined ? change : { problems: { subname: [`${damage} ${WITHOUT_POLICIES}`] } }
 }
 
 /** Returns the parsed records, or the error text of the first one that is malformed. */

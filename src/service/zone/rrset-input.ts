@@ -1,5 +1,5 @@
 import type { Problems } from '../../errors.ts'
-import { nameOf, ownerLength, subnameProblems, topLabel } from '../../dns/names.ts'
+import { nameOf, ownerLength, subnameProblems } from '../../dns/names.ts'
 import type { Neighbour } from '../../dns/node.ts'
 import { sizeProblems } from '../../dns/rrset.ts'
 import { typeProblems } from '../../dns/types.ts'
@@ -33,8 +33,6 @@ export interface Item {
 export interface Place {
   /** The members of the locked domain on which a plan depends. */
   domain: Pick<Domain, 'id' | 'name' | 'minimumTtl'>
-  /** Returns the reason why no name of the zone can have this label directly below the zone's; undefined: it can. */
-  labelProblem: (label: string) => string | undefined
 }
 
 const REQUIRED = 'This field is required.'
@@ -58,8 +56,6 @@ export function fieldProblems(zone: Place, { method, input, target, before }: It
 function subnameFieldProblems(zone: Place, subname: string | undefined, method: Method, target?: RRsetKey): string[] {
   if (subname === undefined) return method === 'PUT' && target !== undefined ? [REQUIRED] : []
   const texts = subnameProblems(subname)
-  const problem = zone.labelProblem(topLabel(subname))
-  if (texts.length === 0 && problem !== undefined) texts.push(problem)
   if (texts.length === 0 && ownerLength(nameOf(zone.domain, subname)) > 255) {
     texts.push('This field combined with the domain name must not exceed 255 characters.')
   }

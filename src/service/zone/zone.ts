@@ -58,7 +58,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     this.current = read.current ?? []
     this.policies = read.policies ?? []
     this.keepsNs = parentAmong(domain.name, publication.system.config.localPublicSuffixes) !== undefined
-    this.labelProblem = (label) => publication.system.nameserver.labelProblem(label)
+    this.labelProblem = (label) => publication.system.nameserver.labelProblem(label, domain.denial)
     this.#ancestors = read.ancestors
     this.#isWhole = read.isWhole ?? false
   }
