@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { release, type AdoptionRequest } from '../../src/service/adoption/adoption.ts'
-import { reconcileAll } from '../../src/service/repair/reconcile.ts'
+import type { Budget } from '../../src/flow/budget.ts'
+import { reconcile, reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { transfer } from '../support/dns/dns.ts'
 import { servedSerial } from '../support/dns/wire.ts'
 import type { Client } from '../support/clients/client.ts'
@@ -102,6 +103,23 @@ for (const [what, name, makeIt, text] of obstacles) {
     t.deepEqual((await servers().pdns('GET', `/zones/${name}.`)).json, before)
   })
 }
+
+test.serial('another process does not repair a zone before the adoption does', async (t) => {
+  const name = 'beside.test'
+  await make(name, { dnssec: true })
+  const { system } = servers()
+  const repaired: string[][] = []
+  /** The adoption's own repair begins with a turn; the domain and its mark are committed then. */
+  const take: Budget['take'] = async (key, ...rest) => {
+    if (key === 'writers of repair') repaired.push(await reconcile(system))
+    return system.bounds.writers.take(key, ...rest)
+  }
+  const writers = { take } as Budget
+  const own = { ...system, bounds: { ...system.bounds, writers } }
+  t.true((await checks.adoption({ ...servers(), system: own }, name, { apply: true })).adopted)
+  t.deepEqual(repaired, [[]])
+  await isADomain(t, name, await dsOf(name))
+})
 
 test.serial('a released domain is served as before, and can be adopted again', async (t) => {
   const name = 'there.test'

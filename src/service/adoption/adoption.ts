@@ -18,7 +18,7 @@ import { storeKeys } from '../secrets/signing-keys.ts'
 import { counted, planContents, type AdoptionOptions, type ContentsPlan } from './adoption-plan.ts'
 import { isAllowed, nameProblems, registrable, registrableAncestors } from '../names/availability.ts'
 import { lockNamed } from '../domains/domains.ts'
-import { PROGRESS_PAUSE, repair } from '../repair/reconcile.ts'
+import { OWN_REPAIR, PROGRESS_PAUSE, repair } from '../repair/reconcile.ts'
 
 /** The operator's request to adopt zones. */
 export interface AdoptionRequest extends AdoptionOptions {
@@ -40,6 +40,8 @@ export interface Adoption extends Omit<ContentsPlan, 'rrsets'> {
   zone: string
   owner: string | undefined
   kept: string[]
+  /** The name servers in its NS RRset that are not those of new domains. */
+  otherNameServers: string[]
   /** True if it was carried out. */
   adopted: boolean
 }
@@ -122,6 +124,7 @@ export async function adopt(system: System, zone: string, request: AdoptionReque
     zone: name,
     owner: owner?.email,
     kept: keptOf(plan),
+    otherNameServers: otherNameServers(system, plan),
     normalised: plan.contents.normalised,
     givenUp: plan.contents.givenUp,
     obstacles: [...obstacles, ...plan.contents.obstacles],
@@ -138,7 +141,8 @@ export async function adopt(system: System, zone: string, request: AdoptionReque
 }
 
 function refused(zone: string, ...obstacles: string[]): Adoption {
-  return { zone, owner: undefined, kept: [], normalised: [], givenUp: [], obstacles, adopted: false }
+  const nothing = { kept: [], otherNameServers: [], normalised: [], givenUp: [] }
+  return { zone, owner: undefined, ...nothing, obstacles, adopted: false }
 }
 
 /** Returns the reasons why a zone of this name cannot be a domain of the account. */
@@ -200,6 +204,11 @@ function keptOf({ found, keys, denial, contents }: Plan): string[] {
   ]
 }
 
+function otherNameServers({ config }: System, { contents }: Plan): string[] {
+  const apexNs = contents.rrsets.find(({ subname, type }) => subname === '' && type === 'NS')
+  return (apexNs?.records ?? []).filter((host) => !config.nameServers.includes(lowerCase(host)))
+}
+
 function inWords(denial: string): string {
   return denial === '' ? 'NSEC' : `NSEC3 ${denial}`
 }
@@ -224,7 +233,7 @@ async function take(publication: Publication, owner: Account, plan: Plan, keepSo
   await rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now })
   await record(system, trx, id, SERVICE, { version, now }, await creations(written))
   await storeKeys(system, trx, { id, name }, keys, { only: true })
-  await marks.setMany(trx, [name])
+  await marks.setMany(trx, [name], { delay: OWN_REPAIR })
 }
 
 /**

@@ -15,7 +15,7 @@ import { openPublication, type Publication } from '../zone/publication.ts'
 import { Zone } from '../zone/zone.ts'
 import { planContents } from './adoption-plan.ts'
 import { lockNamed } from '../domains/domains.ts'
-import { repair } from '../repair/reconcile.ts'
+import { OWN_REPAIR, repair } from '../repair/reconcile.ts'
 
 /** The contents that a paused domain goes on with: those of the database, or those at the nameserver. */
 export type Side = 'ours' | 'theirs'
@@ -59,7 +59,7 @@ export async function resume(system: System, name: string, side?: Side): Promise
   if (found.length > 0 && side === undefined) return found
   await store.setPaused(trx, domain.id, false)
   if (found.length > 0 && side === 'theirs') await takeOver(publication, domain)
-  else await marks.setMany(trx, [name])
+  else await marks.setMany(trx, [name], { delay: OWN_REPAIR })
   await publication.commit()
   await repair(system, name)
   return found

@@ -25,6 +25,9 @@ import { Zone } from '../zone/zone.ts'
 export const RECONCILERS = 4
 const RECONCILE_PAUSE = 1_000
 
+/** Milliseconds that a process has to begin the repair of a zone that it marked in a transaction, before others do. */
+export const OWN_REPAIR = 10_000
+
 /** The number of these pauses for which the command `reconcile` waits for zones that other processes have locked. */
 const RECONCILE_PATIENCE = 15
 
@@ -160,7 +163,7 @@ export async function audit(system: System, compares: (id: number) => boolean): 
     if (paused) system.log.warn('paused zone differs', { zone: name })
     else suspects.set(name, compares(id) ? null : version)
   }
-  const found = await marks.setMany(system.db, [...suspects.keys()], [...suspects.values()])
+  const found = await marks.setMany(system.db, [...suspects.keys()], { versions: [...suspects.values()] })
   system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'audit' }, found.length)
   await tellLost(system, serials, found)
   return [...suspects.keys()]

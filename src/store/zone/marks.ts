@@ -166,21 +166,26 @@ export async function isMarked(db: Db, zone: string): Promise<boolean> {
 }
 
 /**
- * Marks zones in which an audit found differences. Returns those that were not marked.
- * @param versions those that the audit has compared; null: none. Domains with other versions by now are left out
+ * Marks zones that a repair shall make equal to the database. Returns those that were not marked.
+ * @param options.versions those that an audit has compared; null: none. Domains with other versions by now are left out
+ * @param options.delay the milliseconds from now until the repair is due
  */
-export async function setMany(db: Db, zones: string[], versions: (number | null)[] = []): Promise<string[]> {
+export async function setMany(
+  db: Db,
+  zones: string[],
+  { versions = [], delay = 0 }: { versions?: (number | null)[]; delay?: number } = {},
+): Promise<string[]> {
   const set = await query<{ zone: string; added: boolean }>(
     db,
     `insert into marks (zone, since, grace, time_limit, retry_at)
-     select zone, now(), 0, 0, now()
+     select zone, now(), 0, 0, clock_timestamp() + :delay * interval '1 millisecond'
      from unnest(cast(:zones as text[]), cast(:versions as bigint[])) suspects (zone, version)
      where version is null
        or version = (select domains.version from domains where domains.name = suspects.zone)
-     on conflict (zone) do update set settled = false, retry_at = least(marks.retry_at, now())
+     on conflict (zone) do update set settled = false, retry_at = least(marks.retry_at, excluded.retry_at)
      where marks.settled
      returning zone, xmax = 0 as added`,
-    { zones, versions },
+    { zones, versions, delay },
   )
   return set.flatMap(({ zone, added }) => (added ? [zone] : []))
 }
