@@ -59,7 +59,7 @@ function rows(all: Account[]): string[] {
   const cells = all.map(({ email, state, domains, limitDomains, dailyRate, created }) => [
     email,
     state,
-    `${domains}/${limitDomains ?? 'unlimited'}`,
+    `${domains}/${limitDomains ?? 'unlimited'}${domains > (limitDomains ?? Infinity) ? ' (above the limit)' : ''}`,
     dailyRate ?? 'default',
     shortTime(created),
   ])

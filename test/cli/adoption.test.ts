@@ -1,5 +1,5 @@
 import test from 'ava'
-import { emailOf } from '../support/clients/accounts.ts'
+import { createAccount, emailOf } from '../support/clients/accounts.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { useServers } from '../support/harness.ts'
 
@@ -25,20 +25,43 @@ async function make(name: string, settings: object, ...more: object[]): Promise<
   if (status !== 201) throw new Error(`${status} ${JSON.stringify(json)}`)
 }
 
-test.serial('the plan says what is kept, what changes, and why a zone cannot be adopted', async (t) => {
-  const email = await owner()
-  const mail = rrset('example.net.', 'MX', '10 mail.example.net.', 30)
-  await make('example.net', { dnssec: true, account: email }, mail, rrset('www.example.net.', 'A', '192.0.2.1'))
-  await make('example.org', { account: 'jane' }, rrset('www.example.org.', 'ALIAS', 'shop.example.com.'))
-  await make('example.com', {}, rrset('www.example.com.', 'A', '192.0.2.1'))
+/** What ends the plan of the first test, as the document shows it. */
+const SUMMARY = `zones:                 3
+can be adopted:        1
+  something normalised: 1
+  something given up:   1
+  NS of other servers:  1, which stay: ns1.old.example. (1)
+cannot be adopted:     2
+`
 
-  const [succeeded, printed] = await zoneplane('adopt', '--all', '--account', email)
-  t.false(succeeded)
-  t.is(
-    printed.replaceAll(email, 'ops@example.net'),
-    `example.com: can be adopted for ops@example.net
+test.serial(
+  'the plan has totals, and says why zones cannot be adopted; with --verbose, it has each zone',
+  async (t) => {
+    const email = await owner()
+    const mail = rrset('example.net.', 'MX', '10 mail.example.net.', 30)
+    await make('example.net', { dnssec: true, account: email }, mail, rrset('www.example.net.', 'A', '192.0.2.1'))
+    await make('example.org', { account: 'jane' }, rrset('www.example.org.', 'ALIAS', 'shop.example.com.'))
+    await make('example.com', {}, rrset('www.example.com.', 'A', '192.0.2.1'))
+
+    const plan = async (...options: string[]) => {
+      const [succeeded, printed] = await zoneplane('adopt', '--all', '--account', email, ...options)
+      t.false(succeeded)
+      return printed.replaceAll(email, 'ops@example.net')
+    }
+    t.is(
+      await plan(),
+      `example.net: cannot be adopted for ops@example.net
+  because:    example.net. MX: the TTL 30 is not between 60 and 86400 (--clamp-ttl changes it)
+example.org: cannot be adopted for ops@example.net
+  because:    www.example.org. ALIAS: The ALIAS RR set type is currently unsupported.
+${SUMMARY}`,
+    )
+    t.is(
+      await plan('--verbose'),
+      `example.com: can be adopted for ops@example.net
   kept:       2 RRsets
   kept:       serial 2026010203, which goes on
+  kept:       NS of other servers: ns1.old.example.
   normalised: it is signed, with NSEC3 1 0 0 -
   given up:   SOA ns1.old.example. dns.old.example. 2026010203 10800 3600 604800 900
 example.net: cannot be adopted for ops@example.net
@@ -47,16 +70,19 @@ example.net: cannot be adopted for ops@example.net
   kept:       serial 2026010203, which goes on
   kept:       key with flags 257 and algorithm 13 (active)
   kept:       NSEC
+  kept:       NS of other servers: ns1.old.example.
   given up:   SOA ns1.old.example. dns.old.example. 2026010203 10800 3600 604800 900
 example.org: cannot be adopted for ops@example.net
   because:    www.example.org. ALIAS: The ALIAS RR set type is currently unsupported.
   kept:       1 RRset
   kept:       serial 2026010203, which goes on
+  kept:       NS of other servers: ns1.old.example.
   normalised: it is signed, with NSEC3 1 0 0 -
   given up:   SOA ns1.old.example. dns.old.example. 2026010203 10800 3600 604800 900
-`,
-  )
-})
+${SUMMARY}`,
+    )
+  },
+)
 
 test.serial('with --apply, the zones that can be adopted are, and --json tells programs', async (t) => {
   const email = await owner()
@@ -84,6 +110,45 @@ test.serial('the account can be that of the field `account`; without owner, noth
     false,
     'zoneplane: Whose domains will they be? Give --account or --by-account-field.\n',
   ])
+})
+
+test.serial('many zones that cannot be adopted are counted, and some are named', async (t) => {
+  const email = await owner()
+  const names = Array.from({ length: 13 }, (_, i) => `many${i}.example`)
+  for (const name of names) await make(name, {}, rrset(`www.${name}.`, 'A', '192.0.2.1', 1))
+  const [, printed] = await zoneplane('adopt', ...names, '--account', email)
+  t.is(printed.match(/^many\d+\.example: cannot be adopted/gm)?.length, 10)
+  t.regex(printed, /^and 3 more$/m)
+  t.regex(printed, /^cannot be adopted: {5}13$/m)
+  const [, all] = await zoneplane('adopt', ...names, '--account', email, '--verbose')
+  t.is(all.match(/^many\d+\.example: cannot be adopted/gm)?.length, 13)
+  t.notRegex(all, /^and/m)
+})
+
+test.serial('the limit of the account is shown as exceeded, before and afterwards', async (t) => {
+  const { system } = servers()
+  const { id } = await createAccount(system, '', { limitDomains: 1 })
+  const email = await emailOf(system, id)
+  const names = ['one.example', 'two.example']
+  for (const name of names) await make(name, {})
+  const listed = async () => (await zoneplane('account', 'list'))[1].split('\n').find((line) => line.includes(email))!
+  t.regex(await listed(), / 0\/1 {2}/)
+  const [, plan] = await zoneplane('adopt', ...names, '--account', email)
+  t.regex(plan, new RegExp(`^${email} will have 2 domains, above its limit of 1: it can create no others$`, 'm'))
+  const [succeeded, printed] = await zoneplane('adopt', ...names, '--account', email, '--apply')
+  t.true(succeeded, printed)
+  t.is(
+    printed,
+    `zones:                 2
+adopted:               2
+  something normalised: 2
+  something given up:   2
+  NS of other servers:  2, which stay: ns1.old.example. (2)
+cannot be adopted:     0
+${email} has 2 domains, above its limit of 1: it can create no others
+`,
+  )
+  t.regex(await listed(), / 2\/1 \(above the limit\) {2}/)
 })
 
 test.serial('a domain can be released', async (t) => {
