@@ -191,6 +191,13 @@ export const TURN_TIMEOUT = 30_000
 export const QUEUE_TIMEOUT = 5_000
 
 /**
+ * Milliseconds that a service gives Postgres for a statement outside of transactions; and for one in a transaction,
+ * where it can wait for WITHDRAWAL_TIMEOUT, or read or write whole zones.
+ */
+export const STATEMENT_TIME = 10_000
+export const LONG_STATEMENT_TIME = 120_000
+
+/**
  * Milliseconds that a change of a token's rights waits for the writes that the token has begun; it begins no others
  * meanwhile. Longer than most large writes take, so that a token cannot prevent its own deletion.
  */

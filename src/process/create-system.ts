@@ -6,8 +6,10 @@ import {
   accountsBodies,
   COUNTING_TIME,
   EXPORTS,
+  LONG_STATEMENT_TIME,
   READERS,
   SMALL_BODIES,
+  STATEMENT_TIME,
   STRANGERS_BODIES,
   WAITING_MAX,
   WAITING_PER_ACCOUNT,
@@ -52,26 +54,36 @@ const COUNTER_CONNECTIONS = 4
 /** Seconds after which a counter's connection is replaced, because its address may lead to another Postgres by then. */
 const COUNTER_LIFETIME = 5
 
-/**
- * Creates a system with these backends; it connects when first used.
- * @param stopping aborts when the process shall stop
- * @param metrics the recipient of measurements; without it, nothing is measured
- */
+/** What only some processes have. */
+interface Circumstances {
+  /** Aborts when the process shall stop. */
+  stopping?: AbortSignal
+  /** The recipient of measurements; without it, nothing is measured. */
+  metrics?: Metrics | undefined
+  /** True if statements may take any time, because an operator waits for them, and can stop the process. */
+  isPatient?: boolean
+}
+
+/** Creates a system with these backends; it connects when first used. */
 export function createSystem(
   config: Config,
   backends: Backends,
   log: Log,
-  stopping: AbortSignal = new AbortController().signal,
-  metrics?: Metrics,
+  { stopping = new AbortController().signal, metrics, isPatient = false }: Circumstances = {},
 ): OpenSystem {
+  const { databaseUrl } = backends
+  const open = (size: number) =>
+    isPatient
+      ? openDatabase(databaseUrl, size)
+      : openDatabase(databaseUrl, size, STATEMENT_TIME, { inTransaction: LONG_STATEMENT_TIME })
   const pools = {
-    writers: openDatabase(backends.databaseUrl, WRITER_CONNECTIONS),
-    marks: openDatabase(backends.databaseUrl, MARK_CONNECTIONS),
-    counters: openDatabase(backends.databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME, COUNTER_LIFETIME),
+    writers: open(WRITER_CONNECTIONS),
+    marks: open(MARK_CONNECTIONS),
+    counters: openDatabase(databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME, { lifetime: COUNTER_LIFETIME }),
   }
   const system: OpenSystem = {
     config,
-    db: openDatabase(backends.databaseUrl, CONNECTIONS),
+    db: open(CONNECTIONS),
     pools,
     nameserver: new PowerDns({
       url: backends.pdnsApiUrl,

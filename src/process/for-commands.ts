@@ -17,7 +17,8 @@ export async function withSystem<T>({ nameserver, schema }: Needs, work: (system
     throw new ConfigError('DATABASE_URL, PDNS_API_URL and PDNS_API_KEY must be set: they name the servers to work on')
   }
   const backends = { databaseUrl, pdnsApiUrl, pdnsApiKey }
-  await using system = createSystem(config, backends, createLog(config.logLevel, process.stderr, config.logFormat))
+  const log = createLog(config.logLevel, process.stderr, config.logFormat)
+  await using system = createSystem(config, backends, log, { isPatient: true })
   await (schema ? prepare(system, backends) : requirePostgres(backends))
   if (nameserver) await requireNameserver(system, backends)
   return await work(system)

@@ -52,7 +52,7 @@ export async function operate(operation: Operation): Promise<void> {
   const keyEncryptionKeys = encryptionKeys(config, fresh)
   if (stack !== undefined) rememberServers(config.dataFolder, settingsOf(config, backends, keyEncryptionKeys))
   const metrics = await createMetrics(config)
-  await using system = createSystem({ ...config, keyEncryptionKeys }, backends, log, stopping, metrics)
+  await using system = createSystem({ ...config, keyEncryptionKeys }, backends, log, { stopping, metrics })
   progress('bringing the database schema up to date')
   await prepare(system, backends, { patience: config.startTimeout, stopping })
   if (stopping.aborted) return

@@ -1,9 +1,9 @@
-import { Socket } from 'node:net'
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { Busy, OutcomeUnknown, reasonOf, Unavailable } from '../errors.ts'
 import { HEARTBEAT_PAUSE, QUEUE_TIMEOUT } from '../limits.ts'
 import { isUnavailable, tellFailure } from './connections/failures.ts'
+import { GatheringSocket } from './connections/gathering-socket.ts'
 import { prepareSession } from './connections/session.ts'
 import { prepared } from './connections/statements.ts'
 import { types } from './connections/types.ts'
@@ -12,37 +12,40 @@ import { violationError } from './connections/constraints.ts'
 /** The connections for statements: any connection of a pool, or one connection, for example in a transaction. */
 export type Db = pg.Pool | pg.PoolClient
 
-/** Sends all the output of one tick as one packet, because each packet wakes Postgres up, which is expensive. */
-class GatheringSocket extends Socket {
-  override uncork(): void {
-    process.nextTick(() => {
-      super.uncork()
-    })
-  }
-}
+/** The time limits of statements outside of transactions, by pool and connection; 0: none. */
+const times = new WeakMap<Db, number>()
 
 /**
- * Creates a pool of at most `size` connections to the primary; it connects when first used.
- * @param time milliseconds for connecting and for each statement; 0: QUEUE_TIMEOUT, and no limit for statements
- * @param lifetime the seconds after which a connection is replaced by a new one; 0: never
+ * Creates a pool of at most `size` connections to the primary; it connects when first used. A connection on which a
+ * statement takes too long is replaced: perhaps Postgres, or the network, no longer answers on it.
+ * @param time milliseconds for each statement, and for connecting if less than QUEUE_TIMEOUT; 0: no limit for statements
+ * @param options.inTransaction milliseconds for each statement of a transaction, instead of `time`
+ * @param options.lifetime the seconds after which a connection is replaced by a new one; 0: never
  */
-export function openDatabase(url: string, size: number, time = 0, lifetime = 0): pg.Pool {
+export function openDatabase(
+  url: string,
+  size: number,
+  time = 0,
+  { inTransaction = time, lifetime = 0 }: { inTransaction?: number; lifetime?: number } = {},
+): pg.Pool {
+  const connecting = Math.min(time || QUEUE_TIMEOUT, QUEUE_TIMEOUT)
   const pool = new pg.Pool({
     connectionString: url,
     max: size,
-    connectionTimeoutMillis: time || QUEUE_TIMEOUT,
-    query_timeout: time,
+    connectionTimeoutMillis: connecting,
+    query_timeout: inTransaction,
     maxLifetimeSeconds: lifetime,
     types,
     // Statements that do not wait for each other's results are sent together, in one packet.
     pipeline: true,
     stream: () => new GatheringSocket(),
     // The pool awaits the promise, although the type of this option does not allow one.
-    onConnect: (client) => prepareSession(client) as unknown as undefined,
+    onConnect: (client) => prepareSession(client, connecting) as unknown as undefined,
   })
   // The pool replaces a broken connection. Its user gets the error from the running statement.
   const ignore = () => undefined
   pool.on('error', ignore).on('connect', (client) => client.on('error', ignore))
+  times.set(pool, time)
   return pool
 }
 
@@ -53,8 +56,10 @@ export function openDatabase(url: string, size: number, time = 0, lifetime = 0):
 export async function query<Row>(db: Db, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
   const { name, text, order } = prepared(sql)
   try {
-    const result = await db.query({ name, text, values: order.map((binding) => bound(bindings, binding)) })
-    return result.rows as Row[]
+    const values = order.map((binding) => bound(bindings, binding))
+    // The driver's type of a statement lacks this option.
+    const limit: { query_timeout: number | undefined } = { query_timeout: times.get(db) }
+    return (await db.query({ name, text, values, ...limit })).rows as Row[]
   } catch (error) {
     // 25P02: a statement sent before has aborted the transaction. Its error, the cause, reaches the caller first.
     if ((error as { code?: string }).code === '25P02') await nextIteration()
@@ -82,10 +87,15 @@ function bound(bindings: Record<string, unknown>, name: string): unknown {
 /** Runs `work` on one connection, so that independent statements are sent together. */
 export async function together<T>(pool: pg.Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await connect(pool)
+  times.set(client, times.get(pool)!)
   try {
-    return await work(client)
-  } finally {
+    const result = await work(client)
+    times.delete(client)
     client.release()
+    return result
+  } catch (error) {
+    client.release(true)
+    throw error
   }
 }
 

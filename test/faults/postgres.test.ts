@@ -10,6 +10,7 @@ import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
 import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
+import { startPostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
 
@@ -159,5 +160,24 @@ test('while Postgres is down, requests are answered 503; when it is back, they s
     await servers().killServices()
     await postgres.stop()
     await removeInstanceFolder(folder)
+  }
+})
+
+test('reads on connections that hang are answered 503, and then succeed on new connections', async (t) => {
+  const proxy = await startPostgresProxy(servers().backends.databaseUrl)
+  try {
+    const { api } = await servers().serve({ DATABASE_URL: proxy.url })
+    t.is((await api.get('/domains/')).status, 200)
+    proxy.hang()
+    // More than there are connections, so none that hangs is left.
+    const answers = await Promise.all(Array.from({ length: 20 }, () => api.get('/domains/')))
+    const failed = answers.filter(({ status }) => status !== 200)
+    t.not(failed.length, 0)
+    for (const answer of failed) isUnavailable(t, answer, 'Please')
+    t.is((await api.get('/domains/')).status, 200)
+  } finally {
+    // Otherwise the service waits for its background tasks on these connections.
+    await proxy.close()
+    await servers().killServices()
   }
 })

@@ -1,8 +1,11 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { query } from '../../src/store/database.ts'
+import { Unavailable } from '../../src/errors.ts'
+import { one, openDatabase, query, together, transaction, type Db } from '../../src/store/database.ts'
 import { depth } from '../support/depth.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
+import { startPostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
 
 const service = useService()
 
@@ -31,4 +34,45 @@ test('a result of 100,000 rows is complete', async (t) => {
   )
   t.is(rows.length, 100_000)
   for (const [i, { n, text }] of rows.entries()) if (n !== i + 1 || text !== 'x'.repeat(n % 300)) t.fail(`row ${i}`)
+})
+
+/** Milliseconds for a statement, where one shall take too long. */
+const TIME = 500
+
+const pidOf = async (db: Db) => (await one<{ pid: number }>(db, 'select pg_backend_pid() as pid')).pid
+
+test('a connection that answers nothing any more is replaced, and nobody else gets it', async (t) => {
+  const proxy = await startPostgresProxy(service().backends.databaseUrl)
+  const pool = openDatabase(proxy.url, 1, TIME)
+  try {
+    for (const ask of [() => pidOf(pool), () => together(pool, pidOf), () => transaction(pool, pidOf)]) {
+      const before = await pidOf(pool)
+      proxy.hang()
+      const next = ask().catch((error: unknown) => {
+        t.true(error instanceof Unavailable)
+        return pidOf(pool)
+      })
+      t.not(await next, before)
+    }
+  } finally {
+    await proxy.close()
+    await pool.end()
+  }
+})
+
+test('Postgres ends statements that take too long, but in transactions they have more time', async (t) => {
+  const { databaseUrl } = service().backends
+  const pool = openDatabase(databaseUrl, 1, TIME, { inTransaction: 0 })
+  const sleep = (db: Db, time: number) => query(db, `select pg_sleep(:time)`, { time })
+  try {
+    await transaction(pool, (trx) => sleep(trx, (2 * TIME) / 1_000))
+    for (const ask of [() => sleep(pool, 3600), () => together(pool, (db) => sleep(db, 3600))]) {
+      await t.throwsAsync(ask, { instanceOf: Unavailable })
+    }
+    const sleeping = `select from pg_stat_activity
+      where datname = current_database() and state = 'active' and query like 'select pg_sleep%'`
+    await eventuallyIs(async () => (await query(service().system.db, sleeping)).length, 0)
+  } finally {
+    await pool.end()
+  }
 })

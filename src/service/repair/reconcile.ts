@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Busy, NameserverFailure, Unavailable } from '../../errors.ts'
 import { QUEUE_TIMEOUT } from '../../limits.ts'
-import type { Db } from '../../store/database.ts'
+import { transaction, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
 import * as keys from '../../store/domains/keys.ts'
 import * as marks from '../../store/zone/marks.ts'
@@ -150,12 +150,12 @@ export function named(names: string[]): string {
 
 /**
  * Finds zones that differ from the database, marks them, and returns their names; only logs paused ones. Compares the
- * serials, with one request for all zones.
+ * serials, with one request for all zones. Its statements may be long, so they are in transactions (limits.ts).
  * @param compares returns whether the contents of the domain with this id are also compared, with a request of its own
  */
 export async function audit(system: System, compares: (id: number) => boolean): Promise<string[]> {
   // The versions first: that of a zone that is written meanwhile is another when the zone is marked.
-  const versions = await domains.versions(system.db)
+  const versions = await transaction(system.db, (trx) => domains.versions(trx))
   const serials = await system.nameserver.serials()
   const suspects = new Map<string, number | null>()
   for (const { id, name, version, paused } of versions) {
@@ -163,7 +163,9 @@ export async function audit(system: System, compares: (id: number) => boolean): 
     if (paused) system.log.warn('paused zone differs', { zone: name })
     else suspects.set(name, compares(id) ? null : version)
   }
-  const found = await marks.setMany(system.db, [...suspects.keys()], { versions: [...suspects.values()] })
+  const found = await transaction(system.db, (trx) => {
+    return marks.setMany(trx, [...suspects.keys()], { versions: [...suspects.values()] })
+  })
   system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'audit' }, found.length)
   await tellLost(system, serials, found)
   return [...suspects.keys()]
@@ -210,7 +212,8 @@ async function differs(system: System, domain: Domain): Promise<boolean> {
   if (live?.complete !== true || !live.configured || live.serial !== domain.version) return true
   if (live.rectify !== domain.rectify || live.denial !== domain.denial) return true
   if (!(await areStored(system.db, domain, live.keys))) return true
-  return (await differences(await list(system.db, domain.id), live.rrsets)).length > 0
+  const stored = await transaction(system.db, (trx) => list(trx, domain.id))
+  return (await differences(stored, live.rrsets)).length > 0
 }
 
 /** Stores the keys of zones that a version without stored keys made. Locked zones wait for the next time. */

@@ -2,12 +2,19 @@ import type pg from 'pg'
 import { IDLE_TIMEOUT, QUEUE_TIMEOUT } from '../../limits.ts'
 import { isUnavailable, notPrimary } from './failures.ts'
 
+/**
+ * Milliseconds between two checks of Postgres whether the client of a running statement is still there. Without them,
+ * statements that were given up would go on, and there could be more sessions than the pools have connections.
+ */
+const LOST_CLIENT_PAUSE = 1_000
+
 /** Settings of every session. synchronous_commit is set here because the server's default may be weaker. */
 const SESSION = `
   set timezone = 'UTC';
   set synchronous_commit = on;
   set lock_timeout = ${QUEUE_TIMEOUT};
   set idle_in_transaction_session_timeout = ${IDLE_TIMEOUT};
+  set client_connection_check_interval = ${LOST_CLIENT_PAUSE};
 `
 
 /**
@@ -33,10 +40,16 @@ const newest = new Map<string, Newest>()
 
 /**
  * Makes sure that a new connection leads to the primary, as far as this process knows, and prepares it for statements.
+ * @param time milliseconds that this may take
  * @throws an error for which `isUnavailable` holds if the server is a standby, or a standby has replaced it
  */
-export async function prepareSession(client: pg.ClientBase): Promise<void> {
-  await Promise.all([requirePrimary(client), client.query(SESSION)])
+export async function prepareSession(client: pg.ClientBase, time: number): Promise<void> {
+  const late = setTimeout(destroy, time, client)
+  try {
+    await Promise.all([requirePrimary(client), client.query(SESSION)])
+  } finally {
+    clearTimeout(late)
+  }
 }
 
 async function requirePrimary(client: pg.ClientBase): Promise<void> {

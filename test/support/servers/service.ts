@@ -72,7 +72,7 @@ export async function startService(
   const config = readConfig(environmentFor(backends, { ZONEPLANE_DATA: newFolder(), ...environment }))
   const metrics = await createMetrics(config)
   const log = createLog(config.logLevel, stream, config.logFormat)
-  const system = createSystem(config, backends, log, undefined, metrics)
+  const system = createSystem(config, backends, log, { metrics })
   await system.nameserver.probe()
   const running = await serve(system)
   return {

@@ -19,6 +19,8 @@ export interface PostgresProxy {
   leadTo(databaseUrl: string): void
   /** Refuses new connections, or accepts them again; open ones stay. */
   refuse(isRefusing: boolean): void
+  /** Lets nothing through the open connections any more; new ones work. */
+  hang(): void
   /** Closes all connections. */
   cut(): void
   close(): Promise<void>
@@ -80,6 +82,9 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     },
     refuse(now) {
       isRefusing = now
+    },
+    hang() {
+      for (const pair of pairs) for (const socket of pair) socket.pause()
     },
     cut,
     async close() {
