@@ -133,7 +133,7 @@ async function close(server: Server): Promise<void> {
 }
 
 /** Answers input that is not HTTP with an error of the API. */
-function answerInvalidHttp(server: Server, { config }: System): void {
+function answerInvalidHttp(server: Server, { config, metrics }: System): void {
   const latest = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (request, response) => latest.set(request.socket, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -141,7 +141,11 @@ function answerInvalidHttp(server: Server, { config }: System): void {
     const refuse = () => {
       const isAnswered = before?.req.complete === false && before.headersSent
       if (error.code === 'ECONNRESET' || !socket.writable || isAnswered) socket.destroy()
-      else socket.end(refusal(error, config))
+      else {
+        const [reason, status, detail] = REFUSALS[error.code ?? ''] ?? MALFORMED
+        metrics?.count('zoneplane_http_refused_requests_total', { reason })
+        socket.end(refusal(status, detail, config))
+      }
     }
     // If an earlier request on this connection was complete, its response goes first.
     if (before?.req.complete === true && !before.closed) before.once('close', refuse)
@@ -149,14 +153,16 @@ function answerInvalidHttp(server: Server, { config }: System): void {
   })
 }
 
-/** The errors that Node does not answer as a bad request, by code. */
-const REFUSALS: Record<string, [status: string, detail: string]> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Request header too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'Request timed out.'],
-}
+type Refusal = [reason: string, status: string, detail: string]
 
-function refusal(error: NodeJS.ErrnoException, config: Config): string {
-  const [status, detail] = REFUSALS[error.code ?? ''] ?? ['400 Bad Request', 'Bad request.']
+/** The answers to errors of Node by their code, and to all others. */
+const REFUSALS: Record<string, Refusal> = {
+  HPE_HEADER_OVERFLOW: ['header_too_large', '431 Request Header Fields Too Large', 'Request header too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['timeout', '408 Request Timeout', 'Request timed out.'],
+}
+const MALFORMED: Refusal = ['malformed', '400 Bad Request', 'Bad request.']
+
+function refusal(status: string, detail: string, config: Config): string {
   const body = JSON.stringify({ detail })
   const headers = {
     Connection: 'close',

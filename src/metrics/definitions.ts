@@ -25,6 +25,10 @@ export const METRICS = {
     route: [],
     method: [],
   }),
+  zoneplane_http_refused_requests_total: counter(
+    'Requests that were refused because of their HTTP: invalid, with too large a header, or not complete in time.',
+    { reason: ['malformed', 'header_too_large', 'timeout'] },
+  ),
   zoneplane_throttled_requests_total: counter(
     'Requests that were refused with 429, by the scope whose rate was exceeded; bodies and passwords are limited at a time.',
     { scope: [...SCOPES, 'bodies', 'passwords'] },

@@ -59,6 +59,20 @@ test('requests are counted by route, method and class of status, and their time 
   t.true(grown.get(`${times}_sum{route="/api/v1/domains/:name",method="GET"}`)! > 0)
 })
 
+test('requests that are refused because of their HTTP are counted by reason', async (t) => {
+  const grown = await growth(async () => {
+    for (const octets of [
+      'hello\r\n\r\n',
+      plainRequest('FROB /'),
+      plainRequest('GET /', [`X: ${'x'.repeat(100_000)}`]),
+    ]) {
+      await exchange(service().url, octets)
+    }
+  })
+  const refused = (reason: string) => grown.get(`zoneplane_http_refused_requests_total{reason="${reason}"}`)
+  t.deepEqual([refused('malformed'), refused('header_too_large'), refused('timeout')], [2, 1, undefined])
+})
+
 test('a write is measured in each of its steps, and in its calls of PowerDNS', async (t) => {
   const grown = await growth(async () => succeeded(await write('steps'), 201))
   for (const step of ['turn', 'lock', 'plan', 'mark', 'push', 'commit']) {
