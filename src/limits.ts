@@ -184,7 +184,7 @@ export const CONNECTIONS_PER_CLIENT = 1_000
 /** TTL of the RRsets that dynDNS writes (contract §10.5), in seconds. */
 export const DYNDNS_TTL = 60
 
-/** Milliseconds that a request waits in its process for earlier ones, before it fails with 503. */
+/** Milliseconds that a request waits in its process for earlier ones, in all, before it fails with 503. */
 export const TURN_TIMEOUT = 30_000
 
 /** Milliseconds that a write waits for the lock of a domain before it fails with 503. */

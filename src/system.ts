@@ -6,7 +6,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
 import type { Secondaries } from './nameserver/secondaries/secondaries.ts'
 import type { Bell } from './flow/bell.ts'
-import type { Budget } from './flow/budget.ts'
+import type { Budget, Patience } from './flow/budget.ts'
 import type { Counters } from './service/throttling/counters.ts'
 import type { Timestamp } from './time.ts'
 
@@ -58,6 +58,8 @@ export interface System {
   stopping: AbortSignal
   /** The id of the request; each request has a copy of the system, with this id, and a log whose lines have it. */
   request?: string
+  /** The patience of the request's client. */
+  patience?: Patience
   log: Log
   /** The recipient of measurements; undefined: METRICS_PORT is not set. */
   metrics: Metrics | undefined

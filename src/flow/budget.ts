@@ -6,6 +6,14 @@ const STOPPING = 'the process stops'
 /** Gives back the taken amount; call it once. */
 export type Release = () => void
 
+/** The patience of one that waits, perhaps in several budgets, one after the other. */
+export interface Patience {
+  /** Milliseconds. */
+  left: number
+  /** Aborts when nobody waits any more. */
+  gone: AbortSignal
+}
+
 interface Waiter {
   count: number
   enter: (release: Release) => void
@@ -42,27 +50,39 @@ export class Budget {
 
   /**
    * Takes some when the budget has room, after the earlier calls for the same caller.
-   * @throws Busy after TURN_TIMEOUT, and once the budget is closed
+   * @param patience default: TURN_TIMEOUT
+   * @throws Busy when the patience has ended, and once the budget is closed
    */
-  async take(caller: string, count = 1): Promise<Release> {
-    return new Promise((resolve, reject) => {
+  async take(caller: string, patience?: Patience, count = 1): Promise<Release> {
+    const start = performance.now()
+    return new Promise<Release>((resolve, reject) => {
       const waiters = this.#waiting.get(caller) ?? new Set()
-      const enter = (release: Release) => {
+      const end = () => {
         clearTimeout(late)
+        patience?.gone.removeEventListener('abort', leave)
+        if (patience !== undefined) patience.left -= performance.now() - start
+      }
+      const enter = (release: Release) => {
+        end()
         resolve(release)
       }
       const refuse = (reason: string) => {
-        clearTimeout(late)
+        end()
         waiters.delete(waiter)
         this.#admit(caller)
         reject(Busy.waitedTooLong(`${caller}: ${reason}`))
       }
+      const leave = () => {
+        refuse('the client is gone')
+      }
       const waiter = { count, enter, refuse }
-      const late = setTimeout(refuse, TURN_TIMEOUT, `still in the queue after ${TURN_TIMEOUT} ms`)
+      const late = setTimeout(refuse, patience?.left ?? TURN_TIMEOUT, `still in the queue after ${TURN_TIMEOUT} ms`)
+      patience?.gone.addEventListener('abort', leave)
       this.#waiting.set(caller, waiters.add(waiter))
       this.#admit(caller)
       // Without effect on one that has entered.
       if (this.#isClosed) refuse(STOPPING)
+      else if (patience?.gone.aborted === true) leave()
     })
   }
 
@@ -73,8 +93,8 @@ export class Budget {
   }
 
   /** Runs `work` when the budget has room. @throws Busy like `take`, without running `work` */
-  async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
-    const release = await this.take(caller)
+  async run<T>(caller: string, patience: Patience | undefined, work: () => Promise<T>): Promise<T> {
+    const release = await this.take(caller, patience)
     try {
       return await work()
     } finally {
@@ -82,13 +102,15 @@ export class Budget {
     }
   }
 
-  /** Admits the waiting calls of a caller in their order, as far as the budget has room. */
+  /** Admits the waiting calls of a caller in their order, as far as the budget has room; then others come first. */
   #admit(caller: string): void {
     const waiters = this.#waiting.get(caller)
     for (const waiter of waiters ?? []) {
       const release = this.tryTake(caller, waiter.count)
       if (release === undefined) return
       waiters!.delete(waiter)
+      this.#waiting.delete(caller)
+      this.#waiting.set(caller, waiters!)
       waiter.enter(release)
     }
     this.#waiting.delete(caller)

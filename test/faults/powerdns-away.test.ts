@@ -2,9 +2,11 @@ import test from 'ava'
 import { query } from '../../src/store/database.ts'
 import { SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../src/limits.ts'
 import { createAccount } from '../support/clients/accounts.ts'
-import { patiently, succeeded, newDomainWithWww } from '../support/clients/api.ts'
+import { patiently, sendHeld, succeeded, newDomainWithWww } from '../support/clients/api.ts'
+import { hold, plainRequest } from '../support/clients/raw.ts'
+import { addToken } from '../support/clients/tokens.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
-import { eventuallyIs } from '../support/eventually.ts'
+import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { stored } from '../support/state/snapshot.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
@@ -147,6 +149,35 @@ for (const [what, count, atOnce] of [
     t.deepEqual(await discrepancies(servers()), [])
   })
 }
+
+const isCreation = ({ method, path }: Call) => method === 'POST' && path.startsWith('/zones')
+
+test.serial('while PowerDNS is slow, forty creations of one account at once all succeed', async (t) => {
+  const { api } = await servers().serve()
+  servers().proxy.fail((call) => (isCreation(call) ? { late: 250 } : 'pass'))
+  const names = Array.from({ length: 40 }, (_, i) => `at-once-${i}.example`)
+  const answers = await Promise.all(names.map((name) => api.post('/domains/', { name })))
+  servers().proxy.heal()
+  t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
+})
+
+test.serial('a creation whose client is gone leaves the queue, and is not carried out', async (t) => {
+  const service = await servers().serve()
+  const { api } = service
+  const first = await sendHeld(servers(), isCreation, () => api.post('/domains/', { name: 'first.example' }))
+  const token = await addToken(service, servers().owner.id, { permCreateDomain: true })
+  const headers = [`Authorization: Token ${token.secret}`, 'Content-Type: application/json']
+  const creation = plainRequest('POST /api/v1/domains/', headers, '{"name":"gone.example"}')
+  const { socket } = await hold(service.url, creation)
+  const isUsed = async () => !(await api.get(`/auth/tokens/${token.id}/`)).text.includes('"last_used":null')
+  await eventually(isUsed)
+  const third = api.post('/domains/', { name: 'third.example' })
+  socket.destroy()
+  await eventuallyHas(() => service.logged(), 'the client is gone')
+  first.release('pass')
+  for (const { status } of await Promise.all([first.answering, third])) t.is(status, 201)
+  t.is((await api.get('/domains/gone.example/')).status, 404)
+})
 
 test.serial('if PowerDNS is killed during pushes, its zones are repaired after its restart', async (t) => {
   const { proxy, powerDns, restartPowerDns } = servers()

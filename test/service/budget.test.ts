@@ -20,12 +20,12 @@ test('work under one key is done in order, one at a time; other keys do not wait
   const queues = new Budget({ each: 1 })
   const { work, open } = gate()
   const done: number[] = []
-  const first = queues.run('a', async () => {
+  const first = queues.run('a', undefined, async () => {
     await work
     done.push(1)
   })
-  const others = [2, 3, 4].map((n) => queues.run('a', () => Promise.resolve(done.push(n))))
-  t.is(await queues.run('b', () => Promise.resolve('other')), 'other')
+  const others = [2, 3, 4].map((n) => queues.run('a', undefined, () => Promise.resolve(done.push(n))))
+  t.is(await queues.run('b', undefined, () => Promise.resolve('other')), 'other')
   t.deepEqual(done, [])
   open()
   await Promise.all([first, ...others])
@@ -36,7 +36,7 @@ test('as much is taken at a time as there is room for, in order, and one may tak
   const queues = new Budget({ each: 3 })
   const entered: string[] = []
   const enter = async (name: string, taken: number) => {
-    const leave = await queues.take('a', taken)
+    const leave = await queues.take('a', undefined, taken)
     entered.push(name)
     return leave
   }
@@ -89,14 +89,14 @@ test('what exceeds the bound of the caller, or of all, is not taken, until enoug
 test('after work fails, at once or later, the next work runs', async (t) => {
   const queues = new Budget({ each: 1 })
   const failing = [
-    queues.run('a', () => Promise.reject(new Error('later'))),
-    queues.run('a', () => {
+    queues.run('a', undefined, () => Promise.reject(new Error('later'))),
+    queues.run('a', undefined, () => {
       throw new Error('at once')
     }),
   ]
   const outcomes = (await Promise.allSettled(failing)).map(({ status }) => status)
   t.deepEqual(outcomes, ['rejected', 'rejected'])
-  t.is(await queues.run('a', () => Promise.resolve('next')), 'next')
+  t.is(await queues.run('a', undefined, () => Promise.resolve('next')), 'next')
 })
 
 test.serial('work that waits too long fails, never runs, and does not delay the work behind it', async (t) => {
@@ -104,18 +104,18 @@ test.serial('work that waits too long fails, never runs, and does not delay the 
   const leave = await queues.take('a')
   const ran: string[] = []
   const late = [
-    queues.run('a', () => Promise.resolve(ran.push('late'))),
-    queues.run('a', () => Promise.resolve(ran.push('later'))),
+    queues.run('a', undefined, () => Promise.resolve(ran.push('late'))),
+    queues.run('a', undefined, () => Promise.resolve(ran.push('later'))),
   ]
   mock.timers.tick(TURN_TIMEOUT)
   for (const waiting of late) {
     const error = await t.throwsAsync(waiting, { instanceOf: Unavailable })
     t.is(error.message, 'a: still in the queue after 30000 ms')
   }
-  const behind = queues.run('a', () => Promise.resolve(ran.push('behind')))
+  const behind = queues.run('a', undefined, () => Promise.resolve(ran.push('behind')))
   leave()
   await behind
-  await queues.run('a', () => Promise.resolve(ran.push('last')))
+  await queues.run('a', undefined, () => Promise.resolve(ran.push('last')))
   t.deepEqual(ran, ['behind', 'last'])
 })
 
@@ -150,4 +150,56 @@ test.serial('a budget that is closed refuses those who wait, and those who would
   ;(await queues.take('b'))()
   leave()
   ;(await queues.take('a'))()
+})
+
+test.serial('one who waits several times has one patience', async (t) => {
+  let now = 0
+  const clock = mock.method(performance, 'now', () => now)
+  const pass = (time: number) => {
+    now += time
+    mock.timers.tick(time)
+  }
+  const queues = new Budget({ each: 1 })
+  const patience = { left: TURN_TIMEOUT, gone: new AbortController().signal }
+  const [leave] = await Promise.all([queues.take('a'), queues.take('b')])
+  const first = queues.take('a', patience)
+  pass(TURN_TIMEOUT - 1)
+  leave()
+  await first
+  const second = queues.take('b', patience)
+  pass(1)
+  await t.throwsAsync(second, { instanceOf: Unavailable })
+  // What need not wait, needs no patience.
+  ;(await queues.take('c', patience))()
+  clock.mock.restore()
+})
+
+test('who is gone leaves the queue, without a turn, and those behind go on', async (t) => {
+  const queues = new Budget({ each: 2 })
+  const leave = await queues.take('a')
+  const client = new AbortController()
+  const patience = { left: TURN_TIMEOUT, gone: client.signal }
+  const leaving = queues.take('a', patience, 2)
+  const behind = queues.take('a')
+  client.abort()
+  t.is((await t.throwsAsync(leaving, { instanceOf: Unavailable })).message, 'a: the client is gone')
+  ;(await behind)()
+  await t.throwsAsync(queues.take('a', patience, 2), { instanceOf: Unavailable })
+  leave()
+  ;(await queues.take('a', undefined, 2))()
+})
+
+test('callers get the room for all by turns, also if one of them always waits', async (t) => {
+  const queues = new Budget({ each: 1, all: 1 })
+  const turns: string[] = []
+  const enter = async (caller: string) => {
+    const leave = await queues.take(caller)
+    turns.push(caller)
+    leave()
+  }
+  const leave = await queues.take('a')
+  const waiting = ['a', 'a', 'a', 'b', 'b', 'c'].map(enter)
+  leave()
+  await Promise.all(waiting)
+  t.deepEqual(turns, ['a', 'b', 'c', 'a', 'b', 'a'])
 })

@@ -33,5 +33,5 @@ export function answerEmpty(ctx: AppContext, status: number): void {
  */
 export async function joinReaders(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
-  finished(ctx.res, await system.bounds.readers.take(`readers of ${actor.accountId}`))
+  finished(ctx.res, await system.bounds.readers.take(`readers of ${actor.accountId}`, system.patience))
 }

@@ -46,7 +46,7 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
       await read(ctx, length)
       await next()
     } finally {
-      // A request whose client is gone may still be waiting for its turn, with its body.
+      // A request whose client is gone may still be at work, with its body.
       finished(ctx.res, release)
     }
   })

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type Koa from 'koa'
+import { TURN_TIMEOUT } from '../../limits.ts'
 import { METHODS } from '../kit/resource.ts'
 import { loggedAddress } from '../kit/caller.ts'
 import type { AppContext, State } from '../kit/context.ts'
 
 /**
- * Gives the request an id, takes over that of the trace to which it belongs, and logs one line after the response. The
- * line has no path, query or header, which may contain secrets.
+ * Gives the request an id and its patience, takes over the id of the trace to which it belongs, and logs one line after
+ * the response. The line has no path, query or header, which may contain secrets.
  */
 export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void> {
   const given = ctx.get('X-Request-Id')
@@ -15,7 +16,12 @@ export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void>
   // Every line that the request causes has its id.
   const { system } = ctx.state
   const trace = traceOf(ctx.get('traceparent'))
-  ctx.state.system = { ...system, request, log: system.log.child({ request, ...(trace !== undefined && { trace }) }) }
+  const log = system.log.child({ request, ...(trace !== undefined && { trace }) })
+  const gone = new AbortController()
+  ctx.res.once('close', () => {
+    gone.abort('closed')
+  })
+  ctx.state.system = { ...system, request, log, patience: { left: TURN_TIMEOUT, gone: gone.signal } }
   const start = performance.now()
   await next()
   // The request may have failed before the route or the actor was set.

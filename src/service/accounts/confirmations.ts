@@ -76,7 +76,7 @@ export async function redeem<A extends Action, T>(
   code: string,
   work: (trx: Db, account: Account, parameters: Parameters[A]) => Promise<T>,
 ): Promise<T> {
-  return system.bounds.queues.run(queueOf(code), () =>
+  return system.bounds.queues.run(queueOf(code), system.patience, () =>
     transaction(system.db, async (trx) => {
       const { account, parameters } = await claim(system, trx, action, code)
       return work(trx, account, parameters)

@@ -48,7 +48,7 @@ export async function refuseBeyondQuota({ db }: { db: Db }, { accountId }: Pick<
  * @throws Unauthenticated, Denied, Invalid, Unavailable, NameserverFailure
  */
 export async function create(system: System, writer: Writer, input: DomainInput): Promise<DomainWithKeys> {
-  return system.bounds.queues.run(`account ${writer.accountId}`, async () => {
+  return system.bounds.queues.run(`account ${writer.accountId}`, system.patience, async () => {
     if (input.restore === true && input.zonefile) throw Invalid.field('zonefile', 'Cannot be combined with restore.')
     const { name, zonefile: text = '' } = input
     // Read before the transaction, so that other writers do not wait for it; not for a name that no account can have.

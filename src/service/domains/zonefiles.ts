@@ -65,7 +65,7 @@ function occlusionTexts(domain: Pick<Domain, 'name'>, found: readonly Occlusion[
  */
 export async function replace(access: Access, text: string, terms: Terms): Promise<Written> {
   const { system, actor, domain } = access
-  return system.bounds.queues.run(`account ${actor.accountId}`, async () => {
+  return system.bounds.queues.run(`account ${actor.accountId}`, system.patience, async () => {
     const zonefile = await read(text, domain.name, { apexNs: true })
     if (zonefile instanceof ZoneFileError) throw refused(zonefile.message)
     await using zone = await openZone(access, 'all', { dryRun: terms.dryRun, source: 'zonefile' })
@@ -150,7 +150,7 @@ function refused(text: string): Invalid {
  * @throws NotFound, NameserverFailure before the first part; Busy
  */
 export async function* exportZone({ system, actor, domain }: Access, host: string): AsyncGenerator<string> {
-  const leave = await system.bounds.exports.take(`exports of ${actor.accountId}`)
+  const leave = await system.bounds.exports.take(`exports of ${actor.accountId}`, system.patience)
   try {
     let text: string | undefined
     for await (const { version, rrsets } of store.snapshot(system.db, domain.id)) {

@@ -143,7 +143,7 @@ export async function limitFailures<T>(
   const { counters } = system
   if (counters === undefined) return attempt()
   const windows = windowsFor(system, scope, identity)
-  return system.bounds.queues.run(`${scope} ${identity}`, async () => {
+  return system.bounds.queues.run(`${scope} ${identity}`, system.patience, async () => {
     const wait = waitingTime((await counters.read(windows)).filter(isFull))
     if (wait !== undefined) throw new Throttled(wait, scope)
     const result = await attempt()

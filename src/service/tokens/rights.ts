@@ -96,7 +96,7 @@ export async function withRights<T>(
   changed: Holder[],
   work: (trx: Db) => Promise<T>,
 ): Promise<T> {
-  return system.bounds.queues.run(`rights of ${actor.accountId}`, () =>
+  return system.bounds.queues.run(`rights of ${actor.accountId}`, system.patience, () =>
     transaction(system.db, async (trx) => {
       await renew(system, trx, actor, use, changed)
       return work(trx)

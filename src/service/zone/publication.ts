@@ -145,8 +145,9 @@ export async function openPublication(
     for (const leaveOne of left) leaveOne()
   }
   try {
-    if (queue !== undefined) left.push(await system.bounds.queues.take(queue))
-    left.push(await system.bounds.writers.take(`writers of ${account}`, isLarge ? WRITERS_PER_ACCOUNT : 1))
+    if (queue !== undefined) left.push(await system.bounds.queues.take(queue, system.patience))
+    const count = isLarge ? WRITERS_PER_ACCOUNT : 1
+    left.push(await system.bounds.writers.take(`writers of ${account}`, system.patience, count))
     return new Publication(system, await begin(system.pools.writers), leave)
   } catch (error) {
     leave()
