@@ -135,6 +135,7 @@ const RELEASED: Record<string, string> = {
   '21_count_request': '075cabca82c5b50702c050cb0efe743deb5c4ca9c27f76ddbb26e902ec017da9',
   '22_transfer_key_names': '65358d79b06566564acda303b625c47326fc666aa3cc589fb85fd07183892981',
   '23_lost_members': '0b9f0d9beb8f2242475dcffddd1418d49aab32f256e5c637bf783f2f0d0e0e40',
+  '24_record_octets': 'e65a54ebc2608edf759e17f522e1450cce8f7aa49b112513ddccbeea018dbec0',
 }
 
 /** The newest migration of each released schema. */
@@ -150,6 +151,7 @@ const SCHEMAS = [
   '21_count_request',
   '22_transfer_key_names',
   '23_lost_members',
+  '24_record_octets',
 ]
 
 test('a released migration does not change, and new ones come after it', (t) => {
@@ -237,6 +239,33 @@ test('a TSIG key keeps its name; the next one gets a random one', async (t) => {
     t.regex(keyName, /^key-[0-9a-f-]{36}$/)
     await put(db, 1, old)
     t.is((await ofDomain(db, 1))!.keyName, keyName)
+  })
+})
+
+test('the octets of the records that are there are counted', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    await undo(db, '23_record_octets')
+    await query(
+      db,
+      `with account as (
+         insert into accounts (email, created, credentials_changed, state)
+         values ('a@example.test', now(), now(), 'active') returning id
+       ), made as (
+         insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
+         select name, account.id, 60, 1, size, now(), now(), now()
+         from account, (values ('empty.test', 0), ('full.test', 2)) as domain (name, size) returning domains.id, name
+       )
+       insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+       select made.id, '', type, 300, cast(records as text[]), now(), now()
+       from made, (values ('A', '{192.0.2.1,192.0.2.10}'), ('TXT', '{"\\"x\\""}')) as rrset (type, records)
+       where name = 'full.test'`,
+    )
+    await migrate(url)
+    t.deepEqual(await query(db, 'select name, record_octets as octets from domains order by name'), [
+      { name: 'empty.test', octets: 0 },
+      { name: 'full.test', octets: 9 + 10 + 3 },
+    ])
   })
 })
 

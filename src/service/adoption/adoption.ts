@@ -14,6 +14,7 @@ import type { System } from '../../system.ts'
 import { NIL_UUID } from '../ids.ts'
 import { openPublication, nextVersion, type Publication } from '../zone/publication.ts'
 import { creations, record, SERVICE } from '../zone/journal.ts'
+import { sizeOf } from '../zone/size.ts'
 import { storeKeys } from '../secrets/signing-keys.ts'
 import { counted, planContents, type AdoptionOptions, type ContentsPlan } from './adoption-plan.ts'
 import { isAllowed, nameProblems, registrable, registrableAncestors } from '../names/availability.ts'
@@ -187,6 +188,9 @@ async function planOf(system: System, name: string, found: FoundZone, request: A
   else if (!keys.some(({ active, published }) => active && published)) {
     contents.obstacles.push('none of its keys is active and published')
   }
+  if (sizeOf(contents.rrsets).octets > system.config.limitOctets) {
+    contents.obstacles.push(`it has more than ${system.config.limitOctets} octets of records (LIMIT_OCTETS)`)
+  }
   if (found.serial > SERIAL_MAX) contents.obstacles.push(`its serial ${found.serial} leaves no room for changes`)
   return { name, found, keys, denial, contents }
 }
@@ -230,7 +234,7 @@ async function take(publication: Publication, owner: Account, plan: Plan, keepSo
   const row = { name, ownerId: owner.id, minimumTtl: system.config.minimumTtl, version, denial, now }
   const { id } = await store.insert(trx, { ...row, isMember: system.config.catalogZone !== undefined })
   const written = contents.rrsets
-  await rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now })
+  await rrsets.apply(trx, id, { removed: [], written, growth: sizeOf(written), version, rectify: true, now })
   await record(system, trx, id, SERVICE, { version, now }, await creations(written))
   await storeKeys(system, trx, { id, name }, keys, { only: true })
   await marks.setMany(trx, [name], { delay: OWN_REPAIR })

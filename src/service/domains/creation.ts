@@ -19,6 +19,7 @@ import { renew } from '../tokens/rights.ts'
 import { NO_CONDITIONS } from '../zone/conditions.ts'
 import { authorOf } from '../zone/journal.ts'
 import { nextVersion, openPublication, type Publication } from '../zone/publication.ts'
+import { refuseTooLarge, sizeOf } from '../zone/size.ts'
 import { Zone } from '../zone/zone.ts'
 import { disallowed, nameProblems, reserveName, type NameInput } from '../names/availability.ts'
 import { delegate } from './delegations.ts'
@@ -162,7 +163,12 @@ async function createZone(
 async function firstRRsets(zone: Zone, zonefile: ZoneFile, old: Deleted | undefined): Promise<RRsetState[]> {
   const { nameServers } = zone.publication.system.config
   const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: nameServers }
-  if (old === undefined) return [apexNs, ...(await inSlices(zonefiles.toImport(zone, zonefile)))]
+  if (old === undefined) {
+    const rrsets = [apexNs, ...(await inSlices(zonefiles.toImport(zone, zonefile)))]
+    // A zone file may have RRSETS_MAX RRsets beside the NS of the apex.
+    refuseTooLarge(zone.publication.system.config, zone.domain, { ...sizeOf(rrsets), rrsets: 0 })
+    return rrsets
+  }
   // Every new domain has these, whatever the policies.
   const others = old.rrsets.filter((rrset) => !isDeepStrictEqual(rrset, apexNs))
   authoriseWrites(zone.policies, zone.domain.id, others)

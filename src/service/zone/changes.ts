@@ -163,11 +163,6 @@ export interface Written {
   version: number | undefined
 }
 
-/** Returns the number of RRsets that a domain gains; negative if it loses some. */
-export function growthOf(changes: Change[]): number {
-  return changes.reduce((sum, { before, after }) => sum + Number(after !== undefined) - Number(before !== undefined), 0)
-}
-
 /** Returns the RRset that a change leaves. A change without effect keeps the order of the records. */
 export function rrsetAfter({ before, after, isEffective }: Change, now: Timestamp): RRset | undefined {
   if (after === undefined) return undefined

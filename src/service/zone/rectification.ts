@@ -5,8 +5,9 @@ import { NSEC } from '../../nameserver/nameserver.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
-import { growthOf, type Change } from './changes.ts'
+import type { Change } from './changes.ts'
 import type { Publication } from './publication.ts'
+import { growthOf } from './size.ts'
 
 /** Types that affect which names are authoritative. */
 const STRUCTURAL = ['NS', 'DS', 'DNAME']
@@ -22,7 +23,7 @@ export async function needsRectification(
   around: RRset[] | undefined,
   changes: Change[],
 ): Promise<boolean> {
-  if (system.nameserver.alwaysRectify || size + growthOf(changes) <= SMALL_ZONE) return true
+  if (system.nameserver.alwaysRectify || size + growthOf(changes).rrsets <= SMALL_ZONE) return true
   if (around === undefined) return true
   const { cuts, names } = await inSlices(structuralChanges(around, changes))
   if (cuts || names.length === 0 || denial !== NSEC) return cuts || names.length > 0

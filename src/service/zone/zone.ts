@@ -1,6 +1,5 @@
 import { parentAmong } from '../../dns/names.ts'
-import { limitExceeded, NameserverFailure, Occluded } from '../../errors.ts'
-import { RRSETS_MAX } from '../../limits.ts'
+import { NameserverFailure, Occluded } from '../../errors.ts'
 import type { Key, Transfers } from '../../nameserver/nameserver.ts'
 import { inSlices } from '../../flow/slices.ts'
 import { allOf, sendAlong } from '../../store/database.ts'
@@ -14,13 +13,14 @@ import type { RRset, RRsetState } from '../../store/zone/rrsets.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
 import { after, type Timestamp } from '../../time.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
-import { growthOf, rrsetAfter, type Change, type Written, type ZoneState } from './changes.ts'
+import { rrsetAfter, type Change, type Written, type ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
 import type { Difference } from './differences.ts'
 import { creations, occasionOf, record, type Author } from './journal.ts'
 import { created, deleted, isCut, occlusions } from './occlusion.ts'
 import { deleteLeftovers, ended, equalise, nextVersion, toPublish, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
+import { growthOf, refuseTooLarge, sizeOf } from './size.ts'
 import { openKeys, storeKeys } from '../secrets/signing-keys.ts'
 
 /**
@@ -67,11 +67,10 @@ export class Zone implements ZoneState, AsyncDisposable {
    * Stores, publishes and commits the changes, unless the zone was opened for a dry run. When it resolves, DNS answers
    * the new state.
    * @param options.touch updates the domain's `touched` even if the changes neither change nor keep any RRset
-   * @throws Denied if the domain would have more than RRSETS_MAX; Occluded, Unavailable, NameserverFailure
+   * @throws Denied if the domain would be too large; Occluded, Unavailable, NameserverFailure
    */
   async write(changes: Change[], options?: { touch: boolean }): Promise<Written> {
-    const growth = growthOf(changes)
-    if (growth > 0 && this.domain.size + growth > RRSETS_MAX) throw limitExceeded('a domain', RRSETS_MAX, 'RRsets')
+    refuseTooLarge(this.publication.system.config, this.domain, growthOf(changes))
     const effective = changes.filter(({ isEffective }) => isEffective)
     await this.#refuseOccluded(effective)
     if (this.dryRun) return { changes: effective, rrsets: [], version: undefined }
@@ -178,7 +177,7 @@ export class Zone implements ZoneState, AsyncDisposable {
       allOf([
         keysOf(trx, id),
         transfersOf(system, trx, domain),
-        rrsets.apply(trx, id, { removed: [], written, growth: written.length, version, rectify: true, now }),
+        rrsets.apply(trx, id, { removed: [], written, growth: sizeOf(written), version, rectify: true, now }),
         record(system, trx, id, this.author, { version, now }, steps),
       ]),
     )

@@ -21,13 +21,16 @@ export interface Domain {
   paused: boolean
   /** The number of its RRsets. */
   size: number
+  /** The octets of their records. */
+  octets: number
   created: Timestamp
   published: Timestamp
   touched: Timestamp
 }
 
 const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domains.minimum_ttl as "minimumTtl",
-  domains.version, domains.rectify, domains.denial, domains.paused, domains.size, domains.created, domains.published, domains.touched`
+  domains.version, domains.rectify, domains.denial, domains.paused, domains.size, domains.record_octets as octets,
+  domains.created, domains.published, domains.touched`
 
 /** A domain that the transaction has locked for writing. */
 export interface LockedDomain extends Domain {

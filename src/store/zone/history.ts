@@ -207,21 +207,18 @@ export interface DeletedDomain {
 export async function bury(trx: Db, domainId: number, occasion: Occasion): Promise<void> {
   await query(
     trx,
-    `with state as materialized (
-       select count(*) as count, coalesce(sum(octet_length(array_to_string(records, ''))), 0) as octets
-       from rrsets where domain_id = :domainId
-     ), buried as (
+    `with buried as (
        insert into deleted_domains (id, name, owner_id, minimum_ttl, denial, created, deleted)
-       select id, name, owner_id, minimum_ttl, denial, created, :now from domains, state
-       where id = :domainId and octets <= ${RESTORABLE_OCTETS}
+       select id, name, owner_id, minimum_ttl, denial, created, :now from domains
+       where id = :domainId and record_octets <= ${RESTORABLE_OCTETS}
        returning id
      )
      insert into history (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes)
-     select :id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, state.count, (
+     select :id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, size, (
        select '[' || coalesce(string_agg(format('["%s","%s",[%s,%s,null]', subname, type, ttl,
          substr(cast(array_to_json(records) as text), 2)), ','), '') || ']'
        from rrsets where domain_id = :domainId
-     ) from buried, state`,
+     ) from buried join domains using (id)`,
     { ...occasion, id: idAt(occasion.now, randomBytes(8)), domainId },
   )
 }

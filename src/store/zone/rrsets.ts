@@ -165,13 +165,19 @@ export async function* snapshot(
   }
 }
 
+/** What a domain gains by a write; negative if it loses more. */
+export interface Growth {
+  rrsets: number
+  /** Of records. */
+  octets: number
+}
+
 /** The changes that a write makes to a domain. */
 export interface Outcome {
   removed: RRsetKey[]
   /** Created or replaced. */
   written: RRsetState[]
-  /** The number of RRsets that the domain gains; negative if it loses some. */
-  growth: number
+  growth: Growth
   version: number
   rectify: boolean
   now: Timestamp
@@ -194,7 +200,8 @@ export async function apply(trx: Db, domainId: number, outcome: Outcome): Promis
       trx,
       `with domain as (
          update domains
-         set version = :version, rectify = :rectify, size = size + :growth, published = :now, touched = :now
+         set version = :version, rectify = :rectify, size = size + :rrsets, record_octets = record_octets + :octets,
+           published = :now, touched = :now
          where id = :domainId
        )
        insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
@@ -203,7 +210,7 @@ export async function apply(trx: Db, domainId: number, outcome: Outcome): Promis
        on conflict on constraint rrsets_identity
          do update set ttl = excluded.ttl, records = excluded.records, touched = excluded.touched`,
       {
-        ...{ domainId, ...state, growth: from === 0 ? growth : 0 },
+        ...{ domainId, ...state, ...(from === 0 ? growth : { rrsets: 0, octets: 0 }) },
         batch: await stringify(batch, ({ subname, type, ttl, records }) => ({ subname, type, ttl, records })),
       },
     )

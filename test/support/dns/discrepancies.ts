@@ -18,6 +18,8 @@ interface Row {
   version: number
   rectify: boolean
   denial: string
+  size: number
+  octets: number
   rrsets: { subname: string; type: string; ttl: number; records: string[] }[]
 }
 
@@ -74,7 +76,7 @@ export async function discrepanciesInTheEnd(servers: TestServers, foreign: strin
 function domainsOf(servers: Inspected, name: string | null = null): Promise<Row[]> {
   return query<Row>(
     servers.system.db,
-    `select name, version, rectify, denial, (
+    `select name, version, rectify, denial, size, record_octets as octets, (
        select coalesce(json_agg(json_build_object('subname', subname, 'type', type, 'ttl', ttl, 'records', records)), '[]')
        from rrsets where domain_id = domains.id
      ) as rrsets from domains where name = coalesce(:name, name) order by name`,
@@ -82,7 +84,8 @@ function domainsOf(servers: Inspected, name: string | null = null): Promise<Row[
   )
 }
 
-async function inZone(servers: Inspected, { name, version, rectify, denial, rrsets }: Row): Promise<string[]> {
+async function inZone(servers: Inspected, domain: Row): Promise<string[]> {
+  const { name, version, rectify, denial, rrsets } = domain
   const { status, json } = await servers.pdns('GET', `/zones/${name}.`)
   if (status !== 200) return [`${name} is not at PowerDNS: ${status}`]
   const zone = json as PdnsZone
@@ -105,10 +108,15 @@ async function inZone(servers: Inspected, { name, version, rectify, denial, rrse
     ]),
   )
   const live = new Map<string, string>()
+  let octets = 0
   for (const { name, type, ttl, records } of zone.rrsets) {
     const contents = records.map(({ content }) => content).sort()
-    if (type !== 'SOA') live.set(`${name} ${type}`, `${ttl} ${contents.join(' ')}`)
+    if (type === 'SOA') continue
+    live.set(`${name} ${type}`, `${ttl} ${contents.join(' ')}`)
+    octets += contents.join('').length
   }
+  compare('number of RRsets', domain.size, live.size)
+  compare('octets of records', domain.octets, octets)
   for (const key of new Set([...stored.keys(), ...live.keys()])) compare(key, stored.get(key), live.get(key))
   for (const { subname, type, records } of rrsets) {
     if (type !== 'A') continue
