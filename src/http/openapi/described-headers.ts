@@ -129,7 +129,9 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
   LinkOfIndex: { name: 'Link', description: 'This document, and a page that shows it (RFC 8631).', required: true },
   Location: { description: 'The page of the API.', required: true, example: 'https://dns.example.net/api/v1/docs/' },
   'Zoneplane-Version': {
-    description: 'The version of the domain that the write has published; absent if it has published none.',
+    description:
+      'The version of the domain that the write has published; absent if it has published none. DNS may serve a higher ' +
+      'SOA serial.',
     schema: { type: 'integer' },
     example: 1795297087,
   },

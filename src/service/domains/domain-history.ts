@@ -47,11 +47,13 @@ function shownTo<E extends Entry>({ permManageTokens, override }: Actor, entry: 
 
 /**
  * Puts each RRset of an entry back to its state before (contract §15.5).
- * @throws NotFound, Denied, PreconditionFailed, Invalid; Obstructed if one of them was changed since
+ * @throws NotFound, Denied, PreconditionFailed, Invalid; Obstructed if one of them was changed since; Conflict if the
+ * entry is a repair, or created the domain
  */
 export async function undo(access: Access, id: string, terms: Terms): Promise<Written> {
-  const { source, changes: steps } = await entryOf(access, id)
+  const { source, created, changes: steps } = await entryOf(access, id)
   if (source === 'repair') throw new Conflict('A repair cannot be undone.')
+  if (created === access.domain.created) throw new Conflict('The creation of a domain cannot be undone.')
   const subnames = [...new Set(steps.map(({ subname }) => subname))]
   await using zone = await openZone(access, subnames, { dryRun: terms.dryRun, source: 'undo' })
   const changes = changesFrom(zone.current, steps)

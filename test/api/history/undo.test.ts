@@ -1,5 +1,14 @@
 import fc from 'fast-check'
-import { newDomain, newReservedDomain, newRRset, newZone, rrset, succeeded } from '../../support/clients/api.ts'
+import { query } from '../../../src/store/database.ts'
+import {
+  freshName,
+  newDomain,
+  newReservedDomain,
+  newRRset,
+  newZone,
+  rrset,
+  succeeded,
+} from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { depth } from '../../support/depth.ts'
 import { useService } from '../../support/harness.ts'
@@ -167,9 +176,40 @@ test('NS RRsets below a local public suffix are not undone, either', async (t) =
   await newReservedDomain(service(), operator.id, 'dyn.example.net')
   const { api } = await service().account()
   const domain = await newDomain(api, 'child.dyn.example.net')
-  const [creation] = await entriesOf(api, domain)
-  const { status, json } = await undo(api, domain, creation!)
+  // As another one that was there before its parent became a local public suffix.
+  await query(
+    service().system.db,
+    `with domain as (update domains set size = size + 1 where name = :domain returning id)
+     insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+     select id, 'a', 'NS', 60, '{ns.example.}', now(), now() from domain`,
+    { domain },
+  )
+  succeeded(await api.delete(`/domains/${domain}/rrsets/a/NS/`), 204)
+  const [deletion] = await entriesOf(api, domain)
+  const { status, json } = await undo(api, domain, deletion!)
   t.deepEqual([status, json], [400, { type: ['Cannot modify NS records for this domain.'] }])
+})
+
+test('the creation of a domain cannot be undone: with a zone file, without one, or by the operator', async (t) => {
+  const { api, id } = await service().account()
+  const [imported, named, made] = [freshName(), freshName(), freshName()]
+  succeeded(await api.post('/domains/', { name: imported, zonefile: 'www 60 A 192.0.2.1' }), 201)
+  succeeded(await api.post('/domains/', { name: named }), 201)
+  await newReservedDomain(service(), id, made)
+  for (const [domain, source] of [
+    [imported, 'import'],
+    [named, 'creation'],
+    [made, 'operator'],
+  ] as const) {
+    const contents = await contentsOf(api, domain)
+    const [creation] = await entriesOf(api, domain)
+    t.is(creation!.source, source)
+    for (const search of ['', '?dry_run=true']) {
+      const { status, text } = await undo(api, domain, creation!, search)
+      t.deepEqual([status, text], [409, '{"detail":"The creation of a domain cannot be undone."}'])
+    }
+    t.deepEqual(await contentsOf(api, domain), contents)
+  }
 })
 
 test('PowerDNS refuses a state: 400, and nothing changes', async (t) => {
@@ -253,7 +293,8 @@ test('after random writes, undo of the newest is its inverse; undo of an older o
         succeeded(await undo(api, domain, (await entriesOf(api, domain))[0]!), 200)
       }
       const now = await contentsOf(api, domain)
-      const older = entries[choice % entries.length]!
+      // The last entry is the creation of the domain.
+      const older = entries[choice % (entries.length - 1)]!
       const steps = await changesIn(api, domain, older)
       const { status, json } = await undo(api, domain, older)
       const text = (state: { ttl: number; records: string[] } | null) =>
