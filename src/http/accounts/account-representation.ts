@@ -3,6 +3,7 @@ import { emailProblems, type AccountWithCounts } from '../../service/accounts/ac
 import { nameProblems } from '../../service/names/availability.ts'
 import { passwordProblems } from '../../service/accounts/passwords.ts'
 import { boolean, nonBlankText, ruledText } from '../fields/fields.ts'
+import { DOMAIN_NAME, EMAIL_INPUT, NEW_PASSWORD } from '../fields/patterns.ts'
 import { COUNT, EMAIL, nullable, TIME, UUID } from '../fields/schema.ts'
 import { form, representation } from '../fields/table.ts'
 import { captchaAnswer } from './captcha-representation.ts'
@@ -26,10 +27,10 @@ export const ACCOUNT = representation<AccountWithCounts>()(['Account'], {
   },
 })
 
-const email = ruledText({ trim: true }, emailProblems)
+const email = ruledText({ trim: true }, emailProblems).meta({ accepted: EMAIL_INPUT })
 const password = nonBlankText({ trim: true })
-const newPassword = ruledText({ trim: true }, passwordProblems)
-const domain = ruledText({ trim: false }, nameProblems)
+const newPassword = ruledText({ trim: true }, passwordProblems).meta({ accepted: NEW_PASSWORD })
+const domain = ruledText({ trim: false }, nameProblems).meta({ accepted: DOMAIN_NAME })
 
 const EMAIL_ROW = { write: email, text: 'The address of the account.', example: 'alice@example.org' }
 const PASSWORD_ROW = { write: password, text: 'The password of the account.', example: 'correct horse battery' }

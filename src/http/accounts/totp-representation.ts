@@ -3,14 +3,17 @@ import { TOTP_DIGITS, TOTP_NAME_LENGTH } from '../../limits.ts'
 import type { Factor, NewFactor } from '../../service/accounts/totp.ts'
 import { base32 } from '../../service/accounts/totp-codes.ts'
 import { ruledText, text } from '../fields/fields.ts'
+import { CODE_INPUT, TEXT } from '../fields/patterns.ts'
 import { nullable, STRING, TIME, UUID } from '../fields/schema.ts'
 import { form, representation } from '../fields/table.ts'
 
-const name = text({ trim: true }).test(
-  'length',
-  `Ensure this field has no more than ${TOTP_NAME_LENGTH} characters.`,
-  (value = '') => characters(value) <= TOTP_NAME_LENGTH,
-)
+const name = text({ trim: true })
+  .test(
+    'length',
+    `Ensure this field has no more than ${TOTP_NAME_LENGTH} characters.`,
+    (value = '') => characters(value) <= TOTP_NAME_LENGTH,
+  )
+  .meta({ accepted: { ...TEXT, maxLength: TOTP_NAME_LENGTH } })
 
 /** A second factor; in full with its secret. The context is the issuer in the URI (contract §12). */
 export const FACTOR = representation<Factor & Partial<NewFactor>, string>()(['Factor', 'NewFactor'], {
@@ -42,7 +45,7 @@ function uri(secret: string, email: string, host: string): string {
 }
 
 /** A code of a factor, as a member of a request. */
-export const code = ruledText({ trim: true }, codeProblems)
+export const code = ruledText({ trim: true }, codeProblems).meta({ accepted: CODE_INPUT })
 
 /** A code of a factor (contract §12). */
 export const CODE = form(

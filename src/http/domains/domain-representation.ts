@@ -1,5 +1,6 @@
 import type { Domain, Key } from '../../service/domains/domains.ts'
 import { boolean, nonBlankText, text } from '../fields/fields.ts'
+import { DOMAIN_NAME } from '../fields/patterns.ts'
 import { arrayOf, BOOLEAN, nullable, oneOf, ref, STRING, TIME } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
@@ -33,7 +34,7 @@ export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'Do
   created: { read: TIME, text: 'The time of its creation.' },
   published: { read: TIME, text: 'The time of the last change of its contents in DNS.' },
   name: {
-    writeOnce: nonBlankText({ trim: false }),
+    writeOnce: nonBlankText({ trim: false }).meta({ accepted: DOMAIN_NAME }),
     text: 'In lower case, without final dot; internationalised names in Punycode.',
     example: 'example.com',
   },
@@ -50,7 +51,7 @@ export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'Do
   touched: { read: TIME, text: 'The time of the last write to it or its RRsets, even without a change.' },
   zonefile: {
     // Not trimmed: a leading blank stands for the previous owner name, and errors name line numbers.
-    writeOnly: text({ trim: false }),
+    writeOnly: text({ trim: false }).meta({ accepted: STRING }),
     text: 'A zone file (RFC 1035 §5) to import, without its SOA, its NS at the apex and its DNSSEC records.',
     example: 'www 3600 IN A 192.0.2.1',
   },

@@ -6,6 +6,7 @@ import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, pages, shows, text } from '../openapi/answers.ts'
 import { CHANGES } from '../kit/change-representation.ts'
 import { DOMAIN } from './domain-representation.ts'
+import type { Component } from '../fields/schema.ts'
 import { PUBLICATION } from './publication-representation.ts'
 import type { Group, Resource } from '../kit/resource.ts'
 import * as domains from './domain-handlers.ts'
@@ -16,6 +17,12 @@ import { TRANSFERS_OF_DOMAIN } from '../transfers/transfer-resource.ts'
 const domainRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' })
 
 const ZONE_FILE = text('www.example.com.\t3600\tIN\tA\t192.0.2.1', 'A zone file (RFC 1035 §5).', 'text/dns')
+
+const newDomain: Component = {
+  ...DOMAIN.input('DomainInput', ['name']),
+  not: { properties: { restore: {}, zonefile: { minLength: 1 } }, required: ['restore', 'zonefile'] },
+  examples: [{ name: 'example.com', zonefile: 'www 3600 IN A 192.0.2.1' }],
+}
 
 /** Describes domains (contract §7). */
 export function domainGroup(config: Config): Group {
@@ -37,7 +44,7 @@ export function domainGroup(config: Config): Group {
           id: 'createDomain',
           summary: 'Create a domain',
           description: 'Needs `perm_create_domain`. When the response arrives, DNS serves the signed domain.',
-          takes: json(DOMAIN.input('DomainInput', ['name'])),
+          takes: json(newDomain),
           answers: { 201: shows(DOMAIN.full) },
           errors: { 400: ['domain with this name already exists.'], 403: NOT_PERMITTED },
           chain: [reportPublication, body(config.bodyLimit), domains.createDomain],

@@ -2,6 +2,7 @@ import * as yup from 'yup'
 import { DURATION_DAYS, DURATION_TEXT_LENGTH } from '../../limits.ts'
 import { toDuration, type Duration } from '../../time.ts'
 import { type Problem } from './fields.ts'
+import { DURATION_TEXT } from './patterns.ts'
 import type { Component, JsonSchema } from './schema.ts'
 
 const DAY = 86_400_000_000n
@@ -13,9 +14,10 @@ const ACCEPTED: Component = {
     'A duration: `[D ]HH:MM:SS[.f]`, `[D ]MM:SS`, `[D ]SS`, `D days, HH:MM:SS`, ISO 8601 such as `P3DT4H5M6S`, or a ' +
     `number of seconds; at most ${DURATION_DAYS} days.`,
   type: ['string', 'number'],
-  pattern: String.raw`\d`,
+  pattern: DURATION_TEXT,
   maxLength: DURATION_TEXT_LENGTH,
   minimum: 0,
+  maximum: DURATION_DAYS * 86_400,
   examples: ['7 00:00:00'],
 }
 

@@ -1,7 +1,8 @@
 import * as yup from 'yup'
-import { MAX_RECORDS } from '../../dns/rrset.ts'
+import { MAX_RECORDS, MAX_RECORDS_JSON } from '../../dns/rrset.ts'
 import { Invalid, type Problems } from '../../errors.ts'
 import { INTEGER_TEXT_LENGTH } from '../../limits.ts'
+import { NON_BLANK, NON_EMPTY_TEXT, TEXT } from './patterns.ts'
 import { BOOLEAN, STRING, type Component, type JsonSchema } from './schema.ts'
 
 /** The input fields of contract §1.4, as yup schemas. Each carries its JSON schemas. */
@@ -28,9 +29,6 @@ export interface Problem {
   problem: string
 }
 
-/** The schema of text in requests, where numbers become text (contract §1.4). */
-const ACCEPTED_TEXT: JsonSchema = { type: ['string', 'number'] }
-
 /** Returns the field of text, or of a number, which becomes text. */
 export function text({ trim, otherwise = 'Not a valid string.' }: { trim: boolean; otherwise?: string }) {
   return yup
@@ -45,14 +43,14 @@ export function text({ trim, otherwise = 'Not a valid string.' }: { trim: boolea
       const problem = typeof value === 'string' ? characterProblem(value) : undefined
       return problem === undefined || createError({ message: problem })
     })
-    .meta({ accepted: ACCEPTED_TEXT, shown: STRING })
+    .meta({ accepted: TEXT, shown: STRING })
 }
 
 /** Returns the field of text that is not empty. */
 export function nonBlankText({ trim }: { trim: boolean }) {
   return text({ trim })
     .test('blank', BLANK, (value) => value !== '')
-    .meta({ accepted: { ...ACCEPTED_TEXT, ...(trim ? { pattern: String.raw`\S` } : { minLength: 1 }) } })
+    .meta({ accepted: trim ? { ...TEXT, pattern: NON_BLANK } : NON_EMPTY_TEXT })
 }
 
 /** Returns the field of text that is not empty, and for which `problems` returns nothing. */
@@ -158,7 +156,7 @@ export function array<Item>(
 
 /** Returns the field of an array of texts, none of them empty. */
 export function texts() {
-  return array(readItem, MAX_RECORDS, { type: 'string', pattern: String.raw`\S` }, STRING)
+  return array(readItem, MAX_RECORDS, { type: 'string', pattern: NON_BLANK, maxLength: MAX_RECORDS_JSON }, STRING)
 }
 
 function readItem(item: unknown): string | Problem {

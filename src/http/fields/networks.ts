@@ -2,19 +2,18 @@ import { inNetwork, parseIPv4, parseNetwork, printIPv4, printIPv6, type Network 
 import { Unreadable } from '../../dns/malformed.ts'
 import { ALLOWED_SUBNETS_MAX } from '../../limits.ts'
 import { array, NULL, type Problem } from './fields.ts'
-import { STRING, type JsonSchema } from './schema.ts'
+import { NETWORK } from './patterns.ts'
+import { STRING } from './schema.ts'
 
 /** Returns the field of an array of networks and addresses; all become networks in CIDR notation (contract §5.4). */
 export function networks() {
-  return array(readNetwork, ALLOWED_SUBNETS_MAX, ACCEPTED, STRING)
+  return array(readNetwork, ALLOWED_SUBNETS_MAX, NETWORK, STRING)
 }
 
 /** Returns the same field, except that an address stays one (contract §15.7). */
 export function transferAddresses(max: number) {
-  return array(readAddress, max, ACCEPTED, STRING)
+  return array(readAddress, max, NETWORK, STRING)
 }
-
-const ACCEPTED: JsonSchema = { type: 'string', pattern: String.raw`\d|:` }
 
 function readNetwork(item: unknown): string | Problem {
   const network = parseItem(item)

@@ -3,6 +3,7 @@ import { SOURCES, type Entry, type Step, type When } from '../../service/domains
 import { readTime } from '../../time.ts'
 import { CHANGE } from '../kit/change-representation.ts'
 import { integer, ruledText } from '../fields/fields.ts'
+import { TIME_INPUT, VERSION_INPUT } from '../fields/patterns.ts'
 import {
   arrayOf,
   COUNT,
@@ -48,24 +49,35 @@ export const ENTRY = representation<Entry & { changes?: Step[] }>()(['Entry', 'E
   },
 })
 
-const at = ruledText({ trim: true }, (text) => (readTime(text) === undefined ? [WRONG_TIME] : []))
+const at = ruledText({ trim: true }, (text) => (readTime(text) === undefined ? [WRONG_TIME] : [])).meta({
+  accepted: TIME_INPUT,
+})
 
 const WRONG_TIME =
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm:ss[.uuuuuu][+HH:MM|-HH:MM|Z].'
 
-/** The wanted state of a domain: `at` or `version`. */
-export const WHEN = form(
+const FORM = form(
   'RestoreInput',
   {},
   {
     at: { write: at, text: 'A time.', example: '2026-01-31T12:00:00.000000Z' },
-    version: { write: integer(), text: 'A version of the domain, instead of a time.' },
+    version: {
+      write: integer().meta({ accepted: VERSION_INPUT }),
+      text: 'A version of the domain, instead of a time.',
+    },
   },
 )
 
+/** The wanted state of a domain: `at` or `version`. */
+export const WHEN: Component = {
+  ...FORM.schema,
+  oneOf: [{ required: ['at'] }, { required: ['version'] }],
+  examples: [{ at: '2026-01-31T12:00:00.000000Z' }],
+}
+
 /** Reads the wanted state of a domain. @throws Invalid */
 export function readWhen(body: unknown): When {
-  const { at, version } = WHEN.read(body)
+  const { at, version } = FORM.read(body)
   if ((at === undefined) === (version === undefined)) throw Invalid.object('Give either at or version.')
   return version === undefined ? { at: readTime(at!)! } : { version }
 }

@@ -65,7 +65,7 @@ export const HISTORY: Group = {
         id: 'restore',
         summary: 'Restore an earlier state',
         description: 'Restores all RRsets of a time, or of a version.',
-        takes: json(WHEN.schema),
+        takes: json(WHEN),
         answers: { 200: shows(CHANGES), 409: obstructed },
         problems: ['dry_run', 'subname', 'type'],
         chain: [reportPublication, body(BODY_FORM), history.restoreDomain],

@@ -14,7 +14,7 @@ export function shows(schema: JsonSchema, ...headers: string[]): Answer {
 }
 
 export function text(example: string, description: string, mediaType = 'text/plain'): Answer {
-  return { content: { [mediaType]: described(STRING, description, example) } }
+  return { content: { [mediaType]: { ...described(STRING, description, example), minLength: 1 } } }
 }
 
 /** Describes a response with only a sentence. */

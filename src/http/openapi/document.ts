@@ -96,9 +96,9 @@ const CONDITIONAL: Effect = { reads: ['If-Match', 'If-None-Match'], errors: { 41
 
 /** Reports whether the API rejects an empty body, which counts as `{}`. */
 function needsBody(schema: JsonSchema): boolean {
-  const { required = [], anyOf = [], type, $ref } = schema
+  const { required = [], anyOf, oneOf, type, $ref } = schema
   if ($ref !== undefined) return needsBody($ref)
-  return anyOf.length > 0 ? anyOf.every(needsBody) : type !== 'object' || required.length > 0
+  return (anyOf ?? oneOf)?.every(needsBody) ?? (type !== 'object' || required.length > 0)
 }
 
 const SECURITY: Record<NonNullable<Effect['security']> | 'none', Record<string, string[]>[]> = {

@@ -7,6 +7,7 @@ import type { RRsetInput } from '../../service/zone/rrset-input.ts'
 import type { RRset } from '../../service/zone/rrsets.ts'
 import { mapInSlices } from '../../flow/slices.ts'
 import { integer, nonBlankText, NULL, text, texts, typeName } from '../fields/fields.ts'
+import { RRSET_TYPE, SUBNAME, TTL } from '../fields/patterns.ts'
 import { STRING, TIME } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
@@ -15,7 +16,7 @@ export const RRSET = representation<RRset, Domain>()(['RRset'], {
   created: { read: TIME, text: 'The time of its creation.' },
   domain: { read: STRING, text: 'The domain.', example: 'example.com', from: (_, { name }) => name },
   subname: {
-    writeOnce: text({ trim: true }),
+    writeOnce: text({ trim: true }).meta({ accepted: SUBNAME }),
     text: 'The part of the name before the domain, in lower case; empty at the apex.',
     example: 'www',
   },
@@ -32,8 +33,16 @@ export const RRSET = representation<RRset, Domain>()(['RRset'], {
       'their canonical forms. In requests that change an RRset, an empty array deletes it.',
     example: ['192.0.2.1', '192.0.2.2'],
   },
-  ttl: { write: integer(), text: `In seconds, from the domain's \`minimum_ttl\` to ${TTL_MAX}.`, example: 3600 },
-  type: { writeOnce: nonBlankText({ trim: true }), text: 'The record type, in upper case.', example: 'A' },
+  ttl: {
+    write: integer().meta({ accepted: TTL }),
+    text: `In seconds, from the domain's \`minimum_ttl\` to ${TTL_MAX}.`,
+    example: 3600,
+  },
+  type: {
+    writeOnce: nonBlankText({ trim: true }).meta({ accepted: RRSET_TYPE }),
+    text: 'The record type, in upper case.',
+    example: 'A',
+  },
   touched: { read: TIME, text: 'The time of the last write, even without a change.' },
 })
 

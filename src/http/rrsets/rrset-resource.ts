@@ -1,5 +1,6 @@
-import { BODY_COLLECTION, BODY_RESOURCE, RRSETS_MAX } from '../../limits.ts'
-import { arrayOf, ref } from '../fields/schema.ts'
+import { BODY_COLLECTION, BODY_RESOURCE, COLLECTION_ITEMS, RRSETS_MAX } from '../../limits.ts'
+import { SUBNAME_TEXT } from '../fields/patterns.ts'
+import { arrayOf, described, ref, type Component, type JsonSchema } from '../fields/schema.ts'
 import { authenticateForDomain } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { reportPublication } from '../middleware/report-publication.ts'
@@ -33,8 +34,24 @@ export const WRITING = {
 
 const collectionJson = body(BODY_COLLECTION, { required: true })
 
-const oneInput = RRSET.input('RRsetInput', ['type', 'ttl', 'records'])
-const wholes = arrayOf(ref(oneInput))
+/** Returns the same schema, with narrower ones of some members. */
+function narrowed(schema: Component, members: Record<string, JsonSchema>): Component {
+  return { ...schema, properties: { ...schema.properties, ...members } }
+}
+
+/** Returns the schema of the items of a bulk request: their subnames cannot be numbers. */
+function itemsOf(schema: Component): JsonSchema {
+  const { description = '', examples } = schema.properties!['subname']!
+  const item = narrowed(schema, { subname: described(SUBNAME_TEXT, description, examples?.[0]) })
+  return { ...arrayOf(ref(item)), maxItems: COLLECTION_ITEMS }
+}
+
+/** Returns the schema of an RRset to be created, which has records. */
+function newRRset(title: string): Component {
+  const schema = RRSET.input(title, ['type', 'ttl', 'records'])
+  return narrowed(schema, { records: { ...schema.properties!['records'], minItems: 1 } })
+}
+
 const shown = ref(RRSET.schema)
 const manyShown = arrayOf(shown)
 const dryRun = ref(CHANGES)
@@ -71,7 +88,7 @@ export const RRSETS: Group = {
         id: 'createRRsets',
         summary: 'Create one RRset or several',
         description: `An object creates one RRset; an array, several. ${BULK}`,
-        takes: json({ anyOf: [ref(oneInput), wholes] }),
+        takes: json({ anyOf: [ref(newRRset('NewRRset')), itemsOf(newRRset('NewRRsetItem'))] }),
         answers: {
           201: { ...shows({ anyOf: [shown, manyShown] }), text: 'The RRset; for an array, an array.' },
           200: { ...shows(dryRun), text: 'The result of a dry run.' },
@@ -83,7 +100,7 @@ export const RRSETS: Group = {
         id: 'replaceRRsets',
         summary: 'Create, replace or delete several RRsets',
         description: `An item with \`"records": []\` deletes its RRset. The response has the written RRsets. ${BULK}`,
-        takes: json(wholes),
+        takes: json(itemsOf(RRSET.input('RRsetItem', ['type', 'ttl', 'records']))),
         answers: { 200: shows({ anyOf: [manyShown, dryRun] }) },
         chain: [reportPublication, collectionJson, rrsets.writeRRsets],
       },
@@ -92,7 +109,7 @@ export const RRSETS: Group = {
         id: 'changeRRsets',
         summary: 'Create, change or delete several RRsets',
         description: `Changes only the members of each item. An item with \`"records": []\` deletes its RRset. ${BULK}`,
-        takes: json(arrayOf(ref(RRSET.input('RRsetBulkChange', ['type'])))),
+        takes: json(itemsOf(RRSET.input('RRsetBulkChange', ['type']))),
         answers: { 200: shows({ anyOf: [manyShown, dryRun] }) },
         chain: [reportPublication, collectionJson, rrsets.writeRRsets],
       },

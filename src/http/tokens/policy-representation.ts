@@ -1,10 +1,12 @@
 import type { StoredPolicy } from '../../service/tokens/token-policies.ts'
 import { boolean, nonBlankText, text } from '../fields/fields.ts'
+import { SUBNAME, TYPE } from '../fields/patterns.ts'
 import { UUID } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
 /** A domain's name, which is never empty. */
 const domain = text({ trim: true, otherwise: 'Invalid value.' })
+  .meta({ accepted: { type: 'string' } })
   .nullable()
   .transform((name: unknown) => (name === '' ? null : name))
 
@@ -13,10 +15,14 @@ export const POLICY = representation<StoredPolicy>()(['Policy'], {
   id: { read: UUID, text: 'Identifies the policy.' },
   domain: { write: domain, text: 'The name of a domain, or null: any.', example: 'example.com' },
   subname: {
-    write: text({ trim: true }).nullable(),
+    write: text({ trim: true }).nullable().meta({ accepted: SUBNAME }),
     text: 'A subname, empty at the apex, or null: any.',
     example: 'www',
   },
-  type: { write: nonBlankText({ trim: true }).nullable(), text: 'A record type, or null: any.', example: 'A' },
+  type: {
+    write: nonBlankText({ trim: true }).nullable().meta({ accepted: TYPE }),
+    text: 'A record type, or null: any.',
+    example: 'A',
+  },
   perm_write: { write: boolean(), text: 'Whether the token may write these RRsets.', example: true },
 })

@@ -1,8 +1,9 @@
-import { ALLOWED_SUBNETS_MAX } from '../../limits.ts'
+import { ALLOWED_SUBNETS_MAX, TOKEN_NAME_LENGTH } from '../../limits.ts'
 import type { Token, TokenInput } from '../../service/tokens/tokens.ts'
 import { duration } from '../fields/durations.ts'
 import { boolean, text } from '../fields/fields.ts'
 import { networks } from '../fields/networks.ts'
+import { TEXT } from '../fields/patterns.ts'
 import { BOOLEAN, EMAIL, nullable, STRING, TIME, UUID } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
@@ -28,7 +29,11 @@ export const TOKEN = representation<Token & { secret?: string }>()(['Token', 'Ne
     text: 'The token expires after this time without use. Null: never.',
     example: null,
   },
-  name: { write: text({ trim: true }), text: 'For people; at most 178 characters.', example: 'home router' },
+  name: {
+    write: text({ trim: true }).meta({ accepted: { ...TEXT, maxLength: TOKEN_NAME_LENGTH } }),
+    text: 'For people; at most 178 characters.',
+    example: 'home router',
+  },
   perm_create_domain: { write: boolean(), text: 'Whether it may create domains.', example: true },
   perm_delete_domain: { write: boolean(), text: 'Whether it may delete domains.', example: false },
   perm_manage_tokens: {
