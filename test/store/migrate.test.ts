@@ -245,7 +245,7 @@ test('a TSIG key keeps its name; the next one gets a random one', async (t) => {
 test('the octets of the records that are there are counted', async (t) => {
   await withEmptyDatabase(async (url, db) => {
     await migrate(url)
-    await undo(db, '23_record_octets')
+    await undo(db, '24_record_octets')
     await query(
       db,
       `with account as (
