@@ -1,7 +1,13 @@
-import { CLOCK_SKEW, DOUBT_TIME } from '../limits.ts'
+import { answerTime, CLAIM_LIFETIME, CLOCK_SKEW, SMALL_WRITE } from '../limits.ts'
 import { maybeOne, query, type Db } from './database.ts'
 
 // An incarnation of Postgres lasts from one crash, or one promotion of a standby, to the next (architecture.md).
+
+/**
+ * Milliseconds after a crash of Postgres in which PowerDNS may still apply a request whose mark was lost. Only marks of
+ * small writes are committed without a flush.
+ */
+const DOUBT_TIME = CLAIM_LIFETIME + answerTime(SMALL_WRITE)
 
 /** An incarnation of Postgres. */
 export interface Incarnation {

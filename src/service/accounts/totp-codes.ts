@@ -1,7 +1,11 @@
 import { HOTP, Secret } from 'otpauth'
 import { timingSafeEqual } from 'node:crypto'
-import { TOTP_DIGITS, TOTP_DRIFT, TOTP_STEP } from '../../limits.ts'
+import { TOTP_DIGITS } from '../../limits.ts'
 import { unixTime, type Timestamp } from '../../time.ts'
+
+/** The time step of TOTP in seconds (RFC 6238 §5.2), and the steps that a clock may be off (contract §12). */
+const TOTP_STEP = 30
+const TOTP_DRIFT = 1
 
 /** Computes the code of a secret in a time step (RFC 6238 with SHA-1). */
 export function codeAt(secret: Uint8Array, step: number): string {
