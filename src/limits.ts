@@ -32,6 +32,9 @@ export const FACTORS_MAX = 20
 /** Octets of the records of a deleted domain that can be restored (contract §15.5): a row has less than a gigabyte. */
 export const RESTORABLE_OCTETS = 256 * 1024 * 1024
 
+/** The largest limit of the octets of a domain's records: repair sends long RRsets in one request of 64 MiB at most. */
+export const RECORD_OCTETS_MAX = 48 * 1024 * 1024
+
 /** The longest duration (contract §5.3), in days; and the maximum length of its text. */
 export const DURATION_DAYS = 365_000
 export const DURATION_TEXT_LENGTH = 100
@@ -112,9 +115,6 @@ export const COUNTING_TIME = 1_000
 /** Entries of a page, and octets of its JSON, about (contract §4). */
 export const PAGE_SIZE = 500
 export const PAGE_OCTETS = 4 * 1024 * 1024
-
-/** RRsets of a zone file that are read at once from the database: each may have some 64,000 octets. */
-export const PORTION = 100
 
 /** The maximum length of an integer in text form (contract §1.4). */
 export const INTEGER_TEXT_LENGTH = 1000
@@ -256,12 +256,6 @@ export const HEARTBEAT_PAUSE = 5_000
 /** Milliseconds for which a worker relies on a claim that it has confirmed. */
 export const CLAIM_LIFETIME = 1_000
 
-/**
- * Milliseconds after a crash of Postgres in which PowerDNS may still apply a request whose mark was lost. Only marks of
- * small writes are committed without a flush.
- */
-export const DOUBT_TIME = CLAIM_LIFETIME + answerTime(SMALL_WRITE)
-
 /** Seconds by which the clocks of processes and Postgres may differ. */
 export const CLOCK_SKEW = 60
 
@@ -285,10 +279,6 @@ export const HASHES_WAITING = 50
 /** The seconds for which a captcha is valid (contract §11.2), and the maximum length of its solution. */
 export const CAPTCHA_VALIDITY = HOUR
 export const CAPTCHA_SOLUTION_LENGTH = 10_000
-
-/** The time step of TOTP in seconds (RFC 6238 §5.2), and the steps that a clock may be off (contract §12). */
-export const TOTP_STEP = 30
-export const TOTP_DRIFT = 1
 
 /** Octets of a TOTP factor's secret, characters of its name, digits of its codes (contract §§12, 16). */
 export const TOTP_SECRET_LENGTH = 32

@@ -1,4 +1,4 @@
-import { RATES, RESTORABLE_OCTETS } from './limits.ts'
+import { RATES, RECORD_OCTETS_MAX } from './limits.ts'
 import * as parse from './setting-values.ts'
 
 /** A setting of a process: an environment variable. */
@@ -132,8 +132,8 @@ export const GROUPS = {
       "on": strangers have to solve a captcha`,
     limitDomains: setting('LIMIT_DOMAINS', parse.integerOrNone(0, 2 ** 31 - 1), '15')`
       default limit of domains of a new account, or "none"`,
-    limitOctets: setting('LIMIT_OCTETS', parse.integer(65_536, RESTORABLE_OCTETS), '67108864')`
-      octets of records that a domain can have, 65536 to 268435456`,
+    limitOctets: setting('LIMIT_OCTETS', parse.integer(65_536, RECORD_OCTETS_MAX), '33554432')`
+      octets of records that a domain can have, 65536 to 50331648`,
     token: optional('ZONEPLANE_TOKEN', parse.secret, 'made once and kept in the data folder')`
       secret of the demo account's token, at least 8 characters. With DATABASE_URL, there is a demo account only if this
       is set`,

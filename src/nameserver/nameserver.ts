@@ -164,8 +164,8 @@ export interface Nameserver {
   /** Deletes a zone and its keys; resolves also if the zone does not exist. Not atomic. */
   deleteZone(zone: string, lease: Lease): Promise<void>
   /**
-   * Replaces these RRsets and the SOA serial. Atomic for up to COLLECTION_ITEMS RRsets; more are sent in batches, the
-   * serial in the last one.
+   * Replaces these RRsets and the SOA serial. Atomic for up to COLLECTION_ITEMS RRsets that fit into the body of a
+   * user's request; more are sent in batches, the serial in the last one.
    * @param rectify the value that setRectify set last; it must be true if names disappear
    */
   publish(changes: ZoneUpdate, rectify: boolean, lease: Lease): Promise<void>

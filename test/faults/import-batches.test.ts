@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionContext } from 'ava'
+import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { query } from '../../src/store/database.ts'
 import { answerTime, COLLECTION_ITEMS } from '../../src/limits.ts'
 import { ask, lookUp } from '../support/dns/dns.ts'
@@ -109,4 +110,23 @@ test('PowerDNS may take longer for the rectification of an imported zone than fo
   stopped.release('pass')
   t.is((await answering).status, 201)
   await isWhole(t, name)
+})
+
+test('a zone with many long RRsets comes back', async (t) => {
+  const name = freshName()
+  await service().api.post('/domains/', { name })
+  const content = Array.from({ length: 240 }, () => `"${'x'.repeat(255)}"`).join(' ')
+  const count = Math.floor((12 * 2 ** 20) / content.length)
+  await query(
+    servers().system.db,
+    `with changed as (update domains set size = size + :count, record_octets = record_octets + :count * length(:content)
+       where name = :name returning id)
+     insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+       select id, 'h' || i, 'TXT', 60, array[:content], now(), now() from changed, generate_series(1, :count) i`,
+    { name, content, count },
+  )
+  await servers().pdns('DELETE', `/zones/${name}.`)
+  t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [name], left: [] })
+  t.is((await lookUp(servers().powerDns, `h${count}.${name}`, 'TXT')).length, 1)
+  t.is((await service().api.delete(`/domains/${name}/`)).status, 204)
 })

@@ -136,6 +136,7 @@ const RELEASED: Record<string, string> = {
   '22_transfer_key_names': '65358d79b06566564acda303b625c47326fc666aa3cc589fb85fd07183892981',
   '23_lost_members': '0b9f0d9beb8f2242475dcffddd1418d49aab32f256e5c637bf783f2f0d0e0e40',
   '24_record_octets': 'e65a54ebc2608edf759e17f522e1450cce8f7aa49b112513ddccbeea018dbec0',
+  '25_long_rrsets': 'adf3d39be8469fc9582f57a6d318e47eb8a2438a88ac7f0fd6a6fd2aa3a10326',
 }
 
 /** The newest migration of each released schema. */
@@ -152,6 +153,7 @@ const SCHEMAS = [
   '22_transfer_key_names',
   '23_lost_members',
   '24_record_octets',
+  '25_long_rrsets',
 ]
 
 test('a released migration does not change, and new ones come after it', (t) => {

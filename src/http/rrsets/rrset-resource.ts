@@ -22,7 +22,7 @@ export const rrsetRates = throttle(RRSET_SCOPES)
 export const NOT_PERMITTED = [
   'Insufficient token permissions.',
   `Limit exceeded: a domain can have at most ${RRSETS_MAX} RRsets.`,
-  'Limit exceeded: a domain can have at most 67108864 octets of records.',
+  'Limit exceeded: a domain can have at most 33554432 octets of records.',
 ]
 
 /** The common description of all writes of RRsets. */

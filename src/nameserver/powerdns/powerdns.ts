@@ -1,5 +1,5 @@
 import { NameserverFailure, reasonOf } from '../../errors.ts'
-import { answerTime, COLLECTION_ITEMS, DNS_ANSWER_TIME } from '../../limits.ts'
+import { answerTime, DNS_ANSWER_TIME } from '../../limits.ts'
 import { currentTime } from '../../time.ts'
 import type { DnsClient } from '../wire/client.ts'
 import { Api, ifPresent, zonePath as path, type ApiOptions } from './api.ts'
@@ -21,6 +21,7 @@ import {
   type Transfers,
   type ZoneUpdate,
 } from '../nameserver.ts'
+import { isLong } from './long-rrsets.ts'
 import { isNsec3Label } from './nsec3.ts'
 import { clientAt } from './own-dns.ts'
 import { readSerial, readServedSoa, readZone } from './published-zone.ts'
@@ -37,6 +38,9 @@ export type PowerDnsOptions = ApiOptions & ZoneOptions
 const NSEC3_LABEL =
   'A label of 32 characters 0-9 and a-v, directly below the name of a zone, can be chosen as the NSEC3 hash of another ' +
   'name. The nameserver would then give wrong proofs about that name.'
+
+/** The octets of a large request that take PowerDNS as long as an RRset. */
+const OCTETS_AS_RRSET = 5_000
 
 /** PowerDNS Authoritative 4.7 or later, with one ECDSA key per zone and our serial in every change (powerdns.md §0). */
 export class PowerDns implements Nameserver {
@@ -66,7 +70,7 @@ export class PowerDns implements Nameserver {
     this.#requireProbe()
     const { zone, denial, version, rrsets, transfers } = contents
     if (transfers?.key !== undefined) await ensureKey(this.#api, transfers.key)
-    if (keys.length > 0 || rrsets.length > COLLECTION_ITEMS) await this.#build(contents, keys, lease)
+    if (keys.length > 0 || batchesOf(rrsets).length > 1) await this.#build(contents, keys, lease)
     else {
       const soa = this.#settings.soa(zone, version)
       await this.#post(zone, this.#settings.of(denial, transfers), [soa, ...rrsets], lease)
@@ -104,14 +108,16 @@ export class PowerDns implements Nameserver {
       // PowerDNS cannot rectify a zone without SOA. It makes a key if the zone has none.
       const settings = JSON.stringify({ ...this.#settings.of(denial, transfers), api_rectify: false })
       await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
-      const batches = batchesOf(rrsets)
-      const last = [...batches.pop()!, this.#settings.soa(zone, version)]
+      // The last request rectifies the zone, so it has all long RRsets.
+      const batches = batchesOf(rrsets.filter((rrset) => !isLong(rrset)))
+      const last = [...batches.pop()!, ...rrsets.filter(isLong), this.#settings.soa(zone, version)]
       for (const batch of batches)
         await this.#patch(zone, await changesOf(zone, denial, batch, false, this.#spelling), batch.length, lease)
       // Each of these may rectify the whole zone, which takes long with an SQL backend.
-      const time = answerTime(rrsets.length)
-      await this.#api.call('PUT', path(zone), time, JSON.stringify({ api_rectify: true }), lease)
-      await this.#patch(zone, await changesOf(zone, denial, last, true, this.#spelling), rrsets.length, lease)
+      const changes = await changesOf(zone, denial, last, true, this.#spelling)
+      const size = rrsets.length + Math.ceil(changes.length / OCTETS_AS_RRSET)
+      await this.#api.call('PUT', path(zone), answerTime(size), JSON.stringify({ api_rectify: true }), lease)
+      await this.#patch(zone, changes, size, lease)
     }
     await orHalfDone(building(), 'refused', 'absent', 'unreachable')
   }
@@ -122,12 +128,19 @@ export class PowerDns implements Nameserver {
   }
 
   async publish(update: ZoneUpdate, rectify: boolean, lease: Lease): Promise<void> {
-    await this.send(await this.prepare(update, rectify), lease)
+    await this.send(await this.#prepare(update, rectify, batchesOf(update.rrsets)), lease)
   }
 
-  async prepare({ zone, denial, version, rrsets }: ZoneUpdate, rectify: boolean): Promise<PreparedUpdate> {
+  async prepare(update: ZoneUpdate, rectify: boolean): Promise<PreparedUpdate> {
+    return this.#prepare(update, rectify, batchesOf(update.rrsets, true))
+  }
+
+  async #prepare(
+    { zone, denial, version }: ZoneUpdate,
+    rectify: boolean,
+    batches: PublishedRRset[][],
+  ): Promise<PreparedUpdate> {
     this.#requireProbe()
-    const batches = batchesOf(rrsets)
     batches.at(-1)!.push(this.#settings.soa(zone, version))
     const first = await changesOf(zone, denial, batches[0]!, rectify, this.#spelling)
     return { zone, denial, rectify, batches, first }

@@ -1,6 +1,7 @@
 import { NameserverFailure } from '../../errors.ts'
 import { SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
+import { isLong } from '../../nameserver/powerdns/long-rrsets.ts'
 import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
@@ -220,11 +221,14 @@ export async function equalise(
   if (isSame && isConfigured && live.serial === domain.version && tried <= domain.version) {
     return { version: domain.version, differences: found }
   }
-  await claim.note(version, found.length)
+  // The nameserver may not have rectified long RRsets since they were stored: others store them, too.
+  const differing = new Set(found.map(({ after }) => after))
+  const long = desired.filter((rrset) => isLong(rrset) && !differing.has(rrset))
+  const rrsets = [...found.map(toPublish), ...long]
+  await claim.note(version, rrsets.length)
   await system.nameserver.addKeys(zone, openKeys(system, domain.name, missing), claim)
   if (!isConfigured) await system.nameserver.configure(zone, domain.denial, transfers, claim)
-  const update = { zone, denial: domain.denial, version, rrsets: found.map(toPublish) }
-  await system.nameserver.publish(update, true, claim)
+  await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets }, true, claim)
   return { version, differences: found }
 }
 

@@ -2,6 +2,7 @@ import { withAncestors } from '../../dns/names.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import { ANCESTORS, SMALL_ZONE } from '../../limits.ts'
 import { NSEC } from '../../nameserver/nameserver.ts'
+import { isLong } from '../../nameserver/powerdns/long-rrsets.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
@@ -14,7 +15,7 @@ const STRUCTURAL = ['NS', 'DS', 'DNAME']
 
 /**
  * Reports whether PowerDNS must rectify the zone, whose names do not change yet. With NSEC it need not for names that
- * appear or disappear, unless empty non-terminals do so with them (powerdns.md §1.3).
+ * appear or disappear, unless empty non-terminals do so with them (powerdns.md §1.3). Long RRsets always need it.
  * @param around the RRsets at the subnames of the changes and at their ancestors; undefined: too many to read
  */
 export async function needsRectification(
@@ -24,7 +25,7 @@ export async function needsRectification(
   changes: Change[],
 ): Promise<boolean> {
   if (system.nameserver.alwaysRectify || size + growthOf(changes).rrsets <= SMALL_ZONE) return true
-  if (around === undefined) return true
+  if (around === undefined || changes.some(({ after }) => after !== undefined && isLong(after))) return true
   const { cuts, names } = await inSlices(structuralChanges(around, changes))
   if (cuts || names.length === 0 || denial !== NSEC) return cuts || names.length > 0
   const above = new Set(names.flatMap((name) => withAncestors(name).slice(1)))
