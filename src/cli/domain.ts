@@ -74,6 +74,6 @@ type Sides = { ours?: boolean; theirs?: boolean }
 /** Describes an RRset in the database and at PowerDNS, in lines. */
 function linesOf({ name, type, ours, theirs }: Difference): string[] {
   const side = (title: string, state: Difference['ours']) =>
-    state === undefined ? `  ${title} none` : `  ${title} ${state.ttl} ${state.records.join(', ')}`
+    `  ${title} ${state === undefined ? 'none' : [state.ttl ?? [], state.records.join(', ')].flat().join(' ')}`
   return [`${name} ${type}`, side('ours:  ', ours), side('theirs:', theirs)]
 }

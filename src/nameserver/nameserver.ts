@@ -189,8 +189,8 @@ export interface Nameserver {
   keys(zone: string): Promise<Key[]>
   /** Returns all keys of the zone, with their private halves. */
   signingKeys(zone: string): Promise<SigningKey[]>
-  /** Adds keys to the zone. */
-  addKeys(zone: string, keys: SigningKey[], lease: Lease): Promise<void>
+  /** Gives the zone these keys, in their states. Other keys stay. Not atomic. */
+  setKeys(zone: string, keys: SigningKey[], lease: Lease): Promise<void>
   /** Returns the zone's SOA serial as we set it, 0 if it has no SOA; undefined if the zone does not exist. */
   serial(zone: string): Promise<number | undefined>
   /** Reports whether the zone has this SOA serial, as we set it. Costs less than `serial` if it has. */

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
+import { createLog } from '../../src/log.ts'
 import { findPostgres } from '../../src/postgres-programs.ts'
+import { pause, resume } from '../../src/service/adoption/pausing.ts'
 import { audit, reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { trimHistory } from '../../src/service/domains/retention.ts'
 import { query } from '../../src/store/database.ts'
@@ -120,21 +123,79 @@ test.serial('all keys of a zone come back, of any kind and state', async (t) => 
   t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
 })
 
-test.serial('a key that the operator has rolled over stays removed', async (t) => {
+/** Changes the keys of a paused domain at PowerDNS, and takes them over. */
+async function changeKeys(name: string, work: () => Promise<unknown>): Promise<void> {
+  await pause(servers().system, name)
+  await work()
+  await resume(servers().system, name, 'theirs')
+}
+
+test.serial('a key that the operator rolls over while the domain is paused stays removed', async (t) => {
   const name = 'rolled.example'
   await makeDomain(name)
   const path = `/zones/${name}./cryptokeys`
-  const [{ id }] = (await servers().pdns('GET', path)).json as [PdnsKey]
-  await addKey(name, { keytype: 'csk', active: true, published: true, algorithm: 'ecdsa256' })
-  await reconcileAll(servers().system, { contents: true })
-  await servers().pdns('DELETE', `${path}/${id}`)
-  await reconcileAll(servers().system, { contents: true })
+  const [old] = (await servers().pdns('GET', path)).json as [PdnsKey]
+  await changeKeys(name, () => addKey(name, { keytype: 'csk', active: true, published: true, algorithm: 'ecdsa256' }))
+  t.is((await secretsOf(name)).length, 2)
+  await changeKeys(name, () => servers().pdns('DELETE', `${path}/${old.id}`))
   const keys = await keysOf(name)
   t.is(keys.length, 1)
+  t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [], left: [] })
   await servers().pdns('DELETE', `/zones/${name}.`)
   await reconcileAll(servers().system, { contents: false })
   t.deepEqual(await keysOf(name), keys)
   t.deepEqual(await discrepancies(servers()), [])
+})
+
+test.serial(
+  'a PowerDNS with the keys of before a rollover gets the new key back; the old one is reported',
+  async (t) => {
+    const name = 'key-of-before.example'
+    await makeDomain(name)
+    const path = `/zones/${name}./cryptokeys`
+    const [old] = await keysOf(name)
+    await changeKeys(name, async () => {
+      const [{ id }] = (await servers().pdns('GET', path)).json as [PdnsKey]
+      await addKey(name, { keytype: 'csk', active: true, published: true, algorithm: 'ecdsa256' })
+      await servers().pdns('DELETE', `${path}/${id}`)
+    })
+    const shown = (await service.api.get(`/domains/${name}/`)).json as { keys: { ds: string[] }[] }
+    const ds = shown.keys.flatMap((key) => key.ds)
+    const [rolled] = await keysOf(name)
+    const [{ id }] = (await servers().pdns('GET', path)).json as [PdnsKey]
+    await addKey(name, { keytype: 'csk', active: true, published: true, privatekey: old!.privatekey })
+    await servers().pdns('DELETE', `${path}/${id}`)
+
+    const stream = new PassThrough()
+    const system = { ...servers().system, log: createLog('warn', stream) }
+    t.deepEqual(await reconcileAll(system, { contents: true }), { doubtful: [name], left: [] })
+    const both = await keysOf(name)
+    t.deepEqual(
+      both.map(({ dnskey }) => dnskey),
+      [old!, rolled!].map(({ dnskey }) => dnskey).sort(),
+    )
+    t.is((await secretsOf(name)).length, 2)
+    // The service may have been faster.
+    const logged = `${String(stream.read())}${service.logged()}`
+    t.true(logged.includes(`"keys":"${old!.dnskey}"`), logged)
+    await isBelieved(t, name, ds)
+    t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
+  },
+)
+
+test.serial('a key whose state somebody changed gets its state back', async (t) => {
+  const name = 'states.example'
+  await makeDomain(name)
+  const path = `/zones/${name}./cryptokeys`
+  await addKey(name, { keytype: 'csk', active: false, published: false, algorithm: 'ecdsa256' })
+  await reconcileAll(servers().system, { contents: true })
+  const keys = await keysOf(name)
+  t.deepEqual(keys.map(({ active }) => active).sort(), [false, true])
+  for (const { id, active } of (await servers().pdns('GET', path)).json as PdnsKey[])
+    await servers().pdns('PUT', `${path}/${id}`, { active: true, published: active })
+  t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [name], left: [] })
+  t.deepEqual(await keysOf(name), keys)
+  t.is((await service.api.delete(`/domains/${name}/`)).status, 204)
 })
 
 test.serial('a zone that somebody made anew gets its key back, beside the new one, and both are stored', async (t) => {

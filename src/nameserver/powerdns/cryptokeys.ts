@@ -36,6 +36,25 @@ export async function importKey(api: Api, zone: string, key: SigningKey, lease: 
   }
 }
 
+/**
+ * Adds the missing ones of these keys, and sets the states of the others. Keys that are to sign come first, because a
+ * zone must never be without one.
+ */
+export async function setKeys(api: Api, zone: string, keys: SigningKey[], lease: Lease): Promise<void> {
+  const listed = await listKeys(api, zone)
+  const ordered = [...keys.filter(({ active }) => active), ...keys.filter(({ active }) => !active)]
+  for (const key of ordered) {
+    const there = listed.find(({ dnskey }) => dnskey === key.dnskey)
+    const { active, published } = key
+    if (there === undefined) await importKey(api, zone, key, lease)
+    else if (there.active !== active || there.published !== published) {
+      const path = `${zonePath(zone)}/cryptokeys/${there.id}`
+      // Without `published`, PowerDNS publishes the key.
+      await api.call('PUT', path, answerTime(0), JSON.stringify({ active, published }), lease)
+    }
+  }
+}
+
 /** Returns the published keys that sign. */
 export function publicKeys(keys: KeyAnswer[]): Key[] {
   return keys

@@ -4,7 +4,7 @@ import { currentTime } from '../../time.ts'
 import type { DnsClient } from '../wire/client.ts'
 import { Api, ifPresent, zonePath as path, type ApiOptions } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
-import { exportKeys, importKey, listKeys, publicKeys, signingKeys } from './cryptokeys.ts'
+import { exportKeys, importKey, listKeys, publicKeys, setKeys, signingKeys } from './cryptokeys.ts'
 import {
   NSEC,
   type Denial,
@@ -193,10 +193,10 @@ export class PowerDns implements Nameserver {
     return signingKeys(await exportKeys(this.#api, zone))
   }
 
-  async addKeys(zone: string, keys: SigningKey[], lease: Lease): Promise<void> {
+  async setKeys(zone: string, keys: SigningKey[], lease: Lease): Promise<void> {
     this.#requireProbe()
-    for (const key of keys) await importKey(this.#api, zone, key, lease)
-    if (keys.length > 0) await this.#flush(zone)
+    await setKeys(this.#api, zone, keys, lease)
+    await this.#flush(zone)
   }
 
   async serial(zone: string): Promise<number | undefined> {

@@ -15,7 +15,7 @@ import { NIL_UUID } from '../ids.ts'
 import { openPublication, nextVersion, type Publication } from '../zone/publication.ts'
 import { creations, record, SERVICE } from '../zone/journal.ts'
 import { sizeOf } from '../zone/size.ts'
-import { storeKeys } from '../secrets/signing-keys.ts'
+import { isPublic, statesOf, storeKeys } from '../secrets/signing-keys.ts'
 import { counted, planContents, type AdoptionOptions, type ContentsPlan } from './adoption-plan.ts'
 import { isAllowed, nameProblems, registrable, registrableAncestors } from '../names/availability.ts'
 import { lockNamed } from '../domains/domains.ts'
@@ -185,7 +185,7 @@ async function planOf(system: System, name: string, found: FoundZone, request: A
   const contents = await inSlices(planContents(found, state, request))
   if (denial !== found.denial && keys.length > 0) contents.normalised.push(`denial: ${inWords(denial)}`)
   if (keys.length === 0) contents.normalised.push(`it is signed, with ${inWords(denial)}`)
-  else if (!keys.some(({ active, published }) => active && published)) {
+  else if (!keys.some(isPublic)) {
     contents.obstacles.push('none of its keys is active and published')
   }
   if (sizeOf(contents.rrsets).octets > system.config.limitOctets) {
@@ -199,10 +199,9 @@ function keptOf({ found, keys, denial, contents }: Plan): string[] {
   return [
     counted(contents.rrsets.length, 'RRset'),
     `serial ${found.serial}, which goes on`,
-    ...keys.map(({ dnskey, active, published }) => {
-      const [flags, , algorithm] = dnskey.split(' ')
-      const state = [active ? 'active' : 'inactive', ...(published ? [] : ['unpublished'])].join(', ')
-      return `key with flags ${flags} and algorithm ${algorithm} (${state})`
+    ...keys.map((key) => {
+      const [flags, , algorithm] = key.dnskey.split(' ')
+      return `key with flags ${flags} and algorithm ${algorithm} (${statesOf(key)})`
     }),
     ...(keys.length > 0 && denial === found.denial ? [inWords(denial)] : []),
   ]

@@ -1,9 +1,10 @@
 import { nameOf } from '../../dns/names.ts'
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
-import type { PublishedRRset } from '../../nameserver/nameserver.ts'
+import type { KeyState, PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices } from '../../flow/slices.ts'
 import * as store from '../../store/domains/domains.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
+import { ofDomain as keysOf } from '../../store/domains/keys.ts'
 import * as marks from '../../store/zone/marks.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRsetState } from '../../store/zone/rrsets.ts'
@@ -15,6 +16,7 @@ import { openPublication, type Publication } from '../zone/publication.ts'
 import { Zone } from '../zone/zone.ts'
 import { planContents } from './adoption-plan.ts'
 import { lockNamed } from '../domains/domains.ts'
+import { areSame, isPublic, statesOf, storeKeys } from '../secrets/signing-keys.ts'
 import { OWN_REPAIR, repair } from '../repair/reconcile.ts'
 
 /** The contents that a paused domain goes on with: those of the database, or those at the nameserver. */
@@ -23,10 +25,13 @@ export type Side = 'ours' | 'theirs'
 /** A difference between the database and the nameserver; undefined: that side has no such RRset. */
 export interface Difference {
   name: string
+  /** A type, or `signing keys`; these have no TTL. */
   type: string
-  ours: Pick<RRsetState, 'ttl' | 'records'> | undefined
-  theirs: Pick<RRsetState, 'ttl' | 'records'> | undefined
+  ours: State | undefined
+  theirs: State | undefined
 }
+
+type State = Pick<RRsetState, 'records'> & { ttl?: number }
 
 /**
  * Pauses a domain: accounts cannot write it and the service does not repair its zone, so that the operator can work on
@@ -53,16 +58,32 @@ export async function resume(system: System, name: string, side?: Side): Promise
   const { trx } = publication
   const domain = await lockNamed(trx, name)
   if (!domain.paused) throw new Conflict(`${name} is not paused.`)
-  const live = (await system.nameserver.read(`${name}.`))?.rrsets ?? []
+  const live = await system.nameserver.read(`${name}.`)
   const desired = await rrsets.list(trx, domain.id)
-  const found = (await differing.differences(desired, live)).map((difference) => differenceOf(domain, difference))
+  const contents = await differing.differences(desired, live?.rrsets ?? [])
+  const keys = live === undefined ? [] : keyDifferences(domain, await keysOf(trx, domain.id), live.keys)
+  const found = [...contents.map((difference) => differenceOf(domain, difference)), ...keys]
   if (found.length > 0 && side === undefined) return found
   await store.setPaused(trx, domain.id, false)
-  if (found.length > 0 && side === 'theirs') await takeOver(publication, domain)
+  if (keys.length > 0 && side === 'theirs') await takeKeys(publication, domain)
+  if (contents.length > 0 && side === 'theirs') await takeOver(publication, domain)
   else await marks.setMany(trx, [name], { delay: OWN_REPAIR })
   await publication.commit()
   await repair(system, name)
   return found
+}
+
+function keyDifferences({ name }: LockedDomain, stored: KeyState[], live: KeyState[]): Difference[] {
+  if (areSame(stored, live)) return []
+  const stateOf = (keys: KeyState[]) => ({ records: keys.map((key) => `${key.dnskey} (${statesOf(key)})`) })
+  return [{ name, type: 'signing keys', ours: stateOf(stored), theirs: stateOf(live) }]
+}
+
+/** Stores the keys at the nameserver, and no others. @throws Invalid, NameserverFailure */
+async function takeKeys({ system, trx }: Publication, domain: LockedDomain): Promise<void> {
+  const keys = await system.nameserver.signingKeys(`${domain.name}.`)
+  if (!keys.some(isPublic)) throw Invalid.object('None of the keys at PowerDNS is active and published.')
+  await storeKeys(system, trx, domain, keys, { only: true })
 }
 
 function differenceOf(domain: LockedDomain, { subname, type, before, after }: differing.Difference): Difference {

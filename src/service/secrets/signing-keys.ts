@@ -37,10 +37,9 @@ export async function areStored(db: Db, domain: Named, live: KeyState[]): Promis
 }
 
 /**
- * Brings the stored keys up to date with those at the nameserver, and returns them. If the nameserver has none of them,
- * another program has made the zone anew: the stored ones stay, beside the new. If it has one of them, the operator,
- * who rolls keys over, has added or removed the others. The keys of a zone that has no SOA, and so is not served, do
- * not count if others are stored.
+ * Returns the keys that a zone should have: the stored ones. Keys that only the nameserver has are stored beside them,
+ * because their DS may be at the parent. The keys of a zone that has no SOA, and so is not served, do not count if
+ * others are stored.
  * @param db not the transaction of the caller: no key may be lost if that fails
  */
 export async function keepKeys(
@@ -50,15 +49,23 @@ export async function keepKeys(
   { keys, serial }: Pick<PublishedZone, 'keys' | 'serial'>,
 ): Promise<StoredKey[]> {
   const stored = await store.ofDomain(db, domain.id)
-  if (keys.length === 0 || areSame(stored, keys)) return stored
   if (serial === undefined && stored.length > 0) return stored
+  const known = new Set(stored.map(({ dnskey }) => dnskey))
+  if (keys.every(({ dnskey }) => known.has(dnskey))) return stored
   const read = await system.nameserver.signingKeys(`${domain.name}.`)
-  const isKnown = read.some(({ dnskey }) => stored.some((key) => key.dnskey === dnskey))
-  await storeKeys(system, db, domain, read, { only: isKnown })
+  const unknown = read.filter(({ dnskey }) => !known.has(dnskey))
+  await storeKeys(system, db, domain, unknown, { only: false })
+  if (stored.length > 0) {
+    system.log.warn('unknown keys at PowerDNS are stored beside the others', {
+      zone: domain.name,
+      keys: unknown.map(({ dnskey }) => dnskey).join(', '),
+    })
+  }
   return store.ofDomain(db, domain.id)
 }
 
-function areSame(some: KeyState[], others: KeyState[]): boolean {
+/** Reports whether these are the same keys, in the same states. */
+export function areSame(some: KeyState[], others: KeyState[]): boolean {
   const texts = (keys: KeyState[]) =>
     unique(keys).map(({ dnskey, active, published }) => `${dnskey} ${active} ${published}`)
   return texts(some).sort().join('\n') === texts(others).sort().join('\n')
@@ -67,4 +74,14 @@ function areSame(some: KeyState[], others: KeyState[]): boolean {
 /** Returns each key once: an import that arrived late may have repeated it. */
 function unique<T extends KeyState>(keys: T[]): T[] {
   return [...new Map(keys.map((key) => [key.dnskey, key])).values()]
+}
+
+/** Reports whether a key is published and signs, so that its DS may be at the parent. */
+export function isPublic({ active, published }: KeyState): boolean {
+  return active && published
+}
+
+/** Describes the state of a key to the operator. */
+export function statesOf({ active, published }: KeyState): string {
+  return [active ? 'active' : 'inactive', ...(published ? [] : ['unpublished'])].join(', ')
 }

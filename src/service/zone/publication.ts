@@ -12,7 +12,7 @@ import { unixTime } from '../../time.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import { Claim, moment, pushOf } from './claim.ts'
 import { differences, type Difference } from './differences.ts'
-import { keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
+import { areSame, keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
 
 /** The content of a request under a mark. */
 interface Sent {
@@ -216,9 +216,8 @@ export async function equalise(
   }
   const found = await differences(desired, live.rrsets)
   const isConfigured = isSetUp(live, domain)
-  const missing = keys.filter((key) => !live.keys.some(({ dnskey }) => dnskey === key.dnskey))
-  const isSame = found.length + missing.length === 0
-  if (isSame && isConfigured && live.serial === domain.version && tried <= domain.version) {
+  const hasKeys = areSame(keys, live.keys)
+  if (found.length === 0 && hasKeys && isConfigured && live.serial === domain.version && tried <= domain.version) {
     return { version: domain.version, differences: found }
   }
   // The nameserver may not have rectified long RRsets since they were stored: others store them, too.
@@ -226,7 +225,7 @@ export async function equalise(
   const long = desired.filter((rrset) => isLong(rrset) && !differing.has(rrset))
   const rrsets = [...found.map(toPublish), ...long]
   await claim.note(version, rrsets.length)
-  await system.nameserver.addKeys(zone, openKeys(system, domain.name, missing), claim)
+  if (!hasKeys) await system.nameserver.setKeys(zone, openKeys(system, domain.name, keys), claim)
   if (!isConfigured) await system.nameserver.configure(zone, domain.denial, transfers, claim)
   await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets }, true, claim)
   return { version, differences: found }
