@@ -20,6 +20,8 @@ export interface PublishedZone {
   /** True if the handling of serials and the permissions to transfer the zone are set as we want. */
   configured: boolean
   denial: Denial
+  /** True if the zone's CDS and CDNSKEY are all among `rrsets`; otherwise it also has those of each published key. */
+  ownCds: boolean
   rrsets: PublishedRRset[]
 }
 
@@ -41,6 +43,7 @@ export interface PreparedUpdate extends Pick<ZoneUpdate, 'zone' | 'denial'> {
 
 /** The initial contents of a zone. */
 export interface NewZone extends ZoneUpdate {
+  ownCds: boolean
   transfers?: Transfers | undefined
 }
 
@@ -100,16 +103,9 @@ export interface FoundRRset extends Omit<PublishedRRset, 'subname'> {
   comments: number
 }
 
-/** A published DNSSEC key: `dnskey` and `ds` are record contents (RFC 4034 §§2, 5), `ds` with digests 2 and 4. */
-export interface Key {
-  dnskey: string
-  ds: string[]
-  flags: number
-  keytype: string
-}
-
-/** A key that may sign: `dnskey` is its public half. */
+/** A key that may sign. */
 export interface KeyState {
+  /** The public half: the content of its DNSKEY record (RFC 4034 §2). */
   dnskey: string
   active: boolean
   published: boolean
@@ -158,9 +154,9 @@ export interface Nameserver {
   /**
    * Creates a zone. Not atomic: while several requests create a zone, it has no SOA.
    * @param keys its signing keys; none: it gets a new one
-   * @returns its published keys, and all with their private halves
+   * @returns all its keys
    */
-  createZone(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<{ keys: Key[]; signing: SigningKey[] }>
+  createZone(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<SigningKey[]>
   /** Deletes a zone and its keys; resolves also if the zone does not exist. Not atomic. */
   deleteZone(zone: string, lease: Lease): Promise<void>
   /**
@@ -181,12 +177,12 @@ export interface Nameserver {
    * @param transfers undefined: they stay as they are
    */
   configure(zone: string, denial: Denial, transfers: Transfers | undefined, lease: Lease): Promise<void>
+  /** Sets `ownCds`, for the next publication. Not atomic. */
+  setOwnCds(zone: string, ownCds: boolean, lease: Lease): Promise<void>
   /** Sets the permissions to transfer the zone, at once. Not atomic. */
   setTransfers(zone: string, transfers: Transfers, lease: Lease): Promise<void>
   /** Removes a key that no longer belongs to any zone. */
   removeTransferKey(name: string): Promise<void>
-  /** Returns the published keys. */
-  keys(zone: string): Promise<Key[]>
   /** Returns all keys of the zone, with their private halves. */
   signingKeys(zone: string): Promise<SigningKey[]>
   /** Gives the zone these keys, in their states. Other keys stay. Not atomic. */

@@ -50,7 +50,7 @@ test('unless TRANSFER_ADDRESSES says otherwise, zones are transferred with the k
     const options = { url: powerDns.apiUrl, key: powerDns.apiKey, connections: 1, primary: 'ns1.example.' }
     const nameserver = new PowerDns({ ...options, transferKey })
     await nameserver.probe()
-    const contents = { zone: 'zone.example.', denial: NSEC3, version: 1, rrsets: [] }
+    const contents = { zone: 'zone.example.', denial: NSEC3, version: 1, rrsets: [], ownCds: false }
     await nameserver.createZone(contents, [], { confirm: () => Promise.resolve() })
     await nameserver.close()
     await t.throwsAsync(transfer(powerDns, 'zone.example'))

@@ -137,6 +137,7 @@ const RELEASED: Record<string, string> = {
   '23_lost_members': '0b9f0d9beb8f2242475dcffddd1418d49aab32f256e5c637bf783f2f0d0e0e40',
   '24_record_octets': 'e65a54ebc2608edf759e17f522e1450cce8f7aa49b112513ddccbeea018dbec0',
   '25_long_rrsets': 'adf3d39be8469fc9582f57a6d318e47eb8a2438a88ac7f0fd6a6fd2aa3a10326',
+  '26_announced_keys': '19725788a7856b4e9a0253c550560318961edaa3abe94621dda30c1b6f4a47ca',
 }
 
 /** The newest migration of each released schema. */
@@ -154,6 +155,7 @@ const SCHEMAS = [
   '23_lost_members',
   '24_record_octets',
   '25_long_rrsets',
+  '26_announced_keys',
 ]
 
 test('a released migration does not change, and new ones come after it', (t) => {

@@ -1,15 +1,12 @@
 import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
 import { zonePath, type Api } from './api.ts'
-import type { Key, KeyState, Lease, SigningKey } from '../nameserver.ts'
+import type { KeyState, Lease, SigningKey } from '../nameserver.ts'
 
 // The keys of a zone in PowerDNS' API (powerdns.md §2.7). Its answers about a single key have the private half.
 
 interface KeyAnswer extends KeyState {
   id: number
-  cds?: string[]
-  flags: number
-  keytype: string
 }
 
 type ExportedKey = KeyAnswer & { privatekey: string }
@@ -53,13 +50,6 @@ export async function setKeys(api: Api, zone: string, keys: SigningKey[], lease:
       await api.call('PUT', path, answerTime(0), JSON.stringify({ active, published }), lease)
     }
   }
-}
-
-/** Returns the published keys that sign. */
-export function publicKeys(keys: KeyAnswer[]): Key[] {
-  return keys
-    .filter(({ active, published }) => active && published)
-    .map(({ dnskey, cds = [], flags, keytype }) => ({ dnskey, ds: cds, flags, keytype }))
 }
 
 export function stateOf({ dnskey, active, published }: KeyAnswer): KeyState {

@@ -4,12 +4,11 @@ import { currentTime } from '../../time.ts'
 import type { DnsClient } from '../wire/client.ts'
 import { Api, ifPresent, zonePath as path, type ApiOptions } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
-import { exportKeys, importKey, listKeys, publicKeys, setKeys, signingKeys } from './cryptokeys.ts'
+import { exportKeys, importKey, setKeys, signingKeys } from './cryptokeys.ts'
 import {
   NSEC,
   type Denial,
   type FoundZone,
-  type Key,
   type Lease,
   type Nameserver,
   type NewZone,
@@ -25,6 +24,7 @@ import { isLong } from './long-rrsets.ts'
 import { isNsec3Label } from './nsec3.ts'
 import { clientAt } from './own-dns.ts'
 import { readSerial, readServedSoa, readZone } from './published-zone.ts'
+import { setOwnCds } from './metadata.ts'
 import type { Spelling } from './spelling.ts'
 import { survey } from './survey.ts'
 import { readTraits, type Traits } from './traits.ts'
@@ -62,15 +62,12 @@ export class PowerDns implements Nameserver {
     this.catalogs = new PowerDnsCatalogs(this.#api, options.transferKey)
   }
 
-  async createZone(
-    contents: NewZone,
-    keys: SigningKey[],
-    lease: Lease,
-  ): Promise<{ keys: Key[]; signing: SigningKey[] }> {
+  async createZone(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<SigningKey[]> {
     this.#requireProbe()
     const { zone, denial, version, rrsets, transfers } = contents
     if (transfers?.key !== undefined) await ensureKey(this.#api, transfers.key)
-    if (keys.length > 0 || batchesOf(rrsets).length > 1) await this.#build(contents, keys, lease)
+    const isSimple = keys.length === 0 && !contents.ownCds && batchesOf(rrsets).length === 1
+    if (!isSimple) await this.#build(contents, keys, lease)
     else {
       const soa = this.#settings.soa(zone, version)
       await this.#post(zone, this.#settings.of(denial, transfers), [soa, ...rrsets], lease)
@@ -81,7 +78,7 @@ export class PowerDns implements Nameserver {
       transfers && allow(this.#api, zone, transfers.addresses, lease),
     ])
     const [exported] = await orHalfDone(finishing, 'refused', 'absent', 'unreachable')
-    return { keys: publicKeys(exported), signing: signingKeys(exported) }
+    return signingKeys(exported)
   }
 
   async #post(zone: string, settings: object, rrsets: PublishedRRset[], lease: Lease): Promise<void> {
@@ -101,10 +98,12 @@ export class PowerDns implements Nameserver {
    * SOA: queries never see an incomplete or unsigned zone. Only a secondary zone can be created without SOA.
    * @param keys none: PowerDNS makes one
    */
-  async #build({ zone, denial, version, rrsets, transfers }: NewZone, keys: SigningKey[], lease: Lease): Promise<void> {
+  async #build(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<void> {
+    const { zone, denial, version, rrsets, transfers } = contents
     await this.#post(zone, { kind: 'Slave' }, [], lease)
     const building = async () => {
       for (const key of keys) await importKey(this.#api, zone, key, lease)
+      if (contents.ownCds) await setOwnCds(this.#api, zone, true, lease)
       // PowerDNS cannot rectify a zone without SOA. It makes a key if the zone has none.
       const settings = JSON.stringify({ ...this.#settings.of(denial, transfers), api_rectify: false })
       await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
@@ -180,13 +179,14 @@ export class PowerDns implements Nameserver {
     if (transfers !== undefined) await allow(this.#api, zone, transfers.addresses, lease)
   }
 
+  async setOwnCds(zone: string, ownCds: boolean, lease: Lease): Promise<void> {
+    this.#requireProbe()
+    await setOwnCds(this.#api, zone, ownCds, lease)
+  }
+
   async removeTransferKey(name: string): Promise<void> {
     this.#requireProbe()
     await removeKey(this.#api, name)
-  }
-
-  async keys(zone: string): Promise<Key[]> {
-    return publicKeys(await listKeys(this.#api, zone))
   }
 
   async signingKeys(zone: string): Promise<SigningKey[]> {

@@ -3,6 +3,7 @@ import { answerTime } from '../../limits.ts'
 import { getZone, ifPresent, zonePath, type Api, type ZoneAnswer } from './api.ts'
 import { listKeys, stateOf } from './cryptokeys.ts'
 import type { KeyState, PublishedRRset, PublishedZone, Transfers } from '../nameserver.ts'
+import { hasOwnCds, readMetadata } from './metadata.ts'
 import { denialOf } from './nsec3.ts'
 import { standard } from './spelling.ts'
 import { areSet } from './transfers.ts'
@@ -21,6 +22,7 @@ export async function readZone(
 ): Promise<PublishedZone | undefined> {
   const answer = await ifPresent(getZone(api, zone))
   if (answer === undefined) return undefined
+  const metadata = (await ifPresent(readMetadata(api, zone))) ?? new Map<string, string[]>()
   const keys = ((await ifPresent(listKeys(api, zone))) ?? []).map(stateOf)
   const rrsets = answer.rrsets.map(({ name, type, ttl, records }) => {
     const subname = name.slice(0, -zone.length - 1)
@@ -36,8 +38,9 @@ export async function readZone(
     configured:
       answer.soa_edit_api === '' &&
       settings.areTransferKeys(answer.master_tsig_key_ids ?? [], transfers) &&
-      (transfers === undefined || (await areSet(api, zone, transfers))),
+      (transfers === undefined || (await areSet(api, metadata, transfers))),
     denial: denialOf(answer),
+    ownCds: hasOwnCds(metadata),
     // Comments may stand without records.
     rrsets: rrsets.filter(({ type, records }) => type !== 'SOA' && records.length > 0),
   }

@@ -1,16 +1,13 @@
-import { answerTime } from '../../limits.ts'
-import { getZone, zonePath, type Api, type ZoneAnswer } from './api.ts'
+import { getZone, type Api, type ZoneAnswer } from './api.ts'
 import type { FoundRRset, FoundZone } from '../nameserver.ts'
+import { readMetadata } from './metadata.ts'
 import { denialOf } from './nsec3.ts'
 import { standard } from './spelling.ts'
 
 /** Reads a zone as its maker sees it. @throws NameserverFailure, also of kind "absent" */
 export async function survey(api: Api, zone: string): Promise<FoundZone> {
-  const [answer, metadata] = await Promise.all([
-    getZone(api, zone),
-    api.call('GET', `${zonePath(zone)}/metadata`, answerTime(0)) as Promise<{ kind: string; metadata: string[] }[]>,
-  ])
-  const kinds = metadata.map(({ kind }) => kind)
+  const [answer, metadata] = await Promise.all([getZone(api, zone), readMetadata(api, zone)])
+  const kinds = [...metadata.keys()]
   const { kind, account, serial } = answer
   return {
     kind,

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
-import { ifPresent, zonePath, type Api } from './api.ts'
+import { ifPresent, type Api } from './api.ts'
+import { setMetadata, type Metadata } from './metadata.ts'
 import type { Lease, TransferKey, Transfers } from '../nameserver.ts'
 
 // The permissions to transfer a zone. PowerDNS remembers them for a minute (`domain-metadata-cache-ttl`).
+
+/** The kind of the metadata with the addresses and networks that need no key. */
+const ALLOWED = 'ALLOW-AXFR-FROM'
 
 interface KeyAnswer {
   algorithm: string
@@ -38,19 +42,15 @@ export async function removeKey(api: Api, name: string): Promise<void> {
 
 /** Lets these addresses and networks transfer the zone without a key. @throws NameserverFailure */
 export async function allow(api: Api, zone: string, addresses: string[], lease: Lease): Promise<void> {
-  const body = JSON.stringify({ kind: 'ALLOW-AXFR-FROM', metadata: addresses })
-  await api.call('PUT', allowedPath(zone), answerTime(0), body, lease)
+  await setMetadata(api, zone, ALLOWED, addresses, lease)
 }
 
 /** Reports whether the zone has these addresses, and its own key this secret. @throws NameserverFailure */
-export async function areSet(api: Api, zone: string, { addresses, key }: Transfers): Promise<boolean> {
-  const [allowed, own] = await Promise.all([
-    ifPresent(api.call('GET', allowedPath(zone), answerTime(0))),
-    key && ifPresent(api.call('GET', pathOf(key.name), answerTime(0))),
-  ])
-  const { metadata } = (allowed ?? { metadata: [] }) as { metadata: string[] }
+export async function areSet(api: Api, metadata: Metadata, { addresses, key }: Transfers): Promise<boolean> {
+  const own = key && (await ifPresent(api.call('GET', pathOf(key.name), answerTime(0))))
+  const allowed = metadata.get(ALLOWED) ?? []
   const hasSecret = key === undefined || (own !== undefined && isKey(own as KeyAnswer, key))
-  return hasSecret && isDeepStrictEqual([...metadata].sort(), [...addresses].sort())
+  return hasSecret && isDeepStrictEqual([...allowed].sort(), [...addresses].sort())
 }
 
 function isKey(there: KeyAnswer, { algorithm, secret }: TransferKey): boolean {
@@ -59,8 +59,4 @@ function isKey(there: KeyAnswer, { algorithm, secret }: TransferKey): boolean {
 
 function pathOf(name: string): string {
   return `/tsigkeys/${encodeURIComponent(`${name}.`)}`
-}
-
-function allowedPath(zone: string): string {
-  return `${zonePath(zone)}/metadata/ALLOW-AXFR-FROM`
 }

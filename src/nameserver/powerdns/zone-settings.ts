@@ -14,9 +14,12 @@ export interface ZoneOptions {
 /** PowerDNS leaves serials to us (`soa_edit_api`), rectifies after each change, and makes a key if none exists. */
 const SETTINGS = { kind: 'Master', soa_edit_api: '', api_rectify: true, dnssec: true }
 
+/** Seconds. Also that of the CDS and CDNSKEY which PowerDNS generates. */
+export const DNSKEY_TTL = 3600
+
 /** Seconds. The last field is the TTL of DNSKEY; negative answers live for the smaller of the two (RFC 2308 §5). */
 const SOA_TTL = 300
-const SOA_TIMES = '3600 600 1209600 3600'
+const SOA_TIMES = `3600 600 1209600 ${DNSKEY_TTL}`
 
 /** The settings and the SOA that zones should have at PowerDNS. */
 export class ZoneSettings {

@@ -9,6 +9,7 @@ import * as marks from '../../store/zone/marks.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRsetState } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
+import { contentsOf, isAnnouncement, type Contents } from '../zone/announcement.ts'
 import { changesTo } from '../zone/changes.ts'
 import * as differing from '../zone/differences.ts'
 import { SERVICE } from '../zone/journal.ts'
@@ -59,14 +60,15 @@ export async function resume(system: System, name: string, side?: Side): Promise
   const domain = await lockNamed(trx, name)
   if (!domain.paused) throw new Conflict(`${name} is not paused.`)
   const live = await system.nameserver.read(`${name}.`)
-  const desired = await rrsets.list(trx, domain.id)
-  const contents = await differing.differences(desired, live?.rrsets ?? [])
-  const keys = live === undefined ? [] : keyDifferences(domain, await keysOf(trx, domain.id), live.keys)
+  const stored = await keysOf(trx, domain.id)
+  const desired = contentsOf(name, stored, await rrsets.list(trx, domain.id))
+  const contents = await differing.differences(desired.rrsets, live?.rrsets ?? [])
+  const keys = live === undefined ? [] : keyDifferences(domain, stored, live.keys)
   const found = [...contents.map((difference) => differenceOf(domain, difference)), ...keys]
   if (found.length > 0 && side === undefined) return found
   await store.setPaused(trx, domain.id, false)
   if (keys.length > 0 && side === 'theirs') await takeKeys(publication, domain)
-  if (contents.length > 0 && side === 'theirs') await takeOver(publication, domain)
+  if (contents.length > 0 && side === 'theirs') await takeOver(publication, domain, desired)
   else await marks.setMany(trx, [name], { delay: OWN_REPAIR })
   await publication.commit()
   await repair(system, name)
@@ -92,7 +94,7 @@ function differenceOf(domain: LockedDomain, { subname, type, before, after }: di
 }
 
 /** Stores the contents at the nameserver as those of the domain. @throws NotFound, Invalid, NameserverFailure */
-async function takeOver(publication: Publication, domain: LockedDomain): Promise<void> {
+async function takeOver(publication: Publication, domain: LockedDomain, { ownCds }: Contents): Promise<void> {
   const { system, trx } = publication
   const current = await rrsets.list(trx, domain.id)
   const zone = new Zone(publication, { ...domain, paused: false }, SERVICE, { current })
@@ -102,5 +104,8 @@ async function takeOver(publication: Publication, domain: LockedDomain): Promise
   const state = { domain, current, policies: [], keepsNs: false, labelProblem: zone.labelProblem }
   const plan = await inSlices(planContents(found, state, options))
   if (plan.obstacles.length > 0) throw Invalid.object(plan.obstacles.join('\n'))
-  await zone.apply(changesTo(plan.rrsets, current), { touch: true })
+  // Those at the nameserver may be ours.
+  const kept = ownCds ? current.filter(isAnnouncement) : plan.rrsets.filter(isAnnouncement)
+  const wanted = [...plan.rrsets.filter((rrset) => !isAnnouncement(rrset)), ...kept]
+  await zone.apply(changesTo(wanted, current), { touch: true })
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { withAncestors } from '../../dns/names.ts'
 import { Denied, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
 import { APEX_NS_TTL } from '../../limits.ts'
-import { DENIALS, type Key } from '../../nameserver/nameserver.ts'
+import { DENIALS } from '../../nameserver/nameserver.ts'
 import { inSlices } from '../../flow/slices.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import { allOf, type Db } from '../../store/database.ts'
@@ -24,7 +24,7 @@ import { Zone } from '../zone/zone.ts'
 import { disallowed, nameProblems, reserveName, type NameInput } from '../names/availability.ts'
 import { delegate } from './delegations.ts'
 import { deletedDomain, restore, type Deleted } from './domain-history.ts'
-import { managed, type DomainWithKeys } from './keys.ts'
+import { managedKeys, type DomainWithKeys, type Key } from './keys.ts'
 import * as zonefiles from './zonefiles.ts'
 import type { ZoneFile } from './zonefiles.ts'
 
@@ -76,7 +76,7 @@ export async function add(
   const domain = await insert(publication, place)
   const keys = await createZone(publication, place, domain, zonefile)
   await delegate(publication, domain.name, keys)
-  return { ...domain, keys: keys.map(managed) }
+  return { ...domain, keys }
 }
 
 type Place = Awaited<ReturnType<typeof reserve>>
@@ -152,11 +152,12 @@ async function createZone(
   const policies = await policiesOn(publication.trx, creator, domain.id)
   const zone = new Zone(publication, domain, author, { policies })
   const rrsets = await firstRRsets(zone, zonefile, old)
-  return zone.create(rrsets).catch((error: unknown) => {
+  const keys = await zone.create(rrsets).catch((error: unknown) => {
     // Another program has created the zone since PowerDNS was asked.
     if (error instanceof NameserverFailure && error.kind === 'conflict') throw disallowed()
     throw rrsets.length > 1 ? zonefiles.orRefused(error) : error
   })
+  return managedKeys(domain, keys)
 }
 
 /** Returns the RRsets of a new domain, or of one that comes back. @throws Denied, Invalid */

@@ -1,36 +1,57 @@
-import { delegationDigests } from '../../dns/dnssec.ts'
-import { lowerCase, parseName } from '../../dns/names.ts'
-import { parseRdata } from '../../dns/rdata.ts'
-import type * as nameserver from '../../nameserver/nameserver.ts'
+import type { KeyState } from '../../nameserver/nameserver.ts'
 import type { Domain } from '../../store/domains/domains.ts'
+import { ofDomain as storedKeys } from '../../store/domains/keys.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
+import { delegationsOf, isPublic, isSecureEntryPoint } from '../secrets/signing-keys.ts'
 
-/** A key of a domain (contract §7.1): the nameserver signs with it, or the user has added it. */
-export type Key = Omit<nameserver.Key, 'keytype'> &
-  ({ keytype: string; managed: true } | { keytype: null; managed: false })
+/** A key of a domain (contract §7.1): the service signs with it, or the user has added it. */
+export interface Key {
+  dnskey: string
+  /** The contents of its DS records, with digests 2 and 4; none if the parent shall not have one. */
+  ds: string[]
+  flags: number
+  /** null: the user has added it. */
+  keytype: 'csk' | 'ksk' | 'zsk' | null
+  managed: boolean
+}
 
 export type DomainWithKeys = Domain & { keys: Key[] }
 
-/** Adds all served keys: the nameserver's, then those that the user added (contract §8.9). @throws NameserverFailure */
+/** Adds all published keys: those that sign, then those that the user added (contract §8.9). */
 export async function withKeys(system: System, domain: Domain): Promise<DomainWithKeys> {
-  const [signing, [added]] = await Promise.all([
-    system.nameserver.keys(`${domain.name}.`),
+  const [stored, [added]] = await Promise.all([
+    storedKeys(system.db, domain.id),
     rrsets.list(system.db, domain.id, { subname: '', type: 'DNSKEY' }),
   ])
   const contents = [...(added?.records ?? [])].sort()
-  return { ...domain, keys: [...signing.map(managed), ...contents.map((content) => addedKey(domain, content))] }
+  return { ...domain, keys: [...managedKeys(domain, stored), ...contents.map((content) => addedKey(domain, content))] }
 }
 
-/** Converts a key with which the nameserver signs. */
-export function managed({ dnskey, ds, flags, keytype }: nameserver.Key): Key {
-  return { dnskey, ds, flags, keytype, managed: true }
+/** Returns the published ones of the keys that sign. */
+export function managedKeys({ name }: Pick<Domain, 'name'>, keys: (KeyState & { announced?: boolean })[]): Key[] {
+  return keys.filter(isPublic).map(({ dnskey, announced = true }) => {
+    const ds = announced ? delegationsOf(name, dnskey) : []
+    return { dnskey, ds, flags: flagsOf(dnskey), keytype: kindOf(dnskey, keys), managed: true }
+  })
+}
+
+/** Returns the kind of a key: one that signs alone, or one of a pair of the same algorithm. */
+function kindOf(dnskey: string, keys: KeyState[]): 'csk' | 'ksk' | 'zsk' {
+  const pair = keys.filter((key) => key.active && algorithmOf(key.dnskey) === algorithmOf(dnskey))
+  const isAlone = new Set(pair.map((key) => isSecureEntryPoint(key.dnskey))).size < 2
+  if (isAlone) return 'csk'
+  return isSecureEntryPoint(dnskey) ? 'ksk' : 'zsk'
 }
 
 function addedKey({ name }: Domain, dnskey: string): Key {
-  const { wire } = parseRdata('DNSKEY', dnskey)
-  const flags = Number(dnskey.split(' ', 1))
-  // Only a secure entry point (RFC 4034 §2.1.1) gets a DS in the parent.
-  const ds = flags % 2 === 1 ? delegationDigests(lowerCase(parseName(`${name}.`)), wire) : []
-  return { dnskey, ds, flags, keytype: null, managed: false }
+  return { dnskey, ds: delegationsOf(name, dnskey), flags: flagsOf(dnskey), keytype: null, managed: false }
+}
+
+function flagsOf(dnskey: string): number {
+  return Number(dnskey.split(' ', 1))
+}
+
+function algorithmOf(dnskey: string): string | undefined {
+  return dnskey.split(' ')[2]
 }

@@ -11,6 +11,7 @@ import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { after, unixTime } from '../../time.ts'
 import { registrable } from '../names/availability.ts'
+import { contentsOf } from '../zone/announcement.ts'
 import { differences } from '../zone/differences.ts'
 import { Claim, moment } from '../zone/claim.ts'
 import { deleteLeftovers, openPublication, type Publication } from '../zone/publication.ts'
@@ -18,7 +19,7 @@ import { transfersOf } from '../secrets/transfer-keys.ts'
 import { runPeriodically, type BackgroundTask } from '../../flow/background.ts'
 import { untilProbed } from './probing.ts'
 import { record, REPAIR } from '../zone/journal.ts'
-import { areStored, storeKeys } from '../secrets/signing-keys.ts'
+import { areSame, storeKeys } from '../secrets/signing-keys.ts'
 import { Zone } from '../zone/zone.ts'
 
 /** The number of parallel repairs of marked zones, and the milliseconds between two searches for due ones. */
@@ -211,9 +212,11 @@ async function differs(system: System, domain: Domain): Promise<boolean> {
   const live = await system.nameserver.read(`${domain.name}.`, transfers)
   if (live?.complete !== true || !live.configured || live.serial !== domain.version) return true
   if (live.rectify !== domain.rectify || live.denial !== domain.denial) return true
-  if (!(await areStored(system.db, domain, live.keys))) return true
-  const stored = await transaction(system.db, (trx) => list(trx, domain.id))
-  return (await differences(stored, live.rrsets)).length > 0
+  const stored = await keys.ofDomain(system.db, domain.id)
+  if (!areSame(stored, live.keys)) return true
+  const desired = await transaction(system.db, (trx) => list(trx, domain.id))
+  const { ownCds, rrsets } = contentsOf(domain.name, stored, desired)
+  return ownCds !== live.ownCds || (await differences(rrsets, live.rrsets)).length > 0
 }
 
 /** Stores the keys of zones that a version without stored keys made. Locked zones wait for the next time. */

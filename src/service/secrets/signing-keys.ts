@@ -1,3 +1,6 @@
+import { delegationDigests } from '../../dns/dnssec.ts'
+import { lowerCase, parseName } from '../../dns/names.ts'
+import { parseRdata } from '../../dns/rdata.ts'
 import type { KeyState, PublishedZone, SigningKey } from '../../nameserver/nameserver.ts'
 import type { Db } from '../../store/database.ts'
 import type { Domain } from '../../store/domains/domains.ts'
@@ -26,14 +29,9 @@ export async function storeKeys(
 
 /** Decrypts keys with their private halves. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
 export function openKeys(system: System, name: string, keys: StoredKey[]): SigningKey[] {
-  return keys.map(({ secret, ...state }) => {
-    return { ...state, privateKey: decrypt(system, { table: 'keys', owner: name, secret }).toString() }
+  return keys.map(({ secret, dnskey, active, published }) => {
+    return { dnskey, active, published, privateKey: decrypt(system, { table: 'keys', owner: name, secret }).toString() }
   })
-}
-
-/** Reports whether the stored keys are those at the nameserver. */
-export async function areStored(db: Db, domain: Named, live: KeyState[]): Promise<boolean> {
-  return areSame(await store.ofDomain(db, domain.id), live)
 }
 
 /**
@@ -84,4 +82,15 @@ export function isPublic({ active, published }: KeyState): boolean {
 /** Describes the state of a key to the operator. */
 export function statesOf({ active, published }: KeyState): string {
   return [active ? 'active' : 'inactive', ...(published ? [] : ['unpublished'])].join(', ')
+}
+
+/** Reports whether a DS of this key may be at the parent (RFC 4034 §2.1.1). */
+export function isSecureEntryPoint(dnskey: string): boolean {
+  return Number(dnskey.split(' ', 1)) % 2 === 1
+}
+
+/** Returns the contents of a key's DS records in the parent zone, which are also those of its CDS records. */
+export function delegationsOf(name: string, dnskey: string): string[] {
+  if (!isSecureEntryPoint(dnskey)) return []
+  return delegationDigests(lowerCase(parseName(`${name}.`)), parseRdata('DNSKEY', dnskey).wire)
 }

@@ -34,6 +34,11 @@ function* compare(desired: PublishedRRset[], live: PublishedRRset[]): Work<Diffe
   return [...removals, ...changes]
 }
 
+/** Returns the RRset that a change leaves at the nameserver; without records, if the change removes it. */
+export function toPublish({ before, after }: Pick<Difference, 'before' | 'after'>): PublishedRRset {
+  return after ?? { ...before!, records: [] }
+}
+
 function keyOf({ subname, type }: PublishedRRset): string {
   return `${type} ${subname.toLowerCase()}`
 }

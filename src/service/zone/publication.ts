@@ -10,8 +10,9 @@ import type { Mark } from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { unixTime } from '../../time.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
+import { contentsOf } from './announcement.ts'
 import { Claim, moment, pushOf } from './claim.ts'
-import { differences, type Difference } from './differences.ts'
+import { differences, toPublish, type Difference } from './differences.ts'
 import { areSame, keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
 
 /** The content of a request under a mark. */
@@ -187,7 +188,7 @@ export function nextVersion(system: System, sent: number): number {
 }
 
 /**
- * Makes the served zone, whatever its state, equal to `desired`; returns its version, and the differences if the zone
+ * Makes the served zone, whatever its state, equal to the keys and RRsets of a domain; returns its version, and the differences if the zone
  * existed. A zone that has to be created gets its former keys; new ones only if none were stored. Sends nothing if
  * contents and serial already match and the mark's serial is not above the domain's. If the nameserver should still
  * apply an earlier request, its serial will differ from the domain's version and so reveal it.
@@ -196,7 +197,7 @@ export async function equalise(
   { system, trx }: Pick<Publication, 'system' | 'trx'>,
   claim: Claim,
   domain: Pick<LockedDomain, 'id' | 'name' | 'denial' | 'version' | 'sent'>,
-  desired: PublishedRRset[],
+  rrsets: PublishedRRset[],
 ): Promise<{ version: number; differences: Difference[] }> {
   const zone = `${domain.name}.`
   const transfers = await transfersOf(system, trx, domain)
@@ -205,40 +206,39 @@ export async function equalise(
   const version = nextVersion(system, Math.max(domain.sent, tried, live?.serial ?? 0))
   // On a connection of its own: if this transaction fails, the keys stay.
   const keys = await keepKeys(system, system.pools.marks, domain, live ?? { keys: [], serial: undefined })
+  const { ownCds, rrsets: desired } = contentsOf(domain.name, keys, rrsets)
 
   if (live?.complete !== true) {
     await claim.note(version, desired.length)
     if (live !== undefined) await system.nameserver.deleteZone(zone, claim)
-    const update = { zone, denial: domain.denial, version, rrsets: desired, transfers }
-    const { signing } = await system.nameserver.createZone(update, openKeys(system, domain.name, keys), claim)
+    const update = { zone, denial: domain.denial, version, rrsets: desired, transfers, ownCds }
+    const signing = await system.nameserver.createZone(update, openKeys(system, domain.name, keys), claim)
     if (keys.length === 0) await storeKeys(system, system.pools.marks, domain, signing, { only: true })
     return { version, differences: [] }
   }
   const found = await differences(desired, live.rrsets)
-  const isConfigured = isSetUp(live, domain)
-  const hasKeys = areSame(keys, live.keys)
-  if (found.length === 0 && hasKeys && isConfigured && live.serial === domain.version && tried <= domain.version) {
+  const isReady = isSetUp(live, { ...domain, keys, ownCds })
+  if (found.length === 0 && isReady && live.serial === domain.version && tried <= domain.version) {
     return { version: domain.version, differences: found }
   }
   // The nameserver may not have rectified long RRsets since they were stored: others store them, too.
   const differing = new Set(found.map(({ after }) => after))
   const long = desired.filter((rrset) => isLong(rrset) && !differing.has(rrset))
-  const rrsets = [...found.map(toPublish), ...long]
-  await claim.note(version, rrsets.length)
-  if (!hasKeys) await system.nameserver.setKeys(zone, openKeys(system, domain.name, keys), claim)
-  if (!isConfigured) await system.nameserver.configure(zone, domain.denial, transfers, claim)
-  await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets }, true, claim)
+  const sent = [...found.map(toPublish), ...long]
+  await claim.note(version, sent.length)
+  if (!isReady) {
+    await system.nameserver.setKeys(zone, openKeys(system, domain.name, keys), claim)
+    await system.nameserver.setOwnCds(zone, ownCds, claim)
+    await system.nameserver.configure(zone, domain.denial, transfers, claim)
+  }
+  await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets: sent }, true, claim)
   return { version, differences: found }
 }
 
-/** Returns the RRset that a change leaves at the nameserver; without records, if the change removes it. */
-export function toPublish({ before, after }: Pick<Difference, 'before' | 'after'>): PublishedRRset {
-  return after ?? { ...before!, records: [] }
-}
-
-/** Reports whether a zone has the settings that a publication of the whole zone needs. */
-function isSetUp(live: PublishedZone, { denial }: Pick<LockedDomain, 'denial'>): boolean {
-  return live.configured && live.rectify && live.denial === denial
+/** Reports whether a zone has the keys, and the settings that a publication of the whole zone needs. */
+function isSetUp(live: PublishedZone, wanted: Pick<PublishedZone, 'denial' | 'keys' | 'ownCds'>): boolean {
+  const { denial, keys, ownCds } = wanted
+  return live.configured && live.rectify && live.denial === denial && live.ownCds === ownCds && areSame(keys, live.keys)
 }
 
 /**

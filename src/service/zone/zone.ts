@@ -1,6 +1,6 @@
 import { parentAmong } from '../../dns/names.ts'
 import { NameserverFailure, Occluded } from '../../errors.ts'
-import type { Key, Transfers } from '../../nameserver/nameserver.ts'
+import type { KeyState, Transfers } from '../../nameserver/nameserver.ts'
 import { inSlices } from '../../flow/slices.ts'
 import { allOf, sendAlong } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
@@ -14,11 +14,12 @@ import type { Policy } from '../../store/tokens/tokens.ts'
 import { after, type Timestamp } from '../../time.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import { rrsetAfter, type Change, type Written, type ZoneState } from './changes.ts'
+import { contentsOf, isAnnouncement, servedChanges } from './announcement.ts'
 import type { Claim } from './claim.ts'
 import type { Difference } from './differences.ts'
 import { creations, occasionOf, record, type Author } from './journal.ts'
 import { created, deleted, isCut, occlusions } from './occlusion.ts'
-import { deleteLeftovers, ended, equalise, nextVersion, toPublish, type Publication } from './publication.ts'
+import { deleteLeftovers, ended, equalise, nextVersion, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
 import { growthOf, refuseTooLarge, sizeOf } from './size.ts'
 import { openKeys, storeKeys } from '../secrets/signing-keys.ts'
@@ -120,10 +121,12 @@ export class Zone implements ZoneState, AsyncDisposable {
     const around = this.#ancestors && [...this.current, ...this.#ancestors]
     const rectify = await needsRectification(publication, domain, around, changes)
     const state = { version, rectify, now }
-    const isAtomic = rectify === domain.rectify
+    const keys = changes.some(isAnnouncement) ? await keysOf(publication.trx, domain.id) : []
+    const { rrsets, ownCds } = await servedChanges(domain.name, keys, this.current, changes)
+    const isAtomic = rectify === domain.rectify && ownCds === undefined
     const sent = { version, rrsets: changes.length, served: domain.version, isAtomic }
     const marking = publication.mark(domain.name, sent)
-    const update = { zone: `${domain.name}.`, denial: domain.denial, version, rrsets: changes.map(toPublish) }
+    const update = { zone: `${domain.name}.`, denial: domain.denial, version, rrsets }
     // While the zone is being marked.
     const preparing = sendAlong(system.nameserver.prepare(update, rectify))
     const claim = await marking
@@ -135,6 +138,7 @@ export class Zone implements ZoneState, AsyncDisposable {
       }
       if (!isAtomic) {
         await system.nameserver.setRectify(`${domain.name}.`, rectify, claim)
+        if (ownCds !== undefined) await system.nameserver.setOwnCds(`${domain.name}.`, ownCds, claim)
         claim.begun = true
       }
       const sending = system.nameserver.send(await preparing, claim)
@@ -165,10 +169,10 @@ export class Zone implements ZoneState, AsyncDisposable {
   /**
    * Stores the first RRsets of a new domain, or of one that comes back, creates its zone, and stores its keys. One that
    * comes back has its former keys.
-   * @returns the published keys
+   * @returns its keys
    * @throws Unavailable, NameserverFailure of kind "conflict" if another program creates the zone meanwhile
    */
-  async create(written: RRsetState[]): Promise<Key[]> {
+  async create(written: RRsetState[]): Promise<KeyState[]> {
     const { domain, publication } = this
     const { system, trx } = publication
     const { id, version, published: now } = domain
@@ -185,11 +189,11 @@ export class Zone implements ZoneState, AsyncDisposable {
       const claim = await publication.mark(domain.name, { version, rrsets: written.length })
       return await publication.send(claim, async () => {
         const [old, transfers] = await storing
-        const { keys, signing } = await this.#createZone(claim, written, old, transfers)
+        const signing = await this.#createZone(claim, written, old, transfers)
         claim.begun = true
         publication.announceAtCommit(domain, version)
         if (old.length === 0) void sendAlong(storeKeys(system, trx, domain, signing, { only: true }))
-        return keys
+        return old.length === 0 ? signing : old
       })
     } finally {
       // Storing must end before the transaction: otherwise its statements would follow the rollback.
@@ -208,7 +212,7 @@ export class Zone implements ZoneState, AsyncDisposable {
         throw new NameserverFailure('conflict', 'somebody else made the zone')
       await claim.note(version, written.length)
     }
-    const update = { zone: `${name}.`, denial, version, rrsets: written, transfers }
+    const update = { zone: `${name}.`, denial, version, transfers, ...contentsOf(name, old, written) }
     return system.nameserver.createZone(update, openKeys(system, name, old), claim).catch((error: unknown) => {
       // An earlier creation was applied just now: repair deletes its zone.
       if (claim.begun && error instanceof NameserverFailure && error.kind === 'conflict')

@@ -6,18 +6,29 @@ export interface StoredKey {
   dnskey: string
   active: boolean
   published: boolean
+  /** True if the parent shall have its DS. */
+  announced: boolean
   /** The private half, encrypted. */
   secret: Buffer
 }
 
 /** Returns the keys of a domain, which can be a deleted one; none: they were never stored. */
 export async function ofDomain(db: Db, domainId: number): Promise<StoredKey[]> {
-  const sql = 'select dnskey, active, published, secret from keys where domain_id = :domainId order by dnskey'
+  const sql =
+    'select dnskey, active, published, announced, secret from keys where domain_id = :domainId order by dnskey'
   return query(db, sql, { domainId })
 }
 
-/** Stores keys of a domain. @param options.only true to delete its other keys */
-export async function put(db: Db, domainId: number, keys: StoredKey[], { only }: { only: boolean }): Promise<void> {
+/**
+ * Stores keys of a domain; new ones are announced, the others stay so, or not.
+ * @param options.only true to delete its other keys
+ */
+export async function put(
+  db: Db,
+  domainId: number,
+  keys: Omit<StoredKey, 'announced'>[],
+  { only }: { only: boolean },
+): Promise<void> {
   await query(
     db,
     `with gone as (delete from keys where domain_id = :domainId and :only and dnskey <> all (:dnskeys))

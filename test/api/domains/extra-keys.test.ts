@@ -11,6 +11,7 @@ import { newFolder } from '../../support/servers/folders.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { changeAtPowerDns } from '../../support/state/behind-our-back.ts'
+import { query as sql } from '../../../src/store/database.ts'
 import { query } from '../../support/dns/wire.ts'
 
 // Keys of other signers beside the generated ones: contract §§7.1, 8.9.
@@ -187,5 +188,74 @@ test('reconciliation finds no differences, and restores records that were lost o
     t.deepEqual(await reconcileAll(system, { contents: true }), { doubtful: [name], left: [] })
     t.deepEqual(await served(name, type), lowered([...generated[type], ...added[type]]))
   }
+  t.deepEqual(await audit(system, () => true), [])
+})
+
+const REMOVAL = { CDS: ['0 0 0 00'], CDNSKEY: ['0 3 0 AA=='] }
+
+test('the wish to remove the DS stands alone in DNS, until it is taken back', async (t) => {
+  const { api, name, key, generated } = await signedDomain()
+  const added = await foreign(name)
+  await newRRset(api, name, { subname: '', type: 'CDS', records: [...added.CDS, ...REMOVAL.CDS] })
+  t.deepEqual([await served(name, 'CDS'), await served(name, 'CDNSKEY')], [REMOVAL.CDS, []])
+  await newRRset(api, name, { subname: '', type: 'CDNSKEY', records: REMOVAL.CDNSKEY })
+  for (const type of ['CDS', 'CDNSKEY'] as const) {
+    t.deepEqual(await served(name, type), lowered(REMOVAL[type]))
+    t.is(await validate(service().powerDns, name, key.ds, name, type), 'fully validated')
+  }
+  await verifyTransfer(service().powerDns, name, key.ds)
+  t.deepEqual((await domainOf(api, name)).keys, [key])
+  t.deepEqual(await audit(service().system, () => true), [])
+
+  succeeded(await api.patch(path(name, 'CDS'), { records: added.CDS }), 200)
+  t.deepEqual([await served(name, 'CDS'), await served(name, 'CDNSKEY')], [[], lowered(REMOVAL.CDNSKEY)])
+  succeeded(await api.delete(path(name, 'CDNSKEY')), 204)
+  t.deepEqual(await served(name, 'CDS'), lowered([...generated.CDS, ...added.CDS]))
+  t.deepEqual(await served(name, 'CDNSKEY'), lowered(generated.CDNSKEY))
+  t.deepEqual(await audit(service().system, () => true), [])
+})
+
+test('a restored domain, and one that lost its zone, ask for the removal of the DS as before', async (t) => {
+  const { api, name } = await signedDomain()
+  const { system } = service()
+  for (const type of ['CDS', 'CDNSKEY'] as const)
+    await newRRset(api, name, { subname: '', type, records: REMOVAL[type] })
+  const lose = [
+    async () => {
+      succeeded(await api.delete(`/domains/${name}/`), 204)
+      succeeded(await api.post('/domains/', { name, restore: true }), 201)
+    },
+    () => service().pdns('DELETE', `/zones/${name}.`),
+    () => service().pdns('PUT', `/zones/${name}./metadata/PUBLISH-CDS`, { kind: 'PUBLISH-CDS', metadata: [] }),
+  ]
+  for (const work of lose) {
+    await work()
+    await reconcileAll(system, { contents: true })
+    for (const type of ['CDS', 'CDNSKEY'] as const) t.deepEqual(await served(name, type), lowered(REMOVAL[type]))
+    t.deepEqual(await audit(system, () => true), [])
+  }
+})
+
+test('a key that is not announced signs and has neither DS nor CDS; another signer keeps its own', async (t) => {
+  const { api, name, key, generated } = await signedDomain()
+  const { system } = service()
+  const added = await foreign(name)
+  const second = { keytype: 'csk', active: true, published: true, algorithm: 'ed25519' }
+  t.is((await service().pdns('POST', `/zones/${name}./cryptokeys`, second)).status, 201)
+  await reconcileAll(system, { contents: true })
+  await sql(system.db, `update keys set announced = false where dnskey like '257 3 15 %'`, {})
+  t.deepEqual(await reconcileAll(system, { contents: true }), { doubtful: [name], left: [] })
+  const { keys } = await domainOf(api, name)
+  const other = keys.find(({ dnskey }) => dnskey !== key.dnskey)!
+  t.deepEqual(keys, [key, { ...other, ds: [], keytype: 'csk', managed: true, flags: 257 }])
+  t.deepEqual(await served(name, 'DNSKEY'), lowered([key.dnskey, other.dnskey]))
+  for (const type of ['CDS', 'CDNSKEY'] as const) {
+    t.deepEqual(await served(name, type), lowered(generated[type]))
+    await newRRset(api, name, { subname: '', type, records: added[type] })
+    t.deepEqual(await served(name, type), lowered([...generated[type], ...added[type]]))
+    succeeded(await api.delete(path(name, type)), 204)
+    t.deepEqual(await served(name, type), lowered(generated[type]))
+  }
+  await verifyTransfer(service().powerDns, name, key.ds)
   t.deepEqual(await audit(system, () => true), [])
 })
