@@ -1,4 +1,5 @@
-import { audit, AUDIT_PAUSE, AUDIT_TURNS, auditByTurns, reconcileAll } from '../../src/service/repair/reconcile.ts'
+import { audit, AUDIT_PAUSE, AUDIT_TURNS, auditByTurns } from '../../src/service/repair/audit.ts'
+import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { currentTime, fromMicroseconds, microseconds } from '../../src/time.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'

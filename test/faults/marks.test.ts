@@ -1,6 +1,7 @@
 import test from 'ava'
 import pg from 'pg'
-import { audit, reconcile } from '../../src/service/repair/reconcile.ts'
+import { audit } from '../../src/service/repair/audit.ts'
+import { reconcile } from '../../src/service/repair/reconcile.ts'
 import { begin, one, query } from '../../src/store/database.ts'
 import * as marks from '../../src/store/zone/marks.ts'
 import { newDomainWithWww, sendHeld } from '../support/clients/api.ts'

@@ -2,7 +2,7 @@ import { currentIncarnation, type Incarnation } from '../../store/incarnations.t
 import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { keepStrangers } from '../adoption/adoption.ts'
-import { audit, named } from '../repair/reconcile.ts'
+import { audit, named } from '../repair/audit.ts'
 
 /** Milliseconds between two questions whether Postgres has crashed, or a standby has replaced it. */
 const FAILOVER_PAUSE = 1_000

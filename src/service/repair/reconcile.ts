@@ -1,25 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Busy, NameserverFailure, Unavailable } from '../../errors.ts'
 import { QUEUE_TIMEOUT } from '../../limits.ts'
-import { transaction, type Db } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
 import * as keys from '../../store/domains/keys.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { Mark } from '../../store/zone/marks.ts'
-import { list } from '../../store/zone/rrsets.ts'
 import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
-import { after, unixTime } from '../../time.ts'
+import { after } from '../../time.ts'
 import { registrable } from '../names/availability.ts'
-import { contentsOf } from '../zone/announcement.ts'
-import { differences } from '../zone/differences.ts'
 import { Claim, moment } from '../zone/claim.ts'
 import { deleteLeftovers, openPublication, type Publication } from '../zone/publication.ts'
-import { transfersOf } from '../secrets/transfer-keys.ts'
 import { runPeriodically, type BackgroundTask } from '../../flow/background.ts'
+import { audit, AUDIT_PAUSE, auditByTurns, differs, named } from './audit.ts'
 import { untilProbed } from './probing.ts'
 import { record, REPAIR } from '../zone/journal.ts'
-import { areSame, storeKeys } from '../secrets/signing-keys.ts'
+import { storeKeys } from '../secrets/signing-keys.ts'
 import { Zone } from '../zone/zone.ts'
 
 /** The number of parallel repairs of marked zones, and the milliseconds between two searches for due ones. */
@@ -37,15 +34,6 @@ const LEFTOVER_PAUSE = 50
 
 /** Milliseconds between two lines about the progress of `zoneplane rebuild` and `zoneplane adopt`. */
 export const PROGRESS_PAUSE = 2_000
-
-/** Milliseconds between two audits of all serials: for 100,000 zones, PowerDNS needs a second. */
-export const AUDIT_PAUSE = 600_000
-
-/** The number of audits that together compare the contents of all zones, a part in each: those of a day. */
-export const AUDIT_TURNS = 86_400_000 / AUDIT_PAUSE
-
-/** The number of zones, or of RRsets that a repair has corrected, that a line of the log names. */
-const LOGGED_NAMES = 10
 
 /** Makes due marked zones equal to the database and removes their marks. Returns the repaired zones. */
 export async function reconcile(system: System): Promise<string[]> {
@@ -141,82 +129,6 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
   } else if (!(await deleteLeftovers(system, claim))) system.log.warn('zone of somebody else left alone', { zone })
   if (!claim.mark.settled)
     system.log.warn('zone repaired', { zone, marked, ...(rrsets === undefined ? {} : { rrsets }) })
-}
-
-/** Lists the first of many names, for the log. */
-export function named(names: string[]): string {
-  const more = names.length > LOGGED_NAMES ? [`${names.length - LOGGED_NAMES} more`] : []
-  return [...names.slice(0, LOGGED_NAMES), ...more].join(', ')
-}
-
-/**
- * Finds zones that differ from the database, marks them, and returns their names; only logs paused ones. Compares the
- * serials, with one request for all zones. Its statements may be long, so they are in transactions (limits.ts).
- * @param compares returns whether the contents of the domain with this id are also compared, with a request of its own
- */
-export async function audit(system: System, compares: (id: number) => boolean): Promise<string[]> {
-  // The versions first: that of a zone that is written meanwhile is another when the zone is marked.
-  const versions = await transaction(system.db, (trx) => domains.versions(trx))
-  const serials = await system.nameserver.serials()
-  const suspects = new Map<string, number | null>()
-  for (const { id, name, version, paused } of versions) {
-    if (serials.get(`${name}.`) === version && !(compares(id) && (await contentsDiffer(system, name)))) continue
-    if (paused) system.log.warn('paused zone differs', { zone: name })
-    else suspects.set(name, compares(id) ? null : version)
-  }
-  const found = await transaction(system.db, (trx) => {
-    return marks.setMany(trx, [...suspects.keys()], { versions: [...suspects.values()] })
-  })
-  system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'audit' }, found.length)
-  await tellLost(system, serials, found)
-  return [...suspects.keys()]
-}
-
-/**
- * Logs the zones whose served serial is above all that the database knows of: it has lost commits, or others have
- * changed the zones. Other processes have not logged them, because they have not marked them.
- */
-async function tellLost(system: System, serials: Map<string, number>, found: string[]): Promise<void> {
-  const ahead = (await domains.sent(system.db, found)).filter(({ name, sent }) => serials.get(`${name}.`)! > sent)
-  if (ahead.length === 0) return
-  system.log.error('Postgres has lost changes, or others have changed zones: DNS is made what Postgres says', {
-    count: ahead.length,
-    zones: named(ahead.map(({ name }) => name)),
-  })
-}
-
-/**
- * Returns an audit to be repeated every AUDIT_PAUSE. Each compares the contents of the domains whose turn has come
- * since the last one, so that a day compares all, without a peak.
- */
-export function auditByTurns(system: System): () => Promise<string[]> {
-  const turnNow = () => Math.floor((unixTime(system.now()) * 1_000) / AUDIT_PAUSE)
-  let last = turnNow()
-  return async () => {
-    const turn = turnNow()
-    const age = (id: number) => (((turn - id) % AUDIT_TURNS) + AUDIT_TURNS) % AUDIT_TURNS
-    const suspects = await audit(system, (id) => age(id) < turn - last)
-    last = turn
-    return suspects
-  }
-}
-
-async function contentsDiffer(system: System, name: string): Promise<boolean> {
-  const domain = await domains.find(system.db, name)
-  return domain === undefined || differs(system, domain)
-}
-
-/** Reports whether the zone at the nameserver differs from the database. */
-async function differs(system: System, domain: Domain): Promise<boolean> {
-  const transfers = await transfersOf(system, system.db, domain)
-  const live = await system.nameserver.read(`${domain.name}.`, transfers)
-  if (live?.complete !== true || !live.configured || live.serial !== domain.version) return true
-  if (live.rectify !== domain.rectify || live.denial !== domain.denial) return true
-  const stored = await keys.ofDomain(system.db, domain.id)
-  if (!areSame(stored, live.keys)) return true
-  const desired = await transaction(system.db, (trx) => list(trx, domain.id))
-  const { ownCds, rrsets } = contentsOf(domain.name, stored, desired)
-  return ownCds !== live.ownCds || (await differences(rrsets, live.rrsets)).length > 0
 }
 
 /** Stores the keys of zones that a version without stored keys made. Locked zones wait for the next time. */

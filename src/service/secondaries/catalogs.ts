@@ -8,7 +8,7 @@ import { past, spend } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { nextVersion } from '../zone/publication.ts'
-import { AUDIT_PAUSE } from '../repair/reconcile.ts'
+import { AUDIT_PAUSE } from '../repair/audit.ts'
 
 // The catalog zone (RFC 9432) lists all zones for the secondaries. After the domains are committed, one process at a
 // time publishes it from the table of its members: the waiting ones several times a second, and all of them when
