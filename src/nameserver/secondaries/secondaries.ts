@@ -1,7 +1,8 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { notifyMessage, type Served } from '../wire/client.ts'
+import type { Served } from '../wire/client.ts'
+import { notifyMessage } from '../wire/messages.ts'
 import { Secondary, type Target } from './secondary.ts'
 
 /** The port of servers that users have named. */

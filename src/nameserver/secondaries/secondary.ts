@@ -1,6 +1,7 @@
 import { RateLimiterMemory, RateLimiterQueue } from 'rate-limiter-flexible'
 import { Busy } from '../../errors.ts'
-import { DnsClient, notifyMessage, type Endpoint, type Served } from '../wire/client.ts'
+import { DnsClient, type Endpoint, type Served } from '../wire/client.ts'
+import { notifyMessage } from '../wire/messages.ts'
 
 /** Milliseconds in which a secondary has to answer; questions to each per second, and questions that can wait. */
 export const SECONDARY_ANSWER_TIME = 400

@@ -1,11 +1,9 @@
-import packet, { type DecodedPacket } from 'dns-packet'
 import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
-
-/** NOTIFY (RFC 1996 §3.3), with the flag AA (§3.7). */
-const NOTIFY = (4 << 11) | packet.AUTHORITATIVE_ANSWER
+import { idOf, questionMessage, readReply, type Question, type Reply } from './messages.ts'
+import { exchangeOverTcp } from './tcp.ts'
 
 /** The address and the port of a nameserver. */
 export interface Endpoint {
@@ -20,12 +18,12 @@ export type Served =
   /** No answer. */
   | undefined
 
-/** A client that asks a nameserver for SOA records, and sends it messages, over UDP. Its socket is opened on demand. */
+/** A client that asks a nameserver, and sends it messages, over UDP. Its socket is opened on demand. */
 export class DnsClient {
   readonly #endpoint: Endpoint
   #socket: Promise<Socket> | undefined
-  /** The callbacks that wait for an answer, by the question's id. */
-  readonly #waiting = new Map<number, (answer: DecodedPacket | undefined) => void>()
+  /** The callbacks that wait for a message, by the question's id; they get undefined if the socket fails. */
+  readonly #waiting = new Map<number, (octets: Buffer | undefined) => void>()
 
   constructor(endpoint: Endpoint) {
     this.#endpoint = endpoint
@@ -37,39 +35,35 @@ export class DnsClient {
    * @param time milliseconds in which the answer must come
    */
   async ask(zone: string, time: number): Promise<Served> {
+    const reply = await this.query({ name: zone, type: 'SOA' }, time).catch(() => undefined)
+    return reply && servedBy(reply)
+  }
+
+  /**
+   * Asks a question, and again over TCP if the answer is truncated. Returns undefined if no answer to exactly this
+   * question has come in time.
+   * @param time milliseconds
+   * @throws the error of the system if it cannot send to the address
+   */
+  async query(question: Question, time: number): Promise<Reply | undefined> {
+    const end = performance.now() + time
     let id = randomInt(65_536)
     while (this.#waiting.has(id)) id = randomInt(65_536)
-    const question = packet.encode({
-      type: 'query',
-      id,
-      questions: [{ name: zone, type: 'SOA' }],
-      additionals: [
-        {
-          type: 'OPT',
-          name: '.',
-          udpPayloadSize: 1232,
-          extendedRcode: 0,
-          ednsVersion: 0,
-          flags: 0,
-          flag_do: false,
-          options: [],
-        },
-      ],
-    })
+    const message = questionMessage(id, question)
     let timer: NodeJS.Timeout | undefined
-    const answered = new Promise<DecodedPacket | undefined>((resolve) => {
+    const answered = new Promise<Reply | undefined>((resolve) => {
       timer = setTimeout(resolve, time, undefined)
-      this.#waiting.set(id, (answer) => {
-        const [asked] = answer?.questions ?? []
-        if (answer === undefined || (asked?.name.toLowerCase() === zone && asked.type === 'SOA')) resolve(answer)
+      this.#waiting.set(id, (octets) => {
+        const reply = octets && readReply(octets, id, question)
+        if (octets === undefined || reply !== undefined) resolve(reply)
       })
     })
     try {
-      await this.send(question)
-      const answer = await answered
-      return answer && servedBy(answer)
-    } catch {
-      return undefined
+      await this.send(message)
+      const reply = await answered
+      if (reply?.isTruncated !== true) return reply
+      const octets = await exchangeOverTcp(this.#endpoint, message, end - performance.now())
+      return octets && readReply(octets, id, question)
     } finally {
       clearTimeout(timer)
       this.#waiting.delete(id)
@@ -92,8 +86,8 @@ export class DnsClient {
   async #open(): Promise<Socket> {
     const socket = createSocket(isIPv6(this.#endpoint.address) ? 'udp6' : 'udp4').unref()
     socket.on('message', (octets) => {
-      const answer = decoded(octets)
-      if (answer?.type === 'response' && answer.id !== undefined) this.#waiting.get(answer.id)?.(answer)
+      const id = idOf(octets)
+      if (id !== undefined) this.#waiting.get(id)?.(octets)
     })
     socket.on('error', () => {
       for (const resolve of this.#waiting.values()) resolve(undefined)
@@ -115,28 +109,10 @@ export class DnsClient {
   }
 }
 
-/** Returns a NOTIFY for a zone: a name without final dot. */
-export function notifyMessage(zone: string): Buffer {
-  return packet.encode({
-    type: 'query',
-    id: randomInt(65_536),
-    flags: NOTIFY,
-    questions: [{ name: zone, type: 'SOA' }],
-  })
-}
-
-function decoded(octets: Buffer): DecodedPacket | undefined {
-  try {
-    return packet.decode(octets)
-  } catch {
-    return undefined
-  }
-}
-
-function servedBy({ rcode, flag_aa: isAuthoritative, answers = [] }: DecodedPacket & { rcode?: string }): Served {
-  if (rcode !== 'NOERROR') return { problem: `answers ${rcode ?? 'an error'}` }
+function servedBy({ rcode, isAuthoritative, answers }: Reply): Served {
+  if (rcode !== 'NOERROR') return { problem: `answers ${rcode}` }
   const soa = answers.find(({ type }) => type === 'SOA')
-  if (soa?.type !== 'SOA') return { problem: 'does not serve the zone' }
+  if (soa === undefined) return { problem: 'does not serve the zone' }
   if (!isAuthoritative) return { problem: 'is not authoritative for the zone' }
-  return { serial: soa.data.serial ?? 0 }
+  return { serial: Number(soa.content) }
 }
