@@ -41,7 +41,7 @@ const ROOMS: Record<string, readonly string[]> = {
     ...['ci', 'operation', 'accounts', 'adoption', 'secondaries', 'domains', 'repair'],
     ...['zone', 'secrets', 'names', 'tokens', 'mails', 'throttling'],
   ],
-  nameserver: ['powerdns', 'secondaries', 'wire'],
+  nameserver: ['powerdns', 'secondaries', 'parents', 'wire'],
   store: ['zone', 'tokens', 'domains', 'accounts', 'connections'],
 }
 

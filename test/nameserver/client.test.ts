@@ -4,6 +4,7 @@ import { DnsClient } from '../../src/nameserver/wire/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { reply, startDouble, type Asked } from '../support/dns/double.ts'
 import { freePort } from '../support/servers/ports.ts'
+import { udpSockets } from '../support/state/sockets.ts'
 
 const QUESTION = { name: 'example.test', type: 'DS' } as const
 const DIGEST = Buffer.alloc(32, 0xab)
@@ -16,11 +17,6 @@ const DS: Answer = {
 const RECORD = { name: 'example.test', type: 'DS', ttl: 3600, content: `1234 13 2 ${DIGEST.toString('hex')}` }
 
 const TRUNCATED = { flags: packet.AUTHORITATIVE_ANSWER | packet.TRUNCATED_RESPONSE }
-
-/** Sockets of this process that are open. */
-function sockets(): number {
-  return process.getActiveResourcesInfo().filter((name) => /UDP|TCP(Socket|Connect)/i.test(name)).length
-}
 
 /** Asks a double with these answers once. */
 async function ask(answers: (asked: Asked) => Buffer[], time = 5_000) {
@@ -103,7 +99,7 @@ for (const [what, wrong] of OTHERS) {
 test.serial(
   'a nameserver that does not answer is given up, over UDP and over TCP, and no socket is left',
   async (t) => {
-    const before = sockets()
+    const before = udpSockets()
     t.is((await ask(() => [], 50)).answer, undefined)
     const slow = await ask((question) => (question.over === 'udp' ? [reply(question, [], TRUNCATED)] : []), 200)
     t.deepEqual(slow.asked, ['udp', 'tcp'])
@@ -112,10 +108,16 @@ test.serial(
     const client = new DnsClient({ address: '127.0.0.1', port: await freePort() })
     t.is(await client.query(QUESTION, 5_000), undefined)
     await client.close()
-    await eventually(() => sockets() <= before)
+    await eventually(() => udpSockets() <= before)
     t.pass()
   },
 )
+
+test.serial('an answer that is truncated over TCP, too, is none', async (t) => {
+  const { answer, asked } = await ask((question) => [reply(question, [], TRUNCATED)])
+  t.deepEqual(asked, ['udp', 'tcp'])
+  t.is(answer, undefined)
+})
 
 test.serial('an address to which nothing can be sent is an error of the system', async (t) => {
   const client = new DnsClient({ address: '255.255.255.255', port: 53 })

@@ -63,7 +63,8 @@ export class DnsClient {
       const reply = await answered
       if (reply?.isTruncated !== true) return reply
       const octets = await exchangeOverTcp(this.#endpoint, message, end - performance.now())
-      return octets && readReply(octets, id, question)
+      const whole = octets && readReply(octets, id, question)
+      return whole?.isTruncated === true ? undefined : whole
     } finally {
       clearTimeout(timer)
       this.#waiting.delete(id)

@@ -1,0 +1,202 @@
+import { getServers } from 'node:dns'
+import { Busy } from '../../errors.ts'
+import { DnsClient, type Endpoint } from '../wire/client.ts'
+import type { Question, Reply } from '../wire/messages.ts'
+import { Pace, REAL_CLOCK, type Clock } from './pace.ts'
+import { isWithin, readReferral, refused, type Referral } from './referral.ts'
+
+/** Milliseconds in which a server has to answer, and how often it is asked at most. */
+const ANSWER_TIME = 2_000
+const ATTEMPTS = 2
+
+/** Milliseconds for which a zone's servers are remembered, and the zones that are. */
+const ZONE_TIME = 3_600_000
+const ZONES_MAX = 1_000
+
+/** The nameservers of a zone that are asked, and the addresses of each: strangers choose both. */
+const NAMESERVERS_MAX = 16
+const ADDRESSES_MAX = 8
+
+/** An address of a nameserver. */
+export interface ParentServer {
+  /** Without final dot. */
+  name: string
+  /** Empty: it has none that may be asked. */
+  address: string
+}
+
+/** A zone that delegates domains; a name without final dot. */
+export interface ParentZone {
+  name: string
+  servers: ParentServer[]
+}
+
+/** The answer of a server of the parent zone about a domain. */
+export type ParentAnswer = ParentServer & Referral
+
+interface Options {
+  /** The resolvers; none: those of the system. */
+  resolvers: readonly Endpoint[]
+  /** Reports whether an address may be asked that strangers have published. */
+  isAllowed: (address: string) => boolean
+  /** The port of nameservers. */
+  port?: number
+  clock?: Clock
+}
+
+/**
+ * The nameservers that delegate domains to ours. The resolvers are asked only for their names and addresses: what a
+ * parent zone says about a domain comes from its own servers. Names are without final dot. Functions throw Busy once it is
+ * closed.
+ */
+export class Parents {
+  readonly #resolvers: readonly Endpoint[]
+  readonly #isAllowed: Options['isAllowed']
+  readonly #port: number
+  readonly #clock: Clock
+  readonly #pace: Pace
+  /** The zones found a while ago, the oldest first, by the name from which the search begins. */
+  readonly #zones = new Map<string, { zone: Promise<ParentZone | undefined>; until: number }>()
+
+  constructor({ resolvers, isAllowed, port = 53, clock = REAL_CLOCK }: Options) {
+    this.#resolvers = resolvers
+    this.#isAllowed = isAllowed
+    this.#port = port
+    this.#clock = clock
+    this.#pace = new Pace(clock)
+  }
+
+  /** Ends all questions, because the process stops. */
+  close(): void {
+    this.#pace.close()
+  }
+
+  /** Finds the zone that delegates a domain, or would; undefined if the resolvers do not tell. */
+  async find(domain: string): Promise<ParentZone | undefined> {
+    const start = above(domain)
+    const known = this.#zones.get(start)
+    if (known !== undefined && known.until > this.#clock.now()) return known.zone
+    const zone = this.#look(start)
+    this.#zones.delete(start)
+    this.#zones.set(start, { zone, until: this.#clock.now() + ZONE_TIME })
+    const [oldest] = this.#zones.keys()
+    if (this.#zones.size > ZONES_MAX) this.#zones.delete(oldest!)
+    const found = await zone
+    if (found === undefined && this.#zones.get(start)?.zone === zone) this.#zones.delete(start)
+    return found
+  }
+
+  async #look(start: string): Promise<ParentZone | undefined> {
+    const name = await this.#zoneOf(start)
+    if (name === undefined) return undefined
+    const reply = await this.#resolve({ name, type: 'NS' })
+    if (reply === undefined) return undefined
+    const hosts = reply.answers.filter(({ type }) => type === 'NS').map(({ content }) => content)
+    const servers = hosts
+      .sort()
+      .slice(0, NAMESERVERS_MAX)
+      .map(async (name) => {
+        const addresses = await this.addresses(name)
+        return (addresses.length > 0 ? addresses : ['']).map((address) => ({ name, address }))
+      })
+    return { name, servers: (await Promise.all(servers)).flat() }
+  }
+
+  /** Returns the zone that has this name. */
+  async #zoneOf(start: string): Promise<string | undefined> {
+    for (let name = start; ; name = above(name)) {
+      const reply = await this.#resolve({ name, type: 'SOA' })
+      if (reply === undefined) return undefined
+      // An alias can lead to the SOA of another zone.
+      const soa = [...reply.answers, ...reply.authorities].find((record) => {
+        return record.type === 'SOA' && isWithin(name, record.name)
+      })
+      if (soa !== undefined) return soa.name
+      if (name === '.') return undefined
+    }
+  }
+
+  /** Returns the addresses of a nameserver that may be asked, sorted. */
+  async addresses(host: string): Promise<string[]> {
+    const replies = await Promise.all(
+      (['A', 'AAAA'] as const).map(async (type) => {
+        const reply = await this.#resolve({ name: host, type })
+        return (reply?.answers ?? []).filter((record) => record.type === type).map(({ content }) => content)
+      }),
+    )
+    return [...new Set(replies.flat())].filter(this.#isAllowed).sort().slice(0, ADDRESSES_MAX)
+  }
+
+  /** Asks a server of the parent zone about a domain; undefined: this machine cannot send to its address. */
+  async ask({ name, address }: ParentServer, parent: string, domain: string): Promise<ParentAnswer | undefined> {
+    if (address === '') return { name, address, ...refused('has no address that this service may ask') }
+    try {
+      const ns = await this.#question(address, { name: domain, type: 'NS' })
+      const ds = ns && (await this.#question(address, { name: domain, type: 'DS' }))
+      return { name, address, ...readReferral(domain, parent, ns, ds) }
+    } catch (error) {
+      if (error instanceof Busy) throw error
+      return undefined
+    }
+  }
+
+  /** Returns the reason why a nameserver does not serve a domain; undefined: it does, or cannot be asked from here. */
+  async authorityProblem(address: string, domain: string): Promise<string | undefined> {
+    try {
+      const reply = await this.#question(address, { name: domain, type: 'SOA' })
+      if (reply === undefined) return 'does not answer'
+      if (reply.rcode !== 'NOERROR') return `answers ${reply.rcode}`
+      const hasSoa = reply.answers.some(({ type, name }) => type === 'SOA' && name === domain)
+      return hasSoa && reply.isAuthoritative ? undefined : 'does not serve the domain'
+    } catch (error) {
+      if (error instanceof Busy) throw error
+      return undefined
+    }
+  }
+
+  /** Asks a server of strangers; undefined: it does not answer. @throws the error of the system if it cannot send */
+  async #question(address: string, question: Question): Promise<Reply | undefined> {
+    for (let left = ATTEMPTS; left > 0; left--) {
+      await this.#pace.turn(address)
+      const reply = await askOnce({ address, port: this.#port }, question)
+      if (reply !== undefined) return reply
+    }
+    return undefined
+  }
+
+  /** Asks the resolvers in turn; undefined: none has an answer. */
+  async #resolve(question: Question): Promise<Reply | undefined> {
+    const resolvers = this.#resolvers.length > 0 ? this.#resolvers : systemResolvers()
+    for (let round = 0; round < ATTEMPTS; round++) {
+      for (const resolver of resolvers) {
+        await this.#pace.turn(undefined)
+        const reply = await askOnce(resolver, { ...question, recursive: true }).catch(() => undefined)
+        if (reply?.rcode === 'NOERROR' || reply?.rcode === 'NXDOMAIN') return reply
+      }
+    }
+    return undefined
+  }
+}
+
+/** Asks with a socket of its own, so that each question has another port, which makes answers harder to forge. */
+async function askOnce(endpoint: Endpoint, question: Question): Promise<Reply | undefined> {
+  const client = new DnsClient(endpoint)
+  try {
+    return await client.query(question, ANSWER_TIME)
+  } finally {
+    await client.close()
+  }
+}
+
+/** Returns the name without its first label. */
+function above(name: string): string {
+  return name.includes('.') ? name.slice(name.indexOf('.') + 1) || '.' : '.'
+}
+
+/** Returns the resolvers of the system. An address with a port is `127.0.0.1:5300` or `[::1]:5300`. */
+function systemResolvers(): Endpoint[] {
+  return getServers().map((text) => {
+    const [, bracketed, plain, port] = /^(?:\[(.*)\]|([\d.]+)):(\d+)$/.exec(text) ?? []
+    return { address: bracketed ?? plain ?? text, port: Number(port ?? 53) }
+  })
+}
