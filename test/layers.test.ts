@@ -38,7 +38,7 @@ const ROOMS: Record<string, readonly string[]> = {
     ...['openapi', 'pages', 'middleware', 'kit', 'fields'],
   ],
   service: [
-    ...['ci', 'operation', 'accounts', 'adoption', 'secondaries', 'domains', 'repair'],
+    ...['ci', 'operation', 'accounts', 'adoption', 'secondaries', 'delegation', 'domains', 'repair'],
     ...['zone', 'secrets', 'names', 'tokens', 'mails', 'throttling'],
   ],
   nameserver: ['powerdns', 'secondaries', 'parents', 'wire'],

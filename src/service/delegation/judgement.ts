@@ -1,0 +1,164 @@
+import { isDigestOf } from '../../dns/dnssec.ts'
+import { lowerCase, parseName } from '../../dns/names.ts'
+import { parseRdata } from '../../dns/rdata.ts'
+import type { Key } from '../domains/keys.ts'
+import { contentsOf, type DelegatedServer, type Observation } from './observation.ts'
+
+/** The states of a delegation, and their meanings (contract §15.9). */
+export const STATES = {
+  unknown: 'not checked yet, or the parent zone cannot be asked',
+  'not-delegated': 'the parent zone has no NS records of the domain',
+  elsewhere: 'it is delegated to other nameservers only',
+  partial: 'it is delegated to our nameservers and to others',
+  insecure: 'it is delegated to us, without DS records',
+  secure: 'a DS record matches a key that signs, and all others match a key',
+  stale: 'a DS record matches a key that signs, and others match none',
+  mismatch: 'there are DS records, and none matches a key that signs: validating resolvers reject the domain',
+  propagating: 'the servers of the parent zone disagree',
+} as const
+
+export type DelegationState = keyof typeof STATES
+
+/** The domain as it should be delegated. Names are without final dot. */
+export interface Delegatee {
+  name: string
+  /** The names of our nameservers. */
+  nameServers: string[]
+  keys: Key[]
+}
+
+export interface Verdict {
+  state: DelegationState
+  /** Sentences for the owner, with what to do. */
+  problems: string[]
+}
+
+/** The digest type SHA-1 (RFC 8624 §3.3). */
+const SHA1 = '1'
+
+/** Judges the delegation of a domain. */
+export function judge(observation: Observation, domain: Delegatee): Verdict {
+  const { parent, servers } = observation
+  if (parent === null) {
+    return { state: 'unknown', problems: ['The resolvers do not tell which zone delegates the domain.'] }
+  }
+  const silent = servers.filter(({ problem }) => problem !== null)
+  const answers = servers.filter(({ problem }) => problem === null)
+  const failures = silent.map(({ name, address, problem }) => {
+    return `The server ${name}${address === '' ? '' : ` (${address})`} of the parent zone ${parent} ${problem}.`
+  })
+  const [first] = answers
+  if (first === undefined) {
+    const none = `The resolvers tell no server of the parent zone ${parent} that this machine can reach.`
+    return { state: 'unknown', problems: servers.length === 0 ? [none] : failures }
+  }
+  if (answers.some((answer) => contentsOf(answer) !== contentsOf(first))) {
+    const wait = `The servers of the parent zone ${parent} disagree. After a change this ends by itself, so check again later.`
+    return { state: 'propagating', problems: [wait, ...failures] }
+  }
+  const { state, problems } = judgeDelegation(parent, first, domain)
+  return { state, problems: [...problems, ...observation.nameservers.flatMap(warnings), ...failures] }
+}
+
+/** Judges the delegation on which all servers of the parent zone agree. */
+function judgeDelegation(parent: string, { ns, ds }: { ns: string[]; ds: string[] }, domain: Delegatee): Verdict {
+  const { nameServers } = domain
+  const list = nameServers.join(', ')
+  if (ns.length === 0) {
+    const todo = `The parent zone ${parent} does not delegate the domain: enter these nameservers at your registrar: ${list}.`
+    return { state: 'not-delegated', problems: [todo] }
+  }
+  const records = ds.map((content) => classify(content, domain))
+  const signed = records.some(({ signs }) => signs)
+  const broken = ds.length > 0 && !signed
+  if (!ns.some((host) => nameServers.includes(host))) {
+    const change = `Replace the nameservers ${ns.join(', ')} at your registrar by ${list}.`
+    const before = `Before that, remove the DS records ${quoted(ds)} at your registrar, and wait for a day: they belong to other keys, and the domain would fail.`
+    return { state: 'elsewhere', problems: broken ? [before, change] : [change] }
+  }
+  const missing = nameServers.filter((host) => !ns.includes(host))
+  const problems = [
+    ...missing.map((host) => `Add the nameserver ${host} at your registrar.`),
+    ...(broken
+      ? [
+          `Add the DS record ${quoted(dsOf(domain))} at your registrar: until then, validating resolvers reject the domain.`,
+        ]
+      : []),
+    ...records.flatMap((record) => dsProblems(record, ds, domain)),
+  ]
+  if (broken) return { state: 'mismatch', problems }
+  const others = ns.filter((host) => !nameServers.includes(host))
+  if (others.length > 0) {
+    const note = `The nameservers ${others.join(', ')} are not ours: remove them at your registrar, unless they serve the same zone.`
+    return { state: 'partial', problems: [note, ...problems, ...(ds.length === 0 ? [unsigned(domain)] : [])] }
+  }
+  if (ds.length === 0) return { state: 'insecure', problems: [...problems, unsigned(domain)] }
+  return { state: records.every(({ known, usable }) => known && usable) ? 'secure' : 'stale', problems }
+}
+
+/** A DS record of the parent zone. */
+interface DsRecord {
+  content: string
+  /** True if it is one of a key that signs, or of any key. */
+  signs: boolean
+  known: boolean
+  /** True if a key of its algorithm signs. */
+  usable: boolean
+}
+
+/** The keys that sign are ours; the others are those of other signers, which the user has added. */
+function classify(content: string, { name, keys }: Delegatee): DsRecord {
+  const owner = lowerCase(parseName(`${name}.`))
+  const own = keys.filter(({ dnskey }) => isDigestOf(content, owner, parseRdata('DNSKEY', dnskey).wire))
+  const [, algorithm] = content.split(' ')
+  return {
+    content,
+    signs: own.some(({ managed }) => managed),
+    known: own.length > 0,
+    usable: keys.some(({ managed, dnskey }) => managed && dnskey.split(' ')[2] === algorithm),
+  }
+}
+
+/** @param all DS records of the parent zone */
+function dsProblems({ content, known, usable }: DsRecord, all: string[], domain: Delegatee): string[] {
+  if (!known) {
+    return [`Remove the DS record ${quoted([content])} at your registrar: the domain has no such key.`]
+  }
+  if (!usable) {
+    return [
+      `Remove the DS record ${quoted([content])} at your registrar: no key of its algorithm signs, so strict resolvers reject the domain.`,
+    ]
+  }
+  if (content.split(' ')[2] !== SHA1) return []
+  const better = dsOf(domain).filter((each) => !all.includes(each))
+  const todo = better.length === 0 ? 'Remove' : `Add the DS record ${quoted(better)}, and then remove`
+  return [`${todo} the DS record ${quoted([content])} at your registrar: resolvers stop trusting its digest, SHA-1.`]
+}
+
+function unsigned(domain: Delegatee): string {
+  return `Add the DS record ${quoted(dsOf(domain))} at your registrar: until then, the domain is not protected by DNSSEC.`
+}
+
+/** Returns the contents of the DS records that the parent zone should have: those of our keys, with SHA-256. */
+function dsOf({ keys }: Delegatee): string[] {
+  return keys
+    .filter(({ managed }) => managed)
+    .flatMap(({ ds }) => ds.filter((content) => content.split(' ')[2] === '2'))
+}
+
+/** Warns of what will break. */
+function warnings({ name, addresses, glue, problem }: DelegatedServer): string[] {
+  const differs = addresses.length > 0 && glue.some((address) => !addresses.includes(address))
+  return [
+    ...(problem === null ? [] : [`The nameserver ${name} does not serve the domain: ${problem}.`]),
+    ...(differs
+      ? [
+          `The parent zone has the addresses ${glue.join(', ')} for ${name}, which has ${addresses.join(', ')}: its owner must correct them at their registrar.`,
+        ]
+      : []),
+  ]
+}
+
+function quoted(contents: string[]): string {
+  return contents.map((content) => `"${content}"`).join(', ')
+}
