@@ -46,7 +46,7 @@ export async function metrics(setup: Setup): Promise<void> {
   }
   await sleep(MEASURING_PAUSE + 1_000)
   const [times] = await alternating(SCRAPES, scrape)
-  const [, domains] = /^zoneplane_domains (\d+)/m.exec(await scrape()) ?? []
+  const [, domains] = /^zoneplane_domains\{delegation="unknown"\} (\d+)/m.exec(await scrape()) ?? []
   if (Number(domains) < DOMAINS) throw new Error(`the metrics tell of ${domains} domains`)
   state(`scrape with ${DOMAINS} domains, p50`, milliseconds(percentile(times!, 0.5)))
   state(`scrape with ${DOMAINS} domains, p99`, milliseconds(percentile(times!, 0.99)))

@@ -271,6 +271,9 @@ export const PUBLICATION_WAIT = 30
 export const WAITING_MAX = 200
 export const WAITING_PER_ACCOUNT = 20
 
+/** Checks at the parent that run in a process because an account has asked for them: of each account, and of all. */
+export const CHECKS = { each: 1, all: 10 }
+
 /** Characters of a password (contract §11.1), and passwords that can wait for hashing: about a second of work. */
 export const PASSWORD_LENGTH_MIN = 8
 export const PASSWORD_LENGTH_MAX = 128

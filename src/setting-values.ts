@@ -162,6 +162,18 @@ export function secondaries(value: string): Secondary[] {
   return all
 }
 
+/** Parses `192.0.2.53, 192.0.2.53:5300, 2001:db8::53, [2001:db8::53]:5300`. */
+export function endpoints(value: string): { address: string; port: number }[] {
+  return list(value).map((part) => {
+    const [, v6, v4, port = '53'] = /^(?:\[([0-9a-f:.]+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(part) ?? []
+    const address = v6 ?? v4 ?? part
+    if (isIP(address) === 0 || Number(port) < 1 || Number(port) > 65_535) {
+      throw new Error(`must be addresses such as 192.0.2.53 or [2001:db8::53]:5300, separated by commas, not "${part}"`)
+    }
+    return { address, port: Number(port) }
+  })
+}
+
 /** Parses the form of `dig -y`: `hmac-sha256:name:base64`. */
 export function transferKey(value: string): TransferKey {
   const [, algorithm, name = '', secret = ''] =

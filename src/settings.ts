@@ -119,7 +119,15 @@ export const GROUPS = {
       TSIG key that can transfer every zone, such as "hmac-sha256:transfer:SECRET". "openssl rand -base64 32" makes a
       secret`,
     privateTransfers: setting('PRIVATE_TRANSFERS', parse.isOn, 'off')`
-      "on": users can name private, loopback and other special-purpose addresses for their own secondaries`,
+      "on": users can name private, loopback and other special-purpose addresses for their own secondaries, and checks
+      at the parent ask nameservers at such addresses`,
+  },
+  Delegations: {
+    resolvers: unset('RESOLVERS', parse.endpoints, [], 'the resolvers of the system')`
+      recursive resolvers, such as "192.0.2.53, [2001:db8::53]:5300". They find the nameservers of the parent zones, which
+      Zoneplane then asks itself`,
+    delegationChecks: optional('DELEGATION_CHECKS', parse.isOn, '"on"; "off" with a private PowerDNS')`
+      whether Zoneplane checks in the background what the parent zones have of all domains`,
   },
   Accounts: {
     registration: setting('REGISTRATION', (text) => parse.oneOf(['open', 'closed'])(text) === 'open', 'closed')`
@@ -180,6 +188,7 @@ export const SETTINGS = {
   ...GROUPS.API,
   ...GROUPS.DNS,
   ...GROUPS.Secondaries,
+  ...GROUPS.Delegations,
   ...GROUPS.Accounts,
   ...GROUPS.Mail,
   ...GROUPS.Throttling,

@@ -4,6 +4,7 @@ import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Nameserver } from './nameserver/nameserver.ts'
+import type { Parents } from './nameserver/parents/parents.ts'
 import type { Secondaries } from './nameserver/secondaries/secondaries.ts'
 import type { Bell } from './flow/bell.ts'
 import type { Budget, Patience } from './flow/budget.ts'
@@ -37,6 +38,8 @@ interface Bounds {
   exports: Budget
   /** The requests of each account that wait until a change is served. */
   waiting: Budget
+  /** The checks at the parent that an account has asked for. */
+  checks: Budget
 }
 
 /** The parts of a running service, passed as a parameter, never imported. */
@@ -48,6 +51,8 @@ export interface System {
   nameserver: Nameserver
   /** The nameservers that transfer the zones. */
   secondaries: Secondaries
+  /** The nameservers that delegate domains to ours. */
+  parents: Parents
   mailer: Mailer
   /** Rings when a mail was queued in this process. */
   mailBell: Bell

@@ -30,6 +30,8 @@ const DEFAULTS: Config = {
   transferKey: undefined,
   transferAddresses: [],
   privateTransfers: false,
+  resolvers: [],
+  delegationChecks: undefined,
   denial: 'nsec3',
   localPublicSuffixes: [],
   updateHosts: [],
@@ -155,6 +157,19 @@ for (const [name, value, member, read] of [
   ['THROTTLE', 'off', 'throttle', false],
   ['DENIAL', 'nsec', 'denial', 'nsec'],
   ['PRIVATE_TRANSFERS', 'on', 'privateTransfers', true],
+  [
+    'RESOLVERS',
+    '192.0.2.1, 192.0.2.2:5300, 2001:db8::1, [2001:db8::2]:5300',
+    'resolvers',
+    [
+      { address: '192.0.2.1', port: 53 },
+      { address: '192.0.2.2', port: 5300 },
+      { address: '2001:db8::1', port: 53 },
+      { address: '2001:db8::2', port: 5300 },
+    ],
+  ],
+  ['DELEGATION_CHECKS', 'on', 'delegationChecks', true],
+  ['DELEGATION_CHECKS', 'off', 'delegationChecks', false],
   ['CAPTCHA', 'on', 'captcha', true],
   ['CAPTCHA', 'off', 'captcha', false],
   ['MAIL_FROM', 'dns@example.net', 'mailFrom', 'dns@example.net'],
@@ -316,6 +331,12 @@ for (const [name, values, text] of [
       `must be such as ns2.example.net=192.0.2.53, ns3.example.net=[2001:db8::53]:5300, not "${value}"`,
   ],
   ['SECONDARIES', ['ns2.a=192.0.2.1, ns2.a.=192.0.2.2'], () => 'must have different names'],
+  [
+    'RESOLVERS',
+    ['resolver.example', '192.0.2', '192.0.2.1:0', '192.0.2.1:65536', '2001:db8::1:x', '[192.0.2.1'],
+    (value: string) =>
+      `must be addresses such as 192.0.2.53 or [2001:db8::53]:5300, separated by commas, not "${value}"`,
+  ],
   [
     'TRANSFER_KEY',
     ['c2VjcmV0', 'transfer:c2VjcmV0', 'hmac-md5:transfer:c2VjcmV0', 'hmac-sha256:Transfer:c2VjcmV0'].concat([

@@ -34,7 +34,7 @@ const ARROWS: Record<string, readonly string[]> = {
  */
 const ROOMS: Record<string, readonly string[]> = {
   http: [
-    ...['accounts', 'dyndns', 'history', 'domains', 'transfers', 'rrsets', 'tokens', 'service'],
+    ...['accounts', 'dyndns', 'history', 'domains', 'transfers', 'delegation', 'rrsets', 'tokens', 'service'],
     ...['openapi', 'pages', 'middleware', 'kit', 'fields'],
   ],
   service: [

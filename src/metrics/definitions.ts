@@ -84,7 +84,7 @@ export const METRICS = {
   ),
   zoneplane_accounts: gauge('About how many accounts there are.', {}),
   zoneplane_tokens: gauge('About how many tokens there are.', {}),
-  zoneplane_domains: gauge('About how many domains there are.', {}),
+  zoneplane_domains: gauge('About how many domains there are, by the state of their delegation.', { delegation: [] }),
   zoneplane_rrsets: gauge('About how many RRsets there are.', {}),
   zoneplane_history_entries: gauge('About how many entries the history has.', {}),
   zoneplane_mails_queued: gauge('Mails that wait to be sent.', {}),

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { reasonOf, StartError } from '../errors.ts'
 import {
   accountsBodies,
+  CHECKS,
   COUNTING_TIME,
   EXPORTS,
   LONG_STATEMENT_TIME,
@@ -23,10 +24,12 @@ import { createSmtpMailer } from '../mail/smtp.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Observer } from '../nameserver/powerdns/api.ts'
 import { PowerDns } from '../nameserver/powerdns/powerdns.ts'
+import { Parents } from '../nameserver/parents/parents.ts'
 import { Secondaries } from '../nameserver/secondaries/secondaries.ts'
 import { RECOVERY_PAUSE } from '../flow/background.ts'
 import { Bell } from '../flow/bell.ts'
 import { Budget } from '../flow/budget.ts'
+import { mayAsk } from '../service/domains/transfers.ts'
 import { createCounters } from '../service/throttling/counters.ts'
 import { watch } from '../service/operation/measuring.ts'
 import { requireDecryption } from '../service/operation/stored-secrets.ts'
@@ -96,6 +99,7 @@ export function createSystem(
     secondaries: new Secondaries(config.secondaries, (secondary, answer) => {
       metrics?.count('zoneplane_secondary_answers_total', { secondary, answer })
     }),
+    parents: new Parents({ resolvers: config.resolvers, isAllowed: (address) => mayAsk(config, address) }),
     mailer: createMailer(config),
     mailBell: new Bell(),
     counters: createCounters(config, pools.counters, log, metrics),
@@ -109,6 +113,7 @@ export function createSystem(
       readers: new Budget(READERS),
       exports: new Budget(EXPORTS),
       waiting: new Budget({ each: WAITING_PER_ACCOUNT, all: WAITING_MAX }),
+      checks: new Budget(CHECKS),
     },
     stopping,
     log,

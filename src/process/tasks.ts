@@ -3,6 +3,7 @@ import { createApp } from '../http/app.ts'
 import { listen, listenForScrapes } from '../http/listen.ts'
 import { mailTask } from '../service/mails/mail-queue.ts'
 import { failoverTasks } from '../service/operation/failover.ts'
+import { delegationTask } from '../service/delegation/checking.ts'
 import { reconcileTask } from '../service/repair/reconcile.ts'
 import { retentionTask } from '../service/domains/retention.ts'
 import { measuringTask } from '../service/operation/measuring.ts'
@@ -22,10 +23,10 @@ export interface Running extends AsyncDisposable {
 
 /**
  * Serves a prepared system over HTTP, reconciles its zones, sends its mails, trims its history, publishes its catalog
- * zone, notifies its secondaries, and serves its metrics if they are wanted. @throws StartError
+ * zone, notifies its secondaries, checks its delegations, and serves its metrics if they are wanted. @throws StartError
  */
 export async function serve(system: System): Promise<Running> {
-  const { queues, writers, readers, exports } = system.bounds
+  const { queues, writers, readers, exports, checks } = system.bounds
   const handle = createApp(system).callback()
   const listener = await listen(system, (request, response) => {
     // Clients that keep connections open leave before these are closed.
@@ -43,6 +44,7 @@ export async function serve(system: System): Promise<Running> {
     retentionTask(system),
     catalogTask(system),
     sweepTask(system),
+    delegationTask(system),
   ]
   if (system.metrics !== undefined) tasks.push(measuringTask(system, system.metrics, projectVersion()))
   return {
@@ -51,7 +53,7 @@ export async function serve(system: System): Promise<Running> {
     async [Symbol.asyncDispose]() {
       const ended = Promise.all([listener.close(), scraped?.close(), ...tasks.map((task) => task.stop())])
       // A request that waits for a turn could wait for longer than the listener does.
-      for (const budget of [queues, writers, readers, exports]) budget.close()
+      for (const budget of [queues, writers, readers, exports, checks]) budget.close()
       await ended
     },
   }

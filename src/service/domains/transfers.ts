@@ -47,6 +47,11 @@ export function addressProblem({ privateTransfers }: Config, network: Network): 
   return isPublic ? undefined : 'Must be public addresses.'
 }
 
+/** Reports whether the service may ask a nameserver at an address that strangers have published. */
+export function mayAsk(config: Config, address: string): boolean {
+  return addressProblem(config, parseNetwork(address)) === undefined
+}
+
 /** @throws Denied unless the actor may write the whole domain */
 export async function get({ system, actor, domain }: Access): Promise<TransferSettings> {
   await authoriseWhole(system.db, domain, await policiesOn(system.db, actor, domain.id))

@@ -300,6 +300,8 @@ const ROWS: Row[] = [
     ...{ mediaType: 'text/dns', expected: examined },
   },
   { method: 'GET', path: `${DOMAINS}/:name/publication`, expected: ifVisible(() => [200, false]) },
+  { method: 'GET', path: `${DOMAINS}/:name/delegation`, expected: ifVisible(() => [200, false]) },
+  { method: 'POST', path: `${DOMAINS}/:name/delegation`, expected: ifVisible(() => [200, false]) },
   { method: 'GET', path: `${DOMAINS}/:name/transfers`, expected: whole },
   {
     method: 'PUT',

@@ -110,6 +110,8 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['token', 'PUT', '/domains/D/zonefile/', 415, PER_DOMAIN],
   ['token', 'PUT', '/domains/D/zonefile/?dry_run=true', 415, CHEAP],
   ['token', 'GET', '/domains/D/publication/', 200, CHEAP],
+  ['token', 'GET', '/domains/D/delegation/', 200, CHEAP],
+  ['token', 'POST', '/domains/D/delegation/', 200, PER_DOMAIN],
   ['token', 'GET', '/domains/D/transfers/', 200, CHEAP],
   ['token', 'PUT', '/domains/D/transfers/', 400, PER_DOMAIN],
   ['token', 'GET', '/domains/D/history/', 200, CHEAP],

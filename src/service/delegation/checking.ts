@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { NotFound, reasonOf } from '../../errors.ts'
+import { begin } from '../../store/database.ts'
+import * as store from '../../store/domains/delegations.ts'
+import type { DueDomain } from '../../store/domains/delegations.ts'
+import * as domains from '../../store/domains/domains.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import type { System } from '../../system.ts'
+import type { Timestamp } from '../../time.ts'
+import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
+import { check, checkRoutinely, type Delegation } from './checks.ts'
+import { later, WAITING_TIME } from './planning.ts'
+
+/** Milliseconds between two batches, and seconds between two searches for domains without a plan. */
+const BATCH_PAUSE = 1_000
+const PLANNING_PAUSE = 60
+
+/** The domains of a batch, those that are planned at a time, and those that are checked at the same time. */
+const BATCH = 20
+const PLANNED = 1_000
+const PARALLEL = 10
+
+/** Seconds after which a check that failed, because PowerDNS or Postgres were away, is tried again. */
+const RETRY_PAUSE = 300
+
+/** Milliseconds between two attempts of a command to become the only process that checks. */
+const LOCK_PAUSE = 200
+
+/** Checks the delegations of all domains in turn, until stopped, if the settings say so. */
+export function delegationTask(system: System): BackgroundTask {
+  const { delegationChecks, pdnsApiUrl } = system.config
+  const isOn = delegationChecks ?? pdnsApiUrl !== undefined
+  let planning: Timestamp = ''
+  const work = async (signal: AbortSignal) => {
+    if (isOn && system.nameserver.problem === undefined) planning = await checkDue(system, planning, signal)
+  }
+  const task = keepRunning(system, 'checking delegations', work, BATCH_PAUSE)
+  return {
+    async stop() {
+      // A check can take a minute.
+      system.parents.close()
+      await task.stop()
+    },
+  }
+}
+
+/**
+ * Checks some of the domains that are due, unless another process checks.
+ * @param planning the time of the next search for domains without a plan; empty: now
+ * @returns the next such time
+ */
+export async function checkDue(system: System, planning: Timestamp, signal: AbortSignal): Promise<Timestamp> {
+  let next = planning
+  await exclusively(system, async () => {
+    const now = system.now()
+    if (now >= planning) {
+      const planned = await store.plan(system.db, now, later(now, -WAITING_TIME), PLANNED)
+      if (planned < PLANNED) next = later(now, PLANNING_PAUSE)
+    }
+    await inParallel(await store.due(system.db, now, BATCH), (domain) => checkOne(system, domain, signal), signal)
+  })
+  return next
+}
+
+/** Checks one domain; a failure does not reach the others. */
+async function checkOne(system: System, { id, name }: DueDomain, signal: AbortSignal): Promise<void> {
+  try {
+    const domain = await domains.find(system.db, name)
+    if (domain !== undefined) await checkRoutinely(system, domain)
+  } catch (error) {
+    if (signal.aborted) return
+    system.log.warn('delegation not checked', { domain: name, reason: reasonOf(error) })
+    await store.postpone(system.db, id, later(system.now(), RETRY_PAUSE))
+  }
+}
+
+/** The outcome of a check, for the operator. */
+export type CheckReport = Pick<Delegation, 'state' | 'problems'> & { name: string }
+
+/** Checks these domains now. @throws NotFound, NameserverFailure */
+export async function checkNamed(system: System, names: string[]): Promise<CheckReport[]> {
+  const found = await Promise.all(names.map((name) => domains.find(system.db, name)))
+  const missing = names.find((_, i) => found[i] === undefined)
+  if (missing !== undefined) throw new NotFound(`There is no domain ${missing}.`)
+  return checkEach(system, found as Domain[])
+}
+
+/**
+ * Checks all domains now. Other processes do not check in the background meanwhile.
+ * @param tell called repeatedly with the numbers of finished and of all domains
+ */
+export async function checkAll(system: System, tell: (done: number, all: number) => void): Promise<CheckReport[]> {
+  const reports: CheckReport[] = []
+  const all = (await domains.versions(system.db)).length
+  for (let last = 0; ;) {
+    const page = await domains.listAfter(system.db, last, BATCH)
+    const run = async () => {
+      reports.push(...(await checkEach(system, page)))
+    }
+    while (!(await exclusively(system, run))) await sleep(LOCK_PAUSE)
+    tell(Math.min(reports.length, all), all)
+    if (page.length < BATCH) return reports
+    last = page.at(-1)!.id
+  }
+}
+
+async function checkEach(system: System, some: Domain[]): Promise<CheckReport[]> {
+  const reports: CheckReport[] = []
+  await inParallel(some, async (domain) => {
+    const { state, problems } = await check(system, domain)
+    reports.push({ name: domain.name, state, problems })
+  })
+  return reports
+}
+
+/** Runs `work` unless another process checks; returns whether it ran. */
+async function exclusively(system: System, work: () => Promise<void>): Promise<boolean> {
+  await using transaction = await begin(system.db)
+  if (!(await store.lock(transaction.db))) return false
+  await work()
+  return true
+}
+
+/** Works on PARALLEL items at a time, until the signal aborts. */
+async function inParallel<T>(items: T[], work: (item: T) => Promise<void>, signal?: AbortSignal): Promise<void> {
+  const left = [...items]
+  const run = async () => {
+    for (let item = left.shift(); item !== undefined && signal?.aborted !== true; item = left.shift()) await work(item)
+  }
+  await Promise.all(Array.from({ length: PARALLEL }, run))
+}

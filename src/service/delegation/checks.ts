@@ -1,0 +1,100 @@
+import type { Domain } from '../../store/domains/domains.ts'
+import { transaction, type Db } from '../../store/database.ts'
+import * as accounts from '../../store/accounts/accounts.ts'
+import * as store from '../../store/domains/delegations.ts'
+import type { StoredCheck } from '../../store/domains/delegations.ts'
+import type { System } from '../../system.ts'
+import type { Timestamp } from '../../time.ts'
+import type { Visit } from '../actor.ts'
+import { withKeys } from '../domains/keys.ts'
+import { judge, STATES, type DelegationState } from './judgement.ts'
+import { isUnchanged, observe, type Observation } from './observation.ts'
+import { tellOwner } from './owner-mails.ts'
+import { followTrouble, nextCheck, NO_TROUBLE, secondsBetween, waitsAfter } from './planning.ts'
+
+export { STATES }
+
+/** Seconds for which a check answers requests for another one. */
+const FRESH_TIME = 10
+
+/** Of so many routine checks, about one asks all servers also if the first one has nothing new. */
+const THOROUGH = 7
+
+/** The delegation of a domain, as the last check found it (contract §15.9). */
+export interface Delegation extends Observation {
+  state: DelegationState
+  /** The time of the check; null: there was none. */
+  checked: Timestamp | null
+  /** Sentences for the owner, with what to do. */
+  problems: string[]
+}
+
+/** Returns the last check of a domain. */
+export async function lastCheck(system: System, domain: Domain): Promise<Delegation> {
+  return shown(await store.find(system.db, domain.id))
+}
+
+/**
+ * Checks a domain for a caller, unless somebody has done so a moment ago. Checks of an account run one at a time.
+ * @throws Busy, NameserverFailure
+ */
+export async function checkNow({ system, actor }: Visit, domain: Domain): Promise<Delegation> {
+  return system.bounds.checks.run(`checks of ${actor.accountId}`, async () => {
+    const last = await lastCheck(system, domain)
+    const isFresh = last.checked !== null && secondsBetween(last.checked, system.now()) < FRESH_TIME
+    return isFresh ? last : check(system, domain)
+  })
+}
+
+/**
+ * Asks all servers of the parent zone about a domain, and stores what they say. `servers` of the result has the DS set
+ * and its TTL at each of them, or the problem of the server.
+ * @throws NameserverFailure
+ */
+export async function check(system: System, domain: Domain): Promise<Delegation> {
+  return note(system, domain, await observe(system.parents, domain.name))
+}
+
+/** Acts like `check`, but asks only one server if it has nothing new. @throws NameserverFailure */
+export async function checkRoutinely(system: System, domain: Domain): Promise<Delegation> {
+  const stored = await store.find(system.db, domain.id)
+  const last = shown(stored)
+  const isSettled = last.state !== 'unknown' && last.state !== 'propagating'
+  const isDoubtful = stored !== undefined && stored.trouble !== null && !stored.told
+  const isThorough = isDoubtful || Math.random() * THOROUGH < 1
+  const isSame = isSettled && !isThorough && (await isUnchanged(system.parents, domain.name, last))
+  // The keys may have changed.
+  return isSame ? note(system, domain, last) : check(system, domain)
+}
+
+/** Judges and stores an observation, and queues the mail that it causes. */
+async function note(system: System, domain: Domain, observation: Observation): Promise<Delegation> {
+  const { parent, servers, nameservers } = observation
+  const nameServers = system.config.nameServers.map((name) => name.replace(/\.$/, ''))
+  const { keys } = await withKeys(system, domain)
+  const { state, problems } = judge(observation, { name: domain.name, nameServers, keys })
+  const now = system.now()
+  await transaction(system.db, async (trx) => {
+    const before = (await store.take(trx, domain.id)) ?? { ...NO_TROUBLE, waits: null }
+    const { mail, ...trouble } = followTrouble(before, state, now)
+    const waits = waitsAfter(before.waits, state, domain.created, now)
+    await store.put(trx, domain.id, {
+      ...{ state, checked: now, observation: JSON.stringify({ parent, servers, nameservers }), problems },
+      ...{ waits, ...trouble, due: nextCheck(waits, trouble, now) },
+    })
+    if (mail !== undefined) await tellOwner(system, trx, await ownerOf(trx, domain), mail, { domain, state, problems })
+  })
+  return { state, checked: now, parent, servers, nameservers, problems }
+}
+
+async function ownerOf(trx: Db, { ownerId }: Domain): Promise<accounts.Account> {
+  return (await accounts.get(trx, ownerId))!
+}
+
+function shown(stored: StoredCheck | undefined): Delegation {
+  if (stored === undefined) {
+    return { state: 'unknown', checked: null, parent: null, servers: [], nameservers: [], problems: [] }
+  }
+  const { state, checked, observation, problems } = stored
+  return { ...(JSON.parse(observation) as Observation), state: state as DelegationState, checked, problems }
+}

@@ -1,0 +1,103 @@
+import type { Timestamp } from '../../time.ts'
+import { maybeOne, one, query, type Db } from '../database.ts'
+
+/** The last check of a domain at its parent zone. */
+export interface StoredCheck {
+  state: string
+  checked: Timestamp | null
+  /** JSON. */
+  observation: string
+  problems: string[]
+  /** The number of checks since the domain began to wait for its delegation; null: it does not wait. */
+  waits: number | null
+  /** The last state that was neither unknown nor propagating. */
+  settled: string | null
+  /** The state that the owner is told by mail once it is confirmed. */
+  trouble: string | null
+  /** The time at which the trouble was first seen. */
+  since: Timestamp | null
+  /** True if the owner has a mail about this trouble. */
+  told: boolean
+  /** The time of the last mail about a trouble. */
+  mailed: Timestamp | null
+}
+
+const COLUMNS = 'state, checked, observation, problems, waits, settled, trouble, since, told, mailed'
+
+/** A domain that is due for a check. */
+export interface DueDomain {
+  id: number
+  name: string
+}
+
+/** Becomes the only process that checks, until the transaction ends; returns false if another one does. */
+export async function lock(trx: Db): Promise<boolean> {
+  const sql = `select pg_try_advisory_xact_lock(hashtextextended('checks at the parent', 0)) as locked`
+  return (await one<{ locked: boolean }>(trx, sql)).locked
+}
+
+/** Returns the last check of a domain; undefined: none is stored or planned. */
+export async function find(db: Db, domainId: number): Promise<StoredCheck | undefined> {
+  return maybeOne(db, `select ${COLUMNS} from delegations where domain_id = :domainId`, { domainId })
+}
+
+/** Acts like `find`, and keeps others from storing a check of the domain until the transaction ends. */
+export async function take(trx: Db, domainId: number): Promise<StoredCheck | undefined> {
+  return maybeOne(trx, `select ${COLUMNS} from delegations where domain_id = :domainId for update`, { domainId })
+}
+
+/**
+ * Plans checks of some domains that have none: of new ones in the next minute, of older ones in the next day, in random
+ * order. Costs time linear in all domains.
+ * @param young domains that were created after this time begin to wait for their delegation
+ * @returns the number of these domains, at most `limit`
+ */
+export async function plan(db: Db, now: Timestamp, young: Timestamp, limit: number): Promise<number> {
+  const planned = await query(
+    db,
+    `insert into delegations (domain_id, due, waits)
+       select id,
+         cast(:now as timestamptz) + random() * case when created > :young then interval '1 minute' else interval '1 day' end,
+         case when created > :young then 0 end
+       from domains where not exists (select from delegations where domain_id = id)
+       limit :limit for key share of domains
+     on conflict (domain_id) do nothing returning domain_id`,
+    { now, young, limit },
+  )
+  return planned.length
+}
+
+/** Returns some of the domains whose check is due: first those that wait, and the others in the order of their times. */
+export async function due(db: Db, now: Timestamp, limit: number): Promise<DueDomain[]> {
+  return query(
+    db,
+    `select id, name from delegations join domains on id = domain_id
+     where due <= :now order by waits is null, due limit :limit`,
+    { now, limit },
+  )
+}
+
+/** Stores a check of a domain, unless the domain is gone. */
+export async function put(trx: Db, domainId: number, check: StoredCheck & { due: Timestamp }): Promise<void> {
+  await query(
+    trx,
+    `insert into delegations (domain_id, due, ${COLUMNS})
+       select id, :due, :state, :checked, :observation, :problems, :waits, :settled, :trouble, :since, :told, :mailed
+       from domains where id = :domainId for key share
+     on conflict (domain_id) do update set due = excluded.due, state = excluded.state, checked = excluded.checked,
+       observation = excluded.observation, problems = excluded.problems, waits = excluded.waits,
+       settled = excluded.settled, trouble = excluded.trouble, since = excluded.since, told = excluded.told,
+       mailed = excluded.mailed`,
+    { domainId, ...check },
+  )
+}
+
+/** Plans the next check of a domain, of which nothing is stored because it failed. */
+export async function postpone(db: Db, domainId: number, time: Timestamp): Promise<void> {
+  await query(db, 'update delegations set due = :time where domain_id = :domainId', { domainId, time })
+}
+
+/** Counts the domains in each state; those without a row are in none. */
+export async function count(db: Db): Promise<{ state: string; number: number }[]> {
+  return query(db, 'select state, count(*) as number from delegations group by state')
+}

@@ -1,0 +1,171 @@
+import packet, { type Answer } from 'dns-packet'
+import { Parents } from '../../src/nameserver/parents/parents.ts'
+import { check, type Delegation } from '../../src/service/delegation/checks.ts'
+import * as domains from '../../src/store/domains/domains.ts'
+import type { Account } from '../support/clients/accounts.ts'
+import { newDomain } from '../support/clients/api.ts'
+import { reply, startDouble, type Asked, type Double } from '../support/dns/double.ts'
+import { startWorld, type World } from '../support/dns/world.ts'
+import { eventually } from '../support/eventually.ts'
+import { useService } from '../support/harness.ts'
+import { test } from '../support/serial.ts'
+import { udpSockets } from '../support/state/sockets.ts'
+
+// Contract §15.9: nameservers of a parent zone that do not answer as they should. The double stands at the address of one
+// of the two, or of both.
+
+const service = useService({ PRIVATE_TRANSFERS: 'on' })
+let account: Account
+let world: World
+let doubles: Double[] = []
+
+test.before('a world above', async () => {
+  account = await service().account()
+  world = await startWorld(service().powerDns)
+})
+
+test.beforeEach(async () => {
+  await world.delegate([])
+  // The nameservers of the parent are found while they are well: those who ask the resolver ask them, too.
+  await eventually(async () => {
+    service().system.parents = world.parents()
+    return (await service().system.parents.find('any.example'))?.servers.length === 2
+  })
+})
+
+test.afterEach.always(async () => {
+  for (const each of doubles) await each.close()
+  doubles = []
+})
+
+test.after.always(async () => {
+  await (world as World | undefined)?.close()
+})
+
+const NS = ['ns1.zoneplane.test', 'ns2.zoneplane.test']
+
+/** The right answers of a nameserver of the parent zone. */
+function right(asked: Asked, ds: string[] = []): Buffer {
+  const soa: Answer = {
+    ...{ type: 'SOA', name: 'example', ttl: 60 },
+    data: { mname: 'a', rname: 'b', serial: 1, refresh: 1, retry: 1, expire: 1, minimum: 1 },
+  }
+  if (asked.type === 'NS') {
+    const authorities = NS.map((host): Answer => ({ type: 'NS', name: asked.name, ttl: 60, data: host }))
+    return reply(asked, [], { flags: 0, authorities })
+  }
+  const answers = ds.map((digest): Answer => {
+    const data = { keyTag: 1, algorithm: 13, digestType: 2, digest: Buffer.from(digest.repeat(32), 'hex') }
+    return { type: 'DS', name: asked.name, ttl: 60, data }
+  })
+  return reply(asked, answers, answers.length > 0 ? {} : { authorities: [soa] })
+}
+
+/** Puts a double at the address of each of these nameservers, and checks a new domain. */
+async function checkWith(answer: (asked: Asked) => Buffer[], ...which: ('a' | 'b')[]): Promise<Delegation> {
+  for (const each of which) {
+    await world.kill(each)
+    const address = world.addresses[each === 'a' ? 0 : 1]
+    doubles.push(await startDouble({ address, port: world.port }, answer))
+  }
+  const domain = (await domains.find(service().system.db, await newDomain(account.api, fresh())))!
+  return check(service().system, domain)
+}
+
+let names = 0
+const fresh = () => `bad${++names}.example`
+
+const problems = ({ servers }: Delegation) => servers.map(({ problem }) => problem)
+
+const TRUNCATED = packet.AUTHORITATIVE_ANSWER | packet.TRUNCATED_RESPONSE
+
+const SILENT = 'does not answer'
+const LAME = 'is not authoritative for example'
+
+const ROWS: [string, (asked: Asked) => Buffer[], string][] = [
+  ['do not answer', () => [], SILENT],
+  ['answer under other ids', (asked) => [right({ ...asked, id: asked.id ^ 1 })], SILENT],
+  ['answer other questions', (asked) => [right({ ...asked, name: 'other.example' })], SILENT],
+  ['answer with octets that are no message', () => [Buffer.from('not a message at all')], SILENT],
+  ['truncate over TCP, too', (asked) => [reply(asked, [], { flags: TRUNCATED })], SILENT],
+  [
+    'truncate, and do not answer over TCP',
+    (asked) => (asked.over === 'udp' ? [reply(asked, [], { flags: TRUNCATED })] : []),
+    SILENT,
+  ],
+  ['have nothing, and do not prove it', (asked) => [reply(asked, [])], 'answers without the SOA of example'],
+  ['refuse', (asked) => [reply(asked, [], { flags: packet.AUTHORITATIVE_ANSWER | 5 })], 'answers REFUSED'],
+  ['are lame', (asked) => [reply(asked, [], { flags: 0 })], LAME],
+  ['answer from a cache', (asked) => [reply(asked, [], { flags: packet.RECURSION_AVAILABLE })], LAME],
+]
+
+for (const [what, answer, problem] of ROWS) {
+  test(`nameservers of the parent that ${what} leave the state unknown, and no socket open`, async (t) => {
+    const before = udpSockets()
+    const delegation = await checkWith(answer, 'a', 'b')
+    t.is(delegation.state, 'unknown')
+    t.deepEqual(problems(delegation), [problem, problem])
+    t.is(delegation.problems.length, 2)
+    for (const each of doubles) await each.close()
+    doubles = []
+    await eventually(() => udpSockets() <= before)
+  })
+}
+
+test('nameservers of the parent that nobody runs leave the state unknown', async (t) => {
+  await world.kill('a')
+  await world.kill('b')
+  const delegation = await checkWith(() => [])
+  t.is(delegation.state, 'unknown')
+  t.deepEqual(problems(delegation), [SILENT, SILENT])
+})
+
+test('a slow nameserver of the parent is asked twice, and then does not count', async (t) => {
+  const delegation = await checkWith(() => [], 'a')
+  t.is(delegation.state, 'not-delegated')
+  t.deepEqual(problems(delegation), [SILENT, null])
+  t.is(doubles[0]!.asked.length, 2)
+})
+
+test('a nameserver that truncates every answer is asked over TCP', async (t) => {
+  const answer = (asked: Asked) => [asked.over === 'udp' ? reply(asked, [], { flags: TRUNCATED }) : right(asked)]
+  const delegation = await checkWith(answer, 'a', 'b')
+  t.is(delegation.state, 'insecure')
+  t.deepEqual(
+    doubles[0]!.asked.map(({ type, over }) => `${type} ${over}`),
+    ['NS udp', 'NS tcp', 'DS udp', 'DS tcp'],
+  )
+})
+
+test('a nameserver that alone has a DS makes the state propagating', async (t) => {
+  const delegation = await checkWith((asked) => [right(asked, ['ab'])], 'a')
+  t.is(delegation.state, 'propagating')
+  t.deepEqual(problems(delegation), [null, null])
+})
+
+test('one that answers now so, now so, is propagating at most, if the other one stays as it is', async (t) => {
+  let times = 0
+  const changing = (asked: Asked) => [right(asked, asked.type === 'DS' && ++times % 2 === 1 ? ['ab'] : [])]
+  await world.kill('a')
+  doubles.push(await startDouble({ address: world.addresses[0], port: world.port }, changing))
+  const name = await newDomain(account.api, fresh())
+  await world.kill('b')
+  doubles.push(await startDouble({ address: world.addresses[1], port: world.port }, (asked) => [right(asked)]))
+  const domain = (await domains.find(service().system.db, name))!
+  const states = []
+  for (let left = 4; left > 0; left--) states.push((await check(service().system, domain)).state)
+  t.deepEqual(states, ['propagating', 'insecure', 'propagating', 'insecure'])
+})
+
+test('resolvers that do not answer leave the state unknown', async (t) => {
+  const { parents } = service().system
+  service().system.parents = new Parents({ resolvers: [{ address: '127.0.0.1', port: 9 }], isAllowed: () => true })
+  try {
+    const delegation = await checkWith(() => [])
+    t.is(delegation.state, 'unknown')
+    t.is(delegation.parent, null)
+    t.deepEqual(delegation.problems, ['The resolvers do not tell which zone delegates the domain.'])
+  } finally {
+    service().system.parents = parents
+  }
+})

@@ -1,0 +1,177 @@
+import test from 'ava'
+import type { Answer } from 'dns-packet'
+import { setFlagsFromString } from 'node:v8'
+import { setImmediate as nextIteration } from 'node:timers/promises'
+import { runInNewContext } from 'node:vm'
+import type { Clock } from '../../src/nameserver/parents/pace.ts'
+import { Parents } from '../../src/nameserver/parents/parents.ts'
+import { DnsClient } from '../../src/nameserver/wire/client.ts'
+import { checkDue } from '../../src/service/delegation/checking.ts'
+import { later } from '../../src/service/delegation/planning.ts'
+import { one, query } from '../../src/store/database.ts'
+import type { System } from '../../src/system.ts'
+import { depth } from '../support/depth.ts'
+import { reply, startDouble, type Asked, type Double } from '../support/dns/double.ts'
+import { useService } from '../support/harness.ts'
+import { freePort, ownNetwork } from '../support/servers/ports.ts'
+
+// Contract §15.9: a simulation of the checks of many domains below one parent. Its nameservers are real sockets. The clock
+// leaps to the next moment for which anybody waits as soon as nothing else is under way.
+
+const service = useService({ PRIVATE_TRANSFERS: 'on' })
+
+const DOMAINS = depth(300, 100_000)
+const START = '2026-01-31T12:00:00.000000Z'
+
+/** A clock that stands still until it is moved. */
+class SimulatedClock implements Clock {
+  #now = 0
+  sleepers: { time: number; wake: () => void }[] = []
+
+  now(): number {
+    return this.#now
+  }
+
+  sleep(milliseconds: number): Promise<void> {
+    return new Promise((wake) => this.sleepers.push({ time: this.#now + milliseconds, wake }))
+  }
+
+  /** Moves to the next moment for which anybody waits. */
+  leap(): void {
+    this.pass(Math.min(...this.sleepers.map(({ time }) => time)) - this.#now)
+  }
+
+  pass(milliseconds: number): void {
+    this.#now += Math.max(milliseconds, 0)
+    const due = this.sleepers.filter(({ time }) => time <= this.#now)
+    this.sleepers = this.sleepers.filter(({ time }) => time > this.#now)
+    for (const { wake } of due) wake()
+  }
+}
+
+/** The number of questions that wait for their answers. */
+let asking = 0
+const client = DnsClient.prototype as unknown as { query: (...args: unknown[]) => Promise<unknown> }
+const { query: ask } = client
+client.query = async function counted(this: unknown, ...args) {
+  asking++
+  return ask.apply(this, args).finally(() => asking--)
+}
+
+const clock = new SimulatedClock()
+
+/** The times of the latest questions to all servers, and of the latest one to each. */
+const latest: number[] = []
+const perServer = new Map<string, number>()
+let questions = 0
+/** What was asked too early. */
+const violations: string[] = []
+
+function note(server: string | undefined): void {
+  questions++
+  const now = clock.now()
+  latest.push(now)
+  if (latest.length > 11) latest.shift()
+  // Eleven questions take a second at least. The sums of pauses have rounding errors.
+  if (latest.length === 11 && now - latest[0]! < 999) violations.push(`11 questions within ${now - latest[0]!} ms`)
+  if (server === undefined) return
+  const before = perServer.get(server)
+  if (before !== undefined && now - before < 999) violations.push(`${server} again after ${now - before} ms`)
+  perServer.set(server, now)
+}
+
+const soaOf = (name: string): Answer => ({
+  ...{ type: 'SOA', name, ttl: 60 },
+  data: { mname: 'a', rname: 'b', serial: 1, refresh: 1, retry: 1, expire: 1, minimum: 1 },
+})
+
+test('many domains below one parent are checked at the rates of the contract, at constant memory', async (t) => {
+  const { system: real } = service()
+  const network = ownNetwork()
+  const port = await freePort()
+  const addresses = [1, 2, 3].map((n) => `${network}${n}`)
+  const [ours, resolver] = [`${network}4`, `${network}5`]
+  const ns = (owner: string, hosts: string[]): Answer[] =>
+    hosts.map((host) => ({ type: 'NS', name: owner, ttl: 60, data: host }))
+  const doubles: Double[] = []
+  const add = async (address: string, answer: (asked: Asked) => Buffer, server?: string) => {
+    const double = await startDouble({ address, port }, (asked) => {
+      double.asked.length = 0
+      note(server)
+      return [answer(asked)]
+    })
+    doubles.push(double)
+  }
+  for (const address of addresses) {
+    await add(
+      address,
+      (asked) =>
+        asked.type === 'NS'
+          ? reply(asked, [], { flags: 0, authorities: ns(asked.name, ['ns1.zoneplane.test', 'ns2.zoneplane.test']) })
+          : reply(asked, [], { authorities: [soaOf('example')] }),
+      address,
+    )
+  }
+  await add(ours, (asked) => reply(asked, [soaOf(asked.name)]), ours)
+  await add(resolver, (asked) => {
+    if (asked.type === 'SOA') return reply(asked, [soaOf('example')])
+    if (asked.type === 'NS') return reply(asked, ns('example', ['a.example', 'b.example', 'c.example']))
+    const data = asked.name.endsWith('.test') ? ours : addresses['abc'.indexOf(asked.name[0]!)]!
+    return reply(asked, asked.type === 'A' ? [{ type: 'A', name: asked.name, ttl: 60, data }] : [])
+  })
+  t.teardown(() => Promise.all(doubles.map((double) => double.close())))
+
+  const { id } = await service().account()
+  await query(
+    real.db,
+    `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
+     select 'n' || n || '.example', :id, 60, 1, 0, cast(:start as timestamptz) - interval '30 days', now(), now()
+     from generate_series(1, cast(:count as integer)) as n`,
+    { id, count: DOMAINS, start: START },
+  )
+  const parents = new Parents({ resolvers: [{ address: resolver, port }], isAllowed: () => true, port, clock })
+  const dnskey = `257 3 13 ${Buffer.alloc(64, 1).toString('base64')}`
+  const nameserver = { keys: () => Promise.resolve([{ dnskey, ds: [], flags: 257, keytype: 'csk' }]) }
+  const now = () => later(START, Math.floor(clock.now() / 1000))
+  const system = { ...real, parents, now, nameserver } as unknown as System
+  const checked = async () =>
+    (await one<{ n: number }>(real.db, 'select count(*) as n from delegations where checked is not null')).n
+
+  /** Does `work` while the clock goes on. */
+  const during = async <T>(work: Promise<T>): Promise<T> => {
+    const ending = { done: false }
+    const result = work.finally(() => (ending.done = true))
+    while (!ending.done) {
+      const { totalCount, idleCount, waitingCount } = real.db
+      // The lock of the checks has one connection.
+      const isStill = totalCount - idleCount <= 1 && waitingCount === 0 && asking === 0
+      if (isStill && clock.sleepers.length > 0) clock.leap()
+      await nextIteration()
+    }
+    return result
+  }
+
+  setFlagsFromString('--expose_gc')
+  const collect = runInNewContext('gc') as () => void
+  const heap = () => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const never = new AbortController().signal
+  let planning = ''
+  let early = 0
+  for (let done = 0; done < DOMAINS; done = await checked()) {
+    const before = questions
+    planning = await during(checkDue(system, planning, never))
+    if (questions === before) clock.pass(60_000)
+    if (early === 0 && done > DOMAINS / 10) early = heap()
+  }
+  const growth = (heap() - early) / 2 ** 20
+  const days = clock.now() / 86_400_000
+  t.log(
+    `${DOMAINS} domains: ${questions} questions in ${days.toFixed(2)} days; the heap grew by ${growth.toFixed(1)} MiB`,
+  )
+  t.deepEqual(violations.slice(0, 10), [])
+  t.true(questions > 8 * DOMAINS)
+  t.true(growth < 10, `the heap grew by ${growth} MiB`)
+})
