@@ -89,7 +89,7 @@ test('many domains below one parent are checked at the rates of the contract, at
   const { system: real } = service()
   const network = ownNetwork()
   const port = await freePort()
-  const addresses = [1, 2, 3].map((n) => `${network}${n}`)
+  const addresses = [1, 2].map((n) => `${network}${n}`)
   const [ours, resolver] = [`${network}4`, `${network}5`]
   const ns = (owner: string, hosts: string[]): Answer[] =>
     hosts.map((host) => ({ type: 'NS', name: owner, ttl: 60, data: host }))
@@ -107,7 +107,7 @@ test('many domains below one parent are checked at the rates of the contract, at
       address,
       (asked) =>
         asked.type === 'NS'
-          ? reply(asked, [], { flags: 0, authorities: ns(asked.name, ['ns1.zoneplane.test', 'ns2.zoneplane.test']) })
+          ? reply(asked, [], { flags: 0, authorities: ns(asked.name, ['ns1.zoneplane.test']) })
           : reply(asked, [], { authorities: [soaOf('example')] }),
       address,
     )
@@ -115,8 +115,8 @@ test('many domains below one parent are checked at the rates of the contract, at
   await add(ours, (asked) => reply(asked, [soaOf(asked.name)]), ours)
   await add(resolver, (asked) => {
     if (asked.type === 'SOA') return reply(asked, [soaOf('example')])
-    if (asked.type === 'NS') return reply(asked, ns('example', ['a.example', 'b.example', 'c.example']))
-    const data = asked.name.endsWith('.test') ? ours : addresses['abc'.indexOf(asked.name[0]!)]!
+    if (asked.type === 'NS') return reply(asked, ns('example', ['a.example', 'b.example']))
+    const data = asked.name.endsWith('.test') ? ours : addresses['ab'.indexOf(asked.name[0]!)]!
     return reply(asked, asked.type === 'A' ? [{ type: 'A', name: asked.name, ttl: 60, data }] : [])
   })
   t.teardown(() => Promise.all(doubles.map((double) => double.close())))
@@ -172,6 +172,6 @@ test('many domains below one parent are checked at the rates of the contract, at
     `${DOMAINS} domains: ${questions} questions in ${days.toFixed(2)} days; the heap grew by ${growth.toFixed(1)} MiB`,
   )
   t.deepEqual(violations.slice(0, 10), [])
-  t.true(questions > 8 * DOMAINS)
+  t.true(questions > 5 * DOMAINS)
   t.true(growth < 10, `the heap grew by ${growth} MiB`)
 })
