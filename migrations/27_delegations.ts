@@ -18,7 +18,7 @@ export async function up(db: Knex): Promise<void> {
       told boolean not null default false,
       mailed timestamptz
     );
-    create index delegations_due on delegations (due);
+    create index delegations_due on delegations ((waits is null), due);
     create index delegations_by_state on delegations (state);
 
     comment on table delegations is 'the last check of each domain at its parent zone, and the next one; no row: it was never planned';

@@ -138,7 +138,7 @@ const RELEASED: Record<string, string> = {
   '24_record_octets': 'e65a54ebc2608edf759e17f522e1450cce8f7aa49b112513ddccbeea018dbec0',
   '25_long_rrsets': 'adf3d39be8469fc9582f57a6d318e47eb8a2438a88ac7f0fd6a6fd2aa3a10326',
   '26_announced_keys': '19725788a7856b4e9a0253c550560318961edaa3abe94621dda30c1b6f4a47ca',
-  '27_delegations': 'f060e64ab085859c08383c0144b54845843c816525632b971966b957eb12bf64',
+  '27_delegations': 'f1714e3d024cf9d6f97238b9a6faceeb1348f5ffcfe8b806b2c42baf7f127121',
 }
 
 /** The newest migration of each released schema. */

@@ -158,7 +158,7 @@ export class Parents {
   async #question(address: string, question: Question): Promise<Reply | undefined> {
     for (let left = ATTEMPTS; left > 0; left--) {
       await this.#pace.turn(address)
-      const reply = await askOnce({ address, port: this.#port }, question)
+      const reply = await this.send({ address, port: this.#port }, question)
       if (reply !== undefined) return reply
     }
     return undefined
@@ -170,21 +170,24 @@ export class Parents {
     for (let round = 0; round < ATTEMPTS; round++) {
       for (const resolver of resolvers) {
         await this.#pace.turn(undefined)
-        const reply = await askOnce(resolver, { ...question, recursive: true }).catch(() => undefined)
+        const reply = await this.send(resolver, { ...question, recursive: true }).catch(() => undefined)
         if (reply?.rcode === 'NOERROR' || reply?.rcode === 'NXDOMAIN') return reply
       }
     }
     return undefined
   }
-}
 
-/** Asks with a socket of its own, so that each question has another port, which makes answers harder to forge. */
-async function askOnce(endpoint: Endpoint, question: Question): Promise<Reply | undefined> {
-  const client = new DnsClient(endpoint)
-  try {
-    return await client.query(question, ANSWER_TIME)
-  } finally {
-    await client.close()
+  /**
+   * Asks once, with a socket of its own: each question has another port, which makes answers harder to forge.
+   * @throws the error of the system if it cannot send
+   */
+  protected async send(endpoint: Endpoint, question: Question): Promise<Reply | undefined> {
+    const client = new DnsClient(endpoint)
+    try {
+      return await client.query(question, ANSWER_TIME)
+    } finally {
+      await client.close()
+    }
   }
 }
 
