@@ -88,6 +88,13 @@ test('a new domain is checked within a minute, then after 5 minutes and so on, u
   t.true(pause >= DAY && pause <= DAY + 60 * MINUTE)
 })
 
+test('a new domain waits, too, if somebody has checked it before it was planned', async (t) => {
+  const { system } = service()
+  const name = await newDomain(account.api, 'asked.example')
+  await check(system, (await domains.find(system.db, name))!)
+  t.deepEqual(await rowOf(name), { state: 'not-delegated', waits: 1, pause: 5 * MINUTE })
+})
+
 test('domains from before are planned within a day, and none is planned twice', async (t) => {
   const { db } = service().system
   const name = await newDomain(account.api, 'old.example')

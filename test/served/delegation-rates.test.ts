@@ -11,12 +11,13 @@ import { later } from '../../src/service/delegation/planning.ts'
 import { one, query } from '../../src/store/database.ts'
 import type { System } from '../../src/system.ts'
 import { depth } from '../support/depth.ts'
-import { useService } from '../support/harness.ts'
+import { useServers } from '../support/harness.ts'
 
 // Contract §15.9: a simulation of the checks of many domains below one parent. Its nameservers answer in memory. The clock
 // leaps to the next moment for which anybody waits as soon as Postgres is idle.
 
-const service = useService({ PRIVATE_TRANSFERS: 'on' })
+// No service runs: it would make zones of the domains.
+const servers = useServers()
 
 const DOMAINS = depth(300, 100_000)
 const START = '2026-01-31T12:00:00.000000Z'
@@ -105,14 +106,13 @@ function answerOf(address: string, name: string, type: string): Partial<Reply> {
 }
 
 test('many domains below one parent are checked at the rates of the contract, at constant memory', async (t) => {
-  const { system: real } = service()
-  const { id } = await service().account()
+  const { system: real, owner } = servers()
   await query(
     real.db,
     `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
      select 'n' || n || '.example', :id, 60, 1, 0, cast(:start as timestamptz) - interval '30 days', now(), now()
      from generate_series(1, cast(:count as integer)) as n`,
-    { id, count: DOMAINS, start: START },
+    { id: owner.id, count: DOMAINS, start: START },
   )
   const resolvers = [{ address: RESOLVER, port: 53 }]
   const parents = new SimulatedParents({ resolvers, isAllowed: () => true, clock })

@@ -75,7 +75,7 @@ async function note(system: System, domain: Domain, observation: Observation): P
   const { state, problems } = judge(observation, { name: domain.name, nameServers, keys })
   const now = system.now()
   await transaction(system.db, async (trx) => {
-    const before = (await store.take(trx, domain.id)) ?? { ...NO_TROUBLE, waits: null }
+    const before = (await store.take(trx, domain.id)) ?? { ...NO_TROUBLE, waits: 0 }
     const { mail, ...trouble } = followTrouble(before, state, now)
     const waits = waitsAfter(before.waits, state, domain.created, now)
     await store.put(trx, domain.id, {
