@@ -292,9 +292,6 @@ export const TOTP_DIGITS = 6
 export const LOGIN_AGE = '7 00:00:00'
 export const LOGIN_UNUSED_PERIOD = '01:00:00'
 
-/** The number of networks that the service remembers as a user's (contract §14). */
-export const KNOWN_NETWORKS = 10
-
 /** The number of API tokens that the mail for a password reset lists. */
 export const MAILED_TOKENS = 20
 

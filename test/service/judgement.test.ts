@@ -17,8 +17,7 @@ const OURS = ['ns1.zoneplane.test', 'ns2.zoneplane.test']
 function key(octet: number, { algorithm = 13, managed = true } = {}): Key {
   const dnskey = `257 3 ${algorithm} ${Buffer.alloc(64, octet).toString('base64')}`
   const ds = delegationDigests(OWNER, parseRdata('DNSKEY', dnskey).wire)
-  const keytype = managed ? { keytype: 'csk', managed } : { keytype: null, managed }
-  return { dnskey, ds, flags: 257, ...keytype }
+  return { dnskey, ds, flags: 257, keytype: managed ? 'csk' : null, managed }
 }
 
 const OWN = key(1)

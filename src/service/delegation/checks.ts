@@ -39,7 +39,7 @@ export async function lastCheck(system: System, domain: Domain): Promise<Delegat
  * @throws Busy, NameserverFailure
  */
 export async function checkNow({ system, actor }: Visit, domain: Domain): Promise<Delegation> {
-  return system.bounds.checks.run(`checks of ${actor.accountId}`, async () => {
+  return system.bounds.checks.run(`checks of ${actor.accountId}`, system.patience, async () => {
     const last = await lastCheck(system, domain)
     const isFresh = last.checked !== null && secondsBetween(last.checked, system.now()) < FRESH_TIME
     return isFresh ? last : check(system, domain)

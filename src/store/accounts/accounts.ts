@@ -1,6 +1,8 @@
-import { KNOWN_NETWORKS } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
+
+/** The number of networks that the service remembers as a user's (contract §14). */
+const KNOWN_NETWORKS = 10
 
 export type AccountState = 'pending' | 'active' | 'disabled'
 
