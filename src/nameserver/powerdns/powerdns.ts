@@ -20,7 +20,6 @@ import {
   type Transfers,
   type ZoneUpdate,
 } from '../nameserver.ts'
-import { isLong } from './long-rrsets.ts'
 import { isNsec3Label } from './nsec3.ts'
 import { clientAt } from './own-dns.ts'
 import { readSerial, readServedSoa, readZone } from './published-zone.ts'
@@ -29,7 +28,7 @@ import type { Spelling } from './spelling.ts'
 import { survey } from './survey.ts'
 import { readTraits, type Traits } from './traits.ts'
 import { allow, ensureKey, removeKey } from './transfers.ts'
-import { batchesOf, changesOf, deleteZone, orHalfDone, replacements } from './zone-changes.ts'
+import { batchesOf, changesOf, deleteZone, isLong, orHalfDone, replacements } from './zone-changes.ts'
 import { servedSerial, ZoneSettings, type ZoneOptions } from './zone-settings.ts'
 
 export type PowerDnsOptions = ApiOptions & ZoneOptions

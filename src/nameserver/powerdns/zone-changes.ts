@@ -4,7 +4,6 @@ import { answerTime, COLLECTION_ITEMS } from '../../limits.ts'
 import { mapInSlices } from '../../flow/slices.ts'
 import { zonePath, type Api } from './api.ts'
 import { NSEC, type Denial, type Lease, type PublishedRRset } from '../nameserver.ts'
-import { isLong } from './long-rrsets.ts'
 import { staleNsec3 } from './nsec3.ts'
 import { spell, type Spelling } from './spelling.ts'
 
@@ -40,6 +39,23 @@ export async function orHalfDone<T>(answer: Promise<T>, ...kinds: FailureKind[])
     if (!(error instanceof NameserverFailure) || !kinds.includes(error.kind)) throw error
     throw new NameserverFailure('failed', error.message, { cause: error })
   }
+}
+
+/** The octets of an RRset beyond which LMDB may keep it apart from its key, with room for what a record adds. */
+const LONG = 1_000
+const RECORD_OCTETS = 24
+
+/**
+ * Reports whether PowerDNS' LMDB must rectify an RRset in the transaction that stores it. If it rectifies a long RRset
+ * later, it loses it (powerdns.md §1.3).
+ */
+export function isLong({ records }: Pick<PublishedRRset, 'records'>): boolean {
+  let octets = 0
+  for (const { length } of records) {
+    octets += length + RECORD_OCTETS
+    if (octets > LONG) return true
+  }
+  return false
 }
 
 /**

@@ -1,10 +1,14 @@
-import { Invalid, type Problems } from '../../errors.ts'
+import type { Config } from '../../config.ts'
+import { Invalid, limitExceeded, type Problems } from '../../errors.ts'
+import { RRSETS_MAX } from '../../limits.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import type { Step } from './journal.ts'
 import { nameOf, topLabel } from '../../dns/names.ts'
 import { conflictProblem, type Neighbour } from '../../dns/node.ts'
 import { Malformed, parseRdata, type Rdata } from '../../dns/rdata.ts'
 import { rrsetProblems } from '../../dns/rrset.ts'
 import type { Work } from '../../flow/slices.ts'
-import type { RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
+import type { Growth, RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
 import type { Timestamp } from '../../time.ts'
 import { fieldProblems, type Item, type Method, type Place, type RRsetInput } from './rrset-input.ts'
@@ -169,4 +173,29 @@ export function rrsetAfter({ before, after, isEffective }: Change, now: Timestam
   if (before !== undefined && !isEffective) return { ...before, touched: now }
   const { subname, type, ttl, records } = after
   return { subname, type, ttl, records, created: before?.created ?? now, touched: now }
+}
+
+/** Returns the number of the RRsets, and the octets of their records, which are ASCII. */
+export function sizeOf(rrsets: Pick<RRsetState, 'records'>[]): Growth {
+  let octets = 0
+  for (const { records } of rrsets) for (const { length } of records) octets += length
+  return { rrsets: rrsets.length, octets }
+}
+
+/** Returns what a domain gains by these changes. */
+export function growthOf(changes: Pick<Step, 'before' | 'after'>[]): Growth {
+  const lost = sizeOf(changes.flatMap(({ before }) => before ?? []))
+  const gained = sizeOf(changes.flatMap(({ after }) => after ?? []))
+  return { rrsets: gained.rrsets - lost.rrsets, octets: gained.octets - lost.octets }
+}
+
+/** @throws Denied if the domain grows beyond its limits (contract §8.6); one that is beyond them may still shrink */
+export function refuseTooLarge(
+  { limitOctets }: Pick<Config, 'limitOctets'>,
+  { size, octets }: Pick<Domain, 'size' | 'octets'>,
+  growth: Growth,
+): void {
+  if (growth.rrsets > 0 && size + growth.rrsets > RRSETS_MAX) throw limitExceeded('a domain', RRSETS_MAX, 'RRsets')
+  if (growth.octets > 0 && octets + growth.octets > limitOctets)
+    throw limitExceeded('a domain', limitOctets, 'octets of records')
 }

@@ -1,7 +1,7 @@
 import { NameserverFailure } from '../../errors.ts'
 import { SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
-import { isLong } from '../../nameserver/powerdns/long-rrsets.ts'
+import { isLong } from '../../nameserver/powerdns/zone-changes.ts'
 import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'

@@ -2,13 +2,12 @@ import { withAncestors } from '../../dns/names.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import { ANCESTORS, SMALL_ZONE } from '../../limits.ts'
 import { NSEC } from '../../nameserver/nameserver.ts'
-import { isLong } from '../../nameserver/powerdns/long-rrsets.ts'
+import { isLong } from '../../nameserver/powerdns/zone-changes.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
-import type { Change } from './changes.ts'
+import { growthOf, type Change } from './changes.ts'
 import type { Publication } from './publication.ts'
-import { growthOf } from './size.ts'
 
 /** Types that affect which names are authoritative. */
 const STRUCTURAL = ['NS', 'DS', 'DNAME']
