@@ -9,6 +9,7 @@ import type { Secondaries } from './nameserver/secondaries/secondaries.ts'
 import type { Bell } from './flow/bell.ts'
 import type { Budget, Patience } from './flow/budget.ts'
 import type { Counters } from './service/throttling/counters.ts'
+import type { Waits } from './nameserver/powerdns/zone-settings.ts'
 import type { Timestamp } from './time.ts'
 
 /** Separate pools of connections to Postgres, so that waiting for one purpose does not hold up the others. */
@@ -61,6 +62,8 @@ export interface System {
   bounds: Bounds
   /** Aborts when the process shall stop. */
   stopping: AbortSignal
+  /** Shorter in tests. */
+  waits: Waits
   /** The id of the request; each request has a copy of the system, with this id, and a log whose lines have it. */
   request?: string
   /** The patience of the request's client. */

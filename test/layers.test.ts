@@ -34,11 +34,22 @@ const ARROWS: Record<string, readonly string[]> = {
  */
 const ROOMS: Record<string, readonly string[]> = {
   http: [
-    ...['accounts', 'dyndns', 'history', 'domains', 'transfers', 'delegation', 'rrsets', 'tokens', 'service'],
+    ...[
+      'accounts',
+      'dyndns',
+      'history',
+      'domains',
+      'rollovers',
+      'delegation',
+      'transfers',
+      'rrsets',
+      'tokens',
+      'service',
+    ],
     ...['openapi', 'pages', 'middleware', 'kit', 'fields'],
   ],
   service: [
-    ...['ci', 'operation', 'accounts', 'adoption', 'secondaries', 'delegation', 'domains', 'repair'],
+    ...['ci', 'operation', 'accounts', 'adoption', 'rollovers', 'secondaries', 'delegation', 'domains', 'repair'],
     ...['zone', 'secrets', 'names', 'tokens', 'mails', 'throttling'],
   ],
   nameserver: ['powerdns', 'secondaries', 'parents', 'wire'],

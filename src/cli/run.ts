@@ -11,6 +11,7 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
   account: async () => (await import('./account.ts')).addAccount,
   token: async () => (await import('./token.ts')).addToken,
   domain: async () => (await import('./domain.ts')).addDomain,
+  dnssec: async () => (await import('./dnssec.ts')).addDnssec,
   delegation: async () => (await import('./delegation.ts')).addDelegation,
   migrate: async () => (await import('./database.ts')).addDatabase,
   adopt: async () => (await import('./adopt.ts')).addAdopt,

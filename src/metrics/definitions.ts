@@ -85,6 +85,11 @@ export const METRICS = {
   zoneplane_accounts: gauge('About how many accounts there are.', {}),
   zoneplane_tokens: gauge('About how many tokens there are.', {}),
   zoneplane_domains: gauge('About how many domains there are, by the state of their delegation.', { delegation: [] }),
+  zoneplane_rollovers: gauge('Domains whose keys are being replaced, by phase.', { phase: [] }),
+  zoneplane_oldest_rollover_age_seconds: gauge(
+    'Time since the oldest rollover in a phase entered it; 0 if there is none. Without those that wait for others.',
+    { phase: [] },
+  ),
   zoneplane_rrsets: gauge('About how many RRsets there are.', {}),
   zoneplane_history_entries: gauge('About how many entries the history has.', {}),
   zoneplane_mails_queued: gauge('Mails that wait to be sent.', {}),

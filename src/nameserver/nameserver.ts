@@ -185,8 +185,10 @@ export interface Nameserver {
   removeTransferKey(name: string): Promise<void>
   /** Returns all keys of the zone, with their private halves. */
   signingKeys(zone: string): Promise<SigningKey[]>
-  /** Gives the zone these keys, in their states. Other keys stay. Not atomic. */
-  setKeys(zone: string, keys: SigningKey[], lease: Lease): Promise<void>
+  /** Gives the zone these keys, in their states, and deletes those with the public halves in `gone`. Not atomic. */
+  setKeys(zone: string, keys: SigningKey[], gone: string[], lease: Lease): Promise<void>
+  /** Returns the states of the zone's keys. */
+  keyStates(zone: string): Promise<KeyState[]>
   /** Returns the zone's SOA serial as we set it, 0 if it has no SOA; undefined if the zone does not exist. */
   serial(zone: string): Promise<number | undefined>
   /** Reports whether the zone has this SOA serial, as we set it. Costs less than `serial` if it has. */

@@ -17,6 +17,7 @@ import {
   WRITER_CONNECTIONS,
   WRITERS_PER_ACCOUNT,
 } from '../limits.ts'
+import { WAITS, type Waits } from '../nameserver/powerdns/zone-settings.ts'
 import type { Log } from '../log.ts'
 import { createFolderMailer } from '../mail/folder.ts'
 import type { Mailer } from '../mail/mailer.ts'
@@ -65,6 +66,8 @@ interface Circumstances {
   metrics?: Metrics | undefined
   /** True if statements may take any time, because an operator waits for them, and can stop the process. */
   isPatient?: boolean
+  /** Shorter ones, in tests. */
+  waits?: Waits | undefined
 }
 
 /** Creates a system with these backends; it connects when first used. */
@@ -72,7 +75,7 @@ export function createSystem(
   config: Config,
   backends: Backends,
   log: Log,
-  { stopping = new AbortController().signal, metrics, isPatient = false }: Circumstances = {},
+  { stopping = new AbortController().signal, metrics, isPatient = false, waits = WAITS }: Circumstances = {},
 ): OpenSystem {
   const { databaseUrl } = backends
   const open = (size: number) =>
@@ -93,6 +96,7 @@ export function createSystem(
       key: backends.pdnsApiKey,
       connections: config.pdnsConnections,
       primary: config.nameServers[0]!,
+      dnskeyTtl: waits.dnskeyTtl,
       transferKey: config.transferKey,
       observer: metrics && observerOf(metrics),
     }),
@@ -116,6 +120,7 @@ export function createSystem(
       checks: new Budget(CHECKS),
     },
     stopping,
+    waits,
     log,
     metrics,
     now: currentTime,

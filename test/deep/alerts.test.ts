@@ -16,7 +16,7 @@ async function checked(file: string): Promise<string> {
 }
 
 test('Prometheus accepts the alerts', async (t) => {
-  t.regex(await checked(join(folder, 'alerts.yml')), /SUCCESS: 8 rules found/)
+  t.regex(await checked(join(folder, 'alerts.yml')), /SUCCESS: 10 rules found/)
 })
 
 test('Prometheus accepts the expressions of the dashboard', async (t) => {

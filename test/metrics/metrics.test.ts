@@ -142,6 +142,8 @@ test('marks are counted with their age; and repairs, their failures, and zones t
     t.true((await audit(system, () => true)).includes(name))
     await marks.hasten(system.db)
     await reconcile(system)
+    // The service may have been faster, and still be at it.
+    await eventuallyIs(async () => (await marks.list(system.db, [name])).every(({ attempts }) => attempts > 0), true)
   })
   t.is(found.get('zoneplane_drifted_zones_total{found_by="audit"}'), 1)
   t.true(found.get('zoneplane_repair_failures_total{kind="failed"}')! >= 1)

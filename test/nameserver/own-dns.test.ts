@@ -81,6 +81,7 @@ async function driverWith(settings: Record<string, string>): Promise<PowerDns> {
     key: backends.pdnsApiKey,
     connections: 2,
     primary: 'ns1.example.test.',
+    dnskeyTtl: 3600,
   })
   await driver.probe()
   proxy.heal()

@@ -8,7 +8,13 @@ const service = useService()
 /** A separate driver behind the proxy, after it has probed PowerDNS. */
 async function probed() {
   const { proxy, backends } = service()
-  const options = { url: proxy.url, key: backends.pdnsApiKey, connections: 1, primary: 'ns1.example.test.' }
+  const options = {
+    url: proxy.url,
+    key: backends.pdnsApiKey,
+    connections: 1,
+    primary: 'ns1.example.test.',
+    dnskeyTtl: 3600,
+  }
   const nameserver = new PowerDns(options)
   await nameserver.probe()
   return nameserver
@@ -59,7 +65,13 @@ async function learnt(version: string, settings: Record<string, string>) {
   const { proxy, backends } = service()
   const answer = Object.entries(settings).map(([name, value]) => ({ type: 'ConfigSetting', name, value }))
   proxy.fail(({ path }) => (path === '' ? { answer: { version } } : path === '/config' ? { answer } : 'pass'))
-  const options = { url: proxy.url, key: backends.pdnsApiKey, connections: 1, primary: 'ns1.example.test.' }
+  const options = {
+    url: proxy.url,
+    key: backends.pdnsApiKey,
+    connections: 1,
+    primary: 'ns1.example.test.',
+    dnskeyTtl: 3600,
+  }
   const nameserver = new PowerDns(options)
   const warnings = await nameserver.probe()
   const isRefused = nameserver.labelProblem('0123456789abcdefghijklmnopqrstuv', NSEC3) !== undefined
@@ -97,7 +109,13 @@ for (const [version, launch, isRefused, alwaysRectify] of [
 test.serial('the configured PowerDNS is as it should be', async (t) => {
   const { proxy, backends, system } = service()
   t.deepEqual(
-    await new PowerDns({ url: proxy.url, key: backends.pdnsApiKey, connections: 1, primary: 'a.' }).probe(),
+    await new PowerDns({
+      url: proxy.url,
+      key: backends.pdnsApiKey,
+      connections: 1,
+      primary: 'a.',
+      dnskeyTtl: 3600,
+    }).probe(),
     [],
   )
   t.is(system.nameserver.labelProblem('0123456789abcdefghijklmnopqrstu', NSEC3), undefined)

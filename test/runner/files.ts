@@ -24,6 +24,7 @@ export const PARTS: Record<string, RegExp> = {
   'write-path': /^deep\/(postgres-crash|standing-still|killed|bulk-killed|import-killed|stop|catalog-histories)\b/,
   failover: /^deep\/(failover|former-primary|lost-changes|full\/rolling-restart)\b/,
   patroni: /^deep\/full\/(patroni|pgbouncer)\b/,
+  rollovers: /^deep\/rollovers\b/,
   secondaries: /^deep\/(secondaries|full\/(secondary-contents|two-nameservers|hub|catalog-consumers))\b/,
   served: /^(served\/|deep\/nsec-changes\b)/,
   records: /^(dns\/properties|store\/database|nameserver\/spelling)\b/,

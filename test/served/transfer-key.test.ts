@@ -47,7 +47,13 @@ test('unless TRANSFER_ADDRESSES says otherwise, zones are transferred with the k
   const folder = newFolder()
   const powerDns = await startPowerDns(folder, { dnsPort: 0, transferAddresses, progress: () => undefined })
   try {
-    const options = { url: powerDns.apiUrl, key: powerDns.apiKey, connections: 1, primary: 'ns1.example.' }
+    const options = {
+      url: powerDns.apiUrl,
+      key: powerDns.apiKey,
+      connections: 1,
+      primary: 'ns1.example.',
+      dnskeyTtl: 3600,
+    }
     const nameserver = new PowerDns({ ...options, transferKey })
     await nameserver.probe()
     const contents = { zone: 'zone.example.', denial: NSEC3, version: 1, rrsets: [], ownCds: false }

@@ -139,6 +139,7 @@ const RELEASED: Record<string, string> = {
   '25_long_rrsets': 'adf3d39be8469fc9582f57a6d318e47eb8a2438a88ac7f0fd6a6fd2aa3a10326',
   '26_announced_keys': '19725788a7856b4e9a0253c550560318961edaa3abe94621dda30c1b6f4a47ca',
   '27_delegations': 'f1714e3d024cf9d6f97238b9a6faceeb1348f5ffcfe8b806b2c42baf7f127121',
+  '28_rollovers': '1321ab724ff852e290615ceb7356f5e63f8019c2f79de99c74d0cc9cb5d386eb',
 }
 
 /** The newest migration of each released schema. */
@@ -158,6 +159,7 @@ const SCHEMAS = [
   '25_long_rrsets',
   '26_announced_keys',
   '27_delegations',
+  '28_rollovers',
 ]
 
 test('a released migration does not change, and new ones come after it', (t) => {

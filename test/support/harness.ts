@@ -1,5 +1,6 @@
 import test from 'ava'
 import { readConfig } from '../../src/config.ts'
+import type { Waits } from '../../src/nameserver/powerdns/zone-settings.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem } from '../../src/process/create-system.ts'
 import type { System } from '../../src/system.ts'
@@ -30,7 +31,7 @@ export interface TestServers extends Servers {
   /** The account of the services' clients. */
   owner: Account
   /** Starts a service in this process, which costs a tenth of what `start` costs. */
-  serve(environment?: Record<string, string>): Promise<OwnService>
+  serve(environment?: Record<string, string>, waits?: Waits): Promise<OwnService>
   /** Starts a service in a process of its own, for tests that kill it or send it signals. */
   start(environment?: Record<string, string>): Promise<TestProcess>
   /** Kills all processes of the service, and stops the services in this process. */
@@ -47,8 +48,12 @@ export type TestProcess = ServiceProcess & { api: Client }
  * Starts a service in this process for a test file, and stops it after the last test.
  * @param backend that PowerDNS must have for these tests
  */
-export function useService(environment: Record<string, string> = {}, backend?: Backend): () => TestService {
-  return useOne(() => startTestService(environment, backend))
+export function useService(
+  environment: Record<string, string> = {},
+  backend?: Backend,
+  waits?: Waits,
+): () => TestService {
+  return useOne(() => startTestService(environment, backend, waits))
 }
 
 /**
@@ -108,9 +113,13 @@ function useMade<T>(what: string, make: () => Promise<T>): () => T {
   return () => made!
 }
 
-async function startTestService(environment: Record<string, string>, backend?: Backend): Promise<TestService> {
+async function startTestService(
+  environment: Record<string, string>,
+  backend?: Backend,
+  waits?: Waits,
+): Promise<TestService> {
   const servers = await startServers(backend)
-  const service = await startService(servers.backends, environment)
+  const service = await startService(servers.backends, environment, waits)
   return {
     ...servers,
     ...service,
@@ -141,14 +150,14 @@ async function startTestServers(backend?: Backend, makeDatabase?: () => Promise<
     ...servers,
     system,
     owner,
-    async serve(environment = {}) {
+    async serve(environment = {}, waits) {
       const { backends } = servers
       const own = {
         databaseUrl: environment['DATABASE_URL'] ?? backends.databaseUrl,
         pdnsApiUrl: environment['PDNS_API_URL'] ?? backends.pdnsApiUrl,
         pdnsApiKey: backends.pdnsApiKey,
       }
-      const service = await startService(own, environment)
+      const service = await startService(own, environment, waits)
       local.push(service)
       return {
         ...service,

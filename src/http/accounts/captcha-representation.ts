@@ -1,17 +1,8 @@
 import * as yup from 'yup'
-import { CAPTCHA_KINDS, type Captcha, type CaptchaAnswer, type CaptchaKind } from '../../service/accounts/captchas.ts'
-import { NULL, readFields, text, typeName } from '../fields/fields.ts'
-import { oneOf, STRING, UUID, type Component } from '../fields/schema.ts'
+import { CAPTCHA_KINDS, type Captcha, type CaptchaAnswer } from '../../service/accounts/captchas.ts'
+import { choice, NULL, readFields, text, typeName } from '../fields/fields.ts'
+import { STRING, UUID, type Component } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
-
-const kind = yup
-  .mixed((value): value is CaptchaKind => CAPTCHA_KINDS.some((known) => known === value))
-  .typeError(({ originalValue }: { originalValue: unknown }) => {
-    const shown = typeof originalValue === 'string' ? originalValue : JSON.stringify(originalValue)
-    return `"${shown}" is not a valid choice.`
-  })
-  .nonNullable(NULL)
-  .meta({ accepted: oneOf(...CAPTCHA_KINDS), shown: oneOf(...CAPTCHA_KINDS) })
 
 /** A captcha to be solved (contract §11.2). */
 export const CAPTCHA = representation<Captcha>()(['Captcha'], {
@@ -22,7 +13,7 @@ export const CAPTCHA = representation<Captcha>()(['Captcha'], {
     example:
       '{"parameters":{"algorithm":"PBKDF2/SHA-256","cost":1000,"nonce":"5b1c","salt":"9f2e","keyPrefix":"00"},"signature":"c0ffee"}',
   },
-  kind: { write: kind, text: 'The kind of the captcha.', example: 'altcha' },
+  kind: { write: choice(CAPTCHA_KINDS), text: 'The kind of the captcha.', example: 'altcha' },
 })
 
 const solved = { id: text({ trim: true }), solution: text({ trim: true }) }

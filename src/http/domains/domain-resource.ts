@@ -12,6 +12,7 @@ import type { Group, Resource } from '../kit/resource.ts'
 import * as domains from './domain-handlers.ts'
 import * as zonefiles from '../rrsets/zonefile-handlers.ts'
 import { NOT_PERMITTED, RRSET_SCOPES, WRITING } from '../rrsets/rrset-resource.ts'
+import { ROLLOVERS } from '../rollovers/rollover-resource.ts'
 import { DELEGATION_OF_DOMAIN } from '../delegation/delegation-resource.ts'
 import { TRANSFERS_OF_DOMAIN } from '../transfers/transfer-resource.ts'
 
@@ -86,6 +87,7 @@ export function domainGroup(config: Config): Group {
         },
       },
       TRANSFERS_OF_DOMAIN,
+      ...ROLLOVERS,
       DELEGATION_OF_DOMAIN,
     ],
   }

@@ -3,7 +3,7 @@ import { MAX_RECORDS, MAX_RECORDS_JSON } from '../../dns/rrset.ts'
 import { Invalid, type Problems } from '../../errors.ts'
 import { INTEGER_TEXT_LENGTH } from '../../limits.ts'
 import { NON_BLANK, NON_EMPTY_TEXT, TEXT } from './patterns.ts'
-import { BOOLEAN, STRING, type Component, type JsonSchema } from './schema.ts'
+import { BOOLEAN, oneOf, STRING, type Component, type JsonSchema } from './schema.ts'
 
 /** The input fields of contract §1.4, as yup schemas. Each carries its JSON schemas. */
 
@@ -59,6 +59,18 @@ export function ruledText({ trim }: { trim: boolean }, problems: (text: string) 
     const texts = typeof value === 'string' && value !== '' ? problems(value) : []
     return texts.length === 0 || refusal(path, texts)
   })
+}
+
+/** Returns the field of one of these words. */
+export function choice<Word extends string>(words: readonly Word[]) {
+  return yup
+    .mixed((value): value is Word => words.some((word) => word === value))
+    .typeError(({ originalValue }: { originalValue: unknown }) => {
+      const shown = typeof originalValue === 'string' ? originalValue : JSON.stringify(originalValue)
+      return `"${shown}" is not a valid choice.`
+    })
+    .nonNullable(NULL)
+    .meta({ accepted: oneOf(...words), shown: oneOf(...words) })
 }
 
 const ACCEPTED_BOOLEAN: Component = {

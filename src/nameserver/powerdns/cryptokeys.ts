@@ -1,6 +1,6 @@
 import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
-import { zonePath, type Api } from './api.ts'
+import { ifPresent, zonePath, type Api } from './api.ts'
 import type { KeyState, Lease, SigningKey } from '../nameserver.ts'
 
 // The keys of a zone in PowerDNS' API (powerdns.md §2.7). Its answers about a single key have the private half.
@@ -34,10 +34,10 @@ export async function importKey(api: Api, zone: string, key: SigningKey, lease: 
 }
 
 /**
- * Adds the missing ones of these keys, and sets the states of the others. Keys that are to sign come first, because a
- * zone must never be without one.
+ * Adds the missing ones of these keys, sets the states of the others, and deletes those in `gone`. Keys that are to sign
+ * come first, because a zone must never be without one.
  */
-export async function setKeys(api: Api, zone: string, keys: SigningKey[], lease: Lease): Promise<void> {
+export async function setKeys(api: Api, zone: string, keys: SigningKey[], gone: string[], lease: Lease): Promise<void> {
   const listed = await listKeys(api, zone)
   const ordered = [...keys.filter(({ active }) => active), ...keys.filter(({ active }) => !active)]
   for (const key of ordered) {
@@ -50,6 +50,8 @@ export async function setKeys(api: Api, zone: string, keys: SigningKey[], lease:
       await api.call('PUT', path, answerTime(0), JSON.stringify({ active, published }), lease)
     }
   }
+  for (const { id } of listed.filter(({ dnskey }) => gone.includes(dnskey)))
+    await ifPresent(api.call('DELETE', `${zonePath(zone)}/cryptokeys/${id}`, answerTime(0), undefined, lease))
 }
 
 export function stateOf({ dnskey, active, published }: KeyAnswer): KeyState {

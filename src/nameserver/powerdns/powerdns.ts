@@ -4,11 +4,12 @@ import { currentTime } from '../../time.ts'
 import type { DnsClient } from '../wire/client.ts'
 import { Api, ifPresent, zonePath as path, type ApiOptions } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
-import { exportKeys, importKey, setKeys, signingKeys } from './cryptokeys.ts'
+import { exportKeys, importKey, listKeys, setKeys, signingKeys, stateOf } from './cryptokeys.ts'
 import {
   NSEC,
   type Denial,
   type FoundZone,
+  type KeyState,
   type Lease,
   type Nameserver,
   type NewZone,
@@ -192,9 +193,13 @@ export class PowerDns implements Nameserver {
     return signingKeys(await exportKeys(this.#api, zone))
   }
 
-  async setKeys(zone: string, keys: SigningKey[], lease: Lease): Promise<void> {
+  async keyStates(zone: string): Promise<KeyState[]> {
+    return (await listKeys(this.#api, zone)).map(stateOf)
+  }
+
+  async setKeys(zone: string, keys: SigningKey[], gone: string[], lease: Lease): Promise<void> {
     this.#requireProbe()
-    await setKeys(this.#api, zone, keys, lease)
+    await setKeys(this.#api, zone, keys, gone, lease)
     await this.#flush(zone)
   }
 

@@ -4,9 +4,23 @@ import type { Denial, PublishedRRset, TransferKey, Transfers } from '../nameserv
 import { NARROW } from './nsec3.ts'
 import { idOf } from './transfers.ts'
 
+/** What determines for how long resolvers may have the former keys of a zone, in seconds. */
+export interface Waits {
+  /** The TTL of DNSKEY, CDS and CDNSKEY, which is the last field of the SOA, too. */
+  dnskeyTtl: number
+  /** How long the wait for the TTL of the DS goes on, because the parent has more servers than we see (anycast). */
+  dsMargin: number
+  /** The shortest pause between two looks at the parent. */
+  parentPause: number
+}
+
+export const WAITS: Waits = { dnskeyTtl: 3600, dsMargin: 3600, parentPause: 60 }
+
 export interface ZoneOptions {
   /** The SOA's primary name server: an absolute name. */
   primary: string
+  /** Seconds. */
+  dnskeyTtl: number
   /** The TSIG key with which every zone may be transferred; undefined: the settings of each zone decide. */
   transferKey?: TransferKey | undefined
 }
@@ -14,12 +28,9 @@ export interface ZoneOptions {
 /** PowerDNS leaves serials to us (`soa_edit_api`), rectifies after each change, and makes a key if none exists. */
 const SETTINGS = { kind: 'Master', soa_edit_api: '', api_rectify: true, dnssec: true }
 
-/** Seconds. Also that of the CDS and CDNSKEY which PowerDNS generates. */
-export const DNSKEY_TTL = 3600
-
-/** Seconds. The last field is the TTL of DNSKEY; negative answers live for the smaller of the two (RFC 2308 §5). */
+/** Seconds. The last field, which follows, is the TTL of DNSKEY; negative answers live for the smaller of the two (RFC 2308 §5). */
 const SOA_TTL = 300
-const SOA_TIMES = `3600 600 1209600 ${DNSKEY_TTL}`
+const SOA_TIMES = '3600 600 1209600'
 
 /** The settings and the SOA that zones should have at PowerDNS. */
 export class ZoneSettings {
@@ -48,7 +59,7 @@ export class ZoneSettings {
   }
 
   soa(zone: string, version: number): PublishedRRset {
-    const content = `${this.#options.primary} hostmaster.${zone} ${version} ${SOA_TIMES}`
+    const content = `${this.#options.primary} hostmaster.${zone} ${version} ${SOA_TIMES} ${this.#options.dnskeyTtl}`
     return { subname: '', type: 'SOA', ttl: SOA_TTL, records: [content] }
   }
 }

@@ -5,6 +5,7 @@ import { inSlices } from '../../flow/slices.ts'
 import * as store from '../../store/domains/domains.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import { ofDomain as keysOf } from '../../store/domains/keys.ts'
+import { ofDomain as rolloverOf } from '../../store/domains/rollovers.ts'
 import * as marks from '../../store/zone/marks.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRsetState } from '../../store/zone/rrsets.ts'
@@ -81,8 +82,12 @@ function keyDifferences({ name }: LockedDomain, stored: KeyState[], live: KeySta
   return [{ name, type: 'signing keys', ours: stateOf(stored), theirs: stateOf(live) }]
 }
 
-/** Stores the keys at the nameserver, and no others. @throws Invalid, NameserverFailure */
+/** Stores the keys at the nameserver, and no others. @throws Conflict, Invalid, NameserverFailure */
 async function takeKeys({ system, trx }: Publication, domain: LockedDomain): Promise<void> {
+  const rollover = await rolloverOf(trx, domain.id)
+  if (rollover !== undefined && rollover.phase !== 'queued') {
+    throw new Conflict(`The keys of ${domain.name} are being replaced. Take ours, and cancel that first.`)
+  }
   const keys = await system.nameserver.signingKeys(`${domain.name}.`)
   if (!keys.some(isPublic)) throw Invalid.object('None of the keys at PowerDNS is active and published.')
   await storeKeys(system, trx, domain, keys, { only: true })

@@ -9,6 +9,7 @@ import { allOf, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import { buried, exhume } from '../../store/zone/history.ts'
+import * as rollovers from '../../store/domains/rollovers.ts'
 import * as tokenPolicies from '../../store/tokens/policies.ts'
 import type { RRsetState } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
@@ -131,7 +132,10 @@ async function insert({ system, trx }: Publication, { creator, name, past, old }
   }
   // If the name is marked, its zone may be one that an earlier creation left.
   const [domain] = await allOf([store.insert(trx, row), past.marked ? undefined : refuseForeignZone(system, name)])
-  if (old !== undefined) await exhume(trx, old.id)
+  if (old !== undefined) {
+    await exhume(trx, old.id)
+    await rollovers.askParentAgain(trx, old.id, now)
+  }
   if (creator.autoPolicy && old === undefined) await tokenPolicies.allowDomain(trx, creator.tokenId, domain.id, now)
   return domain
 }

@@ -1,5 +1,6 @@
 import * as mails from '../../store/accounts/mails.ts'
 import * as delegations from '../../store/domains/delegations.ts'
+import * as rollovers from '../../store/domains/rollovers.ts'
 import { watchFailures } from '../../store/connections/failures.ts'
 import * as marks from '../../store/zone/marks.ts'
 import { latestMigration } from '../../store/migrate.ts'
@@ -7,6 +8,7 @@ import { estimates } from '../../store/estimates.ts'
 import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { STATES } from '../delegation/judgement.ts'
+import { PHASES } from '../rollovers/phases.ts'
 import { checkHealth } from './health.ts'
 
 /** Milliseconds between two readings of the state of Postgres and PowerDNS for the metrics. */
@@ -64,11 +66,12 @@ async function measureBackends(system: System, metrics: Metrics): Promise<void> 
 }
 
 async function measureDatabase({ db }: System, metrics: Metrics, version: string): Promise<void> {
-  const [marked, queued, rows, counts, migration] = await Promise.all([
+  const [marked, queued, rows, counts, rolling, migration] = await Promise.all([
     marks.state(db),
     mails.state(db),
     estimates(db, ['domains', ...Object.keys(TABLES)]),
     delegations.count(db),
+    rollovers.state(db),
     latestMigration(db),
   ])
   metrics.set('zoneplane_info', { version, migration }, 1)
@@ -83,6 +86,11 @@ async function measureDatabase({ db }: System, metrics: Metrics, version: string
   known.set('unknown', Math.max((rows.get('domains') ?? 0) - others, 0))
   for (const state of Object.keys(STATES)) {
     metrics.set('zoneplane_domains', { delegation: state }, known.get(state) ?? 0)
+  }
+  for (const phase of PHASES) {
+    const { number = 0, age = 0 } = rolling.find((each) => each.phase === phase) ?? {}
+    metrics.set('zoneplane_rollovers', { phase }, number)
+    metrics.set('zoneplane_oldest_rollover_age_seconds', { phase }, age)
   }
   metrics.set('zoneplane_measured_timestamp_seconds', {}, Date.now() / 1000)
 }

@@ -16,7 +16,7 @@ import { runPeriodically, type BackgroundTask } from '../../flow/background.ts'
 import { audit, AUDIT_PAUSE, auditByTurns, differs, named } from './audit.ts'
 import { untilProbed } from './probing.ts'
 import { record, REPAIR } from '../zone/journal.ts'
-import { storeKeys } from '../secrets/signing-keys.ts'
+import { areSame, storeKeys } from '../secrets/signing-keys.ts'
 import { Zone } from '../zone/zone.ts'
 
 /** The number of parallel repairs of marked zones, and the milliseconds between two searches for due ones. */
@@ -95,9 +95,12 @@ export async function clearLeftovers(system: System, name: string): Promise<void
   }
 }
 
-/** Reports whether the nameserver has the domain's version, or no zone if the domain does not exist. */
+/** Reports whether the nameserver has the domain's version and keys, or no zone if the domain does not exist. */
 async function isServed(system: System, name: string, domain: Domain | undefined): Promise<boolean> {
-  return (await system.nameserver.serial(`${name}.`)) === domain?.version
+  if ((await system.nameserver.serial(`${name}.`)) !== domain?.version) return false
+  // The serial does not show a late request that changed a key.
+  if (domain === undefined) return true
+  return areSame(await keys.ofDomain(system.db, domain.id), await system.nameserver.keyStates(`${name}.`))
 }
 
 /** Locks the domain; if it does not exist (undefined), locks its creation until the transaction ends. */

@@ -48,7 +48,7 @@ export async function keepKeys(
 ): Promise<StoredKey[]> {
   const stored = await store.ofDomain(db, domain.id)
   if (serial === undefined && stored.length > 0) return stored
-  const known = new Set(stored.map(({ dnskey }) => dnskey))
+  const known = new Set([...stored.map(({ dnskey }) => dnskey), ...(await store.retired(db, domain.id))])
   if (keys.every(({ dnskey }) => known.has(dnskey))) return stored
   const read = await system.nameserver.signingKeys(`${domain.name}.`)
   const unknown = read.filter(({ dnskey }) => !known.has(dnskey))

@@ -1,5 +1,5 @@
 import type { KeyState, PublishedRRset } from '../../nameserver/nameserver.ts'
-import { DNSKEY_TTL } from '../../nameserver/powerdns/zone-settings.ts'
+import { WAITS } from '../../nameserver/powerdns/zone-settings.ts'
 import type { RRsetKey } from '../../store/zone/rrsets.ts'
 import { delegationsOf, isSecureEntryPoint } from '../secrets/signing-keys.ts'
 import type { Change } from './changes.ts'
@@ -80,5 +80,5 @@ function contents(added: PublishedRRset[], type: string): string[] {
 }
 
 function announcement(type: string, records: string[]): PublishedRRset {
-  return { subname: '', type, ttl: DNSKEY_TTL, records: [...new Set(records)] }
+  return { subname: '', type, ttl: WAITS.dnskeyTtl, records: [...new Set(records)] }
 }

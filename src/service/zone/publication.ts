@@ -5,6 +5,7 @@ import { isLong } from '../../nameserver/powerdns/zone-changes.ts'
 import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
+import { retired } from '../../store/domains/keys.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { Mark } from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
@@ -227,7 +228,8 @@ export async function equalise(
   const sent = [...found.map(toPublish), ...long]
   await claim.note(version, sent.length)
   if (!isReady) {
-    await system.nameserver.setKeys(zone, openKeys(system, domain.name, keys), claim)
+    const gone = await retired(trx, domain.id)
+    await system.nameserver.setKeys(zone, openKeys(system, domain.name, keys), gone, claim)
     await system.nameserver.setOwnCds(zone, ownCds, claim)
     await system.nameserver.configure(zone, domain.denial, transfers, claim)
   }

@@ -190,6 +190,16 @@ export async function setMany(
   return set.flatMap(({ zone, added }) => (added ? [zone] : []))
 }
 
+/** Marks a zone that shall change with this transaction. Unlike those of an audit, the mark does not say that others have changed it. */
+export async function setOwn(trx: Db, zone: string): Promise<void> {
+  await query(
+    trx,
+    `insert into marks (zone, since, grace, time_limit, retry_at) values (:zone, now(), 0, 1, now())
+     on conflict (zone) do update set settled = false, retry_at = least(marks.retry_at, now()) where marks.settled`,
+    { zone },
+  )
+}
+
 /** Takes the zone whose repair has been due longest. It is due again in a second, so that no other process takes it. */
 export async function takeDue(db: Db): Promise<string | undefined> {
   const mark = await maybeOne<{ zone: string }>(

@@ -129,6 +129,12 @@ export async function page(pool: Pool, domainId: number, filter: Filter, cursor?
   return pageOf<RRset>(pool, list, cursor)
 }
 
+/** Returns the largest TTL of the domain's RRsets, in seconds, in time linear in their number. */
+export async function largestTtl(db: Db, domainId: number): Promise<number> {
+  const sql = 'select coalesce(max(ttl), 0) as ttl from rrsets where domain_id = :domainId'
+  return (await one<{ ttl: number }>(db, sql, { domainId })).ttl
+}
+
 /** Counts the domain's RRsets that match the filter. */
 export async function count(db: Db, domainId: number, filter: Filter): Promise<number> {
   const sql = `select count(*) as n from rrsets where ${matching(filter)}`

@@ -182,6 +182,7 @@ const examined = ifVisible(({ writes }) => [writes === true ? 200 : 403, false])
 
 /** What needs the permission to write the whole domain. */
 const whole = ifVisible(({ clears }) => [clears === true ? 200 : 403, false])
+const rolled = (...outcome: Outcome) => ifVisible(({ clears }) => (clears === true ? outcome : [403, false]))
 
 const managed =
   (outcome: (caller: Caller) => Outcome) =>
@@ -309,6 +310,10 @@ const ROWS: Row[] = [
     body: () => ({ addresses: ['192.0.2.7'], notify: [], tsig: true }),
     expected: whole,
   },
+  { method: 'POST', path: `${DOMAINS}/:name/rollover`, expected: rolled(201, true) },
+  { method: 'GET', path: `${DOMAINS}/:name/rollover`, expected: rolled(200, false) },
+  { method: 'POST', path: `${DOMAINS}/:name/rollover/confirm`, expected: rolled(409, false) },
+  { method: 'DELETE', path: `${DOMAINS}/:name/rollover`, expected: rolled(204, true) },
   { method: 'GET', path: `${DOMAINS}/:name/history`, expected: ifVisible(() => [200, false]) },
   { method: 'GET', path: `${DOMAINS}/:name/history/:id`, idOf: 'entry', expected: ifVisible(() => [200, false]) },
   ...['', '?dry_run=true'].flatMap((query): Row[] => [
@@ -397,6 +402,8 @@ async function contents({ account, owner }: Site): Promise<string> {
      union all select cast(policies as text) from policies where token_id in (select id from ours)
      union all select concat_ws(' ', id, name) from totp_factors where account_id in (:account, :owner)
      union all select name from domains where owner_id in (:account, :owner)
+     union all select concat_ws(' ', domain_id, 'rollover') from rollovers
+       where domain_id in (select id from domains where owner_id in (:account, :owner))
      union all select concat_ws(' ', subname, type, ttl, cast(records as text)) from rrsets
        where domain_id in (select id from domains where owner_id in (:account, :owner))
      order by 1`,

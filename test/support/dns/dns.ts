@@ -48,16 +48,21 @@ const WITH_DNSSEC: packet.OptAnswer = {
   flag_do: true,
 }
 
-/** Like `ask`, but returns the message unparsed. @param options.dnssec whether to ask for DNSSEC records, which takes EDNS */
+/**
+ * Like `ask`, but returns the message unparsed.
+ * @param options.dnssec whether to ask for DNSSEC records, which takes EDNS
+ * @param options.recursive whether a resolver shall ask others
+ */
 export async function exchange(
   server: Server,
   name: string,
   type: string,
-  { dnssec = true }: { dnssec?: boolean } = {},
+  { dnssec = true, recursive = false }: { dnssec?: boolean; recursive?: boolean } = {},
 ): Promise<Buffer> {
   const query = packet.encode({
     type: 'query',
     id: ++queries % 65536,
+    flags: recursive ? packet.RECURSION_DESIRED : 0,
     questions: [{ type: codeOf(type) as 'A', name: name.replace(/\.$/, '') }],
     additionals: dnssec ? [WITH_DNSSEC] : [],
   })

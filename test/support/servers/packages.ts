@@ -50,6 +50,7 @@ export const nameservers: Requirement[] = [
 /** For the deep tests: other nameservers, a pooler, Prometheus, and what docs/deployment.md has. */
 export const neighbours: Requirement[] = [
   ...nameservers,
+  { what: 'Unbound', isThere: () => hasAll('unbound'), packages: ['unbound'] },
   { what: 'HAProxy', isThere: () => hasAll('haproxy'), packages: ['haproxy'] },
   { what: 'PgBouncer', isThere: () => hasAll('pgbouncer'), packages: ['pgbouncer'] },
   { what: 'promtool', isThere: () => hasAll('promtool'), packages: ['prometheus'] },

@@ -12,6 +12,8 @@ export interface RestartableServer extends Server {
   /** What it has logged since it was started last. */
   output: () => string
   start(): Promise<void>
+  /** Lets it read its zone files again. */
+  reload(): void
   /** Ends it at once, as a power failure would. */
   kill(): Promise<void>
 }
@@ -179,6 +181,9 @@ export async function startRestartable(
     ...server,
     output: () => running?.output() ?? '',
     start,
+    reload() {
+      running?.child.kill('SIGHUP')
+    },
     async kill() {
       running?.child.kill('SIGKILL')
       await running?.ended

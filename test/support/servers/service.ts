@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { readConfig, type Config } from '../../../src/config.ts'
+import type { Waits } from '../../../src/nameserver/powerdns/zone-settings.ts'
 import { createLog } from '../../../src/log.ts'
 import { serve } from '../../../src/process/tasks.ts'
 import { createMetrics, createSystem, type Backends } from '../../../src/process/create-system.ts'
@@ -68,6 +69,7 @@ export function environmentFor(backends: Backends, more: Record<string, string> 
 export async function startService(
   backends: Backends,
   environment: Record<string, string> = {},
+  waits?: Waits,
 ): Promise<LocalService> {
   const lines: string[] = []
   const stream = new PassThrough().on('data', (line: Buffer) => lines.push(line.toString()))
@@ -75,7 +77,7 @@ export async function startService(
   const config = readConfig(environmentFor(backends, { ZONEPLANE_DATA: newFolder(), ...environment }))
   const metrics = await createMetrics(config)
   const log = createLog(config.logLevel, stream, config.logFormat)
-  const system = createSystem(config, backends, log, { metrics })
+  const system = createSystem(config, backends, log, { metrics, waits })
   await system.nameserver.probe()
   const running = await serve(system)
   return {

@@ -1,0 +1,136 @@
+import { Option, type Command } from 'commander'
+import { Conflict, Invalid, NameserverFailure, NotFound, reasonOf, Unavailable } from '../errors.ts'
+import { announceRemoval } from '../service/rollovers/ds-removal.ts'
+import { emptyQueue, enqueueAll } from '../service/rollovers/queue.ts'
+import * as rollovers from '../service/rollovers/rollovers.ts'
+import type { ShownRollover, Wish } from '../service/rollovers/rollovers.ts'
+import type { Access, Writer } from '../service/actor.ts'
+import type { System } from '../system.ts'
+import { numberOr, shortTime, table, type AddCommand, type Outcome } from './command.ts'
+
+export function addDnssec(program: Command, add: AddCommand): void {
+  const group = program.command('dnssec').description('replace the keys of domains, and ask parents to remove the DS')
+  add(group, 'roll [names...]', { nameserver: true }, async (system, names: string[], options: RollOptions) => {
+    requireOneOf(names, options)
+    const { algorithm, emergency, all, atMost } = options
+    const wish = { algorithm, emergency }
+    const { lines, ...outcome } = all
+      ? counted('queued', await enqueueAll(system, wish, atMost))
+      : await eachOf(system, names, (access) => rollovers.begin(access, wish))
+    return { ...outcome, lines: emergency ? [...lines, EMERGENCY] : lines }
+  })
+    .description('replace the keys of domains by new ones; the service does the rest')
+    .option('--all', 'queue a rollover of every domain that has none', false)
+    .option('--at-most <number>', 'with --all: how many are under way at a time', numberOr(undefined, 1), 100)
+    .addOption(new Option('--algorithm <name>').choices(rollovers.KEY_ALGORITHMS).default('ecdsa256'))
+    .option('--emergency', 'do not wait for caches: resolvers that have the former keys or DS reject the domain', false)
+  add(group, 'cancel [names...]', { nameserver: true }, async (system, names: string[], options: { all: boolean }) => {
+    requireOneOf(names, options)
+    return options.all ? counted('removed', await emptyQueue(system)) : eachOf(system, names, rollovers.cancel)
+  })
+    .description('go back to the former keys')
+    .option('--all', 'empty the queue; rollovers that have begun go on', false)
+  add(group, 'confirm <names...>', {}, async (system, names: string[]) =>
+    eachOf(system, names, rollovers.confirm),
+  ).description(
+    'say that the parent zone has the new DS, and no longer the former; or that other signers publish the new key',
+  )
+  add(group, 'status', {}, async (system) => {
+    const all = await rollovers.list(system)
+    return {
+      lines: table(HEAD, all.map(rowOf)),
+      json: Object.fromEntries(all.map(([name, rollover]) => [name, jsonOf(rollover)])),
+    }
+  }).description('list the domains whose keys are being replaced')
+  add(group, 'announce-removal <names...>', { nameserver: true }, announce)
+    .description('ask the parent zones to remove the DS of domains, by CDS and CDNSKEY')
+    .option('--undo', 'take that back', false)
+}
+
+type RollOptions = Wish & { all: boolean; atMost: number }
+
+const EMERGENCY =
+  'These rollovers do not wait for caches. Validating resolvers reject a domain until they have forgotten its former ' +
+  'keys, for up to an hour, and its former DS, often for a day.'
+
+const HEAD = ['NAME', 'PHASE', 'SINCE', 'WAITS FOR']
+
+/** @throws Invalid unless there are either names, or `--all` */
+function requireOneOf(names: string[], { all }: { all: boolean }): void {
+  if (all === names.length > 0) throw Invalid.object('Name some domains, or give --all.')
+}
+
+/** @param what became of so many rollovers */
+function counted(what: string, number: number): Outcome {
+  return { lines: [`${what}: ${number}`], json: { [what]: number } }
+}
+
+function rowOf([name, rollover]: [string, ShownRollover | undefined]): string[] {
+  return rollover === undefined
+    ? [name, 'none', '', '']
+    : [name, rollover.phase, shortTime(rollover.since), rollover.waitsFor]
+}
+
+/** Returns a rollover as the API shows it. */
+function jsonOf({ phase, since, waitsFor, emergency, canCancel, addDs, removeDs }: ShownRollover) {
+  return { phase, since, waits_for: waitsFor, emergency, can_cancel: canCancel, add_ds: addDs, remove_ds: removeDs }
+}
+
+/** Works on each domain, and shows its rollover afterwards, or the reason why it stays as it is. */
+async function eachOf(
+  system: System,
+  names: string[],
+  work: (access: Access<Writer>) => Promise<ShownRollover | undefined>,
+): Promise<Outcome> {
+  const { done, failed } = await tryEach(system, names, work)
+  return {
+    lines: [...(done.length === 0 ? [] : table(HEAD, done.map(rowOf))), ...linesOf(failed)],
+    json: Object.fromEntries([
+      ...done.map(([name, rollover]) => [name, rollover === undefined ? null : jsonOf(rollover)]),
+      ...failed.map(([name, problem]) => [name, { problem }]),
+    ]) as unknown,
+    succeeded: failed.length === 0,
+  }
+}
+
+async function announce(system: System, names: string[], { undo }: { undo: boolean }): Promise<Outcome> {
+  const { done, failed } = await tryEach(system, names, (access) => announceRemoval(access, { isWanted: !undo }))
+  const state = undo ? 'its DS shall stay' : 'its DS shall be removed'
+  return {
+    lines: [...done.map(([name]) => `${name}: ${state}`), ...linesOf(failed)],
+    json: Object.fromEntries([
+      ...done.map(([name]) => [name, { removal: !undo }]),
+      ...failed.map(([name, problem]) => [name, { problem }]),
+    ]) as unknown,
+    succeeded: failed.length === 0,
+  }
+}
+
+/** Names with what became of them, and those that failed with the reason. */
+interface Attempts<T> {
+  done: [string, T][]
+  failed: [string, string][]
+}
+
+/** Works on each domain; a failure does not reach the others. */
+async function tryEach<T>(
+  system: System,
+  names: string[],
+  work: (access: Access<Writer>) => Promise<T>,
+): Promise<Attempts<T>> {
+  const attempts: Attempts<T> = { done: [], failed: [] }
+  for (const name of names) {
+    try {
+      attempts.done.push([name, await work(await rollovers.accessOfOperator(system, name))])
+    } catch (error) {
+      const isExpected = [Conflict, NotFound, Unavailable, NameserverFailure].some((kind) => error instanceof kind)
+      if (!isExpected) throw error
+      attempts.failed.push([name, reasonOf(error)])
+    }
+  }
+  return attempts
+}
+
+function linesOf(failed: [string, string][]): string[] {
+  return failed.map(([name, problem]) => `${name}: ${problem}`)
+}

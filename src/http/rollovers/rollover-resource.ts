@@ -1,0 +1,56 @@
+import { BODY_FORM } from '../../limits.ts'
+import { authenticateForDomain } from '../middleware/authenticate.ts'
+import { body } from '../middleware/body.ts'
+import { throttle } from '../middleware/throttle.ts'
+import { json, NOTHING, shows } from '../openapi/answers.ts'
+import type { Resource } from '../kit/resource.ts'
+import { ROLLOVER, ROLLOVER_INPUT } from './rollover-representation.ts'
+import { beginRollover, cancelRollover, confirmRollover, showRollover } from './rollover-handlers.ts'
+
+const guards = [authenticateForDomain, throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })]
+
+const WHOLE_DOMAIN = 'The token must be allowed to write all RRsets of the domain.'
+
+/** The replacement of the keys of a domain (contract §15.10). */
+export const ROLLOVERS: Resource[] = [
+  {
+    path: '/api/v1/domains/:name/rollover/',
+    guards,
+    GET: {
+      id: 'showRollover',
+      summary: 'Show the replacement of the keys',
+      description: `404 if the keys are not being replaced. ${WHOLE_DOMAIN}`,
+      answers: { 200: shows(ROLLOVER.schema) },
+      chain: [showRollover],
+    },
+    POST: {
+      id: 'beginRollover',
+      summary: 'Replace the keys by a new one',
+      description: `Goes on by itself, and needs the owner only if the DS at the parent zone is set by hand. ${WHOLE_DOMAIN}`,
+      takes: json(ROLLOVER_INPUT.schema),
+      answers: { 201: shows(ROLLOVER.schema) },
+      errors: { 409: ['The keys of this domain are being replaced already.'] },
+      chain: [body(BODY_FORM), beginRollover],
+    },
+    DELETE: {
+      id: 'cancelRollover',
+      summary: 'Go back to the former keys',
+      description: `As long as resolvers still have them. ${WHOLE_DOMAIN}`,
+      answers: { 200: shows(ROLLOVER.schema), 204: NOTHING },
+      errors: { 409: ['It is too late: resolvers may not have the former keys any more.'] },
+      chain: [cancelRollover],
+    },
+  },
+  {
+    path: '/api/v1/domains/:name/rollover/confirm/',
+    guards,
+    POST: {
+      id: 'confirmRollover',
+      summary: 'Say that others have done their part',
+      description: `In await-ds: the parent zone has the new DS, and no longer the former; for parent zones that the service cannot ask. In publish: all other signers publish the new key. ${WHOLE_DOMAIN}`,
+      answers: { 200: shows(ROLLOVER.schema) },
+      errors: { 409: ['The rollover does not wait for a confirmation.'] },
+      chain: [confirmRollover],
+    },
+  },
+]

@@ -1,0 +1,180 @@
+import { reasonOf } from '../../errors.ts'
+import { begin } from '../../store/database.ts'
+import * as domains from '../../store/domains/domains.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import * as store from '../../store/domains/rollovers.ts'
+import type { Rollover } from '../../store/domains/rollovers.ts'
+import * as marks from '../../store/zone/marks.ts'
+import { largestTtl } from '../../store/zone/rrsets.ts'
+import type { System } from '../../system.ts'
+import { DAY } from '../../limits.ts'
+import { unixTime } from '../../time.ts'
+import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
+import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
+import { check, lastCheck } from '../delegation/checks.ts'
+import { delegationsOf } from '../secrets/signing-keys.ts'
+import { openPublication } from '../zone/publication.ts'
+import { firstPhase, nextPhase, waitsForSigners } from './phases.ts'
+import { beginQueued } from './queue.ts'
+import { remindOwner } from './owner-reminders.ts'
+import { carryOut } from './rollovers.ts'
+
+// Rollovers go on by themselves. One process at a time looks at what ends the phase of each.
+
+/** Milliseconds between two looks at the rollovers that are due. */
+const ROLLOVER_PAUSE = 1_000
+
+/** The number of rollovers that one look takes up. */
+const ROLLOVERS_AT_ONCE = 100
+
+/** The longest time between two looks at a rollover, in seconds. */
+const LONGEST_PAUSE = 60
+
+/** The TTL of a DS that the owner vouches for, in seconds: as long as most parents have. */
+const UNKNOWN_DS_TTL = DAY
+
+const HOUR = 3600
+
+/** What was observed of a rollover, and when to look again, in seconds. */
+interface Observation extends Pick<Rollover, 'version' | 'seen' | 'ttl'> {
+  pause: number
+  /** True if the phase ends now. */
+  isOver: boolean
+}
+
+/** Takes rollovers from phase to phase, until stopped. */
+export function rolloverTask(system: System): BackgroundTask {
+  const clock = new Clock()
+  return keepRunning(system, 'key rollovers', () => look(system, clock), ROLLOVER_PAUSE)
+}
+
+/**
+ * Measures the time that passes while this process looks at rollovers. It is the sum of what a steady clock shows, so a
+ * clock that is set forward shortens no wait, and neither does the time in which no process runs. The store counts time
+ * that several processes measure once.
+ */
+class Clock {
+  #last: number | undefined
+
+  /** Returns the seconds since the last call; none after `stop`. */
+  tick(): number {
+    const now = performance.now()
+    const elapsed = this.#last === undefined ? 0 : (now - this.#last) / 1_000
+    this.#last = now
+    return elapsed
+  }
+
+  stop(): void {
+    this.#last = undefined
+  }
+}
+
+async function look(system: System, clock: Clock): Promise<void> {
+  if (!(await store.exist(system.db))) {
+    clock.stop()
+    return
+  }
+  await using transaction = await begin(system.db)
+  if (!(await store.lock(transaction.db))) {
+    clock.stop()
+    return
+  }
+  await store.addWaited(system.db, clock.tick())
+  for (const rollover of await store.due(system.db, ROLLOVERS_AT_ONCE)) {
+    await advance(system, rollover).catch(async (error: unknown) => {
+      system.log.error('rollover not advanced', { zone: rollover.name, reason: reasonOf(error) })
+      // Otherwise it would take the place of others in each look.
+      await store.postpone(system.db, rollover.domainId, LONGEST_PAUSE)
+    })
+  }
+  await beginQueued(system, ROLLOVERS_AT_ONCE)
+}
+
+/** Looks at a rollover, and takes it to its next phase if this one is over. */
+export async function advance(system: System, rollover: Rollover & { name: string }): Promise<void> {
+  const domain = await domains.find(system.db, rollover.name)
+  if (domain?.id !== rollover.domainId) return
+  const { isOver, pause, ...observed } = await observe(system, domain, rollover)
+  await store.note(system.db, rollover, observed, pause)
+  if (!isOver) return
+  await using publication = await openPublication(system, 'rollovers', { queue: `zone ${domain.name}` })
+  const locked = await domains.lock(publication.trx, domain.name)
+  const present = locked && (await store.ofDomain(publication.trx, domain.id))
+  // The owner may have cancelled it, or added other signers, meanwhile.
+  if (locked?.paused !== false || present?.phase !== rollover.phase || present.since !== rollover.since) return
+  if (waitsForSigners(present)) return
+  await carryOut(publication, domain, { ...present, phase: nextPhase(present.phase, present) })
+}
+
+async function observe(system: System, domain: Domain, rollover: Rollover): Promise<Observation> {
+  const { phase } = rollover
+  if (phase === 'await-ds') return observeParent(system, domain, rollover)
+  if (phase === 'await-ds-ttl') return observed(rollover, 1, rollover.ttl)
+  // Until then, caches may have answers that the new keys have not signed.
+  const ttl = phase === firstPhase(rollover) ? await largestTtl(system.db, domain.id) : 0
+  const observation = await observeSecondaries(system, domain.name, rollover, Math.max(ttl, system.waits.dnskeyTtl))
+  if (!waitsForSigners(rollover)) return observation
+  await remindOwner(system, domain, rollover)
+  return { ...observation, pause: LONGEST_PAUSE, isOver: false }
+}
+
+/** Observes whether all nameservers have the keys of the phase, and so for how long caches may have others. */
+async function observeSecondaries(system: System, name: string, rollover: Rollover, ttl: number): Promise<Observation> {
+  const version = rollover.version ?? (await publishedVersion(system, name))
+  if (version === null) return { ...rollover, pause: 1, isOver: false }
+  const served = await Promise.all(system.secondaries.all.map((secondary) => secondary.serves(name)))
+  // A secondary that does not answer may have any version.
+  if (served.includes(undefined)) {
+    return { ...rollover, version, pause: Math.min(system.waits.dnskeyTtl, LONGEST_PAUSE), isOver: false }
+  }
+  const serial = servedSerial(version, system.now())
+  const isServed = served.every((answer) => (answer?.serial ?? 0) >= serial)
+  return observed({ ...rollover, version }, isServed ? 1 : 0, ttl)
+}
+
+/** Returns the version of a domain; null if its keys may not be published yet, because it is marked. */
+async function publishedVersion(system: System, name: string): Promise<number | null> {
+  // First the mark: the version of before could otherwise be that of a publication which ends meanwhile.
+  if ((await marks.list(system.db, [name])).length > 0) return null
+  return (await domains.find(system.db, name))?.version ?? null
+}
+
+/** @param seen 0: what the phase waits for is not, or no longer, so */
+function observed(rollover: Rollover, seen: number, ttl: number): Observation {
+  const wait = rollover.emergency ? 0 : Math.max(rollover.ttl, ttl)
+  const left = Math.max(wait - rollover.waited, 0)
+  const isOver = seen > 0 && rollover.seen > 0 && left === 0
+  return { version: rollover.version, seen, ttl: wait, pause: Math.min(left, LONGEST_PAUSE), isOver }
+}
+
+/** Observes whether the parent has the DS of the new keys alone, or none at all; twice, a while apart. */
+async function observeParent(system: System, domain: Domain, rollover: Rollover): Promise<Observation> {
+  const { version } = rollover
+  const { dsMargin, parentPause } = system.waits
+  if (rollover.confirmed) return { version, seen: 1, ttl: UNKNOWN_DS_TTL + dsMargin, pause: 0, isOver: true }
+  // Caches may still have DS that the parent had at the check before.
+  const before = await lastCheck(system, domain)
+  const { servers } = await check(system, domain)
+  const sets = servers.map(({ problem, ds }) => (problem === null ? ds : undefined))
+  const isReplaced = sets.length > 0 && sets.every((ds) => ds !== undefined && isOf(domain, rollover, ds))
+  const isUnsigned = sets.length > 0 && sets.every((ds) => ds?.length === 0)
+  const seen = isReplaced || isUnsigned ? rollover.seen + 1 : 0
+  if (seen === 0) await remindOwner(system, domain, rollover)
+  const ttls = [...before.servers, ...servers].flatMap(({ dsTtl }) => dsTtl ?? [])
+  const ttl = ttls.length === 0 ? 0 : Math.max(...ttls) + dsMargin
+  // The longer it takes, the rarer the looks.
+  const age = unixTime(system.now()) - unixTime(rollover.since)
+  const pause = seen > 0 ? parentPause : Math.min(Math.max(age, parentPause), HOUR)
+  return { version, seen, ttl, pause, isOver: seen > 1 }
+}
+
+/** Reports whether a DS set has a new key and none of the former. */
+function isOf({ name }: Domain, { incoming, outgoing }: Rollover, ds: string[]): boolean {
+  const wanted = new Set(incoming.flatMap((dnskey) => delegationsOf(name, dnskey)))
+  // Key tag and algorithm, because the parent may use another digest.
+  const headOf = (content: string) => content.split(' ', 2).join(' ')
+  const former = new Set(outgoing.flatMap((dnskey) => delegationsOf(name, dnskey)).map(headOf))
+  // A new key can have the key tag of a former one.
+  const others = ds.filter((content) => !wanted.has(content))
+  return others.length < ds.length && !others.some((content) => former.has(headOf(content)))
+}

@@ -1,0 +1,56 @@
+import { DAY } from '../../limits.ts'
+import * as accounts from '../../store/accounts/accounts.ts'
+import { transaction } from '../../store/database.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import * as store from '../../store/domains/rollovers.ts'
+import type { Rollover } from '../../store/domains/rollovers.ts'
+import type { System } from '../../system.ts'
+import { unixTime, type Timestamp } from '../../time.ts'
+import { compose, send, type MailText } from '../mails/mails.ts'
+import { shown } from './rollovers.ts'
+
+/** Seconds after which a parent that acts on CDS has the new DS, and between two mails. */
+const FIRST_PAUSE = 3_600
+const NEXT_PAUSE = 7 * DAY
+
+/** Asks the owner of a domain, now and then, to do that for which its rollover waits. */
+export async function remindOwner(system: System, domain: Domain, rollover: Rollover): Promise<void> {
+  const { since, mailed } = rollover
+  const now = system.now()
+  const isDue = mailed === null ? isPast(since, FIRST_PAUSE, now) : isPast(mailed, NEXT_PAUSE, now)
+  if (!isDue) return
+  await transaction(system.db, async (trx) => {
+    // The owner may have confirmed or cancelled it meanwhile.
+    if (!(await store.noteMail(trx, rollover, now))) return
+    const owner = (await accounts.get(trx, domain.ownerId))!
+    await send(system, trx, { to: owner.email, accountId: owner.id, kind: 'rollover' }, textOf(domain, rollover))
+  })
+}
+
+function isPast(time: Timestamp, seconds: number, now: Timestamp): boolean {
+  return unixTime(now) - unixTime(time) >= seconds
+}
+
+function textOf(domain: Domain, rollover: Rollover): MailText {
+  const { name } = domain
+  if (rollover.phase === 'publish') {
+    return compose(
+      `${name}: other signers need a new key`,
+      `The keys of ${name} are being replaced. You have added DNSKEY records of other signers. They must publish the new key before the replacement goes on. Until then all works as before.`,
+      `Have them publish this DNSKEY record:\n${listed(rollover.incoming)}`,
+      'Then confirm it through the API. If nobody else signs the domain any more, delete the DNSKEY records that you have added.',
+    )
+  }
+  const { addDs, removeDs } = shown(domain, rollover)
+  return compose(
+    `${name} needs another DS record`,
+    `The keys of ${name} are being replaced. Its parent zone does not have the DS record of the new key yet, or still has the former one. Please change it at your registrar. Until then all works as before.`,
+    `Add one of these DS records; most registrars accept the first:\n${listed(addDs)}`,
+    `Remove these, if they are there:\n${listed(removeDs)}`,
+    'The service sees the change by itself, and then removes the former key. If the service cannot ask your parent zone, confirm the change through the API.',
+  )
+}
+
+function listed(contents: string[]): string {
+  return contents.map((content) => `- ${content}`).join('\n')
+}

@@ -1,0 +1,183 @@
+import { Conflict, NotFound, orNotFound, reasonOf } from '../../errors.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import { ofDomain as keysOf, setStates } from '../../store/domains/keys.ts'
+import * as store from '../../store/domains/rollovers.ts'
+import type { Phase, Rollover } from '../../store/domains/rollovers.ts'
+import * as marks from '../../store/zone/marks.ts'
+import type { System } from '../../system.ts'
+import { operatorFor, type Access, type Writer } from '../actor.ts'
+import { authoriseWhole, find } from '../domains/domains.ts'
+import { repair } from '../repair/reconcile.ts'
+import { ALGORITHMS, newKey, type KeyAlgorithm } from '../secrets/new-key.ts'
+import { delegationsOf, storeKeys } from '../secrets/signing-keys.ts'
+import { policiesOn } from '../tokens/policies.ts'
+import { openZone } from '../zone/opening.ts'
+import type { Publication } from '../zone/publication.ts'
+import { PHASES, firstPhase, visibilityIn, waitsForSigners, type Sides } from './phases.ts'
+
+export { ALGORITHMS as KEY_ALGORITHMS, PHASES }
+export type { KeyAlgorithm }
+
+/** The replacement of the keys of a domain, as its owner sees it. */
+export interface ShownRollover extends Pick<Rollover, 'phase' | 'since' | 'emergency'> {
+  waitsFor: 'turn' | 'nameservers' | 'caches' | 'signers' | 'parent'
+  canCancel: boolean
+  /** The contents of the DS records that the parent shall have, and shall not have. */
+  addDs: string[]
+  removeDs: string[]
+}
+
+/** Returns a rollover as its owner sees it. */
+export function shown({ name }: Pick<Domain, 'name'>, rollover: Rollover): ShownRollover {
+  const { phase, since, emergency } = rollover
+  const { incoming, outgoing } = visibilityIn(phase)
+  const delegations = (dnskeys: string[]) => dnskeys.flatMap((dnskey) => delegationsOf(name, dnskey))
+  return {
+    ...{ phase, since, emergency },
+    waitsFor: awaited(rollover),
+    canCancel: phase !== 'unpublish',
+    addDs: incoming.announced ? delegations(rollover.incoming) : [],
+    removeDs: outgoing.announced ? [] : delegations(rollover.outgoing),
+  }
+}
+
+function awaited(rollover: Rollover): ShownRollover['waitsFor'] {
+  const { phase, seen } = rollover
+  if (phase === 'queued') return 'turn'
+  if (phase === 'await-ds') return 'parent'
+  if (waitsForSigners(rollover)) return 'signers'
+  return seen > 0 ? 'caches' : 'nameservers'
+}
+
+/** Returns the rollover of a domain. @throws NotFound; Denied unless the actor may write the whole domain */
+export async function get({ system, actor, domain }: Access<Writer>): Promise<ShownRollover> {
+  await authoriseWhole(system.db, domain, await policiesOn(system.db, actor, domain.id))
+  return shown(domain, orNotFound(await store.ofDomain(system.db, domain.id)))
+}
+
+/** Returns all rollovers by the names of their domains, the oldest first; for the operator. */
+export async function list({ db }: System): Promise<[string, ShownRollover][]> {
+  return (await store.all(db)).map((rollover) => [rollover.name, shown(rollover, rollover)])
+}
+
+/** Returns the access of an operator to a domain. @throws NotFound */
+export async function accessOfOperator(system: System, name: string): Promise<Access<Writer>> {
+  const domain = await find(system, name)
+  if (domain === undefined) throw new NotFound(`There is no domain ${name}.`)
+  return { system, actor: operatorFor(domain.ownerId), domain }
+}
+
+/** What somebody wants of a rollover. */
+export interface Wish {
+  algorithm: KeyAlgorithm
+  /** True not to wait for caches. */
+  emergency: boolean
+}
+
+/**
+ * Begins to replace all keys of a domain by a new one (contract §15.10).
+ * @param options.isQueued true if it comes from the queue
+ * @throws NotFound, Unauthenticated, Denied, Unavailable; Conflict if the domain is paused, or its keys are being replaced
+ */
+export async function begin(
+  access: Access<Writer>,
+  { algorithm, emergency }: Wish,
+  { isQueued } = { isQueued: false },
+): Promise<ShownRollover> {
+  const { domain } = access
+  const begun = await change(access, async ({ system, trx }, former) => {
+    if (former !== undefined && former.phase !== 'queued') {
+      throw new Conflict('The keys of this domain are being replaced already.')
+    }
+    if (isQueued && former === undefined) throw new Conflict('The rollover is no longer queued.')
+    const old = await keysOf(trx, domain.id)
+    if (old.length === 0) throw new Conflict('The keys of this domain are not stored yet. Try again in a few minutes.')
+    const key = newKey(algorithm)
+    const sides = { incoming: [key.dnskey], outgoing: old.map(({ dnskey }) => dnskey) }
+    await storeKeys(system, trx, domain, [{ ...key, active: true, published: false }], { only: false })
+    return { ...sides, phase: firstPhase(sides), emergency }
+  })
+  return begun!
+}
+
+/**
+ * Goes back to the former keys, as long as resolvers still have them.
+ * @returns undefined if that needs no time
+ * @throws as `begin`; NotFound if no keys are being replaced, Conflict if it is too late
+ */
+export async function cancel(access: Access<Writer>): Promise<ShownRollover | undefined> {
+  return change(access, (_, former) => {
+    if (former === undefined) throw new NotFound()
+    const { incoming, outgoing, emergency, phase } = former
+    if (phase === 'unpublish') throw new Conflict('It is too late: resolvers may not have the former keys any more.')
+    const sides = { incoming: outgoing, outgoing: incoming }
+    return Promise.resolve({ ...sides, phase: phaseBack(phase, sides), emergency })
+  })
+}
+
+/** Returns the phase in which the way back begins; undefined: resolvers have seen nothing that could last. */
+function phaseBack(phase: Exclude<Phase, 'unpublish'>, sides: Sides): Phase | undefined {
+  if (phase === 'await-ds' || phase === 'await-ds-ttl') return 'await-ds'
+  if (phase === 'queued') return undefined
+  // Resolvers may have the new keys, whose algorithm must sign as long as they do.
+  return phase === 'publish' && firstPhase(sides) === 'sign' ? 'unpublish' : undefined
+}
+
+/**
+ * Notes that the owner vouches that the parent has the new DS, and not the former; or that other signers publish the new
+ * key.
+ * @throws as `begin`; NotFound if no keys are being replaced, Conflict if the rollover waits for neither
+ */
+export async function confirm(access: Access<Writer>): Promise<ShownRollover> {
+  await using zone = await openZone(access, [])
+  const { domain, publication, policies } = zone
+  const { trx } = publication
+  await authoriseWhole(trx, domain, policies)
+  const rollover = orNotFound(await store.ofDomain(trx, domain.id))
+  if (!(await store.confirm(trx, domain.id))) throw new Conflict('The rollover does not wait for a confirmation.')
+  await publication.commit()
+  return shown(domain, { ...rollover, confirmed: true, seen: 0 })
+}
+
+/** A rollover, and its next phase; undefined: it ends. */
+export type Step = Sides & { phase: Phase | undefined; emergency: boolean }
+
+/** Plans a step under the lock of the domain, and carries it out. Returns the rollover, unless it has ended. */
+async function change(
+  access: Access<Writer>,
+  plan: (publication: Publication, former: Rollover | undefined) => Promise<Step>,
+): Promise<ShownRollover | undefined> {
+  const { system, domain } = access
+  await using zone = await openZone(access, [])
+  const { publication } = zone
+  const { trx } = publication
+  await authoriseWhole(trx, zone.domain, zone.policies)
+  await carryOut(publication, domain, await plan(publication, await store.ofDomain(trx, domain.id)))
+  const rollover = await store.ofDomain(system.db, domain.id)
+  return rollover && shown(domain, rollover)
+}
+
+/**
+ * Carries out a step, and commits it. The keys, the phase and a mark are committed together; repair then gives the zone
+ * these keys. So wherever the process ends, the zone has the keys of this phase, or will get them.
+ */
+export async function carryOut(
+  publication: Publication,
+  { id, name }: Pick<Domain, 'id' | 'name'>,
+  { incoming, outgoing, phase, emergency }: Step,
+): Promise<void> {
+  const { system, trx } = publication
+  const now = system.now()
+  const { incoming: coming, outgoing: going } = visibilityIn(phase)
+  await setStates(trx, id, incoming, coming)
+  await setStates(trx, id, outgoing, going, phase === undefined ? now : null)
+  if (phase === undefined) await store.remove(trx, id)
+  else await store.enter(trx, { domainId: id, phase, incoming, outgoing, emergency }, now)
+  await marks.setOwn(trx, name)
+  await publication.commit()
+  system.log.info('rollover', { zone: name, phase: phase ?? 'done' })
+  // If this fails, the mark stays, and reconcile tries again.
+  await repair(system, name).catch((error: unknown) => {
+    system.log.error('keys not published yet', { zone: name, reason: reasonOf(error) })
+  })
+}

@@ -1,0 +1,152 @@
+import { pause, resume } from '../../src/service/adoption/pausing.ts'
+import { one, query } from '../../src/store/database.ts'
+import * as store from '../../src/store/domains/rollovers.ts'
+import { domainOf, newDomain, newRRset, succeeded } from '../support/clients/api.ts'
+import { lookUp } from '../support/dns/dns.ts'
+import { validate } from '../support/dns/validators.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
+import { useService } from '../support/harness.ts'
+import type { ShownRollover } from '../support/rollovers/stage.ts'
+import { keysOf, passTime, published } from '../support/rollovers/steps.ts'
+import { test } from '../support/serial.ts'
+
+// Contract §15.10: in each phase, a zone is valid for all who trust the DS that the parent may have, or may have had.
+
+const service = useService()
+
+const SAME = ['publish', 'await-ds', 'await-ds-ttl']
+const OTHER = ['sign', 'publish', 'await-ds', 'await-ds-ttl', 'unpublish']
+/** When the parent can have the former DS, or caches can, and when the new one. */
+const WITH_FORMER = ['sign', 'publish', 'await-ds', 'await-ds-ttl']
+const WITH_NEW = ['await-ds', 'await-ds-ttl', 'unpublish']
+
+/** CDS as dig prints them, in the form of DS in the API. */
+async function cdsOf(name: string): Promise<string[]> {
+  const printed = await lookUp(service().powerDns, name, 'CDS')
+  const contents = printed.map((text) => {
+    const [tag, algorithm, type, ...digest] = text.toLowerCase().split(' ')
+    return [tag, algorithm, type, digest.join('')].join(' ')
+  })
+  return contents.sort()
+}
+
+for (const [algorithm, phases] of [
+  ['ecdsa256', SAME],
+  ['ed25519', OTHER],
+  ['ecdsa384', OTHER],
+] as const) {
+  test(`a rollover to ${algorithm}`, async (t) => {
+    const { api } = await service().account()
+    const name = await newDomain(api)
+    await newRRset(api, name, { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
+    const [old] = (await domainOf(api, name)).keys
+    const path = `/domains/${name}/rollover/`
+    const shown = async () => (await api.get(path)).json as Partial<ShownRollover>
+    succeeded(await api.post(path, { algorithm }), 201)
+    let added: string[] = []
+    for (const phase of phases) {
+      await eventuallyIs(async () => (await shown()).phase, phase)
+      await published(service(), name)
+      const { add_ds = [] } = await shown()
+      if (WITH_NEW.includes(phase)) added = add_ds
+      t.is(add_ds.length, WITH_NEW.includes(phase) ? 2 : 0)
+      t.deepEqual(await cdsOf(name), [...(WITH_NEW.includes(phase) ? added : old!.ds)].sort(), phase)
+      const trusted = [...(WITH_FORMER.includes(phase) ? [old!.ds] : []), ...(WITH_NEW.includes(phase) ? [added] : [])]
+      for (const ds of trusted) {
+        t.is(await validate(service().powerDns, name, ds, `www.${name}`, 'A'), 'fully validated', phase)
+        const denial = await validate(service().powerDns, name, ds, `absent.${name}`, 'A')
+        t.is(denial, 'negative response, fully validated', phase)
+      }
+      await passTime(service(), name)
+    }
+    await eventuallyIs(async () => (await api.get(path)).status, 404)
+    await published(service(), name)
+    const { keys } = await domainOf(api, name)
+    t.is(keys.length, 1)
+    t.deepEqual(keys[0]!.ds, added)
+    t.is(await validate(service().powerDns, name, added, `www.${name}`, 'A'), 'fully validated')
+    t.is((await lookUp(service().powerDns, name, 'DNSKEY')).length, 1)
+  })
+}
+
+test('a key that does not sign stays as it is until the end of a rollover', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  const path = `/domains/${name}/rollover/`
+  const keys = `/zones/${name}./cryptokeys`
+  await pause(service().system, name)
+  const hidden = { keytype: 'csk', active: false, published: false, algorithm: 'ecdsa256' }
+  await service().pdns('POST', keys, hidden)
+  await resume(service().system, name, 'theirs')
+  const before = await keysOf(service(), name)
+  t.is(before.served.filter((key) => key.endsWith(' false false')).length, 1)
+  const cds = await cdsOf(name)
+  succeeded(await api.post(path, { algorithm: 'ecdsa256' }), 201)
+  t.is((await keysOf(service(), name)).served.filter((key) => key.endsWith(' false false')).length, 1)
+  t.deepEqual(await cdsOf(name), cds)
+  succeeded(await api.delete(path), 204)
+  t.deepEqual(await keysOf(service(), name), before)
+  succeeded(await api.post(path, { algorithm: 'ecdsa256' }), 201)
+  for (const phase of SAME) {
+    await eventuallyIs(async () => ((await api.get(path)).json as Partial<ShownRollover>).phase, phase)
+    await passTime(service(), name)
+  }
+  await eventuallyIs(async () => (await api.get(path)).status, 404)
+  await published(service(), name)
+  t.is((await keysOf(service(), name)).served.length, 1)
+})
+
+test('time counts once, however many processes see it pass, and however clocks are set', async (t) => {
+  const { db } = service().system
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  const begun = performance.now()
+  succeeded(await api.post(`/domains/${name}/rollover/`, {}), 201)
+  const row = () => one<{ seen: number; waited: number }>(
+    db,
+    'select seen, waited from rollovers join domains on id = domain_id where name = :name',
+    { name },
+  ) // prettier-ignore
+  await eventually(async () => (await row()).seen > 0)
+  for (let processes = 5; processes > 0; processes--) await store.addWaited(db, 600)
+  const { waited } = await row()
+  t.true(waited <= (performance.now() - begun) / 1_000, `${waited} s`)
+  // As if the clock of Postgres were set forward.
+  await query(db, `update rollovers set counted = counted - interval '1 day'`)
+  await store.addWaited(db, 1)
+  const later = (await row()).waited
+  t.true(later <= (performance.now() - begun) / 1_000 + 1, `${later} s`)
+  succeeded(await api.delete(`/domains/${name}/rollover/`), 204)
+})
+
+test('what was observed of an earlier rollover says nothing about the present one', async (t) => {
+  const { db } = service().system
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  const path = `/domains/${name}/rollover/`
+  const [{ id }] = await query<{ id: number }>(db, 'select id from domains where name = :name', { name }) as [{ id: number }] // prettier-ignore
+  succeeded(await api.post(path, {}), 201)
+  const former = (await store.ofDomain(db, id))!
+  succeeded(await api.delete(path), 204)
+  succeeded(await api.post(path, {}), 201)
+  await store.note(db, former, { version: 1, seen: 7, ttl: 0 }, 0)
+  t.not((await store.ofDomain(db, id))!.seen, 7)
+  succeeded(await api.delete(path), 204)
+})
+
+test('keys at PowerDNS are not taken over while those of the domain are being replaced', async (t) => {
+  const { api } = await service().account()
+  const { system } = service()
+  const name = await newDomain(api)
+  succeeded(await api.post(`/domains/${name}/rollover/`, {}), 201)
+  const { stored } = await keysOf(service(), name)
+  await published(service(), name)
+  await pause(system, name)
+  const keys = `/zones/${name}./cryptokeys`
+  await service().pdns('POST', keys, { keytype: 'csk', active: true, published: true, algorithm: 'ecdsa256' })
+  const message = `The keys of ${name} are being replaced. Take ours, and cancel that first.`
+  await t.throwsAsync(resume(system, name, 'theirs'), { message })
+  for (const { id, dnskey } of (await service().pdns('GET', keys)).json as { id: number; dnskey: string }[])
+    if (!stored.some((key) => key.startsWith(`${dnskey} `))) await service().pdns('DELETE', `${keys}/${id}`)
+  t.deepEqual(await resume(system, name), [])
+})

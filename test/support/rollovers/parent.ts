@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pLimit from 'p-limit'
+import { ask, type Server } from '../dns/dns.ts'
+import { eventually } from '../eventually.ts'
+import { newFolder } from '../servers/folders.ts'
+import { ownNetwork } from '../servers/ports.ts'
+import { installed } from '../servers/programs.ts'
+import { startRestartable, type RestartableServer } from '../servers/secondaries.ts'
+
+const run = promisify(execFile)
+
+/** The TTL of DS records, in seconds: longer than those of the domains, so that a forgotten wait shows. */
+export const DS_TTL = 5
+
+/** The zone `example` above our domains: signed, and on two nameservers. */
+export interface SignedParent {
+  servers: [RestartableServer, RestartableServer]
+  /** The content of its DS record, which resolvers trust. */
+  ds: string
+  /** Sets the DS of a domain that is delegated to us; resolves when the servers have them. */
+  delegate(name: string, ds: string[]): Promise<void>
+  /** The DS of a domain. */
+  dsOf(name: string): string[]
+  close(): Promise<void>
+}
+
+/** @param port of the servers, each of which has an address of its own */
+export async function startParent(port: number): Promise<SignedParent> {
+  const network = ownNetwork()
+  const addresses = [`${network}1`, `${network}2`] as const
+  const folders = [newFolder(), newFolder()] as const
+  const keys = newFolder()
+  const { stdout } = await run('ldns-keygen', ['-k', '-a', 'ECDSAP256SHA256', 'example'], { cwd: keys })
+  const key = join(keys, stdout.trim())
+  const delegations = new Map<string, string[]>()
+  let serial = 0
+
+  async function write(folder: string): Promise<void> {
+    const lines = [
+      `example. SOA a.nic.example. hostmaster.nic.example. ${serial} 3600 600 1209600 2`,
+      ...addresses.flatMap((address, i) => {
+        const host = `${'ab'[i]}.nic.example.`
+        return [`example. NS ${host}`, `${host} A ${address}`]
+      }),
+      ...[...delegations].flatMap(([name, ds]) => [
+        `${name}. NS ns1.zoneplane.test.`,
+        ...ds.map((content) => `${name}. ${DS_TTL} DS ${content}`),
+      ]),
+    ]
+    writeFileSync(join(folder, 'unsigned'), ['$TTL 60', ...lines, ''].join('\n'))
+    await run('ldns-signzone', ['-o', 'example', '-f', join(folder, 'zone'), join(folder, 'unsigned'), key])
+  }
+
+  async function start(i: 0 | 1): Promise<RestartableServer> {
+    const folder = folders[i]
+    await write(folder)
+    const file = join(folder, 'knot.conf')
+    writeFileSync(
+      file,
+      `
+server:
+  rundir: ${folder}
+  listen: ${addresses[i]}@${port}
+database:
+  storage: ${folder}
+zone:
+  - domain: example
+    storage: ${folder}
+    file: zone
+    zonefile-load: whole
+    journal-content: none
+`,
+    )
+    return startRestartable({ dnsHost: addresses[i], dnsPort: port }, installed('knotd'), ['-c', file], folder)
+  }
+
+  serial++
+  const servers: SignedParent['servers'] = [await start(0), await start(1)]
+  const oneAtATime = pLimit(1)
+  return {
+    servers,
+    ds: readFileSync(`${key}.ds`, 'utf8').trim().split('\tDS\t')[1]!,
+    delegate: (name, ds) =>
+      oneAtATime(async () => {
+        delegations.set(name, ds)
+        serial++
+        for (const [i, server] of servers.entries()) {
+          await write(folders[i]!)
+          server.reload()
+          await eventually(async () => (await serialOf(server)) === serial)
+        }
+      }),
+    dsOf: (name) => delegations.get(name) ?? [],
+    async close() {
+      await Promise.all(servers.map((server) => server.kill()))
+    },
+  }
+}
+
+async function serialOf(server: Server): Promise<number | undefined> {
+  const [soa] = (await ask(server, 'example', 'SOA')).answers
+  return soa?.type === 'SOA' ? soa.data.serial : undefined
+}

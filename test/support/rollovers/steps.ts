@@ -1,0 +1,43 @@
+import { query } from '../../../src/store/database.ts'
+import { eventually } from '../eventually.ts'
+import type { TestServers } from '../harness.ts'
+
+// Rollovers with the waits of earnest: tests say in the database that they are over.
+
+/** Lets all time pass that a rollover waits for, and lets the parent do its part. */
+export async function passTime({ system }: Pick<TestServers, 'system'>, name: string): Promise<void> {
+  const sql = `update rollovers set seen = 1, waited = 1000000000, confirmed = phase = 'await-ds', check_at = now()
+    where domain_id = (select id from domains where name = :name)`
+  await query(system.db, sql, { name })
+}
+
+/** The phase of a rollover to algorithm 15, `back: …` on the way back from it; `done`: there is none. */
+export async function phaseOf({ system }: Pick<TestServers, 'system'>, name: string): Promise<string> {
+  const sql = `select case when incoming[1] like '% 15 %' then phase else 'back: ' || phase end as phase
+    from rollovers join domains on id = domain_id where name = :name`
+  return (await query<{ phase: string }>(system.db, sql, { name }))[0]?.phase ?? 'done'
+}
+
+/** Resolves when PowerDNS has what the database says, and no request to it is in doubt. */
+export async function published({ system }: Pick<TestServers, 'system'>, name: string): Promise<void> {
+  await eventually(async () => (await query(system.db, 'select from marks where zone = :name', { name })).length === 0)
+}
+
+interface Key {
+  dnskey: string
+  active: boolean
+  published: boolean
+}
+
+/** The keys of a zone as PowerDNS and the database have them, with their states. */
+export async function keysOf(
+  { system, pdns }: Pick<TestServers, 'system' | 'pdns'>,
+  name: string,
+): Promise<{ served: string[]; stored: string[] }> {
+  const served = (await pdns('GET', `/zones/${name}./cryptokeys`)).json as Key[]
+  const sql = `select dnskey, active, keys.published from keys join domains on id = domain_id
+    where name = :name and retired is null`
+  const stored = await query<Key>(system.db, sql, { name })
+  const texts = (keys: Key[]) => keys.map(({ dnskey, active, published }) => `${dnskey} ${active} ${published}`).sort()
+  return { served: texts(served), stored: texts(stored) }
+}
