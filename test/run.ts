@@ -17,7 +17,15 @@ import { filesOf, PARTS, type Suite } from './runner/files.ts'
 import { costs, endHanging, folderOf, LOGS, processorTime } from './runner/progress.ts'
 import { Report } from './runner/report.ts'
 import { removeInstanceFolders } from './support/servers/folders.ts'
-import { browser, clientTools, dnsTools, neighbours, packaging, secondValidator } from './support/servers/packages.ts'
+import {
+  browser,
+  clientTools,
+  dnsTools,
+  nameservers,
+  neighbours,
+  packaging,
+  secondValidator,
+} from './support/servers/packages.ts'
 
 // The test command: starts a Postgres in a temporary folder, runs AVA, reports, and removes both. The first argument can name
 // a suite: `--ci`, `--clients`, `--deep`. Others are pieces of the names of test files, parts of the deep suite, or options
@@ -106,6 +114,8 @@ async function install(files: string[]): Promise<void> {
   const more = [
     ...(files.some((file) => file.includes('/clients/')) ? clientTools : []),
     ...(files.some((file) => file.includes('/deep/')) ? neighbours : []),
+    // The parent zones of the tests have them.
+    ...(files.some((file) => /\/served\/|\/delegation/.test(file)) ? nameservers : []),
     ...(suite === 'ci' ? [...browser, ...packaging, ...secondValidator] : []),
   ]
   const { install } = readConfig(process.env)

@@ -40,7 +40,7 @@ export const packaging: Requirement[] = [
   { what: 'systemd-analyze', isThere: () => hasAll('systemd-analyze'), packages: ['systemd'] },
 ]
 
-/** Nameservers that transfer the zones. */
+/** Nameservers that transfer the zones, and have parent zones. */
 export const nameservers: Requirement[] = [
   { what: 'BIND', isThere: () => hasAll('named'), packages: ['bind9'] },
   { what: 'Knot', isThere: () => hasAll('knotd'), packages: ['knot'] },
