@@ -5,7 +5,7 @@ import { lookUp } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService } from '../support/harness.ts'
-import { keysOf, passTime, phaseOf } from '../support/rollovers/steps.ts'
+import { keysOf, passTime, phaseOf, published } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
 
 // A PowerDNS that lost what it had gets exactly the keys of the phase, and the rollover goes on.
@@ -31,6 +31,7 @@ const path = (name: string) => `/domains/${name}/rollover/`
 async function goesOn(name: string, phase: string): Promise<void> {
   await passTime(servers(), name)
   await eventuallyIs(() => phaseOf(servers(), name), phase)
+  await published(servers(), name)
 }
 
 async function formerOf(name: string): Promise<Former> {
