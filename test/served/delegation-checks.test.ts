@@ -12,8 +12,10 @@ import { domainOf, newDomain } from '../support/clients/api.ts'
 import { allLettersTo } from '../support/clients/mails.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { startWorld, type World } from '../support/dns/world.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
+import { waitingForLocks } from '../support/state/transactions.ts'
 
 // Contract §15.9: checks in the background, with a clock that the tests set, and their mails.
 
@@ -126,6 +128,31 @@ test('a domain that is deleted meanwhile is forgotten', async (t) => {
   await account.api.delete(`/domains/${name}/`)
   await pass(2 * MINUTE)
   t.is(await rowOf(name), undefined)
+})
+
+test('a check and the deletion of its domain wait for each other', async (t) => {
+  const { system } = service()
+  for (const first of ['check', 'deletion']) {
+    const name = await newDomain(account.api, `${first}.example`)
+    await pass(0)
+    const domain = (await domains.find(system.db, name))!
+    const works = [
+      () => check(system, domain),
+      async () => t.is((await account.api.delete(`/domains/${name}/`)).status, 204),
+    ]
+    const running: Promise<unknown>[] = []
+    {
+      // Both need the row of the last check, and get it in the order in which they have asked for it.
+      await using other = await begin(system.db)
+      await store.take(other.db, domain.id)
+      for (const work of first === 'check' ? works : works.reverse()) {
+        running.push(work())
+        await eventuallyIs(() => waitingForLocks(other.db), running.length)
+      }
+    }
+    await t.notThrowsAsync(Promise.all(running), first)
+    t.is(await rowOf(name), undefined)
+  }
 })
 
 test('the owner gets a mail when a mismatch is confirmed, and another when it is over', async (t) => {

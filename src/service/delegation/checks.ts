@@ -1,3 +1,4 @@
+import * as domains from '../../store/domains/domains.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import { transaction, type Db } from '../../store/database.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
@@ -67,7 +68,7 @@ export async function checkRoutinely(system: System, domain: Domain): Promise<De
   return isSame ? note(system, domain, last) : check(system, domain)
 }
 
-/** Judges and stores an observation, and queues the mail that it causes. */
+/** Judges and stores an observation, and queues the mail that it causes; stores nothing if the domain is gone. */
 async function note(system: System, domain: Domain, observation: Observation): Promise<Delegation> {
   const { parent, servers, nameservers } = observation
   const nameServers = system.config.nameServers.map((name) => name.replace(/\.$/, ''))
@@ -75,6 +76,8 @@ async function note(system: System, domain: Domain, observation: Observation): P
   const { state, problems } = judge(observation, { name: domain.name, nameServers, keys })
   const now = system.now()
   await transaction(system.db, async (trx) => {
+    // The domain first, as its deletion does, to prevent deadlocks.
+    if ((await domains.keep(trx, domain.name, domain.ownerId)) !== domain.id) return
     const before = (await store.take(trx, domain.id)) ?? { ...NO_TROUBLE, waits: 0 }
     const { mail, ...trouble } = followTrouble(before, state, now)
     const waits = waitsAfter(before.waits, state, domain.created, now)

@@ -77,13 +77,12 @@ export async function due(db: Db, now: Timestamp, limit: number): Promise<DueDom
   )
 }
 
-/** Stores a check of a domain, unless the domain is gone. */
+/** Stores a check of a domain. */
 export async function put(trx: Db, domainId: number, check: StoredCheck & { due: Timestamp }): Promise<void> {
   await query(
     trx,
     `insert into delegations (domain_id, due, ${COLUMNS})
-       select id, :due, :state, :checked, :observation, :problems, :waits, :settled, :trouble, :since, :told, :mailed
-       from domains where id = :domainId for key share
+       values (:domainId, :due, :state, :checked, :observation, :problems, :waits, :settled, :trouble, :since, :told, :mailed)
      on conflict (domain_id) do update set due = excluded.due, state = excluded.state, checked = excluded.checked,
        observation = excluded.observation, problems = excluded.problems, waits = excluded.waits,
        settled = excluded.settled, trouble = excluded.trouble, since = excluded.since, told = excluded.told,
