@@ -6,6 +6,7 @@ import { measure } from '../../src/service/operation/measuring.ts'
 import { begin, one, query } from '../../src/store/database.ts'
 import * as store from '../../src/store/domains/delegations.ts'
 import * as domains from '../../src/store/domains/domains.ts'
+import { takeTurn } from '../../src/store/turns.ts'
 import { currentTime } from '../../src/time.ts'
 import { emailOf, type Account } from '../support/clients/accounts.ts'
 import { domainOf, newDomain } from '../support/clients/api.ts'
@@ -113,7 +114,7 @@ test('one process checks at a time', async (t) => {
   const name = await newDomain(account.api, 'other.example')
   {
     await using other = await begin(db)
-    t.true(await store.lock(other.db))
+    t.true(await takeTurn(other.db, 'checks at the parent'))
     await pass(2 * MINUTE)
     t.is(await rowOf(name), undefined)
   }

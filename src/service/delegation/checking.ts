@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NotFound, reasonOf } from '../../errors.ts'
-import { begin } from '../../store/database.ts'
 import * as store from '../../store/domains/delegations.ts'
 import type { DueDomain } from '../../store/domains/delegations.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Domain } from '../../store/domains/domains.ts'
+import { exclusively } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
@@ -51,7 +51,7 @@ export function delegationTask(system: System): BackgroundTask {
  */
 export async function checkDue(system: System, planning: Timestamp, signal: AbortSignal): Promise<Timestamp> {
   let next = planning
-  await exclusively(system, async () => {
+  await exclusively(system.db, 'checks at the parent', async () => {
     const now = system.now()
     if (now >= planning) {
       const planned = await store.plan(system.db, now, later(now, -WAITING_TIME), PLANNED)
@@ -97,7 +97,7 @@ export async function checkAll(system: System, tell: (done: number, all: number)
     const run = async () => {
       reports.push(...(await checkEach(system, page)))
     }
-    while (!(await exclusively(system, run))) await sleep(LOCK_PAUSE)
+    while (!(await exclusively(system.db, 'checks at the parent', run))) await sleep(LOCK_PAUSE)
     tell(Math.min(reports.length, all), all)
     if (page.length < BATCH) return reports
     last = page.at(-1)!.id
@@ -111,14 +111,6 @@ async function checkEach(system: System, some: Domain[]): Promise<CheckReport[]>
     reports.push({ name: domain.name, state, problems })
   })
   return reports
-}
-
-/** Runs `work` unless another process checks; returns whether it ran. */
-async function exclusively(system: System, work: () => Promise<void>): Promise<boolean> {
-  await using transaction = await begin(system.db)
-  if (!(await store.lock(transaction.db))) return false
-  await work()
-  return true
 }
 
 /** Works on PARALLEL items at a time, until the signal aborts. */

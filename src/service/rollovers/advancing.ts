@@ -1,9 +1,9 @@
 import { reasonOf } from '../../errors.ts'
-import { begin } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/rollovers.ts'
 import type { Rollover } from '../../store/domains/rollovers.ts'
+import { exclusively } from '../../store/turns.ts'
 import * as marks from '../../store/zone/marks.ts'
 import { largestTtl } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
@@ -70,15 +70,12 @@ class Clock {
 }
 
 async function look(system: System, clock: Clock): Promise<void> {
-  if (!(await store.exist(system.db))) {
-    clock.stop()
-    return
-  }
-  await using transaction = await begin(system.db)
-  if (!(await store.lock(transaction.db))) {
-    clock.stop()
-    return
-  }
+  const hasTurn =
+    (await store.exist(system.db)) && (await exclusively(system.db, 'rollovers', () => advanceDue(system, clock)))
+  if (!hasTurn) clock.stop()
+}
+
+async function advanceDue(system: System, clock: Clock): Promise<void> {
   await store.addWaited(system.db, clock.tick())
   for (const rollover of await store.due(system.db, ROLLOVERS_AT_ONCE)) {
     await advance(system, rollover).catch(async (error: unknown) => {

@@ -5,6 +5,7 @@ import { begin, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains/catalogs.ts'
 import type { Member } from '../../store/domains/catalogs.ts'
 import { past, spend } from '../../store/domains/domains.ts'
+import { takeTurn } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { nextVersion } from '../zone/publication.ts'
@@ -116,7 +117,7 @@ async function publishCatalog(
 ): Promise<CatalogReport | undefined> {
   await using transaction = await begin(system.db)
   const trx = transaction.db
-  if (!(await store.lock(trx))) return undefined
+  if (!(await takeTurn(trx, 'catalog zones'))) return undefined
   await store.forget(trx)
   const waiting = whole ? undefined : await planWaiting(system, trx, catalog)
   const plan = waiting ?? (await planWhole(system, trx, catalog))

@@ -14,12 +14,6 @@ export interface Member {
 
 const COLUMNS = 'domain_id as id, zone, gone, lost'
 
-/** Becomes the only publisher until the transaction ends; returns false if another one exists. */
-export async function lock(trx: Db): Promise<boolean> {
-  const sql = `select pg_try_advisory_xact_lock(hashtextextended('catalog zones', 0)) as locked`
-  return (await one<{ locked: boolean }>(trx, sql)).locked
-}
-
 /** Counts the members that wait to be listed, and to be removed. */
 export async function countWaiting(db: Db): Promise<{ coming: number; leaving: number }> {
   return one(

@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { maybeOne, one, query, type Db } from '../database.ts'
+import { maybeOne, query, type Db } from '../database.ts'
 
 /** The last check of a domain at its parent zone. */
 export interface StoredCheck {
@@ -28,12 +28,6 @@ const COLUMNS = 'state, checked, observation, problems, waits, settled, trouble,
 export interface DueDomain {
   id: number
   name: string
-}
-
-/** Becomes the only process that checks, until the transaction ends; returns false if another one does. */
-export async function lock(trx: Db): Promise<boolean> {
-  const sql = `select pg_try_advisory_xact_lock(hashtextextended('checks at the parent', 0)) as locked`
-  return (await one<{ locked: boolean }>(trx, sql)).locked
 }
 
 /** Returns the last check of a domain; undefined: none is stored or planned. */

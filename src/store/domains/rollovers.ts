@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { maybeOne, one, query, type Db } from '../database.ts'
+import { maybeOne, query, type Db } from '../database.ts'
 
 export type Phase = 'queued' | 'sign' | 'publish' | 'await-ds' | 'await-ds-ttl' | 'unpublish'
 
@@ -226,10 +226,4 @@ export async function state(db: Db): Promise<{ phase: Phase; number: number; age
        cast(coalesce(extract(epoch from now() - min(since) filter (where not paused and (confirmed or not ${WAITS_FOR_OTHERS}))), 0) as float8) as age
      from rollovers join domains on id = domain_id group by phase`,
   )
-}
-
-/** Acquires the right to work on rollovers until the transaction ends, unless another process has it. */
-export async function lock(trx: Db): Promise<boolean> {
-  const sql = `select pg_try_advisory_xact_lock(hashtextextended('rollovers', 0)) as locked`
-  return (await one<{ locked: boolean }>(trx, sql)).locked
 }
