@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import pLimit from 'p-limit'
 import { NotFound, reasonOf } from '../../errors.ts'
 import * as store from '../../store/domains/delegations.ts'
 import type { DueDomain } from '../../store/domains/delegations.ts'
@@ -57,7 +58,9 @@ export async function checkDue(system: System, planning: Timestamp, signal: Abor
       const planned = await store.plan(system.db, now, later(now, -WAITING_TIME), PLANNED)
       if (planned < PLANNED) next = later(now, PLANNING_PAUSE)
     }
-    await inParallel(await store.due(system.db, now, BATCH), (domain) => checkOne(system, domain, signal), signal)
+    await pLimit(PARALLEL).map(await store.due(system.db, now, BATCH), async (domain) => {
+      if (!signal.aborted) await checkOne(system, domain, signal)
+    })
   })
   return next
 }
@@ -105,19 +108,8 @@ export async function checkAll(system: System, tell: (done: number, all: number)
 }
 
 async function checkEach(system: System, some: Domain[]): Promise<CheckReport[]> {
-  const reports: CheckReport[] = []
-  await inParallel(some, async (domain) => {
+  return pLimit(PARALLEL).map(some, async (domain) => {
     const { state, problems } = await check(system, domain)
-    reports.push({ name: domain.name, state, problems })
+    return { name: domain.name, state, problems }
   })
-  return reports
-}
-
-/** Works on PARALLEL items at a time, until the signal aborts. */
-async function inParallel<T>(items: T[], work: (item: T) => Promise<void>, signal?: AbortSignal): Promise<void> {
-  const left = [...items]
-  const run = async () => {
-    for (let item = left.shift(); item !== undefined && signal?.aborted !== true; item = left.shift()) await work(item)
-  }
-  await Promise.all(Array.from({ length: PARALLEL }, run))
 }
