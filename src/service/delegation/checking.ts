@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import { NotFound, reasonOf } from '../../errors.ts'
+import { reasonOf } from '../../errors.ts'
 import * as store from '../../store/domains/delegations.ts'
 import type { DueDomain } from '../../store/domains/delegations.ts'
 import * as domains from '../../store/domains/domains.ts'
@@ -9,6 +9,7 @@ import { exclusively } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
+import { findNamed } from '../domains/domains.ts'
 import { check, checkRoutinely, type Delegation } from './checks.ts'
 import { later, WAITING_TIME } from './planning.ts'
 
@@ -82,10 +83,9 @@ export type CheckReport = Pick<Delegation, 'state' | 'problems'> & { name: strin
 
 /** Checks these domains now. @throws NotFound, NameserverFailure */
 export async function checkNamed(system: System, names: string[]): Promise<CheckReport[]> {
-  const found = await Promise.all(names.map((name) => domains.find(system.db, name)))
-  const missing = names.find((_, i) => found[i] === undefined)
-  if (missing !== undefined) throw new NotFound(`There is no domain ${missing}.`)
-  return checkEach(system, found as Domain[])
+  const found: Domain[] = []
+  for (const name of names) found.push(await findNamed(system, name))
+  return checkEach(system, found)
 }
 
 /**

@@ -153,6 +153,13 @@ function refuseLabels({ nameserver }: System, { name }: Domain, denial: Denial, 
   throw new Conflict(`${name}: ${nameserver.labelProblem(found[0]!, denial)} There are: ${shown.join(', ')}`)
 }
 
+/** Returns a domain that the operator names. @throws NotFound */
+export async function findNamed(system: System, name: string): Promise<Domain> {
+  const domain = await find(system, name)
+  if (domain === undefined) throw noDomain(name)
+  return domain
+}
+
 /** Locks a domain that the operator names, until the transaction ends. @throws NotFound, Unavailable */
 export async function lockNamed(trx: Db, name: string): Promise<LockedDomain> {
   const domain = await store.lock(trx, name)

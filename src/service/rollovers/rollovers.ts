@@ -6,7 +6,7 @@ import type { Phase, Rollover } from '../../store/domains/rollovers.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { operatorFor, type Access, type Writer } from '../actor.ts'
-import { authoriseWhole, find } from '../domains/domains.ts'
+import { authoriseWhole, findNamed } from '../domains/domains.ts'
 import { repair } from '../repair/reconcile.ts'
 import { ALGORITHMS, newKey, type KeyAlgorithm } from '../secrets/new-key.ts'
 import { delegationsOf, storeKeys } from '../secrets/signing-keys.ts'
@@ -62,8 +62,7 @@ export async function list({ db }: System): Promise<[string, ShownRollover][]> {
 
 /** Returns the access of an operator to a domain. @throws NotFound */
 export async function accessOfOperator(system: System, name: string): Promise<Access<Writer>> {
-  const domain = await find(system, name)
-  if (domain === undefined) throw new NotFound(`There is no domain ${name}.`)
+  const domain = await findNamed(system, name)
   return { system, actor: operatorFor(domain.ownerId), domain }
 }
 
