@@ -62,8 +62,8 @@ export interface Rate {
 }
 
 const SECOND = 1
-const MINUTE = 60
-const HOUR = 3600
+export const MINUTE = 60
+export const HOUR = 3600
 export const DAY = 86_400
 
 /** The default rates of each scope; all of them must allow a request. */

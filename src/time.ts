@@ -46,6 +46,16 @@ export function before(time: Timestamp): Timestamp {
   return fromMicroseconds(microseconds(time) - 1n)!
 }
 
+/** Returns the time this many seconds later; earlier, if negative. @param seconds whole */
+export function later(time: Timestamp, seconds: number): Timestamp {
+  return fromMicroseconds(microseconds(time) + BigInt(seconds) * 1_000_000n)!
+}
+
+/** Returns the seconds from `start` to `end`, to the millisecond. */
+export function secondsBetween(start: Timestamp, end: Timestamp): number {
+  return (Date.parse(end) - Date.parse(start)) / 1000
+}
+
 /** A length of time as the API writes it: `[D ]HH:MM:SS[.ffffff]`. */
 export type Duration = string
 

@@ -1,13 +1,7 @@
 import test from 'ava'
 import type { DelegationState } from '../../src/service/delegation/judgement.ts'
-import {
-  followTrouble,
-  later,
-  nextCheck,
-  NO_TROUBLE,
-  secondsBetween,
-  waitsAfter,
-} from '../../src/service/delegation/planning.ts'
+import { followTrouble, nextCheck, NO_TROUBLE, waitsAfter } from '../../src/service/delegation/planning.ts'
+import { later, secondsBetween } from '../../src/time.ts'
 
 // When owners get mails about their delegations, and when domains are checked again.
 

@@ -7,11 +7,11 @@ import * as domains from '../../store/domains/domains.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import { exclusively } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
-import type { Timestamp } from '../../time.ts'
+import { later, type Timestamp } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { findNamed } from '../domains/domains.ts'
 import { check, checkRoutinely, type Delegation } from './checks.ts'
-import { later, WAITING_TIME } from './planning.ts'
+import { WAITING_TIME } from './planning.ts'
 
 /** Milliseconds between two batches, and seconds between two searches for domains without a plan. */
 const BATCH_PAUSE = 1_000

@@ -5,13 +5,13 @@ import * as accounts from '../../store/accounts/accounts.ts'
 import * as store from '../../store/domains/delegations.ts'
 import type { StoredCheck } from '../../store/domains/delegations.ts'
 import type { System } from '../../system.ts'
-import type { Timestamp } from '../../time.ts'
+import { secondsBetween, type Timestamp } from '../../time.ts'
 import type { Visit } from '../actor.ts'
 import { withKeys } from '../domains/keys.ts'
 import { judge, STATES, type DelegationState } from './judgement.ts'
 import { isUnchanged, observe, type Observation } from './observation.ts'
 import { tellOwner } from './owner-mails.ts'
-import { followTrouble, nextCheck, NO_TROUBLE, secondsBetween, waitsAfter } from './planning.ts'
+import { followTrouble, nextCheck, NO_TROUBLE, waitsAfter } from './planning.ts'
 
 export { STATES }
 

@@ -1,10 +1,7 @@
+import { DAY, HOUR, MINUTE } from '../../limits.ts'
 import type { StoredCheck } from '../../store/domains/delegations.ts'
-import { fromMicroseconds, microseconds, type Timestamp } from '../../time.ts'
+import { later, secondsBetween, type Timestamp } from '../../time.ts'
 import type { DelegationState } from './judgement.ts'
-
-const MINUTE = 60
-const HOUR = 3_600
-const DAY = 86_400
 
 /** Seconds until the next checks of a domain that waits for its delegation: the last one again and again. */
 export const WAITING_PAUSES = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]
@@ -75,13 +72,4 @@ export function nextCheck(waits: Waits, { trouble, told, since }: Trouble, now: 
     return later(since!, CONFIRMATION_TIME)
   if (waits !== null) return later(now, WAITING_PAUSES[waits] ?? WAITING_PAUSES.at(-1)!)
   return later(now, PAUSE + Math.floor(JITTER * Math.random()))
-}
-
-/** Returns the time this many seconds later; earlier, if negative. */
-export function later(time: Timestamp, seconds: number): Timestamp {
-  return fromMicroseconds(microseconds(time) + BigInt(seconds) * 1_000_000n)!
-}
-
-export function secondsBetween(start: Timestamp, end: Timestamp): number {
-  return (Date.parse(end) - Date.parse(start)) / 1000
 }

@@ -4,7 +4,7 @@ import type { RetiredKey } from '../../store/domains/keys.ts'
 import * as windows from '../../store/windows.ts'
 import * as history from '../../store/zone/history.ts'
 import type { System } from '../../system.ts'
-import { fromMicroseconds, microseconds, type Timestamp } from '../../time.ts'
+import { later, type Timestamp } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { removeGivenUp } from '../mails/mail-queue.ts'
 import { delegationsOf } from '../secrets/signing-keys.ts'
@@ -55,7 +55,7 @@ function isAtParent({ name, dnskey }: RetiredKey, observation: string): boolean 
 }
 
 function daysAgo(system: System, days: number): Timestamp {
-  return fromMicroseconds(microseconds(system.now()) - BigInt(days * DAY) * 1_000_000n)!
+  return later(system.now(), -days * DAY)
 }
 
 /** Periodically trims the history, erases retired keys, and deletes ended windows of throttling and mails given up. */

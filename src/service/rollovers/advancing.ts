@@ -7,8 +7,8 @@ import { exclusively } from '../../store/turns.ts'
 import * as marks from '../../store/zone/marks.ts'
 import { largestTtl } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
-import { DAY } from '../../limits.ts'
-import { unixTime } from '../../time.ts'
+import { DAY, HOUR } from '../../limits.ts'
+import { secondsBetween } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 import { check, lastCheck } from '../delegation/checks.ts'
@@ -32,8 +32,6 @@ const LONGEST_PAUSE = 60
 
 /** The TTL of a DS that the owner vouches for, in seconds: as long as most parents have. */
 const UNKNOWN_DS_TTL = DAY
-
-const HOUR = 3600
 
 /** What was observed of a rollover, and when to look again, in seconds. */
 interface Observation extends Pick<Rollover, 'version' | 'seen' | 'ttl'> {
@@ -160,7 +158,7 @@ async function observeParent(system: System, domain: Domain, rollover: Rollover)
   const ttls = [...before.servers, ...servers].flatMap(({ dsTtl }) => dsTtl ?? [])
   const ttl = ttls.length === 0 ? 0 : Math.max(...ttls) + dsMargin
   // The longer it takes, the rarer the looks.
-  const age = unixTime(system.now()) - unixTime(rollover.since)
+  const age = secondsBetween(rollover.since, system.now())
   const pause = seen > 0 ? parentPause : Math.min(Math.max(age, parentPause), HOUR)
   return { version, seen, ttl, pause, isOver: seen > 1 }
 }

@@ -1,34 +1,30 @@
-import { DAY } from '../../limits.ts'
+import { DAY, HOUR } from '../../limits.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import { transaction } from '../../store/database.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/rollovers.ts'
 import type { Rollover } from '../../store/domains/rollovers.ts'
 import type { System } from '../../system.ts'
-import { unixTime, type Timestamp } from '../../time.ts'
+import { secondsBetween } from '../../time.ts'
 import { compose, send, type MailText } from '../mails/mails.ts'
 import { shown } from './rollovers.ts'
 
 /** Seconds after which a parent that acts on CDS has the new DS, and between two mails. */
-const FIRST_PAUSE = 3_600
+const FIRST_PAUSE = HOUR
 const NEXT_PAUSE = 7 * DAY
 
 /** Asks the owner of a domain, now and then, to do that for which its rollover waits. */
 export async function remindOwner(system: System, domain: Domain, rollover: Rollover): Promise<void> {
   const { since, mailed } = rollover
   const now = system.now()
-  const isDue = mailed === null ? isPast(since, FIRST_PAUSE, now) : isPast(mailed, NEXT_PAUSE, now)
-  if (!isDue) return
+  const pause = mailed === null ? FIRST_PAUSE : NEXT_PAUSE
+  if (secondsBetween(mailed ?? since, now) < pause) return
   await transaction(system.db, async (trx) => {
     // The owner may have confirmed or cancelled it meanwhile.
     if (!(await store.noteMail(trx, rollover, now))) return
     const owner = (await accounts.get(trx, domain.ownerId))!
     await send(system, trx, { to: owner.email, accountId: owner.id, kind: 'rollover' }, textOf(domain, rollover))
   })
-}
-
-function isPast(time: Timestamp, seconds: number, now: Timestamp): boolean {
-  return unixTime(now) - unixTime(time) >= seconds
 }
 
 function textOf(domain: Domain, rollover: Rollover): MailText {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { HOUR } from '../../limits.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
-import { fromMicroseconds, microseconds } from '../../time.ts'
+import { later } from '../../time.ts'
 import { keepRunning, RECOVERY_PAUSE, type BackgroundTask } from '../../flow/background.ts'
 import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 
@@ -10,7 +11,7 @@ const SWEEP_PAUSE = 100
 
 /** The number of zones that the sweep reads at a time: all in turn, and each time first the latest of the last hour. */
 const SWEEP_BATCH = 100
-const SWEEP_RECENT = 3_600
+const SWEEP_RECENT = HOUR
 
 /**
  * Sends NOTIFY to secondaries that serve an old version of a zone, or none, one zone every SWEEP_PAUSE: those that were
@@ -20,7 +21,7 @@ export function sweepTask(system: System): BackgroundTask {
   let last = 0
   const round = async (signal: AbortSignal) => {
     if (system.secondaries.all.length === 0) return
-    const since = fromMicroseconds(microseconds(system.now()) - BigInt(SWEEP_RECENT) * 1_000_000n)!
+    const since = later(system.now(), -SWEEP_RECENT)
     const recent = await domains.publishedSince(system.db, since, SWEEP_BATCH)
     const next = await domains.listAfter(system.db, last, SWEEP_BATCH)
     last = next.length < SWEEP_BATCH ? 0 : next.at(-1)!.id
