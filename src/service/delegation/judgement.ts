@@ -2,6 +2,7 @@ import { isDigestOf } from '../../dns/dnssec.ts'
 import { lowerCase, parseName } from '../../dns/names.ts'
 import { parseRdata } from '../../dns/rdata.ts'
 import type { Key } from '../domains/keys.ts'
+import { algorithmOf } from '../secrets/signing-keys.ts'
 import { contentsOf, type DelegatedServer, type Observation } from './observation.ts'
 
 /** The states of a delegation, and their meanings (contract §15.9). */
@@ -115,7 +116,7 @@ function classify(content: string, { name, keys }: Delegatee): DsRecord {
     content,
     signs: own.some(({ managed }) => managed),
     known: own.length > 0,
-    usable: keys.some(({ managed, dnskey }) => managed && dnskey.split(' ')[2] === algorithm),
+    usable: keys.some(({ managed, dnskey }) => managed && algorithmOf(dnskey) === algorithm),
   }
 }
 

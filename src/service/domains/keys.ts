@@ -3,7 +3,7 @@ import type { Domain } from '../../store/domains/domains.ts'
 import { ofDomain as storedKeys } from '../../store/domains/keys.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
-import { delegationsOf, isPublic, isSecureEntryPoint } from '../secrets/signing-keys.ts'
+import { algorithmOf, delegationsOf, isPublic, isSecureEntryPoint } from '../secrets/signing-keys.ts'
 
 /** A key of a domain (contract §7.1): the service signs with it, or the user has added it. */
 export interface Key {
@@ -50,8 +50,4 @@ function addedKey({ name }: Domain, dnskey: string): Key {
 
 function flagsOf(dnskey: string): number {
   return Number(dnskey.split(' ', 1))
-}
-
-function algorithmOf(dnskey: string): string | undefined {
-  return dnskey.split(' ')[2]
 }

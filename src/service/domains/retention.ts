@@ -7,7 +7,7 @@ import type { System } from '../../system.ts'
 import { later, type Timestamp } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { removeGivenUp } from '../mails/mail-queue.ts'
-import { delegationsOf } from '../secrets/signing-keys.ts'
+import { delegationsOf, keyOfDelegation } from '../secrets/signing-keys.ts'
 
 /** Entries of the history that are deleted at once when they are too old, and milliseconds between two searches. */
 const HISTORY_BATCH = 1_000
@@ -49,9 +49,8 @@ export async function eraseRetiredKeys(system: System, stopping?: AbortSignal): 
 /** Reports whether a server of the parent has a DS with the tag and algorithm of a key. */
 function isAtParent({ name, dnskey }: RetiredKey, observation: string): boolean {
   const { servers } = JSON.parse(observation) as { servers: { ds: string[] }[] }
-  const headOf = (content: string) => content.split(' ', 2).join(' ')
-  const own = new Set(delegationsOf(name!, dnskey).map(headOf))
-  return servers.some(({ ds }) => ds.some((content) => own.has(headOf(content))))
+  const own = new Set(delegationsOf(name!, dnskey).map(keyOfDelegation))
+  return servers.some(({ ds }) => ds.some((content) => own.has(keyOfDelegation(content))))
 }
 
 function daysAgo(system: System, days: number): Timestamp {

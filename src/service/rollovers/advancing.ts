@@ -12,7 +12,7 @@ import { secondsBetween } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 import { check, lastCheck } from '../delegation/checks.ts'
-import { delegationsOf } from '../secrets/signing-keys.ts'
+import { delegationsOf, keyOfDelegation } from '../secrets/signing-keys.ts'
 import { openPublication } from '../zone/publication.ts'
 import { firstPhase, nextPhase, waitsForSigners } from './phases.ts'
 import { beginQueued } from './queue.ts'
@@ -166,10 +166,8 @@ async function observeParent(system: System, domain: Domain, rollover: Rollover)
 /** Reports whether a DS set has a new key and none of the former. */
 function isOf({ name }: Domain, { incoming, outgoing }: Rollover, ds: string[]): boolean {
   const wanted = new Set(incoming.flatMap((dnskey) => delegationsOf(name, dnskey)))
-  // Key tag and algorithm, because the parent may use another digest.
-  const headOf = (content: string) => content.split(' ', 2).join(' ')
-  const former = new Set(outgoing.flatMap((dnskey) => delegationsOf(name, dnskey)).map(headOf))
+  const former = new Set(outgoing.flatMap((dnskey) => delegationsOf(name, dnskey)).map(keyOfDelegation))
   // A new key can have the key tag of a former one.
   const others = ds.filter((content) => !wanted.has(content))
-  return others.length < ds.length && !others.some((content) => former.has(headOf(content)))
+  return others.length < ds.length && !others.some((content) => former.has(keyOfDelegation(content)))
 }

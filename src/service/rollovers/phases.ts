@@ -1,4 +1,5 @@
 import type { Phase, Rollover } from '../../store/domains/rollovers.ts'
+import { algorithmOf } from '../secrets/signing-keys.ts'
 
 // The phases of a rollover (architecture.md, "Rollovers"; RFC 6781 §4.1). In all of them, the keys of both sides sign.
 
@@ -66,6 +67,6 @@ export function nextPhase(phase: Phase, sides: Sides): Phase | undefined {
 }
 
 function phasesOf({ incoming, outgoing }: Sides): Phase[] {
-  const algorithms = new Set([...incoming, ...outgoing].map((dnskey) => dnskey.split(' ')[2]))
+  const algorithms = new Set([...incoming, ...outgoing].map(algorithmOf))
   return algorithms.size === 1 ? SAME_ALGORITHM : OTHER_ALGORITHM
 }

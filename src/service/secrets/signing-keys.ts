@@ -94,3 +94,13 @@ export function delegationsOf(name: string, dnskey: string): string[] {
   if (!isSecureEntryPoint(dnskey)) return []
   return delegationDigests(lowerCase(parseName(`${name}.`)), parseRdata('DNSKEY', dnskey).wire)
 }
+
+/** Returns the key tag and the algorithm of the key of a DS record: parents can use another digest than we do. */
+export function keyOfDelegation(ds: string): string {
+  return ds.split(' ', 2).join(' ')
+}
+
+/** Returns the number of a key's algorithm. */
+export function algorithmOf(dnskey: string): string | undefined {
+  return dnskey.split(' ')[2]
+}
