@@ -8,7 +8,7 @@ import { ofDomain as keysOf } from '../../store/domains/keys.ts'
 import { ofDomain as rolloverOf } from '../../store/domains/rollovers.ts'
 import * as marks from '../../store/zone/marks.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
-import type { RRsetState } from '../../store/zone/rrsets.ts'
+import type { RRset, RRsetState } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import { contentsOf, isAnnouncement, type Contents } from '../zone/announcement.ts'
 import { changesTo } from '../zone/changes.ts'
@@ -62,14 +62,15 @@ export async function resume(system: System, name: string, side?: Side): Promise
   if (!domain.paused) throw new Conflict(`${name} is not paused.`)
   const live = await system.nameserver.read(`${name}.`)
   const stored = await keysOf(trx, domain.id)
-  const desired = contentsOf(name, stored, await rrsets.list(trx, domain.id))
+  const current = await rrsets.list(trx, domain.id)
+  const desired = contentsOf(name, stored, current)
   const contents = await differing.differences(desired.rrsets, live?.rrsets ?? [])
   const keys = live === undefined ? [] : keyDifferences(domain, stored, live.keys)
   const found = [...contents.map((difference) => differenceOf(domain, difference)), ...keys]
   if (found.length > 0 && side === undefined) return found
   await store.setPaused(trx, domain.id, false)
   if (keys.length > 0 && side === 'theirs') await takeKeys(publication, domain)
-  if (contents.length > 0 && side === 'theirs') await takeOver(publication, domain, desired)
+  if (contents.length > 0 && side === 'theirs') await takeOver(publication, domain, current, desired)
   else await marks.setMany(trx, [name], { delay: OWN_REPAIR })
   await publication.commit()
   await repair(system, name)
@@ -98,10 +99,18 @@ function differenceOf(domain: LockedDomain, { subname, type, before, after }: di
   return { name: nameOf(domain, subname), type, ours: stateOf(after), theirs: stateOf(before) }
 }
 
-/** Stores the contents at the nameserver as those of the domain. @throws NotFound, Invalid, NameserverFailure */
-async function takeOver(publication: Publication, domain: LockedDomain, { ownCds }: Contents): Promise<void> {
-  const { system, trx } = publication
-  const current = await rrsets.list(trx, domain.id)
+/**
+ * Stores the contents at the nameserver as those of the domain.
+ * @param current all RRsets of the domain
+ * @throws NotFound, Invalid, NameserverFailure
+ */
+async function takeOver(
+  publication: Publication,
+  domain: LockedDomain,
+  current: RRset[],
+  { ownCds }: Contents,
+): Promise<void> {
+  const { system } = publication
   const zone = new Zone(publication, { ...domain, paused: false }, SERVICE, { current })
   const found = await system.nameserver.survey(`${domain.name}.`)
   if (found === undefined) throw new NotFound(`PowerDNS has no zone ${domain.name}.`)
