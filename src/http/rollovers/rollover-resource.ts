@@ -4,12 +4,11 @@ import { body } from '../middleware/body.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, shows } from '../openapi/answers.ts'
 import type { Resource } from '../kit/resource.ts'
+import { WHOLE_DOMAIN } from '../transfers/transfer-resource.ts'
 import { ROLLOVER, ROLLOVER_INPUT } from './rollover-representation.ts'
 import { beginRollover, cancelRollover, confirmRollover, showRollover } from './rollover-handlers.ts'
 
 const guards = [authenticateForDomain, throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })]
-
-const WHOLE_DOMAIN = 'The token must be allowed to write all RRsets of the domain.'
 
 /** The replacement of the keys of a domain (contract §15.10). */
 export const ROLLOVERS: Resource[] = [

@@ -8,7 +8,8 @@ import { TRANSFERS } from './transfer-representation.ts'
 import type { Resource } from '../kit/resource.ts'
 import { changeTransfers, showTransfers } from './transfer-handlers.ts'
 
-const WHOLE_DOMAIN = 'The token must be allowed to write all RRsets of the domain.'
+/** The sentence of a description for what requires the right to write the whole domain (contract §6.5). */
+export const WHOLE_DOMAIN = 'The token must be allowed to write all RRsets of the domain.'
 
 /** The permissions to transfer the zone of a domain (contract §15.7). */
 export const TRANSFERS_OF_DOMAIN: Resource = {
