@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { Invalid } from '../errors.ts'
 import type { System } from '../system.ts'
 import { readTime, type Timestamp } from '../time.ts'
 
@@ -30,6 +31,11 @@ export type AddCommand = (
   needs: Partial<Needs>,
   work: (system: System, ...args: never[]) => Promise<Outcome>,
 ) => Command
+
+/** @param all whether `--all` was given @throws Invalid unless the command got either names of domains, or `--all` */
+export function requireOneOf(names: string[], all: boolean): void {
+  if (all === names.length > 0) throw Invalid.object('Name some domains, or give --all.')
+}
 
 /** Reports the progress of a command on standard error: the outcome may go to a file. */
 export function tellProgress(done: number, all: number): void {

@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
-import { Invalid } from '../errors.ts'
 import { checkAll, checkNamed } from '../service/delegation/checking.ts'
-import { table, tellProgress, type AddCommand } from './command.ts'
+import { requireOneOf, table, tellProgress, type AddCommand } from './command.ts'
 
 export function addDelegation(program: Command, add: AddCommand): void {
   const group = program.command('delegation').description('check at the parent zones whether domains are secure')
-  add(group, 'check [names...]', { nameserver: true }, async (system, names: string[], { all = false }: Options) => {
-    if (all === names.length > 0) throw Invalid.object('Name some domains, or give --all.')
+  add(group, 'check [names...]', { nameserver: true }, async (system, names: string[], { all }: { all: boolean }) => {
+    requireOneOf(names, all)
     const reports = all ? await checkAll(system, tellProgress) : await checkNamed(system, names)
     const rows = reports.flatMap(({ name, state, problems: [first = '', ...others] }) => [
       [name, state, first],
@@ -22,8 +21,4 @@ export function addDelegation(program: Command, add: AddCommand): void {
       'ask all servers of the parent zones now; fails if a domain is `mismatch` (validating resolvers reject it) or `unknown`',
     )
     .option('--all', 'check all domains; in the background, no other process does so meanwhile', false)
-}
-
-interface Options {
-  all?: boolean
 }

@@ -1,18 +1,18 @@
 import { Option, type Command } from 'commander'
-import { Conflict, Invalid, NameserverFailure, NotFound, reasonOf, Unavailable } from '../errors.ts'
+import { Conflict, NameserverFailure, NotFound, reasonOf, Unavailable } from '../errors.ts'
 import { announceRemoval } from '../service/rollovers/ds-removal.ts'
 import { emptyQueue, enqueueAll } from '../service/rollovers/queue.ts'
 import * as rollovers from '../service/rollovers/rollovers.ts'
 import type { ShownRollover, Wish } from '../service/rollovers/rollovers.ts'
 import type { Access, Writer } from '../service/actor.ts'
 import type { System } from '../system.ts'
-import { numberOr, shortTime, table, type AddCommand, type Outcome } from './command.ts'
+import { numberOr, requireOneOf, shortTime, table, type AddCommand, type Outcome } from './command.ts'
 
 export function addDnssec(program: Command, add: AddCommand): void {
   const group = program.command('dnssec').description('replace the keys of domains, and ask parents to remove the DS')
   add(group, 'roll [names...]', { nameserver: true }, async (system, names: string[], options: RollOptions) => {
-    requireOneOf(names, options)
     const { algorithm, emergency, all, atMost } = options
+    requireOneOf(names, all)
     const wish = { algorithm, emergency }
     const { lines, ...outcome } = all
       ? counted('queued', await enqueueAll(system, wish, atMost))
@@ -24,9 +24,9 @@ export function addDnssec(program: Command, add: AddCommand): void {
     .option('--at-most <number>', 'with --all: how many are under way at a time', numberOr(undefined, 1), 100)
     .addOption(new Option('--algorithm <name>').choices(rollovers.KEY_ALGORITHMS).default('ecdsa256'))
     .option('--emergency', 'do not wait for caches: resolvers that have the former keys or DS reject the domain', false)
-  add(group, 'cancel [names...]', { nameserver: true }, async (system, names: string[], options: { all: boolean }) => {
-    requireOneOf(names, options)
-    return options.all ? counted('removed', await emptyQueue(system)) : eachOf(system, names, rollovers.cancel)
+  add(group, 'cancel [names...]', { nameserver: true }, async (system, names: string[], { all }: { all: boolean }) => {
+    requireOneOf(names, all)
+    return all ? counted('removed', await emptyQueue(system)) : eachOf(system, names, rollovers.cancel)
   })
     .description('go back to the former keys')
     .option('--all', 'empty the queue; rollovers that have begun go on', false)
@@ -54,11 +54,6 @@ const EMERGENCY =
   'keys, for up to an hour, and its former DS, often for a day.'
 
 const HEAD = ['NAME', 'PHASE', 'SINCE', 'WAITS FOR']
-
-/** @throws Invalid unless there are either names, or `--all` */
-function requireOneOf(names: string[], { all }: { all: boolean }): void {
-  if (all === names.length > 0) throw Invalid.object('Name some domains, or give --all.')
-}
 
 /** @param what became of so many rollovers */
 function counted(what: string, number: number): Outcome {
