@@ -20,8 +20,11 @@ export interface PublishedZone {
   /** True if the handling of serials and the permissions to transfer the zone are set as we want. */
   configured: boolean
   denial: Denial
-  /** True if the zone's CDS and CDNSKEY are all among `rrsets`; otherwise it also has those of each published key. */
-  ownCds: boolean
+  /**
+   * True if the zone's CDS and CDNSKEY are all among `rrsets`; false if it also has those of each published key;
+   * undefined: it has others.
+   */
+  ownCds: boolean | undefined
   rrsets: PublishedRRset[]
 }
 

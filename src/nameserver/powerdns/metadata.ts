@@ -25,9 +25,11 @@ export async function setMetadata(api: Api, zone: string, kind: string, values: 
   await api.call('PUT', `${zonePath(zone)}/metadata/${kind}`, answerTime(0), body, lease)
 }
 
-/** Reports whether PowerDNS generates neither CDS nor CDNSKEY. */
-export function hasOwnCds(metadata: Metadata): boolean {
-  return PUBLISH_KINDS.every((kind) => isDeepStrictEqual(metadata.get(kind), NONE))
+/** Reports whether PowerDNS generates neither CDS nor CDNSKEY; undefined: only some of them, or others. */
+export function ownCdsOf(metadata: Metadata): boolean | undefined {
+  const values = PUBLISH_KINDS.map((kind) => metadata.get(kind) ?? [])
+  if (values.every((each) => isDeepStrictEqual(each, NONE))) return true
+  return values.every((each) => each.length === 0) ? false : undefined
 }
 
 export async function setOwnCds(api: Api, zone: string, ownCds: boolean, lease: Lease): Promise<void> {

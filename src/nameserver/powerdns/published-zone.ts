@@ -3,7 +3,7 @@ import { answerTime } from '../../limits.ts'
 import { getZone, ifPresent, zonePath, type Api, type ZoneAnswer } from './api.ts'
 import { listKeys, stateOf } from './cryptokeys.ts'
 import type { KeyState, PublishedRRset, PublishedZone, Transfers } from '../nameserver.ts'
-import { hasOwnCds, readMetadata } from './metadata.ts'
+import { ownCdsOf, readMetadata } from './metadata.ts'
 import { denialOf } from './nsec3.ts'
 import { standard } from './spelling.ts'
 import { areSet } from './transfers.ts'
@@ -40,7 +40,7 @@ export async function readZone(
       settings.areTransferKeys(answer.master_tsig_key_ids ?? [], transfers) &&
       (transfers === undefined || (await areSet(api, metadata, transfers))),
     denial: denialOf(answer),
-    ownCds: hasOwnCds(metadata),
+    ownCds: ownCdsOf(metadata),
     // Comments may stand without records.
     rrsets: rrsets.filter(({ type, records }) => type !== 'SOA' && records.length > 0),
   }

@@ -230,7 +230,7 @@ export async function equalise(
   if (!isReady) {
     const gone = await retired(trx, domain.id)
     await system.nameserver.setKeys(zone, openKeys(system, domain.name, keys), gone, claim)
-    await system.nameserver.setOwnCds(zone, ownCds, claim)
+    if (live.ownCds !== ownCds) await system.nameserver.setOwnCds(zone, ownCds, claim)
     await system.nameserver.configure(zone, domain.denial, transfers, claim)
   }
   await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets: sent }, true, claim)

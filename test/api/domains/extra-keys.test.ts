@@ -237,6 +237,15 @@ test('a restored domain, and one that lost its zone, ask for the removal of the 
   }
 })
 
+test('repair notices that a zone has only some of the CDS and CDNSKEY that PowerDNS generates', async (t) => {
+  const { name, generated } = await signedDomain()
+  const { system } = service()
+  await service().pdns('PUT', `/zones/${name}./metadata/PUBLISH-CDS`, { kind: 'PUBLISH-CDS', metadata: [''] })
+  t.deepEqual(await served(name, 'CDS'), [])
+  await reconcileAll(system, { contents: true })
+  t.deepEqual(await served(name, 'CDS'), lowered(generated.CDS))
+})
+
 test('a key that is not announced signs and has neither DS nor CDS; another signer keeps its own', async (t) => {
   const { api, name, key, generated } = await signedDomain()
   const { system } = service()
