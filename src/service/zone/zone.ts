@@ -136,7 +136,7 @@ export class Zone implements ZoneState, AsyncDisposable {
         return (await this.publishWhole(claim)).version
       }
       if (!isAtomic) {
-        await system.nameserver.setRectify(`${domain.name}.`, rectify, claim)
+        if (rectify !== domain.rectify) await system.nameserver.setRectify(`${domain.name}.`, rectify, claim)
         if (ownCds !== undefined) await system.nameserver.setOwnCds(`${domain.name}.`, ownCds, claim)
         claim.begun = true
       }
