@@ -77,28 +77,17 @@ async function eachOf(
   names: string[],
   work: (access: Access<Writer>) => Promise<ShownRollover | undefined>,
 ): Promise<Outcome> {
-  const { done, failed } = await tryEach(system, names, work)
-  return {
-    lines: [...(done.length === 0 ? [] : table(HEAD, done.map(rowOf))), ...linesOf(failed)],
-    json: Object.fromEntries([
-      ...done.map(([name, rollover]) => [name, rollover === undefined ? null : jsonOf(rollover)]),
-      ...failed.map(([name, problem]) => [name, { problem }]),
-    ]) as unknown,
-    succeeded: failed.length === 0,
-  }
+  const attempts = await tryEach(system, names, work)
+  const { done } = attempts
+  const lines = done.length === 0 ? [] : table(HEAD, done.map(rowOf))
+  return outcomeOf(attempts, lines, (rollover) => (rollover === undefined ? null : jsonOf(rollover)))
 }
 
 async function announce(system: System, names: string[], { undo }: { undo: boolean }): Promise<Outcome> {
-  const { done, failed } = await tryEach(system, names, (access) => announceRemoval(access, { isWanted: !undo }))
+  const attempts = await tryEach(system, names, (access) => announceRemoval(access, { isWanted: !undo }))
   const state = undo ? 'its DS shall stay' : 'its DS shall be removed'
-  return {
-    lines: [...done.map(([name]) => `${name}: ${state}`), ...linesOf(failed)],
-    json: Object.fromEntries([
-      ...done.map(([name]) => [name, { removal: !undo }]),
-      ...failed.map(([name, problem]) => [name, { problem }]),
-    ]) as unknown,
-    succeeded: failed.length === 0,
-  }
+  const lines = attempts.done.map(([name]) => `${name}: ${state}`)
+  return outcomeOf(attempts, lines, () => ({ removal: !undo }))
 }
 
 /** Names with what became of them, and those that failed with the reason. */
@@ -126,6 +115,14 @@ async function tryEach<T>(
   return attempts
 }
 
-function linesOf(failed: [string, string][]): string[] {
-  return failed.map(([name, problem]) => `${name}: ${problem}`)
+/** @param lines about the names that did not fail @param jsonOf returns the JSON of one of them */
+function outcomeOf<T>({ done, failed }: Attempts<T>, lines: string[], jsonOf: (result: T) => unknown): Outcome {
+  return {
+    lines: [...lines, ...failed.map(([name, problem]) => `${name}: ${problem}`)],
+    json: Object.fromEntries([
+      ...done.map(([name, result]) => [name, jsonOf(result)]),
+      ...failed.map(([name, problem]) => [name, { problem }]),
+    ]) as unknown,
+    succeeded: failed.length === 0,
+  }
 }
