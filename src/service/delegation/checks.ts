@@ -1,9 +1,8 @@
-import * as domains from '../../store/domains/domains.ts'
-import type { Domain } from '../../store/domains/domains.ts'
-import { transaction, type Db } from '../../store/database.ts'
-import * as accounts from '../../store/accounts/accounts.ts'
+import { transaction } from '../../store/database.ts'
 import * as store from '../../store/domains/delegations.ts'
 import type { StoredCheck } from '../../store/domains/delegations.ts'
+import * as domains from '../../store/domains/domains.ts'
+import type { Domain } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { secondsBetween, type Timestamp } from '../../time.ts'
 import type { Visit } from '../actor.ts'
@@ -85,13 +84,9 @@ async function note(system: System, domain: Domain, observation: Observation): P
       ...{ state, checked: now, observation: JSON.stringify({ parent, servers, nameservers }), problems },
       ...{ waits, ...trouble, due: nextCheck(waits, trouble, now) },
     })
-    if (mail !== undefined) await tellOwner(system, trx, await ownerOf(trx, domain), mail, { domain, state, problems })
+    if (mail !== undefined) await tellOwner(system, trx, domain, mail, { state, problems })
   })
   return { state, checked: now, parent, servers, nameservers, problems }
-}
-
-async function ownerOf(trx: Db, { ownerId }: Domain): Promise<accounts.Account> {
-  return (await accounts.get(trx, ownerId))!
 }
 
 function shown(stored: StoredCheck | undefined): Delegation {

@@ -1,18 +1,18 @@
 import type { Db } from '../../store/database.ts'
+import type { Domain } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
-import { compose, send } from '../mails/mails.ts'
-import { STATES, type DelegationState } from './judgement.ts'
+import { compose, sendToAccount } from '../mails/mails.ts'
+import { STATES, type Verdict } from './judgement.ts'
 import type { Alarm } from './planning.ts'
 
 /** Tells the owner of a domain, if this transaction commits, that its delegation needs attention, or no longer does. */
 export async function tellOwner(
   system: System,
   trx: Db,
-  owner: { id: string; email: string },
+  { name, ownerId }: Domain,
   mail: NonNullable<Alarm>,
-  { domain, state, problems }: { domain: { name: string }; state: DelegationState; problems: string[] },
+  { state, problems }: Verdict,
 ): Promise<void> {
-  const { name } = domain
   const text =
     mail === 'over'
       ? compose(
@@ -25,5 +25,5 @@ export async function tellOwner(
           ...problems,
           'If you have changed something yourself, and want it to stay so, you need not do anything.',
         )
-  await send(system, trx, { to: owner.email, accountId: owner.id, kind: `delegation ${mail}` }, text)
+  await sendToAccount(system, trx, ownerId, `delegation ${mail}`, text)
 }

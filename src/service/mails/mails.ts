@@ -1,4 +1,5 @@
 import { onceCommitted, type Db } from '../../store/database.ts'
+import * as accounts from '../../store/accounts/accounts.ts'
 import * as store from '../../store/accounts/mails.ts'
 import type { System } from '../../system.ts'
 import { isWithinRates } from '../throttling/throttling.ts'
@@ -35,4 +36,16 @@ export async function send(
     system.mailBell.ring()
   })
   return true
+}
+
+/** Acts like `send`, to the address of an account. */
+export async function sendToAccount(
+  system: System,
+  trx: Db,
+  accountId: string,
+  kind: string,
+  text: MailText,
+): Promise<boolean> {
+  const { email } = (await accounts.get(trx, accountId))!
+  return send(system, trx, { to: email, accountId, kind }, text)
 }

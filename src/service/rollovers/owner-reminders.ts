@@ -1,12 +1,11 @@
 import { DAY, HOUR } from '../../limits.ts'
-import * as accounts from '../../store/accounts/accounts.ts'
 import { transaction } from '../../store/database.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/rollovers.ts'
 import type { Rollover } from '../../store/domains/rollovers.ts'
 import type { System } from '../../system.ts'
 import { secondsBetween } from '../../time.ts'
-import { compose, send, type MailText } from '../mails/mails.ts'
+import { compose, sendToAccount, type MailText } from '../mails/mails.ts'
 import { shown } from './rollovers.ts'
 
 /** Seconds after which a parent that acts on CDS has the new DS, and between two mails. */
@@ -22,8 +21,7 @@ export async function remindOwner(system: System, domain: Domain, rollover: Roll
   await transaction(system.db, async (trx) => {
     // The owner may have confirmed or cancelled it meanwhile.
     if (!(await store.noteMail(trx, rollover, now))) return
-    const owner = (await accounts.get(trx, domain.ownerId))!
-    await send(system, trx, { to: owner.email, accountId: owner.id, kind: 'rollover' }, textOf(domain, rollover))
+    await sendToAccount(system, trx, domain.ownerId, 'rollover', textOf(domain, rollover))
   })
 }
 
