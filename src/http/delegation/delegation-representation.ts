@@ -1,4 +1,5 @@
 import { STATES, type Delegation } from '../../service/delegation/checks.ts'
+import { dsTtlOf } from '../../service/delegation/observation.ts'
 import { arrayOf, COUNT, nullable, oneOf, ref, STRING, TIME } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
@@ -45,10 +46,7 @@ export const DELEGATION = representation<Delegation>()(['Delegation'], {
     read: nullable(COUNT),
     text: 'The greatest TTL of the DS records, in seconds; null if there are none.',
     example: 3600,
-    from({ servers }) {
-      const ttls = servers.flatMap(({ dsTtl }) => dsTtl ?? [])
-      return ttls.length === 0 ? null : Math.max(...ttls)
-    },
+    from: ({ servers }) => dsTtlOf(servers),
   },
   nameservers: {
     read: arrayOf(ref(SERVER.schema)),

@@ -62,6 +62,12 @@ function isSame(one: ParentServer, other: ParentServer): boolean {
   return one.name === other.name && one.address === other.address
 }
 
+/** Returns the greatest TTL of the DS records at some servers, in seconds; null: they have none. */
+export function dsTtlOf(servers: ParentAnswer[]): number | null {
+  const ttls = servers.flatMap(({ dsTtl }) => dsTtl ?? [])
+  return ttls.length === 0 ? null : Math.max(...ttls)
+}
+
 /** Returns a text that is equal for equal delegations. */
 export function contentsOf({ ns, ds }: ParentAnswer): string {
   return JSON.stringify([ns, ds])

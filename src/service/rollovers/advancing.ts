@@ -12,6 +12,7 @@ import { secondsBetween } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 import { check, lastCheck } from '../delegation/checks.ts'
+import { dsTtlOf } from '../delegation/observation.ts'
 import { delegationsOf, keyOfDelegation } from '../secrets/signing-keys.ts'
 import { openPublication } from '../zone/publication.ts'
 import { firstPhase, nextPhase, waitsForSigners } from './phases.ts'
@@ -155,8 +156,8 @@ async function observeParent(system: System, domain: Domain, rollover: Rollover)
   const isUnsigned = sets.length > 0 && sets.every((ds) => ds?.length === 0)
   const seen = isReplaced || isUnsigned ? rollover.seen + 1 : 0
   if (seen === 0) await remindOwner(system, domain, rollover)
-  const ttls = [...before.servers, ...servers].flatMap(({ dsTtl }) => dsTtl ?? [])
-  const ttl = ttls.length === 0 ? 0 : Math.max(...ttls) + dsMargin
+  const dsTtl = dsTtlOf([...before.servers, ...servers])
+  const ttl = dsTtl === null ? 0 : dsTtl + dsMargin
   // The longer it takes, the rarer the looks.
   const age = secondsBetween(rollover.since, system.now())
   const pause = seen > 0 ? parentPause : Math.min(Math.max(age, parentPause), HOUR)
