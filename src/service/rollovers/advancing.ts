@@ -43,8 +43,8 @@ interface Observation extends Pick<Rollover, 'version' | 'seen' | 'ttl'> {
 
 /** Takes rollovers from phase to phase, until stopped. */
 export function rolloverTask(system: System): BackgroundTask {
-  const clock = new Clock()
-  return keepRunning(system, 'key rollovers', () => look(system, clock), ROLLOVER_PAUSE)
+  const stopwatch = new Stopwatch()
+  return keepRunning(system, 'key rollovers', () => look(system, stopwatch), ROLLOVER_PAUSE)
 }
 
 /**
@@ -52,7 +52,7 @@ export function rolloverTask(system: System): BackgroundTask {
  * clock that is set forward shortens no wait, and neither does the time in which no process runs. The store counts time
  * that several processes measure once.
  */
-class Clock {
+class Stopwatch {
   #last: number | undefined
 
   /** Returns the seconds since the last call; none after `stop`. */
@@ -68,14 +68,14 @@ class Clock {
   }
 }
 
-async function look(system: System, clock: Clock): Promise<void> {
+async function look(system: System, stopwatch: Stopwatch): Promise<void> {
   const hasTurn =
-    (await store.exist(system.db)) && (await exclusively(system.db, 'rollovers', () => advanceDue(system, clock)))
-  if (!hasTurn) clock.stop()
+    (await store.exist(system.db)) && (await exclusively(system.db, 'rollovers', () => advanceDue(system, stopwatch)))
+  if (!hasTurn) stopwatch.stop()
 }
 
-async function advanceDue(system: System, clock: Clock): Promise<void> {
-  await store.addWaited(system.db, clock.tick())
+async function advanceDue(system: System, stopwatch: Stopwatch): Promise<void> {
+  await store.addWaited(system.db, stopwatch.tick())
   for (const rollover of await store.due(system.db, ROLLOVERS_AT_ONCE)) {
     await advance(system, rollover).catch(async (error: unknown) => {
       system.log.error('rollover not advanced', { zone: rollover.name, reason: reasonOf(error) })
