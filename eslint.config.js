@@ -26,6 +26,17 @@ export default tseslint.config(
   },
   { files: ['src/**'], rules: { complexity: ['error', 15] } },
   {
+    // Browsers run it, too: it has neither Node nor packages.
+    files: ['src/dns/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ regex: '^[^.]', message: 'src/dns imports only its own files.' }] },
+      ],
+      'no-restricted-globals': ['error', 'Buffer', 'process', 'global', 'require', 'setImmediate', 'clearImmediate'],
+    },
+  },
+  {
     files: ['*.js', '*.mjs', 'deb/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },

@@ -1,10 +1,12 @@
-import { isIPv4, isIPv6 } from 'node:net'
 import { Unreadable } from './malformed.ts'
-import { fromHex, toHex } from './octets.ts'
+import { encodeUint, toHex } from './octets.ts'
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!$)|$)){4}$/
+const GROUP = /^[0-9a-f]{1,4}$/i
 
 /** Reads an IPv4 address into its 4 octets: four decimals, no leading zeros, no short forms. */
 export function parseIPv4(text: string): string {
-  if (!isIPv4(text)) throw new Unreadable('Text input is malformed.')
+  if (!IPV4.test(text)) throw new Unreadable('Text input is malformed.')
   const [a, b, c, d] = text.split('.')
   return String.fromCharCode(Number(a), Number(b), Number(c), Number(d))
 }
@@ -16,11 +18,32 @@ export function printIPv4(wire: string): string {
 
 /** Reads an IPv6 address (RFC 4291 §2.2, a dotted tail included) into its 16 octets. Rejects zone ids. */
 export function parseIPv6(text: string): string {
-  if (!isIPv6(text) || text.includes('%')) throw new Unreadable('Text input is malformed.')
-  const [before, after = ''] = shortest(text)
-    .split('::')
-    .map((half) => half.replace(/[^:]+:?/g, (group) => group.replace(':', '').padStart(4, '0')))
-  return fromHex(before! + after.padStart(32 - before!.length, '0'))
+  const [before, after, surplus] = withoutDots(text).split('::')
+  const [head, tail] = [readGroups(before!), readGroups(after ?? '')]
+  const gap = 16 - head.length - tail.length
+  // The two colons stand for one group or more.
+  const fits = after === undefined ? gap === 0 : gap >= 2
+  if (!fits || surplus !== undefined) throw new Unreadable('Text input is malformed.')
+  return head + '\0'.repeat(gap) + tail
+}
+
+/** Writes the dotted tail of an IPv6 address as two groups. */
+function withoutDots(text: string): string {
+  if (!text.includes('.')) return text
+  const start = text.lastIndexOf(':') + 1
+  return text.slice(0, start) + toHex(parseIPv4(text.slice(start))).replace(/.{4}/, '$&:')
+}
+
+/** Reads groups of an IPv6 address, perhaps none, which colons separate. */
+function readGroups(text: string): string {
+  if (text === '') return ''
+  return text
+    .split(':')
+    .map((group) => {
+      if (!GROUP.test(group)) throw new Unreadable('Text input is malformed.')
+      return encodeUint(parseInt(group, 16), 2)
+    })
+    .join('')
 }
 
 /** Prints 16 octets as an IPv6 address (RFC 5952), but always in hex: PowerDNS rejects dots in AAAA. */

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { Unreadable } from './malformed.ts'
+import { decodeUint } from './octets.ts'
 
 /** DNSSEC algorithm mnemonics: IANA's, and the spellings without hyphens that dnspython knows. */
 export const ALGORITHMS: ReadonlyMap<string, number> = new Map(Object.entries({
@@ -40,36 +40,8 @@ const RSAMD5 = 1
 
 /** Returns the key tag of a DNSKEY record in wire form (RFC 4034, appendix B). */
 export function keyTag(wire: string): number {
-  const octets = Buffer.from(wire, 'latin1')
-  if (octets[3] === RSAMD5) return octets.length < 7 ? 0 : octets.readUInt16BE(octets.length - 3)
+  if (wire.charCodeAt(3) === RSAMD5) return wire.length < 7 ? 0 : decodeUint(wire.slice(-3, -1))
   let sum = 0
-  for (const [i, octet] of octets.entries()) sum += i % 2 === 0 ? octet << 8 : octet
+  for (let i = 0; i < wire.length; i++) sum += i % 2 === 0 ? wire.charCodeAt(i) << 8 : wire.charCodeAt(i)
   return (sum + (sum >>> 16)) & 0xffff
-}
-
-/** The hashes of DS records by their digest type. */
-const HASHES: Readonly<Record<number, string>> = { 1: 'sha1', 2: 'sha256', 4: 'sha384' }
-
-/**
- * Returns the contents of a key's DS records (RFC 4034 §5.1), with SHA-256 and SHA-384.
- * @param owner the zone's name in wire form, in lower case
- * @param wire the DNSKEY record in wire form
- */
-export function delegationDigests(owner: string, wire: string): string[] {
-  return [2, 4].map((type) => delegationDigest(type, owner, wire)!)
-}
-
-/** Reports whether a DS record, in the form of `delegationDigests`, is one of this key. */
-export function isDigestOf(ds: string, owner: string, wire: string): boolean {
-  return ds === delegationDigest(Number(ds.split(' ')[2]), owner, wire)
-}
-
-/** Returns the content of a key's DS record with this digest type; undefined if the type is unknown. */
-function delegationDigest(type: number, owner: string, wire: string): string | undefined {
-  const hash = HASHES[type]
-  if (hash === undefined) return undefined
-  const digest = createHash(hash)
-    .update(owner + wire, 'latin1')
-    .digest('hex')
-  return [keyTag(wire), wire.charCodeAt(3), type, digest].join(' ')
 }

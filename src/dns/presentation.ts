@@ -1,4 +1,5 @@
 import { Unquoted, Unreadable } from './malformed.ts'
+import { utf8 } from './octets.ts'
 
 /** One item of a record: a bare word, or the inside of a quoted string; escapes are as written. */
 export interface Token {
@@ -139,8 +140,7 @@ export function characters(text: string): number {
 /** Returns the octets of a token's text, one character each: UTF-8, with `\DDD` and `\X` resolved. */
 export function unescape(raw: string): string {
   if (/^[^\\\u0080-\uffff]*$/.test(raw)) return raw
-  const octets = Buffer.from(raw, 'utf8').toString('latin1')
-  return octets.replace(/\\([0-9]{3}|[^0-9])?/g, (_, escaped?: string) => {
+  return utf8(raw).replace(/\\([0-9]{3}|[^0-9])?/g, (_, escaped?: string) => {
     if (escaped?.length === 1) return escaped
     if (escaped === undefined || Number(escaped) > 255) throw new Unreadable('Text input is malformed.')
     return String.fromCharCode(Number(escaped))

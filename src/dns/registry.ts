@@ -1,6 +1,6 @@
 import type { Field } from './codecs/fields.ts'
 import { Unreadable } from './malformed.ts'
-import { counted, encodeUint, split, take, takeCounted } from './octets.ts'
+import { counted, encodeUint, fromBytes, split, take, takeCounted } from './octets.ts'
 import { word } from './presentation.ts'
 
 /**
@@ -55,15 +55,15 @@ function typeNumber(text: string): number {
 }
 
 function encode(numbers: number[]): string {
-  const windows = new Map<number, Buffer>()
+  const windows = new Map<number, Uint8Array>()
   for (const number of numbers) {
-    const bits = windows.get(number >> 8) ?? Buffer.alloc(32)
+    const bits = windows.get(number >> 8) ?? new Uint8Array(32)
     bits[(number & 255) >> 3]! |= 128 >> (number & 7)
     windows.set(number >> 8, bits)
   }
   return [...windows]
     .sort(([one], [other]) => one - other)
-    .map(([window, bits]) => encodeUint(window, 1) + counted(bits.toString('latin1').replace(/\0+$/, '')))
+    .map(([window, bits]) => encodeUint(window, 1) + counted(fromBytes(bits).replace(/\0+$/, '')))
     .join('')
 }
 

@@ -1,11 +1,11 @@
 import test from 'ava'
 import { createHash } from 'node:crypto'
-import { delegationDigests } from '../../src/dns/dnssec.ts'
 import { lowerCase, parseName } from '../../src/dns/names.ts'
 import { parseRdata } from '../../src/dns/rdata.ts'
 import { judge, STATES, type DelegationState } from '../../src/service/delegation/judgement.ts'
 import type { Observation } from '../../src/service/delegation/observation.ts'
 import type { Key } from '../../src/service/domains/keys.ts'
+import { delegationDigests } from '../../src/service/secrets/delegation-digests.ts'
 
 // Contract §15.9: what the owner of a domain is told about its delegation.
 

@@ -1,8 +1,8 @@
-import { isDigestOf } from '../../dns/dnssec.ts'
 import { lowerCase, parseName } from '../../dns/names.ts'
 import { parseRdata } from '../../dns/rdata.ts'
 import type { Key } from '../domains/keys.ts'
 import { algorithmOf } from '../secrets/signing-keys.ts'
+import { isDigestOf } from '../secrets/delegation-digests.ts'
 import { contentsOf, type DelegatedServer, type Observation } from './observation.ts'
 
 /** The states of a delegation, and their meanings (contract §15.9). */

@@ -1,4 +1,3 @@
-import { delegationDigests } from '../../dns/dnssec.ts'
 import { lowerCase, parseName } from '../../dns/names.ts'
 import { parseRdata } from '../../dns/rdata.ts'
 import type { KeyState, PublishedZone, SigningKey } from '../../nameserver/nameserver.ts'
@@ -7,6 +6,7 @@ import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/keys.ts'
 import type { StoredKey } from '../../store/domains/keys.ts'
 import type { System } from '../../system.ts'
+import { delegationDigests } from './delegation-digests.ts'
 import { decrypt, encrypt } from './encryption.ts'
 
 // The keys that sign a zone, in the database with their private halves encrypted (architecture.md, "Keys").
