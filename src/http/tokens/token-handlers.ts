@@ -1,7 +1,9 @@
+import * as ownToken from '../../service/tokens/own-token.ts'
 import * as tokens from '../../service/tokens/tokens.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
 import type { Context } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
+import { OWN_TOKEN } from './own-token-representation.ts'
 import { readToken, TOKEN } from './token-representation.ts'
 
 export async function listTokens(ctx: Context): Promise<void> {
@@ -21,6 +23,11 @@ export async function createToken(ctx: Context): Promise<void> {
 
 export async function showToken(ctx: Context): Promise<void> {
   answer(ctx, 200, TOKEN.present(await tokens.get(ctx.state, ctx.params['id']!)))
+}
+
+/** Responds with the token of the request. */
+export async function showOwnToken(ctx: Context): Promise<void> {
+  answer(ctx, 200, OWN_TOKEN.present(await ownToken.show(ctx.state)))
 }
 
 export async function changeToken(ctx: Context): Promise<void> {

@@ -4,6 +4,7 @@ import { authenticate, requires } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, pages, shows } from '../openapi/answers.ts'
+import { OWN_TOKEN } from './own-token-representation.ts'
 import { POLICY } from './policy-representation.ts'
 import { POLICIES_INDEX } from '../service/service-representation.ts'
 import { TOKEN } from './token-representation.ts'
@@ -12,7 +13,8 @@ import * as policies from './policy-handlers.ts'
 import * as tokens from './token-handlers.ts'
 
 const resourceJson = body(BODY_RESOURCE)
-const managing = [authenticate, requires('tokens'), throttle('account_management_passive')]
+const rates = throttle('account_management_passive')
+const managing = [authenticate, requires('tokens'), rates]
 
 const tokenInput = json(TOKEN.input('TokenInput'))
 
@@ -69,6 +71,17 @@ export const TOKENS: Group = {
         description: 'Succeeds also without such a token. A token may delete itself.',
         answers: { 204: NOTHING },
         chain: [tokens.deleteToken],
+      },
+    },
+    {
+      path: '/api/v1/auth/token/',
+      guards: [authenticate, requires('ownToken'), rates],
+      GET: {
+        id: 'showOwnToken',
+        summary: 'Show the token of the request',
+        description: 'With its policies and its account. Needs no permission; also works before a second factor.',
+        answers: { 200: shows(OWN_TOKEN.schema) },
+        chain: [tokens.showOwnToken],
       },
     },
   ],

@@ -40,6 +40,7 @@ const REQUIREMENTS = {
   factorReads: [loginToken, permission('permManageTokens'), withoutPolicies],
   factors: [loginToken, mfaPassedForFactors, permission('permManageTokens'), withoutPolicies],
   codes: [loginToken, permission('permManageTokens')],
+  ownToken: [],
   logout: [],
 } satisfies Record<string, Requirement[]>
 

@@ -250,6 +250,7 @@ const ROWS: Row[] = [
     expected: ({ anonymous, login }) => [anonymous === true || login === true ? 400 : 403, false],
   },
 
+  { method: 'GET', path: '/api/v1/auth/token', beforeMfa: true, expected: always(200) },
   { method: 'GET', path: TOKENS, expected: managed(() => [200, false]) },
   { method: 'POST', path: TOKENS, expected: managed(({ relation }) => [201, relation !== 'foreign']) },
   { method: 'GET', path: `${TOKENS}/:id`, expected: tokenRead },

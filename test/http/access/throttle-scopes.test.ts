@@ -83,6 +83,8 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['login', 'POST', '/auth/totp/x/verify/', 404, PASSIVE],
   ['nobody', 'POST', '/auth/totp/x/verify/', 401, PASSIVE],
 
+  ['token', 'GET', '/auth/token/', 200, PASSIVE],
+  ['token', 'POST', '/auth/token/', 405, PASSIVE],
   ['token', 'GET', '/auth/tokens/', 200, PASSIVE],
   ['token', 'POST', '/auth/tokens/', 201, PASSIVE],
   ['token', 'PUT', '/auth/tokens/', 405, PASSIVE],

@@ -1,0 +1,29 @@
+import type { OwnToken } from '../../service/tokens/own-token.ts'
+import { arrayOf, BOOLEAN, EMAIL, nullable, object, ref, UUID } from '../fields/schema.ts'
+import { representation } from '../fields/table.ts'
+import { POLICY } from './policy-representation.ts'
+import { TOKEN } from './token-representation.ts'
+
+/** The presented token (contract §5.8). */
+export const OWN_TOKEN = representation<OwnToken>()(['OwnToken'], {
+  token: {
+    read: ref(TOKEN.schema),
+    text: 'The token, without its secret.',
+    from: ({ token }) => TOKEN.present(token),
+  },
+  policies: {
+    read: arrayOf(ref(POLICY.schema)),
+    text: 'Its policies: the default policy, then the others, oldest first. Empty: it may write everything.',
+    from: ({ policies }) => policies.map((policy) => POLICY.present(policy)),
+  },
+  account: {
+    read: object({ id: nullable(UUID), email: EMAIL }),
+    text: 'The account that it acts for. `id` is null if that is not its owner.',
+    from: ({ account: { id, email } }) => ({ id, email }),
+  },
+  mfa_pending: {
+    read: BOOLEAN,
+    text: 'Whether the login still has to verify a code of a second factor. Until then, it can do little else.',
+    example: false,
+  },
+})
