@@ -96,6 +96,12 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
     schema: oneOf('public, max-age=31536000, immutable'),
     required: true,
   },
+  'Cache-ControlOfOffer': {
+    name: 'Cache-Control',
+    description: 'Only another start of the service changes it.',
+    schema: oneOf('public, max-age=300'),
+    required: true,
+  },
   'Content-Encoding': { description: 'The compression of the body.', schema: oneOf('gzip'), required: true },
   'WWW-Authenticate': { description: 'The scheme for `Authorization`.', schema: oneOf('Token'), required: true },
   'Retry-After': { description: 'The seconds before a retry.', schema: INTEGER, required: true, example: 47 },

@@ -5,7 +5,7 @@ import { answer, answerEmpty } from '../kit/answer.ts'
 import { apiUrl } from '../kit/caller.ts'
 import { guard, type Context } from '../kit/context.ts'
 import { Refusal } from '../kit/refusal.ts'
-import { PATHS } from './service-representation.ts'
+import { OFFER, PATHS } from './service-representation.ts'
 
 /** Redirects browsers to the page of the API; shows others what there is (contract §13). */
 export async function showRoot(ctx: Context): Promise<void> {
@@ -28,6 +28,12 @@ export async function showIndex(ctx: Context): Promise<void> {
       ? absolute(base, PATHS.withoutToken)
       : { account: absolute(base, PATHS.account), ...absolute(base, PATHS.others) }
   answer(ctx, 200, index)
+}
+
+/** Responds with what the service offers, which only another start changes. */
+export async function showOffer(ctx: Context): Promise<void> {
+  ctx.set('Cache-Control', 'public, max-age=300')
+  answer(ctx, 200, OFFER.present(ctx.state.system.config))
 }
 
 function absolute(base: string, links: Record<string, string>): Record<string, string> {

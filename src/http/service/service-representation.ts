@@ -1,4 +1,7 @@
-import { described, object, oneOf, STRING, UUID, EMAIL, type Component, type JsonSchema } from '../fields/schema.ts'
+import type { Config } from '../../config.ts'
+import { BOOLEAN, COUNT, described, object, oneOf, STRING, UUID, EMAIL } from '../fields/schema.ts'
+import { arrayOf, type Component, type JsonSchema } from '../fields/schema.ts'
+import { representation } from '../fields/table.ts'
 
 /** The service's descriptions of itself (contract §§13, 15.2 and 15.8). */
 
@@ -59,6 +62,35 @@ export const TEST_ACCOUNT: Component = {
     token: described(STRING, 'The secret of its token.', 'i3QQpBnXLYvMVoxL9bGHPVUGBCiA'),
   }),
 }
+
+/** What the service offers, by its settings (contract §13). */
+export const OFFER = representation<Config>()(['Offer'], {
+  registration: { read: BOOLEAN, text: 'Whether everybody can sign up.', example: true },
+  email_confirmation: {
+    read: BOOLEAN,
+    text: 'Whether a link in a mail activates a new account. Otherwise it is active at once.',
+    example: true,
+  },
+  captcha: { read: BOOLEAN, text: 'Whether strangers have to solve captchas.', example: false },
+  totp: { read: BOOLEAN, text: 'Whether an account can have second factors (TOTP).', example: true, from: () => true },
+  local_public_suffixes: {
+    read: arrayOf(STRING),
+    text: 'Names of which every account can register direct children, without final dot.',
+    example: ['dyn.example.net'],
+  },
+  nameservers: {
+    read: arrayOf(STRING),
+    text: 'The nameservers of new domains, with final dot.',
+    example: ['ns1.example.net.', 'ns2.example.net.'],
+    from: ({ nameServers }) => nameServers,
+  },
+  minimum_ttl: { read: COUNT, text: 'The `minimum_ttl` of new domains, in seconds.', example: 60 },
+  history_days: {
+    read: COUNT,
+    text: 'The days for which it keeps the history of domains, and can restore deleted ones.',
+    example: 90,
+  },
+})
 
 /** The URL of a token's policies (contract §6.2). */
 export const POLICIES_INDEX: Component = {

@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts'
 import { authenticateIfPresented } from '../middleware/authenticate.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, shows } from '../openapi/answers.ts'
-import { HEALTH, INDEX, LIVENESS, ROOT, TEST_ACCOUNT } from './service-representation.ts'
+import { HEALTH, INDEX, LIVENESS, OFFER, ROOT, TEST_ACCOUNT } from './service-representation.ts'
 import type { Group, Resource } from '../kit/resource.ts'
 import * as handlers from './service-handlers.ts'
 
@@ -34,6 +34,17 @@ export function service(config: Config, documents: Resource[]): Group {
           description: 'Links to the resources that the caller can use next; they depend on the token.',
           answers: { 200: shows(INDEX, 'LinkOfIndex') },
           chain: [handlers.showIndex],
+        },
+      },
+      {
+        path: '/api/v1/service/',
+        guards: [throttle('user')],
+        GET: {
+          id: 'showService',
+          summary: 'Show what the service offers',
+          description: 'For pages that sign people up or in, and for the setup of clients.',
+          answers: { 200: shows(OFFER.schema, 'Cache-ControlOfOffer') },
+          chain: [handlers.showOffer],
         },
       },
       ...documents,

@@ -219,6 +219,7 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/readyz', access: 'open', expected: always(200) },
   { method: 'GET', path: '/nic/checkip.html', access: 'open', expected: always(200) },
   { method: 'GET', path: '/api/v1', access: 'optional', expected: always(200) },
+  { method: 'GET', path: '/api/v1/service', access: 'open', expected: always(200) },
   { method: 'GET', path: '/api/v1/openapi.json', access: 'open', expected: always(200) },
   { method: 'GET', path: '/api/v1/openapi.yaml', access: 'open', expected: always(200) },
   { method: 'GET', path: '/api/v1/docs', access: 'open', expected: always(200) },

@@ -58,6 +58,8 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['token', 'GET', '/', 200, 'user'],
   ['nobody', 'GET', '/', 200, 'user'],
   ['token', 'POST', '/', 405, 'user'],
+  ['nobody', 'GET', '/service/', 200, 'user'],
+  ['nobody', 'POST', '/service/', 405, 'user'],
 
   ['nobody', 'POST', '/captcha/', 201, PASSIVE],
   ['nobody', 'POST', '/auth/', 403, ACTIVE],
