@@ -1,6 +1,7 @@
 import { Invalid } from '../../errors.ts'
 import { PUBLICATION_WAIT } from '../../limits.ts'
 import { tagOfDomain } from '../../service/zone/conditions.ts'
+import * as deletedDomains from '../../service/domains/deleted-domains.ts'
 import * as creation from '../../service/domains/creation.ts'
 import * as domains from '../../service/domains/domains.ts'
 import { withKeys } from '../../service/domains/keys.ts'
@@ -10,14 +11,38 @@ import { answer, answerEmpty } from '../kit/answer.ts'
 import { guard, parameter, type Context } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
 import { patience } from '../middleware/report-publication.ts'
+import { authorise } from '../../service/tokens/rights.ts'
+import { DELETED_DOMAIN } from './deleted-domain-representation.ts'
 import { DOMAIN } from './domain-representation.ts'
 import { PUBLICATION } from './publication-representation.ts'
 
+/** Requires, to list deleted domains, the right to restore them (contract §1.2, step 5). */
+export const refuseListOfDeleted = guard((ctx) => {
+  if (wantsDeleted(ctx)) authorise(ctx.state.actor, 'domainCreation')
+}, {})
+
+function wantsDeleted(ctx: Context): boolean {
+  return parameter(ctx, 'deleted') === 'true'
+}
+
 export async function listDomains(ctx: Context): Promise<void> {
+  if (!['true', 'false', undefined].includes(parameter(ctx, 'deleted'))) {
+    throw Invalid.field('deleted', 'Must be a valid boolean.')
+  }
   const qname = parameter(ctx, 'owns_qname')
+  if (wantsDeleted(ctx)) {
+    if (qname !== undefined) throw Invalid.field('owns_qname', 'Cannot be combined with deleted.')
+    return answerList(ctx, {
+      ids: 'numbers',
+      filters: ['deleted'],
+      page: (cursor) => deletedDomains.list(ctx.state, cursor),
+      total: () => deletedDomains.count(ctx.state),
+      present: (domain) => DELETED_DOMAIN.present(domain),
+    })
+  }
   await answerList(ctx, {
     ids: 'numbers',
-    filters: ['owns_qname'],
+    filters: ['deleted', 'owns_qname'],
     page: (cursor) => domains.list(ctx.state, { qname, cursor }),
     total: () => domains.count(ctx.state),
     present: (domain) => DOMAIN.present(domain),

@@ -5,8 +5,9 @@ import { reportPublication } from '../middleware/report-publication.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, pages, shows, text } from '../openapi/answers.ts'
 import { CHANGES } from '../kit/change-representation.ts'
+import { DELETED_DOMAIN } from './deleted-domain-representation.ts'
 import { DOMAIN } from './domain-representation.ts'
-import type { Component } from '../fields/schema.ts'
+import { arrayOf, ref, type Component } from '../fields/schema.ts'
 import { PUBLICATION } from './publication-representation.ts'
 import type { Group, Resource } from '../kit/resource.ts'
 import * as domains from './domain-handlers.ts'
@@ -34,12 +35,24 @@ export function domainGroup(config: Config): Group {
     resources: [
       {
         path: '/api/v1/domains/',
-        guards: [authenticate, requires('reads', { POST: 'domainCreation' }), domains.refuseBeyondQuota, domainRates],
+        guards: [
+          authenticate,
+          requires('reads', { POST: 'domainCreation' }),
+          domains.refuseListOfDeleted,
+          domains.refuseBeyondQuota,
+          domainRates,
+        ],
         GET: {
           id: 'listDomains',
           summary: 'List domains',
-          description: 'Newest first, without their keys.',
-          ...pages(DOMAIN.schema, 'owns_qname'),
+          description:
+            'Newest first, without their keys. With `deleted=true`, the deleted ones that can be restored, the last ' +
+            'deletion first; this needs `perm_create_domain`.',
+          ...pages(DOMAIN.schema, 'owns_qname', 'deleted'),
+          answers: {
+            200: shows({ anyOf: [DOMAIN, DELETED_DOMAIN].map(({ schema }) => arrayOf(ref(schema))) }, 'Link'),
+          },
+          problems: ['deleted', 'owns_qname'],
           chain: [domains.listDomains],
         },
         POST: {

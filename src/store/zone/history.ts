@@ -234,6 +234,36 @@ export async function buried(db: Db, name: string, ownerId: string | null): Prom
   )
 }
 
+/** A deleted domain in a list. `created` is the time of its deletion, by which lists are sorted. */
+export type ListedDeletion = Pick<DeletedDomain, 'id' | 'name' | 'created'>
+
+const OWN = 'owner_id = :ownerId'
+
+/**
+ * Those of each name that were deleted last, unless there is a domain of that name again. Instead of such subqueries,
+ * Postgres would join all domains of all accounts.
+ */
+const RESTORABLE = `(
+    select id, name, owner_id, deleted as created from deleted_domains
+    where (select id from domains where domains.name = deleted_domains.name) is null
+      and id = (
+        select later.id from deleted_domains as later
+        where later.name = deleted_domains.name and later.owner_id = deleted_domains.owner_id
+        order by later.deleted desc limit 1
+      )
+  ) as deleted_domains`
+
+/** Returns a page of the deleted domains that an account can restore, the last deletion first. */
+export async function restorable(pool: Pool, ownerId: string, cursor?: Cursor): Promise<Page<ListedDeletion>> {
+  const list = { table: RESTORABLE, columns: 'id, name, created', conditions: [OWN], bindings: { ownerId } }
+  return pageOf<ListedDeletion>(pool, list, cursor)
+}
+
+/** Counts the domains of `restorable`. */
+export async function countRestorable(db: Db, ownerId: string): Promise<number> {
+  return (await one<{ n: number }>(db, `select count(*) as n from ${RESTORABLE} where ${OWN}`, { ownerId })).n
+}
+
 /** Forgets that a domain was deleted. Also deletes its history and keys, unless the domain exists again. */
 export async function exhume(trx: Db, domainId: number): Promise<void> {
   await query(trx, 'delete from deleted_domains where id = :domainId', { domainId })

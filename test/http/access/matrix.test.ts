@@ -277,6 +277,10 @@ const ROWS: Row[] = [
 
   { method: 'GET', path: DOMAINS, expected: always(200) },
   {
+    ...{ method: 'GET', path: DOMAINS, query: '?deleted=true' },
+    expected: ({ create }) => [create === true ? 200 : 403, false],
+  },
+  {
     method: 'POST',
     path: DOMAINS,
     body: () => ({ name: freshName() }),

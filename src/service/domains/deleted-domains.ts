@@ -1,0 +1,33 @@
+import { DAY } from '../../limits.ts'
+import { isConfined } from '../../store/domains/domains.ts'
+import * as store from '../../store/zone/history.ts'
+import type { ListedDeletion } from '../../store/zone/history.ts'
+import { fromMicroseconds, microseconds, type Timestamp } from '../../time.ts'
+import type { Visit } from '../actor.ts'
+import type { Cursor, Page } from '../pagination.ts'
+
+/** A deleted domain that its account can restore (contract §15.5). */
+export interface RestorableDomain {
+  name: string
+  deleted: Timestamp
+  /** Until when its history is kept. */
+  restorableUntil: Timestamp
+}
+
+/** Returns a page of the deleted domains that the actor can restore, the last deletion first. */
+export async function list({ system, actor }: Visit, cursor?: Cursor): Promise<Page<RestorableDomain>> {
+  // No policy names a deleted domain.
+  if (isConfined(actor)) return { rows: [], newer: undefined, older: undefined }
+  const page = await store.restorable(system.db, actor.accountId, cursor)
+  return { ...page, rows: page.rows.map((row) => restorable(row, system.config.historyDays)) }
+}
+
+/** Counts the domains of `list`. */
+export async function count({ system, actor }: Visit): Promise<number> {
+  return store.countRestorable(system.db, actor.accountId)
+}
+
+function restorable({ name, created: deleted }: ListedDeletion, historyDays: number): RestorableDomain {
+  const until = fromMicroseconds(microseconds(deleted) + BigInt(historyDays * DAY) * 1_000_000n)!
+  return { name, deleted, restorableUntil: until }
+}
