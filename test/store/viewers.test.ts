@@ -66,7 +66,10 @@ for (const [what, override, policies, sees] of VIEWERS) {
     const namesOf = (found: domains.Domain[]) => found.map(({ name }) => name).sort()
     t.deepEqual(namesOf(await domains.named(pool, actor, all)), seen)
     t.deepEqual(namesOf((await domains.page(pool, actor)).rows), seen)
-    t.deepEqual((await domains.page(pool, actor, undefined, [named.id])).rows.length, Number(seen.includes(named.name)))
+    t.deepEqual(
+      (await domains.page(pool, actor, undefined, { ids: [named.id] })).rows.length,
+      Number(seen.includes(named.name)),
+    )
     t.is(await domains.count(pool, actor), seen.length)
   })
 }

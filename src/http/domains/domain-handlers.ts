@@ -30,21 +30,22 @@ export async function listDomains(ctx: Context): Promise<void> {
     throw Invalid.field('deleted', 'Must be a valid boolean.')
   }
   const qname = parameter(ctx, 'owns_qname')
+  const search = parameter(ctx, 'search')
   if (wantsDeleted(ctx)) {
     if (qname !== undefined) throw Invalid.field('owns_qname', 'Cannot be combined with deleted.')
     return answerList(ctx, {
       ids: 'numbers',
-      filters: ['deleted'],
-      page: (cursor) => deletedDomains.list(ctx.state, cursor),
-      total: () => deletedDomains.count(ctx.state),
+      filters: ['deleted', 'search'],
+      page: (cursor) => deletedDomains.list(ctx.state, search, cursor),
+      total: () => deletedDomains.count(ctx.state, search),
       present: (domain) => DELETED_DOMAIN.present(domain),
     })
   }
   await answerList(ctx, {
     ids: 'numbers',
-    filters: ['deleted', 'owns_qname'],
-    page: (cursor) => domains.list(ctx.state, { qname, cursor }),
-    total: () => domains.count(ctx.state),
+    filters: ['deleted', 'owns_qname', 'search'],
+    page: (cursor) => domains.list(ctx.state, { qname, search }, cursor),
+    total: () => domains.count(ctx.state, search),
     present: (domain) => DOMAIN.present(domain),
   })
 }

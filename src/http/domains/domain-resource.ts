@@ -48,7 +48,7 @@ export function domainGroup(config: Config): Group {
           description:
             'Newest first, without their keys. With `deleted=true`, the deleted ones that can be restored, the last ' +
             'deletion first; this needs `perm_create_domain`.',
-          ...pages(DOMAIN.schema, 'owns_qname', 'deleted'),
+          ...pages(DOMAIN.schema, 'owns_qname', 'search', 'deleted'),
           answers: {
             200: shows({ anyOf: [DOMAIN, DELETED_DOMAIN].map(({ schema }) => arrayOf(ref(schema))) }, 'Link'),
           },

@@ -39,6 +39,11 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
     description: 'Shows only the domain to which this name belongs, if there is one.',
     example: '_acme-challenge.www.example.com',
   },
+  search: {
+    description: 'Shows only those whose name (of RRsets, the subname) contains this text, in any case.',
+    example: 'shop',
+    allowEmptyValue: true,
+  },
   deleted: {
     description: 'With `true`, shows the deleted domains that can be restored.',
     schema: { type: 'string', enum: ['true', 'false'] },

@@ -8,10 +8,14 @@ import { answerList } from '../kit/paging.ts'
 import { readItems, readRRset, RRSET } from './rrset-representation.ts'
 
 export async function listRRsets(ctx: Context): Promise<void> {
-  const filter = { subname: parameter(ctx, 'subname'), type: parameter(ctx, 'type') }
+  const filter = {
+    search: parameter(ctx, 'search'),
+    subname: parameter(ctx, 'subname'),
+    type: parameter(ctx, 'type'),
+  }
   await answerList(ctx, {
     ids: 'numbers',
-    filters: ['subname', 'type'],
+    filters: Object.keys(filter),
     page: (cursor) => rrsets.list(ctx.state, filter, cursor),
     total: () => rrsets.count(ctx.state, filter),
     present: (rrset) => RRSET.present(rrset, ctx.state.domain),

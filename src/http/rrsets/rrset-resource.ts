@@ -79,7 +79,7 @@ export const RRSETS: Group = {
         id: 'listRRsets',
         summary: 'List RRsets',
         description: 'Newest first, without the records that the service makes itself, such as those of DNSSEC.',
-        ...pages(RRSET.schema, 'subname', 'type'),
+        ...pages(RRSET.schema, 'subname', 'type', 'search'),
         errors: { ...pages(RRSET.schema).errors, 403: [rrsets.AUTOMATIC] },
         chain: [rrsets.listRRsets],
       },

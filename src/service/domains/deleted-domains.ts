@@ -4,7 +4,8 @@ import * as store from '../../store/zone/history.ts'
 import type { ListedDeletion } from '../../store/zone/history.ts'
 import { fromMicroseconds, microseconds, type Timestamp } from '../../time.ts'
 import type { Visit } from '../actor.ts'
-import type { Cursor, Page } from '../pagination.ts'
+import { searchedText } from '../names/search.ts'
+import { EMPTY, type Cursor, type Page } from '../pagination.ts'
 
 /** A deleted domain that its account can restore (contract §15.5). */
 export interface RestorableDomain {
@@ -14,17 +15,23 @@ export interface RestorableDomain {
   restorableUntil: Timestamp
 }
 
-/** Returns a page of the deleted domains that the actor can restore, the last deletion first. */
-export async function list({ system, actor }: Visit, cursor?: Cursor): Promise<Page<RestorableDomain>> {
+/** Returns a page of the deleted domains that the actor can restore, whose names contain a text; last deletion first. */
+export async function list(
+  { system, actor }: Visit,
+  search: string | undefined,
+  cursor?: Cursor,
+): Promise<Page<RestorableDomain>> {
+  const text = searchedText(search ?? '')
   // No policy names a deleted domain.
-  if (isConfined(actor)) return { rows: [], newer: undefined, older: undefined }
-  const page = await store.restorable(system.db, actor.accountId, cursor)
+  if (text === undefined || isConfined(actor)) return EMPTY
+  const page = await store.restorable(system.db, actor.accountId, text, cursor)
   return { ...page, rows: page.rows.map((row) => restorable(row, system.config.historyDays)) }
 }
 
 /** Counts the domains of `list`. */
-export async function count({ system, actor }: Visit): Promise<number> {
-  return store.countRestorable(system.db, actor.accountId)
+export async function count({ system, actor }: Visit, search: string | undefined): Promise<number> {
+  const text = searchedText(search ?? '')
+  return text === undefined ? 0 : store.countRestorable(system.db, actor.accountId, text)
 }
 
 function restorable({ name, created: deleted }: ListedDeletion, historyDays: number): RestorableDomain {

@@ -6,7 +6,7 @@ import type { Entry, Step } from '../../store/zone/history.ts'
 import type { Db } from '../../store/database.ts'
 import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import { before, type Timestamp } from '../../time.ts'
-import type { Cursor, Page } from '../pagination.ts'
+import { EMPTY, type Cursor, type Page } from '../pagination.ts'
 import type { Access, Actor, Writer } from '../actor.ts'
 import { isUuid } from '../ids.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
@@ -21,7 +21,7 @@ export type { Entry, Step }
 
 /** Returns a page of the entries with a change of an RRset that passes the filter, newest first (contract §15.5). */
 export async function list({ system, actor, domain }: Access, filter: Filter, cursor?: Cursor): Promise<Page<Entry>> {
-  if (!isStorable(filter)) return { rows: [], newer: undefined, older: undefined }
+  if (!isStorable(filter)) return EMPTY
   const page = await store.page(system.db, domain.id, filter, cursor)
   return { ...page, rows: page.rows.map((entry) => shownTo(actor, entry)) }
 }

@@ -12,7 +12,8 @@ import type { Policy } from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Visit, Writer } from '../actor.ts'
 import type { Key } from './keys.ts'
-import type { Cursor, Page } from '../pagination.ts'
+import { searchedText } from '../names/search.ts'
+import { EMPTY, type Cursor, type Page } from '../pagination.ts'
 import { withdraw } from './delegations.ts'
 import { mayWrite } from '../tokens/policies.ts'
 import { checkConditions, tagOfDomain, type Conditions } from '../zone/conditions.ts'
@@ -43,23 +44,30 @@ export async function visible(visit: Visit<Viewer>, domain: Domain | undefined):
   return store.isConfined(visit.actor) ? get(visit, domain.name) : domain
 }
 
-/** Returns a page of the actor's domains, newest first; with `qname` only the one that contains it (contract §7.5). */
-export async function list(
-  visit: Visit,
-  { qname, cursor }: { qname?: string | undefined; cursor?: Cursor | undefined },
-): Promise<Page<Domain>> {
-  const { system, actor } = visit
-  if (qname === undefined) return store.page(system.db, actor, cursor)
-  const isTooLong = qname.replace(/^\*\./, '').length > NAME_LENGTH
-  const [domain] = isTooLong ? [] : await enclosing(visit, [qname])
-  const rows = domain === undefined ? [] : [domain]
-  if (cursor === undefined) return { rows, newer: undefined, older: undefined }
-  const ids = rows.map(({ id }) => id)
-  return store.page(system.db, actor, cursor, ids)
+/** The domains of a list: the one that contains a name, and those whose names contain a text (contract §7.5). */
+export interface DomainFilter {
+  qname?: string | undefined
+  search?: string | undefined
 }
 
-/** Counts the domains that the actor may see. */
-export async function count({ system, actor }: Visit): Promise<number> {
+/** Returns a page of the actor's domains that pass the filter, newest first. */
+export async function list(visit: Visit, { qname, search = '' }: DomainFilter, cursor?: Cursor): Promise<Page<Domain>> {
+  const { system, actor } = visit
+  const text = searchedText(search)
+  if (text === undefined) return EMPTY
+  if (qname === undefined) return store.page(system.db, actor, cursor, text === '' ? {} : { search: text })
+  const isTooLong = qname.replace(/^\*\./, '').length > NAME_LENGTH
+  const [domain] = isTooLong ? [] : await enclosing(visit, [qname])
+  const rows = domain?.name.includes(text) === true ? [domain] : []
+  if (cursor === undefined) return { ...EMPTY, rows }
+  const ids = rows.map(({ id }) => id)
+  return store.page(system.db, actor, cursor, { ids })
+}
+
+/** Counts the actor's domains whose names contain a text. */
+export async function count({ system, actor }: Visit, search = ''): Promise<number> {
+  const text = searchedText(search)
+  if (text !== '') return text === undefined ? 0 : store.count(system.db, actor, { search: text })
   if (store.isConfined(actor)) return store.count(system.db, actor)
   return (await accounts.get(system.db, actor.accountId))?.domains ?? 0
 }

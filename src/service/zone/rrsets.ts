@@ -2,14 +2,15 @@ import { AUTOMATIC_TYPES } from '../../dns/types.ts'
 import { isSubname } from '../../dns/names.ts'
 import { Denied, Invalid, NameserverFailure, NotFound, Occluded, orNotFound } from '../../errors.ts'
 import * as store from '../../store/zone/rrsets.ts'
-import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
+import type { Filter, ListFilter, RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import { DYNDNS_TTL } from '../../limits.ts'
 import { inSlices } from '../../flow/slices.ts'
 import type { Access } from '../actor.ts'
 import { occlusionProblems, planMany, refusals, type ItemInput } from './bulk.ts'
 import { accepted, changeOf, permitted, planOne, type Change, type ZoneState, type Written } from './changes.ts'
 import { checkConditions, tagOf, tagOfDomain, type Terms } from './conditions.ts'
-import type { Cursor, Page } from '../pagination.ts'
+import { searchedText } from '../names/search.ts'
+import { EMPTY, type Cursor, type Page } from '../pagination.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
 import { openZone } from './opening.ts'
@@ -23,16 +24,25 @@ export function refuseAutomatic(type: string): void {
 }
 
 /** Returns a page of the domain's RRsets that pass the filter, newest first (contract §8.8). */
-export async function list({ system, domain }: Access, filter: Filter, cursor?: Cursor): Promise<Page<RRset>> {
+export async function list({ system, domain }: Access, filter: ListFilter, cursor?: Cursor): Promise<Page<RRset>> {
   if (filter.type !== undefined) refuseAutomatic(filter.type)
-  if (!isStorable(filter)) return { rows: [], newer: undefined, older: undefined }
-  return store.page(system.db, domain.id, filter, cursor)
+  const stored = storedForm(filter)
+  return stored === undefined ? EMPTY : store.page(system.db, domain.id, stored, cursor)
 }
 
 /** Counts the domain's RRsets that pass the filter. */
-export async function count({ system, domain }: Access, filter: Filter): Promise<number> {
-  if (filter.subname === undefined && filter.type === undefined) return domain.size
-  return store.count(system.db, domain.id, filter)
+export async function count({ system, domain }: Access, filter: ListFilter): Promise<number> {
+  if (Object.values(filter).every((value) => value === undefined)) return domain.size
+  const stored = storedForm(filter)
+  return stored === undefined ? 0 : store.count(system.db, domain.id, stored)
+}
+
+/** Returns the filter as stored RRsets can match it; undefined if none can. */
+function storedForm(filter: ListFilter): ListFilter | undefined {
+  if (!isStorable(filter)) return undefined
+  if (filter.search === undefined) return filter
+  const search = searchedText(filter.search)
+  return search === undefined ? undefined : { ...filter, search }
 }
 
 /** @throws NotFound */

@@ -4,6 +4,9 @@ import type { Pool } from 'pg'
 import { lostSerial } from '../incarnations.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
 import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+import { visibleTo, type Viewer } from './visibility.ts'
+
+export { isConfined, type Viewer } from './visibility.ts'
 
 export interface Domain {
   id: number
@@ -45,31 +48,6 @@ const KNOWN = 'greatest(domains.version, (select version from spent where spent.
 const LOCKED = `${COLUMNS}, greatest(${KNOWN}, ${lostSerial(KNOWN)}) as sent,
   coalesce((select notify from transfers where domain_id = domains.id), '{}') as notify`
 
-/** An account, and the properties of the acting token that determine its visible domains. */
-export interface Viewer {
-  tokenId: string
-  /** The effective account: the bound account of an override token, otherwise the owner. */
-  accountId: string
-  override: boolean
-  /** True if the token has policies; without them it may write everything. */
-  restricted: boolean
-}
-
-/** Reports whether the viewer sees only the domains that its policies name, not all of the account (contract §3.3). */
-export function isConfined({ override, restricted }: Viewer): boolean {
-  return override && restricted
-}
-
-/** Returns the SQL condition for a domain that the viewer can see; its members are bindings; without viewer: any. */
-function visibleTo(viewer: Viewer | undefined): string {
-  if (viewer === undefined) return 'true'
-  const own = 'domains.owner_id = :accountId'
-  if (!viewer.override) return own
-  // The token may have got its first policies, or lost its last, since it was authenticated. `between`: see tokens.ts.
-  return `${own} and (domains.id in (select domain_id from policies where token_id = :tokenId)
-    or not exists (select from policies where token_id between :tokenId and :tokenId))`
-}
-
 /** Returns the domain of this name, if the viewer can see it; without viewer: of any account. */
 export async function find(db: Db, name: string, viewer?: Viewer): Promise<Domain | undefined> {
   const sql = `select ${COLUMNS} from domains where name = :name and ${visibleTo(viewer)}`
@@ -105,17 +83,28 @@ export async function lockCreationIfFree(trx: Db, registrable: string): Promise<
   return (await one<{ free: boolean }>(trx, sql, { registrable })).free
 }
 
-/** Returns a page of the domains that the viewer can see, newest first; with `ids`, only of these. */
-export async function page(pool: Pool, viewer: Viewer, cursor?: Cursor, ids?: number[]): Promise<Page<Domain>> {
-  const condition = `${visibleTo(viewer)} ${ids === undefined ? '' : 'and id = any (:ids)'}`
-  const list = { table: 'domains', columns: COLUMNS, conditions: [condition], bindings: { ...viewer, ids } }
+/** The domains of a list: only those with these ids, whose names contain a text. */
+export interface Filter {
+  ids?: number[]
+  search?: string
+}
+
+function matching(viewer: Viewer, { ids, search }: Filter): string {
+  return `${visibleTo(viewer)} ${ids === undefined ? '' : 'and id = any (:ids)'}
+    ${search === undefined ? '' : 'and strpos(name, :search) > 0'}`
+}
+
+/** Returns a page of the domains that the viewer can see and that match the filter, newest first. */
+export async function page(pool: Pool, viewer: Viewer, cursor?: Cursor, filter: Filter = {}): Promise<Page<Domain>> {
+  const conditions = [matching(viewer, filter)]
+  const list = { table: 'domains', columns: COLUMNS, conditions, bindings: { ...viewer, ...filter } }
   return pageOf<Domain>(pool, list, cursor)
 }
 
-/** Counts the domains that the viewer can see. */
-export async function count(db: Db, viewer: Viewer): Promise<number> {
-  const sql = `select count(*) as n from domains where ${visibleTo(viewer)}`
-  return (await one<{ n: number }>(db, sql, { ...viewer })).n
+/** Counts the domains that the viewer can see and that match the filter. */
+export async function count(db: Db, viewer: Viewer, filter: Filter = {}): Promise<number> {
+  const sql = `select count(*) as n from domains where ${matching(viewer, filter)}`
+  return (await one<{ n: number }>(db, sql, { ...viewer, ...filter })).n
 }
 
 /** Returns the domains of these names that the viewer can see. */

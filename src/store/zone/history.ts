@@ -237,7 +237,7 @@ export async function buried(db: Db, name: string, ownerId: string | null): Prom
 /** A deleted domain in a list. `created` is the time of its deletion, by which lists are sorted. */
 export type ListedDeletion = Pick<DeletedDomain, 'id' | 'name' | 'created'>
 
-const OWN = 'owner_id = :ownerId'
+const FOUND = 'owner_id = :ownerId and strpos(name, :search) > 0'
 
 /**
  * Those of each name that were deleted last, unless there is a domain of that name again. Instead of such subqueries,
@@ -253,15 +253,22 @@ const RESTORABLE = `(
       )
   ) as deleted_domains`
 
-/** Returns a page of the deleted domains that an account can restore, the last deletion first. */
-export async function restorable(pool: Pool, ownerId: string, cursor?: Cursor): Promise<Page<ListedDeletion>> {
-  const list = { table: RESTORABLE, columns: 'id, name, created', conditions: [OWN], bindings: { ownerId } }
+/** Returns a page of the deleted domains that an account can restore and that contain a text, last deletion first. */
+export async function restorable(
+  pool: Pool,
+  ownerId: string,
+  search: string,
+  cursor?: Cursor,
+): Promise<Page<ListedDeletion>> {
+  const bindings = { ownerId, search }
+  const list = { table: RESTORABLE, columns: 'id, name, created', conditions: [FOUND], bindings }
   return pageOf<ListedDeletion>(pool, list, cursor)
 }
 
 /** Counts the domains of `restorable`. */
-export async function countRestorable(db: Db, ownerId: string): Promise<number> {
-  return (await one<{ n: number }>(db, `select count(*) as n from ${RESTORABLE} where ${OWN}`, { ownerId })).n
+export async function countRestorable(db: Db, ownerId: string, search: string): Promise<number> {
+  const sql = `select count(*) as n from ${RESTORABLE} where ${FOUND}`
+  return (await one<{ n: number }>(db, sql, { ownerId, search })).n
 }
 
 /** Forgets that a domain was deleted. Also deletes its history and keys, unless the domain exists again. */

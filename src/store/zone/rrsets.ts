@@ -115,13 +115,18 @@ export interface Filter {
   type?: string | undefined
 }
 
+/** The RRsets of a list: also those whose subnames contain a text. */
+export interface ListFilter extends Filter {
+  search?: string | undefined
+}
+
 /** Returns the domain's RRsets that match the filter. */
 export async function list(db: Db, domainId: number, filter: Filter = {}): Promise<RRset[]> {
   return query<RRset>(db, `select ${COLUMNS} from rrsets where ${matching(filter)}`, { domainId, ...filter })
 }
 
 /** Returns a page of the domain's RRsets that match the filter, newest first. */
-export async function page(pool: Pool, domainId: number, filter: Filter, cursor?: Cursor): Promise<Page<RRset>> {
+export async function page(pool: Pool, domainId: number, filter: ListFilter, cursor?: Cursor): Promise<Page<RRset>> {
   const columns = `${COLUMNS}, rrsets.id`
   // The octets of the array in memory: Postgres stores it compressed, perhaps to a hundredth.
   const octets = "pg_column_size(array_cat(records, '{}'))"
@@ -136,14 +141,14 @@ export async function largestTtl(db: Db, domainId: number): Promise<number> {
 }
 
 /** Counts the domain's RRsets that match the filter. */
-export async function count(db: Db, domainId: number, filter: Filter): Promise<number> {
+export async function count(db: Db, domainId: number, filter: ListFilter): Promise<number> {
   const sql = `select count(*) as n from rrsets where ${matching(filter)}`
   return (await one<{ n: number }>(db, sql, { domainId, ...filter })).n
 }
 
-function matching({ subname, type }: Filter): string {
+function matching({ subname, type, search }: ListFilter): string {
   return `domain_id = :domainId ${subname === undefined ? '' : 'and subname = :subname'}
-     ${type === undefined ? '' : 'and type = :type'}`
+     ${type === undefined ? '' : 'and type = :type'} ${search === undefined ? '' : 'and strpos(subname, :search) > 0'}`
 }
 
 /**
