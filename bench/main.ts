@@ -20,6 +20,7 @@ import { paging } from './paging.ts'
 import { reads } from './reads.ts'
 import { records } from './records.ts'
 import { rebuild } from './rebuild.ts'
+import { search } from './search.ts'
 import { secondaries } from './secondaries.ts'
 import { size } from './size.ts'
 import { throttle } from './throttle.ts'
@@ -42,6 +43,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   zonefile,
   adoption,
   paging,
+  search,
   authentication,
   accounts,
   'login-attack': loginAttack,

@@ -271,8 +271,9 @@ export const PUBLICATION_WAIT = 30
 export const WAITING_MAX = 200
 export const WAITING_PER_ACCOUNT = 20
 
-/** Checks at the parent that run in a process because an account has asked for them: of each account, and of all. */
+/** Checks at the parent and searches for records of a process at a time: of each account, of all; what a search reads. */
 export const CHECKS = { each: 1, all: 10 }
+export const SEARCHES = { each: 1, all: 4, rrsets: 1_000_000, octets: 256 * 1024 * 1024 }
 
 /** Characters of a password (contract §11.1), and passwords that can wait for hashing: about a second of work. */
 export const PASSWORD_LENGTH_MIN = 8

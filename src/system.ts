@@ -41,6 +41,8 @@ interface Bounds {
   waiting: Budget
   /** The checks at the parent that an account has asked for. */
   checks: Budget
+  /** The searches for records. */
+  searches: Budget
 }
 
 /** The parts of a running service, passed as a parameter, never imported. */

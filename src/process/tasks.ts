@@ -27,7 +27,7 @@ export interface Running extends AsyncDisposable {
  * zone, notifies its secondaries, checks its delegations, and serves its metrics if they are wanted. @throws StartError
  */
 export async function serve(system: System): Promise<Running> {
-  const { queues, writers, readers, exports, checks } = system.bounds
+  const { queues, writers, readers, exports, checks, searches } = system.bounds
   const handle = createApp(system).callback()
   const listener = await listen(system, (request, response) => {
     // Clients that keep connections open leave before these are closed.
@@ -55,7 +55,7 @@ export async function serve(system: System): Promise<Running> {
     async [Symbol.asyncDispose]() {
       const ended = Promise.all([listener.close(), scraped?.close(), ...tasks.map((task) => task.stop())])
       // A request that waits for a turn could wait for longer than the listener does.
-      for (const budget of [queues, writers, readers, exports, checks]) budget.close()
+      for (const budget of [queues, writers, readers, exports, checks, searches]) budget.close()
       await ended
     },
   }

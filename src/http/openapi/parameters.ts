@@ -55,6 +55,18 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
     allowEmptyValue: true,
   },
   type: { description: 'Shows only those of this type.', example: 'A' },
+  content: {
+    description:
+      'Shows only RRsets with a record of this content. With `type`, in any form; otherwise in canonical form, or an ' +
+      'address in any form.',
+    example: '192.0.2.1',
+  },
+  fullName: {
+    name: 'name',
+    description: 'Shows only those of this full name, with or without final dot.',
+    example: 'www.example.com',
+  },
+  domain: { description: 'Shows only those of this domain.', example: 'example.com' },
   dry_run: {
     description: 'With `true`, the service checks everything and writes nothing; the response shows the changes.',
     schema: { type: 'string', enum: ['true', 'false'] },

@@ -1,3 +1,4 @@
+import * as records from '../../service/domains/record-search.ts'
 import { tagOf } from '../../service/zone/conditions.ts'
 import * as rrsets from '../../service/zone/rrsets.ts'
 import type { RRsetKey } from '../../service/zone/rrsets.ts'
@@ -19,6 +20,19 @@ export async function listRRsets(ctx: Context): Promise<void> {
     page: (cursor) => rrsets.list(ctx.state, filter, cursor),
     total: () => rrsets.count(ctx.state, filter),
     present: (rrset) => RRSET.present(rrset, ctx.state.domain),
+  })
+}
+
+/** Responds with RRsets of all domains (contract §15.11). */
+export async function searchRRsets(ctx: Context): Promise<void> {
+  const filters = ['content', 'domain', 'name', 'type'] as const
+  const asked = Object.fromEntries(filters.map((filter) => [filter, parameter(ctx, filter)]))
+  await answerList(ctx, {
+    ids: 'numbers',
+    filters: [...filters],
+    page: (cursor) => records.search(ctx.state, asked, cursor),
+    total: () => records.count(ctx.state, asked),
+    present: ({ domain, ...rrset }) => RRSET.present(rrset, { name: domain }),
   })
 }
 

@@ -12,7 +12,7 @@ import { STRING, TIME } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
 /** An RRset of a domain (contract §8.1). */
-export const RRSET = representation<RRset, Domain>()(['RRset'], {
+export const RRSET = representation<RRset, Pick<Domain, 'name'>>()(['RRset'], {
   created: { read: TIME, text: 'The time of its creation.' },
   domain: { read: STRING, text: 'The domain.', example: 'example.com', from: (_, { name }) => name },
   subname: {

@@ -1,7 +1,7 @@
 import { BODY_COLLECTION, BODY_RESOURCE, COLLECTION_ITEMS, RRSETS_MAX } from '../../limits.ts'
 import { SUBNAME_TEXT } from '../fields/patterns.ts'
 import { arrayOf, described, ref, type Component, type JsonSchema } from '../fields/schema.ts'
-import { authenticateForDomain } from '../middleware/authenticate.ts'
+import { authenticate, authenticateForDomain, requires } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { reportPublication } from '../middleware/report-publication.ts'
 import { throttle } from '../middleware/throttle.ts'
@@ -146,6 +146,18 @@ export const RRSETS: Group = {
         answers: { 200: { ...shows(dryRun), text: 'The result of a dry run.' }, 204: NOTHING },
         problems: ['dry_run', 'type'],
         chain: [reportPublication, rrsets.deleteRRset],
+      },
+    },
+    {
+      path: '/api/v1/rrsets/',
+      guards: [authenticate, requires('rrsets'), rrsetRates],
+      GET: {
+        id: 'searchRRsets',
+        summary: 'Search the RRsets of all domains',
+        description: 'By the content of a record, by name, or both; newest first.',
+        ...pages(RRSET.schema, 'content', 'fullName', 'type', 'domain'),
+        problems: ['content', 'domain', 'name', 'type'],
+        chain: [rrsets.searchRRsets],
       },
     },
   ],

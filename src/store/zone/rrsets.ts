@@ -24,7 +24,10 @@ export type RRsetKey = Pick<RRset, 'subname' | 'type'>
 /** The members of an RRset that a write sets. */
 export type RRsetState = Pick<RRset, 'subname' | 'type' | 'ttl' | 'records'>
 
-const COLUMNS = 'rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records, rrsets.created, rrsets.touched'
+export const COLUMNS = 'rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records, rrsets.created, rrsets.touched'
+
+/** The octets of the records in memory: Postgres stores them compressed, perhaps to a hundredth. */
+export const OCTETS = "pg_column_size(array_cat(records, '{}'))"
 
 /** Returns the RRsets of a domain: all, or those at some subnames, and the delegations and DNAMEs at others. */
 export async function atSubnames(
@@ -128,9 +131,13 @@ export async function list(db: Db, domainId: number, filter: Filter = {}): Promi
 /** Returns a page of the domain's RRsets that match the filter, newest first. */
 export async function page(pool: Pool, domainId: number, filter: ListFilter, cursor?: Cursor): Promise<Page<RRset>> {
   const columns = `${COLUMNS}, rrsets.id`
-  // The octets of the array in memory: Postgres stores it compressed, perhaps to a hundredth.
-  const octets = "pg_column_size(array_cat(records, '{}'))"
-  const list = { table: 'rrsets', columns, octets, conditions: [matching(filter)], bindings: { domainId, ...filter } }
+  const list = {
+    table: 'rrsets',
+    columns,
+    octets: OCTETS,
+    conditions: [matching(filter)],
+    bindings: { domainId, ...filter },
+  }
   return pageOf<RRset>(pool, list, cursor)
 }
 
