@@ -1,5 +1,6 @@
 import { Invalid } from '../../errors.ts'
-import { SOURCES, type Entry, type Step, type When } from '../../service/domains/domain-history.ts'
+import { ACTIONS, SOURCES, type Entry, type Step, type When } from '../../service/domains/domain-history.ts'
+import { PHASES } from '../../service/rollovers/rollovers.ts'
 import { readTime } from '../../time.ts'
 import { CHANGE } from '../kit/change-representation.ts'
 import { integer, ruledText } from '../fields/fields.ts'
@@ -42,6 +43,13 @@ export const ENTRY = representation<Entry & { changes?: Step[] }>()(['Entry', 'E
     example: 'deploy-42',
   },
   count: { read: COUNT, text: 'The number of changed RRsets.', example: 1 },
+  rollover: {
+    read: nullable(object({ action: oneOf(...ACTIONS), phase: nullable(oneOf(...PHASES)) })),
+    text:
+      'What happened to the replacement of the keys, and its phase since then, null if it ended; then no RRset changed. ' +
+      'null for other sources.',
+    example: null,
+  },
   changes: {
     detail: arrayOf(ref(CHANGE.schema)),
     text: 'The changes.',

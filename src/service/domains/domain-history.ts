@@ -16,7 +16,7 @@ import { openZone } from '../zone/opening.ts'
 import { isStorable } from '../zone/rrsets.ts'
 import type { Zone } from '../zone/zone.ts'
 
-export { SOURCES } from '../../store/zone/history.ts'
+export { ACTIONS, SOURCES } from '../../store/zone/history.ts'
 export type { Entry, Step }
 
 /** Returns a page of the entries with a change of an RRset that passes the filter, newest first (contract §15.5). */
@@ -48,11 +48,12 @@ function shownTo<E extends Entry>({ permManageTokens, override }: Actor, entry: 
 /**
  * Puts each RRset of an entry back to its state before (contract §15.5).
  * @throws NotFound, Denied, PreconditionFailed, Invalid; Obstructed if one of them was changed since; Conflict if the
- * entry is a repair, or created the domain
+ * entry is a repair, is of a rollover, or created the domain
  */
 export async function undo(access: Access, id: string, terms: Terms): Promise<Written> {
   const { source, created, changes: steps } = await entryOf(access, id)
   if (source === 'repair') throw new Conflict('A repair cannot be undone.')
+  if (source === 'rollover') throw new Conflict('A replacement of keys cannot be undone; it can be cancelled.')
   if (created === access.domain.created) throw new Conflict('The creation of a domain cannot be undone.')
   const subnames = [...new Set(steps.map(({ subname }) => subname))]
   await using zone = await openZone(access, subnames, { dryRun: terms.dryRun, source: 'undo' })

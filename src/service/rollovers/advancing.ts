@@ -99,7 +99,7 @@ export async function advance(system: System, rollover: Rollover & { name: strin
   // The owner may have cancelled it, or added other signers, meanwhile.
   if (locked?.paused !== false || present?.phase !== rollover.phase || present.since !== rollover.since) return
   if (waitsForSigners(present)) return
-  await carryOut(publication, domain, { ...present, phase: nextPhase(present.phase, present) })
+  await carryOut(publication, locked, { ...present, phase: nextPhase(present.phase, present), action: 'advance' })
 }
 
 async function observe(system: System, domain: Domain, rollover: Rollover): Promise<Observation> {

@@ -1,18 +1,22 @@
 import { Conflict, NotFound, orNotFound, reasonOf } from '../../errors.ts'
-import type { Domain } from '../../store/domains/domains.ts'
+import * as domains from '../../store/domains/domains.ts'
+import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
 import { ofDomain as keysOf, setStates } from '../../store/domains/keys.ts'
 import * as store from '../../store/domains/rollovers.ts'
 import type { Phase, Rollover } from '../../store/domains/rollovers.ts'
+import type { RolloverAction } from '../../store/zone/history.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
+import { after, type Timestamp } from '../../time.ts'
 import { operatorFor, type Access, type Writer } from '../actor.ts'
 import { authoriseWhole, findNamed } from '../domains/domains.ts'
 import { repair } from '../repair/reconcile.ts'
 import { ALGORITHMS, newKey, type KeyAlgorithm } from '../secrets/new-key.ts'
 import { delegationsOf, storeKeys } from '../secrets/signing-keys.ts'
 import { policiesOn } from '../tokens/policies.ts'
+import { record, SERVICE, type Author } from '../zone/journal.ts'
 import { openZone } from '../zone/opening.ts'
-import type { Publication } from '../zone/publication.ts'
+import { nextVersion, type Publication } from '../zone/publication.ts'
 import { PHASES, firstPhase, visibilityIn, waitsForSigners, type Sides } from './phases.ts'
 
 export { ALGORITHMS as KEY_ALGORITHMS, PHASES }
@@ -94,7 +98,7 @@ export async function begin(
     const key = newKey(algorithm)
     const sides = { incoming: [key.dnskey], outgoing: old.map(({ dnskey }) => dnskey) }
     await storeKeys(system, trx, domain, [{ ...key, active: true, published: false }], { only: false })
-    return { ...sides, phase: firstPhase(sides), emergency }
+    return { ...sides, phase: firstPhase(sides), emergency, action: 'begin' }
   })
   return begun!
 }
@@ -110,7 +114,7 @@ export async function cancel(access: Access<Writer>): Promise<ShownRollover | un
     const { incoming, outgoing, emergency, phase } = former
     if (phase === 'unpublish') throw new Conflict('It is too late: resolvers may not have the former keys any more.')
     const sides = { incoming: outgoing, outgoing: incoming }
-    return Promise.resolve({ ...sides, phase: phaseBack(phase, sides), emergency })
+    return Promise.resolve({ ...sides, phase: phaseBack(phase, sides), emergency, action: 'cancel' })
   })
 }
 
@@ -130,16 +134,18 @@ function phaseBack(phase: Exclude<Phase, 'unpublish'>, sides: Sides): Phase | un
 export async function confirm(access: Access<Writer>): Promise<ShownRollover> {
   await using zone = await openZone(access, [])
   const { domain, publication, policies } = zone
-  const { trx } = publication
+  const { system, trx } = publication
   await authoriseWhole(trx, domain, policies)
   const rollover = orNotFound(await store.ofDomain(trx, domain.id))
   if (!(await store.confirm(trx, domain.id))) throw new Conflict('The rollover does not wait for a confirmation.')
+  const entry = { action: 'confirm', phase: rollover.phase } as const
+  await recordAction(publication, domain, zone.author, entry, { version: domain.version, since: system.now() })
   await publication.commit()
   return shown(domain, { ...rollover, confirmed: true, seen: 0 })
 }
 
 /** A rollover, and its next phase; undefined: it ends. */
-export type Step = Sides & { phase: Phase | undefined; emergency: boolean }
+export type Step = Sides & { phase: Phase | undefined; emergency: boolean; action: RolloverAction['action'] }
 
 /** Plans a step under the lock of the domain, and carries it out. Returns the rollover, unless it has ended. */
 async function change(
@@ -151,20 +157,23 @@ async function change(
   const { publication } = zone
   const { trx } = publication
   await authoriseWhole(trx, zone.domain, zone.policies)
-  await carryOut(publication, domain, await plan(publication, await store.ofDomain(trx, domain.id)))
+  const step = await plan(publication, await store.ofDomain(trx, domain.id))
+  await carryOut(publication, zone.domain, step, zone.author)
   const rollover = await store.ofDomain(system.db, domain.id)
   return rollover && shown(domain, rollover)
 }
 
 /**
- * Carries out a step, and commits it. The keys, the phase and a mark are committed together; repair then gives the zone
- * these keys. So wherever the process ends, the zone has the keys of this phase, or will get them.
+ * Carries out a step, and commits it. The keys, the phase, its entry in the history and a mark are committed together;
+ * repair then gives the zone these keys. So wherever the process ends, the zone has the keys of this phase, or will get them.
  */
 export async function carryOut(
   publication: Publication,
-  { id, name }: Pick<Domain, 'id' | 'name'>,
-  { incoming, outgoing, phase, emergency }: Step,
+  domain: LockedDomain,
+  { incoming, outgoing, phase, emergency, action }: Step,
+  author: Author = SERVICE,
 ): Promise<void> {
+  const { id, name } = domain
   const { system, trx } = publication
   const now = system.now()
   const { incoming: coming, outgoing: going } = visibilityIn(phase)
@@ -172,6 +181,9 @@ export async function carryOut(
   await setStates(trx, id, outgoing, going, phase === undefined ? now : null)
   if (phase === undefined) await store.remove(trx, id)
   else await store.enter(trx, { domainId: id, phase, incoming, outgoing, emergency }, now)
+  const version = nextVersion(system, domain.sent)
+  await domains.setRepaired(trx, id, version)
+  await recordAction(publication, domain, author, { action, phase: phase ?? null }, { version, since: now })
   await marks.setOwn(trx, name)
   await publication.commit()
   system.log.info('rollover', { zone: name, phase: phase ?? 'done' })
@@ -179,4 +191,16 @@ export async function carryOut(
   await repair(system, name).catch((error: unknown) => {
     system.log.error('keys not published yet', { zone: name, reason: reasonOf(error) })
   })
+}
+
+/** Adds an entry to the history of a domain. */
+async function recordAction(
+  { system, trx }: Publication,
+  { id, published }: LockedDomain,
+  author: Author,
+  rollover: RolloverAction,
+  { version, since }: { version: number; since: Timestamp },
+): Promise<void> {
+  const state = { version, now: after(published, since), rollover }
+  await record(system, trx, id, { ...author, source: 'rollover' }, state, [])
 }

@@ -8,6 +8,9 @@ import { hasToken, isOperator, type Writer } from '../actor.ts'
 
 export type { Author, Source, Step }
 
+/** A version of a domain, its time, and what happened to its rollover, if that is the reason. */
+type State = Pick<Occasion, 'version' | 'now'> & Partial<Pick<Occasion, 'rollover'>>
+
 /** Returns the author of a writer's changes. The operator, and the service itself, are not named. */
 export function authorOf(writer: Writer, source: Source): Author {
   if (isOperator(writer)) return SERVICE
@@ -31,17 +34,13 @@ export async function record(
   trx: Db,
   domainId: number,
   author: Author,
-  state: Pick<Occasion, 'version' | 'now'>,
+  state: State,
   steps: Step[],
 ): Promise<void> {
   await history.add(trx, domainId, occasionOf(system, author, state), steps)
 }
 
 /** Returns the occasion of a change. It has the id of the request only if an account is the author. */
-export function occasionOf(
-  { request }: System,
-  author: Author,
-  { version, now }: Pick<Occasion, 'version' | 'now'>,
-): Occasion {
-  return { ...author, version, now, requestId: author.ownerId === null ? null : (request ?? null) }
+export function occasionOf({ request }: System, author: Author, { version, now, rollover = null }: State): Occasion {
+  return { ...author, version, now, rollover, requestId: author.ownerId === null ? null : (request ?? null) }
 }

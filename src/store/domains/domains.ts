@@ -234,7 +234,7 @@ export async function spend(db: Db, zones: { name: string; serial: number }[]): 
   )
 }
 
-/** Stores the version that repair published. Timestamps stay, because nothing changed for the account. */
+/** Stores the version that repair published, or shall exceed. Timestamps stay, because nothing changed for the account. */
 export async function setRepaired(trx: Db, id: number, version: number): Promise<void> {
   await query(trx, 'update domains set version = :version, rectify = true where id = :id', { id, version })
 }

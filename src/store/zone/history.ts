@@ -4,6 +4,7 @@ import { RESTORABLE_OCTETS } from '../../limits.ts'
 import { stringify } from '../../flow/slices.ts'
 import { microseconds, type Timestamp } from '../../time.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
+import type { Phase } from '../domains/rollovers.ts'
 import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
 import type { Filter, RRsetKey, RRsetState } from './rrsets.ts'
 
@@ -18,6 +19,7 @@ export const SOURCES = [
   'creation',
   'operator',
   'repair',
+  'rollover',
 ] as const
 export type Source = (typeof SOURCES)[number]
 
@@ -30,13 +32,23 @@ export interface Author {
 
 type Contents = Pick<RRsetState, 'ttl' | 'records'>
 
+/** What can happen to the replacement of a domain's keys (contract §15.10); the service itself advances it. */
+export const ACTIONS = ['begin', 'advance', 'confirm', 'cancel'] as const
+
+/** What happened to the replacement of a domain's keys. */
+export interface RolloverAction {
+  action: (typeof ACTIONS)[number]
+  /** Its phase since then; null: it ended. */
+  phase: Phase | null
+}
+
 /** An RRset before and after a write; undefined: it does not exist. */
 export interface Step extends RRsetKey {
   before: Contents | undefined
   after: Contents | undefined
 }
 
-/** A write that changed something, without the changes. */
+/** A write that changed something, or what happened to a rollover; without the changes. */
 export interface Entry {
   id: string
   created: Timestamp
@@ -49,12 +61,14 @@ export interface Entry {
   tokenName: string | null
   requestId: string | null
   count: number
+  /** null unless the source is `rollover`; then there are no changes. */
+  rollover: RolloverAction | null
 }
 
 const COLUMNS = `history.id, history.created, history.version, history.source,
   (select email from accounts where accounts.id = history.owner_id) as owner, history.token_id as "tokenId",
   (select name from tokens where tokens.id = history.token_id) as "tokenName", history.request_id as "requestId",
-  history.count`
+  history.count, history.rollover`
 
 /** An RRset in compact form: its TTL, then its records. */
 type Compact = [ttl: number, ...records: string[]] | null
@@ -71,13 +85,13 @@ function contentsOf(compact: Compact): Contents | undefined {
 }
 
 /** The time and the author of a domain's version. */
-export interface Occasion extends Author {
+export interface Occasion extends Author, Pick<Entry, 'rollover'> {
   version: number
   now: Timestamp
   requestId: string | null
 }
 
-/** Adds an entry with at least one change to a domain's history. */
+/** Adds an entry to a domain's history. */
 export async function add(trx: Db, domainId: number, occasion: Occasion, steps: Step[]): Promise<void> {
   const changes = await stringify(steps, ({ subname, type, before, after }): CompactStep => [
     subname,
@@ -87,8 +101,8 @@ export async function add(trx: Db, domainId: number, occasion: Occasion, steps: 
   ])
   await query(
     trx,
-    `insert into history (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes)
-     values (:id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, :count, :changes)`,
+    `insert into history (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes, rollover)
+     values (:id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, :count, :changes, :rollover)`,
     { ...occasion, id: idAt(occasion.now, randomBytes(8)), domainId, count: steps.length, changes },
   )
 }
@@ -157,9 +171,12 @@ export async function oldest(db: Db, domainId: number): Promise<Moment | undefin
   return maybeOne(db, sql, { domainId })
 }
 
-/** Returns the time when the domain got this version, or the next lower one that it had. */
+/**
+ * Returns the time when the domain's contents got this version, or the next lower one that they had. A rollover does not
+ * change them, and its entry may be later than a write that follows it, if the clock was set back.
+ */
 export async function reached(db: Db, domainId: number, version: number): Promise<Timestamp | undefined> {
-  const sql = `select created from history where domain_id = :domainId and version <= :version
+  const sql = `select created from history where domain_id = :domainId and version <= :version and source <> 'rollover'
     order by created desc, id desc limit 1`
   return (await maybeOne<{ created: Timestamp }>(db, sql, { domainId, version }))?.created
 }

@@ -30,7 +30,9 @@ test('an entry says what changed, who did it, by which token, in which request, 
     `select version, published, email from domains join accounts on accounts.id = owner_id where domains.name = :domain`,
     { domain },
   )
-  t.deepEqual(Object.keys(entry!), [...['id', 'created', 'version', 'source', 'owner', 'token', 'request_id', 'count']])
+  t.deepEqual(Object.keys(entry!), [
+    ...['id', 'created', 'version', 'source', 'owner', 'token', 'request_id', 'count', 'rollover'],
+  ])
   t.regex(entry!.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   t.like(entry, {
     ...{ created: row!.published, version: row!.version, source: 'api', owner: row!.email },

@@ -18,6 +18,7 @@ export interface ShownEntry {
   token: { id: string; name: string | null } | null
   request_id: string | null
   count: number
+  rollover: { action: string; phase: string | null } | null
 }
 
 /** The newest entries of a domain's history, newest first. */
