@@ -1,9 +1,12 @@
 import packet, { type Answer } from 'dns-packet'
 import { Parents } from '../../src/nameserver/parents/parents.ts'
 import { check, type Delegation } from '../../src/service/delegation/checks.ts'
+import { advance } from '../../src/service/rollovers/advancing.ts'
+import { query } from '../../src/store/database.ts'
 import * as domains from '../../src/store/domains/domains.ts'
+import * as rollovers from '../../src/store/domains/rollovers.ts'
 import type { Account } from '../support/clients/accounts.ts'
-import { newDomain } from '../support/clients/api.ts'
+import { newDomain, succeeded } from '../support/clients/api.ts'
 import { reply, startDouble, type Asked, type Double } from '../support/dns/double.ts'
 import { startWorld, type World } from '../support/dns/world.ts'
 import { eventually } from '../support/eventually.ts'
@@ -11,7 +14,7 @@ import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { udpSockets } from '../support/state/sockets.ts'
 
-// Contract §15.9: nameservers of a parent zone that do not answer as they should. The double stands at the address of one
+// Contract §15.9 and §15.10: nameservers of a parent zone that do not answer as they should. The double stands at the address of one
 // of the two, or of both.
 
 const service = useService({ PRIVATE_TRANSFERS: 'on' })
@@ -61,19 +64,47 @@ function right(asked: Asked, ds: string[] = []): Buffer {
   return reply(asked, answers, answers.length > 0 ? {} : { authorities: [soa] })
 }
 
-/** Puts a double at the address of each of these nameservers, and checks a new domain. */
-async function checkWith(answer: (asked: Asked) => Buffer[], ...which: ('a' | 'b')[]): Promise<Delegation> {
+/** Puts a double at the address of each of these nameservers. */
+async function place(answer: (asked: Asked) => Buffer[], ...which: ('a' | 'b')[]): Promise<void> {
   for (const each of which) {
     await world.kill(each)
     const address = world.addresses[each === 'a' ? 0 : 1]
     doubles.push(await startDouble({ address, port: world.port }, answer))
   }
+}
+
+/** Puts a double at the address of each of these nameservers, and checks a new domain. */
+async function checkWith(answer: (asked: Asked) => Buffer[], ...which: ('a' | 'b')[]): Promise<Delegation> {
+  await place(answer, ...which)
   const domain = (await domains.find(service().system.db, await newDomain(account.api, fresh())))!
   return check(service().system, domain)
 }
 
 let names = 0
 const fresh = () => `bad${++names}.example`
+
+/** Looks at a rollover that needs one more observation of the new DS, and returns its phase and what was observed. */
+async function lookAtRollover(): Promise<{ phase: string; seen: number }> {
+  const { db } = service().system
+  const name = await newDomain(account.api, fresh())
+  succeeded(await account.api.post(`/domains/${name}/rollover/`), 201)
+  // Far in the future, so that the service itself does not look.
+  await query(
+    db,
+    `update rollovers set phase = 'await-ds', seen = 1, since = now(), check_at = now() + interval '1 day'
+     where domain_id = (select id from domains where name = :name)`,
+    { name },
+  )
+  await advance(
+    service().system,
+    (await rollovers.all(db)).find((each) => each.name === name)!,
+  )
+  const { phase, seen } = (await rollovers.all(db)).find((each) => each.name === name)!
+  return { phase, seen }
+}
+
+/** The rollover waits for the parent, and must observe everything anew. */
+const STAYS = { phase: 'await-ds', seen: 0 }
 
 const problems = ({ servers }: Delegation) => servers.map(({ problem }) => problem)
 
@@ -106,6 +137,7 @@ for (const [what, answer, problem] of ROWS) {
     t.is(delegation.state, 'unknown')
     t.deepEqual(problems(delegation), [problem, problem])
     t.is(delegation.problems.length, 2)
+    t.deepEqual(await lookAtRollover(), STAYS)
     for (const each of doubles) await each.close()
     doubles = []
     await eventually(() => udpSockets() <= before)
@@ -118,6 +150,7 @@ test('nameservers of the parent that nobody runs leave the state unknown', async
   const delegation = await checkWith(() => [])
   t.is(delegation.state, 'unknown')
   t.deepEqual(problems(delegation), [SILENT, SILENT])
+  t.deepEqual(await lookAtRollover(), STAYS)
 })
 
 test('a slow nameserver of the parent is asked twice, and then does not count', async (t) => {
@@ -125,6 +158,7 @@ test('a slow nameserver of the parent is asked twice, and then does not count', 
   t.is(delegation.state, 'not-delegated')
   t.deepEqual(problems(delegation), [SILENT, null])
   t.is(doubles[0]!.asked.length, 2)
+  t.deepEqual(await lookAtRollover(), STAYS)
 })
 
 test('a nameserver that truncates every answer is asked over TCP', async (t) => {
@@ -141,6 +175,7 @@ test('a nameserver that alone has a DS makes the state propagating', async (t) =
   const delegation = await checkWith((asked) => [right(asked, ['ab'])], 'a')
   t.is(delegation.state, 'propagating')
   t.deepEqual(problems(delegation), [null, null])
+  t.deepEqual(await lookAtRollover(), STAYS)
 })
 
 test('one that answers now so, now so, is propagating at most, if the other one stays as it is', async (t) => {
@@ -157,6 +192,11 @@ test('one that answers now so, now so, is propagating at most, if the other one 
   t.deepEqual(states, ['propagating', 'insecure', 'propagating', 'insecure'])
 })
 
+test('a rollover goes on if all nameservers say so', async (t) => {
+  await place((asked) => [right(asked)], 'a', 'b')
+  t.is((await lookAtRollover()).phase, 'await-ds-ttl')
+})
+
 test('resolvers that do not answer leave the state unknown', async (t) => {
   const { parents } = service().system
   service().system.parents = new Parents({ resolvers: [{ address: '127.0.0.1', port: 9 }], isAllowed: () => true })
@@ -165,6 +205,7 @@ test('resolvers that do not answer leave the state unknown', async (t) => {
     t.is(delegation.state, 'unknown')
     t.is(delegation.parent, null)
     t.deepEqual(delegation.problems, ['The resolvers do not tell which zone delegates the domain.'])
+    t.deepEqual(await lookAtRollover(), STAYS)
   } finally {
     service().system.parents = parents
   }
