@@ -1,8 +1,11 @@
 import { createAccount } from '../support/clients/accounts.ts'
-import { patiently } from '../support/clients/api.ts'
+import { newDomain, patiently } from '../support/clients/api.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useServers, type OwnService, type TestProcess } from '../support/harness.ts'
+import { keysOf, passTime, phaseOf, published } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
+import { entriesOf } from '../support/state/history.ts'
 
 // Two services on one database and one PowerDNS.
 
@@ -121,4 +124,45 @@ test('if one service deletes a domain while the other creates it again, domain a
     t.deepEqual(await discrepancies(servers()), [])
     await services[1].api.delete(`/domains/${name}/`)
   }
+})
+
+test('a rollover begins once, and enters each phase once, whichever service looks at it', async (t) => {
+  const name = await newDomain(services[0].api)
+  const path = `/domains/${name}/rollover/`
+  const begun = await Promise.all(services.map(({ api }) => patiently(() => api.post(path, { algorithm: 'ed25519' }))))
+  t.deepEqual(begun.map(({ status }) => status).sort(), [201, 409])
+  const phases = ['publish', 'await-ds', 'await-ds-ttl', 'unpublish', 'done']
+  for (const phase of phases) {
+    await passTime(servers(), name)
+    await eventuallyIs(() => phaseOf(servers(), name), phase)
+    await published(servers(), name)
+  }
+  const actions = (await entriesOf(services[1].api, name)).map(({ rollover }) => rollover?.phase ?? null)
+  t.deepEqual(actions.reverse(), [null, 'sign', ...phases.slice(0, -1), null])
+  const { served, stored } = await keysOf(servers(), name)
+  t.deepEqual(served, stored)
+  t.is(stored.length, 1)
+})
+
+test('a cancellation beside a confirmation goes back, and the keys are those of its phase', async (t) => {
+  const name = await newDomain(services[0].api)
+  const path = `/domains/${name}/rollover/`
+  await services[0].api.post(path, { algorithm: 'ed25519' })
+  for (const phase of ['publish', 'await-ds']) {
+    await passTime(servers(), name)
+    await eventuallyIs(() => phaseOf(servers(), name), phase)
+    await published(servers(), name)
+  }
+  const [cancelled] = await Promise.all([
+    services[0].api.delete(path),
+    services[1].api.post(`${path}confirm/`),
+    passTime(servers(), name),
+  ])
+  t.is(cancelled.status, 200)
+  await published(servers(), name)
+  const phase = await phaseOf(servers(), name)
+  t.true(phase.startsWith('back: '), phase)
+  const { served, stored } = await keysOf(servers(), name)
+  t.deepEqual(served, stored)
+  t.is(stored.length, 2)
 })
