@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path'
 import { Conflict, reasonOf, StartError } from '../../errors.ts'
 import { query, transaction, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
+import * as rollovers from '../../store/domains/rollovers.ts'
+import * as marks from '../../store/zone/marks.ts'
 import { dump, exportSnapshot, load, otherSessions, readDump, tables, type Counts } from '../../store/dump.ts'
 import type { StoredSecret } from '../../store/encrypted.ts'
 import { lockSchema, migrate, refuseUnknown } from '../../store/migrate.ts'
@@ -176,6 +178,9 @@ export async function restoreDatabase(system: System, file: string): Promise<Con
     }
     await load(trx, url, file)
     await domains.skipSerials(trx)
+    if (contents.migrations.includes('28_rollovers')) {
+      for (const name of await rollovers.distrust(trx)) await marks.setOwn(trx, name)
+    }
   }
   await transaction(system.db, fill, { anySchema: true })
   await migrate(url)

@@ -88,6 +88,29 @@ export async function askParentAgain(trx: Db, domainId: number, now: Timestamp):
   )
 }
 
+/**
+ * Takes all rollovers back to a phase in which the keys of both sides are in the zone, and lets them wait anew: after a
+ * restore of the database, nameservers and parents may have been further, or may have gone back. Returns the names of
+ * their domains.
+ */
+export async function distrust(trx: Db): Promise<string[]> {
+  const distrusted = await query<{ name: string }>(
+    trx,
+    `with again as (
+       update rollovers set phase = case when phase in ('sign', 'publish') then 'publish' else 'await-ds' end,
+         since = now(), confirmed = false, version = null, seen = 0, waited = 0, ttl = 0, mailed = null, check_at = now(),
+         counted = now()
+       where phase <> 'queued'
+       returning domain_id, incoming, outgoing
+     ), shown as (
+       update keys set published = true from again
+       where keys.domain_id = again.domain_id and dnskey = any (incoming || outgoing) and active
+     )
+     select name from again join domains on id = domain_id`,
+  )
+  return distrusted.map(({ name }) => name)
+}
+
 /** Notes what was observed of a phase, unless it is over, and when to look again. @param pause seconds */
 export async function note(
   db: Db,
