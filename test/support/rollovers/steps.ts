@@ -1,4 +1,5 @@
-import { query } from '../../../src/store/database.ts'
+import { one, query } from '../../../src/store/database.ts'
+import * as store from '../../../src/store/domains/rollovers.ts'
 import { eventually } from '../eventually.ts'
 import type { TestServers } from '../harness.ts'
 
@@ -9,6 +10,20 @@ export async function passTime({ system }: Pick<TestServers, 'system'>, name: st
   const sql = `update rollovers set seen = 1, waited = 1000000000, confirmed = phase = 'await-ds', check_at = now()
     where domain_id = (select id from domains where name = :name)`
   await query(system.db, sql, { name })
+}
+
+/** Lets an hour pass for a rollover, as if a process of the service saw it pass, and then a look at it. */
+export async function passHour({ system: { db } }: Pick<TestServers, 'system'>, name: string): Promise<void> {
+  const { due } = await one<{ due: string }>(
+    db,
+    `update rollovers set counted = counted - interval '1 hour', check_at = now()
+     where domain_id = (select id from domains where name = :name) returning cast(check_at as text) as due`,
+    { name },
+  )
+  await store.addWaited(db, 3_600)
+  const sql = `select from rollovers join domains on id = domain_id
+    where name = :name and check_at = cast(:due as timestamptz)`
+  await eventually(async () => (await query(db, sql, { name, due })).length === 0)
 }
 
 /** The phase of a rollover to algorithm 15, `back: …` on the way back from it; `done`: there is none. */
