@@ -57,6 +57,8 @@ const both = (server: Server, nameservers: Partial<Observation['nameservers'][nu
   })),
 })
 
+const digestMissing = (ds: string) =>
+  `Add the DS record "${ds}" at your registrar: another key has a DS record of the digest type 4, and some resolvers then ignore the other types.`
 const REMOVE = `Remove the DS record "${FOREIGN}" at your registrar: the domain has no such key.`
 const UNSIGNED = `Add the DS record "${DS}" at your registrar: until then, the domain is not protected by DNSSEC.`
 const SILENT_SERVER = 'The server a.nic.example (192.0.2.1) of the parent zone example does not answer.'
@@ -116,6 +118,19 @@ const ROWS: [what: string, Observation, DelegationState, problems: string[]][] =
   ['the DS is right', both({ ds: [DS] }), 'secure', []],
   ['the DS are right, with both digests', both({ ds: OWN.ds }), 'secure', []],
   ['the DS of another signer is there, too', both({ ds: [DS, OTHER_SIGNER.ds[0]!] }), 'secure', []],
+  ['all DS of both signers are there', both({ ds: [...OWN.ds, ...OTHER_SIGNER.ds] }), 'secure', []],
+  [
+    'another signer lacks the digest type of ours',
+    both({ ds: [...OWN.ds, OTHER_SIGNER.ds[0]!] }),
+    'secure',
+    [digestMissing(OTHER_SIGNER.ds[1]!)],
+  ],
+  [
+    'we lack the digest type of another signer',
+    both({ ds: [DS, ...OTHER_SIGNER.ds] }),
+    'secure',
+    [digestMissing(OWN.ds[1]!)],
+  ],
   ['a DS has no key', both({ ds: [DS, FOREIGN] }), 'stale', [REMOVE]],
   [
     'a DS has a key of an algorithm that does not sign',

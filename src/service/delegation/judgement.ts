@@ -86,6 +86,7 @@ function judgeDelegation(parent: string, { ns, ds }: { ns: string[]; ds: string[
         ]
       : []),
     ...records.flatMap((record) => dsProblems(record, ds, domain)),
+    ...digestProblems(ds, domain),
   ]
   if (broken) return { state: 'mismatch', problems }
   const others = ns.filter((host) => !nameServers.includes(host))
@@ -134,6 +135,25 @@ function dsProblems({ content, known, usable }: DsRecord, all: string[], domain:
   const better = dsOf(domain).filter((each) => !all.includes(each))
   const todo = better.length === 0 ? 'Remove' : `Add the DS record ${quoted(better)}, and then remove`
   return [`${todo} the DS record ${quoted([content])} at your registrar: resolvers stop trusting its digest, SHA-1.`]
+}
+
+/**
+ * Some validators ignore all DS but those of the greatest digest type in the set, as RFC 4509 §3 says of SHA-256 and
+ * SHA-1. They reject a signer that has none of these. Our keys sign together, each other key alone.
+ */
+function digestProblems(all: string[], { keys }: Delegatee): string[] {
+  const typeOf = (content: string) => Number(content.split(' ')[2])
+  const greatest = Math.max(...all.map(typeOf))
+  const ours = keys.flatMap(({ managed, ds }) => (managed ? ds : []))
+  const others = keys.flatMap(({ managed, ds }) => (managed ? [] : [ds]))
+  return [ours, ...others].flatMap((ds) => {
+    const there = ds.filter((content) => all.includes(content))
+    const missing = ds.filter((content) => typeOf(content) === greatest)
+    if (there.length === 0 || missing.length === 0 || there.some((content) => typeOf(content) === greatest)) return []
+    return [
+      `Add the DS record ${quoted(missing)} at your registrar: another key has a DS record of the digest type ${greatest}, and some resolvers then ignore the other types.`,
+    ]
+  })
 }
 
 function unsigned(domain: Delegatee): string {
