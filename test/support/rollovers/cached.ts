@@ -94,7 +94,10 @@ function overlap(one: Stay<unknown>, other: Stay<unknown>): boolean {
 
 /** Returns why a validator rejects these answers together; undefined: all accept them, or the domain is not secure. */
 function problemOf(ds: DsSet, { keys, signers }: KeySet, data: SignedData): string | undefined {
-  const trusted = keys.filter((key) => key.ds.some((content) => ds.includes(content)) && has(signers, key))
+  const digests = ds.map((content) => Number(content.split(' ')[2]))
+  // Some validators ignore the DS whose digest is not of the best type in the set.
+  const best = ds.filter((_, i) => digests[i] === Math.max(...digests))
+  const trusted = keys.filter((key) => key.ds.some((content) => best.includes(content)) && has(signers, key))
   const believed = data.signers.filter((signer) => has(keys, signer))
   const algorithms = new Set(ds.map((content) => Number(content.split(' ')[1])))
   const signs = (some: KeyName[], algorithm: number) => some.some((key) => key.algorithm === algorithm)

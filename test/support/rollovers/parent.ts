@@ -20,8 +20,8 @@ export interface SignedParent {
   servers: [RestartableServer, RestartableServer]
   /** The content of its DS record, which resolvers trust. */
   ds: string
-  /** Sets the DS of a domain that is delegated to us; resolves when the servers have them. */
-  delegate(name: string, ds: string[]): Promise<void>
+  /** Sets the DS of a domain, and its nameservers, without which it is ours; resolves when the servers have them. */
+  delegate(name: string, ds: string[], hosts?: string[]): Promise<void>
   /** The DS of a domain. */
   dsOf(name: string): string[]
   close(): Promise<void>
@@ -35,7 +35,7 @@ export async function startParent(port: number): Promise<SignedParent> {
   const keys = newFolder()
   const { stdout } = await run('ldns-keygen', ['-k', '-a', 'ECDSAP256SHA256', 'example'], { cwd: keys })
   const key = join(keys, stdout.trim())
-  const delegations = new Map<string, string[]>()
+  const delegations = new Map<string, { ds: string[]; hosts: string[] }>()
   let serial = 0
 
   async function write(folder: string): Promise<void> {
@@ -45,8 +45,8 @@ export async function startParent(port: number): Promise<SignedParent> {
         const host = `${'ab'[i]}.nic.example.`
         return [`example. NS ${host}`, `${host} A ${address}`]
       }),
-      ...[...delegations].flatMap(([name, ds]) => [
-        `${name}. NS ns1.zoneplane.test.`,
+      ...[...delegations].flatMap(([name, { ds, hosts }]) => [
+        ...hosts.map((host) => `${name}. NS ${host}.`),
         ...ds.map((content) => `${name}. ${DS_TTL} DS ${content}`),
       ]),
     ]
@@ -83,9 +83,9 @@ zone:
   return {
     servers,
     ds: readFileSync(`${key}.ds`, 'utf8').trim().split('\tDS\t')[1]!,
-    delegate: (name, ds) =>
+    delegate: (name, ds, hosts = ['ns1.zoneplane.test']) =>
       oneAtATime(async () => {
-        delegations.set(name, ds)
+        delegations.set(name, { ds, hosts })
         serial++
         for (const [i, server] of servers.entries()) {
           await write(folders[i]!)
@@ -93,7 +93,7 @@ zone:
           await eventually(async () => (await serialOf(server)) === serial)
         }
       }),
-    dsOf: (name) => delegations.get(name) ?? [],
+    dsOf: (name) => delegations.get(name)?.ds ?? [],
     async close() {
       await Promise.all(servers.map((server) => server.kill()))
     },

@@ -54,6 +54,7 @@ export interface Stage {
 export async function startStage(nameservers: readonly [Server, ...Server[]], names: string[]): Promise<Stage> {
   const [{ dnsPort: port }] = nameservers
   const parent = await startParent(port)
+  const watches: Watch[] = []
   const resolvers = await startResolvers(parent, Object.fromEntries(names.map((name) => [name, nameservers])), port)
   return {
     parent,
@@ -79,8 +80,12 @@ export async function startStage(nameservers: readonly [Server, ...Server[]], na
         (await domainOf(api, name)).keys.flatMap(({ ds }) => ds),
       )
     },
-    watch: (name, isSecure = true) =>
-      new Watch({ name, isSecure, resolvers: resolvers.validating, nameservers, parents: parent.servers }),
+    watch(name, isSecure = true) {
+      const watched = { name, isSecure, resolvers: resolvers.validating, nameservers, parents: parent.servers }
+      const watch = new Watch(watched)
+      watches.push(watch)
+      return watch
+    },
     followCds(name) {
       const over = new AbortController()
       const running = (async () => {
@@ -97,6 +102,8 @@ export async function startStage(nameservers: readonly [Server, ...Server[]], na
       }
     },
     async close() {
+      // Those of tests that have failed still run.
+      await Promise.all(watches.map((watch) => watch.stop()))
       await Promise.all([parent.close(), resolvers.close()])
     },
   }
