@@ -1,8 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { carryOut } from '../../src/service/rollovers/rollovers.ts'
 import { audit } from '../../src/service/repair/audit.ts'
 import { delegationsOf } from '../../src/service/secrets/signing-keys.ts'
-import { openPublication } from '../../src/service/zone/publication.ts'
 import { query } from '../../src/store/database.ts'
 import { all, type Phase } from '../../src/store/domains/rollovers.ts'
 import { domainOf, newDomain, newRRset, succeeded } from '../support/clients/api.ts'
@@ -10,6 +8,7 @@ import { verifyTransfer } from '../support/dns/dns.ts'
 import { query as ask, rrsetsOf } from '../support/dns/wire.ts'
 import { useService } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
+import { enter } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
 
 // Contract §§8.9, 15.10: whatever the phase of a rollover is, and in whatever order the owner adds and removes records of
@@ -53,14 +52,12 @@ async function served(name: string): Promise<Record<Type, string[]>> {
   return { DNSKEY, CDS, CDNSKEY }
 } // prettier-ignore
 
-/** Takes the rollover of a domain to a phase, with the keys of that phase; undefined: to its end. */
-async function enter(name: string, phase: Phase | undefined): Promise<void> {
+/** Takes the rollover of a domain to a phase; undefined: to its end. */
+async function goTo(name: string, phase: Phase | undefined): Promise<void> {
   const { system } = service()
   // Otherwise it would not wait for DS that no parent had.
   await query(system.db, 'update rollovers set ttl = 86400', {})
-  const rollover = (await all(system.db)).find((each) => each.name === name)!
-  await using publication = await openPublication(system, 'test')
-  await carryOut(publication, { id: rollover.domainId, name }, { ...rollover, phase })
+  await enter(service(), name, phase)
 }
 
 test('records of other signers are served beside those of the service in all phases', async (t) => {
@@ -93,7 +90,7 @@ test('records of other signers are served beside those of the service in all pha
       t.deepEqual(await served(name), Object.fromEntries(expected), `${phase}: ${what}`)
     }
     // Those that are there from the phase before stay.
-    if (phase !== 'sign') await enter(name, phase)
+    if (phase !== 'sign') await goTo(name, phase)
     await isRight(`with ${[...added].join()}`)
     for (const order of ORDERS) {
       // Each is added and removed, or removed and added.

@@ -1,16 +1,14 @@
 import { pause, resume } from '../../../src/service/adoption/pausing.ts'
 import { advance } from '../../../src/service/rollovers/advancing.ts'
-import { carryOut } from '../../../src/service/rollovers/rollovers.ts'
-import { openPublication } from '../../../src/service/zone/publication.ts'
 import { query } from '../../../src/store/database.ts'
-import * as domains from '../../../src/store/domains/domains.ts'
-import { all, type Phase } from '../../../src/store/domains/rollovers.ts'
+import { all } from '../../../src/store/domains/rollovers.ts'
 import { domainOf, newDomain, newRRset, succeeded } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
 import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
 import { useAccount, useService } from '../../support/harness.ts'
+import { enter } from '../../support/rollovers/steps.ts'
 import { test } from '../../support/serial.ts'
 
 // Contract §15.10: the replacement of keys over HTTP. What resolvers see meanwhile: test/served/rollovers.test.ts.
@@ -59,15 +57,6 @@ async function reach(api: Client, name: string, phase: string): Promise<Shown> {
 async function cdsOf(name: string): Promise<string[]> {
   const contents = await lookUp(service().powerDns, name, 'CDS')
   return contents.map((content) => content.toLowerCase().replace(/(?<=^\S+ \S+ \S+ .*) /g, '')).sort()
-}
-
-/** Takes a rollover to a phase, with the keys of that phase. */
-async function enter(name: string, phase: Phase): Promise<void> {
-  const { system } = service()
-  const rollover = (await all(system.db)).find((each) => each.name === name)!
-  await using publication = await openPublication(system, 'test')
-  const domain = (await domains.lock(publication.trx, name))!
-  await carryOut(publication, domain, { ...rollover, phase, action: 'advance' })
 }
 
 /** Puts a rollover into a phase without the time that leads there. */
@@ -392,7 +381,7 @@ for (const [phase, expected, served] of [
   test(`a domain that was deleted in ${phase} comes back in ${expected}: the parent may have changed`, async (t) => {
     const { api } = account()
     const name = await rolling({ algorithm: 'ed25519' })
-    await enter(name, phase)
+    await enter(service(), name, phase)
     const { add_ds } = await shown(api, name)
     succeeded(await api.delete(`/domains/${name}/`), 204)
     succeeded(await api.post('/domains/', { name, restore: true }), 201)

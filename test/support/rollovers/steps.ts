@@ -1,4 +1,7 @@
+import { carryOut } from '../../../src/service/rollovers/rollovers.ts'
+import { openPublication } from '../../../src/service/zone/publication.ts'
 import { one, query } from '../../../src/store/database.ts'
+import * as domains from '../../../src/store/domains/domains.ts'
 import * as store from '../../../src/store/domains/rollovers.ts'
 import { eventually } from '../eventually.ts'
 import type { TestServers } from '../harness.ts'
@@ -24,6 +27,14 @@ export async function passHour({ system: { db } }: Pick<TestServers, 'system'>, 
   const sql = `select from rollovers join domains on id = domain_id
     where name = :name and check_at = cast(:due as timestamptz)`
   await eventually(async () => (await query(db, sql, { name, due })).length === 0)
+}
+
+/** Takes a rollover to a phase, with the keys of that phase; undefined: to its end. */
+export async function enter({ system }: Pick<TestServers, 'system'>, name: string, phase: store.Phase | undefined) {
+  const rollover = (await store.all(system.db)).find((each) => each.name === name)!
+  await using publication = await openPublication(system, 'test')
+  const domain = (await domains.lock(publication.trx, name))!
+  await carryOut(publication, domain, { ...rollover, phase, action: 'advance' })
 }
 
 /** The phase of a rollover to algorithm 15, `back: …` on the way back from it; `done`: there is none. */
