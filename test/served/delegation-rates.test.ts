@@ -5,12 +5,13 @@ import { runInNewContext } from 'node:vm'
 import type { Clock } from '../../src/nameserver/parents/pace.ts'
 import { Parents } from '../../src/nameserver/parents/parents.ts'
 import type { Endpoint } from '../../src/nameserver/wire/client.ts'
-import type { Question, Reply, ReplyRecord } from '../../src/nameserver/wire/messages.ts'
+import type { Question, Reply } from '../../src/nameserver/wire/messages.ts'
 import { checkDue } from '../../src/service/delegation/checking.ts'
 import { one, query } from '../../src/store/database.ts'
 import type { System } from '../../src/system.ts'
 import { later } from '../../src/time.ts'
 import { depth } from '../support/depth.ts'
+import { answer, RESOLVER } from '../support/dns/simulated-parents.ts'
 import { useServers } from '../support/harness.ts'
 
 // Contract §15.9: a simulation of the checks of many domains below one parent. Its nameservers answer in memory. The clock
@@ -70,39 +71,12 @@ function note(server: string | undefined): void {
   perServer.set(server, now)
 }
 
-const OURS = '192.0.2.1'
-const ADDRESSES: Record<string, string> = {
-  'a.example': '192.0.2.2',
-  'b.example': '192.0.2.3',
-  'ns1.zoneplane.test': OURS,
-}
-const RESOLVER = '192.0.2.4'
-
-const record = (type: string, name: string, content: string): ReplyRecord => ({ name, type, ttl: 60, content })
-const reply = (more: Partial<Reply>): Reply => ({
-  ...{ rcode: 'NOERROR', isAuthoritative: true, isTruncated: false, answers: [], authorities: [], additionals: [] },
-  ...more,
-})
-const SOA = [record('SOA', 'example', '1')]
-
-/** Parents that are asked in memory: all delegate all domains to us, without DS. */
+/** Parents that are asked in memory. */
 class SimulatedParents extends Parents {
-  protected override send({ address }: Endpoint, { name, type }: Question): Promise<Reply> {
-    note(address === RESOLVER ? undefined : address)
-    return Promise.resolve(reply(answerOf(address, name, type)))
+  protected override send(endpoint: Endpoint, question: Question): Promise<Reply> {
+    note(endpoint.address === RESOLVER ? undefined : endpoint.address)
+    return Promise.resolve(answer(endpoint, question))
   }
-}
-
-function answerOf(address: string, name: string, type: string): Partial<Reply> {
-  if (address === OURS) return { answers: [record('SOA', name, '1')] }
-  if (address !== RESOLVER) {
-    return type === 'DS'
-      ? { authorities: SOA }
-      : { isAuthoritative: false, authorities: [record('NS', name, 'ns1.zoneplane.test')] }
-  }
-  if (type === 'SOA') return { answers: SOA }
-  if (type === 'NS') return { answers: ['a.example', 'b.example'].map((host) => record('NS', name, host)) }
-  return { answers: type === 'A' ? [record('A', name, ADDRESSES[name]!)] : [] }
 }
 
 test('many domains below one parent are checked at the rates of the contract, at constant memory', async (t) => {
