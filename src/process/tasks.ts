@@ -8,7 +8,7 @@ import { reconcileTask } from '../service/repair/reconcile.ts'
 import { retentionTask } from '../service/domains/retention.ts'
 import { measuringTask } from '../service/operation/measuring.ts'
 import { catalogTask } from '../service/secondaries/catalogs.ts'
-import { rolloverTask } from '../service/rollovers/advancing.ts'
+import { rolloverTasks } from '../service/rollovers/advancing.ts'
 import { sweepTask } from '../service/secondaries/sweep.ts'
 import type { System } from '../system.ts'
 
@@ -45,7 +45,7 @@ export async function serve(system: System): Promise<Running> {
     retentionTask(system),
     catalogTask(system),
     sweepTask(system),
-    rolloverTask(system),
+    ...rolloverTasks(system),
     delegationTask(system),
   ]
   if (system.metrics !== undefined) tasks.push(measuringTask(system, system.metrics, projectVersion()))

@@ -13,6 +13,7 @@ import { test } from '../support/serial.ts'
 // The commands about keys. No service runs, so a test itself begins the rollovers of the queue.
 
 const servers = useServers()
+const NEVER = new AbortController().signal
 const zoneplane = commandsOn(() => servers().system)
 
 interface Shown {
@@ -122,30 +123,30 @@ test('--all queues every domain without a rollover, and so many are under way at
   t.is(await done('dnssec', 'roll', '--all', '--at-most', '3', '--algorithm', 'ed25519'), 'queued: 6\n')
   t.deepEqual(await begun(), [mine])
   t.like((await json('dnssec', 'status'))[others[0]], { phase: 'queued', waits_for: 'turn', can_cancel: true })
-  await beginQueued(system, 100)
+  await beginQueued(system, 100, NEVER)
   const first = [mine, others[0], others[1]].sort()
   t.deepEqual(await begun(), first)
   t.like(await phases(), { [mine]: 'publish', [others[0]]: 'sign' })
-  await beginQueued(system, 100)
+  await beginQueued(system, 100, NEVER)
   t.deepEqual(await begun(), first)
   // Who waits for the parent does not count.
   await update(`rollovers set phase = 'await-ds'`, others[0])
-  await beginQueued(system, 100)
+  await beginQueued(system, 100, NEVER)
   t.deepEqual(await begun(), [...first, others[2]!].sort())
   // Nor do those that wait for other signers, until their owners vouch for them.
   await addSigner(mine)
-  await beginQueued(system, 100)
+  await beginQueued(system, 100, NEVER)
   t.deepEqual(await begun(), [...first, others[2]!, others[3]!].sort())
   await done('dnssec', 'confirm', mine)
-  await beginQueued(system, 100)
+  await beginQueued(system, 100, NEVER)
   t.is((await begun()).length, 5)
   // While more are under way, none begins; the end of some makes room.
   await update(`rollovers set phase = 'await-ds-ttl'`, others[0])
-  await beginQueued(system, 100)
+  await beginQueued(system, 100, NEVER)
   t.is((await begun()).length, 5)
   await done('dnssec', 'cancel', mine, others[1], others[2]!)
   t.is((await begun()).length, 2)
-  await beginQueued(system, 100)
+  await beginQueued(system, 100, NEVER)
   t.deepEqual(await begun(), [others[0], others[3]!, others[4]!].sort())
 
   t.is(await done('dnssec', 'cancel', '--all'), 'removed: 1\n')
@@ -156,13 +157,13 @@ test('--all queues every domain without a rollover, and so many are under way at
 test('--all again changes what is queued, and nothing that has begun', async (t) => {
   const [one, other] = (await newDomains(2)) as [string, string]
   await done('dnssec', 'roll', '--all')
-  await beginQueued(servers().system, 1)
+  await beginQueued(servers().system, 1, NEVER)
   t.deepEqual(await begun(), [one])
   await done('dnssec', 'roll', '--all', '--emergency', '--at-most', '2')
   const status = await json('dnssec', 'status')
   t.like(status[one], { phase: 'publish', emergency: false })
   t.like(status[other], { phase: 'queued', emergency: true })
-  await beginQueued(servers().system, 1)
+  await beginQueued(servers().system, 1, NEVER)
   t.like((await json('dnssec', 'status'))[other], { phase: 'publish', emergency: true })
 })
 
@@ -181,7 +182,7 @@ test('a domain that cannot begin stays queued for a while, and the others go on'
   await query(db, `delete from keys where domain_id = (select id from domains where name = :broken)`, { broken })
   await done('domain', 'pause', paused)
   await done('dnssec', 'roll', '--all')
-  await beginQueued(servers().system, 100)
+  await beginQueued(servers().system, 100, NEVER)
   t.like(await phases(), { [broken]: 'queued', [paused]: 'queued', [fine]: 'publish' })
   const pauses = await query<{ waits: boolean }>(
     db,
@@ -190,7 +191,7 @@ test('a domain that cannot begin stays queued for a while, and the others go on'
   )
   t.deepEqual(pauses, [{ waits: true }])
   await done('domain', 'resume', paused, '--ours')
-  await beginQueued(servers().system, 100)
+  await beginQueued(servers().system, 100, NEVER)
   t.like(await phases(), { [broken]: 'queued', [paused]: 'publish' })
 })
 

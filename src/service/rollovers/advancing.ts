@@ -1,9 +1,10 @@
+import pLimit from 'p-limit'
 import { reasonOf } from '../../errors.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/rollovers.ts'
-import type { Rollover } from '../../store/domains/rollovers.ts'
-import { exclusively } from '../../store/turns.ts'
+import type { Rollover, Side } from '../../store/domains/rollovers.ts'
+import { exclusively, type Work } from '../../store/turns.ts'
 import * as marks from '../../store/zone/marks.ts'
 import { largestTtl } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
@@ -11,7 +12,7 @@ import { DAY, HOUR } from '../../limits.ts'
 import { secondsBetween } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
-import { check, lastCheck } from '../delegation/checks.ts'
+import { check, checkRoutinely, lastCheck } from '../delegation/checks.ts'
 import { dsTtlOf } from '../delegation/observation.ts'
 import { delegationsOf, keyOfDelegation } from '../secrets/signing-keys.ts'
 import { openPublication } from '../zone/publication.ts'
@@ -25,8 +26,9 @@ import { carryOut } from './rollovers.ts'
 /** Milliseconds between two looks at the rollovers that are due. */
 const ROLLOVER_PAUSE = 1_000
 
-/** The number of rollovers that one look takes up. */
+/** The number of rollovers that one look takes up, and of those that are looked at at the same time. */
 const ROLLOVERS_AT_ONCE = 100
+const PARALLEL = 10
 
 /** The longest time between two looks at a rollover, in seconds. */
 const LONGEST_PAUSE = 60
@@ -41,10 +43,26 @@ interface Observation extends Pick<Rollover, 'version' | 'seen' | 'ttl'> {
   isOver: boolean
 }
 
-/** Takes rollovers from phase to phase, until stopped. */
-export function rolloverTask(system: System): BackgroundTask {
+/**
+ * Takes rollovers from phase to phase, until stopped. Those that wait for parents do not hold up the others: strangers'
+ * nameservers are asked slowly, and may not answer.
+ */
+export function rolloverTasks(system: System): BackgroundTask[] {
   const stopwatch = new Stopwatch()
-  return keepRunning(system, 'key rollovers', () => look(system, stopwatch), ROLLOVER_PAUSE)
+  const look = async (stopping: AbortSignal) => {
+    const hasTurn = await inTurn(system, 'rollovers', async () => {
+      await store.addWaited(system.db, stopwatch.tick())
+      await advanceDue(system, 'service', stopping)
+      await beginQueued(system, ROLLOVERS_AT_ONCE, stopping)
+    })
+    if (!hasTurn) stopwatch.stop()
+  }
+  const lookAtParents = (stopping: AbortSignal) =>
+    inTurn(system, 'rollovers at parents', () => advanceDue(system, 'parent', stopping))
+  return [
+    keepRunning(system, 'key rollovers', look, ROLLOVER_PAUSE),
+    keepRunning(system, 'key rollovers at parents', lookAtParents, ROLLOVER_PAUSE),
+  ]
 }
 
 /**
@@ -68,22 +86,22 @@ class Stopwatch {
   }
 }
 
-async function look(system: System, stopwatch: Stopwatch): Promise<void> {
-  const hasTurn =
-    (await store.exist(system.db)) && (await exclusively(system.db, 'rollovers', () => advanceDue(system, stopwatch)))
-  if (!hasTurn) stopwatch.stop()
+/** Runs `work`, unless there are no rollovers, or another process has the turn; returns whether it ran. */
+async function inTurn(system: System, turn: Work, work: () => Promise<void>): Promise<boolean> {
+  return (await store.exist(system.db)) && (await exclusively(system.db, turn, work))
 }
 
-async function advanceDue(system: System, stopwatch: Stopwatch): Promise<void> {
-  await store.addWaited(system.db, stopwatch.tick())
-  for (const rollover of await store.due(system.db, ROLLOVERS_AT_ONCE)) {
+/** Looks at the rollovers of a side that are due; a failure, or a server that does not answer, does not reach the others. */
+async function advanceDue(system: System, side: Side, stopping: AbortSignal): Promise<void> {
+  await pLimit(PARALLEL).map(await store.due(system.db, side, ROLLOVERS_AT_ONCE), async (rollover) => {
+    if (stopping.aborted) return
     await advance(system, rollover).catch(async (error: unknown) => {
+      if (stopping.aborted) return
       system.log.error('rollover not advanced', { zone: rollover.name, reason: reasonOf(error) })
       // Otherwise it would take the place of others in each look.
       await store.postpone(system.db, rollover.domainId, LONGEST_PAUSE)
     })
-  }
-  await beginQueued(system, ROLLOVERS_AT_ONCE)
+  })
 }
 
 /** Looks at a rollover, and takes it to its next phase if this one is over. */
@@ -150,7 +168,8 @@ async function observeParent(system: System, domain: Domain, rollover: Rollover)
   if (rollover.confirmed) return { version, seen: 1, ttl: UNKNOWN_DS_TTL + dsMargin, pause: 0, isOver: true }
   // Caches may still have DS that the parent had at the check before.
   const before = await lastCheck(system, domain)
-  const { servers } = await check(system, domain)
+  // Only what all servers say ends the phase. Until then, most looks find that nothing is new.
+  const { servers } = await (rollover.seen === 0 ? checkRoutinely : check)(system, domain)
   const sets = servers.map(({ problem, ds }) => (problem === null ? ds : undefined))
   const isReplaced = sets.length > 0 && sets.every((ds) => ds !== undefined && isOf(domain, rollover, ds))
   const isUnsigned = sets.length > 0 && sets.every((ds) => ds?.length === 0)

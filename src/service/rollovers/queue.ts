@@ -22,13 +22,17 @@ export async function emptyQueue({ db }: System): Promise<number> {
   return store.emptyQueue(db)
 }
 
-/** Begins queued rollovers, as many as may be under way. One that fails stays in the queue. */
-export async function beginQueued(system: System, limit: number): Promise<void> {
+/**
+ * Begins queued rollovers, as many as may be under way. One that fails stays in the queue. They begin one after the other:
+ * each takes the place of a write of the domain's owner.
+ */
+export async function beginQueued(system: System, limit: number, stopping: AbortSignal): Promise<void> {
   for (const { domainId, name, algorithm, emergency } of await store.startable(system.db, limit)) {
     try {
       const wish = { algorithm: algorithm as KeyAlgorithm, emergency }
       await begin(await accessOfOperator(system, name), wish, { isQueued: true })
     } catch (error) {
+      if (stopping.aborted) return
       system.log.error('rollover not begun', { zone: name, reason: reasonOf(error) })
       await store.postpone(system.db, domainId, RETRY_PAUSE)
     }

@@ -174,11 +174,16 @@ export async function exist(db: Db): Promise<boolean> {
   return (await maybeOne(db, 'select from rollovers limit 1')) !== undefined
 }
 
+/** Who has to do the next step of a rollover. */
+export type Side = 'service' | 'parent'
+
 /** Returns rollovers whose next observation is due, with the names of their domains, the longest due first. */
-export async function due(db: Db, limit: number): Promise<(Rollover & { name: string })[]> {
+export async function due(db: Db, side: Side, limit: number): Promise<(Rollover & { name: string })[]> {
   const sql = `select ${COLUMNS}, domains.name from rollovers join domains on domains.id = domain_id
-    where check_at <= now() and phase <> 'queued' and not domains.paused order by check_at limit :limit`
-  return query(db, sql, { limit })
+    where check_at <= now() and phase <> 'queued' and not domains.paused
+      and (phase = 'await-ds' and not confirmed) = :isAtParent
+    order by check_at limit :limit`
+  return query(db, sql, { isAtParent: side === 'parent', limit })
 }
 
 /** Returns all rollovers with the names of their domains, the oldest first. */
