@@ -1,6 +1,7 @@
 import { conflictProblem } from '../../dns/node.ts'
 import { Conflict, Invalid, Obstructed, orNotFound, PreconditionFailed, refusalOf } from '../../errors.ts'
 import { isConfined, type LockedDomain } from '../../store/domains/domains.ts'
+import { buried, type DeletedDomain } from '../../store/zone/deleted-domains.ts'
 import * as store from '../../store/zone/history.ts'
 import type { Entry, Step } from '../../store/zone/history.ts'
 import type { Db } from '../../store/database.ts'
@@ -138,7 +139,7 @@ async function carryOut(zone: Zone, changes: Change[], terms: Terms): Promise<Wr
 }
 
 /** A deleted domain, and the RRsets with which it comes back. */
-export type Deleted = store.DeletedDomain & { rrsets: RRsetState[] }
+export type Deleted = DeletedDomain & { rrsets: RRsetState[] }
 
 /**
  * Finds the domain of this name that the writer's account deleted last. No policy names a deleted domain, so a confined
@@ -147,7 +148,7 @@ export type Deleted = store.DeletedDomain & { rrsets: RRsetState[] }
  * @throws Invalid if none exists, or its state is not known
  */
 export async function deletedDomain(trx: Db, name: string, writer: Writer, at?: Timestamp): Promise<Deleted> {
-  const domain = isConfined(writer) ? undefined : await store.buried(trx, name, writer.accountId)
+  const domain = isConfined(writer) ? undefined : await buried(trx, name, writer.accountId)
   if (domain === undefined) throw Invalid.field('name', 'There is nothing to restore.')
   const oldest = await store.oldest(trx, domain.id)
   if (at !== undefined && (oldest === undefined || at < oldest.created || at > domain.deleted)) {

@@ -2,7 +2,8 @@ import { CLOCK_SKEW, DAY } from '../../limits.ts'
 import * as keys from '../../store/domains/keys.ts'
 import type { RetiredKey } from '../../store/domains/keys.ts'
 import * as windows from '../../store/windows.ts'
-import * as history from '../../store/zone/history.ts'
+import { forget } from '../../store/zone/deleted-domains.ts'
+import { removeBefore } from '../../store/zone/history.ts'
 import type { System } from '../../system.ts'
 import { later, type Timestamp } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
@@ -19,7 +20,7 @@ const HISTORY_PAUSE = 600_000
  */
 export async function trimHistory(system: System, stopping?: AbortSignal): Promise<void> {
   const first = daysAgo(system, system.config.historyDays)
-  for (const remove of [history.removeBefore, history.forget]) {
+  for (const remove of [removeBefore, forget]) {
     while (stopping?.aborted !== true && (await remove(system.db, first, HISTORY_BATCH)) === HISTORY_BATCH);
   }
 }

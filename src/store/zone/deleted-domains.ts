@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import type { Pool } from 'pg'
+import { RESTORABLE_OCTETS } from '../../limits.ts'
+import type { Timestamp } from '../../time.ts'
+import { maybeOne, one, query, type Db } from '../database.ts'
+import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+import { idAt, type Occasion } from './history.ts'
+
+/** A deleted domain. */
+export interface DeletedDomain {
+  id: number
+  name: string
+  ownerId: string
+  minimumTtl: number
+  denial: string
+  created: Timestamp
+  deleted: Timestamp
+}
+
+/**
+ * Remembers a domain that is about to be deleted, with its keys and an entry for its last state, unless that is larger
+ * than RESTORABLE_OCTETS.
+ */
+export async function bury(trx: Db, domainId: number, occasion: Occasion): Promise<void> {
+  await query(
+    trx,
+    `with buried as (
+       insert into deleted_domains (id, name, owner_id, minimum_ttl, denial, created, deleted)
+       select id, name, owner_id, minimum_ttl, denial, created, :now from domains
+       where id = :domainId and record_octets <= ${RESTORABLE_OCTETS}
+       returning id
+     )
+     insert into history (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes)
+     select :id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, size, (
+       select '[' || coalesce(string_agg(format('["%s","%s",[%s,%s,null]', subname, type, ttl,
+         substr(cast(array_to_json(records) as text), 2)), ','), '') || ']'
+       from rrsets where domain_id = :domainId
+     ) from buried join domains using (id)`,
+    { ...occasion, id: idAt(occasion.now, randomBytes(8)), domainId },
+  )
+}
+
+/** Returns the domain of this name that was deleted last; with `ownerId`, of this account. */
+export async function buried(db: Db, name: string, ownerId: string | null): Promise<DeletedDomain | undefined> {
+  return maybeOne(
+    db,
+    `select id, name, owner_id as "ownerId", minimum_ttl as "minimumTtl", denial, created, deleted
+     from deleted_domains
+     where name = :name and (cast(:ownerId as uuid) is null or owner_id = :ownerId) order by deleted desc limit 1`,
+    { name, ownerId },
+  )
+}
+
+/** A deleted domain in a list. `created` is the time of its deletion, by which lists are sorted. */
+export type ListedDeletion = Pick<DeletedDomain, 'id' | 'name' | 'created'>
+
+const FOUND = 'owner_id = :ownerId and strpos(name, :search) > 0'
+
+/**
+ * Those of each name that were deleted last, unless there is a domain of that name again. Instead of such subqueries,
+ * Postgres would join all domains of all accounts.
+ */
+const RESTORABLE = `(
+    select id, name, owner_id, deleted as created from deleted_domains
+    where (select id from domains where domains.name = deleted_domains.name) is null
+      and id = (
+        select later.id from deleted_domains as later
+        where later.name = deleted_domains.name and later.owner_id = deleted_domains.owner_id
+        order by later.deleted desc limit 1
+      )
+  ) as deleted_domains`
+
+/** Returns a page of the deleted domains that an account can restore and that contain a text, last deletion first. */
+export async function restorable(
+  pool: Pool,
+  ownerId: string,
+  search: string,
+  cursor?: Cursor,
+): Promise<Page<ListedDeletion>> {
+  const bindings = { ownerId, search }
+  const list = { table: RESTORABLE, columns: 'id, name, created', conditions: [FOUND], bindings }
+  return pageOf<ListedDeletion>(pool, list, cursor)
+}
+
+/** Counts the domains of `restorable`. */
+export async function countRestorable(db: Db, ownerId: string, search: string): Promise<number> {
+  const sql = `select count(*) as n from ${RESTORABLE} where ${FOUND}`
+  return (await one<{ n: number }>(db, sql, { ownerId, search })).n
+}
+
+/** Forgets that a domain was deleted. Also deletes its history and keys, unless the domain exists again. */
+export async function exhume(trx: Db, domainId: number): Promise<void> {
+  await query(trx, 'delete from deleted_domains where id = :domainId', { domainId })
+}
+
+/** Forgets at most `limit` domains that were deleted before this time, and returns their number. */
+export async function forget(db: Db, time: Timestamp, limit: number): Promise<number> {
+  const forgotten = await query(
+    db,
+    `delete from deleted_domains where id in (
+       select id from deleted_domains where deleted < :time limit :limit for update skip locked
+     ) returning id`,
+    { time, limit },
+  )
+  return forgotten.length
+}
