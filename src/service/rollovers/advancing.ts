@@ -30,6 +30,12 @@ const ROLLOVER_PAUSE = 1_000
 const ROLLOVERS_AT_ONCE = 100
 const PARALLEL = 10
 
+/**
+ * Phases begin one after the other. Otherwise they would take longer, and so would writes of these domains, which wait for
+ * them as for other writes.
+ */
+const publishing = pLimit(1)
+
 /** The longest time between two looks at a rollover, in seconds. */
 const LONGEST_PAUSE = 60
 
@@ -110,7 +116,10 @@ export async function advance(system: System, rollover: Rollover & { name: strin
   if (domain?.id !== rollover.domainId) return
   const { isOver, pause, ...observed } = await observe(system, domain, rollover)
   await store.note(system.db, rollover, observed, pause)
-  if (!isOver) return
+  if (isOver) await publishing(() => enterNext(system, domain, rollover))
+}
+
+async function enterNext(system: System, domain: Domain, rollover: Rollover): Promise<void> {
   await using publication = await openPublication(system, 'rollovers', { queue: `zone ${domain.name}` })
   const locked = await domains.lock(publication.trx, domain.name)
   const present = locked && (await store.ofDomain(publication.trx, domain.id))
