@@ -101,6 +101,10 @@ export const METRICS = {
     'Answers of secondaries to the sweep: they serve the current version of a zone, are behind, or do not answer.',
     { secondary: [], answer: ['current', 'behind', 'none'] },
   ),
+  zoneplane_parent_notifications_total: counter(
+    'Attempts to tell a parent zone that CDS have changed, by what became of them.',
+    { outcome: ['acknowledged', 'refused', 'silent', 'unreachable', 'unwanted', 'unknown'] },
+  ),
 }
 
 /** The bounds of all histograms. */

@@ -2,7 +2,8 @@ import type { Pool } from 'pg'
 import { begin, one, type Db } from './database.ts'
 
 /** Work that one process at a time does. */
-export type Work = 'catalog zones' | 'checks at the parent' | 'rollovers' | 'rollovers at parents'
+export type Work =
+  'catalog zones' | 'checks at the parent' | 'notifications of parents' | 'rollovers' | 'rollovers at parents'
 
 /** Takes the turn to do this work until the transaction ends. Returns false if another process has it. */
 export async function takeTurn(trx: Db, work: Work): Promise<boolean> {

@@ -38,7 +38,7 @@ test.serial('a question of any type is answered over UDP', async (t) => {
 })
 
 test.serial(
-  'the question has EDNS with 1232 octets, and asks a resolver for recursion without validation',
+  'the question has EDNS with 1232 octets, and asks a resolver for recursion without validation, but for DSYNC',
   async (t) => {
     const messages: Buffer[] = []
     const endpoint = { address: '127.0.0.1', port: await freePort() }
@@ -52,13 +52,16 @@ test.serial(
     const client = new DnsClient(endpoint)
     await client.query(QUESTION, 5_000)
     await client.query({ ...QUESTION, recursive: true }, 5_000)
+    await client.query({ ...QUESTION, type: 'DSYNC', recursive: true }, 5_000)
     await client.close()
     socket.close()
-    const [plain, recursive] = messages.map((message) => packet.decode(message))
+    const [plain, recursive, dsync] = messages.map((message) => packet.decode(message))
     t.like(plain!.additionals![0], { type: 'OPT', udpPayloadSize: 1232 })
     t.false(plain!.flag_rd)
     t.true(recursive!.flag_rd)
     t.true(recursive!.flag_cd)
+    // What says where to send messages must be valid.
+    t.false(dsync!.flag_cd)
   },
 )
 

@@ -140,6 +140,7 @@ const RELEASED: Record<string, string> = {
   '26_announced_keys': '19725788a7856b4e9a0253c550560318961edaa3abe94621dda30c1b6f4a47ca',
   '27_delegations': 'f1714e3d024cf9d6f97238b9a6faceeb1348f5ffcfe8b806b2c42baf7f127121',
   '28_rollovers': '1321ab724ff852e290615ceb7356f5e63f8019c2f79de99c74d0cc9cb5d386eb',
+  '29_parent_notifications': 'ae2bcc2a1acc91d79d1516e19e9e2871c21ba6c5554e46c11888abcf03a11898',
   '30_rollover_history': '906b2ad756dc0628e82b3604a907e1f8ee6facf5ca80c0731aeb5809857be2ec',
 }
 
@@ -161,6 +162,7 @@ const SCHEMAS = [
   '26_announced_keys',
   '27_delegations',
   '28_rollovers',
+  '29_parent_notifications',
   '30_rollover_history',
 ]
 

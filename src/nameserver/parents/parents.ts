@@ -2,6 +2,7 @@ import { getServers } from 'node:dns'
 import { Busy } from '../../errors.ts'
 import { DnsClient, type Endpoint } from '../wire/client.ts'
 import type { Question, Reply } from '../wire/messages.ts'
+import { lookupNames, readDsync } from './dsync.ts'
 import { Pace, REAL_CLOCK, type Clock } from './pace.ts'
 import { isWithin, readReferral, refused, type Referral } from './referral.ts'
 
@@ -33,6 +34,12 @@ export interface ParentZone {
 
 /** The answer of a server of the parent zone about a domain. */
 export type ParentAnswer = ParentServer & Referral
+
+/**
+ * What became of a NOTIFY to a parent zone: the target has answered NOERROR or another code, or nothing; it has no address
+ * that may be asked; the parent zone wants none; or the resolvers do not tell.
+ */
+export type Notification = 'acknowledged' | 'refused' | 'silent' | 'unreachable' | 'unwanted' | 'unknown'
 
 interface Options {
   /** The resolvers; none: those of the system. */
@@ -140,6 +147,33 @@ export class Parents {
     }
   }
 
+  /** Tells the parent zone of a domain that its CDS have changed, if it wants to know (RFC 9859 §4). */
+  async notify(domain: string): Promise<Notification> {
+    const zone = await this.find(domain)
+    if (zone === undefined) return 'unknown'
+    for (const name of lookupNames(domain, zone.name)) {
+      const reply = await this.#resolve({ name, type: 'DSYNC' })
+      if (reply === undefined) return 'unknown'
+      const endpoint = readDsync(reply)
+      if (endpoint !== undefined) return this.#notify(domain, endpoint)
+    }
+    return 'unwanted'
+  }
+
+  async #notify(domain: string, { target, port }: { target: string; port: number }): Promise<Notification> {
+    let outcome: Notification = 'unreachable'
+    for (const address of await this.addresses(target)) {
+      try {
+        const reply = await this.#question(address, { name: domain, type: 'CDS', notify: true }, port)
+        if (reply !== undefined) return reply.rcode === 'NOERROR' ? 'acknowledged' : 'refused'
+        outcome = 'silent'
+      } catch (error) {
+        if (error instanceof Busy) throw error
+      }
+    }
+    return outcome
+  }
+
   /** Returns the reason why a nameserver does not serve a domain; undefined: it does, or cannot be asked from here. */
   async authorityProblem(address: string, domain: string): Promise<string | undefined> {
     try {
@@ -155,10 +189,10 @@ export class Parents {
   }
 
   /** Asks a server of strangers; undefined: it does not answer. @throws the error of the system if it cannot send */
-  async #question(address: string, question: Question): Promise<Reply | undefined> {
+  async #question(address: string, question: Question, port = this.#port): Promise<Reply | undefined> {
     for (let left = ATTEMPTS; left > 0; left--) {
       await this.#pace.turn(address)
-      const reply = await this.send({ address, port: this.#port }, question)
+      const reply = await this.send({ address, port }, question)
       if (reply !== undefined) return reply
     }
     return undefined

@@ -17,10 +17,12 @@ import { WAITING_TIME } from './planning.ts'
 const BATCH_PAUSE = 1_000
 const PLANNING_PAUSE = 60
 
-/** The domains of a batch, those that are planned at a time, and those that are checked at the same time. */
+/** The domains of a batch, and those that are planned at a time. */
 const BATCH = 20
 const PLANNED = 1_000
-const PARALLEL = 10
+
+/** The domains whose parents are asked or told at the same time. */
+export const PARALLEL = 10
 
 /** Seconds after which a check that failed, because PowerDNS or Postgres were away, is tried again. */
 const RETRY_PAUSE = 300
@@ -28,10 +30,14 @@ const RETRY_PAUSE = 300
 /** Milliseconds between two attempts of a command to become the only process that checks. */
 const LOCK_PAUSE = 200
 
+/** Reports whether the settings let the service ask parents in the background. */
+export function asksParents({ config }: Pick<System, 'config'>): boolean {
+  return config.delegationChecks ?? config.pdnsApiUrl !== undefined
+}
+
 /** Checks the delegations of all domains in turn, until stopped, if the settings say so. */
 export function delegationTask(system: System): BackgroundTask {
-  const { delegationChecks, pdnsApiUrl } = system.config
-  const isOn = delegationChecks ?? pdnsApiUrl !== undefined
+  const isOn = asksParents(system)
   let planning: Timestamp = ''
   const work = async (signal: AbortSignal) => {
     if (isOn && system.nameserver.problem === undefined) planning = await checkDue(system, planning, signal)

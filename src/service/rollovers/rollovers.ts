@@ -2,6 +2,7 @@ import { Conflict, NotFound, orNotFound, reasonOf } from '../../errors.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
 import { ofDomain as keysOf, setStates } from '../../store/domains/keys.ts'
+import * as notifications from '../../store/domains/notifications.ts'
 import * as store from '../../store/domains/rollovers.ts'
 import type { Phase, Rollover } from '../../store/domains/rollovers.ts'
 import type { RolloverAction } from '../../store/zone/history.ts'
@@ -184,6 +185,8 @@ export async function carryOut(
   const version = nextVersion(system, domain.sent)
   await domains.setRepaired(trx, id, version)
   await recordAction(publication, domain, author, { action, phase: phase ?? null }, { version, since: now })
+  // In the other phases CDS stay as they are.
+  if (phase === 'await-ds') await notifications.add(trx, [id], now)
   await marks.setOwn(trx, name)
   await publication.commit()
   system.log.info('rollover', { zone: name, phase: phase ?? 'done' })

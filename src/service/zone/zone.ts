@@ -4,6 +4,7 @@ import type { KeyState, Transfers } from '../../nameserver/nameserver.ts'
 import { inSlices } from '../../flow/slices.ts'
 import { allOf, sendAlong } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
+import * as notifications from '../../store/domains/notifications.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import { ofDomain as storedTransfers } from '../../store/domains/transfers.ts'
 import { ofDomain as keysOf, type StoredKey } from '../../store/domains/keys.ts'
@@ -162,6 +163,7 @@ export class Zone implements ZoneState, AsyncDisposable {
       rrsets.touch(trx, domain.id, idle, state.now),
       rrsets.apply(trx, domain.id, { removed, written, growth: growthOf(changes), ...state }),
       record(system, trx, domain.id, author, state, changes),
+      changes.some(isAnnouncement) && notifications.add(trx, [domain.id], state.now),
     ])
   }
 

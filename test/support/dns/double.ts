@@ -9,6 +9,8 @@ export interface Asked {
   name: string
   type: string
   over: 'udp' | 'tcp'
+  /** What is asked of the double, and with which flags. */
+  flags?: { opcode: string; isAuthoritative: boolean }
 }
 
 /** A nameserver that answers what a test says: right, wrong or not at all. */
@@ -27,8 +29,12 @@ export async function startDouble(
 ): Promise<Double> {
   const asked: Asked[] = []
   const answersTo = (message: Buffer, over: Asked['over']) => {
-    const { id = 0, questions } = packet.decode(message)
-    const question = { id, name: questions![0]!.name, type: questions![0]!.type, over }
+    const { id = 0, questions, flag_aa: isAuthoritative, ...rest } = packet.decode(message)
+    const { opcode } = rest as unknown as { opcode: string }
+    const question = {
+      ...{ id, over, flags: { opcode, isAuthoritative } },
+      ...{ name: questions![0]!.name, type: questions![0]!.type },
+    }
     asked.push(question)
     return answer(question)
   }

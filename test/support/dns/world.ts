@@ -32,8 +32,16 @@ export interface World {
   /** Ends a nameserver of `example`, so that a test can put another one at its address. */
   kill(which: 'a' | 'b'): Promise<void>
   /** Parents that are asked on this port, in quick succession. */
-  parents(): Parents
+  parents(isAllowed?: (address: string) => boolean): Parents
   close(): Promise<void>
+}
+
+/** A DSYNC record that says where a parent zone wants NOTIFY for CDS; `scheme` 1 means that it wants it (RFC 9859). */
+export function dsync(owner: string, { target, port }: { target: string; port: number }, scheme = 1): string {
+  const name = Buffer.concat([...target.split('.').map((label) => Buffer.from([label.length, ...Buffer.from(label)])), Buffer.from([0])]) // prettier-ignore
+  const fixed = Buffer.from([0, 59, scheme, port >> 8, port & 255])
+  const data = Buffer.concat([fixed, name])
+  return `${owner}. TYPE66 \\# ${data.length} ${data.toString('hex')}`
 }
 
 const SOA = 'SOA a.nic.example. hostmaster.nic.example. 1 3600 600 1209600 60'
@@ -72,10 +80,10 @@ export async function startWorld({ dnsHost, dnsPort }: Server): Promise<World> {
       }
     }, // prettier-ignore
     kill: (which) => servers[which].kill(),
-    parents: () =>
+    parents: (isAllowed = () => true) =>
       new Parents({
         resolvers: [{ address: resolver.dnsHost, port: resolver.dnsPort }],
-        isAllowed: () => true,
+        isAllowed,
         port: dnsPort,
         clock: FAST,
       }),
