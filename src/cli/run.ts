@@ -13,6 +13,7 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
   domain: async () => (await import('./domain.ts')).addDomain,
   dnssec: async () => (await import('./dnssec.ts')).addDnssec,
   delegation: async () => (await import('./delegation.ts')).addDelegation,
+  signalling: async () => (await import('./signalling.ts')).addSignalling,
   migrate: async () => (await import('./database.ts')).addDatabase,
   adopt: async () => (await import('./adopt.ts')).addAdopt,
   release: async () => (await import('./adopt.ts')).addAdopt,

@@ -5,6 +5,7 @@ import { mailTask } from '../service/mails/mail-queue.ts'
 import { failoverTasks } from '../service/operation/failover.ts'
 import { delegationTask } from '../service/delegation/checking.ts'
 import { notificationTask } from '../service/delegation/notifying.ts'
+import { signallingTask } from '../service/delegation/signalling.ts'
 import { reconcileTask } from '../service/repair/reconcile.ts'
 import { retentionTask } from '../service/domains/retention.ts'
 import { measuringTask } from '../service/operation/measuring.ts'
@@ -25,8 +26,8 @@ export interface Running extends AsyncDisposable {
 
 /**
  * Serves a prepared system over HTTP, reconciles its zones, sends its mails, trims its history, publishes its catalog
- * zone, notifies its secondaries, checks its delegations, tells parents of changes, and serves its metrics if they are
- * wanted. @throws StartError
+ * zone, notifies its secondaries, checks its delegations, tells parents of changes, keeps its signalling zones up
+ * to date, and serves its metrics if they are wanted. @throws StartError
  */
 export async function serve(system: System): Promise<Running> {
   const { queues, writers, readers, exports, checks, searches } = system.bounds
@@ -50,6 +51,7 @@ export async function serve(system: System): Promise<Running> {
     ...rolloverTasks(system),
     delegationTask(system),
     notificationTask(system),
+    signallingTask(system),
   ]
   if (system.metrics !== undefined) tasks.push(measuringTask(system, system.metrics, projectVersion()))
   return {

@@ -23,7 +23,7 @@ export async function listRRsets(ctx: Context): Promise<void> {
   })
 }
 
-/** Responds with RRsets of all domains (contract §15.11). */
+/** Responds with RRsets of all domains (contract §15.12). */
 export async function searchRRsets(ctx: Context): Promise<void> {
   const filters = ['content', 'domain', 'name', 'type'] as const
   const asked = Object.fromEntries(filters.map((filter) => [filter, parameter(ctx, filter)]))

@@ -9,6 +9,7 @@ import { exclusively } from '../../store/turns.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { statusOf } from '../domains/serving-status.ts'
+import { signallingZones } from '../names/signalling-zones.ts'
 import { later } from '../../time.ts'
 import { asksParents, PARALLEL } from './checking.ts'
 import { WAITING_PAUSES } from './planning.ts'
@@ -52,17 +53,22 @@ async function notifyOne(system: System, notification: Notification, signal: Abo
   await store.attempted(system.db, notification, pause === undefined ? undefined : later(system.now(), pause))
 }
 
-/** Returns undefined if a nameserver of ours does not have the CDS yet: the parent would look too early (§4.2). */
+/**
+ * Returns undefined if a nameserver of ours does not have the CDS yet: the parent would look too early (§4.2). It may look
+ * into the signalling zones, too.
+ */
 async function tell(system: System, name: string): Promise<Outcome | undefined> {
-  return (await isServed(system, name)) ? system.parents.notify(name) : undefined
+  const zones = [name, ...signallingZones(system.config)]
+  const served = await Promise.all(zones.map((zone) => isServed(system, zone)))
+  return served.every(Boolean) ? system.parents.notify(name) : undefined
 }
 
-/** Reports whether all nameservers that answer have the present zone. */
+/** Reports whether all nameservers that answer have the present zone, if it is hosted here. */
 async function isServed(system: System, name: string): Promise<boolean> {
   // First the mark: the version of before could otherwise be that of a publication which ends meanwhile.
   if ((await marks.list(system.db, [name])).length > 0) return false
   const domain = await domains.find(system.db, name)
-  if (domain === undefined) return false
+  if (domain === undefined) return true
   const patience = { accountId: domain.ownerId, wait: 0, gone: system.stopping }
   return (await statusOf(system, domain, patience)).status === 'INSYNC'
 }

@@ -13,7 +13,7 @@ import { EMPTY, type Cursor, type Page } from '../pagination.ts'
 
 export type { FoundRRset }
 
-/** The texts in a request for a search; at least a content or a name (contract §15.11). */
+/** The texts in a request for a search; at least a content or a name (contract §15.12). */
 export interface Search {
   content?: string | undefined
   name?: string | undefined

@@ -12,7 +12,9 @@ import type { Past } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { isOperator, unrestricted, type Writer } from '../actor.ts'
 import { NIL_UUID } from '../ids.ts'
+import { signallingZones } from './signalling-zones.ts'
 
+const UNDERSCORE = 'Domain names may not begin with an underscore.'
 const EXISTS = 'domain with this name already exists.'
 const DISALLOWED = 'This domain name conflicts with an existing domain, or is disallowed by policy.'
 
@@ -38,7 +40,9 @@ export async function reserveName(
   { name, problems }: NameInput,
 ): Promise<{ name: string; past: Past }> {
   if (name === undefined) throw new Invalid({ name: ['This field is required.'], ...problems })
-  const texts = [...nameProblems(name), ...(await delegationProblems(system, trx, name))]
+  const isSignalling = isOperator(writer) && signallingZones(system.config).includes(name)
+  const ownProblems = nameProblems(name).filter((text) => !isSignalling || text !== UNDERSCORE)
+  const texts = [...ownProblems, ...(await delegationProblems(system, trx, name))]
   if (texts.length > 0) throw new Invalid({ name: texts, ...problems })
   // Sent together. The statements after a lock see the state at the time when the lock is granted.
   const [, present, isFreeNow, past] = await Promise.all([
@@ -91,7 +95,7 @@ export function nameProblems(name: string): string[] {
         'underscores. The last label may not contain an underscore.',
     )
   }
-  if (name.startsWith('_')) problems.push('Domain names may not begin with an underscore.')
+  if (name.startsWith('_')) problems.push(UNDERSCORE)
   if (characters(name) > DOMAIN_NAME_LENGTH) {
     problems.push(`Ensure this field has no more than ${DOMAIN_NAME_LENGTH} characters.`)
   }

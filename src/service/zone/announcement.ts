@@ -32,17 +32,32 @@ export function isAnnouncement({ subname, type }: RRsetKey): boolean {
  * the parent shall do, because a key is not to be announced or all DS shall go, we announce the right ones instead.
  */
 export function contentsOf(name: string, keys: AnnouncedKey[], rrsets: PublishedRRset[]): Contents {
-  const entryPoints = keys.filter(({ dnskey, published }) => published && isSecureEntryPoint(dnskey))
-  const added = rrsets.filter(isAnnouncement)
-  const removals = added.filter(({ type, records }) => records.includes(REMOVAL[type]!))
-  if (removals.length === 0 && entryPoints.every(({ announced }) => announced)) return { ownCds: false, rrsets }
+  const isWhole = entryPointsOf(keys).every(({ announced }) => announced)
+  if (isWhole && !rrsets.some(asksForRemoval)) return { ownCds: false, rrsets }
   const others = rrsets.filter((rrset) => !isAnnouncement(rrset))
+  return { ownCds: true, rrsets: [...others, ...announcementsOf(name, keys, rrsets)] }
+}
+
+/** Returns the CDS and CDNSKEY at the apex of a zone with these RRsets, whoever announces them. */
+export function announcementsOf(name: string, keys: AnnouncedKey[], rrsets: PublishedRRset[]): PublishedRRset[] {
+  const added = rrsets.filter(isAnnouncement)
+  const removals = added.filter(asksForRemoval)
   // A parent ignores the wish to remove the DS if it does not stand alone.
-  const own =
-    removals.length > 0
-      ? removals.map(({ type }) => announcement(type, [REMOVAL[type]!]))
-      : TYPES.map((type) => announcement(type, [...generated(name, type, entryPoints), ...contents(added, type)]))
-  return { ownCds: true, rrsets: [...others, ...own.filter(({ records }) => records.length > 0)] }
+  if (removals.length > 0) return removals.map(({ type }) => announcement(type, [REMOVAL[type]!]))
+  const entryPoints = entryPointsOf(keys)
+  return TYPES.map((type) => {
+    return announcement(type, [...generated(name, type, entryPoints), ...contents(added, type)])
+  }).filter(({ records }) => records.length > 0)
+}
+
+/** Reports whether an RRset asks the parent to remove the DS. */
+export function asksForRemoval(rrset: PublishedRRset): boolean {
+  return isAnnouncement(rrset) && rrset.records.includes(REMOVAL[rrset.type]!)
+}
+
+/** Returns the published keys whose DS may be at the parent. */
+function entryPointsOf(keys: AnnouncedKey[]): AnnouncedKey[] {
+  return keys.filter(({ dnskey, published }) => published && isSecureEntryPoint(dnskey))
 }
 
 /**

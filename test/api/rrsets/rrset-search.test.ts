@@ -5,7 +5,7 @@ import { addFactor, addPolicies, addToken } from '../../support/clients/tokens.t
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
-// Contract §15.11: the search for records in all domains of an account.
+// Contract §15.12: the search for records in all domains of an account.
 
 const service = useService()
 

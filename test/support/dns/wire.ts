@@ -17,6 +17,9 @@ export interface WireRecord {
 
 export interface Message {
   rcode: string
+  /** The flags AA and AD. */
+  isAuthoritative: boolean
+  isAuthentic: boolean
   answers: WireRecord[]
   authorities: WireRecord[]
   additionals: WireRecord[]
@@ -75,6 +78,8 @@ function readMessage(message: Buffer): Message {
 
   return {
     rcode: RCODES[message.readUInt8(3) & 15] ?? 'unknown',
+    isAuthoritative: (message.readUInt8(2) & 4) > 0,
+    isAuthentic: (message.readUInt8(3) & 32) > 0,
     answers: section(message.readUInt16BE(6)),
     authorities: section(message.readUInt16BE(8)),
     additionals: section(message.readUInt16BE(10)),

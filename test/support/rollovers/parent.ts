@@ -27,8 +27,15 @@ export interface SignedParent {
   close(): Promise<void>
 }
 
-/** @param port of the servers, each of which has an address of its own */
-export async function startParent(port: number): Promise<SignedParent> {
+/**
+ * @param port of the servers, each of which has an address of its own
+ * @param options.hosts to which it delegates, unless a call says otherwise
+ * @param options.lines what it has besides, such as their addresses
+ */
+export async function startParent(
+  port: number,
+  { hosts: usual = ['ns1.zoneplane.test'], lines: others = [] }: { hosts?: string[]; lines?: string[] } = {},
+): Promise<SignedParent> {
   const network = ownNetwork()
   const addresses = [`${network}1`, `${network}2`] as const
   const folders = [newFolder(), newFolder()] as const
@@ -45,6 +52,7 @@ export async function startParent(port: number): Promise<SignedParent> {
         const host = `${'ab'[i]}.nic.example.`
         return [`example. NS ${host}`, `${host} A ${address}`]
       }),
+      ...others,
       ...[...delegations].flatMap(([name, { ds, hosts }]) => [
         ...hosts.map((host) => `${name}. NS ${host}.`),
         ...ds.map((content) => `${name}. ${DS_TTL} DS ${content}`),
@@ -83,7 +91,7 @@ zone:
   return {
     servers,
     ds: readFileSync(`${key}.ds`, 'utf8').trim().split('\tDS\t')[1]!,
-    delegate: (name, ds, hosts = ['ns1.zoneplane.test']) =>
+    delegate: (name, ds, hosts = usual) =>
       oneAtATime(async () => {
         delegations.set(name, { ds, hosts })
         serial++

@@ -1,0 +1,6 @@
+import type { Config } from '../../config.ts'
+
+/** Returns the names of the signalling zones of our nameservers, without final dot (RFC 9615 §3; contract §15.11). */
+export function signallingZones({ nameServers }: Pick<Config, 'nameServers'>): string[] {
+  return nameServers.map((host) => `_signal.${host.slice(0, -1)}`)
+}
