@@ -4,7 +4,7 @@ import type { System } from '../../../src/system.ts'
 import { domainOf, newDomain, newRRset, succeeded } from '../clients/api.ts'
 import type { Client } from '../clients/client.ts'
 import type { Server } from '../dns/dns.ts'
-import { query, rrsetsOf } from '../dns/wire.ts'
+import { query, rrsetsOf, type WireRecord } from '../dns/wire.ts'
 import { DS_TTL, startParent, type SignedParent } from './parent.ts'
 import { startResolvers, type Resolvers } from './resolvers.ts'
 import { Watch } from './watch.ts'
@@ -45,7 +45,7 @@ export interface Stage {
   /** Gives the parent the DS of all its keys. */
   secure(api: Client, name: string): Promise<void>
   watch(name: string, isSecure?: boolean): Watch
-  /** Lets the parent do what CDS say (RFC 7344), until the returned function is called. */
+  /** Lets the parent do what valid CDS say (RFC 7344), until the returned function is called. */
   followCds(name: string): () => Promise<void>
   close(): Promise<void>
 }
@@ -92,7 +92,9 @@ export async function startStage(nameservers: readonly [Server, ...Server[]], na
         while (!over.signal.aborted) {
           const wanted = await cdsAt(nameservers[0], name)
           const isNew = wanted.length > 0 && wanted.join() !== [...parent.dsOf(name)].sort().join()
-          if (isNew) await parent.delegate(name, wanted)
+          // The chain of trust is that of the present DS.
+          const { isAuthentic, answers } = await query(resolvers.any, name, 'CDS', { recursive: true })
+          if (isNew && isAuthentic && wanted.join() === cdsAmong(answers).join()) await parent.delegate(name, wanted)
           await sleep(LOOK_PAUSE)
         }
       })()
@@ -110,7 +112,10 @@ export async function startStage(nameservers: readonly [Server, ...Server[]], na
 }
 
 async function cdsAt(server: Server, name: string): Promise<string[]> {
-  const { answers } = await query(server, name, 'CDS')
+  return cdsAmong((await query(server, name, 'CDS')).answers)
+}
+
+function cdsAmong(answers: WireRecord[]): string[] {
   return rrsetsOf(answers).flatMap(({ type, records }) => (type === 'CDS' ? records : []))
 }
 
