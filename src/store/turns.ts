@@ -3,7 +3,12 @@ import { begin, one, type Db } from './database.ts'
 
 /** Work that one process at a time does. */
 export type Work =
-  'catalog zones' | 'checks at the parent' | 'notifications of parents' | 'rollovers' | 'rollovers at parents'
+  | 'catalog zones'
+  | 'checks at the parent'
+  | 'notifications of parents'
+  | 'rollovers'
+  | 'rollovers at parents'
+  | 'signalling zones'
 
 /** Takes the turn to do this work until the transaction ends. Returns false if another process has it. */
 export async function takeTurn(trx: Db, work: Work): Promise<boolean> {

@@ -6,6 +6,7 @@ import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import * as notifications from '../../store/domains/notifications.ts'
 import * as store from '../../store/zone/signals.ts'
 import type { SignallingZone, WaitingDomain } from '../../store/zone/signals.ts'
+import { exclusively } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
 import { signallingZones } from '../names/signalling-zones.ts'
 import { announcementsOf, asksForRemoval } from '../zone/announcement.ts'
@@ -13,7 +14,6 @@ import { changeOf, keyOf } from '../zone/changes.ts'
 import { differences, type Difference } from '../zone/differences.ts'
 import { lockZone } from '../zone/opening.ts'
 import { openPublication } from '../zone/publication.ts'
-import { exclusively } from './batches.ts'
 import { asksParents } from './checking.ts'
 
 // Domains that wait for their first DS have their CDS and CDNSKEY in the signalling zones of our nameservers, too, where a
@@ -45,7 +45,7 @@ export function signallingTask(system: System): BackgroundTask {
 export async function signal(system: System): Promise<void> {
   const zones = await store.zones(system.db, signallingZones(system.config))
   if (zones.length === 0) return
-  await exclusively(system, store.lock, async () => {
+  await exclusively(system.db, 'signalling zones', async () => {
     const ids = zones.map(({ id }) => id)
     const [waiting, listed] = await Promise.all([
       store.waiting(system.db, ADDED_LENGTH, DOMAINS_MAX),

@@ -1,4 +1,4 @@
-import { one, query, type Db } from '../database.ts'
+import { query, type Db } from '../database.ts'
 import type { StoredKey } from '../domains/keys.ts'
 import type { RRsetState } from './rrsets.ts'
 
@@ -21,12 +21,6 @@ export interface WaitingDomain {
 
 /** An RRset of a signalling zone. */
 export type Signal = RRsetState & { zoneId: number }
-
-/** Becomes the only process that writes signals, until the transaction ends; returns false if another one does. */
-export async function lock(trx: Db): Promise<boolean> {
-  const sql = `select pg_try_advisory_xact_lock(hashtextextended('signalling zones', 0)) as locked`
-  return (await one<{ locked: boolean }>(trx, sql)).locked
-}
 
 /** Returns those of these domains that are there and not paused, in the order of their names. */
 export async function zones(db: Db, names: string[]): Promise<SignallingZone[]> {
