@@ -29,12 +29,19 @@ const WRITERS = 8
 const held = new Map<string, Promise<void>>()
 /** The names that they were asked about. */
 const asked = new Set<string>()
+const openings: (() => void)[] = []
 
 function hold(name: string): () => void {
   let open!: () => void
   held.set(name, new Promise((resolve) => (open = resolve)))
+  openings.push(open)
   return open
 }
+
+// A test that fails leaves them held, and the service could not stop.
+test.afterEach.always('all servers answer', () => {
+  for (const open of openings) open()
+})
 
 async function untilOpen(name: string): Promise<void> {
   asked.add(name)
