@@ -21,6 +21,7 @@ import { reads } from './reads.ts'
 import { records } from './records.ts'
 import { rebuild } from './rebuild.ts'
 import { search } from './search.ts'
+import { rollovers } from './rollovers.ts'
 import { secondaries } from './secondaries.ts'
 import { size } from './size.ts'
 import { throttle } from './throttle.ts'
@@ -51,6 +52,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   neighbours,
   history,
   rebuild,
+  rollovers,
   secondaries,
   attacks: attacksOnOthers,
   'ci-start': ciStart,
