@@ -7,6 +7,7 @@ import { validate } from '../support/dns/validators.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import type { ShownRollover } from '../support/rollovers/stage.ts'
+import type { Fate } from '../support/servers/proxy.ts'
 import { keysOf, passTime, published } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
 
@@ -68,6 +69,30 @@ for (const [algorithm, phases] of [
     t.is((await lookUp(service().powerDns, name, 'DNSKEY')).length, 1)
   })
 }
+
+test('at no moment, CDS announce the former key and the new one together', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  const former = (await domainOf(api, name)).keys[0]!.ds
+  const path = `/domains/${name}/rollover/`
+  const seen = new Set<string>()
+  // What a parent can see between any two calls.
+  service().proxy.fail(async (): Promise<Fate> => {
+    const cds = await cdsOf(name)
+    const isFormer = cds.filter((content) => former.includes(content))
+    seen.add([isFormer.length > 0 && 'former', isFormer.length < cds.length && 'new'].filter(Boolean).join(' and '))
+    return 'pass'
+  })
+  succeeded(await api.post(path, { algorithm: 'ed25519' }), 201)
+  for (const phase of [...OTHER.slice(1), undefined]) {
+    await passTime(service(), name)
+    await eventuallyIs(async () => ((await api.get(path)).json as Partial<ShownRollover>).phase, phase)
+    await published(service(), name)
+  }
+  service().proxy.heal()
+  seen.delete('')
+  t.deepEqual([...seen].sort(), ['former', 'new'])
+})
 
 test('a key that does not sign stays as it is until the end of a rollover', async (t) => {
   const { api } = await service().account()

@@ -229,8 +229,13 @@ export async function equalise(
   await claim.note(version, sent.length)
   if (!isReady) {
     const gone = await retired(trx, domain.id)
+    const announce = async (isOwn: boolean) => {
+      if (isOwn === ownCds && isOwn !== live.ownCds) await system.nameserver.setOwnCds(zone, isOwn, claim)
+    }
+    // PowerDNS announces every key that it publishes, unless told not to: then a parent could enter its DS too early.
+    await announce(true)
     await system.nameserver.setKeys(zone, openKeys(system, domain.name, keys), gone, claim)
-    if (live.ownCds !== ownCds) await system.nameserver.setOwnCds(zone, ownCds, claim)
+    await announce(false)
     await system.nameserver.configure(zone, domain.denial, transfers, claim)
   }
   await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets: sent }, true, claim)
