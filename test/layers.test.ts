@@ -116,7 +116,6 @@ test('only the store imports SQL drivers, only nameserver an HTTP client, only h
     koa: 'http',
     yup: 'http',
     nodemailer: 'mail',
-    'dns-packet': 'nameserver',
     'prom-client': 'metrics',
   }
   // Private servers are asked whether they run before there is a store or a nameserver.

@@ -8,12 +8,12 @@ import { udpSockets } from '../support/state/sockets.ts'
 
 const QUESTION = { name: 'example.test', type: 'DS' } as const
 const DIGEST = Buffer.alloc(32, 0xab)
-const DS: Answer = {
+const DS = {
   type: 'DS',
   name: 'Example.TEST',
   ttl: 3600,
   data: { keyTag: 1234, algorithm: 13, digestType: 2, digest: DIGEST },
-}
+} satisfies Answer
 const RECORD = { name: 'example.test', type: 'DS', ttl: 3600, content: `1234 13 2 ${DIGEST.toString('hex')}` }
 
 const TRUNCATED = { flags: packet.AUTHORITATIVE_ANSWER | packet.TRUNCATED_RESPONSE }
@@ -73,6 +73,67 @@ test.serial('a truncated answer is asked for again over TCP', async (t) => {
   t.deepEqual(answer!.answers, [RECORD])
 })
 
+/** A record in wire form (RFC 1035 §4.1.3). */
+function wireRecord(owner: number[], type: number, data: number[]): Buffer {
+  return Buffer.from([...owner, 0, type, 0, 1, 0, 0, 14, 16, data.length >> 8, data.length & 0xff, ...data])
+}
+
+/** An answer with these records in wire form. */
+function wireReply(asked: Asked, records: Buffer[]): Buffer {
+  const message = Buffer.concat([reply(asked, []), ...records])
+  message.writeUInt16BE(records.length, 6)
+  return message
+}
+
+/** The offset of the question's name, as a pointer. */
+const QUESTION_NAME = [0xc0, 12]
+
+test.serial('names can be compressed; records of types that are never asked for are left out', async (t) => {
+  const soa = [1, 97, ...QUESTION_NAME, 1, 98, ...QUESTION_NAME, 0, 0, 1, 2, ...Array.from({ length: 16 }, () => 0)]
+  const { answer } = await ask((asked) => [
+    wireReply(asked, [
+      wireRecord(QUESTION_NAME, 2, [3, 0x4e, 0x53, 0x31, ...QUESTION_NAME]),
+      wireRecord(QUESTION_NAME, 47, [0, 255, 255]),
+      wireRecord(QUESTION_NAME, 6, soa),
+      wireRecord([0], 1, [192, 0, 2, 1]),
+      wireRecord([1, 42, 0xc0, 20], 28, [32, 1, 13, 184, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
+    ]),
+  ])
+  t.deepEqual(answer!.answers, [
+    { name: 'example.test', type: 'NS', ttl: 3600, content: 'ns1.example.test' },
+    { name: 'example.test', type: 'SOA', ttl: 3600, content: '258' },
+    { name: '.', type: 'A', ttl: 3600, content: '192.0.2.1' },
+    { name: '*.test', type: 'AAAA', ttl: 3600, content: '2001:db8::1' },
+  ])
+})
+
+/** An answer of 64 KB: the names of its records, by pointers, have 250 octets. */
+function hugeReply(asked: Asked): Buffer {
+  const data: number[] = []
+  // Where the data begin: behind the question, the root label and the fields of the record.
+  const start = reply(asked, []).length + 11
+  for (let i = 0; i < 118; i++) {
+    const before = i === 0 ? 12 : start + 4 * (i - 1)
+    data.push(1, 97, 0xc0 | (before >> 8), before & 0xff)
+  }
+  const last = start + 4 * 117
+  const name = [0xc0 | (last >> 8), last & 0xff]
+  return wireReply(asked, [
+    wireRecord([0], 10, data),
+    ...Array.from({ length: 4_607 }, () => wireRecord(name, 2, name)),
+  ])
+}
+
+/** An answer with a name of 300 pointers, each to the one before. */
+function pointersReply(asked: Asked): Buffer {
+  const start = reply(asked, []).length + 11
+  const before = (i: number) => (i === 0 ? 12 : start + 2 * (i - 1))
+  const data = Array.from({ length: 300 }, (_, i) => [0xc0 | (before(i) >> 8), before(i) & 0xff]).flat()
+  return wireReply(asked, [wireRecord([0], 10, data), wireRecord(data.slice(-2), 2, [0])])
+}
+
+const UNREADABLE = Buffer.from([0xff])
+
 const OTHERS: [string, (asked: Asked) => Buffer][] = [
   ['with another id', (asked) => reply({ ...asked, id: asked.id ^ 1 }, [])],
   ['to another name', (asked) => reply({ ...asked, name: 'other.test' }, [])],
@@ -80,6 +141,22 @@ const OTHERS: [string, (asked: Asked) => Buffer][] = [
   ['that is a question itself', (asked) => reply(asked, [], { type: 'query' })],
   ['that cannot be read', (asked) => reply(asked, [DS]).subarray(0, 40)],
   ['that is shorter than an id', () => Buffer.from([1])],
+  ['to another name, whose rest cannot be read', (asked) => wireReply({ ...asked, name: 'other.test' }, [UNREADABLE])],
+  ['with another opcode', (asked) => reply(asked, [DS], { flags: 4 << 11 })],
+  ['with an address of three octets', (asked) => wireReply(asked, [wireRecord([0], 1, [192, 0, 2])])],
+  [
+    'with a name that points to itself',
+    (asked) => wireReply(asked, [wireRecord([0xc0, reply(asked, []).length], 2, [0])]),
+  ],
+  ['with a name of 300 pointers', pointersReply],
+  [
+    'with 201 records',
+    (asked) =>
+      wireReply(
+        asked,
+        Array.from({ length: 201 }, () => wireRecord([0], 2, [0])),
+      ),
+  ],
 ]
 
 for (const [what, wrong] of OTHERS) {
@@ -98,6 +175,33 @@ for (const [what, wrong] of OTHERS) {
     t.is(answer, undefined)
   })
 }
+
+test.serial('an answer over UDP of more octets than were asked for is ignored', async (t) => {
+  const long = { ...DS, data: { ...DS.data, digest: Buffer.alloc(1_300) } }
+  const { answer } = await ask((question) => [reply(question, [long]), reply(question, [DS])])
+  t.deepEqual(answer!.answers, [RECORD])
+  const whole = await ask((question) => [
+    question.over === 'udp' ? reply(question, [], TRUNCATED) : reply(question, [long]),
+  ])
+  t.is(whole.answer!.answers[0]!.content, `1234 13 2 ${'00'.repeat(1_300)}`)
+})
+
+test.serial('after eight messages that are no answer, a nameserver is given up', async (t) => {
+  const wrong = (count: number) => (asked: Asked) => [
+    ...Array.from({ length: count }, () => reply({ ...asked, type: 'NS' }, [])),
+    reply(asked, [DS]),
+  ]
+  t.deepEqual((await ask(wrong(7))).answer!.answers, [RECORD])
+  t.is((await ask(wrong(8))).answer, undefined)
+})
+
+test.serial('an answer over TCP with thousands of long names is none', async (t) => {
+  const { answer, asked } = await ask((question) => [
+    question.over === 'udp' ? reply(question, [], TRUNCATED) : hugeReply(question),
+  ])
+  t.deepEqual(asked, ['udp', 'tcp'])
+  t.is(answer, undefined)
+})
 
 test.serial(
   'a nameserver that does not answer is given up, over UDP and over TCP, and no socket is left',

@@ -2,8 +2,11 @@ import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
-import { idOf, questionMessage, readReply, type Question, type Reply } from './messages.ts'
+import { idOf, questionMessage, readReply, UDP_PAYLOAD, type Question, type Reply } from './messages.ts'
 import { exchangeOverTcp } from './tcp.ts'
+
+/** The messages with the id of a question, but not its answer, after which it is given up. */
+const MISFITS_MAX = 8
 
 /** The address and the port of a nameserver. */
 export interface Endpoint {
@@ -41,7 +44,7 @@ export class DnsClient {
 
   /**
    * Asks a question, and again over TCP if the answer is truncated. Returns undefined if no answer to exactly this
-   * question has come in time.
+   * question has come in time, or if eight messages with its id were none.
    * @param time milliseconds
    * @throws the error of the system if it cannot send to the address
    */
@@ -50,21 +53,27 @@ export class DnsClient {
     let id = randomInt(65_536)
     while (this.#waiting.has(id)) id = randomInt(65_536)
     const message = questionMessage(id, question)
+    const reply = await this.#exchange(id, message, time)
+    if (reply?.isTruncated !== true) return reply
+    const octets = await exchangeOverTcp(this.#endpoint, message, end - performance.now())
+    const whole = octets && readReply(octets, message)
+    return whole?.isTruncated === true ? undefined : whole
+  }
+
+  /** Sends a question over UDP, and returns the answer; undefined: none has come in time, or too many others have. */
+  async #exchange(id: number, message: Buffer, time: number): Promise<Reply | undefined> {
     let timer: NodeJS.Timeout | undefined
+    let left = MISFITS_MAX
     const answered = new Promise<Reply | undefined>((resolve) => {
       timer = setTimeout(resolve, time, undefined)
       this.#waiting.set(id, (octets) => {
-        const reply = octets && readReply(octets, id, question)
-        if (octets === undefined || reply !== undefined) resolve(reply)
+        const reply = octets && octets.length <= UDP_PAYLOAD ? readReply(octets, message) : undefined
+        if (octets === undefined || reply !== undefined || --left === 0) resolve(reply)
       })
     })
     try {
       await this.send(message)
-      const reply = await answered
-      if (reply?.isTruncated !== true) return reply
-      const octets = await exchangeOverTcp(this.#endpoint, message, end - performance.now())
-      const whole = octets && readReply(octets, id, question)
-      return whole?.isTruncated === true ? undefined : whole
+      return await answered
     } finally {
       clearTimeout(timer)
       this.#waiting.delete(id)

@@ -1,48 +1,49 @@
-import packet, { type Answer, type DecodedPacket, type RecordType } from 'dns-packet'
 import { randomInt } from 'node:crypto'
+import { readSection, TYPES, type ReplyRecord } from './records.ts'
+
+export type { ReplyRecord } from './records.ts'
+
+/** The octets of a header, and its flags (RFC 1035 §4.1.1; CD: RFC 4035 §3.2.2). */
+const HEADER = 12
+const QR = 0x8000
+const OPCODE = 0x7800
+const AA = 0x0400
+const TC = 0x0200
+const RD = 0x0100
+const CD = 0x0010
+const RCODE = 0x000f
 
 /** The flags of NOTIFY (RFC 1996 §3.3), with AA (§3.7). */
-const NOTIFY = (4 << 11) | packet.AUTHORITATIVE_ANSWER
+const NOTIFY = (4 << 11) | AA
 
-/** The flags of a question to a resolver: it does not validate the answer, because a broken parent is shown, too. */
-const RECURSIVE = packet.RECURSION_DESIRED | packet.CHECKING_DISABLED
+/** The class IN. */
+const IN = 1
 
-/** A type as dns-packet names it, which does not know DSYNC (RFC 9859 §2). */
-const DSYNC = 'UNKNOWN_66'
+/** The codes of answers, by number. */
+const RCODES = [
+  ...['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'],
+  ...['YXDOMAIN', 'YXRRSET', 'NXRRSET', 'NOTAUTH', 'NOTZONE'],
+]
 
 /** The largest answer over UDP, in octets (RFC 6891 §6.2.5): more is fragmented on the way, and gets lost. */
-const UDP_PAYLOAD = 1232
+export const UDP_PAYLOAD = 1232
 
-/** Every question says that we can take an answer of this size. */
-const EDNS: packet.OptAnswer = {
-  type: 'OPT',
-  name: '.',
-  udpPayloadSize: UDP_PAYLOAD,
-  extendedRcode: 0,
-  ednsVersion: 0,
-  flags: 0,
-  flag_do: false,
-  options: [],
-}
+/** Every question says that we can take an answer of this size: an OPT record (RFC 6891 §6.1.2). */
+const EDNS = Buffer.from([0, 0, 41, UDP_PAYLOAD >> 8, UDP_PAYLOAD & 0xff, 0, 0, 0, 0, 0, 0])
+
+/** The most records that an answer may have. Those with 13 nameservers, their addresses and signatures have some 60. */
+const RECORDS_MAX = 200
 
 /** A question to a nameserver, or to a resolver if it is recursive; or a NOTIFY, which is answered, too. */
 export interface Question {
   /** Without final dot; the root is `.`. */
   name: string
-  type: 'SOA' | 'NS' | 'DS' | 'A' | 'AAAA' | 'CDS' | 'DSYNC'
+  type: keyof typeof TYPES
   recursive?: boolean
   notify?: boolean
 }
 
-/** A record of an answer. Names are in lower case, without final dot. */
-export interface ReplyRecord {
-  name: string
-  type: string
-  ttl: number
-  /** The content of NS, DS, A, AAAA or DSYNC (with the number of its type); the serial of a SOA; of others empty. */
-  content: string
-}
-
+/** An answer, with its records of types that can be asked for. */
 export interface Reply {
   /** `NOERROR`, `NXDOMAIN`, `REFUSED` … */
   rcode: string
@@ -56,24 +57,27 @@ export interface Reply {
 /** Returns a message that asks this question. */
 export function questionMessage(id: number, question: Question): Buffer {
   const { name, type, notify = false } = question
-  return packet.encode({
-    type: 'query',
-    id,
-    flags: flagsOf(question),
-    questions: [{ name, type: wireType(type) }],
-    additionals: notify ? [] : [EDNS],
-  })
+  const additionals = notify ? [] : [EDNS]
+  const labels = name.split('.').filter((label) => label !== '')
+  return Buffer.concat([
+    uint16s(id, flagsOf(question), 1, 0, 0, additionals.length),
+    ...labels.map((label) => Buffer.from(`${String.fromCharCode(label.length)}${label}`, 'latin1')),
+    Buffer.from([0]),
+    uint16s(TYPES[type], IN),
+    ...additionals,
+  ])
+}
+
+function uint16s(...values: number[]): Buffer {
+  return Buffer.from(values.flatMap((value) => [value >> 8, value & 0xff]))
 }
 
 function flagsOf({ type, recursive = false, notify = false }: Question): number {
   if (notify) return NOTIFY
   if (!recursive) return 0
-  // Messages go where a DSYNC says, so it must be valid (RFC 9859 §4.1).
-  return type === 'DSYNC' ? packet.RECURSION_DESIRED : RECURSIVE
-}
-
-function wireType(type: Question['type']): RecordType {
-  return (type === 'DSYNC' ? DSYNC : type) as RecordType
+  // Messages go where a DSYNC says, so it must be valid (RFC 9859 §4.1). Other answers a resolver does not validate,
+  // because a broken parent is shown, too.
+  return type === 'DSYNC' ? RD : RD | CD
 }
 
 /** Returns a NOTIFY for a zone: a name without final dot. */
@@ -81,79 +85,49 @@ export function notifyMessage(zone: string): Buffer {
   return questionMessage(randomInt(65_536), { name: zone, type: 'SOA', notify: true })
 }
 
-/** Reads a message; undefined unless it answers this question, under this id. */
-export function readReply(octets: Buffer, id: number, { name, type }: Question): Reply | undefined {
-  const message = decoded(octets)
-  const [asked, ...others] = message?.questions ?? []
-  const isOurs =
-    asked !== undefined && others.length === 0 && asked.type === wireType(type) && plain(asked.name) === plain(name)
-  if (message?.type !== 'response' || message.id !== id || !isOurs) return undefined
-  return {
-    rcode: (message as { rcode?: string }).rcode ?? 'an error',
-    isAuthoritative: message.flag_aa,
-    isTruncated: message.flag_tc,
-    answers: records(message.answers),
-    authorities: records(message.authorities),
-    additionals: records(message.additionals),
+/**
+ * Reads a message; undefined unless it answers the question that was sent, and can be read. Reading takes little time,
+ * whatever the message contains.
+ */
+export function readReply(octets: Buffer, sent: Buffer): Reply | undefined {
+  // The question's name is not compressed, and only the root label that ends it is zero; type and class follow.
+  const end = sent.indexOf(0, HEADER) + 5
+  if (!isAnswer(octets, sent, end)) return undefined
+  const [answered, authoritative, additional] = [6, 8, 10].map((at) => octets.readUInt16BE(at)) as [
+    number,
+    number,
+    number,
+  ]
+  if (answered + authoritative + additional > RECORDS_MAX) return undefined
+  const flags = octets.readUInt16BE(2)
+  try {
+    const answers = readSection(octets, end, answered)
+    const authorities = readSection(octets, answers.end, authoritative)
+    const additionals = readSection(octets, authorities.end, additional)
+    return {
+      rcode: RCODES[flags & RCODE] ?? `RCODE_${flags & RCODE}`,
+      isAuthoritative: (flags & AA) !== 0,
+      isTruncated: (flags & TC) !== 0,
+      answers: answers.records,
+      authorities: authorities.records,
+      additionals: additionals.records,
+    }
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
   }
+}
+
+/** Reports whether a message has the id, the opcode and the question, which ends there, of one that was sent. */
+function isAnswer(octets: Buffer, sent: Buffer, end: number): boolean {
+  if (octets.length < end || octets.readUInt16BE(0) !== sent.readUInt16BE(0)) return false
+  if ((octets.readUInt16BE(2) & (QR | OPCODE)) !== (QR | (sent.readUInt16BE(2) & OPCODE))) return false
+  const nameOf = (message: Buffer) => message.toString('latin1', HEADER, end - 4).toLowerCase()
+  const hasSameType = octets.subarray(end - 4, end).equals(sent.subarray(end - 4, end))
+  return octets.readUInt16BE(4) === 1 && hasSameType && nameOf(octets) === nameOf(sent)
 }
 
 /** Returns the id of a message. */
 export function idOf(octets: Buffer): number | undefined {
   return octets.length < 2 ? undefined : octets.readUInt16BE(0)
-}
-
-function decoded(octets: Buffer): DecodedPacket | undefined {
-  try {
-    return packet.decode(octets)
-  } catch {
-    return undefined
-  }
-}
-
-function records(answers: Answer[] = []): ReplyRecord[] {
-  return answers
-    .filter(({ type }) => type !== 'OPT')
-    .map((answer) => {
-      const ttl = 'ttl' in answer ? (answer.ttl ?? 0) : 0
-      const type = (answer.type as string) === DSYNC ? 'DSYNC' : answer.type
-      return { name: plain(answer.name), type, ttl, content: contentOf(answer) }
-    })
-}
-
-function contentOf(answer: Answer): string {
-  if ((answer.type as string) === DSYNC) return dsyncContent((answer as unknown as { data: Buffer }).data)
-  switch (answer.type) {
-    case 'NS':
-      return plain(answer.data)
-    case 'A':
-    case 'AAAA':
-      return answer.data
-    case 'SOA':
-      return String(answer.data.serial ?? 0)
-    case 'DS': {
-      const { keyTag, algorithm, digestType, digest } = answer.data
-      return [keyTag, algorithm, digestType, digest.toString('hex')].join(' ')
-    }
-    default:
-      return ''
-  }
-}
-
-/** Returns the content of a DSYNC record, such as `59 1 5300 cds.example`: type, scheme, port and target; empty: invalid. */
-function dsyncContent(data: Buffer): string {
-  const labels: string[] = []
-  let at = 5
-  for (let length = data[at] ?? 0; length > 0; length = data[at] ?? 0) {
-    labels.push(data.toString('latin1', at + 1, at + 1 + length))
-    at += 1 + length
-  }
-  // The name is not compressed, and ends with the root label, which ends the data.
-  if (labels.length === 0 || at + 1 !== data.length) return ''
-  return [data.readUInt16BE(0), data.readUInt8(2), data.readUInt16BE(3), plain(labels.join('.'))].join(' ')
-}
-
-/** Returns a name in lower case. Strangers choose names, which reach terminals: only usual characters stay. */
-function plain(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9_.*-]/g, '?')
 }

@@ -16,13 +16,13 @@ export async function exchangeOverTcp(
   length.writeUInt16BE(message.length)
   socket.write(Buffer.concat([length, message]))
   try {
-    // A length has 16 bits, so this cannot grow beyond one message and one chunk.
-    let octets: Buffer = Buffer.alloc(0)
+    // A length has 16 bits; what follows the message is left out.
+    const octets = Buffer.alloc(2 + 65_535)
+    let received = 0
     for await (const chunk of socket) {
-      octets = Buffer.concat([octets, chunk as Buffer])
-      if (octets.length < 2) continue
+      received += (chunk as Buffer).copy(octets, received)
       const end = 2 + octets.readUInt16BE(0)
-      if (octets.length >= end) return octets.subarray(2, end)
+      if (received >= 2 && received >= end) return octets.subarray(2, end)
     }
     return undefined
   } catch {
