@@ -27,7 +27,7 @@ export const PARTS: Record<string, RegExp> = {
   rollovers: /^deep\/rollovers\b/,
   secondaries: /^deep\/(secondaries|full\/(secondary-contents|two-nameservers|hub|catalog-consumers))\b/,
   served: /^(served\/|deep\/nsec-changes\b)/,
-  records: /^(dns\/properties|store\/database|nameserver\/spelling)\b/,
+  records: /^(dns\/(portable|properties)|store\/database|nameserver\/spelling)\b/,
   api: /^api\/(history\/undo|rrsets\/(conditional|occlusion)|domains\/zonefile-replacement|tokens\/policy-races|accounts\/totp-races)\b/,
   requests: /^(deep\/requests|http\/requests\/described-requests)\b/,
   limits: /^deep\/(alerts|full\/(unread-answers|unfinished-logins))\b/,
