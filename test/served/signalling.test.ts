@@ -55,7 +55,8 @@ test.before('a signed world', async () => {
   const dsyncPort = await freePort()
   target = await startDouble({ address: '127.0.0.1', port: dsyncPort }, (asked) => {
     told.push(asked.name)
-    return [reply(asked, [])]
+    // With the opcode of NOTIFY.
+    return [reply(asked, [], { flags: 4 << 11 })]
   })
   parent = await startParent(port, {
     hosts: HOSTS,
