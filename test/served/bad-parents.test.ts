@@ -1,8 +1,10 @@
 import packet, { type Answer } from 'dns-packet'
+import { Busy } from '../../src/errors.ts'
 import { Parents } from '../../src/nameserver/parents/parents.ts'
 import { check, type Delegation } from '../../src/service/delegation/checks.ts'
 import { advance } from '../../src/service/rollovers/advancing.ts'
 import { query } from '../../src/store/database.ts'
+import * as store from '../../src/store/domains/delegations.ts'
 import * as domains from '../../src/store/domains/domains.ts'
 import * as rollovers from '../../src/store/domains/rollovers.ts'
 import type { Account } from '../support/clients/accounts.ts'
@@ -159,6 +161,38 @@ test('a slow nameserver of the parent is asked twice, and then does not count', 
   t.deepEqual(problems(delegation), [SILENT, null])
   t.is(doubles[0]!.asked.length, 2)
   t.deepEqual(await lookAtRollover(), STAYS)
+})
+
+test('nameservers of the parent that a check has not asked in time do not count', async (t) => {
+  const { parents } = service().system
+  const hasty = world.parents(undefined, 100)
+  await hasty.find('any.example')
+  service().system.parents = hasty
+  try {
+    const delegation = await checkWith(() => [], 'a', 'b')
+    t.is(delegation.state, 'unknown')
+    t.deepEqual(problems(delegation), ['was not asked in time', 'was not asked in time'])
+    t.deepEqual(await lookAtRollover(), STAYS)
+  } finally {
+    service().system.parents = parents
+  }
+})
+
+test('a check ends when its client is gone, and stores nothing', async (t) => {
+  const { system } = service()
+  const name = await newDomain(account.api, fresh())
+  const domain = (await domains.find(system.db, name))!
+  const client = new AbortController()
+  const patience = { left: 30_000, gone: client.signal }
+  const answer = () => {
+    client.abort()
+    return []
+  }
+  await place(answer, 'a', 'b')
+  await t.throwsAsync(check({ ...system, patience }, domain), { instanceOf: Busy })
+  // Each is asked twice otherwise.
+  t.true(doubles.every(({ asked }) => asked.length <= 1))
+  t.is((await store.find(system.db, domain.id))?.checked, undefined)
 })
 
 test('a nameserver that truncates every answer is asked over TCP', async (t) => {

@@ -1,8 +1,6 @@
 import test from 'ava'
 import { setFlagsFromString } from 'node:v8'
-import { setImmediate as nextIteration } from 'node:timers/promises'
 import { runInNewContext } from 'node:vm'
-import type { Clock } from '../../src/nameserver/parents/pace.ts'
 import { Parents } from '../../src/nameserver/parents/parents.ts'
 import type { Endpoint } from '../../src/nameserver/wire/client.ts'
 import type { Question, Reply } from '../../src/nameserver/wire/messages.ts'
@@ -11,6 +9,7 @@ import { one, query } from '../../src/store/database.ts'
 import type { System } from '../../src/system.ts'
 import { later } from '../../src/time.ts'
 import { depth } from '../support/depth.ts'
+import { SimulatedClock } from '../support/dns/simulated-clock.ts'
 import { answer, RESOLVER } from '../support/dns/simulated-parents.ts'
 import { useServers } from '../support/harness.ts'
 
@@ -22,32 +21,6 @@ const servers = useServers()
 
 const DOMAINS = depth(300, 100_000)
 const START = '2026-01-31T12:00:00.000000Z'
-
-/** A clock that stands still until it is moved. */
-class SimulatedClock implements Clock {
-  #now = 0
-  sleepers: { time: number; wake: () => void }[] = []
-
-  now(): number {
-    return this.#now
-  }
-
-  sleep(milliseconds: number): Promise<void> {
-    return new Promise((wake) => this.sleepers.push({ time: this.#now + milliseconds, wake }))
-  }
-
-  /** Moves to the next moment for which anybody waits. */
-  leap(): void {
-    this.pass(Math.min(...this.sleepers.map(({ time }) => time)) - this.#now)
-  }
-
-  pass(milliseconds: number): void {
-    this.#now += Math.max(milliseconds, 0)
-    const due = this.sleepers.filter(({ time }) => time <= this.#now)
-    this.sleepers = this.sleepers.filter(({ time }) => time > this.#now)
-    for (const { wake } of due) wake()
-  }
-}
 
 const clock = new SimulatedClock()
 
@@ -97,19 +70,12 @@ test('many domains below one parent are checked at the rates of the contract, at
   const checked = async () =>
     (await one<{ n: number }>(real.db, 'select count(*) as n from delegations where checked is not null')).n
 
-  /** Does `work` while the clock goes on. */
-  const during = async <T>(work: Promise<T>): Promise<T> => {
-    const ending = { done: false }
-    const result = work.finally(() => (ending.done = true))
-    while (!ending.done) {
+  const during = <T>(work: Promise<T>): Promise<T> =>
+    clock.during(work, () => {
       const { totalCount, idleCount, waitingCount } = real.db
       // The lock of the checks has one connection.
-      const isStill = totalCount - idleCount <= 1 && waitingCount === 0
-      if (isStill && clock.sleepers.length > 0) clock.leap()
-      await nextIteration()
-    }
-    return result
-  }
+      return totalCount - idleCount <= 1 && waitingCount === 0
+    })
 
   setFlagsFromString('--expose_gc')
   const collect = runInNewContext('gc') as () => void

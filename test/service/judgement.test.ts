@@ -33,29 +33,24 @@ const SHA1 = `${DS.split(' ').slice(0, 2).join(' ')} 1 ${createHash('sha1')
 
 type Server = Partial<Observation['servers'][number]>
 
-/** An observation in which the servers of the parent zone have these delegations. */
+/** An observation in which the servers of the parent zone have these delegations, and all nameservers are well. */
 function seen(...servers: Server[]): Observation {
+  const hosts = new Set(servers.flatMap(({ ns }) => ns ?? OURS))
   return {
     parent: 'example',
     servers: servers.map((server, i) => ({
       ...{ name: `${'ab'[i]}.nic.example`, address: `192.0.2.${i + 1}`, ns: OURS, ds: [], dsTtl: null, glue: {} },
       ...{ problem: null, ...server },
     })),
-    nameservers: [],
+    nameservers: [...hosts].map((name) => ({ name, addresses: ['192.0.2.7'], glue: [], problem: null })),
   }
 }
 
 /** The same, in which all servers agree. */
-const both = (server: Server, nameservers: Partial<Observation['nameservers'][number]>[] = []): Observation => ({
-  ...seen(server, server),
-  nameservers: nameservers.map((each) => ({
-    name: OURS[0]!,
-    addresses: ['192.0.2.7'],
-    glue: [],
-    problem: null,
-    ...each,
-  })),
-})
+function both(server: Server, firstNameserver: Partial<Observation['nameservers'][number]> = {}): Observation {
+  const { nameservers, ...rest } = seen(server, server)
+  return { ...rest, nameservers: nameservers.map((each, i) => (i === 0 ? { ...each, ...firstNameserver } : each)) }
+}
 
 const digestMissing = (ds: string) =>
   `Add the DS record "${ds}" at your registrar: another key has a DS record of the digest type 4, and some resolvers then ignore the other types.`
@@ -182,19 +177,25 @@ const ROWS: [what: string, Observation, DelegationState, problems: string[]][] =
   ],
   [
     'a nameserver does not serve the domain',
-    both({ ds: [DS] }, [{ problem: '192.0.2.7 answers REFUSED' }]),
+    both({ ds: [DS] }, { problem: '192.0.2.7 answers REFUSED' }),
     'secure',
     ['The nameserver ns1.zoneplane.test does not serve the domain: 192.0.2.7 answers REFUSED.'],
   ],
   [
     'glue differs',
-    both({ ds: [DS] }, [{ glue: ['192.0.2.8'] }]),
+    both({ ds: [DS] }, { glue: ['192.0.2.8'] }),
     'secure',
     [
       'The parent zone has the addresses 192.0.2.8 for ns1.zoneplane.test, which has 192.0.2.7: its owner must correct them at their registrar.',
     ],
   ],
-  ['glue has some of the addresses', both({ ds: [DS] }, [{ glue: ['192.0.2.7'] }]), 'secure', []],
+  [
+    'a check has not come to all nameservers',
+    { ...both({ ds: [DS] }), nameservers: both({}).nameservers.slice(1) },
+    'secure',
+    ['The check did not ask these nameservers: ns1.zoneplane.test. There are too many, or it took too long.'],
+  ],
+  ['glue has some of the addresses', both({ ds: [DS] }, { glue: ['192.0.2.7'] }), 'secure', []],
 ]
 
 for (const [what, observation, state, problems] of ROWS) {

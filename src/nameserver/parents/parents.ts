@@ -3,6 +3,7 @@ import { Busy } from '../../errors.ts'
 import { DnsClient, type Endpoint } from '../wire/client.ts'
 import type { Question, Reply } from '../wire/messages.ts'
 import { lookupNames, readDsync } from './dsync.ts'
+import { Inquiry } from './inquiry.ts'
 import { Pace, REAL_CLOCK, type Clock } from './pace.ts'
 import { isWithin, readReferral, refused, type Referral } from './referral.ts'
 
@@ -10,13 +11,20 @@ import { isWithin, readReferral, refused, type Referral } from './referral.ts'
 const ANSWER_TIME = 2_000
 const ATTEMPTS = 2
 
+/** Milliseconds after which an inquiry asks nothing more. */
+export const INQUIRY_TIME = 120_000
+
 /** Milliseconds for which a zone's servers are remembered, and the zones that are. */
 const ZONE_TIME = 3_600_000
 const ZONES_MAX = 1_000
 
-/** The nameservers of a zone that are asked, and the addresses of each: strangers choose both. */
+/**
+ * The nameservers of a parent zone that are asked, the addresses of a nameserver, and those of all nameservers of a parent
+ * zone: strangers choose them.
+ */
 const NAMESERVERS_MAX = 16
 const ADDRESSES_MAX = 8
+const SERVERS_MAX = 32
 
 /** An address of a nameserver. */
 export interface ParentServer {
@@ -49,6 +57,8 @@ interface Options {
   /** The port of nameservers. */
   port?: number
   clock?: Clock
+  /** Milliseconds of the clock. */
+  inquiryTime?: number
 }
 
 /**
@@ -61,21 +71,32 @@ export class Parents {
   readonly #isAllowed: Options['isAllowed']
   readonly #port: number
   readonly #clock: Clock
+  readonly #inquiryTime: number
   readonly #pace: Pace
   /** The zones found a while ago, the oldest first, by the name from which the search begins. */
   readonly #zones = new Map<string, { zone: Promise<ParentZone | undefined>; until: number }>()
 
-  constructor({ resolvers, isAllowed, port = 53, clock = REAL_CLOCK }: Options) {
+  constructor({ resolvers, isAllowed, port = 53, clock = REAL_CLOCK, inquiryTime = INQUIRY_TIME }: Options) {
     this.#resolvers = resolvers
     this.#isAllowed = isAllowed
     this.#port = port
     this.#clock = clock
+    this.#inquiryTime = inquiryTime
     this.#pace = new Pace(clock)
   }
 
   /** Ends all questions, because the process stops. */
   close(): void {
     this.#pace.close()
+  }
+
+  /**
+   * Begins an inquiry, which asks nothing more after INQUIRY_TIME.
+   * @param gone aborts when nobody waits for it any more
+   */
+  begin(gone?: AbortSignal): Inquiry {
+    const end = this.#clock.now() + this.#inquiryTime
+    return new Inquiry(() => gone?.aborted === true || this.#clock.now() >= end)
   }
 
   /** Finds the zone that delegates a domain, or would; undefined if the resolvers do not tell. */
@@ -93,26 +114,25 @@ export class Parents {
     return found
   }
 
+  /** The inquiry is one of its own: several checks can wait for the result. */
   async #look(start: string): Promise<ParentZone | undefined> {
-    const name = await this.#zoneOf(start)
+    const inquiry = this.begin()
+    const name = await this.#zoneOf(start, inquiry)
     if (name === undefined) return undefined
-    const reply = await this.#resolve({ name, type: 'NS' })
+    const reply = await this.#resolve({ name, type: 'NS' }, inquiry)
     if (reply === undefined) return undefined
     const hosts = reply.answers.filter(({ type }) => type === 'NS').map(({ content }) => content)
-    const servers = hosts
-      .sort()
-      .slice(0, NAMESERVERS_MAX)
-      .map(async (name) => {
-        const addresses = await this.addresses(name)
-        return (addresses.length > 0 ? addresses : ['']).map((address) => ({ name, address }))
-      })
-    return { name, servers: (await Promise.all(servers)).flat() }
+    const servers = await inquiry.limit.map(hosts.sort().slice(0, NAMESERVERS_MAX), async (name) => {
+      const addresses = await this.addresses(name, inquiry)
+      return (addresses.length > 0 ? addresses : ['']).map((address) => ({ name, address }))
+    })
+    return inquiry.isOver() ? undefined : { name, servers: servers.flat().slice(0, SERVERS_MAX) }
   }
 
   /** Returns the zone that has this name. */
-  async #zoneOf(start: string): Promise<string | undefined> {
+  async #zoneOf(start: string, inquiry: Inquiry): Promise<string | undefined> {
     for (let name = start; ; name = above(name)) {
-      const reply = await this.#resolve({ name, type: 'SOA' })
+      const reply = await this.#resolve({ name, type: 'SOA' }, inquiry)
       if (reply === undefined) return undefined
       // An alias can lead to the SOA of another zone.
       const soa = [...reply.answers, ...reply.authorities].find((record) => {
@@ -124,22 +144,28 @@ export class Parents {
   }
 
   /** Returns the addresses of a nameserver that may be asked, sorted. */
-  async addresses(host: string): Promise<string[]> {
-    const replies = await Promise.all(
-      (['A', 'AAAA'] as const).map(async (type) => {
-        const reply = await this.#resolve({ name: host, type })
-        return (reply?.answers ?? []).filter((record) => record.type === type).map(({ content }) => content)
-      }),
-    )
-    return [...new Set(replies.flat())].filter(this.#isAllowed).sort().slice(0, ADDRESSES_MAX)
+  async addresses(host: string, inquiry: Inquiry): Promise<string[]> {
+    const found: string[] = []
+    for (const type of ['A', 'AAAA'] as const) {
+      const reply = await this.#resolve({ name: host, type }, inquiry)
+      const records = (reply?.answers ?? []).filter((record) => record.type === type)
+      found.push(...records.map(({ content }) => content))
+    }
+    return [...new Set(found)].filter(this.#isAllowed).sort().slice(0, ADDRESSES_MAX)
   }
 
   /** Asks a server of the parent zone about a domain; undefined: this machine cannot send to its address. */
-  async ask({ name, address }: ParentServer, parent: string, domain: string): Promise<ParentAnswer | undefined> {
+  async ask(
+    { name, address }: ParentServer,
+    parent: string,
+    domain: string,
+    inquiry: Inquiry,
+  ): Promise<ParentAnswer | undefined> {
     if (address === '') return { name, address, ...refused('has no address that this service may ask') }
     try {
-      const ns = await this.#question(address, { name: domain, type: 'NS' })
-      const ds = ns && (await this.#question(address, { name: domain, type: 'DS' }))
+      const ns = await this.#question({ address }, { name: domain, type: 'NS' }, inquiry)
+      const ds = ns && (await this.#question({ address }, { name: domain, type: 'DS' }, inquiry))
+      if (ds === undefined && inquiry.isOver()) return { name, address, ...refused('was not asked in time') }
       return { name, address, ...readReferral(domain, parent, ns, ds) }
     } catch (error) {
       if (error instanceof Busy) throw error
@@ -151,20 +177,25 @@ export class Parents {
   async notify(domain: string): Promise<Notification> {
     const zone = await this.find(domain)
     if (zone === undefined) return 'unknown'
+    const inquiry = this.begin()
     for (const name of lookupNames(domain, zone.name)) {
-      const reply = await this.#resolve({ name, type: 'DSYNC' })
+      const reply = await this.#resolve({ name, type: 'DSYNC' }, inquiry)
       if (reply === undefined) return 'unknown'
       const endpoint = readDsync(reply)
-      if (endpoint !== undefined) return this.#notify(domain, endpoint)
+      if (endpoint !== undefined) return this.#notify(domain, endpoint, inquiry)
     }
     return 'unwanted'
   }
 
-  async #notify(domain: string, { target, port }: { target: string; port: number }): Promise<Notification> {
+  async #notify(
+    domain: string,
+    { target, port }: { target: string; port: number },
+    inquiry: Inquiry,
+  ): Promise<Notification> {
     let outcome: Notification = 'unreachable'
-    for (const address of await this.addresses(target)) {
+    for (const address of await this.addresses(target, inquiry)) {
       try {
-        const reply = await this.#question(address, { name: domain, type: 'CDS', notify: true }, port)
+        const reply = await this.#question({ address, port }, { name: domain, type: 'CDS', notify: true }, inquiry)
         if (reply !== undefined) return reply.rcode === 'NOERROR' ? 'acknowledged' : 'refused'
         outcome = 'silent'
       } catch (error) {
@@ -175,9 +206,9 @@ export class Parents {
   }
 
   /** Returns the reason why a nameserver does not serve a domain; undefined: it does, or cannot be asked from here. */
-  async authorityProblem(address: string, domain: string): Promise<string | undefined> {
+  async authorityProblem(address: string, domain: string, inquiry: Inquiry): Promise<string | undefined> {
     try {
-      const reply = await this.#question(address, { name: domain, type: 'SOA' })
+      const reply = await this.#question({ address }, { name: domain, type: 'SOA' }, inquiry)
       if (reply === undefined) return 'does not answer'
       if (reply.rcode !== 'NOERROR') return `answers ${reply.rcode}`
       const hasSoa = reply.answers.some(({ type, name }) => type === 'SOA' && name === domain)
@@ -188,27 +219,40 @@ export class Parents {
     }
   }
 
-  /** Asks a server of strangers; undefined: it does not answer. @throws the error of the system if it cannot send */
-  async #question(address: string, question: Question, port = this.#port): Promise<Reply | undefined> {
+  /**
+   * Asks a server of strangers; undefined: it does not answer, or the inquiry is over.
+   * @throws the error of the system if it cannot send
+   */
+  async #question(
+    { address, port = this.#port }: { address: string; port?: number },
+    question: Question,
+    inquiry: Inquiry,
+  ): Promise<Reply | undefined> {
     for (let left = ATTEMPTS; left > 0; left--) {
-      await this.#pace.turn(address)
-      const reply = await this.send({ address, port }, question)
+      const reply = await this.#send({ address, port }, question, inquiry, address)
       if (reply !== undefined) return reply
     }
     return undefined
   }
 
-  /** Asks the resolvers in turn; undefined: none has an answer. */
-  async #resolve(question: Question): Promise<Reply | undefined> {
+  /** Asks the resolvers in turn; undefined: none has an answer, or the inquiry is over. */
+  async #resolve(question: Question, inquiry: Inquiry): Promise<Reply | undefined> {
     const resolvers = this.#resolvers.length > 0 ? this.#resolvers : systemResolvers()
     for (let round = 0; round < ATTEMPTS; round++) {
       for (const resolver of resolvers) {
-        await this.#pace.turn(undefined)
-        const reply = await this.send(resolver, { ...question, recursive: true }).catch(() => undefined)
+        const reply = await this.#send(resolver, { ...question, recursive: true }, inquiry).catch((error: unknown) => {
+          if (error instanceof Busy) throw error
+          return undefined
+        })
         if (reply?.rcode === 'NOERROR' || reply?.rcode === 'NXDOMAIN') return reply
       }
     }
     return undefined
+  }
+
+  /** Asks once, when it is the question's turn. @param server as in `Pace.turn` */
+  async #send(endpoint: Endpoint, question: Question, inquiry: Inquiry, server?: string): Promise<Reply | undefined> {
+    return (await this.#pace.turn(server, inquiry.isOver)) ? this.send(endpoint, question) : undefined
   }
 
   /**

@@ -1,7 +1,8 @@
 import type { Reply, ReplyRecord } from '../wire/messages.ts'
 
-/** The records of one type of a domain that are kept, and their characters: strangers choose both. */
-const RECORDS_MAX = 24
+/** The records of one type, and the addresses of a name, that are kept, and their characters: strangers choose both. */
+const RECORDS_MAX = 32
+export const GLUE_MAX = 8
 const CONTENT_LENGTH = 253
 
 /** The delegation of a domain, as a server of its parent zone has it. Names are without final dot. */
@@ -31,7 +32,10 @@ export function readReferral(name: string, parent: string, nsReply?: Reply, dsRe
   const ns = contents(delegating)
   const glue = ns.map((host): [string, string[]] => [
     host,
-    contents(nsReply!.additionals.filter((record) => record.name === host && /^A(AAA)?$/.test(record.type))),
+    contents(
+      nsReply!.additionals.filter((record) => record.name === host && /^A(AAA)?$/.test(record.type)),
+      GLUE_MAX,
+    ),
   ])
   return {
     ns,
@@ -64,7 +68,7 @@ function problemOf(parent: string, reply: Reply | undefined, hasRecords: boolean
   return soa.name === parent ? undefined : `answers from the zone ${soa.name}`
 }
 
-function contents(records: ReplyRecord[]): string[] {
+function contents(records: ReplyRecord[], max = RECORDS_MAX): string[] {
   const texts = records.map(({ content }) => content).filter((text) => text.length <= CONTENT_LENGTH)
-  return [...new Set(texts)].sort().slice(0, RECORDS_MAX)
+  return [...new Set(texts)].sort().slice(0, max)
 }

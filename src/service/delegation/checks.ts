@@ -1,3 +1,5 @@
+import { Busy } from '../../errors.ts'
+import type { Inquiry } from '../../nameserver/parents/inquiry.ts'
 import { transaction } from '../../store/database.ts'
 import * as store from '../../store/domains/delegations.ts'
 import type { StoredCheck } from '../../store/domains/delegations.ts'
@@ -49,10 +51,13 @@ export async function checkNow({ system, actor }: Visit, domain: Domain): Promis
 /**
  * Asks all servers of the parent zone about a domain, and stores what they say. `servers` of the result has the DS set
  * and its TTL at each of them, or the problem of the server.
- * @throws NameserverFailure
+ * @throws NameserverFailure, and Busy without storing anything if the client leaves or the process stops
  */
-export async function check(system: System, domain: Domain): Promise<Delegation> {
-  return note(system, domain, await observe(system.parents, domain.name))
+export async function check(system: System, domain: Domain, inquiry = begin(system)): Promise<Delegation> {
+  const observation = await observe(system.parents, domain.name, inquiry)
+  // It may lack answers that nobody waited for.
+  if (system.patience?.gone.aborted === true) throw Busy.waitedTooLong('the client is gone')
+  return note(system, domain, observation)
 }
 
 /** Acts like `check`, but asks only one server if it has nothing new. @throws NameserverFailure */
@@ -62,9 +67,15 @@ export async function checkRoutinely(system: System, domain: Domain): Promise<De
   const isSettled = last.state !== 'unknown' && last.state !== 'propagating'
   const isDoubtful = stored !== undefined && stored.trouble !== null && !stored.told
   const isThorough = isDoubtful || Math.random() * THOROUGH < 1
-  const isSame = isSettled && !isThorough && (await isUnchanged(system.parents, domain.name, last))
+  const inquiry = begin(system)
+  const isSame = isSettled && !isThorough && (await isUnchanged(system.parents, domain.name, last, inquiry))
   // The keys may have changed.
-  return isSame ? note(system, domain, last) : check(system, domain)
+  return isSame ? note(system, domain, last) : check(system, domain, inquiry)
+}
+
+/** Begins an inquiry that ends when the client of the request, if any, is gone. */
+function begin({ parents, patience }: System): Inquiry {
+  return parents.begin(patience?.gone)
 }
 
 /** Judges and stores an observation, and queues the mail that it causes; stores nothing if the domain is gone. */

@@ -3,7 +3,7 @@ import { parseRdata } from '../../dns/rdata.ts'
 import type { Key } from '../domains/keys.ts'
 import { algorithmOf } from '../secrets/signing-keys.ts'
 import { isDigestOf } from '../secrets/delegation-digests.ts'
-import { contentsOf, type DelegatedServer, type Observation } from './observation.ts'
+import { agreed, type DelegatedServer, type Observation } from './observation.ts'
 
 /** The states of a delegation, and their meanings (contract §15.9). */
 export const STATES = {
@@ -44,21 +44,21 @@ export function judge(observation: Observation, domain: Delegatee): Verdict {
     return { state: 'unknown', problems: ['The resolvers do not tell which zone delegates the domain.'] }
   }
   const silent = servers.filter(({ problem }) => problem !== null)
-  const answers = servers.filter(({ problem }) => problem === null)
   const failures = silent.map(({ name, address, problem }) => {
     return `The server ${name}${address === '' ? '' : ` (${address})`} of the parent zone ${parent} ${problem}.`
   })
-  const [first] = answers
-  if (first === undefined) {
+  if (silent.length === servers.length) {
     const none = `The resolvers tell no server of the parent zone ${parent} that this machine can reach.`
     return { state: 'unknown', problems: servers.length === 0 ? [none] : failures }
   }
-  if (answers.some((answer) => contentsOf(answer) !== contentsOf(first))) {
+  const delegation = agreed(servers)
+  if (delegation === undefined) {
     const wait = `The servers of the parent zone ${parent} disagree. After a change this ends by itself, so check again later.`
     return { state: 'propagating', problems: [wait, ...failures] }
   }
-  const { state, problems } = judgeDelegation(parent, first, domain)
-  return { state, problems: [...problems, ...observation.nameservers.flatMap(warnings), ...failures] }
+  const { state, problems } = judgeDelegation(parent, delegation, domain)
+  const warnings = [...observation.nameservers.flatMap(nameserverProblems), ...omissions(delegation.ns, observation)]
+  return { state, problems: [...problems, ...warnings, ...failures] }
 }
 
 /** Judges the delegation on which all servers of the parent zone agree. */
@@ -167,8 +167,15 @@ function dsOf({ keys }: Delegatee): string[] {
     .flatMap(({ ds }) => ds.filter((content) => content.split(' ')[2] === '2'))
 }
 
+/** Says which of the domain's nameservers were not asked. */
+function omissions(ns: string[], { nameservers }: Observation): string[] {
+  const left = ns.filter((host) => !nameservers.some(({ name }) => name === host))
+  if (left.length === 0) return []
+  return [`The check did not ask these nameservers: ${left.join(', ')}. There are too many, or it took too long.`]
+}
+
 /** Warns of what will break. */
-function warnings({ name, addresses, glue, problem }: DelegatedServer): string[] {
+function nameserverProblems({ name, addresses, glue, problem }: DelegatedServer): string[] {
   const differs = addresses.length > 0 && glue.some((address) => !addresses.includes(address))
   return [
     ...(problem === null ? [] : [`The nameserver ${name} does not serve the domain: ${problem}.`]),

@@ -1,4 +1,13 @@
+import type { Inquiry } from '../../nameserver/parents/inquiry.ts'
 import type { ParentAnswer, Parents, ParentServer } from '../../nameserver/parents/parents.ts'
+import { GLUE_MAX, refused } from '../../nameserver/parents/referral.ts'
+
+/**
+ * The nameservers of a domain that are asked, and the characters of JSON of what all servers of the parent zone say that
+ * are kept: strangers choose both.
+ */
+const NAMESERVERS_MAX = 24
+const ANSWERS_LENGTH = 32 * 1024
 
 /** A nameserver to which the parent zone delegates a domain; a name without final dot. */
 export interface DelegatedServer {
@@ -16,45 +25,77 @@ export interface Observation {
   /** The parent zone; null: it was not found. */
   parent: string | null
   servers: ParentAnswer[]
+  /** Those that were asked; none if the servers disagree. */
   nameservers: DelegatedServer[]
 }
 
-/** Asks every server of the parent zone about a domain, and the domain's nameservers whether they serve it. */
-export async function observe(parents: Parents, domain: string): Promise<Observation> {
+/**
+ * Asks every server of the parent zone about a domain, and the domain's nameservers whether they serve it. If the inquiry
+ * ends before, the servers left have a problem, and the nameservers left are missing.
+ */
+export async function observe(parents: Parents, domain: string, inquiry: Inquiry): Promise<Observation> {
   const zone = await parents.find(domain)
   if (zone === undefined) return { parent: null, servers: [], nameservers: [] }
-  const answers = await Promise.all(zone.servers.map((server) => parents.ask(server, zone.name, domain)))
-  const servers = answers.filter((answer) => answer !== undefined)
-  const names = [...new Set(servers.flatMap(({ ns }) => ns))].sort()
-  const nameservers = names.map(async (name) => {
-    const glue = [...new Set(servers.flatMap(({ glue }) => glue[name] ?? []))].sort()
-    return { ...(await examine(parents, name, domain)), glue }
+  const answers = await inquiry.limit.map(zone.servers, (server) => parents.ask(server, zone.name, domain, inquiry))
+  const servers = bounded(answers.filter((answer) => answer !== undefined))
+  const names = agreed(servers)?.ns.slice(0, NAMESERVERS_MAX) ?? []
+  const examined = await inquiry.limit.map(names, (name) => examine(parents, name, domain, inquiry))
+  const nameservers = examined.flatMap((nameserver) => {
+    if (nameserver === undefined) return []
+    const glue = [...new Set(servers.flatMap(({ glue }) => glue[nameserver.name] ?? []))].sort()
+    return [{ ...nameserver, glue: glue.slice(0, GLUE_MAX) }]
   })
-  return { parent: zone.name, servers, nameservers: await Promise.all(nameservers) }
+  return { parent: zone.name, servers, nameservers }
 }
 
-async function examine(parents: Parents, name: string, domain: string): Promise<Omit<DelegatedServer, 'glue'>> {
-  const addresses = await parents.addresses(name)
-  if (addresses.length === 0) return { name, addresses, problem: 'it has no address' }
-  const problems = await Promise.all(
-    addresses.map(async (address) => {
-      const problem = await parents.authorityProblem(address, domain)
-      return problem === undefined ? [] : [`${address} ${problem}`]
-    }),
-  )
-  return { name, addresses, problem: problems.flat()[0] ?? null }
+/** Keeps the answers that fit into ANSWERS_LENGTH. */
+function bounded(answers: ParentAnswer[]): ParentAnswer[] {
+  let left = ANSWERS_LENGTH
+  return answers.map((answer) => {
+    left -= JSON.stringify(answer).length
+    return left >= 0 ? answer : { ...answer, ...refused('answers with too many records') }
+  })
+}
+
+/** Returns the delegation that all servers have which told one; undefined: they disagree, or there is none. */
+export function agreed(servers: ParentAnswer[]): ParentAnswer | undefined {
+  const [first, ...others] = servers.filter(({ problem }) => problem === null)
+  return others.every((other) => contentsOf(other) === contentsOf(first!)) ? first : undefined
+}
+
+/** Returns undefined if the inquiry has ended before. */
+async function examine(
+  parents: Parents,
+  name: string,
+  domain: string,
+  inquiry: Inquiry,
+): Promise<Omit<DelegatedServer, 'glue'> | undefined> {
+  const addresses = await parents.addresses(name, inquiry)
+  let problem = addresses.length === 0 ? 'it has no address' : null
+  for (const address of addresses) {
+    const found = await parents.authorityProblem(address, domain, inquiry)
+    if (found === undefined) continue
+    problem = `${address} ${found}`
+    break
+  }
+  return inquiry.isOver() ? undefined : { name, addresses, problem }
 }
 
 /**
  * Asks one server of the parent zone, chosen at random, whether the delegation is still the same. Returns false if it is
  * not, or nobody knows.
  */
-export async function isUnchanged(parents: Parents, domain: string, last: Observation): Promise<boolean> {
+export async function isUnchanged(
+  parents: Parents,
+  domain: string,
+  last: Observation,
+  inquiry: Inquiry,
+): Promise<boolean> {
   const zone = await parents.find(domain)
   const server = zone?.servers[Math.floor(Math.random() * zone.servers.length)]
   if (zone?.name !== last.parent || server === undefined) return false
   const before = last.servers.find((each) => isSame(each, server))
-  const now = await parents.ask(server, zone.name, domain)
+  const now = await parents.ask(server, zone.name, domain, inquiry)
   return before !== undefined && now?.problem === null && contentsOf(now) === contentsOf(before)
 }
 
@@ -69,6 +110,6 @@ export function dsTtlOf(servers: ParentAnswer[]): number | null {
 }
 
 /** Returns a text that is equal for equal delegations. */
-export function contentsOf({ ns, ds }: ParentAnswer): string {
+function contentsOf({ ns, ds }: ParentAnswer): string {
   return JSON.stringify([ns, ds])
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Parents } from '../../../src/nameserver/parents/parents.ts'
+import { INQUIRY_TIME, Parents } from '../../../src/nameserver/parents/parents.ts'
 import { newFolder } from '../servers/folders.ts'
 import { freePort, ownNetwork } from '../servers/ports.ts'
 import { installed } from '../servers/programs.ts'
@@ -32,7 +32,7 @@ export interface World {
   /** Ends a nameserver of `example`, so that a test can put another one at its address. */
   kill(which: 'a' | 'b'): Promise<void>
   /** Parents that are asked on this port, in quick succession. */
-  parents(isAllowed?: (address: string) => boolean): Parents
+  parents(isAllowed?: (address: string) => boolean, inquiryTime?: number): Parents
   close(): Promise<void>
 }
 
@@ -80,12 +80,14 @@ export async function startWorld({ dnsHost, dnsPort }: Server): Promise<World> {
       }
     }, // prettier-ignore
     kill: (which) => servers[which].kill(),
-    parents: (isAllowed = () => true) =>
+    // Nameservers answer as slowly as ever, so an inquiry has its true time.
+    parents: (isAllowed = () => true, inquiryTime = INQUIRY_TIME) =>
       new Parents({
         resolvers: [{ address: resolver.dnsHost, port: resolver.dnsPort }],
         isAllowed,
         port: dnsPort,
         clock: FAST,
+        inquiryTime: SPEED * inquiryTime,
       }),
     async close() {
       await Promise.all([rootServer, servers.a, servers.b, bind].map((server) => server.kill()))
