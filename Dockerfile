@@ -8,6 +8,7 @@ COPY setup.mjs tsconfig.json tsconfig.product.json ./
 COPY src src
 COPY migrations migrations
 COPY seeds seeds
+COPY console console
 RUN node setup.mjs product \
   && npm prune --omit=dev \
   # What only compilers and people read.

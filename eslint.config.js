@@ -9,7 +9,7 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['*.js', '*.mjs', 'deb/*.mjs'] },
+        projectService: { allowDefaultProject: ['*.js', '*.mjs', 'deb/*.mjs', 'console/*.mjs'] },
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -37,7 +37,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['*.js', '*.mjs', 'deb/*.mjs'],
+    files: ['*.js', '*.mjs', 'deb/*.mjs', 'console/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
   },

@@ -5,13 +5,15 @@ import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { gzipSync } from 'node:zlib'
 
-const product = { config: 'tsconfig.product.json', folders: ['src', 'migrations', 'seeds'] }
+const product = { config: 'tsconfig.product.json', folders: ['src', 'migrations', 'seeds', 'console'] }
 const everything = { config: 'tsconfig.json', folders: [...product.folders, 'test', 'bench', 'clients'] }
 const wanted = process.argv[2] === 'product' ? product : everything
 const stampOf = ({ config }) => `build/.${config}.built`
 
 /** What builds the product: among the packages, or apart if those for development are not installed. */
-const tools = ['node_modules/typescript', 'node_modules/swagger-ui-dist']
+const tools = ['typescript', 'swagger-ui-dist', 'esbuild', 'preact', '@preact/signals', 'openapi-fetch', 'uqr'].map(
+  (name) => `node_modules/${name}`,
+)
 const apart = 'node_modules/.tools'
 
 try {
@@ -73,9 +75,15 @@ function build() {
     // The compiler leaves what it made of deleted sources; from its build info, it would not make it again.
     for (const path of [`build/${file}`, `build/${file}.map`, 'build/.tsbuildinfo']) fs.rmSync(path, { force: true })
   }
-  const [compiler, page] = tools.map((tool) => (fs.existsSync(tool) ? tool : `${apart}/${tool}`))
-  run(process.execPath, [`${compiler}/bin/tsc`, '--pretty', 'false', '--project', wanted.config])
-  copyPage(page, 'build/swagger-ui')
+  const packages = tools.every((tool) => fs.existsSync(tool)) ? 'node_modules' : `${apart}/node_modules`
+  const compiler = [`${packages}/typescript/bin/tsc`, '--pretty', 'false']
+  run(process.execPath, [...compiler, '--project', wanted.config])
+  copyPage(`${packages}/swagger-ui-dist`, 'build/swagger-ui')
+  run(process.execPath, ['console/build.mjs', packages])
+  if (wanted === everything) {
+    run(process.execPath, ['console/types.mjs'])
+    run(process.execPath, [...compiler, '--project', 'console'])
+  }
   for (const [stamp, text] of built) fs.writeFileSync(stamp, text)
 }
 
@@ -98,7 +106,8 @@ function stateOf({ folders }) {
   const sources = folders
     .filter((folder) => fs.existsSync(folder))
     .flatMap((folder) => fs.readdirSync(folder, { recursive: true }).map((name) => `${folder}/${name}`))
-  return ['package-lock.json', everything.config, product.config, ...sources.filter((name) => name.endsWith('.ts'))]
+    .filter((name) => /\.(tsx?|mjs|css|html)$/.test(name))
+  return ['package-lock.json', everything.config, product.config, ...sources]
     .map((file) => `${file} ${fs.statSync(file).mtimeMs}\n`)
     .join('')
 }

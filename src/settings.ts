@@ -80,6 +80,8 @@ export const GROUPS = {
       URL under which clients reach the API, such as "https://dns.example.net"; required with MAIL_URL`,
     trustedProxies: unset('TRUSTED_PROXIES', parse.networks, [])`
       addresses or networks of proxies whose "X-Forwarded-*" headers count, separated by commas`,
+    console: setting('CONSOLE', parse.isOn, 'on')`
+      whether the service has its web console at "/console/", where browsers that open "/" get`,
     updateHosts: unset('UPDATE_HOSTS', parse.names, [])`
       host names, separated by commas, that serve dynDNS updates on every path, and nothing else`,
     checkIpHosts: unset('CHECK_IP_HOSTS', parse.names, [])`

@@ -23,6 +23,7 @@ const DEFAULTS: Config = {
   token: undefined,
   seed: undefined,
   keyEncryptionKeys: [],
+  console: true,
   publicUrl: undefined,
   nameServers: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
   secondaries: [],

@@ -46,7 +46,7 @@ const ROOMS: Record<string, readonly string[]> = {
       'tokens',
       'service',
     ],
-    ...['openapi', 'pages', 'middleware', 'kit', 'fields'],
+    ...['console', 'openapi', 'pages', 'middleware', 'kit', 'fields'],
   ],
   service: [
     ...['ci', 'operation', 'accounts', 'adoption', 'rollovers', 'secondaries', 'delegation', 'domains', 'repair'],

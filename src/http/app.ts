@@ -5,6 +5,7 @@ import { headers } from './middleware/headers.ts'
 import { hostNames, paths, refuseInvalidHost } from './middleware/request-target.ts'
 import { requestLog } from './middleware/request-log.ts'
 import { createRouter } from './router.ts'
+import { webConsole } from './console/console.ts'
 import { TAKING_TIME } from '../limits.ts'
 import type { System } from '../system.ts'
 
@@ -28,6 +29,7 @@ export function createApp(system: System): Koa<State> {
   app.use(refuseInvalidHost)
   app.use(hostNames)
   app.use(paths)
+  app.use(webConsole)
   app.use(createRouter(system.config).router.routes())
   return app
 }

@@ -116,8 +116,9 @@ function addressOf({ hosts: [address] }: Config, port: number): string {
 }
 
 function welcome(config: Config, port: number, stack: Stack | undefined, demo: Demo | undefined): string {
-  const base = `${config.publicUrl ?? addressOf(config, port)}/api/v1`
-  const lines = ['', 'Zoneplane is ready.', '', `  API    ${base}/`]
+  const root = config.publicUrl ?? addressOf(config, port)
+  const base = `${root}/api/v1`
+  const lines = ['', 'Zoneplane is ready.', '', ...(config.console ? [`  Open   ${root}/`] : []), `  API    ${base}/`]
   const dns = stack?.powerDns
   if (dns !== undefined) lines.push(`  DNS    ${dns.dnsHost} port ${dns.dnsPort}`)
   if (demo === undefined) return [...lines, ''].join('\n')

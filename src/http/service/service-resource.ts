@@ -20,7 +20,7 @@ export function service(config: Config, documents: Resource[]): Group {
           summary: 'Show where the API is',
           answers: {
             200: shows(ROOT, 'VaryOfRoot'),
-            302: { text: 'For browsers: the page of the API.', headers: ['VaryOfRoot', 'Location'] },
+            302: { text: 'For browsers: the console, or the page of the API.', headers: ['VaryOfRoot', 'Location'] },
           },
           chain: [handlers.showRoot],
         },

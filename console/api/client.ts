@@ -1,0 +1,109 @@
+import { signal } from '@preact/signals'
+import createClient from 'openapi-fetch'
+import type { paths } from '../../build/api-types.d.ts'
+import { hasExpired, session } from './session.ts'
+
+/** What the service refused, or why it could not be asked. */
+export class Refused extends Error {
+  /** The status of the response; 0 without one. */
+  readonly status: number
+  /** The body of the response: `{detail}`, messages by field, or one object for each item (contract §2.1). */
+  readonly body: unknown
+
+  constructor(status: number, body: unknown) {
+    super(sentenceOf(status, body))
+    this.status = status
+    this.body = body
+  }
+}
+
+/** Why requests wait, and until when (milliseconds since the epoch); undefined if none does. */
+export const waiting = signal<{ reason: string; until: number } | undefined>(undefined)
+
+/** The service's API is beside the console, whatever path a proxy puts before both. */
+const API = new URL('..', document.baseURI).href.replace(/\/$/, '')
+
+/** Requests of the API, by the paths of its document. Pass their results to `ask`. */
+export const api = createClient<paths>({ baseUrl: API, fetch: askPatiently })
+
+api.use({
+  onRequest({ request }) {
+    if (session.value !== undefined && !request.headers.has('Authorization'))
+      request.headers.set('Authorization', `Token ${session.value.secret}`)
+    return request
+  },
+})
+
+/** What a request resolves with. */
+interface Outcome<T> {
+  data?: T
+  error?: unknown
+  response: Response
+}
+
+/** Returns the body of a successful response. @throws Refused */
+export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
+  return (await askWhole(request)).data
+}
+
+/** Returns the body of a successful response, and the response. @throws Refused */
+export async function askWhole<T>(request: Promise<Outcome<T>>): Promise<{ data: T; response: Response }> {
+  const { data, error, response } = await request.catch((reason: unknown) => {
+    throw reason instanceof TypeError ? new Refused(0, { detail: 'There is no connection to the service.' }) : reason
+  })
+  if (response.ok) return { data: data as T, response }
+  if (response.status === 401 && session.value !== undefined) {
+    hasExpired.value = true
+    session.value = undefined
+  }
+  throw new Refused(response.status, error)
+}
+
+/** Sends a request, and again after `Retry-After`: if it was throttled, or if it reads, and the service cannot read now. */
+async function askPatiently(request: Request): Promise<Response> {
+  for (;;) {
+    const response = await fetch(request.clone())
+    const isThrottled = response.status === 429
+    if (!isThrottled && !(response.status === 503 && request.method === 'GET')) return response
+    const seconds = Number(response.headers.get('Retry-After') ?? 5)
+    // A limit per day or of failed log-ins is not waited out, but shown.
+    if (seconds > 120) return response
+    const reason = isThrottled ? 'Too many requests.' : 'The service cannot answer at the moment.'
+    waiting.value = { reason, until: Date.now() + seconds * 1000 }
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+    waiting.value = undefined
+  }
+}
+
+/** All problems of a response in sentences, for places that show them together. */
+function sentenceOf(status: number, body: unknown): string {
+  const texts = textsIn(body)
+  return texts.length > 0 ? texts.join(' ') : `The service answers ${status}.`
+}
+
+function textsIn(body: unknown): string[] {
+  if (typeof body === 'string') return [body]
+  if (Array.isArray(body)) return body.flatMap(textsIn)
+  if (typeof body !== 'object' || body === null) return []
+  return Object.entries(body).flatMap(([name, value]) =>
+    textsIn(value).map((text) => (['detail', 'non_field_errors'].includes(name) ? text : `${name}: ${text}`)),
+  )
+}
+
+/** The messages about one field of a refused request; none if the problem is another one. */
+export function problemsOf(refused: unknown, field: string): string[] {
+  if (!(refused instanceof Refused) || typeof refused.body !== 'object' || refused.body === null) return []
+  return textsIn((refused.body as Record<string, unknown>)[field])
+}
+
+/** The cursor of the next page of a list; undefined after the last one (contract §4). */
+export function nextCursor(response: Response): string | undefined {
+  const next = /<([^>]*)>; rel="next"/.exec(response.headers.get('Link') ?? '')?.[1]
+  return next === undefined ? undefined : (new URL(next).searchParams.get('cursor') ?? undefined)
+}
+
+/** The version that a write has published; undefined if it has published none (contract §15.6). */
+export function versionOf(response: Response): number | undefined {
+  const version = response.headers.get('Zoneplane-Version')
+  return version === null ? undefined : Number(version)
+}

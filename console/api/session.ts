@@ -1,0 +1,28 @@
+import { effect, signal } from '@preact/signals'
+
+/** Who uses the console: the secret of a token. It is kept in this tab only, and never in a URL. */
+export interface Session {
+  secret: string
+  /** The account's address, shown in the header; empty if the token may not read it. */
+  email: string
+  /** True for the token of a log-in, which signing out deletes; false for an API token that was pasted. */
+  isLogin: boolean
+}
+
+const KEY = 'zoneplane session'
+
+/** The session of this tab; undefined before sign-in, and after the session has ended. */
+export const session = signal<Session | undefined>(restore())
+
+/** Whether the session has ended without the user's doing, so that the sign-in page says so. */
+export const hasExpired = signal(false)
+
+function restore(): Session | undefined {
+  const text = sessionStorage.getItem(KEY)
+  return text === null ? undefined : (JSON.parse(text) as Session)
+}
+
+effect(() => {
+  if (session.value === undefined) sessionStorage.removeItem(KEY)
+  else sessionStorage.setItem(KEY, JSON.stringify(session.value))
+})

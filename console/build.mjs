@@ -1,0 +1,36 @@
+// Bundles the console into build/web/: index.html, and hashed assets, compressed as they are sent. The argument is the folder
+// of the packages that it is made of, which the product does not depend on.
+import * as fs from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+const TARGET = 'build/web'
+
+const packages = resolve(process.argv[2])
+const { buildSync } = createRequire(join(packages, 'esbuild', 'package.json'))('esbuild')
+const { outputFiles } = buildSync({
+  entryPoints: ['console/main.tsx'],
+  entryNames: '[name]-[hash]',
+  outdir: join(TARGET, 'assets'),
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: 'es2023',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  tsconfigRaw: {},
+  nodePaths: [packages],
+  legalComments: 'none',
+  logLevel: 'warning',
+  write: false,
+})
+fs.rmSync(TARGET, { recursive: true, force: true })
+fs.mkdirSync(join(TARGET, 'assets'), { recursive: true })
+let page = fs.readFileSync('console/index.html', 'utf8')
+for (const { path, contents } of outputFiles) {
+  const name = basename(path)
+  fs.writeFileSync(join(TARGET, 'assets', `${name}.gz`), gzipSync(contents, { level: 9 }))
+  page = page.replace(name.replace(/-\w+(?=\.)/, ''), name)
+}
+fs.writeFileSync(join(TARGET, 'index.html'), page)

@@ -1,0 +1,7 @@
+import { render } from 'preact'
+import './style.css'
+import { App } from './app.tsx'
+import { startRouting } from './router.ts'
+
+startRouting()
+render(<App />, document.getElementById('console')!)

@@ -1,0 +1,34 @@
+/** What an RRset is, besides its place: its TTL in seconds, and its records in presentation format. */
+export interface State {
+  ttl: number
+  records: string[]
+}
+
+/** The place of an RRset in a domain. The subname is empty at the apex. */
+export interface Place {
+  subname: string
+  type: string
+}
+
+export interface RRset extends Place, State {}
+
+/** An RRset before and after a write; null: there is none (contract §15.3). */
+export interface Change extends Place {
+  before: State | null
+  after: State | null
+}
+
+/** Identifies an RRset in its domain. */
+export function keyOf({ subname, type }: Place): string {
+  return `${subname} ${type}`
+}
+
+/** The name as people write it in a zone file: `@` at the apex. */
+export function shownName(subname: string): string {
+  return subname === '' ? '@' : subname
+}
+
+/** `1 change`, `5 changes`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+}

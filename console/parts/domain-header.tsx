@@ -1,0 +1,29 @@
+import { location } from '../router.ts'
+
+const TABS = [
+  ['', 'Records'],
+  ['/history', 'History'],
+  ['/dnssec', 'DNSSEC'],
+  ['/nameservers', 'Nameservers'],
+  ['/zonefile', 'Zone file'],
+] as const
+
+/** The heading of a domain's pages, and the links between them. */
+export function DomainHeader({ name }: { name: string }) {
+  const { path } = location.value
+  return (
+    <div class="domain-header">
+      <h1 tabIndex={-1}>{name}</h1>
+      <nav aria-label={name}>
+        {TABS.map(([part, text]) => {
+          const to = `domains/${name}${part}`
+          return (
+            <a key={part} href={to} aria-current={to === path ? 'page' : undefined}>
+              {text}
+            </a>
+          )
+        })}
+      </nav>
+    </div>
+  )
+}

@@ -1,0 +1,110 @@
+import type { ComponentChildren } from 'preact'
+import { useId, useState } from 'preact/hooks'
+import { problemsOf, Refused } from '../api/client.ts'
+import { Failure } from './loading.tsx'
+
+interface FieldProps {
+  label: string
+  value: string
+  /** Called with the text as it is typed. */
+  onText: (text: string) => void
+  hint?: ComponentChildren
+  problems?: string[]
+  type?: 'text' | 'email' | 'password' | 'number'
+  inputMode?: 'numeric'
+  autocomplete?: 'off' | 'username' | 'current-password' | 'new-password' | 'one-time-code'
+  required?: boolean
+}
+
+/** A labelled input, with a hint and the problems of its text. */
+export function Field({ label, hint, problems = [], onText, type, ...input }: FieldProps) {
+  const id = useId()
+  const described = [hint !== undefined && `${id}-hint`, problems.length > 0 && `${id}-problem`]
+    .filter(Boolean)
+    .join(' ')
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        {...input}
+        id={id}
+        // The types of Preact tell apart what inputs of each type may have; these have the same.
+        {...({ type } as object)}
+        autocapitalize="none"
+        spellcheck={false}
+        aria-invalid={problems.length > 0}
+        aria-describedby={described === '' ? undefined : described}
+        onInput={(event) => {
+          onText(event.currentTarget.value)
+        }}
+      />
+      {hint !== undefined && (
+        <p class="quiet" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {problems.length > 0 && (
+        <p class="problem" id={`${id}-problem`}>
+          {problems.join(' ')}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** An action that is under way, or has failed. */
+export interface Action {
+  isBusy: boolean
+  refused: Refused | undefined
+  /** The problems of one field. */
+  of: (field: string) => string[]
+  /** Runs the action; a second call while one is under way does nothing. */
+  run: (work: () => Promise<unknown>) => void
+}
+
+/** Keeps the state of an action that a form or a button starts. */
+export function useAction(): Action {
+  const [isBusy, setBusy] = useState(false)
+  const [refused, setRefused] = useState<Refused>()
+  const run = (work: () => Promise<unknown>) => {
+    if (isBusy) return
+    setBusy(true)
+    setRefused(undefined)
+    work()
+      .catch((reason: unknown) => {
+        setRefused(reason instanceof Refused ? reason : new Refused(0, { detail: String(reason) }))
+      })
+      .finally(() => {
+        setBusy(false)
+      })
+  }
+  return { isBusy, refused, of: (field) => problemsOf(refused, field), run }
+}
+
+interface FormProps {
+  action: Action
+  /** The fields whose problems are shown beside them; other problems are shown above the button. */
+  fields?: string[]
+  submit: string
+  onSubmit: () => Promise<unknown>
+  children: ComponentChildren
+}
+
+/** A form with one button. Its problems are shown, and what was typed stays. */
+export function Form({ action, fields = [], submit, onSubmit, children }: FormProps) {
+  const isShown = fields.some((field) => action.of(field).length > 0)
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        action.run(onSubmit)
+      }}
+    >
+      {children}
+      {action.refused !== undefined && !isShown && <Failure problem={action.refused} />}
+      <button class="main" disabled={action.isBusy}>
+        {submit}
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,58 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import type { Change } from '../model/rrset.ts'
+import { Difference } from './difference.tsx'
+import { useAction } from './form.tsx'
+import { Failure, Loaded, useAsked } from './loading.tsx'
+
+interface ReviewProps {
+  title: string
+  /** Asks the API for a dry run. */
+  preview: () => Promise<Change[]>
+  /** Sends the write. What it throws is shown. */
+  apply: () => Promise<unknown>
+  /** Called when the user leaves without applying. */
+  onClose: () => void
+  /** Shown below the difference, such as the command that does the same. */
+  children?: ComponentChildren
+}
+
+/** Shows what a write would change, before it is applied. */
+export function Review({ title, preview, apply, onClose, children }: ReviewProps) {
+  const asked = useAsked(preview, [])
+  const action = useAction()
+  const isEmpty = asked.value?.length === 0
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Loaded asked={asked}>{(changes) => <Difference changes={changes} />}</Loaded>
+      {children}
+      {action.refused !== undefined && <Failure problem={action.refused} />}
+      <p class="buttons">
+        <button
+          class="main"
+          disabled={asked.value === undefined || isEmpty || action.isBusy}
+          onClick={() => {
+            action.run(apply)
+          }}
+        >
+          Apply
+        </button>
+        <button onClick={onClose}>Back</button>
+      </p>
+    </Dialog>
+  )
+}
+
+/** A modal dialog, with its title as heading. Escape closes it. */
+export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren }) {
+  const element = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    element.current!.showModal()
+  }, [])
+  return (
+    <dialog ref={element} aria-labelledby="dialog-title" onClose={props.onClose}>
+      <h2 id="dialog-title">{props.title}</h2>
+      {props.children}
+    </dialog>
+  )
+}

@@ -1,0 +1,2 @@
+/** Styles, which the bundler takes out of the program. */
+declare module '*.css'

@@ -1,0 +1,37 @@
+import type { Browser } from 'playwright-core'
+import { check, openConsole } from '../support/console/console.ts'
+import { withBrowser } from '../support/browser.ts'
+import * as people from '../support/clients/people.ts'
+import { useService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
+
+const service = useService()
+
+withBrowser(declare)
+
+function declare(test: Declare, browser: () => Browser): void {
+  test('a person signs in with address and password, and signs out', async (t) => {
+    const someone = await people.person(service())
+    const { page, found } = await openConsole(browser(), service().url)
+    await check(t, { page, found }, 'sign-in')
+    await page.getByLabel('E-mail').fill(someone.email)
+    await page.getByLabel('Password').fill('wrong password')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    t.regex(await page.getByRole('alert').innerText(), /^Invalid username\/password/)
+    t.is(await page.getByLabel('E-mail').inputValue(), someone.email)
+    // The browser itself reports the response 401 or 403.
+    found.length = 0
+    await page.getByLabel('Password').fill(people.PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Domains' }).waitFor()
+    await check(t, { page, found }, 'no-domains')
+    const secret = await page.evaluate('JSON.parse(sessionStorage.getItem("zoneplane session")).secret')
+    t.is(await page.evaluate('localStorage.length + document.cookie.length'), 0)
+    await page.reload()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    t.is(await page.evaluate('sessionStorage.length'), 0)
+    t.is((await service().clientOf(String(secret)).get('/auth/account/')).status, 401)
+    t.deepEqual(found, [])
+  })
+}
