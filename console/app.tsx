@@ -1,10 +1,15 @@
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { session } from './api/session.ts'
+import { DeleteDomainPage } from './pages/delete-domain.tsx'
+import { DnssecPage } from './pages/dnssec.tsx'
 import { DomainsPage } from './pages/domains.tsx'
+import { HistoryPage } from './pages/history.tsx'
+import { NameserversPage } from './pages/nameservers.tsx'
 import { NewDomainPage } from './pages/new-domain.tsx'
 import { RecordsPage } from './pages/records.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
+import { ZonefilePage } from './pages/zonefile.tsx'
 import { Header } from './parts/header.tsx'
 import { Waiting } from './parts/waiting.tsx'
 import { location, match } from './router.ts'
@@ -17,6 +22,11 @@ const PAGES: Record<string, Page> = {
   '': DomainsPage,
   'new-domain': NewDomainPage,
   'domains/:name': RecordsPage as Page,
+  'domains/:name/history': HistoryPage as Page,
+  'domains/:name/dnssec': DnssecPage as Page,
+  'domains/:name/nameservers': NameserversPage as Page,
+  'domains/:name/zonefile': ZonefilePage as Page,
+  'domains/:name/delete': DeleteDomainPage as Page,
 }
 
 /** The pages of somebody who has not signed in. Every other path leads to sign-in, and back to where one was. */

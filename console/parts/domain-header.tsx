@@ -6,6 +6,7 @@ const TABS = [
   ['/dnssec', 'DNSSEC'],
   ['/nameservers', 'Nameservers'],
   ['/zonefile', 'Zone file'],
+  ['/delete', 'Delete'],
 ] as const
 
 /** The heading of a domain's pages, and the links between them. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import { problemsOf, Refused } from '../api/client.ts'
-import { Failure } from './loading.tsx'
+import { problemsOf, type Refused } from '../api/client.ts'
+import { Failure, refusedBy } from './loading.tsx'
 
 interface FieldProps {
   label: string
@@ -72,7 +72,7 @@ export function useAction(): Action {
     setRefused(undefined)
     work()
       .catch((reason: unknown) => {
-        setRefused(reason instanceof Refused ? reason : new Refused(0, { detail: String(reason) }))
+        setRefused(refusedBy(reason))
       })
       .finally(() => {
         setBusy(false)
@@ -86,12 +86,15 @@ interface FormProps {
   /** The fields whose problems are shown beside them; other problems are shown above the button. */
   fields?: string[]
   submit: string
+  /** False while the button shall not work yet. */
+  isReady?: boolean
+  isDangerous?: boolean
   onSubmit: () => Promise<unknown>
   children: ComponentChildren
 }
 
 /** A form with one button. Its problems are shown, and what was typed stays. */
-export function Form({ action, fields = [], submit, onSubmit, children }: FormProps) {
+export function Form({ action, fields = [], submit, isReady = true, isDangerous, onSubmit, children }: FormProps) {
   const isShown = fields.some((field) => action.of(field).length > 0)
   return (
     <form
@@ -102,7 +105,7 @@ export function Form({ action, fields = [], submit, onSubmit, children }: FormPr
     >
       {children}
       {action.refused !== undefined && !isShown && <Failure problem={action.refused} />}
-      <button class="main" disabled={action.isBusy}>
+      <button class={isDangerous === true ? 'danger' : 'main'} disabled={action.isBusy || !isReady}>
         {submit}
       </button>
     </form>

@@ -27,7 +27,7 @@ export function useAsked<T>(load: () => Promise<T>, inputs: unknown[]): Asked<T>
         setProblem(undefined)
       },
       (reason: unknown) => {
-        if (isCurrent) setProblem(reason instanceof Refused ? reason : new Refused(0, { detail: String(reason) }))
+        if (isCurrent) setProblem(refusedBy(reason))
       },
     )
     return () => {
@@ -35,6 +35,45 @@ export function useAsked<T>(load: () => Promise<T>, inputs: unknown[]): Asked<T>
     }
   }, [...inputs, turn])
   return { value, problem, reload }
+}
+
+/** A page of a list; `next` is the cursor of the following one. */
+export interface Slice<T> {
+  items: T[]
+  next: string | undefined
+}
+
+/** Asks for the first page of a list as `useAsked` does; `more` adds the next one, until there is none. */
+export function useMore<T>(
+  load: (cursor: string) => Promise<Slice<T>>,
+  inputs: unknown[],
+): Asked<T[]> & { more: (() => void) | undefined } {
+  const [further, setFurther] = useState<{ of: Slice<T>; slices: Slice<T>[] }>()
+  const [problem, setProblem] = useState<Refused>()
+  const first = useAsked(() => load(''), inputs)
+  // Pages after another first one are not of this list.
+  const slices = first.value === undefined ? [] : [first.value, ...(further?.of === first.value ? further.slices : [])]
+  const next = slices.at(-1)?.next
+  const add = async (cursor: string) => {
+    try {
+      const slice = await load(cursor)
+      setFurther({ of: first.value!, slices: [...slices.slice(1), slice] })
+      setProblem(undefined)
+    } catch (reason) {
+      setProblem(refusedBy(reason))
+    }
+  }
+  return {
+    ...first,
+    problem: first.problem ?? problem,
+    value: first.value && slices.flatMap(({ items }) => items),
+    more: next === undefined ? undefined : () => void add(next),
+  }
+}
+
+/** Whatever was thrown, as what pages can show. */
+export function refusedBy(reason: unknown): Refused {
+  return reason instanceof Refused ? reason : new Refused(0, { detail: String(reason) })
 }
 
 /** Shows what was asked for, or that it is awaited, or why it is not there. */

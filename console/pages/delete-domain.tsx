@@ -1,0 +1,29 @@
+import { useState } from 'preact/hooks'
+import { api, ask } from '../api/client.ts'
+import { navigate } from '../router.ts'
+import { DomainHeader } from '../parts/domain-header.tsx'
+import { Field, Form, useAction } from '../parts/form.tsx'
+
+/** Deletes a domain whose name is typed. */
+export function DeleteDomainPage({ name }: { name: string }) {
+  const [typed, setTyped] = useState('')
+  const action = useAction()
+  const remove = async () => {
+    await ask(api.DELETE('/api/v1/domains/{name}/', { params: { path: { name } } }))
+    navigate('')
+  }
+  return (
+    <>
+      <DomainHeader name={name} />
+      <div class="narrow">
+        <p>
+          This removes {name} with all its records from DNS. While the service keeps its history, the domain can be
+          brought back from the list of domains, with its records and its keys.
+        </p>
+        <Form action={action} submit={`Delete ${name}`} isReady={typed === name} isDangerous onSubmit={remove}>
+          <Field label="Type the name of the domain" value={typed} onText={setTyped} autocomplete="off" />
+        </Form>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,305 @@
+import { useState } from 'preact/hooks'
+import { api, ask, Refused } from '../api/client.ts'
+import type { components } from '../../build/api-types.d.ts'
+import { partsOfDnskey, partsOfDs, PHASES, STATES, WAITS, type Part } from '../model/dnssec.ts'
+import { Copy } from '../parts/copy.tsx'
+import { DomainHeader } from '../parts/domain-header.tsx'
+import { useAction } from '../parts/form.tsx'
+import { Failure, Loaded, useAsked, type Asked } from '../parts/loading.tsx'
+import { Time } from '../parts/time.tsx'
+
+type Schemas = components['schemas']
+
+/** Whether a domain is secure, what to give to the registrar, and the replacement of its key. */
+export function DnssecPage({ name }: { name: string }) {
+  const params = { path: { name } }
+  const [turn, setTurn] = useState(0)
+  const domain = useAsked(() => ask(api.GET('/api/v1/domains/{name}/', { params })), [name, turn])
+  const delegation = useAsked(() => ask(api.GET('/api/v1/domains/{name}/delegation/', { params })), [name, turn])
+  const reload = () => {
+    setTurn(turn + 1)
+  }
+  return (
+    <>
+      <DomainHeader name={name} />
+      <section aria-labelledby="state">
+        <h2 id="state">Is it secure?</h2>
+        <Loaded asked={delegation}>{(found) => <State name={name} delegation={found} onChecked={reload} />}</Loaded>
+      </section>
+      <section aria-labelledby="registrar">
+        <h2 id="registrar">For the registrar</h2>
+        <p>
+          Your registrar enters one DS record into the parent zone. Most forms ask for its four parts; a few ask for the
+          key instead.
+        </p>
+        <Loaded asked={domain}>{({ keys }) => <Keys keys={keys} />}</Loaded>
+      </section>
+      <section aria-labelledby="rollover">
+        <h2 id="rollover">Replace the key</h2>
+        <RolloverPart name={name} onChanged={reload} />
+      </section>
+    </>
+  )
+}
+
+function State(props: { name: string; delegation: Schemas['Delegation']; onChecked: () => void }) {
+  const { name, delegation, onChecked } = props
+  const { words, isBad } = STATES[delegation.state] ?? { words: delegation.state, isBad: false }
+  const action = useAction()
+  return (
+    <>
+      <p class={isBad ? 'state bad' : 'state'}>{words}</p>
+      {delegation.problems.length > 0 && (
+        <ul>
+          {delegation.problems.map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+      )}
+      <p class="quiet">
+        {delegation.checked === null ? 'Not checked yet. ' : <>Checked <Time at={delegation.checked} />. </>}
+        {delegation.parent !== null && `The parent zone is ${delegation.parent === '' ? 'the root' : delegation.parent}. `}
+      </p>
+      {delegation.nameservers.length > 0 && <ParentServers servers={delegation.nameservers} />}
+      {action.refused !== undefined && <Failure problem={action.refused} />}
+      <button
+        disabled={action.isBusy}
+        onClick={() => {
+          action.run(async () => {
+            await ask(api.POST('/api/v1/domains/{name}/delegation/', { params: { path: { name } } }))
+            onChecked()
+          })
+        }}
+      >
+        {action.isBusy ? 'Asking the parent’s servers…' : 'Check now'}
+      </button>
+    </>
+  ) // prettier-ignore
+}
+
+function ParentServers({ servers }: { servers: Schemas['ParentServer'][] }) {
+  return (
+    <details>
+      <summary>What the parent’s servers answer</summary>
+      <table class="list">
+        <thead>
+          <tr>
+            <th scope="col">Server</th>
+            <th scope="col">Nameservers</th>
+            <th scope="col">DS records</th>
+          </tr>
+        </thead>
+        <tbody>
+          {servers.map(({ name, address, ns, ds, problem }) => (
+            <tr key={`${name} ${address}`}>
+              <td>
+                {name} <span class="quiet">{address}</span>
+              </td>
+              <td class="mono">{problem ?? (ns.join(', ') || 'none')}</td>
+              <td class="mono">{ds.join(', ') || 'none'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  )
+}
+
+function Keys({ keys = [] }: { keys?: Schemas['Key'][] }) {
+  const ours = keys.filter(({ managed }) => managed)
+  if (ours.length === 0) return <p>The keys are not known yet. Try again in a few minutes.</p>
+  return (
+    <>
+      {ours.map(({ dnskey, ds }) => (
+        <div key={dnskey}>
+          <DsRecords records={ds} />
+          <details>
+            <summary>The key itself</summary>
+            <Parts parts={partsOfDnskey(dnskey)} whole={dnskey} what="the key" />
+          </details>
+        </div>
+      ))}
+    </>
+  )
+}
+
+/** DS records of one key: the one that registrars take, and those with other digests. */
+function DsRecords({ records }: { records: string[] }) {
+  const usual = records.find((record) => record.split(' ')[2] === '2') ?? records[0]
+  const others = records.filter((record) => record !== usual)
+  return (
+    <>
+      {usual !== undefined && <Parts parts={partsOfDs(usual)} whole={usual} what="the DS record" />}
+      {others.length > 0 && (
+        <details>
+          <summary>With another digest</summary>
+          {others.map((record) => (
+            <Parts key={record} parts={partsOfDs(record)} whole={record} what="this DS record" />
+          ))}
+        </details>
+      )}
+    </>
+  )
+}
+
+/** The parts of a record, each with a button that copies it, and the record in one line. */
+function Parts({ parts, whole, what }: { parts: Part[]; whole: string; what: string }) {
+  return (
+    <dl class="parts">
+      {parts.map(({ label, value, shown }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>
+            <code>{shown}</code> <Copy text={value} what={`${label.toLowerCase()} of ${what}`} />
+          </dd>
+        </div>
+      ))}
+      <div>
+        <dt>In one line</dt>
+        <dd>
+          <code>{whole}</code> <Copy text={whole} what={what} />
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+/** The rollover of a domain; null: there is none. */
+async function rolloverOf(name: string): Promise<Schemas['Rollover'] | null> {
+  try {
+    return await ask(api.GET('/api/v1/domains/{name}/rollover/', { params: { path: { name } } }))
+  } catch (reason) {
+    if (reason instanceof Refused && reason.status === 404) return null
+    throw reason
+  }
+}
+
+function RolloverPart({ name, onChanged }: { name: string; onChanged: () => void }) {
+  const asked: Asked<Schemas['Rollover'] | null> = useAsked(() => rolloverOf(name), [name])
+  const change = () => {
+    asked.reload()
+    onChanged()
+  }
+  return (
+    <Loaded asked={asked}>
+      {(rollover) =>
+        rollover === null ? (
+          <Begin name={name} onBegun={change} />
+        ) : (
+          <Progress name={name} rollover={rollover} onChanged={change} />
+        )
+      }
+    </Loaded>
+  )
+}
+
+const CHOICES = [
+  ['ecdsa256', 'ECDSA P-256 (usual)'],
+  ['ed25519', 'Ed25519'],
+  ['ecdsa384', 'ECDSA P-384'],
+] as const
+
+function Begin({ name, onBegun }: { name: string; onBegun: () => void }) {
+  const [algorithm, setAlgorithm] = useState<(typeof CHOICES)[number][0]>('ecdsa256')
+  const action = useAction()
+  return (
+    <>
+      <p>
+        A new key takes the place of the present one, step by step, without a failure in between. The service says when
+        the DS record at your registrar has to change.
+      </p>
+      {action.refused !== undefined && <Failure problem={action.refused} />}
+      <p class="tools">
+        <label>
+          Algorithm{' '}
+          <select
+            value={algorithm}
+            onChange={(event) => {
+              setAlgorithm(event.currentTarget.value as typeof algorithm)
+            }}
+          >
+            {CHOICES.map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button
+          disabled={action.isBusy}
+          onClick={() => {
+            action.run(async () => {
+              const params = { path: { name } }
+              await ask(api.POST('/api/v1/domains/{name}/rollover/', { params, body: { algorithm } }))
+              onBegun()
+            })
+          }}
+        >
+          Replace the key
+        </button>
+      </p>
+    </>
+  )
+}
+
+function Progress(props: { name: string; rollover: Schemas['Rollover']; onChanged: () => void }) {
+  const { name, rollover, onChanged } = props
+  const params = { path: { name } }
+  const action = useAction()
+  const run = (work: () => Promise<unknown>) => {
+    action.run(async () => {
+      await work()
+      onChanged()
+    })
+  }
+  return (
+    <>
+      <p>
+        <strong>{PHASES[rollover.phase]}</strong> Since <Time at={rollover.since} /> it waits for{' '}
+        {WAITS[rollover.waits_for]}.
+      </p>
+      {rollover.add_ds.length > 0 && (
+        <>
+          <h3>Add one of these at your registrar</h3>
+          <DsRecords records={rollover.add_ds} />
+          <h3>Then remove these</h3>
+          <ul>
+            {rollover.remove_ds.map((record) => (
+              <li key={record}>
+                <code>{record}</code>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {action.refused !== undefined && <Failure problem={action.refused} />}
+      <p class="buttons">
+        <button disabled={action.isBusy} onClick={onChanged}>
+          Look again
+        </button>
+        {['signers', 'parent'].includes(rollover.waits_for) && (
+          <button
+            disabled={action.isBusy}
+            onClick={() => {
+              run(() => ask(api.POST('/api/v1/domains/{name}/rollover/confirm/', { params })))
+            }}
+          >
+            {rollover.waits_for === 'parent'
+              ? 'The parent has the new DS record alone'
+              : 'The signers show the new key'}
+          </button>
+        )}
+        {rollover.can_cancel && (
+          <button
+            disabled={action.isBusy}
+            onClick={() => {
+              run(() => ask(api.DELETE('/api/v1/domains/{name}/rollover/', { params })))
+            }}
+          >
+            Go back to the key of before
+          </button>
+        )}
+      </p>
+    </>
+  )
+}

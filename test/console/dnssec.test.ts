@@ -1,0 +1,108 @@
+import type { Browser } from 'playwright-core'
+import { partsOfDnskey, partsOfDs } from '../../console/model/dnssec.ts'
+import { check, openConsole } from '../support/console/console.ts'
+import { withBrowser } from '../support/browser.ts'
+import { domainOf, newDomain, succeeded } from '../support/clients/api.ts'
+import { startWorld, type World } from '../support/dns/world.ts'
+import { useService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
+import { passTime } from '../support/rollovers/steps.ts'
+
+// The pages about the DNSSEC and the nameservers of a domain.
+
+const service = useService({ PRIVATE_TRANSFERS: 'on' })
+let world: World
+
+withBrowser(declare)
+
+function declare(test: Declare, browser: () => Browser): void {
+  test('a person sees that the DS is missing, gives it to the registrar, and then replaces the key', async (t) => {
+    world = await startWorld(service().powerDns)
+    t.teardown(() => world.close())
+    Object.assign(service().system, { parents: world.parents() })
+    const { api, secret } = await service().account()
+    const name = await newDomain(api, 'shop.example')
+    const hosts = ['ns1.zoneplane.test', 'ns2.zoneplane.test'].map((host) => `${name}. NS ${host}.`)
+    await world.delegate(hosts)
+    const tab = await openConsole(browser(), service().url, { path: `domains/${name}/dnssec`, secret })
+    const { page } = tab
+    await page.getByText('Not known yet').waitFor()
+    await page.getByRole('button', { name: 'Check now' }).click()
+    await page.getByText('Not secure: there is no DS record').waitFor()
+    await page.getByText(/Add the DS record/).waitFor()
+    await page.getByText('What the parent’s servers answer').click()
+    await page.getByText('The key itself').click()
+    await check(t, tab, 'dnssec-insecure')
+
+    const { keys } = await domainOf(api, name)
+    const ds = keys[0]!.ds.find((text) => text.split(' ')[2] === '2')!
+    await page.getByRole('button', { name: 'Copy the DS record', exact: true }).first().waitFor()
+    t.true((await page.getByRole('main').innerText()).includes(ds))
+    await world.delegate([...hosts, `${name}. DS ${ds}`])
+
+    await page.getByRole('combobox').selectOption('ed25519')
+    await page.getByRole('button', { name: 'Replace the key' }).click()
+    await page.getByText(/The new key signs, and is not shown yet/).waitFor()
+    for (const words of [/Both keys are in the zone/, /The parent zone has to change its DS record/]) {
+      await passTime(service(), name)
+      while (!(await page.getByText(words).isVisible())) await page.getByRole('button', { name: 'Look again' }).click()
+    }
+    await check(t, tab, 'dnssec-rollover')
+    const { add_ds: added } = succeeded(await api.get(`/domains/${name}/rollover/`), 200).json as { add_ds: string[] }
+    await page
+      .getByText(
+        added.find((text) => text.split(' ')[2] === '2')!,
+        { exact: true },
+      )
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Go back to the key of before' }).click()
+    // The rollover has turned round.
+    const former = page.getByRole('heading', { name: 'Add one of these at your registrar' }).locator('+ dl')
+    await former.getByText(ds, { exact: true }).waitFor()
+    t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+
+  test('a person lets a secondary transfer the zone, and gets its lines once', async (t) => {
+    const { api, secret } = await service().account()
+    const name = await newDomain(api)
+    const tab = await openConsole(browser(), service().url, { path: `domains/${name}/nameservers`, secret })
+    const { page, found } = tab
+    await page.getByText(/The domain has version \d+/).waitFor()
+    await page.getByText('serves it').waitFor()
+    await page.getByLabel('May transfer').fill('192.0.2.7 nonsense')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/Item 1/).waitFor()
+    await page.getByLabel('May transfer').fill('192.0.2.7\n2001:db8::/64')
+    await page.getByLabel('Are told of changes').fill('192.0.2.7')
+    await page.getByLabel('With a TSIG key').check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/^Saved/).waitFor()
+    t.regex(await page.getByLabel('Lines for NSD', { exact: true }).innerText(), new RegExp(`name: "${name}"`))
+    await check(t, tab, 'nameservers')
+    t.like(succeeded(await api.get(`/domains/${name}/transfers/`), 200).json, { notify: ['192.0.2.7'], tsig: true })
+    await page.reload()
+    await page.getByLabel('With a TSIG key').waitFor()
+    t.is(await page.getByLabel('Lines for NSD', { exact: true }).count(), 0)
+    t.deepEqual(found, [])
+    await page.context().close()
+  })
+
+  test('records are taken apart as forms of registrars ask for them', (t) => {
+    const shown = (parts: { label: string; shown: string }[]) =>
+      parts.map(({ label, shown: text }) => `${label}: ${text}`)
+    t.deepEqual(shown(partsOfDs('12345 13 2 9f86d081')), [
+      'Key tag: 12345',
+      'Algorithm: 13 (ECDSA P-256/SHA-256)',
+      'Digest type: 2 (SHA-256)',
+      'Digest: 9f86d081',
+    ])
+    t.deepEqual(shown(partsOfDnskey('257 3 253 AwEA AaM=')), [
+      'Flags: 257',
+      'Protocol: 3',
+      'Algorithm: 253',
+      'Public key: AwEAAaM=',
+    ])
+  })
+}
