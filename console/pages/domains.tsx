@@ -1,28 +1,16 @@
 import { useState } from 'preact/hooks'
-import { api, askWhole, nextCursor } from '../api/client.ts'
-import type { components } from '../../build/api-types.d.ts'
-import { Loaded, useAsked } from '../parts/loading.tsx'
+import { allDomains, deletedDomains, type Domain } from '../api/domains.ts'
+import { api, ask } from '../api/client.ts'
+import { useAction } from '../parts/form.tsx'
+import { Failure, Loaded, useAsked, useMore } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
+import { navigate } from '../router.ts'
 
-type Domain = components['schemas']['Domain']
-
-/** All domains, page by page. @param onPage called with those so far */
-async function listDomains(onPage: (domains: Domain[]) => void): Promise<Domain[]> {
-  const domains: Domain[] = []
-  for (let cursor: string | undefined = ''; cursor !== undefined;) {
-    const { data, response } = await askWhole(api.GET('/api/v1/domains/', { params: { query: { cursor } } }))
-    domains.push(...(data as Domain[]))
-    onPage([...domains])
-    cursor = nextCursor(response)
-  }
-  return domains
-}
-
-/** The account's domains. */
+/** The account's domains, those that it has deleted, and the way to another one. */
 export function DomainsPage() {
-  const [sofar, setSofar] = useState<Domain[]>([])
+  const [soFar, setSoFar] = useState<Domain[]>([])
   const [search, setSearch] = useState('')
-  const asked = useAsked(() => listDomains(setSofar), [])
+  const asked = useAsked(() => allDomains(setSoFar), [])
   return (
     <>
       <h1 tabIndex={-1}>Domains</h1>
@@ -40,9 +28,10 @@ export function DomainsPage() {
           Add a domain
         </a>
       </div>
-      <Loaded asked={{ ...asked, value: asked.value ?? (sofar.length > 0 ? sofar : undefined) }}>
+      <Loaded asked={{ ...asked, value: asked.value ?? (soFar.length > 0 ? soFar : undefined) }}>
         {(domains) => <DomainTable domains={domains} search={search} />}
       </Loaded>
+      <Deleted />
     </>
   )
 }
@@ -78,5 +67,80 @@ function DomainTable({ domains, search }: { domains: Domain[]; search: string })
         ))}
       </tbody>
     </table>
+  )
+}
+
+/** The deleted domains, which come back at a click. They are asked for when somebody opens the list. */
+function Deleted() {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details
+      class="more"
+      onToggle={(event) => {
+        setOpen(event.currentTarget.open)
+      }}
+    >
+      <summary>Deleted domains</summary>
+      {isOpen && <DeletedTable />}
+    </details>
+  )
+}
+
+function DeletedTable() {
+  const asked = useMore(deletedDomains, [])
+  const action = useAction()
+  const restore = (name: string) => {
+    action.run(async () => {
+      await ask(api.POST('/api/v1/domains/', { body: { name, restore: true } }))
+      navigate(`domains/${name}`)
+    })
+  }
+  return (
+    <>
+      {action.refused !== undefined && <Failure problem={action.refused} />}
+      <Loaded asked={asked}>
+        {(domains) =>
+          domains.length === 0 ? (
+            <p>None that could come back.</p>
+          ) : (
+            <table class="list">
+              <thead>
+                <tr>
+                  <th scope="col">Domain</th>
+                  <th scope="col">Deleted</th>
+                  <th scope="col">Can come back until</th>
+                </tr>
+              </thead>
+              <tbody>
+                {domains.map(({ name, deleted, restorable_until: until }) => (
+                  <tr key={name}>
+                    <td>
+                      {name}{' '}
+                      <button
+                        class="small"
+                        disabled={action.isBusy}
+                        aria-label={`Bring back ${name}`}
+                        onClick={() => {
+                          restore(name)
+                        }}
+                      >
+                        Bring back
+                      </button>
+                    </td>
+                    <td>
+                      <Time at={deleted} />
+                    </td>
+                    <td>
+                      <Time at={until} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Loaded>
+      {asked.more !== undefined && <button onClick={asked.more}>Show more</button>}
+    </>
   )
 }

@@ -4,6 +4,7 @@ import { Applied } from '../parts/applied.tsx'
 import { DomainHeader } from '../parts/domain-header.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 import { Review } from '../parts/review.tsx'
+import { ZonefileInput } from '../parts/zonefile-input.tsx'
 
 /** The whole zone as text: shown, edited, replaced by a file, downloaded. */
 export function ZonefilePage({ name }: { name: string }) {
@@ -38,7 +39,7 @@ function Editor(props: { name: string; text: string; onApplied: (version: number
     })
   return (
     <>
-      <ZonefileInput label="Zone file" text={text} onText={setText} />
+      <ZonefileInput label="Zone file" rows={24} text={text} onText={setText} />
       <p class="buttons">
         <button
           class="main"
@@ -72,46 +73,6 @@ function Editor(props: { name: string; text: string; onApplied: (version: number
         />
       )}
     </>
-  )
-}
-
-/** A zone file that is typed, pasted, dropped or chosen. */
-export function ZonefileInput(props: { label: string; text: string; onText: (text: string) => void }) {
-  const take = async (file: File | undefined) => {
-    if (file !== undefined) props.onText(await file.text())
-  }
-  return (
-    <div class="field">
-      <label for="zonefile">{props.label}</label>
-      <textarea
-        id="zonefile"
-        rows={24}
-        spellcheck={false}
-        wrap="off"
-        value={props.text}
-        onInput={(event) => {
-          props.onText(event.currentTarget.value)
-        }}
-        onDragOver={(event) => {
-          event.preventDefault()
-        }}
-        onDrop={(event) => {
-          const file = event.dataTransfer?.files[0]
-          if (file === undefined) return
-          event.preventDefault()
-          void take(file)
-        }}
-      />
-      <label class="quiet">
-        or from a file{' '}
-        <input
-          type="file"
-          onChange={(event) => {
-            void take(event.currentTarget.files?.[0])
-          }}
-        />
-      </label>
-    </div>
   )
 }
 

@@ -1,0 +1,78 @@
+import type { Browser } from 'playwright-core'
+import { previewOf } from '../../console/model/zonefile.ts'
+import { check, openConsole } from '../support/console/console.ts'
+import { withBrowser } from '../support/browser.ts'
+import { newDomain, newRRset, rrset } from '../support/clients/api.ts'
+import { useService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
+
+// The list of domains, and their creation.
+
+const service = useService()
+
+withBrowser(declare)
+
+function declare(test: Declare, browser: () => Browser): void {
+  test('a person adds a domain with a zone file, whose records and mistakes are shown before', async (t) => {
+    const { api, secret } = await service().account()
+    const tab = await openConsole(browser(), service().url, { path: 'new-domain', secret })
+    const { page } = tab
+    await page.getByLabel('Name', { exact: true }).fill('Shop.test.')
+    await page.getByLabel('Zone file, if there is one').fill('www 300 IN A 192.0.2.1\nmail 300 IN A 192.0.2.300\n')
+    await page.getByText(/syntax error in line 2/).waitFor()
+    await check(t, tab, 'new-domain-mistake')
+    await page.getByLabel('Zone file, if there is one').fill('mail 300 IN A 192.0.2.2\n@ MX 10 mail\nwww CNAME @\n')
+    await page.getByText('Creates 3 RRsets.').waitFor()
+    await check(t, tab, 'new-domain-preview')
+    await page.getByRole('button', { name: 'Add the domain' }).click()
+    await page.getByRole('heading', { name: 'shop.test' }).waitFor()
+    t.deepEqual((await api.get('/domains/shop.test/rrsets/mail/A/')).status, 200)
+    // The name is taken now, and the page keeps what was typed.
+    await page.goto(`${service().url}/console/new-domain`)
+    await page.getByLabel('Name', { exact: true }).fill('shop.test')
+    await page.getByRole('button', { name: 'Add the domain' }).click()
+    await page.locator('.problem').waitFor()
+    t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'shop.test')
+    await check(t, tab, 'new-domain-taken')
+    await page.context().close()
+  })
+
+  test('a person searches, and brings a deleted domain back', async (t) => {
+    const { api, secret } = await service().account()
+    const names = [await newDomain(api), await newDomain(api), await newDomain(api)]
+    const [gone, other] = names as [string, string]
+    await newRRset(api, gone, rrset())
+    await api.delete(`/domains/${gone}/`)
+    const tab = await openConsole(browser(), service().url, { secret })
+    const { page } = tab
+    await page.getByRole('link', { name: other, exact: true }).waitFor()
+    t.is(await page.getByRole('link', { name: gone, exact: true }).count(), 0)
+    await page.getByLabel('Search domains').fill(other.toUpperCase())
+    t.is(await page.locator('table.list tbody tr').count(), 1)
+    await page.getByLabel('Search domains').fill('none')
+    await page.getByText('No domain matches “none”.').waitFor()
+    await page.getByText('Deleted domains').click()
+    await page.getByRole('button', { name: `Bring back ${gone}` }).waitFor()
+    await check(t, tab, 'domains-deleted')
+    await page.getByRole('button', { name: `Bring back ${gone}` }).click()
+    await page.getByRole('heading', { name: gone }).waitFor()
+    t.is((await api.get(`/domains/${gone}/rrsets/www/A/`)).status, 200)
+    await page.context().close()
+  })
+
+  test('the preview of a zone file has what the service would import, in DNS order', (t) => {
+    const text =
+      '@ SOA ns. a. 1 2 3 4 5\n@ NS ns\n$TTL 60\nb.a A 192.0.2.1\na TXT "x"\n@ MX 10 a\nb.a A 192.0.2.2\nx. A 192.0.2.3'
+    const { changes, problems } = previewOf(text, 'shop.test')
+    t.deepEqual(problems, [])
+    t.deepEqual(
+      changes.map(({ subname, type, after }) => [subname, type, after!.records]),
+      [
+        ['', 'MX', ['10 a.shop.test.']],
+        ['a', 'TXT', ['"x"']],
+        ['b.a', 'A', ['192.0.2.1', '192.0.2.2']],
+      ],
+    )
+    t.deepEqual(previewOf('a CNAME b\na A 192.0.2.1', 'shop.test').changes, [])
+  })
+}
