@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import createClient from 'openapi-fetch'
 import type { paths } from '../../build/api-types.d.ts'
+import { textsIn } from '../model/problems.ts'
 import { hasExpired, session } from './session.ts'
 
 /** What the service refused, or why it could not be asked. */
@@ -21,7 +22,7 @@ export class Refused extends Error {
 export const waiting = signal<{ reason: string; until: number } | undefined>(undefined)
 
 /** The service's API is beside the console, whatever path a proxy puts before both. */
-const API = new URL('..', document.baseURI).href.replace(/\/$/, '')
+export const API = new URL('..', document.baseURI).href.replace(/\/$/, '')
 
 /** Requests of the API, by the paths of its document. Pass their results to `ask`. */
 export const api = createClient<paths>({ baseUrl: API, fetch: askPatiently })
@@ -79,15 +80,6 @@ async function askPatiently(request: Request): Promise<Response> {
 function sentenceOf(status: number, body: unknown): string {
   const texts = textsIn(body)
   return texts.length > 0 ? texts.join(' ') : `The service answers ${status}.`
-}
-
-function textsIn(body: unknown): string[] {
-  if (typeof body === 'string') return [body]
-  if (Array.isArray(body)) return body.flatMap(textsIn)
-  if (typeof body !== 'object' || body === null) return []
-  return Object.entries(body).flatMap(([name, value]) =>
-    textsIn(value).map((text) => (['detail', 'non_field_errors'].includes(name) ? text : `${name}: ${text}`)),
-  )
 }
 
 /** The messages about one field of a refused request; none if the problem is another one. */

@@ -1,7 +1,7 @@
 import { keyOf, type Change, type RRset } from './rrset.ts'
 
 /** The RRsets as they are after these changes. */
-export function applied(rrsets: RRset[], changes: Change[]): RRset[] {
+export function applied(rrsets: RRset[], changes: Iterable<Omit<Change, 'before'>>): RRset[] {
   const state = new Map(rrsets.map((rrset) => [keyOf(rrset), rrset]))
   for (const { subname, type, after } of changes) {
     if (after === null) state.delete(keyOf({ subname, type }))

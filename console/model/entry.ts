@@ -1,0 +1,69 @@
+import { nameOf } from '../../src/dns/names.ts'
+import type { Rdata } from '../../src/dns/rdata.ts'
+import { rrsetProblems } from '../../src/dns/rrset.ts'
+import { checked, FIELDS, questionIn, recordOf, valuesOf, type Question } from './fields.ts'
+import type { Place } from './rrset.ts'
+
+/** A record that is being edited. */
+export interface Entry {
+  id: number
+  type: string
+  /** In presentation format. */
+  text: string
+  /** The values of its fields; undefined while it is edited as text. */
+  values: string[] | undefined
+}
+
+let entries = 0
+
+/** A record to edit: in fields, if it can be shown in them. */
+export function entryOf(type: string, text: string): Entry {
+  const values = text === '' ? FIELDS[type]?.map(() => '') : valuesOf(type, text)
+  return { id: ++entries, type, text, values }
+}
+
+/** The entry as one of another type: what was typed is read in its way. */
+export function retyped(entry: Entry, type: string): Entry {
+  return entry.type === type ? entry : { ...entryOf(type, isBlank(entry) ? '' : entry.text), id: entry.id }
+}
+
+function isBlank({ values, text }: Entry): boolean {
+  return (values ?? [text]).every((value) => value.trim() === '')
+}
+
+/** The entry with another value of a field. */
+export function withValue(entry: Entry, at: number, value: string): Entry {
+  const values = entry.values!.with(at, value)
+  return { ...entry, values, text: recordOf(entry.type, values) }
+}
+
+/** The entry with another text; it stays in fields if it was in them, and can be shown in them. */
+export function withText(entry: Entry, text: string): Entry {
+  return { ...entry, text, values: entry.values && valuesOf(entry.type, text) }
+}
+
+/** What an entry is: a record, or one that needs an answer, or none. */
+export interface Judgement {
+  rdata?: Rdata
+  question?: Question
+  problem?: string
+}
+
+/** Judges an entry. The service decides; this only tells early. */
+export function judge(entry: Entry, domain: string): Judgement {
+  const { type, text, values } = entry
+  if (isBlank(entry)) return { problem: 'Fill this in, or remove it.' }
+  const question = questionIn(type, text, domain)
+  if (question !== undefined) return { question }
+  const found = checked(type, text, values)
+  return typeof found === 'string' ? { problem: found } : { rdata: found }
+}
+
+/** The problems of an RRset as a whole; undefined while one of its records is none. */
+export function wholeProblems({ subname, type }: Place, domain: string, judgements: Judgement[]): string[] | undefined {
+  const rdata = judgements.flatMap((judgement) => judgement.rdata ?? [])
+  if (rdata.length < judgements.length) return undefined
+  if (rdata.length === 0) return ['An RRset has at least one record.']
+  const name = nameOf({ name: domain }, subname)
+  return rrsetProblems({ type, name, apex: subname === '', rdata })?.texts ?? []
+}

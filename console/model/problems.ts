@@ -1,0 +1,18 @@
+import { keyOf, type Place } from './rrset.ts'
+
+/** All texts in the body of a refusal (contract §2.1), with the name of their field if it has one. */
+export function textsIn(body: unknown): string[] {
+  if (typeof body === 'string') return [body]
+  if (Array.isArray(body)) return body.flatMap(textsIn)
+  if (typeof body !== 'object' || body === null) return []
+  return Object.entries(body).flatMap(([name, value]) =>
+    textsIn(value).map((text) => (['detail', 'non_field_errors'].includes(name) ? text : `${name}: ${text}`)),
+  )
+}
+
+/** The problems of each item of a bulk write, by its place (contract §8.7); undefined if the refusal is another one. */
+export function problemsByPlace(items: Place[], body: unknown): ReadonlyMap<string, string[]> | undefined {
+  if (!Array.isArray(body)) return undefined
+  const problems = items.map((item, i) => [keyOf(item), textsIn(body[i])] as const)
+  return new Map(problems.filter(([, texts]) => texts.length > 0))
+}

@@ -1,0 +1,39 @@
+import type { Edit, Edits, RRsets } from './draft.ts'
+import { inOrder } from './order.ts'
+import { shownName, type Place, type State } from './rrset.ts'
+
+/** A row of the table: an RRset of the zone, or one that is staged. */
+export interface Row extends Place {
+  key: string
+  /** What the row shows: the staged state, or, for a deletion, what is deleted. */
+  state: State
+  edit?: Edit
+}
+
+/** One row for each RRset, with its edit, and for each staged one, in DNS order. */
+export function rowsOf(rrsets: RRsets, edits: Edits): Row[] {
+  const rows = new Map<string, Row>()
+  for (const [key, { subname, type, ttl, records }] of rrsets)
+    rows.set(key, { subname, type, key, state: { ttl, records } })
+  for (const [key, edit] of edits) {
+    const state = edit.after ?? rows.get(key)?.state ?? edit.base!
+    rows.set(key, { subname: edit.subname, type: edit.type, key, state, edit })
+  }
+  return inOrder(rows.values())
+}
+
+/** What an edit does, in a word. */
+export function wordFor({ base, after }: Edit): 'new' | 'deleted' | 'changed' {
+  if (base === null) return 'new'
+  return after === null ? 'deleted' : 'changed'
+}
+
+/** The edit of a row that gives it another state; null deletes it. */
+export function editOf({ subname, type, state, edit }: Row, after: State | null): Edit {
+  return { subname, type, base: edit === undefined ? state : edit.base, after }
+}
+
+/** Names a row in sentences and for screen readers: `www A`. */
+export function titleOf({ subname, type }: Place): string {
+  return `${shownName(subname)} ${type}`
+}

@@ -1,0 +1,19 @@
+import type { RRset } from './rrset.ts'
+
+/** The greatest TTL, and the one of a zone without any (contract §8.4). */
+const MAX = 86_400
+const DEFAULT = 3600
+
+/** The TTL that most RRsets have, but at least the minimum: what a new one begins with. */
+export function usualTtl(rrsets: Iterable<RRset>, minimum: number): number {
+  const counts = new Map<number, number>()
+  for (const { ttl } of rrsets) counts.set(ttl, (counts.get(ttl) ?? 0) + 1)
+  const [usual = DEFAULT] = [...counts].sort(([, one], [, other]) => other - one)[0] ?? []
+  return Math.max(usual, minimum)
+}
+
+/** What is wrong with a typed TTL; undefined if nothing is. */
+export function ttlProblem(typed: string, minimum: number): string | undefined {
+  const isOne = /^[0-9]+$/.test(typed.trim()) && Number(typed) >= minimum && Number(typed) <= MAX
+  return isOne ? undefined : `A whole number of seconds from ${minimum} to ${MAX}.`
+}

@@ -1,0 +1,103 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { answered, checked, FIELDS, questionIn, recordOf, valuesOf } from '../../console/model/fields.ts'
+import { split, takeCounted } from '../../src/dns/octets.ts'
+import { parseRdata } from '../../src/dns/rdata.ts'
+import { EXAMPLES } from '../dns/examples/index.ts'
+
+// Records in labelled fields, and back.
+
+const TYPES = Object.keys(FIELDS)
+
+/** The octets of a record; those of TXT without the limits of its strings. */
+function octetsOf(type: string, record: string): string {
+  const { wire } = parseRdata(type, record)
+  if (type !== 'TXT') return wire
+  return split(wire, takeCounted)
+    .map((string) => string.slice(1))
+    .join('')
+}
+
+for (const type of TYPES) {
+  test(`${type}: every record that has fields comes back from them`, (t) => {
+    const texts = EXAMPLES.get(type)!.accepted.flatMap((example) => example)
+    const inFields = texts.filter((text) => valuesOf(type, text) !== undefined)
+    for (const text of inFields) {
+      t.is(octetsOf(type, recordOf(type, valuesOf(type, text)!)), octetsOf(type, text), text)
+    }
+    // In presentation format: generic records, and what is no text.
+    t.true(inFields.length > 0.6 * texts.length, texts.filter((text) => !inFields.includes(text)).join('\n'))
+  })
+}
+
+/** Records, and the values of their fields; undefined: they are edited as text. */
+const records: [type: string, record: string, values: string[] | undefined][] = [
+  ['MX', '10 mail.example.', ['10', 'mail.example.']],
+  ['MX', '10 a\\.b\\000\\255.', ['10', 'a\\.b\\000\\255.']],
+  ['MX', '10', undefined],
+  ['MX', '10 a. b.', undefined],
+  ['MX', '\\# 4 000a0000', undefined],
+  ['TXT', '"a b" "c\\"d"', ['a bc"d']],
+  ['TXT', '"caf\\195\\169"', ['café']],
+  ['TXT', '"\\239\\187\\191a"', ['\ufeffa']],
+  ['TXT', '"\\255"', undefined],
+  ['TXT', '""', undefined],
+  ['TXT', 'bare', undefined],
+  ['CAA', '0 issue "ca.example; x=1"', ['0', 'issue', 'ca.example; x=1']],
+  ['SRV', '1 2 3 host.', ['1', '2', '3', 'host.']],
+  ['HTTPS', '0 www.example.', ['0', 'www.example.', '']],
+  ['HTTPS', '1 . alpn=h2,h3 key7="/x{?dns}"', ['1', '.', 'alpn=h2,h3 key7="/x{?dns}"']],
+  ['DS', '1 13 2 ( ab cd )', ['1', '13', '2', 'ab cd']],
+  ['PTR', 'host.example.', undefined],
+]
+
+test('a record is shown in its fields', (t) => {
+  for (const [type, record, values] of records) t.deepEqual(valuesOf(type, record), values, `${type} ${record}`)
+})
+
+test('any text is the content of a TXT record, which shows it whole', (t) => {
+  const texts = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 700 })
+  fc.assert(
+    fc.property(texts, (text) => {
+      const { text: canonical } = parseRdata('TXT', recordOf('TXT', [text]))
+      t.deepEqual(valuesOf('TXT', canonical), [text])
+    }),
+  )
+})
+
+test('a record is checked in the words of its fields', (t) => {
+  const wrong: [type: string, values: string[], problem: string][] = [
+    ['MX', ['x', 'mail.'], 'Priority: a whole number from 0 to 65535.'],
+    ['MX', ['65536', 'mail.'], 'Priority: a whole number from 0 to 65535.'],
+    ['SRV', ['1', '', '3', 'a.'], 'Weight: a whole number from 0 to 65535.'],
+    ['A', ['192.0.2.256'], 'This is no IPv4 address, such as 192.0.2.1.'],
+    ['MX', ['1', 'a_b.'], 'Cannot parse record contents: invalid exchange: a_b.'],
+  ]
+  for (const [type, values, problem] of wrong) t.is(checked(type, recordOf(type, values), values), problem)
+  t.like(checked('MX', '010 mail.', ['010', 'mail.']), { text: '10 mail.' })
+})
+
+test('a name without final dot is asked about, in any type', (t) => {
+  const asked: [type: string, record: string, ...answers: string[]][] = [
+    ['CNAME', 'www', 'www.', 'www.x.test.'],
+    ['CNAME', 'www.x.test', 'www.x.test.', 'www.x.test.x.test.'],
+    ['MX', '10 mail', '10 mail.', '10 mail.x.test.'],
+    ['MX', '10 @', '10 x.test.'],
+    ['NS', 'ns\\.', 'ns\\..', 'ns\\..x.test.'],
+    ['SRV', '1 2 3 a', '1 2 3 a.', '1 2 3 a.x.test.'],
+    ['HTTPS', '1 a alpn=h2', '1 a. alpn=h2', '1 a.x.test. alpn=h2'],
+    ['PTR', 'a', 'a.', 'a.x.test.'],
+    ['NAPTR', '1 2 "" "" "" a', '1 2 "" "" "" a.', '1 2 "" "" "" a.x.test.'],
+    ['MX', '0 .'],
+    ['CNAME', 'www.'],
+    ['CNAME', 'www\\'],
+    ['CNAME', ''],
+    ['TXT', '"a"'],
+    ['CNAME', '\\# 1 00'],
+  ]
+  for (const [type, record, ...answers] of asked) {
+    const question = questionIn(type, record, 'x.test')
+    const texts = question?.answers.map((answer) => answered(record, question, answer)) ?? []
+    t.deepEqual(texts, answers, `${type} ${record}`)
+  }
+})
