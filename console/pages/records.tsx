@@ -1,6 +1,263 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { counted, keyOf } from '../model/rrset.ts'
+import type { Row } from '../model/rows.ts'
+import { usualTtl } from '../model/ttl.ts'
+import { Applied } from '../parts/applied.tsx'
 import { DomainHeader } from '../parts/domain-header.tsx'
+import { Failure } from '../parts/loading.tsx'
+import { Add } from '../records/add.tsx'
+import { Keys } from '../records/keys.tsx'
+import { Publish } from '../records/publish.tsx'
+import { RowOrForm } from '../records/row-or-form.tsx'
+import { Selection } from '../records/selection.tsx'
+import { Table } from '../records/table.tsx'
+import { useRecords } from '../records/use-records.ts'
 
-/** The records of a domain. */
+/** How many rows the keys of a page go up or down. */
+const PAGE = 10
+
+/** The records of a domain: a table of what there is and what is staged, and the way from there to the nameservers. */
 export function RecordsPage({ name }: { name: string }) {
-  return <DomainHeader name={name} />
+  const records = useRecords(name)
+  const { zone, edits, collisions, problems, visible, rows } = records
+  const [isAdding, setAdding] = useState(false)
+  const [isReviewing, setReviewing] = useState(false)
+  const [isOvertaken, setOvertaken] = useState(false)
+  const [version, setVersion] = useState<number>()
+  const [hasKeys, setKeys] = useState(true)
+  const search = useRef<HTMLInputElement>(null)
+
+  const review = () => {
+    setOvertaken(false)
+    setReviewing(true)
+  }
+  const closeReview = () => {
+    setReviewing(false)
+    records.focusRow(records.active)
+  }
+  const remove = (some: Row[]) => {
+    records.change(some, () => null)
+  }
+
+  useKeys((event) => {
+    const isTyping = (event.target as Element).matches('input:not([type=checkbox]), textarea, select')
+    if (event.key === 'Enter' && event.ctrlKey) review()
+    else if (isTyping || !hasKeys || event.ctrlKey || event.metaKey || event.altKey) return false
+    else if (event.key === '/') search.current!.focus()
+    else if (event.key === 'n') setAdding(true)
+    else return false
+    return true
+  })
+
+  const onRowKey = (event: KeyboardEvent) => {
+    if ((event.target as Element).closest('form') !== null || event.ctrlKey || event.metaKey || event.altKey) return
+    const at = visible.findIndex(({ key }) => key === records.active)
+    const row = visible[at]
+    const last = visible.length - 1
+    const moves: Record<string, number> = {
+      ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + PAGE, PageUp: at - PAGE, Home: 0, End: last,
+    } // prettier-ignore
+    const to = moves[event.key]
+    if (to !== undefined) records.focusRow(visible[Math.min(last, Math.max(0, to))]?.key)
+    else if (event.key === 'e' && hasKeys && row !== undefined) records.setOpened(row.key, true)
+    else if (event.key === 'Delete' && row !== undefined) remove([row])
+    else return
+    event.preventDefault()
+  }
+
+  const canReview = zone.tag !== undefined && collisions.size === 0
+  return (
+    <>
+      <DomainHeader name={name} />
+      <div class="tools">
+        <input
+          ref={search}
+          type="search"
+          aria-label="Filter"
+          placeholder="Filter: mx  type:a  192.0.2.  ttl<300"
+          value={records.filter}
+          onInput={(event) => {
+            records.setFilter(event.currentTarget.value)
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== 'ArrowDown') return
+            event.preventDefault()
+            records.focusRow(visible[0]?.key)
+          }}
+        />
+        <span class="quiet" role="status">
+          {!zone.isWhole
+            ? `${counted(rows.length, 'RRset')} so far`
+            : visible.length < rows.length
+              ? `${visible.length.toLocaleString('en')} of ${counted(rows.length, 'RRset')}`
+              : counted(rows.length, 'RRset')}
+        </span>
+        <button
+          class="main"
+          onClick={() => {
+            setAdding(true)
+          }}
+        >
+          Add a record
+        </button>
+      </div>
+      <Keys isOn={hasKeys} onSwitch={setKeys} />
+      {zone.problem !== undefined && (
+        <Failure
+          problem={zone.problem}
+          again={() => {
+            zone.reload()
+          }}
+        />
+      )}
+      {isOvertaken && (
+        <p class="alert" role="alert">
+          Somebody else has changed {name} meanwhile. Your changes are kept: review them again.
+        </p>
+      )}
+      {collisions.size > 0 && (
+        <p class="note" role="status">
+          {counted(collisions.size, 'change')} of yours and of somebody else collide: choose in the table.
+        </p>
+      )}
+      {isAdding && (
+        <Add
+          domain={name}
+          ttl={usualTtl(zone.rrsets.values(), zone.minimumTtl)}
+          minimumTtl={zone.minimumTtl}
+          rows={records.byKey}
+          onStage={(place, state, isLast) => {
+            const row = records.byKey.get(keyOf(place))
+            if (row === undefined) records.stage([{ ...place, base: null, after: state }])
+            else records.change([row], () => state)
+            setAdding(false)
+            // What was staged is to be seen.
+            records.setFilter('')
+            records.focusRow(keyOf(place))
+            if (isLast) review()
+          }}
+          onLeave={() => {
+            setAdding(false)
+            records.focusRow(records.active)
+          }}
+        />
+      )}
+      {zone.isWhole && rows.every(({ subname, type }) => subname === '' && type === 'NS') && (
+        <p>
+          {rows.length === 0 ? 'No records.' : 'Only the nameservers so far.'} Add a record, or{' '}
+          <a href={`domains/${name}/zonefile`}>import a zone file</a>.
+        </p>
+      )}
+      {visible.length === 0 && rows.length > 0 && <p role="status">No record matches “{records.filter}”.</p>}
+      {visible.length > 0 && (
+        <Table
+          rows={visible}
+          active={records.active}
+          isFlexible={records.isFlexible}
+          isEverySelected={records.selected.length === visible.length}
+          onSelectAll={(isSelected) => {
+            records.setSelected(new Set(isSelected ? visible.map(({ key }) => key) : []))
+          }}
+          onActive={records.setActive}
+          onKeyDown={onRowKey}
+        >
+          {(row) => (
+            <RowOrForm
+              domain={name}
+              row={row}
+              records={records}
+              onStage={(isLast) => {
+                if (isLast) review()
+              }}
+            />
+          )}
+        </Table>
+      )}
+      <div class="foot">
+        {records.selected.length > 0 && (
+          <Selection
+            domain={name}
+            rows={records.selected}
+            minimumTtl={zone.minimumTtl}
+            onTtl={(ttl) => {
+              const there = records.selected.filter(({ edit }) => edit?.after !== null)
+              records.change(there, ({ state }) => ({ ...state, ttl }))
+            }}
+            onDelete={() => {
+              remove(records.selected)
+            }}
+            onClear={() => {
+              records.setSelected(new Set())
+            }}
+          />
+        )}
+        {edits.size > 0 && (
+          <div class="bar">
+            <span role="status">
+              {counted(edits.size, 'change')} to {name}
+              {problems.size > 0 && `; the service refuses ${problems.size}, see the table`}
+            </span>
+            <button class="main" disabled={!canReview} onClick={review}>
+              Review
+            </button>
+            <button onClick={records.discard}>Discard</button>
+          </div>
+        )}
+        {records.discarded.size > 0 && (
+          <div class="bar">
+            <span role="status">Discarded {counted(records.discarded.size, 'change')}.</span>
+            <button onClick={records.bringBack}>Bring back</button>
+          </div>
+        )}
+        {version !== undefined && edits.size === 0 && (
+          <Applied
+            key={version}
+            name={name}
+            version={version}
+            onUndone={(undone) => {
+              setVersion(undone)
+              zone.reload()
+            }}
+          />
+        )}
+      </div>
+      {isReviewing && canReview && edits.size > 0 && (
+        <Publish
+          domain={name}
+          edits={edits}
+          tag={zone.tag!}
+          onRefused={(refused) => {
+            records.setProblems(refused)
+            setReviewing(false)
+            records.focusRow([...refused.keys()][0])
+          }}
+          onStale={() => {
+            setOvertaken(true)
+            closeReview()
+            zone.reload()
+          }}
+          onApplied={(published) => {
+            setVersion(published)
+            records.settle()
+            closeReview()
+          }}
+          onClose={closeReview}
+        />
+      )}
+    </>
+  )
+}
+
+/** Calls `onKey` for keys that nothing else on the page uses; it returns whether it has used the key. */
+function useKeys(onKey: (event: KeyboardEvent) => boolean): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || document.querySelector('dialog[open]') !== null) return
+      if (onKey(event)) event.preventDefault()
+    }
+    document.addEventListener('keydown', listen)
+    return () => {
+      document.removeEventListener('keydown', listen)
+    }
+  })
 }

@@ -37,5 +37,7 @@ async function signOut(): Promise<void> {
   // The session of this tab ends whatever the service answers: its token expires by itself.
   if (session.value!.isLogin) await ask(api.POST('/api/v1/auth/logout/')).catch(() => undefined)
   session.value = undefined
+  // Nor does what was staged stay for whoever uses this tab next.
+  sessionStorage.clear()
   navigate('')
 }

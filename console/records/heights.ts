@@ -1,0 +1,36 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { Row } from '../model/rows.ts'
+
+/** The heights of rows in rem; style.css has them, too. */
+const PADDING = 0.75
+const LINE = 1.5
+
+/** How many records a row shows. */
+export const SHOWN_RECORDS = 3
+
+/** The lines of a row of fixed height. @param isNarrow whether the records are below the name */
+function linesOf({ state: { records } }: Row, isNarrow: boolean): number {
+  return Math.min(records.length, SHOWN_RECORDS + 1) + (isNarrow ? 1 : 0)
+}
+
+/** Returns the height of a row of fixed height, in pixels. */
+export function useFixedHeight(): (row: Row) => number {
+  const isNarrow = useMedia('(max-width: 40rem)')
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize)
+  return useCallback((row) => (PADDING + LINE * linesOf(row, isNarrow)) * rem, [isNarrow, rem])
+}
+
+function useMedia(query: string): boolean {
+  const [list] = useState(() => matchMedia(query))
+  const [matches, setMatches] = useState(list.matches)
+  useEffect(() => {
+    const follow = () => {
+      setMatches(list.matches)
+    }
+    list.addEventListener('change', follow)
+    return () => {
+      list.removeEventListener('change', follow)
+    }
+  }, [list])
+  return matches
+}

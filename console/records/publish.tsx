@@ -1,0 +1,103 @@
+import { api, API, ask, askWhole, Refused, versionOf } from '../api/client.ts'
+import { curlCommand } from '../model/curl.ts'
+import { bulkBody, type Edits, type Item } from '../model/draft.ts'
+import { problemsByPlace, textsIn } from '../model/problems.ts'
+import { counted, keyOf, type Change } from '../model/rrset.ts'
+import { Copy } from '../parts/copy.tsx'
+import { Review } from '../parts/review.tsx'
+import { readDomain } from './zone.ts'
+
+/** How many forbidden edits are searched for. */
+const MOST_FORBIDDEN = 10
+
+interface PublishProps {
+  domain: string
+  edits: Edits
+  /** The domain's ETag. */
+  tag: string
+  /** Called when the service refuses some edits, with their problems by place. */
+  onRefused: (problems: ReadonlyMap<string, string[]>) => void
+  /** Called when somebody else has changed the domain meanwhile. */
+  onStale: () => void
+  /** Called with the version, if the write has published one. */
+  onApplied: (version: number | undefined) => void
+  onClose: () => void
+}
+
+/** Reviews the staged edits, and applies them with one request. */
+export function Publish({ domain, edits, tag, onRefused, onStale, onApplied, onClose }: PublishProps) {
+  const items = bulkBody(edits)
+  const headers = { 'If-Match': tag }
+  const send = (isTrial: boolean, some: Item[]) =>
+    api.PATCH('/api/v1/domains/{name}/rrsets/', {
+      params: { path: { name: domain }, query: { dry_run: isTrial ? 'true' : 'false' }, header: headers },
+      body: some,
+    })
+  const forbidden = (some: Item[]) => forbiddenAmong(some, async (part) => ask(send(true, part)))
+  /** Sends all, and brings problems of some edits back to their rows. */
+  const attempt = async (isTrial: boolean) => {
+    try {
+      return await askWhole(send(isTrial, items))
+    } catch (reason) {
+      if (!(reason instanceof Refused)) throw reason
+      // Validation comes before the condition: an edit may be wrong only because of what somebody else has changed.
+      if (reason.status === 412 || (reason.status === 400 && (await readDomain(domain)).tag !== tag)) {
+        onStale()
+        throw reason
+      }
+      const problems = reason.status === 403 ? await forbidden(items) : problemsByPlace(items, reason.body)
+      if (problems !== undefined && problems.size > 0) onRefused(problems)
+      throw reason
+    }
+  }
+  const command = curlCommand({
+    method: 'PATCH',
+    url: `${API}/api/v1/domains/${domain}/rrsets/`,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: items,
+  })
+  return (
+    <Review
+      title={`${counted(edits.size, 'change')} to ${domain}`}
+      preview={async () => ((await attempt(true)).data as { changes: Change[] }).changes}
+      apply={async () => {
+        onApplied(versionOf((await attempt(false)).response))
+      }}
+      onClose={onClose}
+    >
+      <details class="command">
+        <summary>The same with curl</summary>
+        <Copy text={command} what="the command" />
+        <pre tabIndex={0}>{command}</pre>
+      </details>
+    </Review>
+  )
+}
+
+/**
+ * Finds the edits that a token may not make, by dry runs of ever smaller parts: the service answers one 403 for all. Finds a
+ * few, so that a token that may do nothing does not ask for each.
+ */
+async function forbiddenAmong(
+  items: Item[],
+  tryOut: (items: Item[]) => Promise<unknown>,
+): Promise<ReadonlyMap<string, string[]>> {
+  const found = new Map<string, string[]>()
+  const search = async (part: Item[]): Promise<void> => {
+    if (part.length === 0 || found.size >= MOST_FORBIDDEN) return
+    try {
+      await tryOut(part)
+    } catch (reason) {
+      if (!(reason instanceof Refused) || reason.status !== 403) return
+      if (part.length === 1) {
+        found.set(keyOf(part[0]!), textsIn(reason.body))
+        return
+      }
+      const half = part.length >> 1
+      await search(part.slice(0, half))
+      await search(part.slice(half))
+    }
+  }
+  await search(items)
+  return found
+}

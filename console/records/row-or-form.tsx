@@ -1,0 +1,79 @@
+import { useState } from 'preact/hooks'
+import type { State } from '../model/rrset.ts'
+import { editOf, titleOf, type Row } from '../model/rows.ts'
+import { RecordRow } from './record-row.tsx'
+import { RRsetForm } from './rrset-form.tsx'
+import type { useRecords } from './use-records.ts'
+
+interface RowOrFormProps {
+  domain: string
+  row: Row
+  records: ReturnType<typeof useRecords>
+  /** Called when an edit is staged. @param isLast whether the review shall follow at once */
+  onStage: (isLast: boolean) => void
+}
+
+/** A row, or the form that edits it. */
+export function RowOrForm({ domain, row, records, onStage }: RowOrFormProps) {
+  const { key, edit } = row
+  if (!records.open.has(key)) {
+    return (
+      <RecordRow
+        row={row}
+        isActive={key === records.active}
+        isSelected={records.selected.includes(row)}
+        problems={records.problems.get(key) ?? []}
+        collision={records.collisions.get(key)}
+        onSelect={(isSelected) => {
+          records.select(key, isSelected)
+        }}
+        onEdit={() => {
+          records.setOpened(key, true)
+        }}
+        onDrop={() => {
+          records.drop(row)
+        }}
+        onKeep={() => {
+          records.stage([{ ...edit!, base: records.collisions.get(key)!.theirs }])
+        }}
+      />
+    )
+  }
+  return <RowForm domain={domain} row={row} records={records} onStage={onStage} />
+}
+
+/** The form that edits a row. Its edit is one of what the row was when it was opened, whatever comes meanwhile. */
+function RowForm({ domain, row, records, onStage }: RowOrFormProps) {
+  const { key, subname, type, state } = row
+  const [base] = useState(() => editOf(row, null).base)
+  const stage = (after: State | null) => {
+    records.stage([{ subname, type, base, after }])
+    records.setOpened(key, false)
+  }
+  return (
+    <div role="cell">
+      <RRsetForm
+        label={`Edit ${titleOf(row)}`}
+        domain={domain}
+        place={row}
+        type={type}
+        initial={state}
+        presentTtl={base?.ttl}
+        minimumTtl={records.zone.minimumTtl}
+        problems={records.problems.get(key)}
+        onStage={(after, isLast) => {
+          stage(after)
+          onStage(isLast)
+        }}
+        onDelete={() => {
+          stage(null)
+        }}
+        onLeave={() => {
+          records.setOpened(key, false)
+        }}
+      >
+        <strong class="mono">{titleOf(row)}</strong>
+      </RRsetForm>
+    </div>
+  )
+}

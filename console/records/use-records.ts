@@ -1,0 +1,128 @@
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
+import { merge, staged, type Edit, type Edits } from '../model/draft.ts'
+import { filterOf } from '../model/filter.ts'
+import { keyOf, type State } from '../model/rrset.ts'
+import { editOf, rowsOf, type Row } from '../model/rows.ts'
+import { useStaged } from './staging.ts'
+import { useZone } from './zone.ts'
+
+type Problems = ReadonlyMap<string, string[]>
+
+const NO_EDITS: Edits = new Map()
+
+/** The rows of the records page, what is staged, and what can be done with them. */
+export function useRecords(domain: string) {
+  const zone = useZone(domain)
+  const [edits, setEdits] = useStaged(domain)
+  const [problems, setProblems] = useState<Problems>(new Map())
+  const [discarded, setDiscarded] = useState<Edits>(NO_EDITS)
+  const [filter, setFilter] = useState('')
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const [active, setActive] = useState<string | undefined>(undefined)
+  const [focusing, setFocusing] = useState<{ key: string }>()
+
+  const merged = useMemo(
+    () => (zone.isWhole ? merge(edits, zone.rrsets) : { edits, collisions: new Map<string, never>() }),
+    [edits, zone.rrsets, zone.isWhole],
+  )
+  useEffect(() => {
+    // What somebody else has done, too, need not be done.
+    if (merged.edits.size < edits.size) setEdits(merged.edits)
+  }, [merged])
+
+  const rows = useMemo(() => rowsOf(zone.rrsets, edits), [zone.rrsets, edits])
+  const byKey = useMemo(() => new Map(rows.map((row) => [row.key, row])), [rows])
+  const isFlexible = useMemo(
+    () =>
+      ({ key }: Row) =>
+        open.has(key) || problems.has(key) || merged.collisions.has(key),
+    [open, problems, merged],
+  )
+  const visible = useMemo(() => {
+    const isFound = filterOf(filter)
+    return rows.filter((row) => isFlexible(row) || isFound({ ...row, ...row.state }))
+  }, [rows, filter, isFlexible])
+
+  // Before the next key is pressed.
+  useLayoutEffect(() => {
+    if (focusing === undefined) return
+    const row = document.querySelector(`[data-key="${CSS.escape(focusing.key)}"]`)
+    const target = row?.querySelector<HTMLElement>('button[data-open], form :is(input, textarea)')
+    target?.focus({ preventScroll: true })
+    target?.scrollIntoView({ block: 'nearest' })
+  }, [focusing])
+  const focusRow = (key: string | undefined) => {
+    if (key === undefined) return
+    setActive(key)
+    setFocusing({ key })
+  }
+
+  const stage = (changes: Edit[]) => {
+    setDiscarded(NO_EDITS)
+    const refused = new Map(problems)
+    for (const edit of changes) refused.delete(keyOf(edit))
+    setProblems(refused)
+    setEdits(changes.reduce(staged, edits))
+  }
+  const setOpened = (key: string, isOpen: boolean) => {
+    const next = new Set(open)
+    if (isOpen) next.add(key)
+    else next.delete(key)
+    setOpen(next)
+    if (!isOpen) focusRow(key)
+  }
+
+  return {
+    zone,
+    edits,
+    collisions: merged.collisions,
+    problems,
+    setProblems,
+    discarded,
+    rows,
+    byKey,
+    visible,
+    isFlexible,
+    filter,
+    setFilter,
+    open,
+    setOpened,
+    selected: visible.filter(({ key }) => selected.has(key)),
+    setSelected,
+    select: (key: string, isSelected: boolean) => {
+      const next = new Set(selected)
+      if (isSelected) next.add(key)
+      else next.delete(key)
+      setSelected(next)
+    },
+    active: active !== undefined && byKey.has(active) ? active : visible[0]?.key,
+    setActive,
+    focusRow,
+    stage,
+    /** Stages another state of rows; null deletes them. */
+    change: (some: Row[], after: (row: Row) => State | null) => {
+      stage(some.map((row) => editOf(row, after(row))))
+    },
+    /** Drops the edit of a row. */
+    drop: (row: Row) => {
+      const at = visible.indexOf(row)
+      stage([{ ...row.edit!, after: row.edit!.base }])
+      focusRow(zone.rrsets.has(row.key) ? row.key : (visible[at + 1] ?? visible[at - 1])?.key)
+    },
+    discard: () => {
+      setDiscarded(edits)
+      setEdits(NO_EDITS)
+      setProblems(new Map())
+    },
+    bringBack: () => {
+      setEdits(new Map([...discarded, ...edits]))
+      setDiscarded(NO_EDITS)
+    },
+    /** Called when the edits have been applied. */
+    settle: () => {
+      zone.reload(edits)
+      setEdits(NO_EDITS)
+    },
+  }
+}

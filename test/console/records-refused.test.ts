@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Browser } from 'playwright-core'
+import { newRRset, newZone, rrset, setMinimumTtl, succeeded } from '../support/clients/api.ts'
+import { addToken } from '../support/clients/tokens.ts'
+import { check, signIn } from '../support/console/console.ts'
+import { apply, openRecords, stageNew } from '../support/console/records.ts'
+import { withBrowser } from '../support/browser.ts'
+import { useService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
+
+// What the service refuses comes back to its row, and nothing that was staged is lost.
+
+const service = useService()
+
+withBrowser(declare)
+
+const run = promisify(execFile)
+
+/** What is stored: the first record of each RRset, by subname and type. */
+async function stored(zone: Awaited<ReturnType<typeof newZone>>): Promise<Record<string, string>> {
+  const { json } = succeeded(await zone.api.get(zone.rrsets), 200)
+  const rrsets = json as { subname: string; type: string; records: string[] }[]
+  return Object.fromEntries(rrsets.map(({ subname, type, records }) => [`${subname} ${type}`, records[0]!]))
+}
+
+function declare(test: Declare, browser: () => Browser): void {
+  test('after the changes of somebody else, edits are kept, and where both collide one chooses', async (t) => {
+    const zone = await newZone(service(), rrset())
+    for (const subname of ['mail', 'ftp', 'open']) await newRRset(zone.api, zone.domain, { subname })
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page, found } = tab
+    for (const [subname, address] of [
+      ['www', '192.0.2.2'],
+      ['ftp', '192.0.2.3'],
+    ] as const) {
+      await page.getByRole('button', { name: `Edit ${subname} A` }).click()
+      const form = page.getByRole('form', { name: `Edit ${subname} A` })
+      await form.getByLabel('IPv4 address').fill(address)
+      await form.getByRole('button', { name: 'Stage' }).click()
+    }
+    await page.getByRole('button', { name: 'Edit mail A' }).click()
+    await page.getByRole('button', { name: 'Delete all of it' }).click()
+    await page.getByText(`3 changes to ${zone.domain}`).waitFor()
+    // This form stays open until after the changes of somebody else.
+    await page.getByRole('button', { name: 'Edit open A' }).click()
+    await page.getByRole('form', { name: 'Edit open A' }).getByLabel('IPv4 address').fill('192.0.2.4')
+
+    const theirs = [
+      { subname: 'open', type: 'A', records: ['192.0.2.8'] },
+      { subname: 'www', type: 'A', records: ['192.0.2.9'] },
+      { subname: 'ftp', type: 'A', records: [] },
+      rrset({ subname: 'new' }),
+    ]
+    succeeded(await zone.api.patch(zone.rrsets, theirs), 200)
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByText('Somebody else has changed www A meanwhile.').waitFor()
+    t.is(
+      await page.getByRole('alert').innerText(),
+      `Somebody else has changed ${zone.domain} meanwhile. Your changes are kept: review them again.`,
+    )
+    await page.getByRole('button', { name: 'Edit new A' }).waitFor()
+    t.deepEqual(await page.locator('.collision dd').allInnerTexts(), [
+      'deleted',
+      'TTL 3600\n192.0.2.3',
+      'TTL 3600\n192.0.2.9',
+      'TTL 3600\n192.0.2.2',
+    ])
+    t.true(await page.getByRole('button', { name: 'Review' }).isDisabled())
+    await check(t, tab, 'records-collision')
+    await page.getByRole('form', { name: 'Edit open A' }).getByRole('button', { name: 'Stage' }).click()
+    await page.getByText('Somebody else has changed open A meanwhile.').waitFor()
+    for (const choice of ['Take theirs', 'Keep yours', 'Keep yours']) {
+      await page.getByRole('button', { name: choice }).first().click()
+    }
+    await page.getByText(`3 changes to ${zone.domain}`).waitFor()
+    await apply(page)
+    const addresses = { 'www A': '192.0.2.2', 'new A': '192.0.2.1', 'open A': '192.0.2.4' }
+    t.deepEqual(await stored(zone), { ' NS': 'ns1.zoneplane.test.', ...addresses })
+    t.deepEqual(found, [])
+  })
+
+  test('the command of the review does the same, and nothing twice', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const { page } = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    await stageNew(page, 'text', 'TXT', `"it's <b>$HOME</b>"`)
+    await page.getByRole('checkbox', { name: 'Select www A' }).check()
+    await page.getByRole('form', { name: 'Selected rows' }).getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByText('The same with curl').click()
+    const command = await page.locator('.command pre').innerText()
+    t.false(command.includes(zone.account.secret))
+    await run('sh', ['-c', command], { env: { ...process.env, TOKEN: zone.account.secret } })
+    t.deepEqual(await stored(zone), { ' NS': 'ns1.zoneplane.test.', 'text TXT': `"it's <b>$HOME</b>"` })
+    // All of it is there now: nothing is left to do.
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText(/^Somebody else has changed/).waitFor()
+    await page.getByText(/changes? to/).waitFor({ state: 'detached' })
+  })
+
+  test('problems that only the service can know are shown with their rows', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page, found } = tab
+    await stageNew(page, 'www', 'CNAME', 'other.example.', '86400')
+    await stageNew(page, 'good', 'A', '192.0.2.5', '86400')
+    await stageNew(page, 'short', 'A', '192.0.2.6', '3600')
+    await setMinimumTtl(service(), zone.domain, 7200)
+    await page.getByRole('button', { name: 'Review' }).click()
+    // The domain is not as it was loaded; perhaps that is all.
+    await page.getByText(/^Somebody else has changed/).waitFor()
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByText('the service refuses 2, see the table').waitFor()
+    t.deepEqual(await page.locator('.record-row > .problem').allInnerTexts(), [
+      'ttl: Ensure this value is greater than or equal to 7200.',
+      'RRset with conflicting type present at same subname: database (A). (No other RRsets are allowed alongside CNAME.)',
+    ])
+    await check(t, tab, 'records-refused')
+    await page.getByRole('button', { name: 'Drop the change of www CNAME' }).click()
+    await page.getByRole('button', { name: 'Edit short A' }).click()
+    const form = page.getByRole('form', { name: 'Edit short A' })
+    t.regex(await form.innerText(), /greater than or equal to 7200/)
+    await form.getByLabel('TTL').fill('7200')
+    await form.getByRole('button', { name: 'Stage' }).click()
+    await apply(page)
+    t.deepEqual(await stored(zone), {
+      ' NS': 'ns1.zoneplane.test.', 'www A': '192.0.2.1', 'good A': '192.0.2.5', 'short A': '192.0.2.6',
+    }) // prettier-ignore
+    t.deepEqual(found, [])
+  })
+
+  test('what a token may not write is shown with its row', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const token = await addToken(service(), zone.account.id)
+    const policies = `/auth/tokens/${token.id}/policies/rrsets/`
+    const all = { domain: null, subname: null, type: null, perm_write: false }
+    succeeded(await zone.api.post(policies, all), 201)
+    const one = { domain: zone.domain, subname: '_acme-challenge', type: 'TXT', perm_write: true }
+    succeeded(await zone.api.post(policies, one), 201)
+    const { page, found } = await openRecords(browser(), service().url, zone.domain, token.secret)
+    await stageNew(page, '_acme-challenge', 'TXT', '"x"')
+    await stageNew(page, 'a', 'A', '192.0.2.5')
+    await stageNew(page, 'b', 'A', '192.0.2.6')
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByText('the service refuses 2, see the table').waitFor()
+    t.deepEqual(await page.locator('.record-row:has(> .problem) button[data-open]').allInnerTexts(), ['a', 'b'])
+    t.is(await page.locator('.problem').first().innerText(), 'Insufficient token permissions.')
+    for (const name of ['a', 'b']) await page.getByRole('button', { name: `Drop the change of ${name} A` }).click()
+    await apply(page)
+    t.is((await stored(zone))['_acme-challenge TXT'], '"x"')
+    t.deepEqual(found, [])
+  })
+
+  test('what is staged survives the end of the session', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const token = await addToken(service(), zone.account.id)
+    const { page } = await openRecords(browser(), service().url, zone.domain, token.secret)
+    await stageNew(page, 'a', 'A', '192.0.2.5')
+    succeeded(await zone.api.delete(`/auth/tokens/${token.id}/`), 204)
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByText(/^Your session has ended/).waitFor()
+    await signIn(page, zone.account.secret)
+    await page.getByText(`1 change to ${zone.domain}`).waitFor()
+    await apply(page)
+    t.is((await stored(zone))['a A'], '192.0.2.5')
+  })
+}

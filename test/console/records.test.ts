@@ -1,0 +1,145 @@
+import type { Browser } from 'playwright-core'
+import { newRRset, newZone, rrset } from '../support/clients/api.ts'
+import { check } from '../support/console/console.ts'
+import { focused, openRecords, press, stageNew, tabTo } from '../support/console/records.ts'
+import { withBrowser } from '../support/browser.ts'
+import { lookUp } from '../support/dns/dns.ts'
+import { eventuallyIs } from '../support/eventually.ts'
+import { useService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
+
+// The way of a change by keyboard alone: staged, reviewed, applied, undone.
+
+const service = useService()
+
+withBrowser(declare)
+
+function declare(test: Declare, browser: () => Browser): void {
+  test('by keyboard alone, a record is added, reviewed, applied and undone', async (t) => {
+    const zone = await newZone(service())
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page } = tab
+    await page.getByText('Only the nameservers so far.').waitFor()
+    await check(t, tab, 'records-empty')
+
+    await page.getByRole('heading', { name: zone.domain }).focus()
+    await press(page, 'n')
+    await page.keyboard.type('www')
+    t.is(await focused(page), 'Name')
+    await page.getByText(`www.${zone.domain}.`, { exact: true }).waitFor()
+    await tabTo(page, 'IPv4 address')
+    await page.keyboard.type('192.0.2.x')
+    await page.getByText('This is no IPv4 address, such as 192.0.2.1.').waitFor()
+    await check(t, tab, 'records-adding')
+    await press(page, 'Enter')
+    t.is(await focused(page), 'IPv4 address')
+    await press(page, 'Backspace', '1', 'Enter')
+
+    await page.getByText(`1 change to ${zone.domain}`).waitFor()
+    t.is(await focused(page), 'Edit www A')
+    await check(t, tab, 'records-staged')
+    await press(page, 'Control+Enter')
+    await page.getByText('Creates 1 RRset.').waitFor()
+    await check(t, tab, 'records-review')
+    await tabTo(page, 'Apply')
+    await press(page, 'Enter')
+    await page.getByText(/^Applied as version/).waitFor()
+    t.deepEqual(await lookUp(service().powerDns, `www.${zone.domain}`, 'A'), ['192.0.2.1'])
+    await check(t, tab, 'records-applied')
+
+    t.is(await focused(page), 'Edit www A')
+    await tabTo(page, 'Undo')
+    await press(page, 'Enter')
+    await page.getByText('Removes 1 RRset.').waitFor()
+    await tabTo(page, 'Apply')
+    await press(page, 'Enter')
+    await eventuallyIs(() => lookUp(service().powerDns, `www.${zone.domain}`, 'A'), [])
+    await page.getByText('Only the nameservers so far.').waitFor()
+    t.deepEqual(tab.found, [])
+  })
+
+  test('keys filter, move, edit, delete and leave', async (t) => {
+    const zone = await newZone(service(), { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] })
+    await newRRset(zone.api, zone.domain, { subname: '', type: 'MX', ttl: 3600, records: ['10 mail.example.'] })
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page } = tab
+    await page.getByText('3 RRsets').waitFor()
+    await press(page, '/')
+    t.is(await focused(page), 'Filter')
+    await page.keyboard.type('mx')
+    await page.getByText('1 of 3 RRsets').waitFor()
+    await press(page, 'ArrowDown')
+    t.is(await focused(page), 'Edit @ MX')
+    await press(page, '/', 'Backspace', 'Backspace', 'ArrowDown', 'End', 'ArrowUp')
+    t.is(await focused(page), 'Edit @ NS')
+    await press(page, 'Home', 'e')
+    t.is(await focused(page), 'Priority')
+    await press(page, 'Control+A', '2', '0')
+    await check(t, tab, 'records-editing')
+    await press(page, 'Escape')
+    t.is(await focused(page), 'Edit @ MX')
+    t.is(await page.getByText(/^\d changes? to/).count(), 0)
+    await press(page, 'e', 'Control+A', '2', '0', 'Enter', 'End', 'Delete')
+    await page.getByText(`2 changes to ${zone.domain}`).waitFor()
+    t.deepEqual(await page.locator('.word').allInnerTexts(), ['changed', 'deleted'])
+    await page.reload()
+    await page.getByText(`2 changes to ${zone.domain}`).waitFor()
+    await tabTo(page, 'Discard')
+    await press(page, 'Enter')
+    await page.getByText('Discarded 2 changes.').waitFor()
+    t.is(await page.evaluate('sessionStorage.length'), 1)
+    t.deepEqual(tab.found, [])
+  })
+
+  test('a name without final dot, or one that could be of the domain, is asked about', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page } = tab
+    await press(page, 'n')
+    await page.keyboard.type(`mail.${zone.domain}`)
+    const form = page.getByRole('form', { name: 'Add a record' })
+    await form.getByLabel('Type').selectOption('MX')
+    await form.getByLabel('Priority').fill('10')
+    await form.getByLabel('Mail server').fill(`www.${zone.domain}`)
+    await check(t, tab, 'records-asking')
+    await press(page, 'Enter')
+    t.true(await form.isVisible())
+    await form.getByRole('button', { name: `mail.${zone.domain}.`, exact: true }).click()
+    await page.getByText(`mail.${zone.domain}.`, { exact: true }).waitFor()
+    await form.getByLabel('Mail server').focus()
+    await press(page, 'Enter')
+    t.is(await focused(page), `www.${zone.domain}.`)
+    await press(page, 'Tab', 'Enter')
+    t.is(await focused(page), 'Priority')
+    t.is(await form.getByLabel('Mail server').inputValue(), `www.${zone.domain}.${zone.domain}.`)
+    await press(page, 'Control+Enter')
+    await page.getByText('Creates 1 RRset.').waitFor()
+    await press(page, 'Escape')
+    t.is(await focused(page), 'Edit mail MX')
+    t.deepEqual(tab.found, [])
+  })
+
+  test('records are added to those that are there, and rows are copied as lines of a zone file', async (t) => {
+    const zone = await newZone(service(), rrset({ ttl: 7200 }))
+    const { page } = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await stageNew(page, 'www', 'A', '192.0.2.2')
+    await page.getByRole('checkbox', { name: 'Select www A' }).check()
+    await page.getByRole('button', { name: 'Copy as zone file lines' }).click()
+    await page.getByText('Copied').waitFor()
+    const line = `www.${zone.domain}.\t7200\tIN\tA\t192.0.2.`
+    t.is(await page.evaluate('navigator.clipboard.readText()'), `${line}1\n${line}2\n`)
+  })
+
+  test('keys of one character can be switched off', async (t) => {
+    const zone = await newZone(service())
+    const { page } = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    await page.getByText('Keys', { exact: true }).click()
+    await page.getByLabel('Keys of one character').uncheck()
+    await page.getByRole('button', { name: 'Edit @ NS' }).focus()
+    await press(page, 'n', '/', 'e')
+    t.is(await focused(page), 'Edit @ NS')
+    await press(page, 'Enter')
+    t.is(await focused(page), 'Nameserver')
+  })
+}
