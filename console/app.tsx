@@ -7,8 +7,11 @@ import { DomainsPage } from './pages/domains.tsx'
 import { HistoryPage } from './pages/history.tsx'
 import { NameserversPage } from './pages/nameservers.tsx'
 import { NewDomainPage } from './pages/new-domain.tsx'
+import { NewTokenPage } from './pages/new-token.tsx'
 import { RecordsPage } from './pages/records.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
+import { TokenPage } from './pages/token.tsx'
+import { TokensPage } from './pages/tokens.tsx'
 import { ZonefilePage } from './pages/zonefile.tsx'
 import { Header } from './parts/header.tsx'
 import { Waiting } from './parts/waiting.tsx'
@@ -27,6 +30,9 @@ const PAGES: Record<string, Page> = {
   'domains/:name/nameservers': NameserversPage as Page,
   'domains/:name/zonefile': ZonefilePage as Page,
   'domains/:name/delete': DeleteDomainPage as Page,
+  tokens: TokensPage,
+  'tokens/new': NewTokenPage,
+  'tokens/:id': TokenPage as Page,
 }
 
 /** The pages of somebody who has not signed in. Every other path leads to sign-in, and back to where one was. */

@@ -1,0 +1,33 @@
+import type { Policy } from './policies.ts'
+
+/** An RRset of the account. */
+export interface Target {
+  domain: string
+  subname: string
+  type: string
+}
+
+/** Whether a token may write an RRset, and the policy that decides; without policies, none does. */
+export interface Verdict<P extends Policy> {
+  may: boolean
+  policy: P | undefined
+}
+
+/**
+ * Decides as the service does: of the policies that match, the most specific one counts. A domain outweighs subname and
+ * type, and a subname outweighs a type (contract §6.4).
+ */
+export function mayWrite<P extends Policy>(policies: P[], target: Target): Verdict<P> {
+  const [policy] = policies
+    .filter(({ domain, subname, type }) => {
+      return [domain ?? target.domain, subname ?? target.subname, type ?? target.type].every(
+        (value, i) => value === [target.domain, target.subname, target.type][i],
+      )
+    })
+    .sort((a, b) => weightOf(b) - weightOf(a))
+  return { may: policy?.perm_write ?? policies.length === 0, policy }
+}
+
+function weightOf({ domain, subname, type }: Policy): number {
+  return (domain === null ? 0 : 4) + (subname === null ? 0 : 2) + (type === null ? 0 : 1)
+}

@@ -1,0 +1,45 @@
+/** Which RRsets a token may write: a policy of the API (contract §6.1). Null means any. */
+export interface Scope {
+  domain: string | null
+  /** Empty at the apex. */
+  subname: string | null
+  type: string | null
+}
+
+export interface Policy extends Scope {
+  perm_write: boolean
+}
+
+/** Reports whether this is the default policy, which decides where no other matches. */
+export function isDefault({ domain, subname, type }: Scope): boolean {
+  return domain === null && subname === null && type === null
+}
+
+export function isSameScope(a: Scope, b: Scope): boolean {
+  return a.domain === b.domain && a.subname === b.subname && a.type === b.type
+}
+
+/** The policies in the order in which people read them: the exceptions, and then what holds for the rest. */
+export function inReadingOrder<P extends Policy>(policies: P[]): P[] {
+  return [...policies.filter((policy) => !isDefault(policy)), ...policies.filter(isDefault)]
+}
+
+/** A policy as a sentence: `May write TXT at _acme-challenge.www of example.org.` @param isOnly the token has no other */
+export function sentenceOf(policy: Policy, isOnly: boolean): string {
+  const { domain, subname, type, perm_write: may } = policy
+  const verb = may ? 'May write' : 'May not write'
+  if (isDefault(policy)) return `${verb} ${may ? 'everything' : 'anything'}${isOnly ? '' : ' else'}.`
+  if (subname === null && type === null) return `${verb} ${may ? 'everything' : 'anything'} in ${domain!}.`
+  const name = subname === null ? 'any name' : subname === '' ? 'the domain’s own name' : subname
+  return `${verb} ${type ?? 'any type'} at ${name} of ${domain ?? 'any domain'}.`
+}
+
+/** The subname of a name in its domain; empty if the name is the domain's own. Both are without a final dot. */
+export function subnameOf(name: string, domain: string): string {
+  return name === domain ? '' : name.slice(0, -domain.length - 1)
+}
+
+/** A name as the API has it, from one that somebody typed: in lower case, without blanks and the final dot. */
+export function typedName(text: string): string {
+  return text.trim().toLowerCase().replace(/\.$/, '')
+}

@@ -1,0 +1,73 @@
+import type { ProgramName } from './snippets.ts'
+import type { Policy } from './policies.ts'
+
+/** Where a preset's token may write: a name of a domain of the account. */
+export interface Place {
+  domain: string
+  /** Empty at the apex. */
+  subname: string
+}
+
+/** What a token is for, and so what it may do. */
+export interface Preset {
+  id: string
+  title: string
+  /** What the token may do, in a sentence. */
+  text: string
+  /** The name that it asks for; undefined if it needs none. */
+  asks?: 'host' | 'domain'
+  /** The labels before the name at which the token writes. */
+  prefix?: string
+  /** Members of the token. */
+  members?: { perm_create_domain?: boolean; perm_delete_domain?: boolean }
+  /** The default policy first, as the API demands (contract §6.3). Without any, the token may write everything. */
+  policies: (place: Place) => Policy[]
+  /** The programs that are set up with such a token. */
+  programs: ProgramName[]
+}
+
+const NOTHING_ELSE: Policy = { domain: null, subname: null, type: null, perm_write: false }
+
+/** The presets, the narrowest first. */
+export const PRESETS: Preset[] = [
+  {
+    id: 'acme',
+    title: 'Certificates for one name',
+    text: 'An ACME client proves with it that you control a name and its wildcard. It may write only TXT at _acme-challenge.',
+    asks: 'host',
+    prefix: '_acme-challenge.',
+    policies: (place) => [NOTHING_ELSE, { ...place, type: 'TXT', perm_write: true }],
+    programs: ['certbot', 'certbot with hooks', 'acme.sh', 'lego 5', 'lego 4', 'Caddy'],
+  },
+  {
+    id: 'dyndns',
+    title: 'Addresses of one host',
+    text: 'A router or a dynDNS client keeps a host’s addresses current. It may write only A and AAAA at that name.',
+    asks: 'host',
+    policies: (place) => [NOTHING_ELSE, ...['A', 'AAAA'].map((type) => ({ ...place, type, perm_write: true }))],
+    programs: ['FRITZ!Box', 'ddclient 4', 'ddclient 3.10'],
+  },
+  {
+    id: 'domain',
+    title: 'One domain',
+    text: 'It may write every record of one domain, and nothing else.',
+    asks: 'domain',
+    policies: ({ domain }) => [NOTHING_ELSE, { domain, subname: null, type: null, perm_write: true }],
+    programs: ['octoDNS', 'Terraform'],
+  },
+  {
+    id: 'read',
+    title: 'Read only',
+    text: 'It reads all domains and their records, and writes nothing.',
+    policies: () => [NOTHING_ELSE],
+    programs: [],
+  },
+  {
+    id: 'all',
+    title: 'All domains',
+    text: 'It may write every record of every domain, and create and delete domains. It cannot manage tokens.',
+    members: { perm_create_domain: true, perm_delete_domain: true },
+    policies: () => [],
+    programs: ['octoDNS', 'Terraform'],
+  },
+]

@@ -1,0 +1,184 @@
+import { useState } from 'preact/hooks'
+import { api, ask } from '../api/client.ts'
+import { deleteToken, policiesOf, type Token } from '../api/tokens.ts'
+import { Field, Form, useAction } from '../parts/form.tsx'
+import { Failure, useAsked } from '../parts/loading.tsx'
+import { MayWrite, TokenPolicies } from '../parts/token-policies.tsx'
+import { Dialog } from '../parts/review.tsx'
+import { Time } from '../parts/time.tsx'
+import { Expiry, Managed, tokenName } from '../parts/token.tsx'
+import { shownDuration, typedDuration } from '../model/durations.ts'
+import { navigate } from '../router.ts'
+
+/** One token: what it is, what it may do, and its deletion. */
+export function TokenPage({ id }: { id: string }) {
+  const asked = useAsked(() => ask(api.GET('/api/v1/auth/tokens/{id}/', { params: { path: { id } } })), [id])
+  const policies = useAsked(() => policiesOf(id), [id])
+  return (
+    <div class="reading">
+      <h1 tabIndex={-1}>{asked.value === undefined ? 'Token' : tokenName(asked.value)}</h1>
+      <Managed asked={asked}>
+        {(token) => (
+          <>
+            <Facts token={token} />
+            <h2>What it may write</h2>
+            <Managed asked={policies}>
+              {(list) => (
+                <>
+                  <TokenPolicies token={token} policies={list} reload={policies.reload} />
+                  {/* The domains of another account are not known here. */}
+                  {token.user_override === null && <MayWrite policies={list} />}
+                </>
+              )}
+            </Managed>
+            <h2>Settings</h2>
+            <Settings token={token} reload={asked.reload} />
+            <h2>Deletion</h2>
+            <Deletion token={token} />
+          </>
+        )}
+      </Managed>
+    </div>
+  )
+}
+
+function Facts({ token }: { token: Token }) {
+  const facts = [
+    ['Created', <Time at={token.created} />],
+    ['Last use', token.last_used === null ? 'Never' : <Time at={token.last_used} />],
+    ['Expires', <Expiry token={token} />],
+    ['From', token.allowed_subnets.length === 0 ? 'Nowhere: it cannot be used' : <Networks token={token} />],
+    ...(token.user_override === null ? [] : [['Acts for', token.user_override] as const]),
+  ] as const
+  return (
+    <dl class="parts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const EVERYWHERE = ['0.0.0.0/0', '::/0']
+
+function Networks({ token: { allowed_subnets: networks } }: { token: Token }) {
+  if (EVERYWHERE.every((network) => networks.includes(network))) return 'Every address'
+  return <span class="mono">{networks.join(', ')}</span>
+}
+
+const PERMISSIONS = [
+  ['perm_create_domain', 'May create domains'],
+  ['perm_delete_domain', 'May delete domains whose records it may write'],
+  ['perm_manage_tokens', 'May manage tokens and the account: it can then give itself every permission'],
+] as const
+
+/** Changes what a token is called, when it expires, from where it may be used, and its permissions. */
+function Settings({ token, reload }: { token: Token; reload: () => void }) {
+  const [draft, setDraft] = useState({
+    name: token.name,
+    max_age: shownDuration(token.max_age),
+    max_unused_period: shownDuration(token.max_unused_period),
+    allowed_subnets: token.allowed_subnets.join(', '),
+    perm_create_domain: token.perm_create_domain,
+    perm_delete_domain: token.perm_delete_domain,
+    perm_manage_tokens: token.perm_manage_tokens,
+  })
+  const [isSaved, setSaved] = useState(false)
+  const action = useAction()
+  const set = (members: Partial<typeof draft>) => {
+    setDraft({ ...draft, ...members })
+    setSaved(false)
+  }
+  const save = async () => {
+    const body = {
+      ...draft,
+      max_age: typedDuration(draft.max_age),
+      max_unused_period: typedDuration(draft.max_unused_period),
+      allowed_subnets: draft.allowed_subnets.split(/[\s,]+/).filter((network) => network !== ''),
+    }
+    await ask(api.PATCH('/api/v1/auth/tokens/{id}/', { params: { path: { id: token.id } }, body }))
+    setSaved(true)
+    reload()
+  }
+  const field = (name: 'name' | 'max_age' | 'max_unused_period' | 'allowed_subnets', label: string, hint: string) => (
+    <Field
+      label={label}
+      hint={hint}
+      value={draft[name]}
+      problems={action.of(name)}
+      onText={(text) => {
+        set({ [name]: text })
+      }}
+    />
+  )
+  const fields = ['name', 'max_age', 'max_unused_period', 'allowed_subnets']
+  return (
+    <Form action={action} fields={fields} submit="Save the settings" onSubmit={save}>
+      {field('name', 'Name', 'For you: what uses the token.')}
+      {field('max_age', 'Expires at the age of', 'Such as 90 days, or 12 hours. Empty: never.')}
+      {field('max_unused_period', 'Expires when unused for', 'Such as 30 days. Empty: never.')}
+      {field('allowed_subnets', 'Networks', 'Addresses and networks from which it may be used. All: 0.0.0.0/0, ::/0')}
+      <fieldset class="choices">
+        <legend>Permissions</legend>
+        {PERMISSIONS.map(([name, text]) => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              checked={draft[name]}
+              onChange={(event) => {
+                set({ [name]: event.currentTarget.checked })
+              }}
+            />
+            <span>{text}</span>
+          </label>
+        ))}
+      </fieldset>
+      <p role="status">{isSaved && 'The settings are saved.'}</p>
+    </Form>
+  )
+}
+
+function Deletion({ token }: { token: Token }) {
+  const [isAsking, setAsking] = useState(false)
+  const action = useAction()
+  const close = () => {
+    setAsking(false)
+  }
+  return (
+    <>
+      <p>Programs that use it stop working at once. It cannot be brought back.</p>
+      <button
+        class="danger"
+        onClick={() => {
+          setAsking(true)
+        }}
+      >
+        Delete this token
+      </button>
+      {isAsking && (
+        <Dialog title={`Delete “${tokenName(token)}”`} onClose={close}>
+          <p>Programs that use it stop working at once.</p>
+          {action.refused !== undefined && <Failure problem={action.refused} />}
+          <p class="buttons">
+            <button
+              class="danger"
+              disabled={action.isBusy}
+              onClick={() => {
+                action.run(async () => {
+                  await deleteToken(token.id)
+                  navigate('tokens')
+                })
+              }}
+            >
+              Delete
+            </button>
+            <button onClick={close}>Back</button>
+          </p>
+        </Dialog>
+      )}
+    </>
+  )
+}

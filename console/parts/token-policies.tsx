@@ -1,0 +1,174 @@
+import { useState } from 'preact/hooks'
+import { api, ask } from '../api/client.ts'
+import { addPolicy, domainHolding, type StoredPolicy, type Token } from '../api/tokens.ts'
+import { mayWrite, type Verdict } from '../model/may-write.ts'
+import { isDefault, sentenceOf, subnameOf, typedName } from '../model/policies.ts'
+import { Field, Form, useAction } from './form.tsx'
+import { Failure } from './loading.tsx'
+import { Policies } from './token.tsx'
+
+interface Props {
+  token: Token
+  policies: StoredPolicy[]
+  /** Asks for the policies again. */
+  reload: () => void
+}
+
+/** What a token may write, with buttons and a form that change it. */
+export function TokenPolicies({ token: { id }, policies, reload }: Props) {
+  const action = useAction()
+  const change = (work: () => Promise<unknown>) => {
+    action.run(async () => {
+      await work()
+      reload()
+    })
+  }
+  const path = (policy: StoredPolicy) => ({ params: { path: { id, policy: policy.id } } })
+  const remove = (policy: StoredPolicy) =>
+    ask(api.DELETE('/api/v1/auth/tokens/{id}/policies/rrsets/{policy}/', path(policy)))
+  const turn = (policy: StoredPolicy) => {
+    const body = { perm_write: !policy.perm_write }
+    return ask(api.PATCH('/api/v1/auth/tokens/{id}/policies/rrsets/{policy}/', { ...path(policy), body }))
+  }
+  return (
+    <>
+      <Policies
+        policies={policies}
+        beside={(policy, sentence) => {
+          // The policy that decides the rest cannot go before the others.
+          const isBound = isDefault(policy) && policies.length > 1
+          const [work, verb] = isBound ? [turn, policy.perm_write ? 'Forbid' : 'Allow'] : [remove, 'Remove']
+          return (
+            <button
+              class="small"
+              disabled={action.isBusy}
+              aria-label={`${verb}: ${sentence}`}
+              onClick={() => {
+                change(() => work(policy))
+              }}
+            >
+              {verb}
+            </button>
+          )
+        }}
+      />
+      {policies.length > 0 && (
+        <p class="quiet">
+          {policies.length === 1
+            ? 'Without this policy, it may write everything.'
+            : 'Where several apply, the most specific one decides.'}
+        </p>
+      )}
+      {action.refused !== undefined && <Failure problem={action.refused} />}
+      {policies.length > 0 ? (
+        <NewPolicy id={id} onAdded={reload} />
+      ) : (
+        <button
+          disabled={action.isBusy}
+          onClick={() => {
+            change(() => addPolicy(id, { domain: null, subname: null, type: null, perm_write: false }))
+          }}
+        >
+          Forbid all writes, and then allow some
+        </button>
+      )}
+    </>
+  )
+}
+
+function NewPolicy({ id, onAdded }: { id: string; onAdded: () => void }) {
+  const [domain, setDomain] = useState('')
+  const [subname, setSubname] = useState('')
+  const [type, setType] = useState('')
+  const [may, setMay] = useState(true)
+  const action = useAction()
+  const add = async () => {
+    await addPolicy(id, {
+      domain: typedName(domain) || null,
+      subname: subname.trim() === '@' ? '' : typedName(subname) || null,
+      type: type.trim().toUpperCase() || null,
+      perm_write: may,
+    })
+    setDomain('')
+    setSubname('')
+    setType('')
+    onAdded()
+  }
+  return (
+    <details>
+      <summary>Add a policy</summary>
+      <Form action={action} fields={['domain', 'subname', 'type']} submit="Add the policy" onSubmit={add}>
+        <div class="row">
+          <div class="field">
+            <label for="policy-may">It</label>
+            <select
+              id="policy-may"
+              value={may ? 'may' : 'may not'}
+              onChange={(event) => {
+                setMay(event.currentTarget.value === 'may')
+              }}
+            >
+              <option value="may">may write</option>
+              <option value="may not">may not write</option>
+            </select>
+          </div>
+          <Field label="Type" hint="Such as TXT. Empty: any." value={type} onText={setType}
+            problems={action.of('type')} />
+          <Field label="Name in the domain" hint="Such as www; @ is the domain’s own name. Empty: any." value={subname}
+            onText={setSubname} problems={action.of('subname')} />
+          <Field label="Domain" hint="Such as example.org. Empty: any." value={domain} onText={setDomain}
+            problems={action.of('domain')} />
+        </div>
+      </Form>
+    </details>
+  ) // prettier-ignore
+}
+
+/** Answers whether these policies permit a write, and which one decides (contract §6.4). */
+export function MayWrite({ policies }: { policies: StoredPolicy[] }) {
+  const [host, setHost] = useState('')
+  const [type, setType] = useState('')
+  const [asked, setAsked] = useState<{ name: string; domain: string; type: string }>()
+  const action = useAction()
+  const find = async () => {
+    setAsked(undefined)
+    const name = typedName(host)
+    setAsked({ name, domain: await domainHolding(name, host), type: type.trim().toUpperCase() })
+  }
+  return (
+    <section class="panel">
+      <h3>May it write …?</h3>
+      <Form action={action} fields={['host']} submit="Ask" onSubmit={find}>
+        <div class="row">
+          <Field label="Name" hint="Such as www.example.org" required value={host} onText={setHost}
+            problems={action.of('host')} />
+          <Field label="Type of the records" hint="Such as A" required value={type} onText={setType} />
+        </div>
+      </Form>
+      <p role="status">
+        {asked !== undefined && (
+          <Answer
+            what={`${asked.type} at ${asked.name}`}
+            policies={policies}
+            verdict={mayWrite(policies, { ...asked, subname: subnameOf(asked.name, asked.domain) })}
+          />
+        )}
+      </p>
+    </section>
+  ) // prettier-ignore
+}
+
+interface AnswerProps {
+  what: string
+  policies: StoredPolicy[]
+  verdict: Verdict<StoredPolicy>
+}
+
+function Answer({ what, policies, verdict: { may, policy } }: AnswerProps) {
+  return (
+    <>
+      <b>{may ? 'Yes' : 'No'}</b>, it {may ? 'may' : 'may not'} write {what}.{' '}
+      {policy === undefined ? 'It has no policies.' : `This decides: “${sentenceOf(policy, policies.length === 1)}”`}
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+import type { ComponentChildren } from 'preact'
+import { Refused } from '../api/client.ts'
+import type { StoredPolicy, Token } from '../api/tokens.ts'
+import { expiryOf } from '../model/durations.ts'
+import { inReadingOrder, sentenceOf, type Policy } from '../model/policies.ts'
+import { Loaded, type Asked } from './loading.tsx'
+import { Time } from './time.tsx'
+
+/** What people call a token. */
+export function tokenName({ name, mfa }: Pick<Token, 'name' | 'mfa'>): string {
+  if (name !== '') return name
+  return mfa === null ? 'Token without a name' : 'Sign-in'
+}
+
+/** Why somebody cannot see or make tokens. */
+export const MAY_NOT_MANAGE =
+  'The token that you signed in with may not manage tokens. Sign in with your password, or with a token that may.'
+
+/** Shows what was asked of the API about tokens, or says that the present token may not manage them. */
+export function Managed<T>({ asked, children }: { asked: Asked<T>; children: (value: T) => ComponentChildren }) {
+  const isDenied = asked.problem?.status === 403
+  const problem = isDenied ? new Refused(403, { detail: MAY_NOT_MANAGE }) : asked.problem
+  return <Loaded asked={{ ...asked, problem }}>{children}</Loaded>
+}
+
+/** When a token expires, or that it never does. */
+export function Expiry({ token }: { token: Token }) {
+  const expiry = expiryOf(token)
+  if (expiry === undefined) return 'Never'
+  const time = <Time at={expiry.at.toISOString()} />
+  if (!token.is_valid) return <span class="problem">Expired on {time}</span>
+  return expiry.isPutOffByUse ? <>{time}, unless it is used before</> : time
+}
+
+interface PoliciesProps<P extends Policy> {
+  policies: P[]
+  /** What stands beside the sentence of a policy. */
+  beside?: (policy: P, sentence: string) => ComponentChildren
+}
+
+/** What a token may write, in sentences. */
+export function Policies<P extends Policy = StoredPolicy>({ policies, beside }: PoliciesProps<P>) {
+  if (policies.length === 0) return <p>May write everything: it has no policies.</p>
+  return (
+    <ul class="policies">
+      {inReadingOrder(policies).map((policy) => {
+        const sentence = sentenceOf(policy, policies.length === 1)
+        return (
+          <li key={sentence}>
+            <span>{sentence}</span> {beside?.(policy, sentence)}
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

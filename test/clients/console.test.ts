@@ -1,0 +1,79 @@
+import type { ExecutionContext } from 'ava'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { withBrowser } from '../support/browser.ts'
+import { openConsole } from '../support/console/console.ts'
+import type { Declare } from '../support/needs.ts'
+import { newFolder } from '../support/servers/folders.ts'
+import { Domain, usePlace } from './support/clients.ts'
+import { describe, startPebble } from './support/pebble.ts'
+import { run, shell, succeeded } from './support/programs.ts'
+
+// The texts that the console shows with the secret of a new token, as its reader uses them.
+
+const place = usePlace()
+
+withBrowser(declare)
+
+function declare(test: Declare, browser: () => Browser): void {
+  test('certbot gets a certificate with the token and the texts that the console shows for its name', async (t) => {
+    const { authority } = place()
+    const domain = await Domain.create(place(), 'console.test')
+    const name = `host.${domain.name}`
+    const pebble = await startPebble(place())
+    t.teardown(pebble.stop)
+    const texts = await make(browser(), 'Certificates for one name', name, 'certbot with hooks')
+    const [variable, hook, command] = texts as [string, string, string]
+    const folder = newFolder()
+    writeFileSync(join(folder, 'zoneplane-hook'), hook, { mode: 0o700 })
+    const own = ['config', 'work', 'logs'].map((each) => `--${each}-dir ${join(folder, each)}`).join(' ')
+    const certonly = `certbot certonly --non-interactive --server ${pebble.directory} ${own}`
+    const env = { CURL_CA_BUNDLE: authority.file, REQUESTS_CA_BUNDLE: authority.file }
+    const commands = variable + command.replace('certbot certonly', certonly)
+    succeeded(t, await shell(commands, { folder, env }))
+    const { names, isTrusted } = await describe(pebble, join(folder, 'config', 'live', name, 'fullchain.pem'))
+    t.deepEqual(names, [`*.${name}`, name])
+    t.true(isTrusted)
+    await domain.serves(t, `_acme-challenge.${name}`, 'TXT', [])
+  })
+
+  test('ddclient updates a host with the token and the texts that the console shows for it', async (t) => {
+    const { authority, front } = place()
+    const domain = await Domain.create(place(), 'dynamic.test')
+    const name = `home.${domain.name}`
+    const texts = await make(browser(), 'Addresses of one host', name, 'ddclient 3.10')
+    for (const text of texts) {
+      // ddclient refuses host names without a dot.
+      const server = `server=${front.host}`
+      t.true(text.includes(server))
+      const configuration = text
+        .replace(server, server.replace('localhost', '127.0.0.1'))
+        .replace('ssl=yes', `ssl=yes\nssl_ca_file=${authority.file}`)
+      await runDdclient(t, configuration)
+    }
+    await domain.serves(t, name, 'A', ['192.0.2.7'])
+    await domain.serves(t, name, 'AAAA', ['2001:db8::7'])
+  })
+}
+
+/** Makes a token for a name in the console, and returns the texts for a program. */
+async function make(browser: Browser, preset: string, name: string, program: string): Promise<string[]> {
+  const { front, servers } = place()
+  const options = { path: 'tokens/new', secret: servers.owner.secret, ignoreHTTPSErrors: true }
+  const { page } = await openConsole(browser, `https://${front.host}`, options)
+  await page.getByRole('radio', { name: new RegExp(`^${preset} `) }).check()
+  await page.getByLabel('Host name').fill(name)
+  await page.getByRole('button', { name: 'Create the token' }).click()
+  await page.getByLabel('Program').selectOption(program)
+  return page.locator('.snippet pre').allTextContents()
+}
+
+async function runDdclient(t: ExecutionContext, configuration: string): Promise<void> {
+  const folder = newFolder()
+  const at = (name: string) => join(folder, name)
+  writeFileSync(at('conf'), configuration, { mode: 0o600 })
+  const files = ['-file', at('conf'), '-cache', at('cache'), '-pid', at('pid')]
+  const env = { CURL_CA_BUNDLE: place().authority.file }
+  succeeded(t, await run('ddclient', [...files, '-daemon', '0', '-noquiet'], { folder, env }))
+}
