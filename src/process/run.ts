@@ -118,17 +118,19 @@ function addressOf({ hosts: [address] }: Config, port: number): string {
 function welcome(config: Config, port: number, stack: Stack | undefined, demo: Demo | undefined): string {
   const root = config.publicUrl ?? addressOf(config, port)
   const base = `${root}/api/v1`
-  const lines = ['', 'Zoneplane is ready.', '', ...(config.console ? [`  Open   ${root}/`] : []), `  API    ${base}/`]
   const dns = stack?.powerDns
+  const shown = demo && { ...shownToken(config, stack, demo.secret), subname: demo.subname }
+  const lines = ['', 'Zoneplane is ready.', '']
+  if (config.console) lines.push(`  Open   ${root}/${shown === undefined ? '' : ' and sign in with the token'}`)
+  if (shown !== undefined) lines.push(`  Token  ${shown.token}`)
+  lines.push(`  API    ${base}/`)
   if (dns !== undefined) lines.push(`  DNS    ${dns.dnsHost} port ${dns.dnsPort}`)
-  if (demo === undefined) return [...lines, ''].join('\n')
-  const { secret, subname } = demo
+  if (shown === undefined) return [...lines, ''].join('\n')
+  const { token, quote, subname } = shown
   const collection = `${base}/domains/${DEMO_DOMAIN}/rrsets/`
-  const { token, quote } = shownToken(config, stack, secret)
   const curl = `curl -H ${quote}Authorization: Token ${token}${quote}`
   const rrset = JSON.stringify({ subname, type: 'A', ttl: 300, records: ['192.0.2.1'] })
   lines.push(
-    `  Token  ${token}`,
     '',
     'Create an RRset, read it back, and ask for it in DNS:',
     '',

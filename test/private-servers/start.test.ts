@@ -61,6 +61,11 @@ test('without a terminal, the log has no token of its own, but says where it is'
   t.false(first.output().includes(readFileSync(join(folder, 'token'), 'utf8').trim()))
 })
 
+test('the first line after its greeting names the address to open, and that the token signs in there', (t) => {
+  const url = apiUrl(first.output())!
+  t.true(first.output().includes(`Zoneplane is ready.\n\n  Open   ${url}/ and sign in with the token\n  Token  `))
+})
+
 test('the private PowerDNS answers on all addresses of DNS_HOST', async (t) => {
   const [, host, port] = /^ {2}DNS {4}(\S+) port (\d+)$/m.exec(first.output())!
   t.is(host, '127.0.0.2')
