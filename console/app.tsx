@@ -1,19 +1,26 @@
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { loadMe, me } from './api/me.ts'
 import { session } from './api/session.ts'
+import { AccountPage } from './pages/account.tsx'
 import { DeleteDomainPage } from './pages/delete-domain.tsx'
 import { DnssecPage } from './pages/dnssec.tsx'
 import { DomainsPage } from './pages/domains.tsx'
+import { ForgottenPage } from './pages/forgotten.tsx'
 import { HistoryPage } from './pages/history.tsx'
 import { NameserversPage } from './pages/nameservers.tsx'
 import { NewDomainPage } from './pages/new-domain.tsx'
 import { NewTokenPage } from './pages/new-token.tsx'
 import { RecordsPage } from './pages/records.tsx'
+import { SecondFactorPage } from './pages/second-factor.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { TokenPage } from './pages/token.tsx'
 import { TokensPage } from './pages/tokens.tsx'
+import { SignUpPage } from './pages/sign-up.tsx'
 import { ZonefilePage } from './pages/zonefile.tsx'
 import { Header } from './parts/header.tsx'
+import { Limits } from './parts/limits.tsx'
+import { Loaded, useAsked } from './parts/loading.tsx'
 import { Waiting } from './parts/waiting.tsx'
 import { location, match } from './router.ts'
 
@@ -33,33 +40,56 @@ const PAGES: Record<string, Page> = {
   tokens: TokensPage,
   'tokens/new': NewTokenPage,
   'tokens/:id': TokenPage as Page,
+  account: AccountPage,
 }
 
 /** The pages of somebody who has not signed in. Every other path leads to sign-in, and back to where one was. */
-const OPEN_PAGES: Record<string, Page> = {}
+const OPEN_PAGES: Record<string, Page> = {
+  'sign-up': SignUpPage,
+  forgotten: ForgottenPage,
+}
 
 /** The console: its header, and the page of the present path. */
 export function App() {
   const { path } = location.value
-  const open = find(OPEN_PAGES, path)
-  const found = open ?? (session.value === undefined ? { Page: SignInPage, parameters: {} } : find(PAGES, path))
+  const found = pageAt(path)
+  const isSignedIn = me.value?.mfa_pending === false
   // Whoever listens to the page, or uses the keyboard, begins at its heading.
   useEffect(() => {
     document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true })
   }, [path, found?.Page])
   return (
     <>
-      {session.value !== undefined && <Header />}
+      {isSignedIn && <Header />}
       <Waiting />
-      <main>{found === undefined ? <Missing /> : <found.Page key={path} {...found.parameters} />}</main>
+      <main>
+        {isSignedIn && <Limits own={me.value!} />}
+        {found === undefined ? <Missing /> : <found.Page key={path} {...found.parameters} />}
+      </main>
     </>
   )
 }
 
-function find(
-  pages: Record<string, Page>,
-  path: string,
-): { Page: Page; parameters: Record<string, string> } | undefined {
+/** What a path shows now; undefined: there is no such page. */
+function pageAt(path: string): Found | undefined {
+  const open = find(OPEN_PAGES, path)
+  if (open !== undefined) return open
+  if (session.value === undefined) return { Page: SignInPage, parameters: {} }
+  if (me.value === undefined) return { Page: Beginning, parameters: {} }
+  return me.value.mfa_pending ? { Page: SecondFactorPage, parameters: {} } : find(PAGES, path)
+}
+
+/** Asks what the token of the session may do, which every page needs to know. */
+function Beginning() {
+  return <Loaded asked={useAsked(loadMe, [])}>{() => null}</Loaded>
+}
+
+interface Found {
+  Page: Page
+  parameters: Record<string, string>
+}
+
+function find(pages: Record<string, Page>, path: string): Found | undefined {
   for (const [pattern, page] of Object.entries(pages)) {
     const parameters = match(pattern, path)
     if (parameters !== undefined) return { Page: page, parameters }

@@ -4,5 +4,6 @@ import generate, { astToString } from 'openapi-typescript'
 import { readConfig } from '../build/src/config.js'
 import { createRouter } from '../build/src/http/router.js'
 
-const { document } = createRouter(readConfig({}))
+// The document describes captchas only where strangers have to solve them.
+const { document } = createRouter(readConfig({ CAPTCHA: 'on' }))
 writeFileSync('build/api-types.d.ts', astToString(await generate(document)))

@@ -1,12 +1,8 @@
 import { effect, signal } from '@preact/signals'
 
-/** Who uses the console: the secret of a token. It is kept in this tab only, and never in a URL. */
+/** The secret of a token, with which this tab uses the API. It is kept in this tab only, and never in a URL. */
 export interface Session {
   secret: string
-  /** The account's address, shown in the header; empty if the token may not read it. */
-  email: string
-  /** True for the token of a log-in, which signing out deletes; false for an API token that was pasted. */
-  isLogin: boolean
 }
 
 const KEY = 'zoneplane session'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, ask, askWhole, nextCursor, versionOf } from '../api/client.ts'
-import { session } from '../api/session.ts'
+import { me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
 import type { components } from '../../build/api-types.d.ts'
 import { counted } from '../model/rrset.ts'
@@ -159,7 +159,7 @@ function authorOf({ source, token, owner }: Entry): string {
   const words = SOURCES[source] ?? source
   if (token === null) return words
   const by = token.name === null ? 'a token that was deleted' : token.name === '' ? 'a token' : `token “${token.name}”`
-  const isOther = owner !== null && owner !== session.value?.email
+  const isOther = owner !== null && owner !== me.value?.account.email
   return `${by}${isOther ? ` of ${owner}` : ''} (${words})`
 }
 

@@ -52,6 +52,33 @@ export function Field({ label, hint, problems = [], onText, type, ...input }: Fi
   )
 }
 
+/** The input of a code of a second factor. */
+export function Code(field: Pick<FieldProps, 'value' | 'onText' | 'hint' | 'problems'>) {
+  return <Field {...field} label="Code" inputMode="numeric" autocomplete="one-time-code" required />
+}
+
+interface CheckboxProps {
+  label: string
+  checked: boolean
+  onCheck: (isChecked: boolean) => void
+}
+
+/** A checkbox with its label. */
+export function Checkbox({ label, checked, onCheck }: CheckboxProps) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={checked}
+        onChange={(event) => {
+          onCheck(event.currentTarget.checked)
+        }}
+      />
+      {label}
+    </label>
+  )
+}
+
 /** An action that is under way, or has failed. */
 export interface Action {
   isBusy: boolean
@@ -88,6 +115,7 @@ interface FormProps {
   submit: string
   /** False while the button shall not work yet. */
   isReady?: boolean
+  /** True if the action cannot be undone. */
   isDangerous?: boolean
   onSubmit: () => Promise<unknown>
   children: ComponentChildren

@@ -1,4 +1,5 @@
 import { api, ask } from '../api/client.ts'
+import { isLogin, me } from '../api/me.ts'
 import { session } from '../api/session.ts'
 import { location, navigate } from '../router.ts'
 
@@ -24,7 +25,7 @@ export function Header() {
           </a>
         ))}
       </nav>
-      <span class="who">{session.value!.email}</span>
+      <span class="who">{me.value!.account.email}</span>
       <button class="plain" onClick={() => void signOut()}>
         Sign out
       </button>
@@ -33,9 +34,9 @@ export function Header() {
 }
 
 /** Ends the session: the token of a log-in is deleted at the service; an API token is only forgotten. */
-async function signOut(): Promise<void> {
+export async function signOut(): Promise<void> {
   // The session of this tab ends whatever the service answers: its token expires by itself.
-  if (session.value!.isLogin) await ask(api.POST('/api/v1/auth/logout/')).catch(() => undefined)
+  if (isLogin()) await ask(api.POST('/api/v1/auth/logout/')).catch(() => undefined)
   session.value = undefined
   // Nor does what was staged stay for whoever uses this tab next.
   sessionStorage.clear()

@@ -35,7 +35,7 @@ export async function openConsole(
 export async function signIn(page: Page, secret: string): Promise<void> {
   await page.getByLabel('Token').fill(secret)
   await page.getByRole('button', { name: 'Use the token' }).click()
-  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor()
 }
 
 /** Checks the page as it is now, light and dark, on a phone and on a desk: no violation of WCAG that axe-core finds. */

@@ -1,0 +1,37 @@
+import { useState } from 'preact/hooks'
+import { withPassword } from '../api/captcha.ts'
+import { api, ask } from '../api/client.ts'
+import type { Account } from '../pages/account.tsx'
+import { Form, useAction } from '../parts/form.tsx'
+import { useCredentials } from './credentials.tsx'
+
+/** Has a link mailed that deletes the account. */
+export function DeleteAccount({ account, hasFactor }: { account: Account; hasFactor: boolean }) {
+  const [said, setSaid] = useState('')
+  const action = useAction()
+  const credentials = useCredentials(account, hasFactor, action)
+  const remove = async () => {
+    const { detail } = await withPassword((captcha) =>
+      ask(api.POST('/api/v1/auth/account/delete/', { body: { ...credentials.body, captcha } })),
+    )
+    credentials.clear()
+    setSaid(detail)
+  }
+  if (said !== '') return <p role="status">{said}</p>
+  return (
+    <>
+      <p>We mail you a link that deletes your account, with all its tokens and settings. There is no way back.</p>
+      {account.domains_under_management > 0 && (
+        <p>
+          Before that, delete <a href="">your domains</a>: an account that has some stays.
+        </p>
+      )}
+      <details>
+        <summary>Delete it</summary>
+        <Form action={action} fields={['password', 'code']} submit="Delete my account" isDangerous onSubmit={remove}>
+          {credentials.fields}
+        </Form>
+      </details>
+    </>
+  )
+}

@@ -1,0 +1,144 @@
+import { useState } from 'preact/hooks'
+import { api, ask } from '../api/client.ts'
+import type { components } from '../../build/api-types.d.ts'
+import { isLogin, loadMe } from '../api/me.ts'
+import { Code, Field, Form, useAction } from '../parts/form.tsx'
+import { Dialog } from '../parts/review.tsx'
+import { Time } from '../parts/time.tsx'
+import { AddFactor } from './new-factor.tsx'
+
+export type Factor = components['schemas']['Factor']
+
+interface Props {
+  email: string
+  factors: Factor[]
+  /** Called after a factor was added, changed or deleted. */
+  onChange: () => void
+}
+
+/** The second factors of the account. */
+export function Factors({ email, factors, onChange }: Props) {
+  if (!isLogin()) return <p>Sign in with your password to see and change them.</p>
+  return (
+    <>
+      {factors.length === 0 ? (
+        <p>
+          None yet. With an authenticator app as second factor, nobody can sign in with your password alone. API tokens
+          go on without.
+        </p>
+      ) : (
+        <FactorList factors={factors} onChange={onChange} />
+      )}
+      <AddFactor email={email} onChange={onChange} />
+    </>
+  )
+}
+
+function FactorList({ factors, onChange }: Omit<Props, 'email'>) {
+  const [open, setOpen] = useState<{ factor: Factor; deed: keyof typeof DEEDS }>()
+  const close = () => {
+    setOpen(undefined)
+  }
+  const Deed = open === undefined ? undefined : DEEDS[open.deed]
+  return (
+    <>
+      <ul class="factors">
+        {factors.map((factor) => (
+          <li key={factor.id}>
+            <b>{factor.name}</b>
+            <span class="quiet">
+              {factor.last_used === null ? (
+                'Not active yet'
+              ) : (
+                <>
+                  Last used <Time at={factor.last_used} />
+                </>
+              )}
+            </span>
+            <span class="deeds">
+              {(['Activate', 'Rename', 'Delete'] as const)
+                .filter((deed) => deed !== 'Activate' || factor.last_used === null)
+                .map((deed) => (
+                  <button
+                    key={deed}
+                    class="small"
+                    aria-label={`${deed} ${factor.name}`}
+                    onClick={() => {
+                      setOpen({ factor, deed })
+                    }}
+                  >
+                    {deed}
+                  </button>
+                ))}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {Deed !== undefined && (
+        <Dialog title={`${open!.deed} ${open!.factor.name}`} onClose={close}>
+          <Deed
+            factor={open!.factor}
+            onDone={() => {
+              close()
+              onChange()
+            }}
+          />
+          <p class="buttons">
+            <button onClick={close}>Back</button>
+          </p>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+interface DeedProps {
+  factor: Pick<Factor, 'id' | 'name'>
+  onDone: () => void
+}
+
+const DEEDS = { Activate, Rename, Delete }
+
+/** Asks for the first code of a factor. If it is the account's first factor, this session needs another code afterwards. */
+export function Activate({ factor: { id }, onDone }: DeedProps) {
+  const [code, setCode] = useState('')
+  const action = useAction()
+  const activate = async () => {
+    await ask(api.POST('/api/v1/auth/totp/{id}/verify/', { params: { path: { id } }, body: { code } }))
+    await loadMe()
+    onDone()
+  }
+  return (
+    <Form action={action} fields={['code']} submit="Activate" onSubmit={activate}>
+      <Code value={code} onText={setCode} problems={action.of('code')}
+        hint="The six digits that your authenticator app shows. Only then, the factor has an effect." />
+    </Form>
+  ) // prettier-ignore
+}
+
+function Rename({ factor: { id, name }, onDone }: DeedProps) {
+  const [newName, setName] = useState(name)
+  const action = useAction()
+  const rename = async () => {
+    await ask(api.PATCH('/api/v1/auth/totp/{id}/', { params: { path: { id } }, body: { name: newName } }))
+    onDone()
+  }
+  return (
+    <Form action={action} fields={['name']} submit="Rename" onSubmit={rename}>
+      <Field label="New name" required value={newName} onText={setName} problems={action.of('name')} />
+    </Form>
+  )
+}
+
+function Delete({ factor: { id, name }, onDone }: DeedProps) {
+  const action = useAction()
+  const remove = async () => {
+    await ask(api.DELETE('/api/v1/auth/totp/{id}/', { params: { path: { id } } }))
+    onDone()
+  }
+  return (
+    <Form action={action} submit="Delete the factor" isDangerous onSubmit={remove}>
+      <p>Codes of “{name}” do not count any more. Without another factor, the password alone signs in.</p>
+    </Form>
+  )
+}

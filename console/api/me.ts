@@ -1,0 +1,43 @@
+import { batch, effect, signal } from '@preact/signals'
+import type { components } from '../../build/api-types.d.ts'
+import { api, ask } from './client.ts'
+import { hasExpired, session } from './session.ts'
+
+export type OwnToken = components['schemas']['OwnToken']
+
+/**
+ * The token of the session: its permissions, its policies, and its account (contract §5.8). Every page that needs a session
+ * finds it here: `me.value!.token.perm_create_domain`.
+ */
+export const me = signal<OwnToken | undefined>(undefined)
+
+effect(() => {
+  if (session.value === undefined) me.value = undefined
+})
+
+/** Asks for the token of the session, as it is now. @throws Refused */
+export async function loadMe(): Promise<OwnToken> {
+  const own = await ask(api.GET('/api/v1/auth/token/'))
+  me.value = own
+  return own
+}
+
+/** Begins a session with the secret of a token. @throws Refused if it is none */
+export async function begin(secret: string): Promise<void> {
+  const own = await ask(api.GET('/api/v1/auth/token/', { headers: { Authorization: `Token ${secret}` } }))
+  batch(() => {
+    hasExpired.value = false
+    session.value = { secret }
+    me.value = own
+  })
+}
+
+/** Whether the session began with a password. Signing out deletes its token; that of an API token is only forgotten. */
+export function isLogin(): boolean {
+  return me.value !== undefined && me.value.token.mfa !== null
+}
+
+/** Whether the token may read and change the account (contract §3.2). */
+export function mayManageAccount(): boolean {
+  return me.value!.token.perm_manage_tokens && me.value!.policies.length === 0
+}

@@ -1,0 +1,61 @@
+import { useState } from 'preact/hooks'
+import { api, ask } from '../api/client.ts'
+import type { components } from '../../build/api-types.d.ts'
+import { loadMe } from '../api/me.ts'
+import { signOut } from '../parts/header.tsx'
+import { Card } from '../parts/card.tsx'
+import { Code, Form, useAction } from '../parts/form.tsx'
+import { Loaded, useAsked } from '../parts/loading.tsx'
+
+type Factor = components['schemas']['Factor']
+
+/** Asks for the code that the log-in still lacks. */
+export function SecondFactorPage() {
+  const asked = useAsked(() => ask(api.GET('/api/v1/auth/totp/')), [])
+  return (
+    <Card title="Second factor">
+      <Loaded asked={asked}>
+        {(factors) => <SecondFactor factors={factors.filter((factor) => factor.last_used !== null)} />}
+      </Loaded>
+      <p class="ways">
+        <button class="plain" onClick={() => void signOut()}>
+          Back to sign-in
+        </button>
+      </p>
+    </Card>
+  )
+}
+
+function SecondFactor({ factors }: { factors: Factor[] }) {
+  const [id, setId] = useState(factors[0]!.id)
+  const [code, setCode] = useState('')
+  const action = useAction()
+  const verify = async () => {
+    await ask(api.POST('/api/v1/auth/totp/{id}/verify/', { params: { path: { id } }, body: { code } }))
+    await loadMe()
+  }
+  return (
+    <Form action={action} fields={['code']} submit="Continue" onSubmit={verify}>
+      {factors.length > 1 && (
+        <div class="field">
+          <label for="factor">Factor</label>
+          <select
+            id="factor"
+            value={id}
+            onChange={(event) => {
+              setId(event.currentTarget.value)
+            }}
+          >
+            {factors.map((factor) => (
+              <option key={factor.id} value={factor.id}>
+                {factor.name}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+      <Code value={code} onText={setCode} problems={action.of('code')}
+        hint={`The six digits that ${factors.length === 1 ? `“${factors[0]!.name}”` : 'it'} shows. Each code works once.`} />
+    </Form>
+  ) // prettier-ignore
+}

@@ -1,0 +1,126 @@
+import type { Browser } from 'playwright-core'
+import { check, openConsole, signIn } from '../support/console/console.ts'
+import { withBrowser } from '../support/browser.ts'
+import { newZone } from '../support/clients/api.ts'
+import * as people from '../support/clients/people.ts'
+import { PASSWORD } from '../support/clients/people.ts'
+import { addFactor, addPolicies, addToken, codeFor, stopClocks, wrongCode } from '../support/clients/tokens.ts'
+import { useService, withService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
+
+// How sessions of the console begin and end, and what their tokens may do.
+
+/** A host that browsers do not treat as a secure context over http, unlike 127.0.0.1. */
+const ELSEWHERE = 'elsewhere.test'
+
+const service = useService()
+
+withBrowser(declare, [`--host-resolver-rules=MAP ${ELSEWHERE} 127.0.0.1`])
+
+function declare(test: Declare, browser: () => Browser): void {
+  test('where strangers cannot sign up, no page offers it', async (t) => {
+    const tab = await openConsole(browser(), service().url)
+    await tab.page.getByRole('link', { name: 'Forgotten password?' }).waitFor()
+    t.is(await tab.page.getByRole('link', { name: 'Create an account' }).count(), 0)
+    await tab.page.goto(`${service().url}/console/sign-up`)
+    await tab.page.getByText('Sign-up is closed here.').waitFor()
+    t.is(await tab.page.getByRole('textbox').count(), 0)
+    await check(t, tab, 'sign-up-closed')
+  })
+
+  test('a second factor is asked for, also after the page was loaded again', async (t) => {
+    const { id, email } = await people.person(service())
+    const factor = await addFactor(service(), id)
+    stopClocks(service())
+    const { page, found } = await openConsole(browser(), service().url, { path: 'account' })
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByLabel('Code').waitFor()
+    await page.reload()
+    await page.getByLabel('Code').fill(await wrongCode(service(), factor))
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('Invalid code.').waitFor()
+    // The browser itself reports that the request was refused.
+    found.length = 0
+    await page.getByLabel('Code').fill(await codeFor(service(), factor))
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('heading', { name: 'Account', exact: true }).waitFor()
+    await page.getByText(`Your address is ${email}`).waitFor()
+    t.deepEqual(found, [])
+  })
+
+  test('whoever signs in again after the session has ended is where they were; signing out keeps an API token', async (t) => {
+    const { account } = await newZone(service())
+    const { page } = await openConsole(browser(), service().url, { path: 'account', secret: account.secret })
+    const ending = page.getByRole('button', { name: 'Sign out everywhere else' })
+    await ending.waitFor()
+    await account.api.delete(`/auth/tokens/${account.tokenId}/`)
+    await ending.click()
+    await page.getByText('Your session has ended.').waitFor()
+    t.is(await page.evaluate('sessionStorage.length'), 0)
+    t.is(await page.getByRole('button', { name: 'Sign out', exact: true }).count(), 0)
+    const { secret, api } = await addToken(service(), account.id, { permManageTokens: true })
+    await signIn(page, secret)
+    await ending.waitFor()
+    t.is(new URL(page.url()).pathname, '/console/account')
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    t.is(await page.getByText('Your session has ended.').count(), 0)
+    t.is((await api.get('/auth/token/')).status, 200)
+  })
+
+  test('every page says what a token may do, unless it may do everything', async (t) => {
+    const { account, domain } = await newZone(service())
+    const allowed = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
+    for (const [name, permissions, policies, words] of [
+      ['read-only', {}, [{ write: false }], 'This token may only read.'],
+      [
+        'restricted',
+        { permCreateDomain: true },
+        [{ write: false }, { domain, subname: 'www', type: 'A', write: true }],
+        'This token may only read, write some records, and create domains.',
+      ],
+      ['free', allowed, [{ write: true }], undefined],
+    ] as const) {
+      const { id, secret } = await addToken(service(), account.id, permissions)
+      await addPolicies(service(), id, ...policies)
+      const tab = await openConsole(browser(), service().url, { secret })
+      const note = tab.page.getByRole('note')
+      if (words === undefined) t.is(await note.count(), 0)
+      else t.is(await note.locator('p').innerText(), words)
+      if (name === 'restricted') {
+        await tab.page.getByText('Which records').click()
+        t.deepEqual(await note.getByRole('listitem').allInnerTexts(), [
+          `May write A at www of ${domain}.`,
+          'May not write anything else.',
+        ])
+      }
+      await check(t, tab, `token-${name}`)
+    }
+  })
+
+  test('after too many wrong passwords, the browser solves a captcha', async (t) => {
+    const rates = 'login_failure=1000/min; login_failure_per_account=3/h'
+    const settings = { CAPTCHA: 'on', THROTTLE: 'on', TRUSTED_PROXIES: '127.0.0.1', THROTTLE_RATES: rates }
+    await withService(settings, async (own) => {
+      const { email } = await people.person(own)
+      for (let i = 0; i < 3; i++) await own.anonymous.post('/auth/login/', { email, password: 'wrong password' })
+      const { page } = await openConsole(browser(), own.url)
+      await page.getByLabel('E-mail').fill(email)
+      await page.getByLabel('Password').fill(PASSWORD)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { name: 'Domains' }).waitFor()
+      t.pass()
+    })
+  })
+
+  test('a browser that cannot solve captchas over http says why', async (t) => {
+    await withService({ CAPTCHA: 'on', REGISTRATION: 'open' }, async (own) => {
+      const url = own.url.replace('127.0.0.1', ELSEWHERE)
+      const tab = await openConsole(browser(), url, { path: 'sign-up' })
+      await tab.page.getByText('It can do so only over https.').waitFor()
+      await check(t, tab, 'sign-up-without-https')
+    })
+  })
+}
