@@ -23,6 +23,7 @@ import { Limits } from './parts/limits.tsx'
 import { Loaded, useAsked } from './parts/loading.tsx'
 import { Waiting } from './parts/waiting.tsx'
 import { location, match } from './router.ts'
+import { useShared } from './shared.ts'
 
 /** A page, with the parameters of its path. */
 type Page = ComponentType<Record<string, string>>
@@ -51,6 +52,7 @@ const OPEN_PAGES: Record<string, Page> = {
 
 /** The console: its header, and the page of the present path. */
 export function App() {
+  useShared()
   const { path } = location.value
   const found = pageAt(path)
   const isSignedIn = me.value?.mfa_pending === false

@@ -1,11 +1,11 @@
-import { signal } from '@preact/signals'
+import { Shared } from './shared.ts'
 
 /** The console's own paths, relative to the page's base: `domains/example.org/history`. */
 
 const BASE = new URL(document.baseURI)
 
 /** The present path and its query. */
-export const location = signal(read())
+export const location = new Shared(read())
 
 function read(): { path: string; query: URLSearchParams } {
   const { pathname, search } = window.location

@@ -1,7 +1,7 @@
-import { signal } from '@preact/signals'
 import createClient from 'openapi-fetch'
 import type { paths } from '../../build/api-types.d.ts'
 import { textsIn } from '../model/problems.ts'
+import { Shared } from '../shared.ts'
 import { hasExpired, session } from './session.ts'
 
 /** What the service refused, or why it could not be asked. */
@@ -19,7 +19,7 @@ export class Refused extends Error {
 }
 
 /** Why requests wait, and until when (milliseconds since the epoch); undefined if none does. */
-export const waiting = signal<{ reason: string; until: number } | undefined>(undefined)
+export const waiting = new Shared<{ reason: string; until: number } | undefined>(undefined)
 
 /** The service's API is beside the console, whatever path a proxy puts before both. */
 export const API = new URL('..', document.baseURI).href.replace(/\/$/, '')

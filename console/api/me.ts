@@ -1,5 +1,5 @@
-import { batch, effect, signal } from '@preact/signals'
 import type { components } from '../../build/api-types.d.ts'
+import { onChange, Shared } from '../shared.ts'
 import { api, ask } from './client.ts'
 import { hasExpired, session } from './session.ts'
 
@@ -9,9 +9,9 @@ export type OwnToken = components['schemas']['OwnToken']
  * The token of the session: its permissions, its policies, and its account (contract §5.8). Every page that needs a session
  * finds it here: `me.value!.token.perm_create_domain`.
  */
-export const me = signal<OwnToken | undefined>(undefined)
+export const me = new Shared<OwnToken | undefined>(undefined)
 
-effect(() => {
+onChange(() => {
   if (session.value === undefined) me.value = undefined
 })
 
@@ -25,11 +25,9 @@ export async function loadMe(): Promise<OwnToken> {
 /** Begins a session with the secret of a token. @throws Refused if it is none */
 export async function begin(secret: string): Promise<void> {
   const own = await ask(api.GET('/api/v1/auth/token/', { headers: { Authorization: `Token ${secret}` } }))
-  batch(() => {
-    hasExpired.value = false
-    session.value = { secret }
-    me.value = own
-  })
+  hasExpired.value = false
+  session.value = { secret }
+  me.value = own
 }
 
 /** Whether the session began with a password. Signing out deletes its token; that of an API token is only forgotten. */
