@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { counted, keyOf } from '../model/rrset.ts'
 import type { Row } from '../model/rows.ts'
 import { usualTtl } from '../model/ttl.ts'
@@ -6,11 +6,13 @@ import { Applied } from '../parts/applied.tsx'
 import { DomainHeader } from '../parts/domain-header.tsx'
 import { Failure } from '../parts/loading.tsx'
 import { Add } from '../records/add.tsx'
+import { Hints } from '../records/hints.tsx'
 import { Keys } from '../records/keys.tsx'
 import { Publish } from '../records/publish.tsx'
 import { RowOrForm } from '../records/row-or-form.tsx'
 import { Selection } from '../records/selection.tsx'
 import { Table } from '../records/table.tsx'
+import { TemplateDialog } from '../records/template-dialog.tsx'
 import { useRecords } from '../records/use-records.ts'
 
 /** How many rows the keys of a page go up or down. */
@@ -21,6 +23,7 @@ export function RecordsPage({ name }: { name: string }) {
   const records = useRecords(name)
   const { zone, edits, collisions, problems, visible, rows } = records
   const [isAdding, setAdding] = useState(false)
+  const [isChoosing, setChoosing] = useState(false)
   const [isReviewing, setReviewing] = useState(false)
   const [isOvertaken, setOvertaken] = useState(false)
   const [version, setVersion] = useState<number>()
@@ -34,6 +37,11 @@ export function RecordsPage({ name }: { name: string }) {
   const closeReview = () => {
     setReviewing(false)
     records.focusRow(records.active)
+  }
+  /** Goes to a row, whatever is filtered. */
+  const show = (key: string) => {
+    records.setFilter('')
+    records.focusRow(key)
   }
   const remove = (some: Row[]) => {
     records.change(some, () => null)
@@ -65,6 +73,7 @@ export function RecordsPage({ name }: { name: string }) {
     event.preventDefault()
   }
 
+  const ttl = useMemo(() => usualTtl(zone.rrsets.values(), zone.minimumTtl), [zone.rrsets, zone.minimumTtl])
   const canReview = zone.tag !== undefined && collisions.size === 0
   return (
     <>
@@ -100,7 +109,15 @@ export function RecordsPage({ name }: { name: string }) {
         >
           Add a record
         </button>
+        <button
+          onClick={() => {
+            setChoosing(true)
+          }}
+        >
+          Template
+        </button>
       </div>
+      {zone.isWhole && <Hints domain={name} rows={rows} onGo={show} />}
       <Keys isOn={hasKeys} onSwitch={setKeys} />
       {zone.problem !== undefined && (
         <Failure
@@ -123,7 +140,7 @@ export function RecordsPage({ name }: { name: string }) {
       {isAdding && (
         <Add
           domain={name}
-          ttl={usualTtl(zone.rrsets.values(), zone.minimumTtl)}
+          ttl={ttl}
           minimumTtl={zone.minimumTtl}
           rows={records.byKey}
           onStage={(place, state, isLast) => {
@@ -131,9 +148,7 @@ export function RecordsPage({ name }: { name: string }) {
             if (row === undefined) records.stage([{ ...place, base: null, after: state }])
             else records.change([row], () => state)
             setAdding(false)
-            // What was staged is to be seen.
-            records.setFilter('')
-            records.focusRow(keyOf(place))
+            show(keyOf(place))
             if (isLast) review()
           }}
           onLeave={() => {
@@ -221,10 +236,26 @@ export function RecordsPage({ name }: { name: string }) {
           />
         )}
       </div>
+      {isChoosing && (
+        <TemplateDialog
+          domain={name}
+          ttl={ttl}
+          rows={records.byKey}
+          onStage={(staged) => {
+            setChoosing(false)
+            records.stage(staged)
+            show(keyOf(staged[0]!))
+          }}
+          onClose={() => {
+            setChoosing(false)
+          }}
+        />
+      )}
       {isReviewing && canReview && edits.size > 0 && (
         <Publish
           domain={name}
           edits={edits}
+          rrsets={zone.rrsets}
           tag={zone.tag!}
           onRefused={(refused) => {
             records.setProblems(refused)

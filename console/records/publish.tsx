@@ -1,6 +1,8 @@
+import { useMemo } from 'preact/hooks'
 import { api, API, ask, askWhole, Refused, versionOf } from '../api/client.ts'
+import { lossesBy } from '../model/advice.ts'
 import { curlCommand } from '../model/curl.ts'
-import { bulkBody, type Edits, type Item } from '../model/draft.ts'
+import { bulkBody, type Edits, type Item, type RRsets } from '../model/draft.ts'
 import { problemsByPlace, textsIn } from '../model/problems.ts'
 import { counted, keyOf, type Change } from '../model/rrset.ts'
 import { Copy } from '../parts/copy.tsx'
@@ -13,6 +15,8 @@ const MOST_FORBIDDEN = 10
 interface PublishProps {
   domain: string
   edits: Edits
+  /** The RRsets that the edits change. */
+  rrsets: RRsets
   /** The domain's ETag. */
   tag: string
   /** Called when the service refuses some edits, with their problems by place. */
@@ -25,7 +29,7 @@ interface PublishProps {
 }
 
 /** Reviews the staged edits, and applies them with one request. */
-export function Publish({ domain, edits, tag, onRefused, onStale, onApplied, onClose }: PublishProps) {
+export function Publish({ domain, edits, rrsets, tag, onRefused, onStale, onApplied, onClose }: PublishProps) {
   const items = bulkBody(edits)
   const headers = { 'If-Match': tag }
   const send = (isTrial: boolean, some: Item[]) =>
@@ -50,6 +54,7 @@ export function Publish({ domain, edits, tag, onRefused, onStale, onApplied, onC
       throw reason
     }
   }
+  const losses = useMemo(() => lossesBy(edits, rrsets, domain), [])
   const command = curlCommand({
     method: 'PATCH',
     url: `${API}/api/v1/domains/${domain}/rrsets/`,
@@ -65,6 +70,11 @@ export function Publish({ domain, edits, tag, onRefused, onStale, onApplied, onC
       }}
       onClose={onClose}
     >
+      {losses.map((text) => (
+        <p key={text} class="note">
+          {text}
+        </p>
+      ))}
       <details class="command">
         <summary>The same with curl</summary>
         <Copy text={command} what="the command" />

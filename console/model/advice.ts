@@ -1,0 +1,111 @@
+import { lowerCase, nameOf } from '../../src/dns/names.ts'
+import { TYPES } from '../../src/dns/types.ts'
+import { byPlace, type Edits, type RRsets } from './draft.ts'
+import { valuesOf } from './fields.ts'
+import { titleOf } from './rows.ts'
+import { keyOf, type Place, type RRset } from './rrset.ts'
+import { applied } from './state.ts'
+import { targetsOf, ZoneTree } from './zone-tree.ts'
+
+/** What the service takes, but is seldom meant, in one sentence; and where it is. */
+export interface Advice extends Place {
+  text: string
+}
+
+/** The most DNS look-ups that an SPF text may cause (RFC 7208 §4.6.4). */
+const MAX_LOOK_UPS = 10
+
+/** Addresses that the internet does not reach. Loopback is none of them: localhost and blocklists answer with it. */
+const PRIVATE: Partial<Record<string, RegExp>> = {
+  // RFC 1918 §3, RFC 3927 §2.1, RFC 6598 §7
+  A: /^(10|192\.168|169\.254|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./,
+  // RFC 4193 §3.1, RFC 4291 §2.5.6
+  AAAA: /^f([cd][0-9a-f]|e[89ab])[0-9a-f]:/,
+}
+
+/** The types by which a host is reached. */
+const ADDRESSES = ['A', 'AAAA', 'CNAME']
+
+/** Returns hints about the RRsets of a domain, in the order of the RRsets. */
+export function adviceOn(rrsets: RRset[], domain: string): Advice[] {
+  const tree = new ZoneTree(rrsets, domain)
+  const twice = `.${domain}.${domain}.`
+  return rrsets.flatMap(({ subname, type, records }) => {
+    const name = nameOf({ name: domain }, subname)
+    const hasNames = TYPES.get(type)?.fields.some(({ isName }) => isName) === true
+    const words = [name, ...(hasNames ? records.join(' ').split(' ') : [])]
+    const texts = [
+      ...words
+        .filter((each) => `.${lowerCase(each)}`.endsWith(twice))
+        .map((each) => `${each} ends in ${domain} twice.`),
+      ...targetsOf({ type, records }).flatMap((target) => targetHint(tree, type, target)),
+      ...records.filter((each) => PRIVATE[type]?.test(each)).map((each) => `${each} is a private address.`),
+      ...(type === 'TXT' ? mailHint(tree, name, records) : []),
+    ]
+    return [...new Set(texts)].map((text) => ({ subname, type, text }))
+  })
+}
+
+function targetHint(tree: ZoneTree, type: string, target: string): string[] {
+  const node = tree.at(target)
+  if (node === undefined || type === 'SRV') return []
+  // RFC 2181 §10.3
+  if (type !== 'CNAME') return node['CNAME'] ? [`${target} is a CNAME, which no ${type} may point to.`] : []
+  return Object.keys(node).length === 0 ? [`There are no records at ${target}`] : []
+}
+
+function mailHint(tree: ZoneTree, name: string, records: string[]): string[] {
+  const count = spfs(records).length
+  if (count > 1) return [`There are ${count} SPF texts, but a name may have one.`]
+  if (count === 1 && lookUps(tree, name) > MAX_LOOK_UPS)
+    return [`SPF fails after ${MAX_LOOK_UPS} look-ups: this has more.`]
+  const sender = name.startsWith('_dmarc.') && textsOf(records, /^v=DMARC1\b/).length > 0 && tree.at(name.slice(7))
+  const lacksSpf = sender && !sender['CNAME'] && spfs(sender['TXT']).length === 0
+  return lacksSpf ? [`DMARC is set, but ${name.slice(7)} has no SPF text.`] : []
+}
+
+function textsOf(records: string[] = [], pattern: RegExp): string[] {
+  // Most texts need not be read.
+  return records.flatMap((record) => (pattern.test(record.slice(1)) ? (valuesOf('TXT', record) ?? []) : []))
+}
+
+function spfs(records: string[] | undefined): string[] {
+  return textsOf(records, /^v=spf1[ "]/i)
+}
+
+/** Counts the look-ups that the SPF text at a name causes, as far as the zone shows, until there are too many. */
+function lookUps(tree: ZoneTree, name: string, sum = 0): number {
+  const [text = ''] = spfs(tree.at(name)?.['TXT'])
+  // What follows `all` is not looked at; with it, nor is `redirect` (RFC 7208 §5.1, §6.1).
+  const [before, ...rest] = text.split(/ [-+~?]?all(?= |$)/i)
+  for (const term of before!.split(' ')) {
+    const [found, mechanism, target] =
+      /^(?:[-+~?]?(include|a|mx|ptr|exists)(?![^:/])|redirect=):?([^/]*)/i.exec(term) ?? []
+    if (sum > MAX_LOOK_UPS || found === undefined || (mechanism === undefined && rest.length > 0)) continue
+    sum++
+    if (/^(include|undefined)$/i.test(String(mechanism))) sum = lookUps(tree, `${target!.replace(/\.$/, '')}.`, sum)
+  }
+  return sum
+}
+
+/** Says which names lose by edits what mail, a delegation or other records need. */
+export function lossesBy(edits: Edits, rrsets: RRsets, domain: string): string[] {
+  const after = applied([...rrsets.values()], edits.values())
+  const left = byPlace(after)
+  const tree = new ZoneTree(after, domain)
+  const pointing = new Map(after.flatMap((rrset) => targetsOf(rrset).map((target) => [lowerCase(target), rrset])))
+  const texts = [...edits.values()].flatMap(({ subname, type, base, after: next }) => {
+    if (base === null || next !== null) return []
+    const name = nameOf({ name: domain }, subname)
+    if (type === 'MX' || (type === 'NS' && subname !== '')) {
+      return [`This removes ${base.records.length === 1 ? 'the only' : 'every'} ${type} record of ${name}`]
+    }
+    const from = ADDRESSES.includes(type) && pointing.get(name)
+    const node = tree.at(name)
+    const isLeft = ADDRESSES.some((each) => node?.[each] ?? left.has(keyOf({ subname, type: each })))
+    return from && !isLeft
+      ? [`This removes the last address of ${name.slice(0, -1)}, to which ${titleOf(from)} points.`]
+      : []
+  })
+  return [...new Set(texts)]
+}

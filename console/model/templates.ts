@@ -1,0 +1,139 @@
+import type { Edit } from './draft.ts'
+import { checked, questionIn, recordOf, valuesOf } from './fields.ts'
+import { ownerOf } from './owner.ts'
+import { editOf, titleOf, type Row } from './rows.ts'
+import { keyOf } from './rrset.ts'
+import { quoted } from './text.ts'
+
+/**
+ * What a template asks for. Its kind is `owner` for a name of the domain, `text` for any text, or the type whose record it is;
+ * for the name of a host that is CNAME. One that begins with a text may be left empty.
+ */
+type Ask = readonly [label: string, kind: 'owner' | 'text' | 'CNAME' | 'A' | 'AAAA' | 'DS', first?: string]
+
+/** A record at a subname. One without text is left out. */
+type Line = readonly [subname: string, type: string, record: string]
+
+interface Template {
+  asks: (domain: string) => Ask[]
+  /** @param values what was typed; subnames for owners */
+  lines: (values: string[], domain: string) => Line[]
+}
+
+const text = (value: string) => value && quoted(value)
+const below = (label: string, subname: string) => (subname === '' ? label : `${label}.${subname}`)
+
+/** Records that belong together, by what they are for. */
+export const TEMPLATES: Readonly<Record<string, Template>> = {
+  Mail: {
+    asks: (domain) => [
+      ['Mail server', 'CNAME', `mail.${domain}.`],
+      ['SPF', 'text', 'v=spf1 mx -all'],
+      ['DMARC', 'text', 'v=DMARC1; p=none'],
+      ['DKIM selector', 'owner', 'mail'],
+      ['DKIM text', 'text', ''],
+    ],
+    lines: ([server, spf, dmarc, selector, dkim]) => [
+      ['', 'MX', server! && `10 ${server}`],
+      ['', 'TXT', text(spf!)],
+      ['_dmarc', 'TXT', text(dmarc!)],
+      [below(selector!, '_domainkey'), 'TXT', text(dkim!)],
+    ],
+  },
+  Web: {
+    asks: () => [
+      ['IPv4 address', 'A', ''],
+      ['IPv6 address', 'AAAA', ''],
+    ],
+    lines: ([ipv4, ipv6], domain) => [
+      ['', 'A', ipv4!],
+      ['', 'AAAA', ipv6!],
+      ['www', 'CNAME', (ipv4! || ipv6!) && `${domain}.`],
+    ],
+  },
+  'Certificate authority': {
+    asks: () => [['Domain of the authority', 'text', 'letsencrypt.org']],
+    lines: ([authority]) => [['', 'CAA', authority! && recordOf('CAA', ['0', 'issue', authority])]],
+  },
+  'Delegation of a subdomain': {
+    asks: () => [
+      ['Name', 'owner'],
+      ['Nameserver', 'CNAME'],
+      ['Second nameserver', 'CNAME', ''],
+      ['DS', 'DS', ''],
+    ],
+    lines: ([name, first, second, ds]) => [
+      [name!, 'NS', first!],
+      [name!, 'NS', second!],
+      [name!, 'DS', ds!],
+    ],
+  },
+  'Verification text': {
+    asks: () => [
+      ['Name', 'owner', '@'],
+      ['Text', 'text'],
+    ],
+    lines: ([name, token]) => [[name!, 'TXT', text(token!)]],
+  },
+  'ACME challenges elsewhere': {
+    asks: () => [
+      ['Name of the certificate', 'owner', '@'],
+      ['Name of the challenges', 'CNAME'],
+    ],
+    // A name and its wildcard are proven at one place.
+    lines: ([name, target]) => [[below('_acme-challenge', name!.replace(/^\*\.?/, '')), 'CNAME', target!]],
+  },
+}
+
+/** A value of a template, or what is wrong with what was typed, or the names that it may mean. */
+export type Answer = { value: string } | { problems: string[] } | { answers: string[] }
+
+/** Judges what was typed for something that a template asks for. */
+export function answerTo([, kind, first]: Ask, typed: string, domain: string): Answer {
+  const value = typed.trim()
+  if (kind === 'owner') {
+    const owner = ownerOf(value, domain)
+    return 'subname' in owner ? { value: owner.subname } : owner
+  }
+  if (value === '') return first === undefined ? { problems: ['Fill this in.'] } : { value }
+  if (kind === 'text') return { value }
+  const question = questionIn(kind, value, domain)
+  if (question !== undefined) return question
+  const found = checked(kind, value, valuesOf(kind, value))
+  return typeof found === 'string' ? { problems: [found] } : { value: found.text }
+}
+
+/**
+ * Merges lines with the rows that there are: adds records, and changes none. Besides the edits, says which lines are left out, as
+ * a name may have one CNAME and nothing else, and one text of a kind such as SPF.
+ */
+export function editsFor(
+  lines: Line[],
+  rows: ReadonlyMap<string, Row>,
+  ttl: number,
+): { edits: Edit[]; omitted: string[] } {
+  const edits = new Map<string, Edit>()
+  const omitted: string[] = []
+  for (const [subname, type, record] of lines) {
+    const place = { subname, type }
+    const row = rows.get(keyOf(place))
+    const present = edits.get(keyOf(place))?.after ?? (row?.edit?.after === null ? undefined : row?.state)
+    if (record === '' || present?.records.includes(record) === true) continue
+    const kind = /^"v=\w+/.exec(record)?.[0]
+    const obstacle =
+      [...rows.values()].find(
+        (other) =>
+          other.subname === subname && other.edit?.after !== null && (type === 'CNAME' || other.type === 'CNAME'),
+      ) ?? (kind !== undefined && present?.records.some((each) => each.startsWith(kind)) === true ? place : undefined)
+    if (obstacle !== undefined) omitted.push(`${titleOf(obstacle)} stays as it is: ${type} ${record} is left out.`)
+    else {
+      const base = row === undefined ? null : editOf(row, null).base
+      edits.set(keyOf(place), {
+        ...place,
+        base,
+        after: { ttl: present?.ttl ?? ttl, records: [...(present?.records ?? []), record] },
+      })
+    }
+  }
+  return { edits: [...edits.values()], omitted }
+}

@@ -1,0 +1,54 @@
+import { useEffect, useState } from 'preact/hooks'
+import { adviceOn, type Advice } from '../model/advice.ts'
+import { titleOf, type Row } from '../model/rows.ts'
+import { counted, keyOf } from '../model/rrset.ts'
+
+/** How many RRsets are looked at, and how many hints are listed. */
+const MOST_RRSETS = 20_000
+const MOST_HINTS = 100
+
+interface HintsProps {
+  domain: string
+  rows: Row[]
+  /** Called with the row that a hint is about. */
+  onGo: (key: string) => void
+}
+
+/** What may be wrong with the records, as they will be when all edits are applied. */
+export function Hints({ domain, rows, onGo }: HintsProps) {
+  const [found, setFound] = useState<Advice[]>([])
+  // After the rows are drawn.
+  useEffect(() => {
+    const left = rows.filter(({ edit }) => edit?.after !== null)
+    setFound(
+      left.length > MOST_RRSETS
+        ? []
+        : adviceOn(
+            left.map((row) => ({ ...row, ...row.state })),
+            domain,
+          ),
+    )
+  }, [rows, domain])
+  if (found.length === 0) return null
+  return (
+    <details class="keys hints quiet">
+      <summary>{counted(found.length, 'hint')}</summary>
+      <ul>
+        {found.slice(0, MOST_HINTS).map((advice) => (
+          <li key={`${keyOf(advice)} ${advice.text}`}>
+            <button
+              class="plain mono"
+              onClick={() => {
+                onGo(keyOf(advice))
+              }}
+            >
+              {titleOf(advice)}
+            </button>{' '}
+            {advice.text}
+          </li>
+        ))}
+        {found.length > MOST_HINTS && <li>and {found.length - MOST_HINTS} more</li>}
+      </ul>
+    </details>
+  )
+}

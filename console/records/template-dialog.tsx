@@ -1,0 +1,96 @@
+import { useId, useState } from 'preact/hooks'
+import type { Edit } from '../model/draft.ts'
+import type { Row } from '../model/rows.ts'
+import { counted } from '../model/rrset.ts'
+import { answerTo, editsFor, TEMPLATES } from '../model/templates.ts'
+import { Field } from '../parts/form.tsx'
+import { Dialog } from '../parts/review.tsx'
+import { Asking } from './asking.tsx'
+
+interface TemplateProps {
+  domain: string
+  ttl: number
+  /** The rows there are, by key. */
+  rows: ReadonlyMap<string, Row>
+  onStage: (edits: Edit[]) => void
+  onClose: () => void
+}
+
+/** Stages records that belong together. */
+export function TemplateDialog({ domain, ttl, rows, onStage, onClose }: TemplateProps) {
+  const [title, setTitle] = useState('Mail')
+  /** What was typed, by template and label. */
+  const [typed, setTyped] = useState<Partial<Record<string, string>>>({})
+  const id = useId()
+  const { asks, lines } = TEMPLATES[title]!
+  const fields = asks(domain).map((ask) => {
+    const key = `${title} ${ask[0]}`
+    const value = typed[key] ?? ask[2] ?? ''
+    return { key, value, isTyped: key in typed, label: ask[0], answer: answerTo(ask, value, domain) }
+  })
+  const values = fields.flatMap(({ answer }) => ('value' in answer ? answer.value : []))
+  const { edits, omitted } =
+    values.length === fields.length ? editsFor(lines(values, domain), rows, ttl) : { edits: [], omitted: [] }
+  const setValue = (key: string, value: string) => {
+    setTyped({ ...typed, [key]: value })
+  }
+  return (
+    <Dialog title="Records from a template" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          onStage(edits)
+        }}
+      >
+        <div class="field">
+          <label for={id}>Template</label>
+          <select
+            id={id}
+            value={title}
+            onChange={(event) => {
+              setTitle(event.currentTarget.value)
+            }}
+          >
+            {Object.keys(TEMPLATES).map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </div>
+        {fields.map(({ key, label, value, isTyped, answer }) => (
+          <div key={key}>
+            <Field
+              label={label}
+              value={value}
+              onText={(text) => {
+                setValue(key, text)
+              }}
+              problems={isTyped && 'problems' in answer ? answer.problems : []}
+            />
+            {'answers' in answer && (
+              <Asking
+                name={value}
+                answers={answer.answers}
+                onAnswer={(text) => {
+                  setValue(key, text)
+                }}
+              />
+            )}
+          </div>
+        ))}
+        {omitted.map((text) => (
+          <p key={text} class="note">
+            {text}
+          </p>
+        ))}
+        <p class="buttons">
+          <button class="main" disabled={edits.length === 0}>
+            Stage {edits.length > 0 && counted(edits.length, 'RRset')}
+          </button>
+          <button type="button" onClick={onClose}>
+            Back
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,55 @@
+import type { Browser } from 'playwright-core'
+import { newRRset, newZone } from '../support/clients/api.ts'
+import { check } from '../support/console/console.ts'
+import { apply, focused, openRecords } from '../support/console/records.ts'
+import { withBrowser } from '../support/browser.ts'
+import { lookUp } from '../support/dns/dns.ts'
+import { useService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
+
+// Templates, hints, and what the review says about removals.
+
+const service = useService()
+
+withBrowser(declare)
+
+function declare(test: Declare, browser: () => Browser): void {
+  test('a template is staged, reviewed and applied', async (t) => {
+    const zone = await newZone(service(), { subname: '', type: 'TXT', ttl: 3600, records: ['"v=spf1 -all"'] })
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Template' }).click()
+    await page.getByLabel('Template', { exact: true }).selectOption('Verification text')
+    t.true(await page.getByRole('button', { name: 'Stage' }).isDisabled())
+    await page.getByLabel('Template', { exact: true }).selectOption('Mail')
+    await page.getByText('@ TXT stays as it is').waitFor()
+    await page.getByLabel('Mail server').fill('mail')
+    await check(t, tab, 'records-template')
+    await page.getByRole('button', { name: `mail.${zone.domain}.`, exact: true }).click()
+    await page.getByRole('button', { name: 'Stage 2 RRsets' }).click()
+    await page.getByText(`2 changes to ${zone.domain}`).waitFor()
+    t.is(await focused(page), 'Edit @ MX')
+    await apply(page)
+    t.deepEqual(await lookUp(service().powerDns, zone.domain, 'MX'), [`10 mail.${zone.domain}.`])
+    t.deepEqual(await lookUp(service().powerDns, zone.domain, 'TXT'), ['"v=spf1 -all"'])
+  })
+
+  test('a hint leads to its row, and goes when it is heeded; the review tells what a removal takes away', async (t) => {
+    const zone = await newZone(service(), { subname: 'a', type: 'A', ttl: 3600, records: ['192.168.0.1'] })
+    await newRRset(zone.api, zone.domain, { subname: '', type: 'MX', ttl: 3600, records: [`10 a.${zone.domain}.`] })
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page } = tab
+    await page.getByLabel('Filter').fill('type:ns')
+    await page.getByText('1 hint').click()
+    await page.getByText('192.168.0.1 is a private address.').waitFor()
+    await check(t, tab, 'records-hints')
+    await page.getByRole('button', { name: 'a A', exact: true }).click()
+    t.is(await focused(page), 'Edit a A')
+    await page.keyboard.press('Delete')
+    await page.getByText('1 hint').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByText(`This removes the last address of a.${zone.domain}, to which @ MX points.`).waitFor()
+    await check(t, tab, 'records-losses')
+    t.deepEqual(tab.found, [])
+  })
+}
