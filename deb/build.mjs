@@ -19,7 +19,7 @@ try {
   put('deb/zoneplane.env', 'etc/zoneplane/zoneplane.env')
   put('LICENSE', 'usr/share/doc/zoneplane/copyright')
   put('README.md', 'usr/share/doc/zoneplane/README.md')
-  for (const folder of ['docs', 'docs/operators', 'docs/examples', 'docs/monitoring']) {
+  for (const folder of ['docs', 'docs/console', 'docs/operators', 'docs/examples', 'docs/monitoring']) {
     for (const entry of readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile())) {
       put(`${folder}/${entry.name}`, `usr/share/doc/zoneplane/${folder}/${entry.name}`)
     }

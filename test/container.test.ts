@@ -149,6 +149,11 @@ test('the files that the images copy exist and are not in .dockerignore', (t) =>
       if (ignored.includes('*')) t.true(ignored.includes(`!${source}`), source)
     }
   }
+  // All that the product is built of, and all that is built.
+  const [, product] = /^const product = .*folders: \[(.*)\]/m.exec(readFileSync(join(project, 'setup.mjs'), 'utf8'))!
+  const steps = readFileSync(join(project, 'Dockerfile'), 'utf8')
+  for (const [, folder] of product!.matchAll(/'(\w+)'/g)) t.regex(steps, new RegExp(`^COPY ${folder} ${folder}$`, 'm'))
+  t.is(steps.match(/^COPY --from=build \/zoneplane\/build build$/gm)?.length, 2)
   for (const script of [
     'pdns/entrypoint.sh',
     'postgres/create-role.sh',

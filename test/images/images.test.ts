@@ -93,6 +93,7 @@ withImages('the first account, domain and RRset are made as the documents say, a
   for (const name of ['', 'swagger-ui-bundle.js', 'swagger-ui.css']) {
     t.is((await client.get(`//root/api/v1/docs/${name}`)).status, 200, name)
   }
+  t.is((await fetch(`http://127.0.0.1:${environment['PORT']!}/console/`)).status, 200)
   for (const transport of ['+notcp', '+tcp']) {
     const outside = await published(transport, 'www.example.com', 'A')
     t.true(isServed(outside, 'www.example.com', '192.0.2.1'), outside)

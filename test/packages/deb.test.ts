@@ -55,6 +55,10 @@ withDpkg('the Debian package has the program, what it needs to run, and no tests
     'usr/lib/zoneplane/build/swagger-ui/swagger-ui-bundle.js.gz',
     'usr/lib/zoneplane/build/swagger-ui/swagger-ui.css.gz',
     'usr/lib/zoneplane/build/swagger-ui/LICENSE',
+    ...['index.html', ...readdirSync(join(project, 'build', 'web', 'assets')).map((name) => `assets/${name}`)].map(
+      (name) => `usr/lib/zoneplane/build/web/${name}`,
+    ),
+    ...readdirSync(join(project, 'docs', 'console')).map((name) => `usr/share/doc/zoneplane/docs/console/${name}`),
   ]) {
     t.true(files.includes(` ./${path}\n`), path)
   }

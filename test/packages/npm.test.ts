@@ -18,6 +18,12 @@ const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'),
   packages: Record<string, { dev?: boolean; engines?: { node?: string } }>
 }
 
+/** The assets that the page of the console names. */
+const CONSOLE = Array.from(
+  readFileSync(join(project, 'build', 'web', 'index.html'), 'utf8').matchAll(/"(assets\/[^"]+)"/g),
+  ([, path]) => path!,
+)
+
 const tarball = pack(newFolder())
 
 /** Packs the project as it is built, and returns the path of the tarball. */
@@ -52,8 +58,12 @@ test('the packed package prints its version, and serves with private servers', a
 
   const { child, ended, output } = startProgram(program, ['start'], env, folder)
   await eventually(() => apiUrl(output()))
-  for (const path of ['/readyz', '/api/v1/docs/', '/api/v1/docs/swagger-ui-bundle.js', '/api/v1/docs/swagger-ui.css']) {
-    t.is((await fetch(new URL(path, apiUrl(output())))).status, 200, path)
+  const docs = ['swagger-ui-bundle.js', 'swagger-ui.css'].map((name) => `/api/v1/docs/${name}`)
+  for (const path of ['/readyz', '/api/v1/docs/', ...docs, '/console/', ...CONSOLE.map((name) => `/console/${name}`)]) {
+    const { status, headers } = await fetch(new URL(path, apiUrl(output())))
+    t.is(status, 200, path)
+    // Every other path below the console is its page.
+    if (path.startsWith('/console/assets/')) t.regex(headers.get('content-type')!, /^text\/(javascript|css)/, path)
   }
   t.true(existsSync(join(folder, '.zoneplane', 'token')))
   child.kill('SIGTERM')
@@ -78,7 +88,9 @@ test('the packed package has all that the build makes of what runs, and nothing 
   const names = ['swagger-ui-bundle.js', 'swagger-ui.css'].map((name) => `${name}.gz`)
   const page = [...names, 'package.json', 'LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt']
   const files = ['package.json', 'README.md', 'LICENSE', 'pdns/pdns.conf']
-  const wanted = [...files, ...built, ...page.map((file) => `build/swagger-ui/${file}`)]
+  const web = ['index.html', ...CONSOLE.map((file) => `${file}.gz`)].map((file) => `build/web/${file}`)
+  const wanted = [...files, ...built, ...page.map((file) => `build/swagger-ui/${file}`), ...web]
   t.deepEqual(listed.trim().split('\n').sort(), wanted.map((file) => `package/${file}`).sort())
   t.true(built.includes('build/src/cli.js'))
+  t.is(CONSOLE.length, 2)
 })
