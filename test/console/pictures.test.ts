@@ -80,7 +80,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('link', { name: 'History' }).click()
     const last = page.locator('.entries > li').first()
     await last.getByText('3 RRsets').click()
-    await last.getByRole('button', { name: 'Undo this change' }).waitFor()
+    await last.getByText('Creates 1 RRset').waitFor()
     await picture(page, 'history')
 
     await page.getByRole('link', { name: 'DNSSEC' }).click()
