@@ -6,6 +6,7 @@ import { adoption } from './adoption.ts'
 import { authentication } from './authentication.ts'
 import { bulk } from './bulk.ts'
 import { ciStart } from './ci-start.ts'
+import { consolePages } from './console.ts'
 import { comparisons, headings } from './support/measure.ts'
 import { neighbours } from './neighbours.ts'
 import { nsec, nsecSettings } from './nsec.ts'
@@ -55,6 +56,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   rollovers,
   secondaries,
   attacks: attacksOnOthers,
+  console: consolePages,
   'ci-start': ciStart,
 }
 
