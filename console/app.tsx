@@ -83,7 +83,14 @@ function pageAt(path: string): Found | undefined {
 
 /** Asks what the token of the session may do, which every page needs to know. */
 function Beginning() {
-  return <Loaded asked={useAsked(loadMe, [])}>{() => null}</Loaded>
+  return (
+    <>
+      <h1 class="unseen" tabIndex={-1}>
+        Zoneplane
+      </h1>
+      <Loaded asked={useAsked(loadMe, [])}>{() => null}</Loaded>
+    </>
+  )
 }
 
 interface Found {

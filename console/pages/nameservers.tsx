@@ -25,7 +25,11 @@ export function NameserversPage({ name }: { name: string }) {
       </section>
       <section aria-labelledby="own">
         <h2 id="own">Your own secondaries</h2>
-        <Loaded asked={transfers}>{(found) => <TransferForm key={name} name={name} transfers={found} />}</Loaded>
+        {transfers.problem?.status === 403 ? (
+          <p>This token may not see or change these: it may not write all records of the domain.</p>
+        ) : (
+          <Loaded asked={transfers}>{(found) => <TransferForm key={name} name={name} transfers={found} />}</Loaded>
+        )}
       </section>
     </>
   )

@@ -4,6 +4,7 @@ import type { Change } from '../model/rrset.ts'
 import { Difference } from './difference.tsx'
 import { useAction } from './form.tsx'
 import { Failure, Loaded, useAsked } from './loading.tsx'
+import { Waiting } from './waiting.tsx'
 
 interface ReviewProps {
   title: string
@@ -52,6 +53,8 @@ export function Dialog(props: { title: string; onClose: () => void; children: Co
   return (
     <dialog ref={element} aria-labelledby="dialog-title" onClose={props.onClose}>
       <h2 id="dialog-title">{props.title}</h2>
+      {/* The one of the page is inert behind the dialog. */}
+      <Waiting />
       {props.children}
     </dialog>
   )
