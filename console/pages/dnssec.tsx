@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { api, ask, Refused } from '../api/client.ts'
 import type { components } from '../../build/api-types.d.ts'
-import { partsOfDnskey, partsOfDs, PHASES, STATES, WAITS, type Part } from '../model/dnssec.ts'
-import { Copy } from '../parts/copy.tsx'
+import { partsOfDnskey, PHASES, STATES, WAITS } from '../model/dnssec.ts'
 import { DomainHeader } from '../parts/domain-header.tsx'
 import { useAction } from '../parts/form.tsx'
+import { DsRecords, Parts } from '../parts/key-records.tsx'
 import { Failure, Loaded, useAsked, type Asked } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
 
@@ -120,47 +120,6 @@ function Keys({ keys = [] }: { keys?: Schemas['Key'][] }) {
         </div>
       ))}
     </>
-  )
-}
-
-/** DS records of one key: the one that registrars take, and those with other digests. */
-function DsRecords({ records }: { records: string[] }) {
-  const usual = records.find((record) => record.split(' ')[2] === '2') ?? records[0]
-  const others = records.filter((record) => record !== usual)
-  return (
-    <>
-      {usual !== undefined && <Parts parts={partsOfDs(usual)} whole={usual} what="the DS record" />}
-      {others.length > 0 && (
-        <details>
-          <summary>With another digest</summary>
-          {others.map((record) => (
-            <Parts key={record} parts={partsOfDs(record)} whole={record} what="this DS record" />
-          ))}
-        </details>
-      )}
-    </>
-  )
-}
-
-/** The parts of a record, each with a button that copies it, and the record in one line. */
-function Parts({ parts, whole, what }: { parts: Part[]; whole: string; what: string }) {
-  return (
-    <dl class="parts">
-      {parts.map(({ label, value, shown }) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd>
-            <code>{shown}</code> <Copy text={value} what={`${label.toLowerCase()} of ${what}`} />
-          </dd>
-        </div>
-      ))}
-      <div>
-        <dt>In one line</dt>
-        <dd>
-          <code>{whole}</code> <Copy text={whole} what={what} />
-        </dd>
-      </div>
-    </dl>
   )
 }
 
