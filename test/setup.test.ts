@@ -10,7 +10,7 @@ import { newFolder } from './support/servers/folders.ts'
 const BUILDING = { code: 0, output: 'setup: building' }
 const NOTHING = { code: 0, output: '' }
 
-/** A project with our packages and two source files. */
+/** A project with our packages, two source files, and a console that shows nothing. */
 function newProject(): string {
   const folder = newFolder()
   const files = ['.npmrc', 'package.json', 'package-lock.json', 'setup.mjs', 'tsconfig.json', 'tsconfig.product.json']
@@ -22,6 +22,12 @@ function newProject(): string {
   mkdirSync(join(folder, 'src'))
   writeFileSync(join(folder, 'src', 'one.ts'), 'export const one = 1\n')
   writeFileSync(join(folder, 'src', 'two.ts'), 'export const two = 2\n')
+  mkdirSync(join(folder, 'console'))
+  for (const file of ['build.mjs', 'index.html', 'styles.d.ts', 'tsconfig.json'])
+    cpSync(join(projectFolder(), 'console', file), join(folder, 'console', file))
+  writeFileSync(join(folder, 'console', 'types.mjs'), '')
+  writeFileSync(join(folder, 'console', 'main.tsx'), "import './style.css'\n")
+  writeFileSync(join(folder, 'console', 'style.css'), 'p { margin: 0 }\n')
   return folder
 }
 
@@ -112,9 +118,11 @@ test.serial('after a setup that was killed while it built, the next one builds',
 
 /**
  * Packages for development that work without their scripts: those of Testcontainers build what is optional, or check a
- * version; that of Swagger UI reports to a third party.
+ * version; that of Swagger UI reports to a third party; that of esbuild saves its command the start of Node.
  */
-const WORK_WITHOUT = ['@scarf/scarf', 'cpu-features', 'protobufjs', 'ssh2'].map((name) => `node_modules/${name}`)
+const WORK_WITHOUT = ['@scarf/scarf', 'cpu-features', 'esbuild', 'protobufjs', 'ssh2'].map(
+  (name) => `node_modules/${name}`,
+)
 
 test('npm runs no install script, no package of the product has one, and none needs one or is a prerelease', (t) => {
   const project = projectFolder()
