@@ -110,8 +110,10 @@ async function transferred(): Promise<void> {
   for (const zone of ['host.example', ...ZONES]) {
     await published(servers(), zone)
     await eventually(async () => {
-      const [ours, theirs] = await Promise.all([servers().powerDns, secondary].map((each) => servedSerial(each, zone)))
-      return ours === theirs
+      // At first, the secondary has no zone yet.
+      const serials = [servers().powerDns, secondary].map((each) => servedSerial(each, zone).catch(() => undefined))
+      const [ours, theirs] = await Promise.all(serials)
+      return ours !== undefined && ours === theirs
     })
   }
 }
