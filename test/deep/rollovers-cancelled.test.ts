@@ -91,9 +91,10 @@ test('it is too late in unpublish', async (t) => {
   const stopParent = stage.followCds(TOO_LATE)
   const path = `/domains/${TOO_LATE}/rollover/`
   succeeded(await api.post(path, { algorithm: 'ed25519' }), 201)
-  await follow(api, TOO_LATE, async ({ phase, can_cancel }) => {
+  await follow(api, TOO_LATE, async ({ phase, can_cancel }, isNew) => {
     t.is(can_cancel, phase !== 'unpublish')
-    if (phase === 'unpublish') t.like(await api.delete(path), { status: 409 })
+    // Later, the phase can end before the request arrives.
+    if (phase === 'unpublish' && isNew) t.like(await api.delete(path), { status: 409 })
   })
   await stopParent()
   const { keys } = await domainOf(api, TOO_LATE)
