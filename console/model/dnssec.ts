@@ -78,3 +78,10 @@ export const WAITS: Record<string, string> = {
   signers: 'the other signers to show the new key, or your confirmation',
   parent: 'the DS record at the parent, or your confirmation',
 }
+
+/** A step of a rollover in the history (contract §15.5). */
+export function stepWords({ action, phase }: { action: string; phase: string | null }): string {
+  if (action === 'cancel') return 'Key replacement cancelled.'
+  if (action === 'confirm') return 'Key replacement confirmed.'
+  return phase === null ? 'Key replaced.' : `Key replacement: ${PHASES[phase] ?? phase}`
+}

@@ -3,6 +3,7 @@ import { api, ask, askWhole, nextCursor, versionOf } from '../api/client.ts'
 import { me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
 import type { components } from '../../build/api-types.d.ts'
+import { stepWords } from '../model/dnssec.ts'
 import { counted } from '../model/rrset.ts'
 import { applied } from '../model/state.ts'
 import { inOrder } from '../model/order.ts'
@@ -146,7 +147,7 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
         }}
       >
         <summary>
-          <Time at={entry.created} /> · {counted(entry.count, 'RRset')} by {authorOf(entry)}
+          <Time at={entry.created} /> · {wordsOf(entry)}
         </summary>
         {isOpen && <Details name={name} entry={entry} onOpen={onOpen} />}
       </details>
@@ -154,13 +155,15 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
   )
 }
 
-/** `token “ci” (API)`, or the source alone. */
-function authorOf({ source, token, owner }: Entry): string {
-  const words = SOURCES[source] ?? source
-  if (token === null) return words
-  const by = token.name === null ? 'a token that was deleted' : token.name === '' ? 'a token' : `token “${token.name}”`
+/** `2 RRsets by token “ci” (API)`, or the step of a rollover and who took it, if it was not the service. */
+function wordsOf({ source, token, owner, count, rollover }: Entry): string {
   const isOther = owner !== null && owner !== me.value?.account.email
-  return `${by}${isOther ? ` of ${owner}` : ''} (${words})`
+  const name = token?.name
+  const by = name === null ? 'a token that was deleted' : name === '' ? 'a token' : `token “${name}”`
+  const who = token === null ? undefined : `${by}${isOther ? ` of ${owner}` : ''}`
+  if (rollover !== null) return stepWords(rollover) + (who === undefined ? '' : ` By ${who}.`)
+  const words = SOURCES[source] ?? source
+  return `${counted(count, 'RRset')} by ${who === undefined ? words : `${who} (${words})`}`
 }
 
 function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: (open: Open) => void }) {
@@ -170,7 +173,7 @@ function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: 
   )
   return (
     <>
-      <Loaded asked={asked}>{({ changes }) => <Difference changes={changes} />}</Loaded>
+      {entry.rollover === null && <Loaded asked={asked}>{({ changes }) => <Difference changes={changes} />}</Loaded>}
       <p class="quiet">
         Version {entry.version}
         {entry.request_id !== null && (
@@ -180,7 +183,7 @@ function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: 
         )}
       </p>
       <p class="buttons">
-        {entry.source !== 'repair' && entry.source !== 'creation' && (
+        {!['repair', 'creation', 'rollover'].includes(entry.source) && (
           <button
             onClick={() => {
               onOpen({ what: 'undo', entry })

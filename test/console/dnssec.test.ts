@@ -60,6 +60,10 @@ function declare(test: Declare, browser: () => Browser): void {
     // The rollover has turned round.
     const former = page.getByRole('heading', { name: 'Add one of these at your registrar' }).locator('+ dl')
     await former.getByText(ds, { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'History' }).click()
+    await page.getByText(/Key replacement: Both keys are in the zone, and sign\.$/).waitFor()
+    await page.getByText(/Key replacement cancelled\. By a token\.$/).waitFor()
+    await check(t, tab, 'dnssec-history')
     t.deepEqual(tab.found, [])
     await page.context().close()
   })
