@@ -240,6 +240,9 @@ test.serial('however many callers there are, memory holds a limited number of wi
   const memory = new Memory()
   const windowsOf = (key: string): Window[] => [{ scope: 'user', key, quota: 1e6, length: 60 }]
   const used = async (key: string) => (await memory.read(windowsOf(key)))[0]!.used
+  // Whoever guesses a password cannot make it forget the wrong ones by requests from many addresses.
+  const failures: Window[] = [{ scope: 'login_failure_per_account', key: 'an account', quota: 100, length: 3600 }]
+  await memory.count(failures)
   for (let i = 0; i < 1.5 * WINDOWS_MAX; i++) {
     await memory.count(windowsOf(`address ${i}`))
     if (i % 1000 === 0) await memory.count(windowsOf('regular'))
@@ -248,6 +251,7 @@ test.serial('however many callers there are, memory holds a limited number of wi
   t.is(await used(`address ${1.5 * WINDOWS_MAX - 1}`), 1)
   t.is(await used(`address ${0.5 * WINDOWS_MAX + 1}`), 1)
   t.is(await used(`address ${0.5 * WINDOWS_MAX - 1}`), 0)
+  t.is((await memory.read(failures))[0]!.used, 1)
 })
 
 test.serial('the window with the fewest remaining requests is reported, of equal ones the longest', async (t) => {

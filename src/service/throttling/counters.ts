@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import type { Config } from '../../config.ts'
 import { reasonOf } from '../../errors.ts'
-import { WINDOWS_MAX } from '../../limits.ts'
+import { WINDOWS_MAX, type Scope } from '../../limits.ts'
 import type { Log } from '../../log.ts'
 import * as store from '../../store/windows.ts'
 import type { Count, Window } from '../../store/windows.ts'
@@ -69,15 +69,22 @@ export function createCounters(
   }
 }
 
-/** The counts of this process. Beyond WINDOWS_MAX windows, it forgets the least recently used ones. */
+/** The scopes that count wrong passwords and codes. */
+const FAILURES: ReadonlySet<Scope> = new Set(['login_failure', 'login_failure_per_account', 'totp_failure'])
+
+/**
+ * The counts of this process. Beyond WINDOWS_MAX windows, it forgets the least recently used ones; those of failures apart,
+ * so that cheap requests from many addresses do not give whoever guesses a password another try.
+ */
 export class Memory implements Counters {
-  readonly #counts = new LRUCache<string, Count>({ max: WINDOWS_MAX })
+  readonly #failures = new LRUCache<string, Count>({ max: WINDOWS_MAX })
+  readonly #others = new LRUCache<string, Count>({ max: WINDOWS_MAX })
 
   /** Nothing is awaited between reading and counting, so simultaneous requests do not take the same place. */
   async count(windows: Window[]): Promise<Counted[]> {
     const before = this.#read(windows)
     if (before.some(isFull)) return before
-    for (const { window, used, ends } of before) this.#counts.set(window.key, { used: used + 1, ends })
+    for (const { window, used, ends } of before) this.#countsOf(window).set(window.key, { used: used + 1, ends })
     return before
   }
 
@@ -87,15 +94,19 @@ export class Memory implements Counters {
 
   async uncount(counted: Counted[]): Promise<void> {
     for (const { window, ends } of counted) {
-      const count = this.#counts.get(window.key)
+      const count = this.#countsOf(window).get(window.key)
       if (count?.ends === ends) count.used--
     }
+  }
+
+  #countsOf({ scope }: Window): LRUCache<string, Count> {
+    return FAILURES.has(scope) ? this.#failures : this.#others
   }
 
   #read(windows: Window[]): Counted[] {
     const now = Date.now()
     return windows.map((window) => {
-      const count = this.#counts.get(window.key)
+      const count = this.#countsOf(window).get(window.key)
       const isRunning = count !== undefined && count.ends > now
       return isRunning ? { window, ...count } : { window, used: 0, ends: now + 1000 * window.length }
     })
