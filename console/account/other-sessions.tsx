@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { api, ask, askWhole, nextCursor } from '../api/client.ts'
 import { me } from '../api/me.ts'
+import { deleteToken, listTokens } from '../api/tokens.ts'
 import { counted } from '../model/rrset.ts'
 import { useAction } from '../parts/form.tsx'
 import { Failure } from '../parts/loading.tsx'
@@ -11,7 +11,7 @@ export function OtherSessions() {
   const action = useAction()
   const end = async () => {
     const ids = await otherSessions()
-    for (const id of ids) await ask(api.DELETE('/api/v1/auth/tokens/{id}/', { params: { path: { id } } }))
+    for (const id of ids) await deleteToken(id)
     setEnded(ids.length)
   }
   return (
@@ -35,11 +35,6 @@ export function OtherSessions() {
 
 /** The ids of the other log-in tokens of the account. */
 async function otherSessions(): Promise<string[]> {
-  const ids: string[] = []
-  for (let cursor: string | undefined = ''; cursor !== undefined;) {
-    const { data, response } = await askWhole(api.GET('/api/v1/auth/tokens/', { params: { query: { cursor } } }))
-    ids.push(...data.filter(({ id, mfa }) => mfa !== null && id !== me.value!.token.id).map(({ id }) => id))
-    cursor = nextCursor(response)
-  }
-  return ids
+  const tokens = await listTokens()
+  return tokens.filter(({ id, mfa }) => mfa !== null && id !== me.value!.token.id).map(({ id }) => id)
 }

@@ -88,8 +88,35 @@ export function problemsOf(refused: unknown, field: string): string[] {
   return textsIn((refused.body as Record<string, unknown>)[field])
 }
 
-/** The cursor of the next page of a list; undefined after the last one (contract §4). */
-export function nextCursor(response: Response): string | undefined {
+/** A page of a list; `next` is the cursor of the following one (contract §4). */
+export interface Slice<T> {
+  items: T[]
+  next: string | undefined
+}
+
+/** Returns the page of a list that a request asks for. @throws Refused */
+export async function askPage<T>(request: Promise<Outcome<T[]>>): Promise<Slice<T>> {
+  const { data, response } = await askWhole(request)
+  return { items: data, next: nextCursor(response) }
+}
+
+/** Returns all of a list, page by page. @param onPage called with the items so far @throws Refused */
+export async function askAll<T>(
+  page: (cursor: string) => Promise<Slice<T>>,
+  onPage: (items: T[]) => void = () => undefined,
+): Promise<T[]> {
+  const all: T[] = []
+  for (let cursor: string | undefined = ''; cursor !== undefined;) {
+    const { items, next } = await page(cursor)
+    all.push(...items)
+    onPage([...all])
+    cursor = next
+  }
+  return all
+}
+
+/** The cursor of the next page of a list; undefined after the last one. */
+function nextCursor(response: Response): string | undefined {
   const next = /<([^>]*)>; rel="next"/.exec(response.headers.get('Link') ?? '')?.[1]
   return next === undefined ? undefined : (new URL(next).searchParams.get('cursor') ?? undefined)
 }

@@ -1,16 +1,12 @@
 import type { RRset } from '../model/rrset.ts'
-import { api, askWhole, nextCursor } from './client.ts'
+import { api, askAll, askPage } from './client.ts'
 
 /** All RRsets of a domain, page by page. @param onPage called with those so far @throws Refused */
-export async function allRRsets(name: string, onPage: (rrsets: RRset[]) => void = () => undefined): Promise<RRset[]> {
-  const rrsets: RRset[] = []
-  for (let cursor: string | undefined = ''; cursor !== undefined;) {
-    const { data, response } = await askWhole(
-      api.GET('/api/v1/domains/{name}/rrsets/', { params: { path: { name }, query: { cursor } } }),
-    )
-    for (const { subname, type, ttl, records } of data) rrsets.push({ subname, type, ttl, records })
-    onPage([...rrsets])
-    cursor = nextCursor(response)
+export async function allRRsets(name: string, onPage?: (rrsets: RRset[]) => void): Promise<RRset[]> {
+  const page = async (cursor: string) => {
+    const params = { path: { name }, query: { cursor } }
+    const { items, next } = await askPage(api.GET('/api/v1/domains/{name}/rrsets/', { params }))
+    return { items: items.map(({ subname, type, ttl, records }) => ({ subname, type, ttl, records })), next }
   }
-  return rrsets
+  return askAll(page, onPage)
 }

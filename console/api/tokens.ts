@@ -1,5 +1,5 @@
 import type { components } from '../../build/api-types.d.ts'
-import { api, ask, askWhole, nextCursor, Refused } from './client.ts'
+import { api, ask, askAll, askPage, Refused } from './client.ts'
 
 export type Token = components['schemas']['Token']
 export type NewToken = components['schemas']['NewToken']
@@ -8,13 +8,7 @@ export type NewPolicy = components['schemas']['PolicyInput']
 
 /** All tokens of the account, the newest first. */
 export async function listTokens(): Promise<Token[]> {
-  const tokens: Token[] = []
-  for (let cursor: string | undefined = ''; cursor !== undefined;) {
-    const { data, response } = await askWhole(api.GET('/api/v1/auth/tokens/', { params: { query: { cursor } } }))
-    tokens.push(...data)
-    cursor = nextCursor(response)
-  }
-  return tokens
+  return askAll((cursor) => askPage(api.GET('/api/v1/auth/tokens/', { params: { query: { cursor } } })))
 }
 
 /** The policies of a token, the default policy first. */

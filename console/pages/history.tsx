@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api, ask, askWhole, nextCursor, versionOf } from '../api/client.ts'
+import { api, ask, askPage, askWhole, versionOf } from '../api/client.ts'
 import { me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
 import type { components } from '../../build/api-types.d.ts'
@@ -39,13 +39,9 @@ export function HistoryPage({ name }: { name: string }) {
   const [open, setOpen] = useState<Open>()
   const [version, setVersion] = useState<number>()
   const asked = useMore(
-    async (cursor) => {
-      const { data, response } = await askWhole(
-        api.GET('/api/v1/domains/{name}/history/', {
-          params: { path: { name }, query: { cursor, ...wanted(filter) } },
-        }),
-      )
-      return { items: data, next: nextCursor(response) }
+    (cursor) => {
+      const params = { path: { name }, query: { cursor, ...wanted(filter) } }
+      return askPage(api.GET('/api/v1/domains/{name}/history/', { params }))
     },
     [name, filter, version],
   )

@@ -4,7 +4,7 @@ import type { components } from '../../build/api-types.d.ts'
 import { configurationsOf } from '../model/secondaries.ts'
 import { Copy } from '../parts/copy.tsx'
 import { DomainHeader } from '../parts/domain-header.tsx'
-import { Form, useAction } from '../parts/form.tsx'
+import { Checkbox, Form, useAction } from '../parts/form.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 
 type Schemas = components['schemas']
@@ -96,18 +96,7 @@ function TransferForm({ name, transfers }: { name: string; transfers: Transfers 
           onText={setAddresses} problems={action.of('addresses')} />
         <Lines label="Are told of changes" hint="By NOTIFY; addresses from above, at most 4" text={notify}
           onText={setNotify} problems={action.of('notify')} />
-        <p>
-          <label>
-            <input
-              type="checkbox"
-              checked={tsig}
-              onChange={(event) => {
-                setTsig(event.currentTarget.checked)
-              }}
-            />{' '}
-            With a TSIG key
-          </label>
-        </p>
+        <Checkbox label="With a TSIG key" checked={tsig} onCheck={setTsig} />
       </Form>
       <p role="status">{isSaved && 'Saved. A removed address or key can work for another minute.'}</p>
       {key !== undefined && <NewKey name={name} tsigKey={key} />}

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
-import { Refused } from '../api/client.ts'
+import { Refused, type Slice } from '../api/client.ts'
 
 /** What a page has asked for: nothing yet, a value, or a problem. */
 export interface Asked<T> {
@@ -35,12 +35,6 @@ export function useAsked<T>(load: () => Promise<T>, inputs: unknown[]): Asked<T>
     }
   }, [...inputs, turn])
   return { value, problem, reload }
-}
-
-/** A page of a list; `next` is the cursor of the following one. */
-export interface Slice<T> {
-  items: T[]
-  next: string | undefined
 }
 
 /** Asks for the first page of a list as `useAsked` does; `more` adds the next one, until there is none. */
